@@ -1,0 +1,98 @@
+/* identification/travel_time.h - how long moves take: fit of the travel-time model.
+ *
+ * Model (docs/model/travel_time.md, eq. 1; seed 000 section 3.5):
+ *
+ *     lap = t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
+ * |displacement| / v)
+ *
+ * with beta = (t0, ta, tr, 1/w, 1/v). Cold path: allocates through GSL while it runs, keeps
+ * nothing, has no clock and no log.
+ */
+#ifndef IDENTIFICATION_TRAVEL_TIME_H
+#define IDENTIFICATION_TRAVEL_TIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "twin/base/status.h"
+
+/* Order of beta and of every array of TRAVEL_P below. */
+enum travel_term {
+    TRAVEL_T0,    /* s, start-up of every command */
+    TRAVEL_TA,    /* s, extra when it turns */
+    TRAVEL_TR,    /* s, extra when it drives */
+    TRAVEL_INV_W, /* s/rad; reported as angular_speed_radps = 1 / it */
+    TRAVEL_INV_V, /* s/m; reported as linear_speed_mps = 1 / it */
+    TRAVEL_P
+};
+
+enum travel_method {
+    TRAVEL_OLS,
+    TRAVEL_HUBER, /* 1.345, LAD start, MAD scale */
+    TRAVEL_TUKEY, /* MM: LAD start, MAD scale, biweight 4.685 */
+    TRAVEL_AUTO,  /* OLS when the residuals look Gaussian, else TUKEY; says which */
+    TRAVEL_METHOD_COUNT
+};
+
+enum travel_verdict { TRAVEL_PASS, TRAVEL_MARGINAL, TRAVEL_FAIL };
+
+struct travel_move {
+    double rotation_rad;   /* sign is not read */
+    double displacement_m; /* sign is not read */
+    double lap_s;
+};
+
+enum { TRAVEL_TEXT_MAX = 160, TRAVEL_TEXTS_MAX = 8, TRAVEL_COMBINATION_MAX = 5 };
+
+/* What the data do determine when a term alone is not: "t0_s + ta_s" and its value. */
+struct travel_combination {
+    char name[48];
+    double value, se;
+};
+
+struct travel_fit {
+    size_t n;                  /* moves used */
+    size_t refused;            /* not finite, negative or zero lap */
+    enum travel_method method; /* the one used, never AUTO */
+    bool identifiable[TRAVEL_P];
+    double beta[TRAVEL_P];             /* NaN unless identifiable */
+    double se[TRAVEL_P];               /* NaN unless identifiable */
+    double lo[TRAVEL_P], hi[TRAVEL_P]; /* 95 % interval (Student), NaN unless identifiable */
+    double covariance[TRAVEL_P][TRAVEL_P]; /* of beta; NaN where not identifiable */
+    /* The same in the terms people use; NaN unless identifiable. An interval of 1/w that
+     * reaches zero or below gives an open speed interval: hi is NaN (printed as null). */
+    double angular_speed_radps, angular_speed_se, angular_speed_lo, angular_speed_hi;
+    double linear_speed_mps, linear_speed_se, linear_speed_lo, linear_speed_hi;
+    size_t combination_count;
+    struct travel_combination combinations[TRAVEL_COMBINATION_MAX];
+    size_t rank;
+    double condition;     /* of the column-scaled design restricted to what is identifiable */
+    double residual_s_sd; /* robust scale for HUBER and TUKEY */
+    double rmse_s, r2;    /* of all moves used */
+    size_t outliers;      /* residuals beyond 4 sd */
+    enum travel_verdict verdict;
+    size_t reason_count;
+    char reasons[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX];
+    size_t advice_count;
+    char advice[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX]; /* "drive two straight moves of …" */
+};
+
+/* Fit n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
+ * reasons and the identifiable part), not an error.
+ *
+ * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK. */
+MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
+                                     enum travel_method method, struct travel_fit *fit);
+
+/* The lap the model predicts; NaN when a term it needs is not identifiable. */
+double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
+                           double displacement_m);
+
+const char *travel_method_name(enum travel_method method); /* "ols" … */
+bool travel_method_from_name(const char *name, enum travel_method *method);
+const char *travel_verdict_name(enum travel_verdict verdict); /* "PASS" … */
+const char *travel_term_name(
+    enum travel_term term); /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
+
+#endif
