@@ -1,22 +1,13 @@
-/* service/commands.h - the subcommands of `tandem`: one function and one table row each.
+/* service/commands.h - the subcommands of `tandem`: one function and one row in main.c each.
  *
- * Each parses its own arguments (argv[0] is the subcommand's name), prints results on stdout and
- * errors on stderr as "tandem: file:line: what is wrong, what would be right".
- * Exit status: 0 fine, 1 the work failed, 2 wrong usage or configuration.
+ * Each parses its own arguments (argv[0] is the subcommand's name), prints results on stdout
+ * and errors on stderr as "tandem: file:line: what is wrong, what would be right".
  */
 #ifndef SERVICE_COMMANDS_H
 #define SERVICE_COMMANDS_H
 
 enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-int command_serve(int argc, char **argv);
-int command_replay(int argc, char **argv);
-int command_play(int argc, char **argv);
-int command_identify(int argc, char **argv);
-int command_robot(int argc, char **argv);
-int command_drive(int argc, char **argv); /* the demo's L1: sends moves */
-int command_machines(int argc, char **argv);
-int command_demo(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif
