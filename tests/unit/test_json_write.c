@@ -1,0 +1,150 @@
+#include "tests/support/check.h"
+
+#include <jansson.h>
+
+#include "logger/json_write.h"
+#include "twin/base/lab_time.h"
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *row;
+        double value;
+        const char *text;
+    } rows[] = {
+        {"zero", 0.0, "0"},
+        {"negative zero", -0.0, "-0"},
+        {"integer", 42.0, "42"},
+        {"negative", -1.25, "-1.25"},
+        {"tenth", 0.1, "0.1"},
+        {"sum that is not 0.3", 0.1 + 0.2, "0.30000000000000004"},
+        {"third", 1.0 / 3.0, "0.3333333333333333"},
+        {"unix time", 1763617674.123456, "1763617674.123456"},
+        {"large", 1e300, "1e+300"},
+        {"small", 2.5e-9, "2.5e-09"},
+        {"millionth", 1e-6, "0.000001"},
+        {"just below a million", 999999.999999, "999999.999999"},
+        {"2^53", 9007199254740992.0, "9007199254740992"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[JSON_WRITE_NUMBER_MAX];
+        const size_t n = json_format_real(rows[i].value, text);
+        CHECK_TEXT(rows[i].row, text, rows[i].text);
+        CHECK_INT(rows[i].row, n, strlen(text));
+        const double back = strtod(text, NULL);
+        CHECK(rows[i].row, memcmp(&back, &rows[i].value, sizeof back) == 0);
+    }
+}
+
+static void test_seconds(void)
+{
+    static const struct {
+        int64_t us;
+        const char *text;
+    } rows[] = {
+        {0, "0"},           {1, "0.000001"},
+        {-1, "-0.000001"},  {250000, "0.25"},
+        {-1500000, "-1.5"}, {1763617674123456, "1763617674.123456"},
+        {60000000, "60"},   {INT64_MAX, "9223372036854.775807"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[JSON_WRITE_NUMBER_MAX];
+        (void)json_format_seconds(rows[i].us, text);
+        CHECK_TEXT(rows[i].text, text, rows[i].text);
+    }
+}
+
+/* A random double's text reads back to the same bits. */
+static void test_round_trip(void)
+{
+    srand(check_seed(1));
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = 0;
+        for (int k = 0; k < 5; k++) {
+            bits = bits << 15 ^ (uint64_t)rand();
+        }
+        double value = 0.0;
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value)) {
+            continue;
+        }
+        char text[JSON_WRITE_NUMBER_MAX];
+        (void)json_format_real(value, text);
+        const double back = strtod(text, NULL);
+        CU_ASSERT_EQUAL_FATAL(memcmp(&back, &value, sizeof back), 0);
+    }
+}
+
+struct sink {
+    char text[4096];
+    size_t used;
+};
+
+static void collect(void *context, const char *text, size_t bytes)
+{
+    struct sink *sink = context;
+    CU_ASSERT_FATAL(sink->used + bytes < sizeof sink->text);
+    memcpy(sink->text + sink->used, text, bytes);
+    sink->used += bytes;
+}
+
+static void write_sample(struct json_writer *w)
+{
+    json_write_object(w, NULL);
+    json_write_text(w, "name", "quote \" back \\ line \n bell \a é");
+    json_write_array(w, "list");
+    json_write_int(w, NULL, -3);
+    json_write_int(w, NULL, INT64_MIN);
+    json_write_real(w, NULL, nan(""));
+    json_write_bool(w, NULL, true);
+    json_write_seconds(w, NULL, LAB_TIME_NONE);
+    json_write_object(w, NULL);
+    json_write_close(w);
+    json_write_close(w);
+    json_write_raw(w, "raw", "[1]", 3);
+    json_write_text(w, "none", NULL);
+    json_write_close(w);
+}
+
+static void test_document(void)
+{
+    static const char want[] =
+        "{\"name\":\"quote \\\" back \\\\ line \\u000a bell \\u0007 é\",\"list\":[-3,"
+        "-9223372036854775808,null,true,null,{}],\"raw\":[1],\"none\":null}";
+    char buffer[JSON_WRITE_NUMBER_MAX]; /* smaller than the text: flushed on the way */
+    struct sink sink = {{0}, 0};
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, collect, &sink);
+    write_sample(&w);
+    CU_ASSERT_TRUE(json_write_end(&w));
+    CHECK_TEXT("flushed", sink.text, want);
+    json_t *parsed = json_loads(sink.text, 0, NULL);
+    CU_ASSERT_PTR_NOT_NULL(parsed);
+    json_decref(parsed);
+}
+
+static void test_overflow(void)
+{
+    char buffer[40];
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, NULL, NULL);
+    write_sample(&w);
+    CU_ASSERT_FALSE(json_write_end(&w));
+    CHECK_INT("never past the end", w.used, sizeof buffer);
+
+    json_write_start(&w, buffer, sizeof buffer, NULL, NULL);
+    json_write_object(&w, NULL);
+    CU_ASSERT_FALSE(json_write_end(&w)); /* a bracket is open */
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("json_write", NULL, NULL);
+    CU_add_test(suite, "numbers", test_numbers);
+    CU_add_test(suite, "seconds", test_seconds);
+    CU_add_test(suite, "round trip", test_round_trip);
+    CU_add_test(suite, "document", test_document);
+    CU_add_test(suite, "overflow", test_overflow);
+    return check_run();
+}
