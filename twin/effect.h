@@ -1,0 +1,48 @@
+/* twin/effect.h - what lab_step() wants done, as data: the shell stores, publishes and sends.
+ *
+ * Nothing is decided outside the lab; whoever carries effects out may drop them (replay does so
+ * with messages to robots). Every pointer is borrowed for the call of emit. Pure.
+ */
+#ifndef TWIN_EFFECT_H
+#define TWIN_EFFECT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/event.h"
+#include "logger/record.h"
+
+enum effect_kind {
+    EFFECT_ENTRY,       /* a command was closed */
+    EFFECT_ALARM,       /* something odd, to be recorded */
+    EFFECT_COMMAND,     /* link mode: send payload to `side`'s command topic */
+    EFFECT_REPLY,       /* link mode: send payload to L1's reply topic */
+    EFFECT_PROBE,       /* send clock probe `probe` to `side` */
+    EFFECT_CALIBRATION, /* enough new moves to publish this pair's calibration again */
+    EFFECT_LOG,         /* record: all - one event of this pair, as it came */
+    EFFECT_KIND_COUNT
+};
+
+struct effect {
+    enum effect_kind kind;
+    uint32_t pair; /* index in the lab */
+    int64_t t_us;
+    enum side side;
+    union {
+        const struct entry *entry;
+        const struct alarm *alarm;
+        struct {
+            const char *text; /* [bytes] JSON */
+            size_t bytes;
+        } payload;
+        int64_t probe;
+        const struct event *event;
+    };
+};
+
+struct effects {
+    void (*emit)(void *context, const struct effect *effect);
+    void *context;
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* twin/lab.h - the set of pairs, and lab_step(): the only place where anything is decided.
+ *
+ * A pure function of its state and the event: no I/O, no clock, no randomness. The daemon and
+ * replay differ only in who supplies the events and who carries the effects out. Deadlines fire
+ * AT their deadline in lab time, however late the next event or tick shows them: the same
+ * events give the same effects, byte for byte. docs/model/lab.md.
+ *
+ * The caller supplies the memory; the state is one block without pointers (checkpoint).
+ */
+#ifndef TWIN_LAB_H
+#define TWIN_LAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/event.h"
+#include "twin/effect.h"
+#include "twin/pair.h"
+
+enum { LAB_PAIRS_MAX = 10000 };
+
+struct lab_params {
+    size_t pair_count; /* 1..LAB_PAIRS_MAX */
+    const struct pair_params
+        *pairs; /* [pair_count] borrowed as long as the lab lives; ids unique */
+};
+
+struct lab_counts {
+    uint64_t events[EVENT_KIND_COUNT];
+    uint64_t unknown_pair; /* messages to pairs that the lab file does not have */
+    uint64_t redelivered; /* messages delivered again by the broker or sent again by a client */
+    uint64_t out_of_order; /* events whose time lay before the one before; taken at that time */
+    uint64_t starts;       /* runs of the daemon in this journal */
+};
+
+struct lab;
+
+/* Bytes lab_init() needs. */
+size_t lab_bytes(const struct lab_params *p);
+
+/* memory: at least lab_bytes(p), aligned for any type. Never fails. */
+struct lab *lab_init(void *memory, const struct lab_params *p);
+
+/* Fire every deadline before event->t_us, then take the event in. */
+void lab_step(struct lab *lab, const struct event *event, const struct effects *fx);
+
+/* The earliest deadline; LAB_TIME_MAX when there is none. */
+int64_t lab_next_deadline(const struct lab *lab);
+
+/* The recording ends here: commands still open can no longer be answered, let their deadlines
+ * fire. Not after EVENT_STOP as the last event, when the daemon's state is wanted. */
+void lab_finish(struct lab *lab, const struct effects *fx);
+
+size_t lab_pair_count(const struct lab *lab);
+const struct pair *lab_pair(const struct lab *lab, size_t index);
+const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);
+/* Index of the pair with this id, or -1. */
+long lab_find(const struct lab *lab, const char *id);
+const struct lab_counts *lab_counts(const struct lab *lab);
+int64_t lab_time(const struct lab *lab); /* of the last event; LAB_TIME_NONE before the first */
+bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */
+
+/* Checkpoint: the state as one block, and back. fingerprint tells parameters and layout apart:
+ * a state may only be loaded into a lab with the same one.
+ * lab_load() returns STATUS_E_STALE when bytes does not fit, else STATUS_OK. */
+uint64_t lab_fingerprint(const struct lab_params *p);
+const void *lab_state(const struct lab *lab, size_t *bytes);
+MUST_USE enum status lab_load(struct lab *lab, const void *state, size_t bytes);
+
+#endif

@@ -1,0 +1,33 @@
+/* twin/pair_report.h - what is known of a pair, as JSON: served over HTTP, printed by replay,
+ * published over MQTT, from the same functions. Pure but for GSL's allocations in the fits. */
+#ifndef TWIN_PAIR_REPORT_H
+#define TWIN_PAIR_REPORT_H
+
+#include "logger/json_write.h"
+#include "twin/pair.h"
+
+/* {"real": FIT, "virtual": FIT}, each with "drift" and "tracked" (the Kalman filter's values)
+ */
+void pair_report_travel_time(struct json_writer *w, const char *key, const struct pair *pair,
+                             const struct pair_params *p);
+
+/* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
+void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
+                       const struct pair_params *p);
+
+/* {"AHEAD": n, …}, every verdict */
+void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair);
+/* {"timeout": n, …}, every type */
+void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair);
+
+/* {"link": {...}, "logger": {...}, "trace": […]}: live state of the machines, with visit counts
+ */
+void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
+                          const struct pair_params *p);
+
+/* The pair at a glance: id, kind, mode, outstanding, counts, last lag, sides (online, boot,
+ * seq gaps …). */
+void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
+                         const struct pair_params *p);
+
+#endif
