@@ -18,7 +18,7 @@ enum {
     EVENT_OP_MAX = 16,     /* of an operation's name */
     EVENT_BOOT_MAX = 24,   /* of a boot mark */
     EVENT_NAME_MAX = 32,   /* of a reply value's name */
-    EVENT_RAW_MAX = 384,   /* bytes of a command's or a reply's payload */
+    EVENT_RAW_MAX = 256,   /* bytes of a command that the link can hold and send on */
     EVENT_VALUES_MAX = 16, /* scalars of a reply; what is beyond is counted, not compared */
     EVENT_AXES_MAX = 6     /* of nu, tau and pose */
 };

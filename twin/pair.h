@@ -21,7 +21,7 @@
 
 enum {
     PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
-    PAIR_WINDOW_MAX = 256,     /* moves kept for the batch fit */
+    PAIR_WINDOW_MAX = 192,     /* moves kept for the batch fit */
     PAIR_CLOSED_MAX = 64,      /* closed commands remembered, to name odd replies */
     PAIR_VALUES_MAX = 12       /* reply values compared */
 };
@@ -76,11 +76,13 @@ struct pair_params {
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
 };
 
-/* One scalar of a reply, for comparison: names by hash. */
+/* One scalar of a reply, for comparison: names and texts by hash. */
 struct pair_value {
     uint64_t name;
-    double number; /* NaN: text, whose hash is in text */
-    uint64_t text;
+    union {
+        double number;
+        uint64_t text;
+    };
 };
 
 /* One command from its arrival to its closing. */
