@@ -1,0 +1,304 @@
+/* The clock map, row by row: refusals, states, jumps, restarts, probes. */
+#include "twin/clock_map.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "twin/base/lab_time.h"
+
+#define S INT64_C(1000000)
+#define T INT64_C(1750000000000000)
+
+static const struct clock_map_params PARAMS = {
+    .bucket_us = S, .jump_us = S / 2, .drift_ppm_max = 500};
+
+/* Stamps every 100 ms of lab time from..to (in 0.1 s), with the offset (lab - robot) given and
+ * a delay of 2 ms and a little saw tooth on top. Returns how many were news. */
+static int feed(struct clock_map *map, int from, int to, int64_t offset_us, double drift)
+{
+    int jumped = 0;
+
+    for (int i = from; i < to; i++) {
+        const int64_t sent_us = T + (int64_t)i * S / 10;
+        const int64_t wait_us = 2000 + (int64_t)i * 7919 % 1000;
+        const int64_t shift_us = offset_us + (int64_t)llround(drift * (double)(sent_us - T));
+        jumped += clock_map_sample(map, &PARAMS, sent_us + wait_us, sent_us - shift_us) ==
+                  CLOCK_MAP_JUMPED;
+    }
+    return jumped;
+}
+
+static void test_empty(void)
+{
+    struct clock_map map;
+
+    memset(&map, 0xa5, sizeof map);
+    clock_map_reset(&map);
+    CHECK_INT("empty", map.state, CLOCK_MAP_NONE);
+    CHECK_INT("empty", clock_map_to_lab(&map, T), LAB_TIME_NONE);
+    CHECK_INT("empty", clock_map_transport_us(&map, T, T), LAB_TIME_NONE);
+    CHECK("empty", isnan(clock_map_sd_us(&map, T)));
+    CHECK("empty", isnan(clock_map_offset_us(&map, T)));
+    CHECK("a checkpoint holds 20 000 of them", sizeof map <= 1228);
+    CHECK_TEXT("name", clock_map_state_name(CLOCK_MAP_NONE), "none");
+    CHECK_TEXT("name", clock_map_state_name(CLOCK_MAP_WARMING), "warming");
+    CHECK_TEXT("name", clock_map_state_name(CLOCK_MAP_LOCKED), "locked");
+    CHECK_TEXT("name", clock_map_state_name(77), "unknown");
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *row;
+        int64_t arrival_us, source_us;
+        unsigned refused, samples;
+    } script[] = {
+        {"no stamp", T, LAB_TIME_NONE, 1, 0},
+        {"no arrival", LAB_TIME_NONE, T, 2, 0},
+        {"never", T, LAB_TIME_MAX, 3, 0},
+        {"beyond the year 5138", T, (int64_t)(LAB_TIME_S_LIMIT * 1e6) + 1, 4, 0},
+        {"first", T, T - 5 * S, 4, 1},
+        {"the same again", T, T - 5 * S, 4, 2},
+        {"arrival goes back", T - 1, T - 5 * S, 5, 2},
+        {"older stamp, later arrival", T + S / 10, T - 5 * S + S / 20, 5, 3},
+        {"same stamp, later arrival", T + S / 10 + 1, T - 5 * S + S / 20, 5, 4},
+    };
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    for (size_t i = 0; i < COUNT(script); i++) {
+        const char *row = script[i].row;
+        CHECK_INT(row,
+                  clock_map_sample(&map, &PARAMS, script[i].arrival_us, script[i].source_us),
+                  CLOCK_MAP_FINE);
+        CHECK_INT(row, map.refused, script[i].refused);
+        CHECK_INT(row, map.samples, script[i].samples);
+        CHECK_INT(row, map.state, map.samples > 0 ? CLOCK_MAP_WARMING : CLOCK_MAP_NONE);
+    }
+    CHECK_INT("absurd", clock_map_to_lab(&map, LAB_TIME_NONE), LAB_TIME_NONE);
+    CHECK_INT("absurd", clock_map_to_lab(&map, LAB_TIME_MAX), LAB_TIME_NONE);
+    CHECK_INT("absurd", clock_map_transport_us(&map, T, LAB_TIME_NONE), LAB_TIME_NONE);
+    CHECK_INT("probe absurd", clock_map_probe(&map, &PARAMS, T, LAB_TIME_NONE, T, T + S), 0);
+    CHECK_INT("probe backwards", clock_map_probe(&map, &PARAMS, T + 2 * S, T, T, T + S), 0);
+    CHECK_INT("probe below zero", clock_map_probe(&map, &PARAMS, T, T, T + 3 * S, T + 2 * S),
+              0);
+    CHECK_INT("probes", map.refused, 8);
+    CHECK_INT("probes", map.probes, 0);
+    CHECK_INT("probes", map.samples, 4);
+}
+
+static void test_line(void)
+{
+    static const struct {
+        const char *row;
+        int64_t offset_us;
+        double drift;
+    } rows[] = {
+        {"same clock", 0, 0},
+        {"fast by 300 ppm", 5 * S, 300e-6},
+        {"slow by 300 ppm", -5 * S, -300e-6},
+        {"at the bound", 0, 500e-6},
+        {"ten days off", 864000 * S, 20e-6},
+        {"clock starts in 1970", T, -20e-6},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *row = rows[i].row;
+        struct clock_map map;
+        clock_map_reset(&map);
+        CHECK_INT(row, feed(&map, 0, 40, rows[i].offset_us, rows[i].drift), 0);
+        CHECK_INT(row, map.state, CLOCK_MAP_WARMING);
+        CHECK_INT(row, map.used, 0);
+        CHECK_NEAR(row, map.drift, 0.0, 0, 0);
+        CHECK_NEAR(row, (double)(clock_map_to_lab(&map, T - rows[i].offset_us) - T), 2000, 0,
+                   4 * clock_map_sd_us(&map, T));
+        CHECK_INT(row, feed(&map, 40, 400, rows[i].offset_us, rows[i].drift), 0);
+        CHECK_INT(row, map.state, CLOCK_MAP_LOCKED);
+        CHECK_NEAR(row, map.drift, rows[i].drift, 0, 3e-6);
+        const int64_t now_us = T + 40 * S;
+        const int64_t source_us =
+            now_us - rows[i].offset_us - (int64_t)llround(rows[i].drift * 40e6);
+        CHECK_NEAR(row, (double)(clock_map_to_lab(&map, source_us) - now_us), 2000, 0, 150);
+        CHECK_NEAR(row, (double)clock_map_transport_us(&map, now_us + 9000, source_us), 7000, 0,
+                   150);
+        CHECK_INT(row, clock_map_transport_us(&map, now_us, source_us), 0);
+        CHECK("sd grows away from the middle",
+              clock_map_sd_us(&map, now_us + 3600 * S) > clock_map_sd_us(&map, now_us));
+        CHECK_NEAR(row, map.jitter_us, 950, 0, 200);
+    }
+}
+
+/* Steps of the robot's clock under a locked map: seen, sized and followed. */
+static void test_jumps(void)
+{
+    static const struct {
+        const char *row;
+        int64_t step_us; /* of lab - robot */
+        int jumps;
+        double found_us; /* last_jump_us */
+        int64_t within_us;
+    } rows[] = {
+        {"none", 0, 0, 0, 0},
+        {"forward, smaller than jump_us", -400000, 0, 0, 0},
+        {"back, smaller than jump_us", 400000, 0, 0, 0},
+        {"forward 2 s", -2 * S, 1, 2e6, S / 10},
+        {"forward ten days", -864000 * S, 1, 864000e6, S / 10},
+        {"back 2 s", 2 * S, 1, -2e6, 3 * S},
+        {"back to 1970", T, 1, -1.75e15, 3 * S},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *row = rows[i].row;
+        struct clock_map map;
+        clock_map_reset(&map);
+        CHECK_INT(row, feed(&map, 0, 300, S, 20e-6), 0);
+        CHECK_INT(row, feed(&map, 300, 1000, S + rows[i].step_us, 20e-6), rows[i].jumps);
+        CHECK_INT(row, map.jumps, rows[i].jumps);
+        CHECK_NEAR(row, (double)map.last_jump_us, rows[i].found_us, 0, 2000);
+        CHECK_INT(row, map.state, CLOCK_MAP_LOCKED);
+        if (rows[i].jumps > 0) {
+            const int64_t late_us = map.last_jump_at_us - (T + 30 * S);
+            CHECK(row, late_us >= 0 && late_us <= rows[i].within_us);
+        }
+        const int64_t now_us = T + 100 * S;
+        CHECK_NEAR(row, clock_map_offset_us(&map, now_us),
+                   (double)(S + rows[i].step_us) + 2000 + 20e-6 * 100e6, 0, 150);
+        CHECK_NEAR(row, map.drift, 20e-6, 0, 5e-6);
+    }
+}
+
+/* The first messages of a session may have waited for hours (retained, queued): no jump. */
+static void test_late_first(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    CHECK_INT("retained", clock_map_sample(&map, &PARAMS, T, T - 7200 * S), CLOCK_MAP_FINE);
+    CHECK_INT("live", feed(&map, 1, 10, 0, 0), 0);
+    CHECK_INT("live", map.jumps, 0);
+    CHECK_NEAR("live", clock_map_offset_us(&map, T + S), 2000, 0, 1000);
+}
+
+/* A network that stalls and then delivers everything at once is not a clock that was set. */
+static void test_stall(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+    for (int i = 300; i < 400; i++) {
+        CHECK_INT("flush",
+                  clock_map_sample(&map, &PARAMS, T + 40 * S + i, T + (int64_t)i * S / 10),
+                  CLOCK_MAP_FINE);
+    }
+    CHECK_INT("after", feed(&map, 401, 500, 0, 0), 0);
+    /* A queue that drains slowly: each message three times as fast as it was sent. */
+    for (int i = 500; i < 800; i++) {
+        const int64_t sent_us = T + (int64_t)i * S / 10;
+        CHECK_INT(
+            "drain",
+            clock_map_sample(&map, &PARAMS, T + 70 * S + (int64_t)(i - 500) * S / 30, sent_us),
+            CLOCK_MAP_FINE);
+    }
+    CHECK_INT("after", feed(&map, 801, 900, 0, 0), 0);
+    CHECK_INT("after", map.state, CLOCK_MAP_LOCKED);
+    CHECK_NEAR("after", clock_map_offset_us(&map, T + 90 * S), 2000, 0, 100);
+}
+
+static void test_restart(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    (void)feed(&map, 0, 300, S, 0);
+    (void)clock_map_probe(&map, &PARAMS, T + 30 * S, T + 29 * S, T + 29 * S, T + 30 * S + 4000);
+    const uint64_t samples = map.samples;
+    clock_map_restart(&map);
+    CHECK_INT("restart", map.state, CLOCK_MAP_NONE);
+    CHECK_INT("restart", map.probed, 0);
+    CHECK_INT("restart", map.restarts, 1);
+    CHECK_INT("restart", map.samples, samples);
+    CHECK_INT("restart", map.probes, 1);
+    CHECK_INT("restart", clock_map_to_lab(&map, T), LAB_TIME_NONE);
+    CHECK_INT("uptime clock", feed(&map, 310, 500, T, 0), 0);
+    CHECK_INT("uptime clock", map.jumps, 0);
+    CHECK_NEAR("uptime clock", clock_map_offset_us(&map, T + 50 * S), (double)T + 2000, 0, 100);
+}
+
+static void test_probes(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    /* Only probes: 3 ms there, 1 ms of work, 2 ms back; the robot is 5 s behind. */
+    for (int i = 0; i < 60; i++) {
+        const int64_t t_us = T + i * S;
+        const int64_t late_us = i % 7 == 0 ? 0 : 20000;
+        CHECK_INT("probe",
+                  clock_map_probe(&map, &PARAMS, t_us, t_us + 3000 - 5 * S, t_us + 4000 - 5 * S,
+                                  t_us + 6000 + late_us),
+                  CLOCK_MAP_FINE);
+    }
+    CHECK_INT("probe", map.probes, 60);
+    CHECK_INT("probe", map.samples, 60);
+    CHECK_INT("probe", map.rtt_us, 5000);
+    CHECK_NEAR("symmetric", map.probe_offset_us, 5e6 - 500, 0, 0);
+    CHECK_NEAR("path", map.path_us, 5000, 0, 200);
+    const int64_t now_us = T + 60 * S;
+    CHECK_NEAR("combined", clock_map_offset_us(&map, now_us), 5e6 - 500, 0, 200);
+    CHECK_NEAR("combined", clock_map_sd_us(&map, now_us), 5000 / sqrt(12), 0, 500);
+    CHECK("truth inside", fabs(clock_map_offset_us(&map, now_us) - 5e6) <=
+                              1.96 * clock_map_sd_us(&map, now_us));
+    CHECK_NEAR("mapped", (double)(clock_map_to_lab(&map, now_us - 5 * S) - now_us), -500, 0,
+               200);
+    CHECK_NEAR("transport stays beyond the fastest",
+               (double)clock_map_transport_us(&map, now_us + 9000, now_us - 5 * S), 7000, 0,
+               200);
+    /* A step back is seen by the first probe, without waiting. */
+    CHECK_INT("step back",
+              clock_map_probe(&map, &PARAMS, now_us, now_us + 3000 - 8 * S,
+                              now_us + 4000 - 8 * S, now_us + 6000),
+              CLOCK_MAP_JUMPED);
+    CHECK_NEAR("step back", (double)map.last_jump_us, -3e6, 0, 1000);
+    CHECK_INT("step back", map.jumps, 1);
+    CHECK_NEAR("step back", clock_map_offset_us(&map, now_us), 8e6 - 500, 0, 200);
+}
+
+/* A slow network with answered probes: the way there is as fast as ever, so no clock was set.
+ */
+static void test_probe_denies(void)
+{
+    for (int probing = 0; probing < 2; probing++) {
+        struct clock_map map;
+        int jumped = 0;
+        clock_map_reset(&map);
+        CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+        for (int i = 300; i < 400; i++) {
+            const int64_t sent_us = T + (int64_t)i * S / 10;
+            jumped +=
+                clock_map_sample(&map, &PARAMS, sent_us + 3 * S, sent_us) != CLOCK_MAP_FINE;
+            if (probing && i % 5 == 0) {
+                jumped += clock_map_probe(&map, &PARAMS, sent_us + 1000, sent_us + 3000,
+                                          sent_us + 3000, sent_us + 3 * S) != CLOCK_MAP_FINE;
+            }
+        }
+        CHECK_INT(probing ? "with probes" : "without", jumped, probing ? 0 : 1);
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("clock map", NULL, NULL);
+    CU_add_test(suite, "empty", test_empty);
+    CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "line", test_line);
+    CU_add_test(suite, "jumps", test_jumps);
+    CU_add_test(suite, "late first", test_late_first);
+    CU_add_test(suite, "stall", test_stall);
+    CU_add_test(suite, "restart", test_restart);
+    CU_add_test(suite, "probes", test_probes);
+    CU_add_test(suite, "probe denies", test_probe_denies);
+    return check_run();
+}
