@@ -2,8 +2,8 @@
  *
  * Model (docs/model/travel_time.md, eq. 1; seed 000 section 3.5):
  *
- *     lap = t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
- * |displacement| / v)
+ *     lap = t0 + [rotation != 0] (ta + |rotation| / w)
+ *              + [displacement != 0] (tr + |displacement| / v)
  *
  * with beta = (t0, ta, tr, 1/w, 1/v). Cold path: allocates through GSL while it runs, keeps
  * nothing, has no clock and no log.
@@ -37,6 +37,7 @@ enum travel_method {
 
 enum travel_verdict { TRAVEL_PASS, TRAVEL_MARGINAL, TRAVEL_FAIL };
 
+/* A rotation or displacement below 1e-6 (rad, m) counts as none. */
 struct travel_move {
     double rotation_rad;   /* sign is not read */
     double displacement_m; /* sign is not read */
@@ -45,20 +46,22 @@ struct travel_move {
 
 enum { TRAVEL_TEXT_MAX = 160, TRAVEL_TEXTS_MAX = 8, TRAVEL_COMBINATION_MAX = 5 };
 
-/* What the data do determine when a term alone is not: "t0_s + ta_s" and its value. */
+/* What the data do determine when a term alone is not: "t0_s + ta_s" and its value, or
+ * "t0_s + ta_s + 1.57 / angular_speed_radps" when all rotations were by 1.57 rad. */
 struct travel_combination {
-    char name[48];
-    double value, se;
+    char name[96];
+    double coefficient[TRAVEL_P]; /* of beta */
+    double value, se;             /* se is NaN when there are no degrees of freedom */
 };
 
 struct travel_fit {
     size_t n;                  /* moves used */
-    size_t refused;            /* not finite, negative or zero lap */
+    size_t refused;            /* not finite, absurdly large, or lap not above zero */
     enum travel_method method; /* the one used, never AUTO */
     bool identifiable[TRAVEL_P];
-    double beta[TRAVEL_P];             /* NaN unless identifiable */
-    double se[TRAVEL_P];               /* NaN unless identifiable */
-    double lo[TRAVEL_P], hi[TRAVEL_P]; /* 95 % interval (Student), NaN unless identifiable */
+    double beta[TRAVEL_P];                 /* NaN unless identifiable */
+    double se[TRAVEL_P];                   /* NaN unless identifiable and n > rank */
+    double lo[TRAVEL_P], hi[TRAVEL_P];     /* 95 % interval (Student); NaN as se */
     double covariance[TRAVEL_P][TRAVEL_P]; /* of beta; NaN where not identifiable */
     /* The same in the terms people use; NaN unless identifiable. An interval of 1/w that
      * reaches zero or below gives an open speed interval: hi is NaN (printed as null). */
@@ -70,7 +73,7 @@ struct travel_fit {
     double condition;     /* of the column-scaled design restricted to what is identifiable */
     double residual_s_sd; /* robust scale for HUBER and TUKEY */
     double rmse_s, r2;    /* of all moves used */
-    size_t outliers;      /* residuals beyond 4 sd */
+    size_t outliers;      /* residuals beyond 4 residual_s_sd */
     enum travel_verdict verdict;
     size_t reason_count;
     char reasons[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX];
@@ -85,14 +88,22 @@ struct travel_fit {
 MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
                                      enum travel_method method, struct travel_fit *fit);
 
-/* The lap the model predicts; NaN when a term it needs is not identifiable. */
+/* A pooled fit must also hold for each of its parts (a file, a robot, a day): compare `whole`
+ * with `part`, the fit of one part called `name`, and add a reason to `whole`, lowering its
+ * verdict, when the part alone gives a speed of unphysical sign. Parts with too few moves to
+ * tell are passed over. */
+void travel_time_check_part(struct travel_fit *whole, const char *name,
+                            const struct travel_fit *part);
+
+/* The lap the model predicts; NaN when the data did not determine it (a term is missing and no
+ * combination replaces it). */
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
                            double displacement_m);
 
 const char *travel_method_name(enum travel_method method); /* "ols" … */
 bool travel_method_from_name(const char *name, enum travel_method *method);
 const char *travel_verdict_name(enum travel_verdict verdict); /* "PASS" … */
-const char *travel_term_name(
-    enum travel_term term); /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
+/* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
+const char *travel_term_name(enum travel_term term);
 
 #endif

@@ -1,0 +1,28 @@
+/* twin/travel_report.h - a travel-time fit as JSON: the FIT of docs/model/travel_time.md,
+ * section 6.
+ *
+ * {"n","method","values":{…},"se":{…},"ci95":{name:[lo,hi]},"identifiable":[…],
+ *  "combinations":[{"name","value","se"}],"rank","condition","rmse_s","r2","residual_s_sd",
+ *  "outliers","refused","verdict","reasons":[…],"advice":[…]}
+ *
+ * values, se and ci95 hold all five terms, null where the moves do not determine one. Pure.
+ */
+#ifndef TWIN_TRAVEL_REPORT_H
+#define TWIN_TRAVEL_REPORT_H
+
+#include "identification/travel_time.h"
+#include "logger/json_write.h"
+
+/* The longest FIT without its end; a buffer of this size always holds one. */
+enum { TRAVEL_REPORT_MAX = 16384 };
+
+/* One object; key as in json_write.h. */
+void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
+
+/* One term in the unit of its name (speeds, not their inverses); NaN when undetermined. */
+struct travel_value {
+    double value, se, lo, hi;
+};
+struct travel_value travel_report_value(const struct travel_fit *fit, enum travel_term term);
+
+#endif
