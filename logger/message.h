@@ -41,7 +41,8 @@ struct message {
 size_t message_format(const struct message *message, char *out, size_t capacity);
 
 /* Read one line (without or with its '\n'). The payload borrows from line, or from
- * scratch[MESSAGE_PAYLOAD_MAX] where escapes had to be resolved: both must outlive *message.
+ * scratch[MESSAGE_PAYLOAD_MAX + 1] where escapes had to be resolved: both must outlive
+ * *message.
  *
  * Returns STATUS_E_PARSE with the column in *err, STATUS_E_EMPTY for a blank line.
  * *message is written only on STATUS_OK. */

@@ -1,0 +1,696 @@
+#include "logger/codec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/json_scan.h"
+#include "twin/base/hash.h"
+#include "twin/base/status.h"
+
+/* ---- reading ------------------------------------------------------------------------------
+ */
+
+static bool scan_word(struct json_scan *s, char *out, size_t size, const char *what)
+{
+    struct json_text text;
+    return json_scan_text(s, &text) &&
+           (json_text_copy(&text, out, size, false) < size || json_scan_fail(s, what));
+}
+
+/* A robot's stamp: seconds as a number, or null for none. */
+static bool scan_stamp(struct json_scan *s, int64_t *us)
+{
+    double seconds = 0.0;
+    if (json_scan_peek(s) == JSON_KIND_NULL) {
+        return json_scan_null(s);
+    }
+    if (!json_scan_number(s, &seconds)) {
+        return false;
+    }
+    *us = lab_us(seconds);
+    return *us != LAB_TIME_NONE ||
+           json_scan_fail(s, "a time in seconds within +-1e11 was expected");
+}
+
+/* An id may be a number in foreign protocols: its text is the id. */
+static bool scan_id(struct json_scan *s, char *out)
+{
+    const char *from = NULL;
+    size_t bytes = 0;
+    switch (json_scan_peek(s)) {
+    case JSON_KIND_NULL:
+        return json_scan_null(s);
+    case JSON_KIND_NUMBER:
+        if (!json_scan_skip(s, &from, &bytes)) {
+            return false;
+        }
+        if (bytes >= EVENT_ID_MAX) {
+            return json_scan_fail(s, "an \"id\" of at most 47 bytes was expected");
+        }
+        memcpy(out, from, bytes);
+        out[bytes] = '\0';
+        return true;
+    case JSON_KIND_NONE:
+    case JSON_KIND_OBJECT:
+    case JSON_KIND_ARRAY:
+    case JSON_KIND_TEXT:
+    case JSON_KIND_TRUE:
+    case JSON_KIND_FALSE:
+        break;
+    }
+    return scan_word(s, out, EVENT_ID_MAX, "an \"id\" of at most 47 bytes was expected");
+}
+
+static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
+{
+    *count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        if (*count == EVENT_AXES_MAX) {
+            return json_scan_fail(s, "at most 6 numbers were expected");
+        }
+        if (!json_scan_number(s, &axes[*count])) {
+            return false;
+        }
+        (*count)++;
+    }
+    return !s->error;
+}
+
+/* One member of a payload and how it is read. */
+struct member {
+    const char *name;
+    bool required;
+    bool (*scan)(struct json_scan *s, struct event *e);
+};
+
+/* Read one object by its table. What is not in the table is checked and passed over; a member
+ * given twice is refused: which of the two is meant? */
+static bool scan_members(struct json_scan *s, struct event *e, const struct member *table,
+                         size_t count, const char *missing)
+{
+    struct json_text key;
+    unsigned seen = 0;
+    unsigned required = 0;
+    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
+        return false;
+    }
+    while (json_scan_next_member(s, &key)) {
+        size_t k = 0;
+        while (k < count && !json_text_is(&key, table[k].name)) {
+            k++;
+        }
+        if (k < count && seen & (1U << k)) {
+            return json_scan_fail(s, "each member may be given once only");
+        }
+        seen |= 1U << k;
+        if (!(k < count ? table[k].scan(s, e) : json_scan_skip(s, NULL, NULL))) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        required |= table[k].required ? 1U << k : 0U;
+    }
+    return !s->error && ((seen & required) == required || json_scan_fail(s, missing));
+}
+
+static bool command_id(struct json_scan *s, struct event *e)
+{
+    return scan_id(s, e->command.id);
+}
+
+static bool command_op(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->command.op, sizeof e->command.op,
+                     "an \"op\" of at most 15 bytes was expected") &&
+           (e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty"));
+}
+
+static bool command_rotation(struct json_scan *s, struct event *e)
+{
+    return json_scan_number(s, &e->command.rotation_rad);
+}
+
+static bool command_displacement(struct json_scan *s, struct event *e)
+{
+    return json_scan_number(s, &e->command.displacement_m);
+}
+
+static bool command_stamp(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->command.source_us);
+}
+
+static bool scan_command(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"id", false, command_id},
+        {"t", false, command_stamp},
+        {"op", true, command_op},
+        {"rotation_rad", false, command_rotation},
+        {"displacement_m", false, command_displacement},
+    };
+    e->command = (struct event_command){.source_us = LAB_TIME_NONE};
+    return scan_members(s, e, members, COUNT(members), "\"op\" is missing");
+}
+
+static bool reply_id(struct json_scan *s, struct event *e)
+{
+    return scan_id(s, e->reply.id);
+}
+
+static bool reply_status(struct json_scan *s, struct event *e)
+{
+    static const char expected[] =
+        "a \"status\" out of done data blocked halted ignored error was expected";
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    for (enum reply_status k = REPLY_DONE; k < REPLY_STATUS_COUNT; k++) {
+        if (strcmp(word, reply_status_name(k)) == 0) {
+            e->reply.status = k;
+            return true;
+        }
+    }
+    return json_scan_fail(s, expected);
+}
+
+static bool reply_stamp(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->reply.source_us);
+}
+
+static bool reply_start(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->reply.source_start_us);
+}
+
+static bool add_value(struct json_scan *s, struct event_reply *r, const char *name,
+                      enum json_kind kind)
+{
+    const char *from = NULL;
+    size_t bytes = 0;
+    if (r->value_count == EVENT_VALUES_MAX) {
+        r->values_left_out++;
+        return json_scan_skip(s, NULL, NULL);
+    }
+    struct event_value *v = &r->values[r->value_count++];
+    *v = (struct event_value){.is_number = kind == JSON_KIND_NUMBER};
+    (void)snprintf(v->name, sizeof v->name, "%s", name);
+    if (v->is_number) {
+        return json_scan_number(s, &v->number);
+    }
+    if (!json_scan_skip(s, &from, &bytes)) {
+        return false;
+    }
+    v->text_hash = hash_bytes(HASH_START, from, bytes);
+    return true;
+}
+
+/* Flatten one value of a reply into scalars named by their place: "pose.x", "ranges[2]". Two
+ * levels are looked into; what is deeper is compared as text. */
+static bool scan_value(struct json_scan *s, struct event_reply *r, const char *name, int level)
+{
+    char inner[2 * EVENT_NAME_MAX];
+    char part[EVENT_NAME_MAX];
+    struct json_text key;
+    const enum json_kind kind = json_scan_peek(s);
+    if (level == 0 || (kind != JSON_KIND_OBJECT && kind != JSON_KIND_ARRAY)) {
+        return add_value(s, r, name, kind);
+    }
+    if (!json_scan_enter(s, kind)) {
+        return false;
+    }
+    if (kind == JSON_KIND_ARRAY) {
+        for (unsigned k = 0; json_scan_next_item(s); k++) {
+            (void)snprintf(inner, sizeof inner, "%s[%u]", name, k);
+            if (!scan_value(s, r, inner, level - 1)) {
+                return false;
+            }
+        }
+        return !s->error;
+    }
+    while (json_scan_next_member(s, &key)) {
+        (void)json_text_copy(&key, part, sizeof part, false);
+        (void)snprintf(inner, sizeof inner, "%s%s%s", name, name[0] ? "." : "", part);
+        if (!scan_value(s, r, inner, level - 1)) {
+            return false;
+        }
+    }
+    return !s->error;
+}
+
+static bool reply_values(struct json_scan *s, struct event *e)
+{
+    return scan_value(s, &e->reply, "", 3);
+}
+
+static bool scan_reply(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"id", false, reply_id},         {"t", false, reply_stamp},
+        {"t_start", false, reply_start}, {"status", true, reply_status},
+        {"values", false, reply_values},
+    };
+    e->reply.id[0] = '\0';
+    e->reply.status = REPLY_STATUS_COUNT;
+    e->reply.source_us = LAB_TIME_NONE;
+    e->reply.source_start_us = LAB_TIME_NONE;
+    e->reply.value_count = 0;
+    e->reply.values_left_out = 0;
+    return scan_members(s, e, members, COUNT(members), "\"status\" is missing");
+}
+
+static bool telemetry_stamp(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->telemetry.source_us);
+}
+
+static bool telemetry_seq(struct json_scan *s, struct event *e)
+{
+    double seq = 0.0;
+    if (!json_scan_number(s, &seq)) {
+        return false;
+    }
+    if (!(seq >= 0.0 && seq <= 9e15)) {
+        return json_scan_fail(s, "a \"seq\" of 0 or more was expected");
+    }
+    e->telemetry.seq = (int64_t)seq;
+    return true;
+}
+
+static bool telemetry_boot(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->telemetry.boot, sizeof e->telemetry.boot,
+                     "a \"boot\" of at most 23 bytes was expected");
+}
+
+static bool telemetry_nu(struct json_scan *s, struct event *e)
+{
+    return scan_axes(s, e->telemetry.nu, &e->telemetry.nu_count);
+}
+
+static bool telemetry_tau(struct json_scan *s, struct event *e)
+{
+    return scan_axes(s, e->telemetry.tau, &e->telemetry.tau_count);
+}
+
+static bool telemetry_pose(struct json_scan *s, struct event *e)
+{
+    return scan_axes(s, e->telemetry.pose, &e->telemetry.pose_count);
+}
+
+static bool scan_telemetry(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"t", false, telemetry_stamp},   {"seq", false, telemetry_seq},
+        {"boot", false, telemetry_boot}, {"nu", false, telemetry_nu},
+        {"tau", false, telemetry_tau},   {"pose", false, telemetry_pose},
+    };
+    e->telemetry.source_us = LAB_TIME_NONE;
+    e->telemetry.seq = -1;
+    e->telemetry.boot[0] = '\0';
+    e->telemetry.nu_count = 0;
+    e->telemetry.tau_count = 0;
+    e->telemetry.pose_count = 0;
+    return scan_members(s, e, members, COUNT(members), "");
+}
+
+static bool connection_state(struct json_scan *s, struct event *e)
+{
+    static const char expected[] = "a \"state\" of online or offline was expected";
+    char state[16];
+    if (!scan_word(s, state, sizeof state, expected)) {
+        return false;
+    }
+    e->connection.online = strcmp(state, "online") == 0;
+    return e->connection.online || strcmp(state, "offline") == 0 || json_scan_fail(s, expected);
+}
+
+static bool connection_boot(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->connection.boot, sizeof e->connection.boot,
+                     "a \"boot\" of at most 23 bytes was expected");
+}
+
+static bool connection_stamp(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->connection.source_us);
+}
+
+static bool scan_connection(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"state", true, connection_state},
+        {"boot", false, connection_boot},
+        {"t", false, connection_stamp},
+    };
+    e->connection = (struct event_connection){.source_us = LAB_TIME_NONE};
+    return scan_members(s, e, members, COUNT(members), "\"state\" is missing");
+}
+
+static bool echo_probe(struct json_scan *s, struct event *e)
+{
+    double probe = 0.0;
+    if (!json_scan_number(s, &probe)) {
+        return false;
+    }
+    if (!(probe >= 0.0 && probe <= 9e15)) {
+        return json_scan_fail(s, "a \"probe\" of 0 or more was expected");
+    }
+    e->echo.probe = (int64_t)probe;
+    return true;
+}
+
+static bool echo_sent(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->echo.sent_us);
+}
+
+static bool echo_received(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->echo.source_received_us);
+}
+
+static bool echo_stamp(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->echo.source_us);
+}
+
+static bool scan_echo(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"probe", true, echo_probe},
+        {"sent", true, echo_sent},
+        {"t_received", true, echo_received},
+        {"t", true, echo_stamp},
+    };
+    e->echo = (struct event_echo){0, LAB_TIME_NONE, LAB_TIME_NONE, LAB_TIME_NONE};
+    return scan_members(s, e, members, COUNT(members),
+                        "\"probe\", \"sent\", \"t_received\" and \"t\" were expected") &&
+           ((e->echo.sent_us != LAB_TIME_NONE && e->echo.source_received_us != LAB_TIME_NONE &&
+             e->echo.source_us != LAB_TIME_NONE) ||
+            json_scan_fail(s, "\"sent\", \"t_received\" and \"t\" must be numbers"));
+}
+
+/* ---- topics -------------------------------------------------------------------------------
+ */
+
+struct topic_row {
+    const char *rest; /* after the prefix and the pair's id */
+    const char *what;
+    enum event_kind kind;
+    enum side side;
+    bool (*scan)(struct json_scan *s, struct event *e);
+};
+
+/* clang-format off */
+static const struct topic_row topic_rows[] = {
+    {"command",            "command",    EVENT_COMMAND,    SIDE_COUNT,   scan_command},
+    {"real/reply",         "reply",      EVENT_REPLY,      SIDE_REAL,    scan_reply},
+    {"virtual/reply",      "reply",      EVENT_REPLY,      SIDE_VIRTUAL, scan_reply},
+    {"real/telemetry",     "telemetry",  EVENT_TELEMETRY,  SIDE_REAL,    scan_telemetry},
+    {"virtual/telemetry",  "telemetry",  EVENT_TELEMETRY,  SIDE_VIRTUAL, scan_telemetry},
+    {"real/connection",    "connection", EVENT_CONNECTION, SIDE_REAL,    scan_connection},
+    {"virtual/connection", "connection", EVENT_CONNECTION, SIDE_VIRTUAL, scan_connection},
+    {"real/echo",          "echo",       EVENT_ECHO,       SIDE_REAL,    scan_echo},
+    {"virtual/echo",       "echo",       EVENT_ECHO,       SIDE_VIRTUAL, scan_echo},
+};
+/* clang-format on */
+
+/* Split "<prefix>/<pair>/<rest>"; false when it is another topic. */
+static bool split_topic(const char *prefix, const char *topic, char *pair, const char **rest)
+{
+    const size_t n = strlen(prefix);
+    if (strncmp(topic, prefix, n) != 0 || topic[n] != '/') {
+        return false;
+    }
+    const char *id = topic + n + 1;
+    const char *slash = strchr(id, '/');
+    if (!slash || slash == id || slash - id >= EVENT_PAIR_MAX) {
+        return false;
+    }
+    memcpy(pair, id, (size_t)(slash - id));
+    pair[slash - id] = '\0';
+    *rest = slash + 1;
+    return true;
+}
+
+static void begin_event(struct event *e, const struct message *m, enum event_kind kind,
+                        enum side side)
+{
+    e->t_us = m->t_us;
+    e->kind = kind;
+    e->side = side;
+    e->dup = m->dup;
+    e->retained = m->retained;
+    e->hash = 0;
+}
+
+static void emit_malformed(struct event *e, const struct message *m,
+                           const struct topic_row *row, size_t column,
+                           const char *what_would_be_right, codec_emit *emit, void *context)
+{
+    begin_event(e, m, EVENT_MALFORMED, row->side);
+    (void)snprintf(e->malformed.what, sizeof e->malformed.what, "%s", row->what);
+    if (column > 0) {
+        (void)snprintf(e->malformed.detail, sizeof e->malformed.detail, "%s, column %zu: %s",
+                       row->what, column, what_would_be_right);
+    } else {
+        (void)snprintf(e->malformed.detail, sizeof e->malformed.detail, "%s: %s", row->what,
+                       what_would_be_right);
+    }
+    emit(context, e);
+}
+
+static size_t decode_batch(struct json_scan *s, struct event *e, const struct topic_row *row,
+                           codec_emit *emit, void *context)
+{
+    size_t count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return 0;
+    }
+    /* Samples before a faulty one are good; the fault is reported after them. */
+    while (json_scan_next_item(s)) {
+        if (count == CODEC_BATCH_MAX) {
+            (void)json_scan_fail(s, "at most 256 samples were expected");
+            break;
+        }
+        if (!row->scan(s, e)) {
+            break;
+        }
+        emit(context, e);
+        count++;
+    }
+    return count;
+}
+
+static size_t decode_payload(const struct topic_row *row, const struct message *m,
+                             struct event *e, codec_emit *emit, void *context)
+{
+    struct json_scan s;
+    size_t count = 0;
+    if (m->payload_bytes > m->kept_bytes) {
+        emit_malformed(e, m, row, 0, "a payload of at most 65536 bytes was expected", emit,
+                       context);
+        return 1;
+    }
+    begin_event(e, m, row->kind, row->side);
+    json_scan_start(&s, m->payload, m->kept_bytes, CODEC_DEPTH_MAX);
+    if (row->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
+        count = decode_batch(&s, e, row, emit, context);
+        (void)json_scan_finish(&s);
+    } else if (row->scan(&s, e) && json_scan_finish(&s)) {
+        if (row->kind == EVENT_COMMAND || row->kind == EVENT_REPLY) {
+            e->hash = hash_bytes(hash_text(m->topic), m->payload, m->kept_bytes);
+        }
+        if (row->kind == EVENT_COMMAND) {
+            e->command.raw = m->payload;
+            e->command.raw_bytes = m->kept_bytes;
+        } else if (row->kind == EVENT_REPLY) {
+            e->reply.raw = m->payload;
+            e->reply.raw_bytes = m->kept_bytes;
+        }
+        emit(context, e);
+        count = 1;
+    }
+    if (s.error) {
+        emit_malformed(e, m, row, json_scan_column(&s), s.error, emit, context);
+        count++;
+    }
+    return count;
+}
+
+static size_t decode_lab(const char *rest, const struct message *m, struct event *e,
+                         codec_emit *emit, void *context)
+{
+    const bool start = strcmp(rest, "start") == 0;
+    if (!start && strcmp(rest, "stop") != 0) {
+        return 0;
+    }
+    begin_event(e, m, start ? EVENT_START : EVENT_STOP, SIDE_COUNT);
+    emit(context, e);
+    return 1;
+}
+
+static size_t decode_native(const char *prefix, const struct message *message, codec_emit *emit,
+                            void *context)
+{
+    struct event e;
+    const char *rest = NULL;
+    if (!split_topic(prefix, message->topic, e.pair, &rest)) {
+        return 0;
+    }
+    if (strcmp(e.pair, "$lab") == 0) {
+        return decode_lab(rest, message, &e, emit, context);
+    }
+    for (size_t i = 0; i < COUNT(topic_rows); i++) {
+        if (strcmp(rest, topic_rows[i].rest) == 0) {
+            /* An empty retained message takes the old one back: nothing happened. */
+            if (message->payload_bytes == 0 && topic_rows[i].kind == EVENT_CONNECTION) {
+                return 0;
+            }
+            return decode_payload(&topic_rows[i], message, &e, emit, context);
+        }
+    }
+    return 0;
+}
+
+const struct codec codecs[] = {
+    {"native", decode_native},
+};
+const size_t codec_count = COUNT(codecs);
+
+const struct codec *codec_find(const char *name)
+{
+    for (size_t i = 0; i < codec_count; i++) {
+        if (strcmp(codecs[i].name, name) == 0) {
+            return &codecs[i];
+        }
+    }
+    return NULL;
+}
+
+size_t codec_topics(const char *prefix, char *out, size_t size)
+{
+    static const char *const filters[] = {"+/command", "+/+/reply", "+/+/telemetry",
+                                          "+/+/connection", "+/+/echo"};
+    size_t used = 0;
+    size_t count = 0;
+    for (; count < COUNT(filters); count++) {
+        const int n = snprintf(out + used, size - used, "%s/%s", prefix, filters[count]);
+        if (n < 0 || (size_t)n >= size - used) {
+            break;
+        }
+        used += (size_t)n + 1;
+    }
+    return count;
+}
+
+/* ---- writing ------------------------------------------------------------------------------
+ */
+
+void codec_write_command(struct json_writer *w, const struct event_command *command)
+{
+    json_write_object(w, NULL);
+    if (command->id[0]) {
+        json_write_text(w, "id", command->id);
+    }
+    if (command->source_us != LAB_TIME_NONE) {
+        json_write_seconds(w, "t", command->source_us);
+    }
+    json_write_text(w, "op", command->op);
+    json_write_real(w, "rotation_rad", command->rotation_rad);
+    json_write_real(w, "displacement_m", command->displacement_m);
+    json_write_close(w);
+}
+
+void codec_write_reply(struct json_writer *w, const struct event_reply *reply)
+{
+    json_write_object(w, NULL);
+    if (reply->id[0]) {
+        json_write_text(w, "id", reply->id);
+    }
+    if (reply->source_start_us != LAB_TIME_NONE) {
+        json_write_seconds(w, "t_start", reply->source_start_us);
+    }
+    if (reply->source_us != LAB_TIME_NONE) {
+        json_write_seconds(w, "t", reply->source_us);
+    }
+    json_write_text(w, "status", reply_status_name(reply->status));
+    if (reply->value_count > 0) {
+        json_write_object(w, "values");
+        for (size_t i = 0; i < reply->value_count; i++) {
+            if (reply->values[i].is_number) {
+                json_write_real(w, reply->values[i].name, reply->values[i].number);
+            }
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_real(w, NULL, axes[i]);
+    }
+    json_write_close(w);
+}
+
+void codec_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry)
+{
+    json_write_object(w, NULL);
+    if (telemetry->source_us != LAB_TIME_NONE) {
+        json_write_seconds(w, "t", telemetry->source_us);
+    }
+    if (telemetry->seq >= 0) {
+        json_write_int(w, "seq", telemetry->seq);
+    }
+    if (telemetry->boot[0]) {
+        json_write_text(w, "boot", telemetry->boot);
+    }
+    write_axes(w, "nu", telemetry->nu, telemetry->nu_count);
+    write_axes(w, "tau", telemetry->tau, telemetry->tau_count);
+    write_axes(w, "pose", telemetry->pose, telemetry->pose_count);
+    json_write_close(w);
+}
+
+void codec_write_connection(struct json_writer *w, const struct event_connection *connection)
+{
+    json_write_object(w, NULL);
+    json_write_text(w, "state", connection->online ? "online" : "offline");
+    if (connection->boot[0]) {
+        json_write_text(w, "boot", connection->boot);
+    }
+    if (connection->source_us != LAB_TIME_NONE) {
+        json_write_seconds(w, "t", connection->source_us);
+    }
+    json_write_close(w);
+}
+
+void codec_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us)
+{
+    json_write_object(w, NULL);
+    json_write_int(w, "probe", probe);
+    json_write_seconds(w, "sent", sent_us);
+    json_write_close(w);
+}
+
+void codec_write_echo(struct json_writer *w, const struct event_echo *echo)
+{
+    json_write_object(w, NULL);
+    json_write_int(w, "probe", echo->probe);
+    json_write_seconds(w, "sent", echo->sent_us);
+    json_write_seconds(w, "t_received", echo->source_received_us);
+    json_write_seconds(w, "t", echo->source_us);
+    json_write_close(w);
+}

@@ -1,0 +1,131 @@
+#include "tests/support/check.h"
+
+#include <jansson.h>
+
+#include "logger/json_scan.h"
+
+static bool scans(const char *text, size_t bytes)
+{
+    struct json_scan s;
+    json_scan_start(&s, text, bytes, JSON_SCAN_DEPTH_MAX);
+    return json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s);
+}
+
+static void test_values(void)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } rows[] = {
+        {"{}", true},
+        {"[]", true},
+        {"[1,2.5,-3e2,true,false,null,\"x\"]", true},
+        {"{\"a\":{\"b\":[{}]},\"c\":\"\\u00e9\\ud83d\\ude00\"}", true},
+        {" 1 ", true},
+        {"", false},
+        {"[1,]", false},
+        {"{\"a\":1,}", false},
+        {"{\"a\" 1}", false},
+        {"{a:1}", false},
+        {"[1 2]", false},
+        {"[1}", false},
+        {"01", false},
+        {"-", false},
+        {"1.", false},
+        {".5", false},
+        {"1e", false},
+        {"1e999", false},
+        {"NaN", false},
+        {"nul", false},
+        {"\"\\x\"", false},
+        {"\"\\ud83d\"", false},
+        {"\"\\ude00\"", false},
+        {"\"\x01\"", false},
+        {"\"\xc3\x28\"", false},
+        {"\"\xc0\xaf\"", false},
+        {"\"\xed\xa0\x80\"", false},
+        {"\"open", false},
+        {"1 1", false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].text, scans(rows[i].text, strlen(rows[i].text)), rows[i].good);
+    }
+}
+
+static void test_depth(void)
+{
+    char text[2 * JSON_SCAN_DEPTH_MAX + 3];
+    memset(text, '[', JSON_SCAN_DEPTH_MAX);
+    memset(text + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
+    CHECK("deepest", scans(text, 2 * JSON_SCAN_DEPTH_MAX));
+    memset(text, '[', sizeof text);
+    CHECK("too deep", !scans(text, sizeof text));
+}
+
+/* Random texts of JSON's alphabet: the same ones are good here and to jansson. */
+static void test_against_jansson(void)
+{
+    static const char *const parts[] = {
+        "{",    "}",    "[", "]",  ",",       ":", "\"a\"", "\"b\"", "1",         "-2.5", "1e3",
+        "true", "null", " ", "\n", "\"\\n\"", "0", "01",    "1.e",   "\"\\u12\"", "\xff"};
+    srand(check_seed(3));
+    int good = 0;
+    for (int i = 0; i < 300000; i++) {
+        char text[256] = "";
+        const int count = rand() % 9 + 1;
+        for (int k = 0; k < count; k++) {
+            (void)strcat(text, parts[(size_t)rand() % COUNT(parts)]);
+        }
+        json_t *parsed = json_loads(text, JSON_DECODE_ANY, NULL);
+        const bool same = scans(text, strlen(text)) == (parsed != NULL);
+        if (!same) {
+            (void)printf("differs: %s\n", text);
+        }
+        good += parsed != NULL;
+        json_decref(parsed);
+        CU_ASSERT_FATAL(same);
+    }
+    CU_ASSERT_TRUE(good > 1000);
+}
+
+static void test_numbers_are_exact(void)
+{
+    srand(check_seed(4));
+    for (int i = 0; i < 200000; i++) {
+        char text[64];
+        const double shown = ((double)rand() / RAND_MAX - 0.5) * pow(10.0, rand() % 40 - 20);
+        (void)snprintf(text, sizeof text, "%.*g", rand() % 20 + 1, shown);
+        struct json_scan s;
+        double got = 0.0;
+        json_scan_start(&s, text, strlen(text), 1);
+        CU_ASSERT_TRUE_FATAL(json_scan_number(&s, &got) && json_scan_finish(&s));
+        const double want = strtod(text, NULL);
+        CU_ASSERT_EQUAL_FATAL(memcmp(&got, &want, sizeof got), 0);
+    }
+}
+
+static void test_text_copy(void)
+{
+    static const char text[] = "\"a\\u00e9\\n\\ud83d\\ude00\\\\\"";
+    struct json_scan s;
+    struct json_text t;
+    char out[16];
+    json_scan_start(&s, text, strlen(text), 1);
+    CU_ASSERT_TRUE_FATAL(json_scan_text(&s, &t));
+    CHECK_INT("bytes", json_text_copy(&t, out, sizeof out, false), 9);
+    CHECK_TEXT("resolved", out, "aé\n\xf0\x9f\x98\x80\\");
+    CHECK_INT("cut", json_text_copy(&t, out, 6, false), 6);
+    CHECK_TEXT("never half a character", out, "aé\n");
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("json_scan", NULL, NULL);
+    CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "depth", test_depth);
+    CU_add_test(suite, "against jansson", test_against_jansson);
+    CU_add_test(suite, "numbers", test_numbers_are_exact);
+    CU_add_test(suite, "text copy", test_text_copy);
+    return check_run();
+}
