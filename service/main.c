@@ -16,6 +16,7 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
+    {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
     {"version",  "print the version and the versions of the libraries",        command_version},
 };
 /* clang-format on */

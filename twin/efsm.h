@@ -81,7 +81,7 @@ typedef bool efsm_guard(const struct efsm_view *v);
 typedef void efsm_action(const struct efsm_view *v);
 typedef void efsm_output(const struct efsm_view *v);
 
-/* The order is the order of reading; NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
+/* Fields in reading order; NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct efsm_arc {
     uint8_t from, to;    /* state index; to may be EFSM_POP */
     efsm_guard *guard;   /* NULL: always */

@@ -175,20 +175,20 @@ static const struct efsm_state states[] = {
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
     {START,  SENSE,  is_active,      begin_first,    .label = "active / B+ = T, I+ = 0"},
-    {START,  END,    is_inactive,    count_end,      .label = "a machine in a sink", .waits = true},
+    {START,  END,    is_inactive,    count_end,      .label = "not active", .waits = true},
     {IDLE,   IDLE,   waits_for_time, NULL,           .label = "T - B < dT", .waits = true},
     {IDLE,   SENSE,  is_next_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0"},
     {IDLE,   SENSE,  is_resync_due,  resync,         .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0"},
-    {IDLE,   END,    is_inactive,    count_end,      .label = "a machine in a sink", .waits = true},
+    {IDLE,   END,    is_inactive,    count_end,      .label = "not active", .waits = true},
     {SENSE,  PLAN,   NULL,           count_cycle,    .label = "true / C+ = C + 1"},
     {PLAN,   UPDATE, NULL,           NULL,           .label = "true"},
     {UPDATE, ACT,    NULL,           NULL,           .label = "true"},
     {ACT,    SENSE,  goes_on,        next_cycle,     .label = "not X / I+ = I + 1"},
     {ACT,    IDLE,   is_settled,     NULL,           .label = "X", .waits = true},
     {ACT,    IDLE,   is_livelock,    count_livelock, .label = "not X, I + 1 = cap", .waits = true},
-    {ACT,    END,    is_inactive,    count_end,      .label = "a machine in a sink", .waits = true},
+    {ACT,    END,    is_inactive,    count_end,      .label = "not active", .waits = true},
     {END,    SENSE,  is_active,      begin_now,      .label = "active / B+ = T, sT+ = sT + dT, I+ = 0"},
-    {END,    END,    is_inactive,    NULL,           .label = "a machine in a sink", .waits = true},
+    {END,    END,    is_inactive,    NULL,           .label = "not active", .waits = true},
 };
 /* clang-format on */
 

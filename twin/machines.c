@@ -1,0 +1,31 @@
+#include "twin/machines.h"
+
+const struct efsm_table *const machines[] = {
+    &efsm_executive_table,
+};
+
+const size_t machine_count = COUNT(machines);
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    while (*a && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+const struct efsm_table *machine_find(const char *name)
+{
+    for (size_t i = 0; i < machine_count; i++) {
+        if (is_same(machines[i]->name, name)) {
+            return machines[i];
+        }
+    }
+    return NULL;
+}
