@@ -1,0 +1,225 @@
+#include "tests/support/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "logger/journal_checkpoint.h"
+
+static char dir[] = "/tmp/test_checkpoint.XXXXXX";
+static char path[128];
+
+static const struct journal_position here = {INT64_C(1795153555599953), 123456789012};
+
+static struct journal_checkpoint sample(const void *payload, size_t bytes)
+{
+    return (struct journal_checkpoint){.version = 3,
+                                       .fingerprint = UINT64_C(0xfeedfacecafebeef),
+                                       .position = here,
+                                       .t_us = INT64_C(1795153555600000),
+                                       .bytes = bytes,
+                                       .payload = payload};
+}
+
+static enum status read_back(struct journal_checkpoint *out, struct err *err)
+{
+    return journal_checkpoint_read(path, 3, UINT64_C(0xfeedfacecafebeef), out, err);
+}
+
+static size_t slurp(unsigned char *out, size_t capacity)
+{
+    const int fd = open(path, O_RDONLY);
+    const ssize_t n = fd >= 0 ? read(fd, out, capacity) : -1;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void spill(const unsigned char *bytes, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK("spill", fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    (void)close(fd);
+}
+
+static void round_trip(void)
+{
+    static unsigned char payload[100003];
+    for (size_t i = 0; i < sizeof payload; i++) {
+        payload[i] = (unsigned char)(i * 7 + i / 255);
+    }
+    static const size_t sizes[] = {0, 1, 7, 8, 9, 4096, sizeof payload};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        const struct journal_checkpoint in = sample(payload, sizes[i]);
+        struct journal_checkpoint out = {0};
+        struct err err = {0};
+        CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, &err), STATUS_OK);
+        CHECK_INT("read", read_back(&out, &err), STATUS_OK);
+        CHECK_INT("bytes", out.bytes, sizes[i]);
+        CHECK_INT("file", out.position.file, here.file);
+        CHECK_INT("offset", out.position.offset, here.offset);
+        CHECK_INT("t_us", out.t_us, in.t_us);
+        CHECK("payload", out.payload && memcmp(out.payload, payload, sizes[i]) == 0);
+        journal_checkpoint_free(&out);
+    }
+}
+
+/* The file is a contract between versions: fixed bytes, little endian, CRC-32 of "123456789"
+ * as published (cbf43926). */
+static void layout(void)
+{
+    const struct journal_checkpoint in = sample("123456789", 9);
+    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    unsigned char got[256];
+    CHECK_INT("size", slurp(got, sizeof got), 64 + 9);
+    static const unsigned char want[] = {
+        'T', 'A', 'N', 'D', 'E',  'M',  'C',  'K',  1,    0,    0,    0,
+        3,   0,   0,   0,   0xef, 0xbe, 0xfe, 0xca, 0xce, 0xfa, 0xed, 0xfe,
+    };
+    CHECK("head", memcmp(got, want, sizeof want) == 0);
+    static const unsigned char crc[] = {0x26, 0x39, 0xf4, 0xcb};
+    CHECK("crc", memcmp(got + 56, crc, sizeof crc) == 0);
+}
+
+static void refusals(void)
+{
+    struct journal_checkpoint out = {0};
+    struct err err = {0};
+    (void)unlink(path);
+    CHECK_INT("missing", read_back(&out, &err), STATUS_E_EMPTY);
+    CHECK("untouched", out.payload == NULL);
+
+    const struct journal_checkpoint in = sample("some state", 10);
+    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    err = (struct err){0};
+    CHECK_INT("version", journal_checkpoint_read(path, 4, in.fingerprint, &out, &err),
+              STATUS_E_STALE);
+    CHECK("says both", strstr(err.text, "version 3") && strstr(err.text, "uses 4"));
+    err = (struct err){0};
+    CHECK_INT("fingerprint", journal_checkpoint_read(path, 3, 1, &out, &err), STATUS_E_STALE);
+    CHECK("says lab file", strstr(err.text, "lab file") != NULL);
+    err = (struct err){0};
+    CHECK_INT("directory", journal_checkpoint_read(dir, 3, 1, &out, &err), STATUS_E_IO);
+}
+
+/* Every cut and every flipped bit is found. */
+static void damage(void)
+{
+    const struct journal_checkpoint in = sample("the state of a lab", 18);
+    CHECK_INT("write", journal_checkpoint_write(path, &in, NULL, NULL), STATUS_OK);
+    unsigned char whole[128];
+    const size_t n = slurp(whole, sizeof whole);
+    CHECK_INT("size", n, 82);
+    struct journal_checkpoint out = {0};
+    for (size_t cut = 0; cut < n; cut++) {
+        struct err err = {0};
+        spill(whole, cut);
+        CHECK_INT("cut", read_back(&out, &err), STATUS_E_PARSE);
+        CHECK("says damaged", strstr(err.text, "damaged") != NULL);
+    }
+    for (size_t bit = 0; bit < 8 * n; bit++) {
+        struct err err = {0};
+        unsigned char flipped[128];
+        memcpy(flipped, whole, n);
+        flipped[bit / 8] ^= (unsigned char)(1U << (bit % 8));
+        spill(flipped, n);
+        const enum status status = read_back(&out, &err);
+        /* A flip in the format number reads as another format. */
+        const bool in_format = bit / 8 >= 8 && bit / 8 < 12;
+        CHECK_INT("flip", status, in_format ? STATUS_E_STALE : STATUS_E_PARSE);
+    }
+    unsigned char longer[128] = {0};
+    memcpy(longer, whole, n);
+    spill(longer, n + 1);
+    CHECK_INT("longer", read_back(&out, NULL), STATUS_E_PARSE);
+    CHECK("untouched", out.payload == NULL);
+}
+
+/* --- the n-th call fails -------------------------------------------------------------- */
+
+struct chaos {
+    int calls;
+    int fail_at;
+    bool torn; /* the failing write writes a part first */
+};
+
+static bool chaos_now(struct chaos *chaos)
+{
+    errno = ENOSPC;
+    return chaos->calls++ == chaos->fail_at;
+}
+
+static ssize_t chaos_write(void *context, int fd, const void *bytes, size_t n)
+{
+    struct chaos *chaos = context;
+    if (!chaos_now(chaos)) {
+        return write(fd, bytes, n);
+    }
+    if (chaos->torn && n > 1) {
+        chaos->fail_at++;
+        return write(fd, bytes, n / 2);
+    }
+    return -1;
+}
+
+static int chaos_fsync(void *context, int fd)
+{
+    return chaos_now(context) ? -1 : fsync(fd);
+}
+
+static int chaos_rename(void *context, const char *from, const char *to)
+{
+    return chaos_now(context) ? -1 : rename(from, to);
+}
+
+static void chaos(void)
+{
+    for (int torn = 0; torn < 2; torn++) {
+        bool failed = true;
+        int n = 0;
+        for (; failed && n < 50; n++) {
+            const struct journal_checkpoint old = sample("old", 3);
+            const struct journal_checkpoint new = sample("newer", 5);
+            struct chaos state = {.fail_at = n, .torn = torn};
+            const struct journal_io io = {&state, chaos_write, chaos_fsync, chaos_rename};
+            CHECK_INT("old", journal_checkpoint_write(path, &old, NULL, NULL), STATUS_OK);
+            struct err err = {0};
+            const enum status status = journal_checkpoint_write(path, &new, &io, &err);
+            failed = status != STATUS_OK;
+            CHECK("status", status == STATUS_OK || status == STATUS_E_IO);
+            CHECK("text", !failed || strstr(err.text, "No space") != NULL);
+            struct journal_checkpoint out = {0};
+            CHECK_INT("still whole", read_back(&out, NULL), STATUS_OK);
+            const bool is_old = out.bytes == 3 && memcmp(out.payload, "old", 3) == 0;
+            const bool is_new = out.bytes == 5 && memcmp(out.payload, "newer", 5) == 0;
+            CHECK("one of them", is_old || is_new);
+            CHECK("new when told so", failed || is_new);
+            journal_checkpoint_free(&out);
+        }
+        CHECK("every call failed once", n >= 5 && n < 50);
+    }
+    struct stat about;
+    char beside[160];
+    (void)snprintf(beside, sizeof beside, "%s.new", path);
+    CHECK("nothing left behind", stat(beside, &about) != 0);
+}
+
+int main(void)
+{
+    if (!mkdtemp(dir) || CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    (void)snprintf(path, sizeof path, "%s/lab.checkpoint", dir);
+    CU_pSuite suite = CU_add_suite("checkpoint", NULL, NULL);
+    CU_add_test(suite, "round trip", round_trip);
+    CU_add_test(suite, "layout", layout);
+    CU_add_test(suite, "refusals", refusals);
+    CU_add_test(suite, "damage", damage);
+    CU_add_test(suite, "chaos", chaos);
+    const int result = check_run();
+    (void)unlink(path);
+    (void)rmdir(dir);
+    return result;
+}
