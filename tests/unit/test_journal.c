@@ -1,0 +1,1052 @@
+/* The journal's writer and reader; uses threads. */
+#include "tests/support/check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "logger/journal.h"
+#include "logger/journal_files.h"
+#include "logger/journal_reader.h"
+#include "logger/message.h"
+
+/* 2026-11-20T05:55:55.599953Z */
+#define T0_US INT64_C(1795154155599953)
+#define S_US  INT64_C(1000000)
+
+static char base[] = "/tmp/test_journal.XXXXXX";
+static char dir[128];
+static const struct journal_position beginning = {0, 0};
+
+static void remove_all(const char *directory)
+{
+    DIR *open_dir = opendir(directory);
+    if (!open_dir) {
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(open_dir)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            (void)unlinkat(dirfd(open_dir), entry->d_name, 0);
+        }
+    }
+    (void)closedir(open_dir);
+    (void)rmdir(directory);
+}
+
+static void fresh_dir(void)
+{
+    remove_all(dir);
+    (void)snprintf(dir, sizeof dir, "%s/journal", base);
+    remove_all(dir);
+}
+
+static struct journal_params params_of(const struct journal_io *io)
+{
+    struct journal_params params;
+    journal_params_init(&params);
+    params.directory = dir;
+    params.io = io;
+    return params;
+}
+
+static struct journal *open_or_die(const struct journal_params *params)
+{
+    struct journal *j = NULL;
+    struct err err = {0};
+    const enum status status = journal_open(params, &j, &err);
+    CHECK_TEXT("open", err.text, "");
+    CHECK_INT("open", status, STATUS_OK);
+    if (!j) {
+        abort();
+    }
+    return j;
+}
+
+/* "n=7 xxxx…\n": its number can be read back, its length varies. */
+static size_t make_line(char *out, size_t capacity, unsigned n)
+{
+    char stamp[28];
+    message_format_time(T0_US + n, stamp);
+    return (size_t)snprintf(out, capacity, "{\"tst\":\"%s\",\"n\":%u,\"x\":\"%.*s\"}\n", stamp,
+                            n, (int)(n % 40), "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqr");
+}
+
+static int line_number(const struct journal_line *line)
+{
+    char text[512];
+    const size_t n = line->bytes < sizeof text - 1 ? line->bytes : sizeof text - 1;
+    memcpy(text, line->text, n);
+    text[n] = '\0';
+    const char *at = strstr(text, "\"n\":");
+    return at && text[n - 1] == '}' ? atoi(at + 4) : -1;
+}
+
+static enum status append(struct journal *j, unsigned n, int64_t t_us)
+{
+    char line[256];
+    return journal_append(j, line, make_line(line, sizeof line, n), t_us, NULL);
+}
+
+static struct journal_reader *open_dir_reader(struct journal_position from)
+{
+    struct journal_reader *r = NULL;
+    struct err err = {0};
+    CHECK_INT("reader", journal_reader_open_directory(dir, from, &r, &err), STATUS_OK);
+    CHECK_TEXT("reader", err.text, "");
+    if (!r) {
+        abort();
+    }
+    return r;
+}
+
+static struct journal_reader *open_file_reader(const char *const *paths, size_t n)
+{
+    struct journal_reader *r = NULL;
+    struct err err = {0};
+    CHECK_INT("reader", journal_reader_open_files(paths, n, &r, &err), STATUS_OK);
+    CHECK_TEXT("reader", err.text, "");
+    if (!r) {
+        abort();
+    }
+    return r;
+}
+
+/* Everything in the directory is n = 0 … count-1 in order. */
+static void expect_numbers(const char *row, int count)
+{
+    struct journal_reader *r = open_dir_reader(beginning);
+    struct journal_line line;
+    int n = 0;
+    while (journal_reader_next(r, &line, NULL) == STATUS_OK) {
+        CHECK_INT(row, line_number(&line), n);
+        n++;
+    }
+    CHECK_INT(row, n, count);
+    journal_reader_close(r);
+}
+
+static void write_file(const char *name, const char *text, size_t bytes, char path[160])
+{
+    (void)mkdir(dir, 0700);
+    (void)snprintf(path, 160, "%s/%s", dir, name);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(name, fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes);
+    (void)close(fd);
+}
+
+static size_t count_files(void)
+{
+    int64_t *starts_us = NULL;
+    size_t n = 0;
+    CHECK_INT("list", journal_files_list(dir, &starts_us, &n, NULL), STATUS_OK);
+    free(starts_us);
+    return n;
+}
+
+/* --- names ---------------------------------------------------------------------------- */
+
+static void names(void)
+{
+    char name[JOURNAL_NAME_MAX];
+    journal_file_name(T0_US, name);
+    CHECK_TEXT("name", name, "journal-20261120T055555.599953Z.jsonl");
+    CHECK_INT("back", journal_file_start_us(name), T0_US);
+    journal_file_name(0, name);
+    CHECK_INT("epoch", journal_file_start_us(name), 0);
+    journal_file_name(-5, name);
+    CHECK_INT("before the epoch", journal_file_start_us(name), 0);
+    static const char *const strangers[] = {
+        "",
+        ".",
+        "journal-.jsonl",
+        "journal-20261120T055555.599953Z.jsonl.gz",
+        "journal-20261120T055555.599953Z.json",
+        "Journal-20261120T055555.599953Z.jsonl",
+        "journal-20261120T055555.59995 Z.jsonl",
+        "journal-20261120 055555.599953Z.jsonl",
+        "journal-20261320T055555.599953Z.jsonl",
+        "journal-20260230T055555.599953Z.jsonl",
+    };
+    for (size_t i = 0; i < COUNT(strangers); i++) {
+        CHECK_INT(strangers[i], journal_file_start_us(strangers[i]), LAB_TIME_NONE);
+    }
+}
+
+/* --- writing -------------------------------------------------------------------------- */
+
+static void write_and_read(void)
+{
+    fresh_dir();
+    const struct journal_params params = params_of(NULL);
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("no file yet", count_files(), 0);
+    struct journal_position after = journal_end(j);
+    CHECK_INT("end", after.file, 0);
+    CHECK_INT("no newline", journal_append(j, "x", 1, T0_US, NULL), STATUS_E_ARG);
+    CHECK_INT("nothing", journal_append(j, "", 0, T0_US, NULL), STATUS_E_ARG);
+    char line[256];
+    uint64_t bytes = 0;
+    for (unsigned n = 0; n < 100; n++) {
+        const size_t size = make_line(line, sizeof line, n);
+        bytes += size;
+        CHECK_INT("append", journal_append(j, line, size, T0_US + n, &after), STATUS_OK);
+        CHECK_INT("file", after.file, T0_US);
+        CHECK_INT("offset", after.offset, bytes);
+    }
+    struct journal_stats stats;
+    CHECK_INT("sync", journal_sync(j, T0_US), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK_INT("lines", stats.lines, 100);
+    CHECK_INT("bytes", stats.bytes, bytes);
+    CHECK_INT("synced", stats.synced.offset, bytes);
+    CHECK("healthy", !stats.failing && !stats.sync_failing && stats.error[0] == '\0');
+    const uint64_t syncs = stats.syncs;
+    CHECK_INT("append", append(j, 100, T0_US), STATUS_OK);
+    CHECK_INT("too soon", journal_sync(j, T0_US + S_US - 1), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK_INT("not yet", stats.syncs, syncs);
+    CHECK_INT("due", journal_sync(j, T0_US + S_US), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK("synced again", stats.syncs > syncs);
+    CHECK_INT("nothing new", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    journal_close(j);
+    expect_numbers("all", 101);
+
+    /* A second run goes on in the same file. */
+    j = open_or_die(&params);
+    CHECK_INT("append", append(j, 101, T0_US + S_US), STATUS_OK);
+    journal_close(j);
+    CHECK_INT("one file", count_files(), 1);
+    expect_numbers("after a restart", 102);
+}
+
+static void one_writer(void)
+{
+    fresh_dir();
+    const struct journal_params params = params_of(NULL);
+    struct journal *j = open_or_die(&params);
+    struct journal *second = NULL;
+    struct err err = {0};
+    CHECK_INT("locked", journal_open(&params, &second, &err), STATUS_E_IO);
+    CHECK("says so", strstr(err.text, "another process writes this journal") != NULL);
+    journal_close(j);
+    j = open_or_die(&params);
+    journal_close(j);
+}
+
+static void bad_params(void)
+{
+    struct journal *j = NULL;
+    struct journal_params params = params_of(NULL);
+    params.directory = "/nowhere/at/all";
+    struct err err = {0};
+    CHECK_INT("parent missing", journal_open(&params, &j, &err), STATUS_E_IO);
+    CHECK("says why", strstr(err.text, "No such file") != NULL);
+    params.directory = "/dev/null";
+    CHECK_INT("no directory", journal_open(&params, &j, NULL), STATUS_E_IO);
+    params.directory = "";
+    CHECK_INT("empty", journal_open(&params, &j, NULL), STATUS_E_ARG);
+    params = params_of(NULL);
+    params.rotate_bytes = 0;
+    CHECK_INT("size 0", journal_open(&params, &j, NULL), STATUS_E_ARG);
+    params = params_of(NULL);
+    params.fsync_us = -1;
+    CHECK_INT("interval", journal_open(&params, &j, NULL), STATUS_E_ARG);
+    CHECK("untouched", j == NULL);
+    journal_close(NULL);
+}
+
+static void rotation(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 1000;
+    struct journal *j = open_or_die(&params);
+    for (unsigned n = 0; n < 100; n++) {
+        CHECK_INT("append", append(j, n, T0_US), STATUS_OK); /* all at the same time */
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    }
+    struct journal_stats stats;
+    journal_stats(j, &stats);
+    CHECK("by size", stats.rotations >= 6);
+    CHECK_INT("files", count_files(), stats.rotations + 1);
+    expect_numbers("across files", 100);
+    journal_close(j);
+
+    /* A run whose clock is earlier still writes behind what there is. */
+    params.rotate_us = 10 * S_US;
+    params.rotate_bytes = 1 << 20;
+    j = open_or_die(&params);
+    CHECK_INT("earlier", append(j, 100, T0_US - 1000 * S_US), STATUS_OK);
+    CHECK_INT("same file", count_files(), stats.rotations + 1);
+    CHECK_INT("aged", append(j, 101, T0_US + 20 * S_US), STATUS_OK);
+    CHECK_INT("new file", count_files(), stats.rotations + 2);
+    CHECK_INT("young", append(j, 102, T0_US + 29 * S_US), STATUS_OK);
+    CHECK_INT("same file", count_files(), stats.rotations + 2);
+    journal_close(j);
+    expect_numbers("still in order", 103);
+}
+
+/* Without anybody who syncs, rotation stops rather than hoarding open files. */
+static void rotation_waits_for_sync(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 10;
+    struct journal *j = open_or_die(&params);
+    for (unsigned n = 0; n < 40; n++) {
+        CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+    }
+    CHECK_INT("files", count_files(), 9);
+    CHECK_INT("sync", journal_sync(j, T0_US), STATUS_OK);
+    CHECK_INT("append", append(j, 40, T0_US + 40), STATUS_OK);
+    CHECK_INT("files", count_files(), 10);
+    journal_close(j);
+    expect_numbers("all there", 41);
+}
+
+static void retention(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 1000;
+    params.retain_bytes = 3500;
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+    const struct journal_position kept = journal_end(j);
+    journal_keep_from(j, kept);
+    for (unsigned n = 1; n < 100; n++) {
+        CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    }
+    struct journal_stats stats;
+    journal_stats(j, &stats);
+    CHECK_INT("a checkpoint needs them all", stats.removed_files, 0);
+    expect_numbers("all", 100);
+
+    journal_keep_from(j, journal_end(j));
+    for (unsigned n = 100; n < 120; n++) {
+        CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    }
+    journal_stats(j, &stats);
+    CHECK("removed", stats.removed_files >= 5);
+    CHECK("left", count_files() <= 5 && count_files() >= 2);
+    struct journal_reader *r = NULL;
+    struct err err = {0};
+    CHECK_INT("gone", journal_reader_open_directory(dir, kept, &r, &err), STATUS_E_STALE);
+    CHECK("says so", strstr(err.text, "cannot be found") != NULL);
+
+    /* Never the current file, however small the limit. */
+    journal_close(j);
+    params.retain_bytes = 1;
+    j = open_or_die(&params);
+    CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    CHECK_INT("one is left", count_files(), 1);
+    journal_close(j);
+}
+
+static void removed_by_hand(void)
+{
+    fresh_dir();
+    const struct journal_params params = params_of(NULL);
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+    char path[256];
+    char name[JOURNAL_NAME_MAX];
+    journal_file_name(T0_US, name);
+    (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+    CHECK_INT("unlink", unlink(path), 0);
+    CHECK_INT("noticed", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    CHECK_INT("append", append(j, 0, T0_US + 1), STATUS_OK);
+    journal_close(j);
+    expect_numbers("a new file", 1);
+}
+
+/* --- failing disks -------------------------------------------------------------------- */
+
+struct chaos {
+    int calls;
+    int fail_from, fail_to; /* calls that fail */
+    int error;
+    bool torn; /* a failing write leaves its first half */
+};
+
+static ssize_t chaos_write(void *context, int fd, const void *bytes, size_t n)
+{
+    struct chaos *chaos = context;
+    const int call = chaos->calls++;
+    if (call < chaos->fail_from || call >= chaos->fail_to) {
+        return write(fd, bytes, n);
+    }
+    if (chaos->torn && n > 1) {
+        return write(fd, bytes, n / 2);
+    }
+    errno = chaos->error;
+    return -1;
+}
+
+static int chaos_fsync(void *context, int fd)
+{
+    struct chaos *chaos = context;
+    const int call = chaos->calls++;
+    if (call < chaos->fail_from || call >= chaos->fail_to) {
+        return fsync(fd);
+    }
+    errno = chaos->error;
+    return -1;
+}
+
+/* What the journal said it has, and nothing else, is there afterwards, in order. */
+static void check_survivors(const char *row, const bool *accepted, int count)
+{
+    struct journal_reader *r = open_dir_reader(beginning);
+    struct journal_line line;
+    int next = 0;
+    while (journal_reader_next(r, &line, NULL) == STATUS_OK) {
+        const int n = line_number(&line);
+        if (n < 0) {
+            continue; /* a closed piece */
+        }
+        while (next < count && !accepted[next] && next < n) {
+            next++;
+        }
+        CHECK_INT(row, n, next);
+        CHECK(row, n < count && accepted[n]);
+        next = n + 1;
+    }
+    while (next < count && !accepted[next]) {
+        next++;
+    }
+    CHECK_INT(row, next, count);
+    journal_reader_close(r);
+}
+
+static void nth_write_fails(void)
+{
+    static const int errors[] = {ENOSPC, EIO, EROFS, EDQUOT, EINTR};
+    for (size_t e = 0; e < COUNT(errors); e++) {
+        for (int torn = 0; torn < 2; torn++) {
+            for (int from = 0; from < 12; from++) {
+                char row[64];
+                (void)snprintf(row, sizeof row, "errno %d torn %d from %d", errors[e], torn,
+                               from);
+                fresh_dir();
+                struct chaos chaos = {
+                    .fail_from = from, .fail_to = from + 5, .error = errors[e], .torn = torn};
+                const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+                struct journal_params params = params_of(&io);
+                params.retry_us = 0;
+                params.rotate_bytes = 400;
+                struct journal *j = open_or_die(&params);
+                bool accepted[40];
+                uint64_t lost = 0;
+                for (unsigned n = 0; n < 40; n++) {
+                    accepted[n] = append(j, n, T0_US + n) == STATUS_OK;
+                    lost += !accepted[n];
+                    CHECK_INT(row, journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+                }
+                struct journal_stats stats;
+                journal_stats(j, &stats);
+                CHECK(row, accepted[39]);
+                CHECK(row, !stats.failing);
+                CHECK_INT(row, stats.lost_lines, lost);
+                CHECK_INT(row, stats.lines, 40 - lost);
+                CHECK(row, torn || lost > 0);
+                journal_close(j);
+                check_survivors(row, accepted, 40);
+            }
+        }
+    }
+}
+
+static void full_disk(void)
+{
+    fresh_dir();
+    struct chaos chaos = {.fail_from = 10, .fail_to = 1 << 30, .error = ENOSPC};
+    const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+    const struct journal_params params = params_of(&io);
+    struct journal *j = open_or_die(&params);
+    int64_t t_us = T0_US;
+    unsigned n = 0;
+    for (; n < 10; n++) {
+        CHECK_INT("fits", append(j, n, t_us++), STATUS_OK);
+    }
+    for (int i = 0; i < 10000; i++, t_us += 1000) {
+        CHECK_INT("full", append(j, 10, t_us), STATUS_E_IO);
+    }
+    /* 10 s of a full disk at ten tries a second. */
+    CHECK("tried now and then", chaos.calls >= 110 && chaos.calls <= 111);
+    struct journal_stats stats;
+    journal_stats(j, &stats);
+    CHECK("failing", stats.failing);
+    CHECK_INT("lost", stats.lost_lines, 10000);
+    CHECK_TEXT("says why", stats.error, "cannot write the journal: No space left on device");
+    CHECK_INT("no flood of files", count_files(), 1);
+    chaos.fail_to = 0;
+    CHECK_INT("not yet", append(j, 10, t_us - 1), STATUS_E_IO);
+    t_us += 100000;
+    CHECK_INT("space again", append(j, 10, t_us), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK("healthy", !stats.failing);
+    /* A clock that was set back must not make it wait. */
+    chaos.fail_to = 1 << 30;
+    CHECK_INT("full", append(j, 11, t_us), STATUS_E_IO);
+    chaos.fail_to = 0;
+    CHECK_INT("clock set back", append(j, 11, t_us - 3600 * S_US), STATUS_OK);
+    journal_close(j);
+    expect_numbers("the rest is whole", 12);
+}
+
+/* A broken file is left for a new one, but a broken disk does not fill with empty files. */
+static void broken_disk(void)
+{
+    fresh_dir();
+    struct chaos chaos = {.fail_from = 3, .fail_to = 1 << 30, .error = EIO};
+    const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+    struct journal_params params = params_of(&io);
+    params.retry_us = 0;
+    struct journal *j = open_or_die(&params);
+    for (unsigned n = 0; n < 3; n++) {
+        CHECK_INT("works", append(j, n, T0_US + n), STATUS_OK);
+    }
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT("broken", append(j, 3, T0_US + 3 + i), STATUS_E_IO);
+    }
+    CHECK_INT("one more file", count_files(), 2);
+    chaos.fail_to = 0;
+    CHECK_INT("works", append(j, 3, T0_US + 200), STATUS_OK);
+    journal_close(j);
+    expect_numbers("all", 4);
+}
+
+static void fsync_fails(void)
+{
+    fresh_dir();
+    struct chaos chaos = {.fail_from = 0, .fail_to = 1, .error = EIO};
+    const struct journal_io io = {&chaos, NULL, chaos_fsync, NULL};
+    const struct journal_params params = params_of(&io);
+    struct journal *j = open_or_die(&params);
+    CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+    CHECK_INT("fails", journal_sync(j, T0_US), STATUS_E_IO);
+    struct journal_stats stats;
+    journal_stats(j, &stats);
+    CHECK("sync failing", stats.sync_failing && !stats.failing);
+    CHECK_INT("nothing is sure", stats.synced.offset, 0);
+    CHECK_TEXT("says why", stats.error, "cannot sync the journal: Input/output error");
+    CHECK_INT("ingestion goes on", append(j, 1, T0_US + 1), STATUS_OK);
+    CHECK_INT("again", journal_sync(j, T0_US + S_US), STATUS_OK);
+    journal_stats(j, &stats);
+    CHECK("healthy", !stats.sync_failing && stats.synced.offset == journal_end(j).offset);
+    journal_close(j);
+}
+
+/* A process died inside a write: the piece is closed, the rest goes on. */
+static void torn_before_restart(void)
+{
+    static const char *const pieces[] = {"{\"tst\":\"2026-11-", "x", "{\"n\":-1}"};
+    for (size_t i = 0; i < COUNT(pieces); i++) {
+        fresh_dir();
+        const struct journal_params params = params_of(NULL);
+        struct journal *j = open_or_die(&params);
+        CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+        journal_close(j);
+        char path[256];
+        char name[JOURNAL_NAME_MAX];
+        journal_file_name(T0_US, name);
+        (void)snprintf(path, sizeof path, "%s/%s", dir, name);
+        const int fd = open(path, O_WRONLY | O_APPEND);
+        CHECK("tear", write(fd, pieces[i], strlen(pieces[i])) == (ssize_t)strlen(pieces[i]));
+        (void)close(fd);
+
+        struct journal_reader *r = open_dir_reader(beginning);
+        struct journal_line line;
+        CHECK_INT("first", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_INT("a piece may yet be completed", journal_reader_next(r, &line, NULL),
+                  STATUS_E_EMPTY);
+        j = open_or_die(&params);
+        CHECK_INT("append", append(j, 1, T0_US + 1), STATUS_OK);
+        struct journal_stats stats;
+        journal_stats(j, &stats);
+        CHECK_INT("closed", stats.torn, 1);
+        journal_close(j);
+        CHECK_INT("the piece", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK("as it was",
+              line.bytes == strlen(pieces[i]) && memcmp(line.text, pieces[i], line.bytes) == 0);
+        CHECK_INT("next", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_INT("whole", line_number(&line), 1);
+        journal_reader_close(r);
+    }
+}
+
+/* --- reading -------------------------------------------------------------------------- */
+
+static void read_lines(void)
+{
+    fresh_dir();
+    char path[160];
+    const char text[] = "one\n\n  two \nthree\0x\nlast";
+    write_file("a.jsonl", text, sizeof text - 1, path);
+    const char *paths[] = {path};
+    struct journal_reader *r = open_file_reader(paths, 1);
+    static const struct {
+        const char *text;
+        size_t bytes;
+        uint64_t start, after;
+        bool torn;
+    } rows[] = {
+        {"one", 3, 0, 4, false},        {"", 0, 4, 5, false},      {"  two ", 6, 5, 12, false},
+        {"three\0x", 7, 12, 20, false}, {"last", 4, 20, 24, true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct journal_line line;
+        CHECK_INT(rows[i].text, journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_INT(rows[i].text, line.bytes, rows[i].bytes);
+        CHECK(rows[i].text, memcmp(line.text, rows[i].text, rows[i].bytes) == 0);
+        CHECK_INT(rows[i].text, line.start.offset, rows[i].start);
+        CHECK_INT(rows[i].text, line.after.offset, rows[i].after);
+        CHECK_INT(rows[i].text, line.number, i + 1);
+        CHECK_INT(rows[i].text, line.torn, rows[i].torn);
+        CHECK_TEXT(rows[i].text, line.path, path);
+    }
+    struct journal_line line;
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    struct journal_reader_stats stats;
+    journal_reader_stats(r, &stats);
+    CHECK_INT("lines", stats.lines, 5);
+    CHECK_INT("torn", stats.torn, 1);
+    CHECK_INT("bytes", stats.bytes, 24);
+    CHECK_INT("total", stats.total_bytes, 24);
+    journal_reader_close(r);
+}
+
+/* Lines around every limit, in one file; a last one that never ends. */
+static void long_lines(void)
+{
+    fresh_dir();
+    static const size_t sizes[] = {MESSAGE_LINE_MAX - 1,
+                                   MESSAGE_LINE_MAX,
+                                   MESSAGE_LINE_MAX + 1,
+                                   (1 << 20) - 1,
+                                   1 << 20,
+                                   (1 << 20) + 1,
+                                   5 << 20,
+                                   10,
+                                   3 << 20};
+    size_t total = 0;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        total += sizes[i] + 1;
+    }
+    char *text = malloc(total);
+    size_t at = 0;
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        memset(text + at, 'a' + (int)i, sizes[i]);
+        at += sizes[i];
+        text[at++] = '\n';
+    }
+    char path[160];
+    write_file("long.jsonl", text, total - 1, path);
+    const char *paths[] = {path};
+    struct journal_reader *r = open_file_reader(paths, 1);
+    struct journal_line line;
+    CHECK_INT("max - 1", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("max - 1", line.bytes == sizes[0] && line.text[0] == 'a');
+    CHECK_INT("max", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("max", line.bytes == sizes[1] && line.text[line.bytes - 1] == 'b');
+    CHECK_INT("short", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("short", line.bytes == 10 && memcmp(line.text, "hhhhhhhhhh", 10) == 0);
+    CHECK_INT("number counts skipped lines", line.number, 8);
+    CHECK_INT("offset", line.after.offset, total - sizes[8] - 1);
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    struct journal_reader_stats stats;
+    journal_reader_stats(r, &stats);
+    CHECK_INT("skipped", stats.overlong, 6);
+    CHECK_INT("an endless line is not torn but long", stats.torn, 0);
+    journal_reader_close(r);
+    free(text);
+}
+
+static void positions(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 500;
+    struct journal *j = open_or_die(&params);
+    struct journal_position after[50];
+    char text[256];
+    for (unsigned n = 0; n < 50; n++) {
+        CHECK_INT(
+            "append",
+            journal_append(j, text, make_line(text, sizeof text, n), T0_US + n, &after[n]),
+            STATUS_OK);
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    }
+    journal_close(j);
+    for (int n = 0; n < 50; n++) {
+        struct journal_reader *r = open_dir_reader(after[n]);
+        struct journal_line line;
+        if (n < 49) {
+            CHECK_INT("next", journal_reader_next(r, &line, NULL), STATUS_OK);
+            CHECK_INT("goes on behind", line_number(&line), n + 1);
+            CHECK_INT("same place", line.after.offset, after[n + 1].offset);
+            CHECK_INT("same file", line.after.file, after[n + 1].file);
+        } else {
+            CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+        }
+        journal_reader_close(r);
+    }
+    struct journal_reader *r = NULL;
+    struct err err = {0};
+    struct journal_position wrong = {after[0].file, after[0].offset - 1};
+    CHECK_INT("inside a line", journal_reader_open_directory(dir, wrong, &r, &err),
+              STATUS_E_STALE);
+    CHECK("says so", strstr(err.text, "not between two lines") != NULL);
+    err = (struct err){0};
+    wrong.offset = 1 << 20;
+    CHECK_INT("behind the end", journal_reader_open_directory(dir, wrong, &r, &err),
+              STATUS_E_STALE);
+    CHECK("says so", strstr(err.text, "shorter") != NULL);
+    CHECK_INT("no directory", journal_reader_open_directory("/nowhere", beginning, &r, NULL),
+              STATUS_E_IO);
+    CHECK("untouched", r == NULL);
+}
+
+static void refusals(void)
+{
+    fresh_dir();
+    struct journal_reader *r = NULL;
+    struct err err = {0};
+    const char *missing[] = {"/nowhere/a.jsonl"};
+    CHECK_INT("missing", journal_reader_open_files(missing, 1, &r, &err), STATUS_E_IO);
+    CHECK_TEXT("where", err.where, "/nowhere/a.jsonl");
+    CHECK("why", strstr(err.text, "No such file") != NULL);
+    CHECK_INT("none", journal_reader_open_files(NULL, 0, &r, NULL), STATUS_E_ARG);
+    (void)mkdir(dir, 0700);
+    const char *empty[] = {dir};
+    err = (struct err){0};
+    CHECK_INT("empty directory", journal_reader_open_files(empty, 1, &r, &err), STATUS_E_IO);
+    CHECK("says what it looks for", strstr(err.text, "journal-*.jsonl") != NULL);
+    char path[160];
+    write_file("a.jsonl.gz", "\x1f\x8b\x08\x00 and so on\n", 15, path);
+    const char *compressed[] = {path};
+    r = open_file_reader(compressed, 1);
+    struct journal_line line;
+    err = (struct err){0};
+    CHECK_INT("compressed", journal_reader_next(r, &line, &err), STATUS_E_PARSE);
+    CHECK("says what to do", strstr(err.text, "zcat") != NULL);
+    CHECK_INT("given up", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    journal_reader_close(r);
+    journal_reader_close(NULL);
+}
+
+/* --- merging -------------------------------------------------------------------------- */
+
+static void write_stamped(const char *name, const int *seconds, size_t n, char path[160])
+{
+    char text[4096];
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        char stamp[28];
+        message_format_time(T0_US + seconds[i] * S_US, stamp);
+        bytes += (size_t)snprintf(text + bytes, sizeof text - bytes,
+                                  "{\"tst\":\"%s\",\"from\":\"%s\",\"n\":%d}\n", stamp, name,
+                                  seconds[i]);
+    }
+    write_file(name, text, bytes, path);
+}
+
+static void expect_order(const char *row, const char *const *paths, size_t n, const char *want)
+{
+    struct journal_reader *r = open_file_reader(paths, n);
+    char got[512] = "";
+    struct journal_line line;
+    while (journal_reader_next(r, &line, NULL) == STATUS_OK) {
+        const size_t at = strlen(got);
+        (void)snprintf(got + at, sizeof got - at, "%s%c%d", at ? " " : "",
+                       line.path[strlen(line.path) - 1], line_number(&line));
+    }
+    CHECK_TEXT(row, got, want);
+    journal_reader_close(r);
+}
+
+static void merging(void)
+{
+    fresh_dir();
+    char a[160];
+    char b[160];
+    char c[160];
+    const int odd[] = {1, 3, 5, 7};
+    const int even[] = {2, 4, 6, 7};
+    const int late[] = {10, 12};
+    write_stamped("a", odd, COUNT(odd), a);
+    write_stamped("b", even, COUNT(even), b);
+    write_stamped("c", late, COUNT(late), c);
+    const char *abc[] = {a, b, c};
+    const char *cba[] = {c, b, a};
+    expect_order("interleaved", abc, 3, "a1 b2 a3 b4 a5 b6 a7 b7 c10 c12");
+    expect_order("equal stamps: order of paths", cba, 3, "a1 b2 a3 b4 a5 b6 b7 a7 c10 c12");
+
+    /* A stamp that goes back stays behind the line before it. */
+    const int jumps[] = {1, 9, 2, 10};
+    const int steady[] = {5, 9, 11};
+    write_stamped("a", jumps, COUNT(jumps), a);
+    write_stamped("b", steady, COUNT(steady), b);
+    expect_order("clock set back", abc, 2, "a1 b5 a9 a2 b9 a10 b11");
+
+    /* Three in a chain: each overlaps only its neighbour. */
+    const int first[] = {1, 5};
+    const int second[] = {4, 9};
+    const int third[] = {8, 12};
+    write_stamped("a", first, 2, a);
+    write_stamped("b", second, 2, b);
+    write_stamped("c", third, 2, c);
+    expect_order("chain", cba, 3, "a1 b4 a5 c8 b9 c12");
+
+    const int touching[] = {5, 6};
+    write_stamped("b", touching, 2, b);
+    const char *ba[] = {b, a};
+    expect_order("touching", abc, 2, "a1 a5 b5 b6");
+    expect_order("touching, other order", ba, 2, "a1 b5 a5 b6");
+
+    /* Lines without a stamp stay where they are. */
+    static const char text[] = "{\"n\":0}\n"
+                               "{\"tst\":\"2026-11-20T05:55:58.599953Z\",\"n\":3}\n"
+                               "{\"n\":0}\n{\"n\":8,\"tst\":\"2026-11-20T05:56:03.599953Z\"}";
+    write_file("b", text, sizeof text - 1, b);
+    write_stamped("a", first, 2, a);
+    expect_order("no stamp", abc, 2, "a1 b0 b3 b0 a5 b8");
+
+    write_file("b", "", 0, b);
+    expect_order("an empty file", abc, 2, "a1 a5");
+}
+
+static void pipes_and_directories(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 300;
+    struct journal *j = open_or_die(&params);
+    for (unsigned n = 0; n < 30; n++) {
+        CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+    }
+    journal_close(j);
+    const char *paths[] = {dir};
+    struct journal_reader *r = open_file_reader(paths, 1);
+    struct journal_line line;
+    for (int n = 0; n < 30; n++) {
+        CHECK_INT("directory", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_INT("directory", line_number(&line), n);
+    }
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    journal_reader_close(r);
+
+    /* The standard input, merged with a file. */
+    int ends[2];
+    const int saved = dup(STDIN_FILENO);
+    CHECK_INT("pipe", pipe(ends), 0);
+    char text[256];
+    const size_t bytes = make_line(text, sizeof text, 5);
+    CHECK("feed", write(ends[1], text, bytes) == (ssize_t)bytes);
+    (void)close(ends[1]);
+    (void)dup2(ends[0], STDIN_FILENO);
+    (void)close(ends[0]);
+    char path[160];
+    char both[512];
+    size_t at = make_line(both, sizeof both, 4);
+    at += make_line(both + at, sizeof both - at, 6);
+    write_file("x", both, at, path);
+    const char *mixed[] = {path, "-"};
+    r = open_file_reader(mixed, 2);
+    for (int n = 4; n < 7; n++) {
+        CHECK_INT("stdin", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_INT("stdin", line_number(&line), n);
+        CHECK_TEXT("stdin", line.path, n == 5 ? "-" : path);
+    }
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    journal_reader_close(r);
+    (void)dup2(saved, STDIN_FILENO);
+    (void)close(saved);
+}
+
+/* --- the tail of a journal that is being written ---------------------------------------- */
+
+static void tail(void)
+{
+    fresh_dir();
+    struct journal_params params = params_of(NULL);
+    params.rotate_bytes = 400;
+    struct journal *j = open_or_die(&params);
+    struct journal_reader *r = open_dir_reader(beginning);
+    struct journal_line line;
+    CHECK_INT("nothing yet", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    int read_count = 0;
+    for (unsigned n = 0; n < 60; n++) {
+        CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+        CHECK_INT("sync", journal_sync(j, LAB_TIME_MAX), STATUS_OK);
+        /* Sometimes at once, sometimes after several files. */
+        for (; n % 17 == 0 && journal_reader_next(r, &line, NULL) == STATUS_OK; read_count++) {
+            CHECK_INT("in order", line_number(&line), read_count);
+        }
+    }
+    for (; journal_reader_next(r, &line, NULL) == STATUS_OK; read_count++) {
+        CHECK_INT("in order", line_number(&line), read_count);
+    }
+    CHECK_INT("all", read_count, 60);
+    journal_reader_close(r);
+    journal_close(j);
+}
+
+enum { RACE_LINES = 30000 };
+
+static _Atomic bool race_over;
+
+static void *race_sync(void *context)
+{
+    while (!atomic_load(&race_over)) {
+        const enum status status = journal_sync(context, LAB_TIME_MAX);
+        struct journal_stats stats;
+        journal_stats(context, &stats);
+        if (status != STATUS_OK) {
+            break;
+        }
+        (void)usleep(500);
+    }
+    return NULL;
+}
+
+static void *race_read(void *context)
+{
+    struct journal_reader *r = open_dir_reader(beginning);
+    int *read_count = context;
+    while (*read_count < RACE_LINES) {
+        struct journal_line line;
+        const enum status status = journal_reader_next(r, &line, NULL);
+        if (status == STATUS_E_EMPTY) {
+            (void)usleep(200);
+            continue;
+        }
+        if (status != STATUS_OK) {
+            break;
+        }
+        if (line_number(&line) < 0) {
+            continue; /* a closed piece */
+        }
+        if (line_number(&line) != *read_count) {
+            break;
+        }
+        (*read_count)++;
+    }
+    journal_reader_close(r);
+    return NULL;
+}
+
+/* Every now and then a write is torn or refused. */
+static ssize_t race_write(void *context, int fd, const void *bytes, size_t n)
+{
+    int *calls = context;
+    const int call = (*calls)++;
+    if (call % 97 == 13 && n > 1) {
+        (void)!write(fd, bytes, n / 2);
+        errno = ENOSPC;
+        return (ssize_t)(n / 2);
+    }
+    if (call % 97 == 14) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return write(fd, bytes, n);
+}
+
+/* Two threads append under a lock, one syncs, one reads along through rotations. */
+struct race {
+    pthread_mutex_t lock;
+    struct journal *journal;
+    unsigned next;
+};
+
+static void *race_append(void *context)
+{
+    struct race *race = context;
+    for (;;) {
+        (void)pthread_mutex_lock(&race->lock);
+        const unsigned n = race->next;
+        if (n < RACE_LINES && append(race->journal, n, T0_US + n) == STATUS_OK) {
+            race->next++;
+        }
+        (void)pthread_mutex_unlock(&race->lock);
+        if (n >= RACE_LINES) {
+            return NULL;
+        }
+    }
+}
+
+static void race(void)
+{
+    fresh_dir();
+    int calls = 0;
+    const struct journal_io io = {&calls, race_write, NULL, NULL};
+    struct journal_params params = params_of(&io);
+    params.rotate_bytes = 20000;
+    params.retry_us = 0;
+    struct race state = {.journal = open_or_die(&params)};
+    (void)pthread_mutex_init(&state.lock, NULL);
+    atomic_store(&race_over, false);
+    int read_count = 0;
+    pthread_t threads[4];
+    CHECK_INT("thread", pthread_create(&threads[0], NULL, race_read, &read_count), 0);
+    CHECK_INT("thread", pthread_create(&threads[1], NULL, race_sync, state.journal), 0);
+    CHECK_INT("thread", pthread_create(&threads[2], NULL, race_append, &state), 0);
+    CHECK_INT("thread", pthread_create(&threads[3], NULL, race_append, &state), 0);
+    (void)pthread_join(threads[2], NULL);
+    (void)pthread_join(threads[3], NULL);
+    (void)pthread_join(threads[0], NULL);
+    atomic_store(&race_over, true);
+    (void)pthread_join(threads[1], NULL);
+    CHECK_INT("every line, in order", read_count, RACE_LINES);
+    struct journal_stats stats;
+    journal_stats(state.journal, &stats);
+    CHECK("rotated", stats.rotations > 50);
+    CHECK("torn and closed", stats.torn > 50);
+    journal_close(state.journal);
+    (void)pthread_mutex_destroy(&state.lock);
+}
+
+int main(void)
+{
+    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("journal", NULL, NULL);
+    CU_add_test(suite, "names", names);
+    CU_add_test(suite, "write and read", write_and_read);
+    CU_add_test(suite, "one writer", one_writer);
+    CU_add_test(suite, "bad parameters", bad_params);
+    CU_add_test(suite, "rotation", rotation);
+    CU_add_test(suite, "rotation waits for sync", rotation_waits_for_sync);
+    CU_add_test(suite, "retention", retention);
+    CU_add_test(suite, "removed by hand", removed_by_hand);
+    CU_add_test(suite, "n-th write fails", nth_write_fails);
+    CU_add_test(suite, "full disk", full_disk);
+    CU_add_test(suite, "broken disk", broken_disk);
+    CU_add_test(suite, "fsync fails", fsync_fails);
+    CU_add_test(suite, "torn before a restart", torn_before_restart);
+    CU_add_test(suite, "lines", read_lines);
+    CU_add_test(suite, "long lines", long_lines);
+    CU_add_test(suite, "positions", positions);
+    CU_add_test(suite, "refusals", refusals);
+    CU_add_test(suite, "merging", merging);
+    CU_add_test(suite, "pipes and directories", pipes_and_directories);
+    CU_add_test(suite, "tail", tail);
+    CU_add_test(suite, "race", race);
+    const int result = check_run();
+    fresh_dir();
+    (void)rmdir(base);
+    return result;
+}
