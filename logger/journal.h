@@ -98,6 +98,6 @@ void journal_keep_from(struct journal *journal, struct journal_position position
  * STATUS_E_IO: see journal_stats(); nothing to do but call again. */
 MUST_USE enum status journal_sync(struct journal *journal, int64_t now_us);
 
-void journal_stats(const struct journal *journal, struct journal_stats *out);
+void journal_stats(struct journal *journal, struct journal_stats *out);
 
 #endif

@@ -341,8 +341,7 @@ enum status journal_checkpoint_read(const char *path, uint32_t version, uint64_t
 
 void journal_checkpoint_free(struct journal_checkpoint *checkpoint)
 {
-    /* Allocated by journal_checkpoint_read(), const only for its users. */
-    free((void *)(uintptr_t)checkpoint->payload);
+    free(checkpoint->payload);
     checkpoint->payload = NULL;
     checkpoint->bytes = 0;
 }

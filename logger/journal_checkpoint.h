@@ -19,7 +19,7 @@ struct journal_checkpoint {
     struct journal_position position; /* the state covers everything before */
     int64_t t_us;                     /* lab time of the state */
     size_t bytes;                     /* of payload */
-    const void *payload;              /* [bytes] */
+    void *payload;                    /* [bytes]; writing only reads it */
 };
 
 /* Replace the checkpoint at path: written beside it, synced, renamed, directory synced. At any

@@ -15,8 +15,6 @@
 enum { FILES_MAX = 4096 };
 
 struct journal_reader {
-    struct journal_source *sources; /* [n]; one, reused, for a directory */
-    size_t n;
     struct journal_reader_stats stats;
 
     /* Recordings. sources are in the order of first_us. */
@@ -29,6 +27,9 @@ struct journal_reader {
     char *directory; /* NULL: recordings */
     bool newer_seen; /* a newer file exists: what the open one has now is all */
     int64_t newer_file;
+
+    size_t n;
+    struct journal_source sources[]; /* [n]; one, reused, for a directory */
 };
 
 /* --- recordings ----------------------------------------------------------------------- */
@@ -105,12 +106,11 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
     if (n == 0) {
         return err_set(err, STATUS_E_ARG, NULL, 0, 0, "no file to read");
     }
-    struct journal_reader *r = calloc(1, sizeof *r);
+    struct journal_reader *r = calloc(1, sizeof *r + FILES_MAX * sizeof r->sources[0]);
     if (r) {
-        r->sources = calloc(FILES_MAX, sizeof *r->sources);
         r->active = calloc(FILES_MAX, sizeof *r->active);
     }
-    if (!r || !r->sources || !r->active) {
+    if (!r || !r->active) {
         journal_reader_close(r);
         return err_set(err, STATUS_E_NOMEM, NULL, 0, 0, "out of memory");
     }
@@ -125,7 +125,7 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
     for (size_t i = 0; i < r->n; i++) {
         count_total(r, r->sources[i].path);
     }
-    qsort(r->sources, r->n, sizeof *r->sources, compare_sources);
+    qsort(r->sources, r->n, sizeof r->sources[0], compare_sources);
     *out = r;
     return STATUS_OK;
 }
@@ -186,7 +186,7 @@ static enum status begin_next(struct journal_reader *r, struct err *err)
     return advance(r, s, err);
 }
 
-static struct journal_source *earliest(const struct journal_reader *r)
+static struct journal_source *earliest(struct journal_reader *r)
 {
     struct journal_source *best = NULL;
     for (size_t i = 0; i < r->active_count; i++) {
@@ -254,7 +254,7 @@ static enum status find_file_after(const char *directory, int64_t file, int64_t 
 static enum status begin_file(struct journal_reader *r, int64_t file, uint64_t offset,
                               struct err *err)
 {
-    struct journal_source *s = r->sources;
+    struct journal_source *s = &r->sources[0];
     char *path = join_path(r->directory, file);
     if (!path) {
         return err_set(err, STATUS_E_NOMEM, r->directory, 0, 0, "out of memory");
@@ -348,17 +348,16 @@ static void count_directory(struct journal_reader *r)
 enum status journal_reader_open_directory(const char *directory, struct journal_position from,
                                           struct journal_reader **out, struct err *err)
 {
-    struct journal_reader *r = calloc(1, sizeof *r);
+    struct journal_reader *r = calloc(1, sizeof *r + sizeof r->sources[0]);
     if (r) {
-        r->sources = calloc(1, sizeof *r->sources);
         r->directory = strdup(directory);
-        r->n = r->sources ? 1 : 0;
+        r->n = 1;
     }
-    if (!r || !r->sources || !r->directory) {
+    if (!r || !r->directory) {
         journal_reader_close(r);
         return err_set(err, STATUS_E_NOMEM, directory, 0, 0, "out of memory");
     }
-    r->sources->fd = -1;
+    r->sources[0].fd = -1;
     const enum status status = begin_at(r, from, err);
     if (status != STATUS_OK) {
         journal_reader_close(r);
@@ -372,7 +371,7 @@ enum status journal_reader_open_directory(const char *directory, struct journal_
 static enum status next_of_directory(struct journal_reader *r, struct journal_line *out,
                                      struct err *err)
 {
-    struct journal_source *s = r->sources;
+    struct journal_source *s = &r->sources[0];
     for (;;) {
         if (s->buffer) {
             enum status status = journal_source_next(s, out, &r->stats, err);
@@ -431,7 +430,6 @@ void journal_reader_close(struct journal_reader *reader)
         journal_source_close(&reader->sources[i]);
         free(reader->sources[i].path);
     }
-    free(reader->sources);
     free(reader->active);
     free(reader->directory);
     free(reader);

@@ -12,14 +12,17 @@ static char path[128];
 
 static const struct journal_position here = {INT64_C(1795153555599953), 123456789012};
 
+static unsigned char sample_payload[100003];
+
 static struct journal_checkpoint sample(const void *payload, size_t bytes)
 {
+    memcpy(sample_payload, payload, bytes);
     return (struct journal_checkpoint){.version = 3,
                                        .fingerprint = UINT64_C(0xfeedfacecafebeef),
                                        .position = here,
                                        .t_us = INT64_C(1795153555600000),
                                        .bytes = bytes,
-                                       .payload = payload};
+                                       .payload = sample_payload};
 }
 
 static enum status read_back(struct journal_checkpoint *out, struct err *err)
@@ -180,12 +183,12 @@ static void chaos(void)
         bool failed = true;
         int n = 0;
         for (; failed && n < 50; n++) {
-            const struct journal_checkpoint old = sample("old", 3);
-            const struct journal_checkpoint new = sample("newer", 5);
             struct chaos state = {.fail_at = n, .torn = torn};
             const struct journal_io io = {&state, chaos_write, chaos_fsync, chaos_rename};
+            const struct journal_checkpoint old = sample("old", 3);
             CHECK_INT("old", journal_checkpoint_write(path, &old, NULL, NULL), STATUS_OK);
             struct err err = {0};
+            const struct journal_checkpoint new = sample("newer", 5);
             const enum status status = journal_checkpoint_write(path, &new, &io, &err);
             failed = status != STATUS_OK;
             CHECK("status", status == STATUS_OK || status == STATUS_E_IO);

@@ -83,7 +83,7 @@ static int line_number(const struct journal_line *line)
     memcpy(text, line->text, n);
     text[n] = '\0';
     const char *at = strstr(text, "\"n\":");
-    return at && text[n - 1] == '}' ? atoi(at + 4) : -1;
+    return at && text[n - 1] == '}' ? (int)strtol(at + 4, NULL, 10) : -1;
 }
 
 static enum status append(struct journal *j, unsigned n, int64_t t_us)
