@@ -17,6 +17,7 @@ struct command {
 /* clang-format off */
 static const struct command commands[] = {
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
+    {"config",   "check a lab file and print its effective values",               command_config},
     {"version",  "print the version and the versions of the libraries",        command_version},
 };
 /* clang-format on */

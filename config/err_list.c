@@ -1,0 +1,58 @@
+#include "config/err_list.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum status err_list_add(struct err_list *list, enum status code, const char *where,
+                         unsigned line, unsigned column, const char *format, ...)
+{
+    if (!list) {
+        return code;
+    }
+    if (list->count == ERR_LIST_MAX) {
+        list->more++;
+        return code;
+    }
+    struct err *item = &list->items[list->count];
+    char text[ERR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *item = (struct err){0};
+    (void)err_set(item, code, where, line, column, "%s", text);
+    list->count++;
+    return code;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct err *x = a;
+    const struct err *y = b;
+    if (x->line != y->line) {
+        return x->line < y->line ? -1 : 1;
+    }
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+void err_list_sort(struct err_list *list)
+{
+    qsort(list->items, list->count, sizeof list->items[0], by_place);
+}
+
+void err_list_print(const struct err_list *list, FILE *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct err *item = &list->items[i];
+        if (item->line == 0) {
+            (void)fprintf(out, "tandem: %s: %s\n", item->where, item->text);
+        } else {
+            (void)fprintf(out, "tandem: %s:%u:%u: %s\n", item->where, item->line, item->column,
+                          item->text);
+        }
+    }
+    if (list->more > 0) {
+        (void)fprintf(out, "tandem: and %zu more fault%s\n", list->more,
+                      list->more == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,123 @@
+#include "config/lab_check.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <string.h>
+
+bool lab_check_id(const char *id)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_-";
+    const size_t n = strlen(id);
+    return n > 0 && n < EVENT_PAIR_MAX && strspn(id, allowed) == n;
+}
+
+bool lab_check_is_loopback(const char *address)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (inet_pton(AF_INET, address, &v4) == 1) {
+        return (ntohl(v4.s_addr) >> 24) == 127;
+    }
+    if (inet_pton(AF_INET6, address, &v6) == 1) {
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    }
+    return strcmp(address, "localhost") == 0;
+}
+
+/* Where the value of path was given; TREE_NONE when it was not. */
+static uint32_t at(const struct option_table *table, const uint32_t *given, const char *path)
+{
+    const struct option *row = option_find(table, path);
+    assert(row);
+    return given[row - table->rows];
+}
+
+static void check_prefix(struct option_reader *r, const char *prefix, uint32_t node)
+{
+    const size_t n = strlen(prefix);
+    if (strpbrk(prefix, "+#")) {
+        option_fault(r, node, "broker.prefix: '+' and '#' are wildcards, leave them out");
+    } else if (prefix[0] == '$') {
+        option_fault(r, node, "broker.prefix: topics with '$' belong to the broker");
+    } else if (prefix[0] == '/' || (n > 0 && prefix[n - 1] == '/') || strstr(prefix, "//")) {
+        option_fault(r, node,
+                     "broker.prefix: no slash at its ends and no two in a row, as in "
+                     "\"tandem/v1\"");
+    }
+}
+
+static void check_tls(struct option_reader *r, const struct lab_file *lab,
+                      const uint32_t *given)
+{
+    static const char *const files[] = {"broker.tls.ca_file", "broker.tls.cert_file",
+                                        "broker.tls.key_file"};
+    for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
+        const uint32_t node = at(&lab_options, given, files[i]);
+        if (node != TREE_NONE && tree_text(r->tree, node)[0] != '\0') {
+            option_fault(r, node, "%s is given, but TLS is off; set broker.tls.enabled: true",
+                         files[i]);
+        }
+    }
+    const bool cert = lab->broker.tls.cert_file[0] != '\0';
+    const bool key = lab->broker.tls.key_file[0] != '\0';
+    if (cert && !key) {
+        option_fault(r, at(&lab_options, given, files[1]),
+                     "broker.tls.cert_file needs broker.tls.key_file");
+    }
+    if (key && !cert) {
+        option_fault(r, at(&lab_options, given, files[2]),
+                     "broker.tls.key_file needs broker.tls.cert_file");
+    }
+}
+
+void lab_check_file(struct option_reader *r, const struct lab_file *lab, const uint32_t *given)
+{
+    check_prefix(r, lab->broker.prefix, at(&lab_options, given, "broker.prefix"));
+    check_tls(r, lab, given);
+    if (lab->broker.password_file[0] != '\0' && lab->broker.username[0] == '\0') {
+        option_fault(r, at(&lab_options, given, "broker.password_file"),
+                     "broker.password_file needs broker.username");
+    }
+    if (lab->http.enabled && lab->http.token_file[0] == '\0' &&
+        !lab_check_is_loopback(lab->http.bind)) {
+        option_fault(
+            r, at(&lab_options, given, "http.bind"),
+            "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
+            "bind 127.0.0.1",
+            lab->http.bind);
+    }
+    if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
+        const uint32_t retain = at(&lab_options, given, "journal.retain_mb");
+        option_fault(
+            r, retain != TREE_NONE ? retain : at(&lab_options, given, "journal.rotate_mb"),
+            "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
+            (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
+    }
+}
+
+void lab_check_pair(struct option_reader *r, const char *shown,
+                    const struct pair_params *params, const uint32_t *given)
+{
+    const uint32_t tolerance = at(&lab_pair_options, given, "sync_tolerance_s");
+    const uint32_t timeout = at(&lab_pair_options, given, "timeout_s");
+    if ((tolerance != TREE_NONE || timeout != TREE_NONE) &&
+        params->sync_tolerance_us >= params->timeout_us) {
+        option_fault(r, tolerance != TREE_NONE ? tolerance : timeout,
+                     "%ssync_tolerance_s must be less than timeout_s (%g s)", shown,
+                     (double)params->timeout_us * 1e-6);
+    }
+    static const char *const asked[] = {"mode", "real_expected", "virtual_expected"};
+    uint32_t place = TREE_NONE;
+    for (size_t i = 0; i < COUNT(asked); i++) {
+        const uint32_t node = at(&lab_pair_options, given, asked[i]);
+        place = node != TREE_NONE ? node : place;
+    }
+    if (place != TREE_NONE && params->mode == PAIR_LINK &&
+        params->expected[SIDE_REAL] == PAIR_NEVER &&
+        params->expected[SIDE_VIRTUAL] == PAIR_NEVER) {
+        option_fault(r, place,
+                     "%sreal_expected and virtual_expected are both never: nobody would answer",
+                     shown);
+    }
+}

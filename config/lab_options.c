@@ -1,0 +1,161 @@
+/* The keys of the lab file: one row each. */
+#include "config/lab_file.h"
+
+/* clang-format off */
+#define IN_LAB(m)  offsetof(struct lab_file, m), sizeof(((struct lab_file *)0)->m)
+#define IN_PAIR(m) offsetof(struct lab_pair, m), sizeof(((struct lab_pair *)0)->m)
+#define NO_RANGE   0.0, 0.0, ""
+#define NOT_EMPTY  1.0, 0.0, ""
+
+static const struct option lab_rows[] = {
+    {"name", OPTION_TEXT, "", "lab", NOT_EMPTY, IN_LAB(name),
+     "Name of the lab, shown on the page and in the status."},
+
+    {"broker.host", OPTION_TEXT, "", "127.0.0.1", NOT_EMPTY, IN_LAB(broker.host),
+     "Host name or address of the MQTT broker."},
+    {"broker.port", OPTION_INTEGER, "", "1883", 1.0, 65535.0, "", IN_LAB(broker.port),
+     "Port of the broker; 8883 is usual with TLS."},
+    {"broker.protocol", OPTION_CHOICE, "", "5", 0.0, 0.0, "5|3.1.1", IN_LAB(broker.protocol),
+     "MQTT version to speak."},
+    {"broker.client_id", OPTION_TEXT, "", "tandem", NOT_EMPTY, IN_LAB(broker.client_id),
+     "Name of the session that the broker keeps; two daemons at one broker need two."},
+    {"broker.prefix", OPTION_TEXT, "", "tandem/v1", NOT_EMPTY, IN_LAB(broker.prefix),
+     "What every topic begins with; the pair's id follows after a slash."},
+    {"broker.username", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(broker.username),
+     "User name at the broker."},
+    {"broker.password_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(broker.password_file),
+     "File whose first line is the password of that user."},
+    {"broker.tls.enabled", OPTION_BOOL, "", "false", NO_RANGE, IN_LAB(broker.tls.enabled),
+     "Encrypt the connection and check the broker's certificate."},
+    {"broker.tls.ca_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(broker.tls.ca_file),
+     "Certificates (PEM) of the authorities that may vouch for the broker; without it, the system's."},
+    {"broker.tls.cert_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(broker.tls.cert_file),
+     "Own certificate (PEM), for brokers that ask for one; needs key_file."},
+    {"broker.tls.key_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(broker.tls.key_file),
+     "Key (PEM, without pass phrase) of cert_file."},
+    {"broker.keep_alive_s", OPTION_INTEGER, "s", "30", 5.0, 65535.0, "", IN_LAB(broker.keep_alive_s),
+     "A connection silent for this long is taken for dead, by either side."},
+    {"broker.session_expiry_s", OPTION_INTEGER, "s", "86400", 0.0, 4294967295.0, "", IN_LAB(broker.session_expiry_s),
+     "How long the broker keeps messages for a daemon that is away; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 knows no limit."},
+    {"broker.heartbeat_hz", OPTION_REAL, "Hz", "10", 5.0, 50.0, "", IN_LAB(broker.heartbeat_hz),
+     "Rate of the daemon's own messages that keep the connection awake; on a sleeping one a reply would be stamped up to 0.1 s late."},
+
+    {"http.enabled", OPTION_BOOL, "", "true", NO_RANGE, IN_LAB(http.enabled),
+     "Serve the HTTP interface and the page."},
+    {"http.bind", OPTION_TEXT, "", "127.0.0.1", NOT_EMPTY, IN_LAB(http.bind),
+     "Address to listen on; any but a loopback address needs token_file."},
+    {"http.port", OPTION_INTEGER, "", "8420", 0.0, 65535.0, "", IN_LAB(http.port),
+     "Port to listen on; 0 takes any free one and prints it."},
+    {"http.token_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(http.token_file),
+     "File whose first line is the bearer token that writing requests must carry; without it nothing can be written over HTTP."},
+    {"http.threads", OPTION_INTEGER, "", "2", 1.0, 4.0, "", IN_LAB(http.threads),
+     "Threads that answer requests."},
+    {"http.connections_max", OPTION_INTEGER, "", "64", 4.0, 1000.0, "", IN_LAB(http.connections_max),
+     "Connections open at once; more are turned away."},
+
+    {"journal.dir", OPTION_TEXT, "", "journal", NOT_EMPTY, IN_LAB(journal.dir),
+     "Directory of the journal; it is made when missing."},
+    {"journal.record", OPTION_CHOICE, "", "all", 0.0, 0.0, "all|events", IN_LAB(journal.record),
+     "Write every message, or all but telemetry."},
+    {"journal.rotate_mb", OPTION_INTEGER, "MB", "64", 1.0, 4000.0, "", IN_LAB(journal.rotate_mb),
+     "A new file is begun at this size (1 MB = 1 000 000 bytes)."},
+    {"journal.rotate_s", OPTION_TIME, "s", "86400", 60.0, 31536000.0, "", IN_LAB(journal.rotate_us),
+     "A new file is begun at this age."},
+    {"journal.retain_mb", OPTION_INTEGER, "MB", "8000", 0.0, 4000000000.0, "", IN_LAB(journal.retain_mb),
+     "The oldest files are removed beyond this size in all; 0 keeps everything."},
+    {"journal.fsync_s", OPTION_TIME, "s", "1", 0.0, 60.0, "", IN_LAB(journal.fsync_us),
+     "At most so much is lost when the power fails; a crash of the daemon loses nothing."},
+
+    {"store.file", OPTION_TEXT, "", "tandem.db", NOT_EMPTY, IN_LAB(store.file),
+     "SQLite database of entries, alarms and parameter sets."},
+    {"store.commit_ms", OPTION_INTEGER, "ms", "100", 1.0, 10000.0, "", IN_LAB(store.commit_ms),
+     "Results are committed in batches this often."},
+    {"store.retain_days", OPTION_INTEGER, "days", "0", 0.0, 36500.0, "", IN_LAB(store.retain_days),
+     "Entries and alarms older than this are removed; 0 keeps everything."},
+
+    {"checkpoint.file", OPTION_TEXT, "", "tandem.checkpoint", NOT_EMPTY, IN_LAB(checkpoint.file),
+     "State of the lab for the next start; the journal's tail after it is read again."},
+    {"checkpoint.interval_s", OPTION_TIME, "s", "10", 0.1, 3600.0, "", IN_LAB(checkpoint.interval_us),
+     "How often it is written: the longer, the longer the tail."},
+
+    {"log.level", OPTION_CHOICE, "", "info", 0.0, 0.0, "error|warn|info|debug", IN_LAB(log.level),
+     "What the daemon writes on stderr: errors, what is worth a look, lifecycle, or everything."},
+
+    {"defaults", OPTION_MAP, "", "", NO_RANGE, 0, 0,
+     "Options of every pair that does not set them itself."},
+    {"pairs", OPTION_MAP, "", "", NO_RANGE, 0, 0,
+     "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
+};
+
+static const struct option pair_rows[] = {
+    {"count", OPTION_INTEGER, "", "0", 1.0, LAB_PAIRS_MAX, "", IN_PAIR(count),
+     "Stands for so many pairs alike: r with count 3 is r1, r2 and r3. Not under defaults."},
+    {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic", IN_PAIR(params.kind),
+     "Model of the robot."},
+    {"mode", OPTION_CHOICE, "", "observe", 0.0, 0.0, "observe|link", IN_PAIR(params.mode),
+     "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both and merges the replies."},
+    {"record", OPTION_CHOICE, "", "smart", 0.0, 0.0, "smart|all", IN_PAIR(params.record),
+     "Keep entries and alarms only, or every event."},
+    {"sync_tolerance_s", OPTION_TIME, "s", "0.05", 0.0, 3600.0, "", IN_PAIR(params.sync_tolerance_us),
+     "Replies no further apart are SYNC."},
+    {"timeout_s", OPTION_TIME, "s", "10", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),
+     "A side that has not replied by then is a TIMEOUT."},
+    {"value_tolerance_abs", OPTION_REAL, "", "0.02", 0.0, 1e9, "", IN_PAIR(params.value_tolerance_abs),
+     "Values of two replies that differ by no more agree, in the value's own unit."},
+    {"value_tolerance_ratio", OPTION_REAL, "", "0.05", 0.0, 1.0, "", IN_PAIR(params.value_tolerance_ratio),
+     "So do values that differ by no more than this share of the larger one."},
+    {"outstanding_max", OPTION_INTEGER, "", "16", 1.0, PAIR_OUTSTANDING_MAX, "", IN_PAIR(params.outstanding_max),
+     "Commands open at once; one more is an alarm."},
+    {"queue_max", OPTION_INTEGER, "", "16", 1.0, PAIR_OUTSTANDING_MAX, "", IN_PAIR(params.queue_max),
+     "Link mode: commands that wait for a busy side; one more is an alarm."},
+    {"real_expected", OPTION_CHOICE, "", "auto", 0.0, 0.0, "auto|always|never", IN_PAIR(params.expected[SIDE_REAL]),
+     "Link mode: send commands to the real robot unless it is offline, always or never."},
+    {"virtual_expected", OPTION_CHOICE, "", "auto", 0.0, 0.0, "auto|always|never", IN_PAIR(params.expected[SIDE_VIRTUAL]),
+     "Link mode: the same for the virtual robot."},
+    {"probe_interval_s", OPTION_TIME, "s", "0", 0.0, 3600.0, "", IN_PAIR(params.probe_interval_us),
+     "Send both robots a clock probe this often; 0 sends none."},
+    {"link_cycle_s", OPTION_TIME, "s", "0.025", 0.0001, 60.0, "", IN_PAIR(params.link_cycle_us),
+     "Link mode: period in which the lag of the virtual robot is counted."},
+
+    {"clock.bucket_s", OPTION_TIME, "s", "1", 0.001, 3600.0, "", IN_PAIR(params.clock.bucket_us),
+     "The fastest message of each such span is kept to compare a robot's clock with the lab's."},
+    {"clock.jump_s", OPTION_TIME, "s", "0.5", 0.001, 86400.0, "", IN_PAIR(params.clock.jump_us),
+     "A larger step of a robot's clock means that it was set."},
+    {"clock.drift_ppm_max", OPTION_REAL, "ppm", "500", 0.001, 100000.0, "", IN_PAIR(params.clock.drift_ppm_max),
+     "Largest drift that a robot's clock is believed to have."},
+
+    {"calibration.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols|huber|tukey|auto", IN_PAIR(params.method),
+     "Fit of the travel times: least squares, robust, more robust, or what the residuals ask for."},
+    {"calibration.window", OPTION_INTEGER, "", "192", 20.0, PAIR_WINDOW_MAX, "", IN_PAIR(params.window),
+     "Newest moves that the fit rests on."},
+    {"calibration.publish_every", OPTION_INTEGER, "", "5", 1.0, 1000000.0, "", IN_PAIR(params.publish_every),
+     "Entries between two calibration messages."},
+    {"calibration.walk_ratio", OPTION_REAL, "", "0.003", 0.0, 1.0, "", IN_PAIR(params.kalman.walk_ratio),
+     "Filter: how much the parameters may change from move to move, as a share of their nominal values."},
+    {"calibration.gate_sd", OPTION_REAL, "", "2.5", 0.5, 100.0, "", IN_PAIR(params.kalman.gate_sd),
+     "Filter: a lap further off than this many standard deviations counts no more than one at that distance."},
+    {"calibration.noise_s", OPTION_REAL, "s", "0.05", 0.000001, 3600.0, "", IN_PAIR(params.kalman.noise_s),
+     "Filter: standard deviation of a lap to begin with; it adapts."},
+    {"calibration.nominal_angular_speed_radps", OPTION_REAL, "rad/s", "1", 0.0001, 1000.0, "", IN_PAIR(params.kalman.nominal_w_radps),
+     "Filter: turning speed to begin with."},
+    {"calibration.nominal_linear_speed_mps", OPTION_REAL, "m/s", "0.2", 0.0001, 1000.0, "", IN_PAIR(params.kalman.nominal_v_mps),
+     "Filter: driving speed to begin with."},
+    {"calibration.drift_ratio", OPTION_REAL, "", "0.05", 0.001, 1.0, "", IN_PAIR(params.kalman.drift_ratio),
+     "A change of a speed by this share is a drift alarm."},
+    {"calibration.warmup", OPTION_INTEGER, "", "12", 2.0, 100000.0, "", IN_PAIR(params.kalman.warmup),
+     "Moves before drift is judged."},
+};
+/* clang-format on */
+
+const struct option_table lab_options = {lab_rows, COUNT(lab_rows)};
+const struct option_table lab_pair_options = {pair_rows, COUNT(pair_rows)};
+
+_Static_assert(COUNT(lab_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
+_Static_assert(COUNT(pair_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
+_Static_assert(offsetof(struct lab_pair, params) == 0, "rows must fit a struct pair_params");
+/* The choices above are written out: they must follow the enums. */
+_Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
+_Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
+_Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
+_Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
+_Static_assert(TRAVEL_METHOD_COUNT == 4 && TRAVEL_AUTO == 3, "methods");

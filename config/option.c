@@ -1,0 +1,396 @@
+#include "config/option.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/number.h"
+#include "logger/json_write.h"
+#include "twin/base/lab_time.h"
+
+enum { WORD_MAX = 48 };
+
+/* --- members -------------------------------------------------------------------------- */
+
+static void *member(const struct option *row, void *values)
+{
+    return (char *)values + row->offset;
+}
+
+static const void *member_const(const struct option *row, const void *values)
+{
+    return (const char *)values + row->offset;
+}
+
+static void store_int(const struct option *row, void *values, int64_t value)
+{
+    void *at = member(row, values);
+    const uint8_t u8 = (uint8_t)value;
+    const uint16_t u16 = (uint16_t)value;
+    const uint32_t u32 = (uint32_t)value;
+    switch (row->size) {
+    case 1:
+        memcpy(at, &u8, sizeof u8);
+        break;
+    case 2:
+        memcpy(at, &u16, sizeof u16);
+        break;
+    case 4:
+        memcpy(at, &u32, sizeof u32);
+        break;
+    default:
+        assert(row->size == sizeof value);
+        memcpy(at, &value, sizeof value);
+        break;
+    }
+}
+
+/* Ranges of the tables are never negative for integers shorter than int64_t. */
+static int64_t load_int(const struct option *row, const void *values)
+{
+    const void *at = member_const(row, values);
+    uint8_t u8 = 0;
+    uint16_t u16 = 0;
+    uint32_t u32 = 0;
+    int64_t value = 0;
+    switch (row->size) {
+    case 1:
+        memcpy(&u8, at, sizeof u8);
+        return u8;
+    case 2:
+        memcpy(&u16, at, sizeof u16);
+        return u16;
+    case 4:
+        memcpy(&u32, at, sizeof u32);
+        return u32;
+    default:
+        assert(row->size == sizeof value);
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+}
+
+static double load_real(const struct option *row, const void *values)
+{
+    double value = 0.0;
+    assert(row->size == sizeof value);
+    memcpy(&value, member_const(row, values), sizeof value);
+    return value;
+}
+
+bool option_equal(const struct option *row, const void *a, const void *b)
+{
+    return memcmp(member_const(row, a), member_const(row, b), row->size) == 0;
+}
+
+/* --- description ---------------------------------------------------------------------- */
+
+bool option_choice(const struct option *row, size_t k, char *out, size_t size)
+{
+    const char *p = row->choices;
+    while (k > 0) {
+        p = strchr(p, '|');
+        if (!p) {
+            return false;
+        }
+        p++;
+        k--;
+    }
+    (void)snprintf(out, size, "%.*s", (int)strcspn(p, "|"), p);
+    return true;
+}
+
+static void describe_choices(const struct option *row, char *out, size_t size)
+{
+    size_t used = 0;
+    char word[WORD_MAX];
+    char after[WORD_MAX];
+    out[0] = '\0';
+    for (size_t k = 0; used < size && option_choice(row, k, word, sizeof word); k++) {
+        const bool last = !option_choice(row, k + 1, after, sizeof after);
+        const char *between = k == 0 ? "" : last ? " or " : ", ";
+        used += (size_t)snprintf(out + used, size - used, "%s%s", between, word);
+    }
+}
+
+void option_describe(const struct option *row, char *out, size_t size)
+{
+    char low[JSON_WRITE_NUMBER_MAX];
+    char high[JSON_WRITE_NUMBER_MAX];
+    (void)json_format_real(row->min, low);
+    (void)json_format_real(row->max, high);
+    switch (row->type) {
+    case OPTION_TEXT:
+        (void)snprintf(out, size, "text");
+        break;
+    case OPTION_BOOL:
+        (void)snprintf(out, size, "true or false");
+        break;
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+    case OPTION_TIME:
+        (void)snprintf(out, size, "%s to %s%s%s", low, high, row->unit[0] ? " " : "",
+                       row->unit);
+        break;
+    case OPTION_CHOICE:
+        describe_choices(row, out, size);
+        break;
+    case OPTION_MAP:
+        (void)snprintf(out, size, "map");
+        break;
+    }
+}
+
+const struct option *option_find(const struct option_table *table, const char *path)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (strcmp(table->rows[i].path, path) == 0) {
+            return &table->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- parsing one value ---------------------------------------------------------------- */
+
+bool option_is_no_text(const char *text)
+{
+    static const char *const words[] = {"",   "~",   "null", "true",  "false", "yes", "no",
+                                        "on", "off", "y",    "n",     "Null",  "Yes", "No",
+                                        "On", "Off", "True", "False", "NULL",  "YES", "NO",
+                                        "ON", "OFF", "TRUE", "FALSE"};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            return true;
+        }
+    }
+    double real = 0.0;
+    const enum number_fault fault = number_parse_real(text, &real);
+    return fault != NUMBER_NONE && fault != NUMBER_UNIT && fault != NUMBER_COMMA;
+}
+
+static bool parse_text(const struct option *row, const char *text, bool plain, void *values,
+                       char why[OPTION_WHY_MAX])
+{
+    const size_t n = strlen(text);
+    const size_t most = row->max > 0.0 ? (size_t)row->max : row->size - 1;
+    if (plain && option_is_no_text(text)) {
+        (void)snprintf(why, OPTION_WHY_MAX, "a text is wanted, put it into quotes: \"%.40s\"",
+                       text);
+        return false;
+    }
+    if (n > most) {
+        (void)snprintf(why, OPTION_WHY_MAX, "%zu bytes are too long, at most %zu", n, most);
+        return false;
+    }
+    if ((double)n < row->min) {
+        (void)snprintf(why, OPTION_WHY_MAX, "the text must not be empty");
+        return false;
+    }
+    char *at = member(row, values);
+    memset(at, 0, row->size);
+    (void)snprintf(at, row->size, "%s", text);
+    return true;
+}
+
+static bool parse_bool(const struct option *row, const char *text, bool plain, void *values,
+                       char why[OPTION_WHY_MAX])
+{
+    const bool value = strcmp(text, "true") == 0;
+    if (!plain || (!value && strcmp(text, "false") != 0)) {
+        (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is neither true nor false", text);
+        return false;
+    }
+    memcpy(member(row, values), &value, sizeof value);
+    return true;
+}
+
+static bool out_of_range(const struct option *row, const char *text, char why[OPTION_WHY_MAX])
+{
+    char range[OPTION_WHY_MAX / 2];
+    option_describe(row, range, sizeof range);
+    (void)snprintf(why, OPTION_WHY_MAX, "%.40s is out of range, %s is allowed", text, range);
+    return false;
+}
+
+static bool parse_number(const struct option *row, const char *text, bool plain, void *values,
+                         char why[OPTION_WHY_MAX])
+{
+    int64_t whole = 0;
+    double real = 0.0;
+    const enum number_fault fault = row->type == OPTION_INTEGER
+                                        ? number_parse_int(text, &whole)
+                                        : number_parse_real(text, &real);
+    if (fault == NUMBER_TOO_LARGE) {
+        return out_of_range(row, text, why);
+    }
+    if (fault != NUMBER_FINE) {
+        char explained[OPTION_WHY_MAX / 2];
+        number_explain(fault, text, explained, sizeof explained);
+        (void)snprintf(why, OPTION_WHY_MAX, "'%.40s': %s", text, explained);
+        return false;
+    }
+    if (!plain) {
+        (void)snprintf(why, OPTION_WHY_MAX,
+                       "a number is wanted, not a text; remove the quotes");
+        return false;
+    }
+    const double value = row->type == OPTION_INTEGER ? (double)whole : real;
+    if (!(value >= row->min && value <= row->max)) {
+        return out_of_range(row, text, why);
+    }
+    if (row->type == OPTION_INTEGER) {
+        store_int(row, values, whole);
+        return true;
+    }
+    if (row->type == OPTION_REAL) {
+        memcpy(member(row, values), &real, sizeof real);
+        return true;
+    }
+    const int64_t us = lab_us(real);
+    if (us == 0 && real > 0.0) {
+        (void)snprintf(why, OPTION_WHY_MAX, "%.40s is less than a microsecond", text);
+        return false;
+    }
+    memcpy(member(row, values), &us, sizeof us);
+    return true;
+}
+
+static bool parse_choice(const struct option *row, const char *text, void *values,
+                         char why[OPTION_WHY_MAX])
+{
+    char word[WORD_MAX];
+    for (size_t k = 0; option_choice(row, k, word, sizeof word); k++) {
+        if (strcmp(word, text) == 0) {
+            store_int(row, values, (int64_t)k);
+            return true;
+        }
+    }
+    char choices[OPTION_WHY_MAX / 2];
+    describe_choices(row, choices, sizeof choices);
+    (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is not known, %s is allowed", text, choices);
+    return false;
+}
+
+bool option_parse(const struct option *row, const char *text, bool plain, void *values,
+                  char why[OPTION_WHY_MAX])
+{
+    switch (row->type) {
+    case OPTION_TEXT:
+        return parse_text(row, text, plain, values, why);
+    case OPTION_BOOL:
+        return parse_bool(row, text, plain, values, why);
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+    case OPTION_TIME:
+        return parse_number(row, text, plain, values, why);
+    case OPTION_CHOICE:
+        return parse_choice(row, text, values, why);
+    case OPTION_MAP:
+        break;
+    }
+    return true;
+}
+
+bool option_has_fallback(const struct option *row)
+{
+    double value = 0.0;
+    switch (row->type) {
+    case OPTION_TEXT:
+        return row->fallback[0] != '\0';
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+    case OPTION_TIME:
+        return number_parse_real(row->fallback, &value) == NUMBER_FINE && value >= row->min &&
+               value <= row->max;
+    case OPTION_BOOL:
+    case OPTION_CHOICE:
+        return true;
+    case OPTION_MAP:
+        break;
+    }
+    return false;
+}
+
+void option_defaults(const struct option_table *table, void *values)
+{
+    char why[OPTION_WHY_MAX];
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option *row = &table->rows[i];
+        if (row->type == OPTION_MAP) {
+            continue;
+        }
+        memset(member(row, values), 0, row->size);
+        if (option_has_fallback(row)) {
+            const bool fine =
+                option_parse(row, row->fallback, row->type != OPTION_TEXT, values, why);
+            assert(fine);
+            (void)fine;
+        }
+    }
+}
+
+/* --- printing one value --------------------------------------------------------------- */
+
+static void quote(const char *text, char out[2 * OPTION_TEXT_MAX + 3])
+{
+    size_t n = 0;
+    out[n++] = '"';
+    for (const char *p = text; *p && n < (size_t)2 * OPTION_TEXT_MAX; p++) {
+        if (*p == '"' || *p == '\\') {
+            out[n++] = '\\';
+        }
+        out[n++] = *p;
+    }
+    out[n++] = '"';
+    out[n] = '\0';
+}
+
+/* "1e-09" is a text to YAML 1.1 readers; "1.0e-09" is a number to all of them. */
+static void format_real(double value, char *out, size_t size)
+{
+    char number[JSON_WRITE_NUMBER_MAX];
+    (void)json_format_real(value, number);
+    const char *e = strchr(number, 'e');
+    const int n = e ? (int)(e - number) : (int)strlen(number);
+    const char *point = e && !strchr(number, '.') ? ".0" : "";
+    (void)snprintf(out, size, "%.*s%s%s", n, number, point, number + n);
+}
+
+void option_format(const struct option *row, const void *values,
+                   char out[2 * OPTION_TEXT_MAX + 3])
+{
+    const size_t size = (size_t)2 * OPTION_TEXT_MAX + 3;
+    char word[WORD_MAX] = "";
+    bool truth = false;
+    out[0] = '\0';
+    switch (row->type) {
+    case OPTION_TEXT:
+        quote(member_const(row, values), out);
+        break;
+    case OPTION_BOOL:
+        memcpy(&truth, member_const(row, values), sizeof truth);
+        (void)snprintf(out, size, "%s", truth ? "true" : "false");
+        break;
+    case OPTION_INTEGER:
+        (void)snprintf(out, size, "%lld", (long long)load_int(row, values));
+        break;
+    case OPTION_REAL:
+        format_real(load_real(row, values), out, size);
+        break;
+    case OPTION_TIME:
+        (void)json_format_seconds(load_int(row, values), word);
+        (void)snprintf(out, size, "%s", word);
+        break;
+    case OPTION_CHOICE:
+        if (option_choice(row, (size_t)load_int(row, values), word, sizeof word)) {
+            const char *mark = option_is_no_text(word) ? "\"" : "";
+            (void)snprintf(out, size, "%s%s%s", mark, word, mark);
+        }
+        break;
+    case OPTION_MAP:
+        break;
+    }
+}

@@ -1,0 +1,106 @@
+/* config/option.h - one row per key of a YAML file: the only place where a key is described.
+ *
+ * A table of rows gives parsing into a plain struct, validation, the print-out of the effective
+ * values, the Markdown page and the JSON Schema. Rows of one section stand together; a dot in a
+ * path opens a section.
+ */
+#ifndef CONFIG_OPTION_H
+#define CONFIG_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/err_list.h"
+#include "config/tree.h"
+
+enum {
+    OPTION_TEXT_MAX = 256,
+    OPTION_PREFIX_MAX = 96,
+    OPTION_ROWS_MAX = 64,
+    OPTION_WHY_MAX = 192
+};
+
+enum option_type {
+    OPTION_TEXT,    /* char[size]; min and max are lengths, max 0: what fits */
+    OPTION_BOOL,    /* bool; true or false, nothing else */
+    OPTION_INTEGER, /* an integer of size 1, 2, 4 or 8 */
+    OPTION_REAL,    /* double */
+    OPTION_TIME,    /* seconds in the file, int64_t microseconds in the struct */
+    OPTION_CHOICE,  /* integer of size 1, 2 or 4: position in choices */
+    OPTION_MAP      /* the table's owner reads it itself */
+};
+
+struct option {
+    const char *path; /* "broker.tls.enabled" */
+    enum option_type type;
+    const char *unit;     /* "s", "Hz" …; "" when it has none */
+    const char *fallback; /* default, as it would stand in the file; numbers out of range mean
+                             "none" */
+    double min, max;      /* of numbers, in the file's unit */
+    const char *choices;  /* "a|b|c" for OPTION_CHOICE */
+    size_t offset, size;  /* of the struct's member */
+    const char *help;     /* one sentence for a person */
+};
+
+struct option_table {
+    const struct option *rows;
+    size_t count; /* <= OPTION_ROWS_MAX */
+};
+
+/* A file being read. */
+struct option_reader {
+    const struct tree *tree;
+    const char *file;
+    struct err_list *errors;
+    bool failed; /* out: a fault was reported */
+};
+
+/* Write every row's default into *values. */
+void option_defaults(const struct option_table *table, void *values);
+
+/* Write the value that a scalar's text stands for; plain: it had no quotes. False, with the
+ * reason in why and *values untouched, when it is not allowed. */
+bool option_parse(const struct option *row, const char *text, bool plain, void *values,
+                  char why[OPTION_WHY_MAX]);
+
+/* Read the map at node: keys below path ("" or "broker.") of the table go into *values, every
+ * fault into the reader's list. shown stands before the key in messages ("pairs.r1."). given,
+ * [table->count] or NULL, receives the node of each key that was there; TREE_NONE stays for the
+ * others. A node without value is an empty map. */
+void option_read(struct option_reader *r, const struct option_table *table, const char *path,
+                 uint32_t node, const char *shown, void *values, uint32_t *given);
+
+/* One more fault at the value of node, or at the top of the file for TREE_NONE. */
+void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* Is the plain scalar node empty: nothing, ~ or null? */
+bool option_is_empty(const struct tree *tree, uint32_t node);
+
+/* Do YAML readers take the plain scalar for a number, a truth or nothing? Then a text needs
+ * quotes. */
+bool option_is_no_text(const char *text);
+
+/* Row with this path, NULL when there is none. */
+const struct option *option_find(const struct option_table *table, const char *path);
+
+bool option_equal(const struct option *row, const void *a, const void *b);
+
+/* The value as YAML text that reads back to the same value. Always terminated. */
+void option_format(const struct option *row, const void *values,
+                   char out[2 * OPTION_TEXT_MAX + 3]);
+
+/* Does the row have a default? "none" stands for it in print, otherwise. */
+bool option_has_fallback(const struct option *row);
+
+/* "1 to 65535 s", "true or false", "a, b or c": what a value may be. */
+void option_describe(const struct option *row, char *out, size_t size);
+
+/* The k-th choice to out[size], false when there is none. */
+bool option_choice(const struct option *row, size_t k, char *out, size_t size);
+
+/* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
+size_t option_distance(const char *a, const char *b);
+
+#endif

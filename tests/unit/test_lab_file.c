@@ -1,0 +1,713 @@
+#include "config/lab_file.h"
+
+#include "tests/support/check.h"
+
+#include <dirent.h>
+
+#include "config/lab_check.h"
+#include "config/number.h"
+#include "service/commands.h"
+/* Its round trip is ours, and its corpus runs here. */
+#include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)
+
+enum { TEXT_MAX = 1 << 16, FILE_MAX = 1 << 18 };
+
+static enum status parse(const char *text, struct lab_file *lab, struct err_list *errors)
+{
+    *errors = (struct err_list){0};
+    *lab = (struct lab_file){0};
+    return lab_file_parse(text, strlen(text), "t.yaml", lab, errors);
+}
+
+/* --- faults --------------------------------------------------------------------------- */
+
+struct fault_row {
+    const char *text;
+    unsigned line, column;
+    const char *says; /* a piece of the fault */
+    size_t count;     /* of all faults */
+};
+
+#define P "pairs: {r1: {}}\n"
+
+/* clang-format off */
+static const struct fault_row fault_rows[] = {
+    /* unknown keys */
+    {P "broker:\n  hots: a\n", 3, 3, "unknown key 'broker.hots', did you mean 'host'?", 1},
+    {P "brokr: {}\n", 2, 1, "did you mean 'broker'?", 1},
+    {P "broker: {user: a}\n", 2, 10, "did you mean 'username'?", 1},
+    {P "broker: {pasword_file: a}\n", 2, 10, "did you mean 'password_file'?", 1},
+    {P "broker: {tls: {enable: true}}\n", 2, 16, "'broker.tls.enable', did you mean 'enabled'?", 1},
+    {P "host: a\n", 2, 1, "it belongs under broker", 1},
+    {P "defaults: {timeout_ms: 5}\n", 2, 12, "did you mean 'timeout_s'?", 1},
+    {P "defaults: {tiemout_s: 5}\n", 2, 12, "did you mean 'timeout_s'?", 1},
+    {P "defaults: {window: 50}\n", 2, 12, "it belongs under calibration", 1},
+    {P "defaults: {clock: {zzz: 5}}\n", 2, 20, "known: bucket_s, jump_s, drift_ppm_max", 1},
+    {P "\"\": 5\n", 2, 1, "unknown key ''", 1},
+    {P "broker.port: 5\n", 2, 1, "unknown key 'broker.port'", 1},
+    {"pairs:\n  r1: {timeout: 3}\n", 2, 8, "'pairs.r1.timeout', did you mean 'timeout_s'?", 1},
+    {"pairs:\n  r1: {name: 3}\n", 2, 8, "unknown key 'pairs.r1.name'", 1},
+    {"pair: {r1: {}}\n", 1, 1, "did you mean 'pairs'?", 2},
+    /* wrong type */
+    {P "broker: {port: abc}\n", 2, 16, "broker.port: 'abc': a number is wanted", 1},
+    {P "broker: {port: [1]}\n", 2, 16, "one value is wanted, not a list; allowed: 1 to 65535", 1},
+    {P "broker: {port: {a: 1}}\n", 2, 16, "not a map", 1},
+    {P "broker: {port: \"1883\"}\n", 2, 16, "remove the quotes", 1},
+    {P "broker: {port: 1883.0}\n", 2, 16, "a whole number is wanted", 1},
+    {P "broker: {port: 1e3}\n", 2, 16, "a whole number is wanted", 1},
+    {P "broker: {port: }\n", 2, 16, "has no value", 1},
+    {P "broker: {port: ~}\n", 2, 16, "has no value", 1},
+    {P "broker: {port: null}\n", 2, 16, "has no value", 1},
+    {P "broker: {host: 5}\n", 2, 16, "a text is wanted, put it into quotes: \"5\"", 1},
+    {P "broker: {host: no}\n", 2, 16, "put it into quotes: \"no\"", 1},
+    {P "broker: {host: \"\"}\n", 2, 16, "must not be empty", 1},
+    {P "name: 0x10\n", 2, 7, "put it into quotes", 1},
+    {P "http: {enabled: yes}\n", 2, 17, "'yes' is neither true nor false", 1},
+    {P "http: {enabled: True}\n", 2, 17, "neither true nor false", 1},
+    {P "http: {enabled: \"true\"}\n", 2, 17, "neither true nor false", 1},
+    {P "http: {enabled: 1}\n", 2, 17, "neither true nor false", 1},
+    {P "http: [1, 2]\n", 2, 7, "http: 'key: value' lines are wanted here, with keys: enabled", 1},
+    {P "http: 5\n", 2, 7, "'key: value' lines are wanted here", 1},
+    {P "http: port:5\n", 2, 7, "a space is missing behind the colon", 1},
+    {P "broker: {protocol: 4}\n", 2, 20, "'4' is not known, 5 or 3.1.1 is allowed", 1},
+    {P "defaults: {mode: Link}\n", 2, 18, "observe or link is allowed", 1},
+    {P "defaults: {kind: [diffdrive]}\n", 2, 18, "allowed: diffdrive, usv3, joint", 1},
+    {P "defaults: []\n", 2, 11, "defaults: 'key: value' lines are wanted", 1},
+    {"- r1\n- r2\n", 1, 1, "the file: 'key: value' lines are wanted here, with keys: name, broker", 1},
+    {"just words\n", 1, 1, "the file: 'key: value' lines are wanted", 1},
+    {"pairs:{r1: {}}\n", 1, 1, "did you mean 'pairs'?", 2},
+    {"pairs: [r1, r2]\n", 1, 8, "as in {r1: {}, r2: {}}", 1},
+    {"pairs: r1\n", 1, 8, "as in {r1: {}, r2: {}}", 1},
+    {"pairs: {r1: 5}\n", 1, 13, "pairs.r1: 'key: value' lines are wanted", 1},
+    {"pairs: {r1: []}\n", 1, 13, "pairs.r1: 'key: value' lines are wanted", 1},
+    /* range, with the unit */
+    {P "broker: {port: 0}\n", 2, 16, "0 is out of range, 1 to 65535 is allowed", 1},
+    {P "broker: {port: 65536}\n", 2, 16, "out of range", 1},
+    {P "broker: {port: -1}\n", 2, 16, "out of range", 1},
+    {P "broker: {port: 99999999999999999999}\n", 2, 16, "out of range", 1},
+    {P "broker: {heartbeat_hz: 4.9}\n", 2, 24, "5 to 50 Hz is allowed", 1},
+    {P "defaults: {timeout_s: 0}\n", 2, 23, "0.001 to 86400 s is allowed", 1},
+    {P "defaults: {probe_interval_s: 1e-9}\n", 2, 30, "less than a microsecond", 1},
+    {P "defaults: {timeout_s: 1e400}\n", 2, 23, "out of range", 1},
+    {P "defaults: {value_tolerance_abs: 1e-400}\n", 2, 33, "too close to zero, write 0", 1},
+    {P "defaults: {outstanding_max: 17}\n", 2, 29, "1 to 16 is allowed", 1},
+    {P "defaults: {calibration: {window: 19}}\n", 2, 34, "20 to", 1},
+    {P "name: a123456789012345678901234567890123456789012345678901234567890123\n", 2, 7, "64 bytes are too long, at most 63", 1},
+    /* numbers that other readers take for something else */
+    {P "defaults: {timeout_s: nan}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults: {timeout_s: .nan}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults: {timeout_s: NaN}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults: {timeout_s: inf}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults: {timeout_s: -.inf}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults: {timeout_s: Infinity}\n", 2, 23, "a finite number is wanted", 1},
+    {P "defaults:\n  timeout_s: 0,05\n", 3, 14, "'0,05': decimal comma, write 0.05", 1},
+    {P "defaults: {timeout_s: \"0,05\"}\n", 2, 23, "decimal comma, write 0.05", 1},
+    {P "defaults: {timeout_s: 1,05}\n", 2, 25, "write decimals with a point", 1},
+    {P "broker: {port: 1_000}\n", 2, 16, "digits are not grouped here, write 1000", 1},
+    {P "broker: {port: 010}\n", 2, 16, "octal, hexadecimal and leading zeros", 1},
+    {P "broker: {port: 0x75b}\n", 2, 16, "octal, hexadecimal", 1},
+    {P "broker: {port: 0o17}\n", 2, 16, "octal, hexadecimal", 1},
+    {P "defaults: {timeout_s: 10s}\n", 2, 23, "the unit stands in the key, write 10", 1},
+    {P "defaults: {timeout_s: 10 s}\n", 2, 23, "the unit stands in the key, write 10", 1},
+    {P "defaults: {value_tolerance_ratio: 5%}\n", 2, 35, "the unit stands in the key", 1},
+    {P "defaults: {timeout_s: 1:30}\n", 2, 23, "a number is wanted", 1},
+    {P "defaults: {timeout_s: 1e}\n", 2, 23, "write 1", 1},
+    {P "defaults: {timeout_s: .}\n", 2, 23, "a number is wanted", 1},
+    {P "defaults: {timeout_s: --5}\n", 2, 23, "a number is wanted", 1},
+    /* twice */
+    {P "broker:\n  port: 1\n  port: 2\n", 4, 3, "'port' is given twice, first on line 3", 1},
+    {P "http: {}\nhttp: {port: 5}\n", 3, 1, "'http' is given twice, first on line 2", 1},
+    {"pairs:\n  r1: {}\n  r2: {}\n  r1: {}\n", 4, 3, "'r1' is given twice, first on line 2", 1},
+    {"pairs:\n  r: {count: 3}\n  r2: {}\n", 3, 3, "r2 is there twice, from line 2 and from here", 1},
+    {"pairs:\n  r2: {}\n  r: {count: 3}\n", 3, 3, "r2 is there twice, from line 2 and from here", 1},
+    /* pairs */
+    {"name: a\n", 1, 1, "pairs are missing, the least is", 1},
+    {"pairs:\n", 1, 7, "the lab has no pair", 1},
+    {"pairs: {}\n", 1, 8, "the lab has no pair", 1},
+    {"pairs:\n  r 1: {}\n", 2, 3, "pair 'r 1': an id has 1 to 31 letters, digits, '_' or '-'", 1},
+    {"pairs:\n  r/1: {}\n", 2, 3, "an id has", 1},
+    {"pairs:\n  \"\": {}\n", 2, 3, "an id has", 1},
+    {"pairs:\n  r\xC3\xA9: {}\n", 2, 3, "an id has", 1},
+    {"pairs:\n  a1234567890123456789012345678901: {}\n", 2, 3, "an id has", 1},
+    {"pairs:\n  a123456789012345678901234567890: {count: 2}\n", 2, 3, "longer than 31", 1},
+    {"pairs: {r: {count: 0}}\n", 1, 20, "1 to 10000 is allowed", 1},
+    {"pairs: {r: {count: 10001}}\n", 1, 20, "1 to 10000 is allowed", 1},
+    {"pairs:\n  r: {count: 9999}\n  a: {}\n  b: {}\n", 4, 3, "more than 10000 pairs", 1},
+    {P "defaults: {count: 2}\n", 2, 19, "count belongs to one entry of pairs", 1},
+    /* what does not fit together */
+    {P "http: {bind: 0.0.0.0}\n", 2, 14, "not a loopback address; give http.token_file", 1},
+    {P "http: {bind: \"::\"}\n", 2, 14, "not a loopback address", 1},
+    {P "http: {bind: lab.example}\n", 2, 14, "not a loopback address", 1},
+    {P "http: {bind: 128.0.0.1}\n", 2, 14, "not a loopback address", 1},
+    {P "broker: {password_file: x}\n", 2, 25, "needs broker.username", 1},
+    {P "broker: {tls: {ca_file: x}}\n", 2, 25, "TLS is off; set broker.tls.enabled: true", 1},
+    {P "broker: {tls: {enabled: true, cert_file: x}}\n", 2, 42, "needs broker.tls.key_file", 1},
+    {P "broker: {tls: {enabled: true, key_file: x}}\n", 2, 41, "needs broker.tls.cert_file", 1},
+    {P "broker: {prefix: \"a/#\"}\n", 2, 18, "wildcards", 1},
+    {P "broker: {prefix: tandem/}\n", 2, 18, "no slash at its ends", 1},
+    {P "broker: {prefix: /tandem}\n", 2, 18, "no slash at its ends", 1},
+    {P "broker: {prefix: a//b}\n", 2, 18, "no slash at its ends", 1},
+    {P "broker: {prefix: $SYS}\n", 2, 18, "belong to the broker", 1},
+    {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
+    {P "defaults: {sync_tolerance_s: 11}\n", 2, 30, "must be less than timeout_s (10 s)", 1},
+    {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "pairs.r1.sync_tolerance_s must be less", 1},
+    {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "nobody would answer", 1},
+    /* parts of YAML that are not read */
+    {P "name: &a lab\n", 2, 7, "anchors (&name) are not read", 1},
+    {P "name: *a\n", 2, 7, "aliases (*name) are not read", 1},
+    {"defaults: &d {timeout_s: 5}\npairs:\n  r1:\n    <<: *d\n", 1, 11, "anchors", 3},
+    {"pairs:\n  r1:\n    <<: {timeout_s: 5}\n", 3, 5, "merge keys (<<) are not read", 1},
+    {P "broker: {port: !!int 5}\n", 2, 16, "tags (!name) are not read", 1},
+    {P "broker: !x {port: 5}\n", 2, 9, "tags (!name) are not read", 1},
+    {"%TAG ! tag:example.org,2000:\n---\n" P, 1, 1, "tag directives", 1},
+    {P "---\npairs: {r2: {}}\n", 2, 1, "a second document begins here", 1},
+    {P "? [a]\n: 5\n", 2, 3, "a key is wanted here, not a list or a map", 1},
+    {P "? {a: 1}\n: 5\n", 2, 3, "a key is wanted here", 1},
+    {"pairs: {r1: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}}}}}}}}}}\n", 1, 69, "nested too deep", 2},
+    {P "name: \"a\\nb\"\n", 2, 7, "control characters are not read", 1},
+    {P "name: \"a\\0b\"\n", 2, 7, "control characters are not read", 1},
+    {P "\"na\\tme\": b\n", 2, 1, "control characters are not read", 1},
+    {P "name: |\n  a\n  b\n", 2, 7, "line breaks", 1},
+    /* the text itself */
+    {"", 1, 1, "the file is empty, the least is", 1},
+    {"# nothing\n\n", 1, 1, "the file is empty", 1},
+    {"---\n...\n", 1, 1, "the file is empty", 1},
+    {"\xEF\xBB\xBF", 1, 1, "the file is empty", 1},
+    {P "broker:\n\tport: 5\n", 3, 1, "tab in the indentation, indent with spaces", 1},
+    {P "broker:\n  \tport: 5\n\thost: a\n", 3, 3, "tab in the indentation", 2},
+    {P "brokr:\n\tport: 5\n", 2, 1, "did you mean 'broker'?", 2},
+    {"name: a\n\tpairs: {}\n", 2, 1, "tab in the indentation", 1},
+    {"name: \"a\n\tb\"\npairs: {}\n", 2, 1, "tab in the indentation", 1},
+    {P "name: caf\xE9\n", 2, 10, "byte 0xE9 is not UTF-8", 1},
+    {P "name: \xC0\x80\n", 2, 7, "is not UTF-8", 1},
+    {P "name: \xED\xA0\x80\n", 2, 7, "is not UTF-8", 1},
+    {P "name: \xF4\x90\x80\x80\n", 2, 7, "is not UTF-8", 1},
+    {P "name: a\xE2\x82", 2, 8, "is not UTF-8", 1},
+    {P "name: a\x01\n", 2, 8, "character U+0001 does not belong", 1},
+    {P "name: a\xC2\x85\n", 2, 8, "character U+0085", 1},
+    {P "name: a\xE2\x80\xA8\n", 2, 8, "character U+2028", 1},
+    {P "# \xEF\xBB\xBF\n", 2, 3, "character U+FEFF", 1},
+    {"\xFF\xFEp\0a\0", 1, 1, "UTF-16, save it as UTF-8", 1},
+    /* not YAML */
+    {P "name: \"abc\n", 2, 7, "a quote is not closed", 1},
+    {P "broker: {port: 5\n", 3, 1, "a bracket is not closed, or a comma is missing", 1},
+    {P "name: @a\n", 2, 7, "put texts that begin with @", 1},
+    {P "broker:\n  port: 5\n host: a\n", 4, 2, "check the indentation of this line", 1},
+    {P "broker: host: a\n", 2, 13, "needs quotes", 1},
+    {P "brokr: {}\nname: @a\n", 2, 1, "did you mean 'broker'?", 2},
+};
+/* clang-format on */
+
+static void test_faults(void)
+{
+    for (size_t i = 0; i < COUNT(fault_rows); i++) {
+        const struct fault_row *row = &fault_rows[i];
+        struct lab_file lab;
+        struct err_list errors;
+        CHECK_INT(row->text, parse(row->text, &lab, &errors), STATUS_E_PARSE);
+        CHECK_INT(row->text, errors.count, row->count);
+        CHECK(row->text, lab.pairs == NULL && lab.pair_count == 0);
+        bool found = false;
+        for (size_t k = 0; k < errors.count; k++) {
+            const struct err *e = &errors.items[k];
+            found = found || (e->line == row->line && e->column == row->column &&
+                              strstr(e->text, row->says));
+        }
+        CHECK(row->text, found);
+        if (!found || errors.count != row->count) {
+            err_list_print(&errors, stdout);
+        }
+    }
+}
+
+static void test_all_at_once(void)
+{
+    struct lab_file lab;
+    struct err_list errors;
+    CHECK_INT("",
+              parse("name: 5\nhttp: {port: x, bind: 0.0.0.0}\n"
+                    "defaults: {timeout_s: 0.0}\npairs: {r1: {kind: z}, \"a b\": {}}\n"
+                    "brokr: 1\n",
+                    &lab, &errors),
+              STATUS_E_PARSE);
+    CHECK_INT("", errors.count, 7);
+    for (size_t i = 1; i < errors.count; i++) {
+        CHECK("order", errors.items[i - 1].line <= errors.items[i].line);
+    }
+    CHECK_TEXT("", errors.items[0].where, "t.yaml");
+}
+
+static void test_more_than_fit(void)
+{
+    static char text[TEXT_MAX];
+    size_t n = (size_t)snprintf(text, sizeof text, "pairs:\n");
+    for (int i = 0; i < 100; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "  r%d: {kind: x}\n", i);
+    }
+    struct lab_file lab;
+    struct err_list errors;
+    CHECK_INT("", parse(text, &lab, &errors), STATUS_E_PARSE);
+    CHECK_INT("", errors.count, ERR_LIST_MAX);
+    CHECK_INT("", errors.more, 100 - ERR_LIST_MAX);
+    char *printed = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&printed, &bytes);
+    err_list_print(&errors, out);
+    (void)fclose(out);
+    CHECK("", strstr(printed, "tandem: t.yaml:2:14: pairs.r0.kind: 'x' is not known") != NULL);
+    CHECK("", strstr(printed, "tandem: and 68 more faults\n") != NULL);
+    free(printed);
+    /* Nobody who wants to hear: the status says enough. */
+    CHECK_INT("", lab_file_parse(text, n, "t", &lab, NULL), STATUS_E_PARSE);
+}
+
+/* --- values --------------------------------------------------------------------------- */
+
+static void test_values(void)
+{
+    struct lab_file lab;
+    struct err_list errors;
+    const char *text =
+        "name: \"L\xC3\xA4"
+        "b\"\n"
+        "broker: {host: broker.lab, port: 8883, protocol: 3.1.1, "
+        "username: u, heartbeat_hz: 5,\n"
+        "  tls: {enabled: true, ca_file: /c a.pem}, session_expiry_s: 4294967295}\n"
+        "http:\n"
+        "journal: {record: events, fsync_s: 0.25, rotate_s: 3600}\n"
+        "log: {level: debug}\n"
+        "pairs:\n"
+        "  r1:\n"
+        "  r2: {kind: usv3, mode: link, timeout_s: 2.5e1, virtual_expected: never}\n"
+        "  s: {count: 2, clock: {jump_s: +.125}}\n"
+        "defaults: {timeout_s: 20, calibration: {walk_ratio: .003, method: huber}}\n";
+    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    CU_ASSERT_FATAL(lab.pair_count == 4);
+    CHECK_TEXT("", lab.name,
+               "L\xC3\xA4"
+               "b");
+    CHECK_INT("", lab.broker.port, 8883);
+    CHECK_INT("", lab.broker.protocol, BROKER_MQTT_3_1_1);
+    CHECK_INT("", lab.broker.session_expiry_s, 4294967295LL);
+    CHECK_TEXT("", lab.broker.tls.ca_file, "/c a.pem");
+    CHECK("", lab.broker.tls.enabled && lab.http.enabled);
+    CHECK_INT("", lab.http.port, 8420);
+    CHECK_INT("", lab.journal.record, JOURNAL_EVENTS);
+    CHECK_INT("", lab.journal.fsync_us, 250000);
+    CHECK_INT("", lab.journal.rotate_us, 3600000000LL);
+    CHECK_INT("", lab.log.level, LOG_LEVEL_DEBUG);
+    CHECK_TEXT("", lab.pairs[0].id, "r1");
+    CHECK_INT("", lab.pairs[0].timeout_us, 20000000);
+    CHECK_INT("", lab.pairs[0].method, TRAVEL_HUBER);
+    CHECK_INT("", lab.pairs[1].kind, PAIR_USV3);
+    CHECK_INT("", lab.pairs[1].mode, PAIR_LINK);
+    CHECK_INT("", lab.pairs[1].timeout_us, 25000000);
+    CHECK_INT("", lab.pairs[1].expected[SIDE_REAL], PAIR_AUTO);
+    CHECK_INT("", lab.pairs[1].expected[SIDE_VIRTUAL], PAIR_NEVER);
+    CHECK_TEXT("", lab.pairs[2].id, "s1");
+    CHECK_TEXT("", lab.pairs[3].id, "s2");
+    CHECK_INT("", lab.pairs[3].clock.jump_us, 125000);
+    CHECK_NEAR("", lab.pairs[3].kalman.walk_ratio, 0.003, 0.0, 0.0);
+    lab_file_free(&lab);
+}
+
+static void test_accepted(void)
+{
+    static const char *const rows[] = {
+        "pairs: {r1: {}}",
+        "pairs: {r1: }",
+        "\"pairs\": {'r1': {}}",
+        "{\"pairs\": {\"r1\": {\"timeout_s\": 5}}}", /* JSON is YAML */
+        "%YAML 1.2\n---\npairs: {r1: {}}\n...\n",
+        "\xEF\xBB\xBFpairs: {r1: {}}",
+        "pairs:\r\n  r1: {}\r\n",
+        "pairs: {lab: {}, 1: {}, yes: {}, -: {}, _: {}, a-b_C9: {}}",
+        "pairs: {r1: {}} # caf\xC3\xA9 \xF0\x9F\xA4\x96",
+        "pairs: {a123456789012345678901234567890: {}}", /* 31 */
+        P "http: {bind: \"::1\"}",
+        P "http: {bind: localhost}",
+        P "http: {bind: 127.8.9.1}",
+        P "http: {bind: 0.0.0.0, token_file: t}",
+        P "http: {bind: 0.0.0.0, enabled: false}",
+        P "http: {port: 0}",
+        P "broker: {protocol: 5}",
+        P "broker: {protocol: \"5\"}",
+        P "broker: {username: \"5\", password_file: \"no\"}",
+        P "broker: {prefix: a/b/c}",
+        P "journal: {retain_mb: 0}",
+        P "defaults: {timeout_s: 86400}",
+        P "defaults: {timeout_s: 0.051}",
+        P "defaults:\n",
+        P "name: say \\\"hello\\\" # a comment",
+        P "name: 'it''s \"mine\" \\ '",
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct lab_file lab;
+        struct err_list errors;
+        CHECK_INT(rows[i], parse(rows[i], &lab, &errors), STATUS_OK);
+        err_list_print(&errors, stdout);
+        if (errors.count == 0) {
+            fuzz_round_trip(&lab);
+        }
+        lab_file_free(&lab);
+    }
+}
+
+static void check_rows_equal(const struct option_table *table, const void *a, const void *b)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option *row = &table->rows[i];
+        if (row->type != OPTION_MAP && strcmp(row->path, "count") != 0) {
+            CHECK(row->path, option_equal(row, a, b));
+        }
+    }
+}
+
+/* Every key set to something that is not its default comes back from the print-out. */
+static void test_print_reads_back(void)
+{
+    struct lab_file lab;
+    struct lab_file again = {0};
+    struct err_list errors;
+    const char *text =
+        "name: \"a \\\"b\\\" \\\\ c\"\n"
+        "broker: {host: h, port: 1, protocol: 3.1.1, client_id: c, prefix: p/q, username: u,\n"
+        "  password_file: f, keep_alive_s: 7, session_expiry_s: 0, heartbeat_hz: 5.125,\n"
+        "  tls: {enabled: true, ca_file: a, cert_file: b, key_file: k}}\n"
+        "http: {enabled: false, bind: \"::1\", port: 0, token_file: t, threads: 4, "
+        "connections_max: 9}\n"
+        "journal: {dir: d, record: events, rotate_mb: 5, rotate_s: 60.000001, retain_mb: 6,\n"
+        "  fsync_s: 0}\n"
+        "store: {file: s, commit_ms: 1, retain_days: 3}\n"
+        "checkpoint: {file: c, interval_s: 0.1}\n"
+        "log: {level: error}\n"
+        "defaults: {value_tolerance_abs: 1e-9, value_tolerance_ratio: 0.1, timeout_s: "
+        "0.333333,\n"
+        "  calibration: {noise_s: 0.012345678901234567, drift_ratio: 0.3333333333333333}}\n"
+        "pairs:\n"
+        "  r1: {kind: generic, mode: link, record: all, sync_tolerance_s: 0, timeout_s: 1,\n"
+        "    value_tolerance_abs: 1e9, outstanding_max: 1, queue_max: 2, real_expected: "
+        "always,\n"
+        "    virtual_expected: never, probe_interval_s: 1.5, link_cycle_s: 0.0001,\n"
+        "    clock: {bucket_s: 2, jump_s: 3, drift_ppm_max: 4},\n"
+        "    calibration: {method: tukey, window: 20, publish_every: 1, walk_ratio: 0, "
+        "gate_sd: 3,\n"
+        "      nominal_angular_speed_radps: 1.1, nominal_linear_speed_mps: 1e-3, warmup: 3}}\n"
+        "  r2: {timeout_s: 10}\n"
+        "  1: {}\n";
+    CHECK_INT("", parse(text, &lab, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    size_t bytes = 0;
+    char *printed = fuzz_print(&lab, &bytes);
+    CHECK_INT(printed, lab_file_parse(printed, bytes, "again", &again, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    CU_ASSERT_FATAL(again.pair_count == lab.pair_count);
+    check_rows_equal(&lab_options, &lab, &again);
+    check_rows_equal(&lab_pair_options, &lab.defaults, &again.defaults);
+    for (size_t i = 0; i < lab.pair_count; i++) {
+        CHECK_TEXT("", again.pairs[i].id, lab.pairs[i].id);
+        check_rows_equal(&lab_pair_options, &lab.pairs[i], &again.pairs[i]);
+    }
+    free(printed);
+    lab_file_free(&again);
+    lab_file_free(&lab);
+}
+
+/* --- tables --------------------------------------------------------------------------- */
+
+static void check_table(const struct option_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option *row = &table->rows[i];
+        CHECK(row->path, strlen(row->help) > 10 && row->help[strlen(row->help) - 1] == '.');
+        CHECK(row->path, !strchr(row->help, '|')); /* would end the cell of the page */
+        CHECK(row->path, option_find(table, row->path) == row);
+        const bool number =
+            row->type == OPTION_INTEGER || row->type == OPTION_REAL || row->type == OPTION_TIME;
+        CHECK(row->path, !number || (row->min <= row->max && row->min >= 0.0));
+        CHECK(row->path,
+              !number || option_has_fallback(row) || strcmp(row->path, "count") == 0);
+        CHECK(row->path, row->type != OPTION_TEXT || row->size <= OPTION_TEXT_MAX);
+        /* The unit is the last part of the name. */
+        const size_t n = strlen(row->path);
+        CHECK(row->path, row->type != OPTION_TIME || strcmp(row->path + n - 2, "_s") == 0);
+    }
+}
+
+static void test_tables(void)
+{
+    check_table(&lab_options);
+    check_table(&lab_pair_options);
+    char word[32];
+    const struct option *method = option_find(&lab_pair_options, "calibration.method");
+    CHECK("", option_choice(method, TRAVEL_TUKEY, word, sizeof word));
+    CHECK_TEXT("", word, "tukey");
+    const struct option *kind = option_find(&lab_pair_options, "kind");
+    CHECK("", option_choice(kind, PAIR_FIRST_ORDER, word, sizeof word));
+    CHECK_TEXT("", word, "first_order");
+    CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
+}
+
+static void test_distance(void)
+{
+    CHECK_INT("", option_distance("host", "host"), 0);
+    CHECK_INT("", option_distance("hots", "host"), 1);
+    CHECK_INT("", option_distance("", "host"), 4);
+    CHECK_INT("", option_distance("kitten", "sitting"), 3);
+    CHECK("",
+          option_distance("x", "a very long text that is longer than any key of ours is") > 30);
+}
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } rows[] = {
+        {"0", 0.0},
+        {"-0.25", -0.25},
+        {"+5", 5.0},
+        {".003", 0.003},
+        {"5.", 5.0},
+        {"1e-6", 1e-6},
+        {"1.5E+3", 1500.0},
+        {"0.1", 0.1},
+        {"9007199254740993", 9007199254740992.0},
+        {"0.30000000000000004", 0.30000000000000004},
+        {"2.2250738585072011e-308", 2.2250738585072011e-308},
+        {"1.7976931348623157e308", 1.7976931348623157e308},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        double value = -1.0;
+        CHECK_INT(rows[i].text, number_parse_real(rows[i].text, &value), NUMBER_FINE);
+        CHECK_NEAR(rows[i].text, value, rows[i].value, 0.0, 0.0);
+    }
+    int64_t whole = 0;
+    CHECK_INT("", number_parse_int("9223372036854775807", &whole), NUMBER_FINE);
+    CHECK_INT("", whole, INT64_MAX);
+    CHECK_INT("", number_parse_int("-9223372036854775808", &whole), NUMBER_FINE);
+    CHECK_INT("", whole, INT64_MIN);
+    CHECK_INT("", number_parse_int("9223372036854775808", &whole), NUMBER_TOO_LARGE);
+    CHECK_INT("", number_parse_int("", &whole), NUMBER_NONE);
+    CHECK_INT("", number_parse_int(" 5", &whole), NUMBER_NONE);
+    CHECK_INT("", number_parse_int("5 ", &whole), NUMBER_UNIT);
+}
+
+/* --- files ---------------------------------------------------------------------------- */
+
+static void test_files(void)
+{
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    CHECK_INT("", lab_file_load("/no/such/lab.yaml", &lab, &errors), STATUS_E_IO);
+    CHECK("", strstr(errors.items[0].text, "No such file") != NULL);
+    CHECK_INT("", errors.items[0].line, 0);
+    errors = (struct err_list){0};
+    CHECK_INT("", lab_file_load("/", &lab, &errors), STATUS_E_IO);
+    CHECK("", strstr(errors.items[0].text, "Is a directory") != NULL);
+    errors = (struct err_list){0};
+    CHECK_INT("", lab_file_load("/dev/zero", &lab, &errors), STATUS_E_PARSE);
+    CHECK("", strstr(errors.items[0].text, "larger than 4 MiB") != NULL);
+}
+
+/* One pair with all its keys, ten thousand times. */
+static void test_many_pairs(void)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    (void)fputs("pairs:\n", out);
+    for (int i = 0; i < LAB_PAIRS_MAX; i++) {
+        (void)fprintf(out,
+                      "  robot_%d:\n    kind: usv3\n    timeout_s: %d.5\n    mode: link\n"
+                      "    calibration: {window: 30, method: ols}\n",
+                      i, i % 100 + 1);
+    }
+    (void)fclose(out);
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    CHECK_INT("", lab_file_parse(text, bytes, "many", &lab, &errors), STATUS_OK);
+    CU_ASSERT_FATAL(lab.pair_count == LAB_PAIRS_MAX);
+    CHECK_TEXT("", lab.pairs[9999].id, "robot_9999");
+    CHECK_INT("", lab.pairs[9999].timeout_us, 100500000);
+    fuzz_round_trip(&lab);
+    lab_file_free(&lab);
+    free(text);
+    CHECK_INT("", parse("pairs: {r: {count: 10000}}", &lab, &errors), STATUS_OK);
+    CHECK_INT("", lab.pair_count, 10000);
+    CHECK_TEXT("", lab.pairs[9999].id, "r10000");
+    lab_file_free(&lab);
+}
+
+/* Aliases that would grow to gigabytes, brackets without end, a list without end. */
+static void test_bombs(void)
+{
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    CHECK_INT("", parse("a: &a [x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n" P, &lab, &errors),
+              STATUS_E_PARSE);
+    CHECK_INT("", errors.count, 3 + 6 + 3);
+    const size_t bytes = TREE_BYTES_MAX;
+    char *text = malloc(bytes);
+    CU_ASSERT_FATAL(text != NULL);
+    static const char *const fills[] = {"[",  "{",  "a: ", "- ", "x,",   "[a,",
+                                        "? ", "\n", "#",   "\"", "a:\n", "&a "};
+    for (size_t k = 0; k < COUNT(fills); k++) {
+        const size_t n = strlen(fills[k]);
+        for (size_t i = 0; i < bytes; i++) {
+            text[i] = fills[k][i % n];
+        }
+        text[0] = fills[k][0] == 'x' ? '[' : text[0];
+        errors = (struct err_list){0};
+        CHECK_INT(fills[k], lab_file_parse(text, bytes, "bomb", &lab, &errors), STATUS_E_PARSE);
+        CHECK(fills[k], errors.count > 0);
+    }
+    free(text);
+}
+
+static char *read_whole(const char *path, size_t *bytes)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        return NULL;
+    }
+    char *text = calloc(1, FILE_MAX);
+    *bytes = text ? fread(text, 1, FILE_MAX - 1, in) : 0;
+    (void)fclose(in);
+    return text;
+}
+
+/* Every file of a folder through check; returns how many there were. */
+static size_t each_file(const char *folder, void (*check)(const char *path, const char *name))
+{
+    size_t n = 0;
+    DIR *dir = opendir(folder);
+    CU_ASSERT_FATAL(dir != NULL);
+    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        if (entry->d_name[0] != '.') {
+            char path[1024];
+            (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+            check(path, entry->d_name);
+            n++;
+        }
+    }
+    (void)closedir(dir);
+    return n;
+}
+
+static void check_example(const char *path, const char *name)
+{
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    CHECK_INT(name, lab_file_load(path, &lab, &errors), STATUS_OK);
+    err_list_print(&errors, stdout);
+    if (errors.count == 0) {
+        fuzz_round_trip(&lab);
+    }
+    lab_file_free(&lab);
+}
+
+static void check_corpus(const char *path, const char *name)
+{
+    size_t bytes = 0;
+    char *text = read_whole(path, &bytes);
+    CHECK(name, text != NULL);
+    if (text) {
+        (void)LLVMFuzzerTestOneInput((const uint8_t *)text, bytes);
+    }
+    free(text);
+}
+
+static void test_examples(void)
+{
+    CHECK("", each_file(TANDEM_SOURCE_DIR "/config/examples", check_example) >= 3);
+}
+
+static void test_corpus(void)
+{
+    CHECK("", each_file(TANDEM_SOURCE_DIR "/tests/fuzz/corpus/lab_file", check_corpus) >= 10);
+}
+
+static void check_same(const char *path, const char *printed, size_t printed_bytes)
+{
+    size_t bytes = 0;
+    char *text = read_whole(path, &bytes);
+    CHECK(path, text != NULL);
+    CHECK(path, text && bytes == printed_bytes && memcmp(text, printed, bytes) == 0);
+    free(text);
+}
+
+/* docs/config.md and the schema are what the tables say: make them anew when this fails
+ * (`tandem config --docs`, `tandem config --schema`). */
+static void test_generated(void)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    lab_file_print_docs(out);
+    (void)fclose(out);
+    check_same(TANDEM_SOURCE_DIR "/docs/config.md", text, bytes);
+    free(text);
+    text = NULL;
+    out = open_memstream(&text, &bytes);
+    CHECK_INT("", lab_file_print_schema(out), STATUS_OK);
+    (void)fclose(out);
+    check_same(TANDEM_SOURCE_DIR "/config/lab.schema.json", text, bytes);
+    free(text);
+}
+
+static int run_command(int argc, const char *a, const char *b)
+{
+    char name[] = "config";
+    char first[256];
+    char second[256];
+    (void)snprintf(first, sizeof first, "%s", a);
+    (void)snprintf(second, sizeof second, "%s", b);
+    char *argv[] = {name, first, second, NULL};
+    argv[argc] = NULL;
+    return command_config(argc, argv);
+}
+
+static void test_command(void)
+{
+    CHECK_INT("", run_command(1, "", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "--nope", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "/no/such", ""), EXIT_USAGE);
+    CHECK_INT("", run_command(3, "a", "b"), EXIT_USAGE);
+    CHECK_INT("", run_command(2, "--help", ""), EXIT_FINE);
+    CHECK_INT("", run_command(2, TANDEM_SOURCE_DIR "/config/examples/lab.yaml", ""), EXIT_FINE);
+}
+
+static const CU_TestInfo tests[] = {
+    {"faults", test_faults},
+    {"all at once", test_all_at_once},
+    {"more than fit", test_more_than_fit},
+    {"values", test_values},
+    {"accepted", test_accepted},
+    {"print reads back", test_print_reads_back},
+    {"tables", test_tables},
+    {"distance", test_distance},
+    {"numbers", test_numbers},
+    {"files", test_files},
+    {"many pairs", test_many_pairs},
+    {"bombs", test_bombs},
+    {"examples", test_examples},
+    {"corpus", test_corpus},
+    {"generated files", test_generated},
+    {"command", test_command},
+};
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("lab_file", NULL, NULL);
+    for (size_t i = 0; i < COUNT(tests); i++) {
+        if (!suite || !CU_add_test(suite, tests[i].pName, tests[i].pTestFunc)) {
+            return EXIT_FAILURE;
+        }
+    }
+    return check_run();
+}
