@@ -174,7 +174,7 @@ static void put_stack_words(struct text *text, const struct efsm_table *table,
     }
     for (size_t i = 0; i < arc->push_count; i++) {
         put(text, i == 0 ? "\\npush " : ", ");
-        put(text, efsm_state_name(table, arc->push[i]));
+        put_escaped(text, efsm_state_name(table, arc->push[i]));
     }
 }
 
