@@ -1,0 +1,60 @@
+# The JSON Schema of lab files agrees with the program: examples and print-outs satisfy it, files
+# that the program refuses for a key, a type or a range do not.
+set -eu
+python3 -c 'import jsonschema, yaml' 2>/dev/null || { echo "no python3-jsonschema or python3-yaml"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+"$TANDEM" config --schema >"$dir/schema.json"
+cmp "$dir/schema.json" "$SOURCE/config/lab.schema.json"
+for lab in "$SOURCE"/config/examples/*.yaml; do
+    cp "$lab" "$dir/good_$(basename "$lab")"
+    "$TANDEM" config "$lab" >"$dir/good_printed_$(basename "$lab")"
+done
+n=0
+while IFS= read -r line; do
+    n=$((n + 1))
+    printf '%s\n' "$line" >"$dir/bad_$n.yaml"
+    if "$TANDEM" config "$dir/bad_$n.yaml" >/dev/null 2>&1; then
+        echo "the program takes: $line"
+        exit 1
+    fi
+done <<'END'
+pairs: {}
+name: no pairs
+[]
+pairs: {r1: {}, "r 1": {}}
+{pairs: {r1: {}}, brokr: {}}
+{pairs: {r1: {}}, broker: {port: 70000}}
+{pairs: {r1: {}}, broker: {port: "1883"}}
+{pairs: {r1: {}}, broker: {port: 1883.5}}
+{pairs: {r1: {}}, broker: {host: 5}}
+{pairs: {r1: {}}, broker: {host: ""}}
+{pairs: {r1: {}}, broker: {protocol: 4}}
+{pairs: {r1: {}}, broker: {tls: {enable: true}}}
+{pairs: {r1: {}}, http: {enabled: 1}}
+{pairs: {r1: {}}, http: []}
+{pairs: {r1: {}}, defaults: {count: 5}}
+{pairs: {r1: {}}, defaults: {timeout_s: .nan}}
+{pairs: {r1: {mode: Link}}}
+{pairs: {r1: {clock: {jump_s: 0}}}}
+END
+python3 - "$dir" <<'END'
+import glob, json, math, sys
+import jsonschema, yaml
+schema = json.load(open(sys.argv[1] + "/schema.json"))
+jsonschema.Draft202012Validator.check_schema(schema)
+check = jsonschema.Draft202012Validator(schema)
+def load(path):
+    return yaml.safe_load(open(path, encoding="utf-8"))
+def has_nan(value):
+    return isinstance(value, float) and math.isnan(value) or \
+        isinstance(value, dict) and any(map(has_nan, value.values()))
+good, bad = glob.glob(sys.argv[1] + "/good_*"), glob.glob(sys.argv[1] + "/bad_*")
+assert len(good) >= 6 and len(bad) >= 15
+for path in good:
+    check.validate(load(path))
+for path in bad:
+    value = load(path)
+    # JSON knows no nan, so that no schema can refuse it.
+    assert has_nan(value) or not check.is_valid(value), open(path).read()
+END
