@@ -178,6 +178,8 @@ static const struct fault_row fault_rows[] = {
     {P "brokr:\n\tport: 5\n", 2, 1, "did you mean 'broker'?", 2},
     {"name: a\n\tpairs: {}\n", 2, 1, "tab in the indentation", 1},
     {"name: \"a\n\tb\"\npairs: {}\n", 2, 1, "tab in the indentation", 1},
+    {P "broker:\n\t\tport: 5\n", 3, 1, "tab in the indentation", 1},
+    {P "name: \xE0\x80\x80\n", 2, 7, "is not UTF-8", 1},
     {P "name: caf\xE9\n", 2, 10, "byte 0xE9 is not UTF-8", 1},
     {P "name: \xC0\x80\n", 2, 7, "is not UTF-8", 1},
     {P "name: \xED\xA0\x80\n", 2, 7, "is not UTF-8", 1},
@@ -400,6 +402,8 @@ static void test_print_reads_back(void)
     err_list_print(&errors, stdout);
     size_t bytes = 0;
     char *printed = fuzz_print(&lab, &bytes);
+    /* With a point all YAML readers take it for a number. */
+    CHECK("", strstr(printed, "value_tolerance_abs: 1.0e-09\n") != NULL);
     CHECK_INT(printed, lab_file_parse(printed, bytes, "again", &again, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     CU_ASSERT_FATAL(again.pair_count == lab.pair_count);
@@ -566,6 +570,25 @@ static void test_bombs(void)
     free(text);
 }
 
+/* 4 MiB are read, one byte more is not. */
+static void test_size(void)
+{
+    static const char pairs[] = "pairs: {r1: {}} #";
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    const size_t bytes = TREE_BYTES_MAX;
+    char *text = malloc(bytes + 1);
+    CU_ASSERT_FATAL(text != NULL);
+    memset(text, 'x', bytes + 1);
+    memcpy(text, pairs, sizeof pairs - 1);
+    CHECK_INT("", lab_file_parse(text, bytes, "size", &lab, &errors), STATUS_OK);
+    lab_file_free(&lab);
+    CHECK_INT("", lab_file_parse(text, bytes + 1, "size", &lab, &errors), STATUS_E_PARSE);
+    CHECK_INT("", errors.count, 1);
+    CHECK("", strstr(errors.items[0].text, "larger than 4 MiB") != NULL);
+    free(text);
+}
+
 static char *read_whole(const char *path, size_t *bytes)
 {
     FILE *in = fopen(path, "rb");
@@ -692,6 +715,7 @@ static const CU_TestInfo tests[] = {
     {"files", test_files},
     {"many pairs", test_many_pairs},
     {"bombs", test_bombs},
+    {"size", test_size},
     {"examples", test_examples},
     {"corpus", test_corpus},
     {"generated files", test_generated},
