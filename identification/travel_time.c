@@ -50,7 +50,7 @@ void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]
 }
 
 /* Written so that NaN is refused. */
-static bool usable(const struct travel_move *move)
+bool travel_move_usable(const struct travel_move *move)
 {
     return fabs(move->rotation_rad) <= ROTATION_RAD_MAX &&
            fabs(move->displacement_m) <= DISPLACEMENT_M_MAX && move->lap_s > 0.0 &&
@@ -363,7 +363,7 @@ static enum status fit_usable(const struct travel_move *moves, size_t n,
 {
     size_t row = 0;
     for (size_t i = 0; i < n; i++) {
-        if (usable(&moves[i])) {
+        if (travel_move_usable(&moves[i])) {
             travel_row(moves[i].rotation_rad, moves[i].displacement_m,
                        room->x->data + row * TRAVEL_P);
             room->y->data[row] = moves[i].lap_s;
@@ -405,7 +405,7 @@ enum status travel_time_fit(const struct travel_move *moves, size_t n,
     struct travel_fit out;
     clear(&out);
     for (size_t i = 0; i < n; i++) {
-        out.n += usable(&moves[i]);
+        out.n += travel_move_usable(&moves[i]);
     }
     out.refused = n - out.n;
     if (out.n == 0) {

@@ -81,6 +81,9 @@ struct travel_fit {
     char advice[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX]; /* "drive two straight moves of …" */
 };
 
+/* Whether a move takes part: finite, not absurdly large, and a lap above zero. */
+bool travel_move_usable(const struct travel_move *move);
+
 /* Fit n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
  * reasons and the identifiable part), not an error.
  *
