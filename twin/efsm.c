@@ -106,16 +106,27 @@ static bool is_flag(const bool *flag)
     return byte <= 1;
 }
 
+static bool is_same(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n) == 0;
+}
+
+/* Does every next value equal the current one, as between two cycles? */
+static bool is_settled(const struct efsm *m)
+{
+    return !m->planned && m->written == 0 && m->next == m->state && m->next_depth == m->depth &&
+           is_same(m->next_stack, m->stack, sizeof m->stack) &&
+           is_same(m->next_cell, m->cell, sizeof m->cell);
+}
+
 bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
 {
-    const unsigned cells = (1U << table->cell_count) - 1U;
-
-    if (!is_flag(&m->blocked) || !is_flag(&m->stopped) || !is_flag(&m->planned)) {
+    if (!is_flag(&m->blocked) || !is_flag(&m->stopped) || !is_flag(&m->planned) ||
+        !is_settled(m)) {
         return false;
     }
-    if ((m->state >= table->state_count && !(is_sink(m->state) && m->state != EFSM_POP)) ||
-        (m->next >= table->state_count && !(is_sink(m->next) && m->next != EFSM_POP)) ||
-        m->from >= table->state_count) {
+    const bool in_sink = is_sink(m->state) && m->state != EFSM_POP;
+    if ((m->state >= table->state_count && !in_sink) || m->from >= table->state_count) {
         return false;
     }
     if ((m->fired_arc >= table->arc_count && m->fired_arc != EFSM_NO_ARC) ||
@@ -123,18 +134,11 @@ bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
         (m->undefined_cell >= table->cell_count && m->undefined_cell != EFSM_NO_CELL)) {
         return false;
     }
-    if ((m->defined & ~cells) != 0 || (m->written & ~cells) != 0 ||
-        (m->written != 0 && !m->planned) || m->depth > EFSM_STACK_MAX ||
-        m->next_depth > EFSM_STACK_MAX) {
+    if (m->defined >> table->cell_count != 0 || m->depth > EFSM_STACK_MAX) {
         return false;
     }
     for (size_t i = 0; i < m->depth; i++) {
         if (m->stack[i] >= table->state_count) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < m->next_depth; i++) {
-        if (m->next_stack[i] >= table->state_count) {
             return false;
         }
     }

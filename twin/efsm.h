@@ -10,7 +10,7 @@
  * INCOMPLETE, two or more NON_DETERMINISTIC. Both, and reading an undefined variable, and
  * popping an empty stack or pushing on a full one, are sinks: the machine stops there, is
  * reported, assigns nothing and leaves its stack as it was.
- * Semantics and golden traces: docs/model/efsm.md (seeds 000 and 001, sections 3.1 to 3.3).
+ * Semantics and golden traces: docs/model/efsm.md, rules 1 to 18.
  *
  * Plain data without pointers: a machine can be copied, compared, saved and loaded.
  * Pure: no I/O, no clock, no allocation.
@@ -150,8 +150,8 @@ void efsm_init_cell(struct efsm *m, size_t k, double value);
  * deactivates the network. A plan not yet updated is dropped. efsm_reset() brings it back. */
 void efsm_stop(struct efsm *m);
 
-/* May these bytes, from a file say, be run as a machine of this table: states, stack, flags and
- * variables within range? Reads the flags as bytes. */
+/* May these bytes, from a file say, be run as a machine of this table: saved between two
+ * cycles, and states, stack, flags and variables within range? */
 bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m);
 
 /* Not in a sink (the engine's or a final state), not stopped. */

@@ -22,7 +22,8 @@ enum {
     TO_LAST,
     NONE,
     PUSH_8,
-    ADD
+    ADD,
+    REPLACE
 };
 
 static int asked(const struct efsm_view *v)
@@ -90,6 +91,11 @@ static bool if_add(const struct efsm_view *v)
     return asked(v) == ADD;
 }
 
+static bool if_replace(const struct efsm_view *v)
+{
+    return asked(v) == REPLACE;
+}
+
 static void set_x_read_y(const struct efsm_view *v)
 {
     efsm_set(v, X, 5.0);
@@ -130,6 +136,7 @@ static const struct efsm_arc arcs[] = {
     {A, EFSM_POP, if_top,            set_x,        .label = "top"},
     {A, LAST,     if_last,           NULL,         .label = "last"},
     {A, A,        if_add,            add_to_x,     .label = "add"},
+    {A, A,        if_replace,        NULL,         .label = "replace", .pops = 1, .push_count = 1, .push = {A}},
     {B, B,        if_stay,           NULL,         .label = "stay", .waits = true},
     {B, A,        if_move,           NULL,         .label = "move"},
 };

@@ -13,7 +13,7 @@ static void test_faults(void)
         {"nothing holds", STAY, NONE, EFSM_INCOMPLETE,
          "Sample: INCOMPLETE in A at 12.5 s: none of 'stay', 'move', 'loop', 'x > 0', 'x <= "
          "0', "
-         "'x+ = y', 'push', 'push 8', 'pop', 'top', 'last', 'add' holds"},
+         "'x+ = y', 'push', 'push 8', 'pop', 'top', 'last', 'add', 'replace' holds"},
         {"two hold", STAY, BOTH, EFSM_NON_DETERMINISTIC,
          "Sample: NON_DETERMINISTIC in A at 12.5 s: 'move' and 'loop' hold at once"},
         {"guard reads undefined", STAY, READ_X, EFSM_UNDEFINED,
@@ -99,7 +99,7 @@ static void test_undefined(void)
 
 static void test_plan_is_idempotent(void)
 {
-    static const int asks[] = {PUSH, PUSH_8, GO_TOP, ADD, MOVE, NONE, BOTH, POP_ONE};
+    static const int asks[] = {PUSH, PUSH_8, GO_TOP, ADD, MOVE, NONE, BOTH, POP_ONE, REPLACE};
 
     for (size_t i = 0; i < COUNT(asks); i++) {
         for (size_t k = 0; k < COUNT(asks); k++) {
@@ -153,6 +153,10 @@ static void test_stop_and_reset(void)
     run(&m, MOVE, 4);
     efsm_act(&table, &m, NULL, &shown, 4);
     CHECK_INT("acts again", shown, 1);
+    struct efsm stopped = m;
+    efsm_stop(&stopped);
+    efsm_act(&table, &stopped, NULL, &shown, 4);
+    CHECK_INT("a stopped machine does not act", shown, 1);
     CHECK_INT("entered", m.entered_us, 4);
 }
 
@@ -184,7 +188,7 @@ static void test_history(void)
     }
     CHECK_INT("waiting loops are left out", trace.count, 4);
     static const struct efsm_step want[] = {{120, 7, A, B, 1},
-                                            {140, 7, B, A, 13},
+                                            {140, 7, B, A, COUNT(arcs) - 1},
                                             {150, 7, A, A, 2},
                                             {160, 7, A, EFSM_INCOMPLETE, EFSM_NO_ARC}};
     for (size_t i = 0; i < COUNT(want); i++) {
@@ -200,6 +204,20 @@ static void test_history(void)
     CHECK_INT("stay", stats.stay_us[B], 20);
     CHECK_INT("faults", stats.faults, 1);
     CHECK_INT("entered the sink", m.entered_us, 160);
+}
+
+static void test_fault_in_trace(void)
+{
+    static const int asks[] = {NONE, BOTH, READ_X, POP_ONE};
+
+    for (size_t i = 0; i < COUNT(asks); i++) {
+        struct efsm m;
+        struct efsm_trace trace = {0};
+        efsm_reset(&table, &m, 0);
+        efsm_plan(&table, &m, &asks[i], 1);
+        efsm_update(&table, &m, 1, 0, NULL, &trace);
+        CHECK_INT("no arc leads into a sink", trace.step[0].arc, EFSM_NO_ARC);
+    }
 }
 
 static void test_trace_wraps(void)
@@ -233,10 +251,27 @@ static void test_sound(void)
 
     struct efsm bad = good;
     bad.state = 3;
+    bad.next = 3;
     CHECK("state", !efsm_is_sound(&table, &bad));
     bad = good;
+    bad.state = EFSM_POP;
     bad.next = EFSM_POP;
-    CHECK("next", !efsm_is_sound(&table, &bad));
+    CHECK("popped state", !efsm_is_sound(&table, &bad));
+    bad = good;
+    bad.next = B;
+    CHECK("next state", !efsm_is_sound(&table, &bad));
+    bad = good;
+    bad.next_depth = 0;
+    CHECK("next depth", !efsm_is_sound(&table, &bad));
+    bad = good;
+    bad.next_stack[3] = B;
+    CHECK("next stack", !efsm_is_sound(&table, &bad));
+    bad = good;
+    bad.next_cell[Y] = 1.0;
+    CHECK("next cell", !efsm_is_sound(&table, &bad));
+    bad = good;
+    bad.planned = true;
+    CHECK("between plan and update", !efsm_is_sound(&table, &bad));
     bad = good;
     bad.from = EFSM_INCOMPLETE;
     CHECK("from", !efsm_is_sound(&table, &bad));
@@ -254,9 +289,11 @@ static void test_sound(void)
     CHECK("written without plan", !efsm_is_sound(&table, &bad));
     bad = good;
     bad.depth = EFSM_STACK_MAX + 1;
+    bad.next_depth = EFSM_STACK_MAX + 1;
     CHECK("depth", !efsm_is_sound(&table, &bad));
     bad = good;
     bad.stack[0] = 3;
+    bad.next_stack[0] = 3;
     CHECK("stack", !efsm_is_sound(&table, &bad));
     bad = good;
     memset(&bad.stopped, 2, 1);
@@ -290,6 +327,7 @@ int main(void)
     CU_ADD_TEST(suite, test_stop_and_reset);
     CU_ADD_TEST(suite, test_final_state);
     CU_ADD_TEST(suite, test_history);
+    CU_ADD_TEST(suite, test_fault_in_trace);
     CU_ADD_TEST(suite, test_trace_wraps);
     CU_ADD_TEST(suite, test_sound);
     CU_ADD_TEST(suite, test_names);

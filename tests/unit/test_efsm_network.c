@@ -83,7 +83,7 @@ static void test_resync(void)
         {"catches up", 85, 90, true, 75, 75, 2, 0},
         {"lag equal to the limit", 200, 201, true, 100, 100, 3, 0},
         {"lag beyond the limit", 226, 227, true, 226, 125, 3, 1},
-        {"then on time", 251, 252, true, 251, 150, 3, 1},
+        {"ends when the next begins", 251, 276, true, 251, 150, 3, 1},
         {"time goes back", 200, 200, false, 251, 150, 3, 1},
     };
     struct efsm m;

@@ -66,6 +66,26 @@ static void test_check_table(void)
     }
 }
 
+/* States are found however the arcs are ordered, and through what arcs push. */
+static void test_reachable(void)
+{
+    static const struct efsm_state three[] = {{.name = "A"}, {.name = "B"}, {.name = "C"}};
+    static const struct efsm_arc chain[] = {
+        {2, 0, .label = "last first"},
+        {1, 2, .label = "then this"},
+        {0, EFSM_POP, .label = "through the stack", .push_count = 1, .push = {1}}};
+    struct efsm_table chained = {.name = "Chain",
+                                 .purpose = "is checked",
+                                 .states = three,
+                                 .state_count = 3,
+                                 .arcs = chain,
+                                 .arc_count = COUNT(chain)};
+
+    CHECK("all reached", efsm_check_table(&chained) == NULL);
+    chained.initial = 2;
+    CHECK("all reached", efsm_check_table(&chained) == NULL);
+}
+
 static void test_dot(void)
 {
     static const struct efsm_state some[] = {{.name = "A \"1\""},
@@ -122,6 +142,7 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("efsm table", NULL, NULL);
     CU_ADD_TEST(suite, test_check_table);
+    CU_ADD_TEST(suite, test_reachable);
     CU_ADD_TEST(suite, test_dot);
     return check_run();
 }
