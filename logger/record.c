@@ -5,8 +5,8 @@
 const char *verdict_name(enum verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
-        "AHEAD",   "BEHIND",       "SYNC",         "UNRESOLVED",
-        "TIMEOUT", "INCONSISTENT", "VIRTUAL_ONLY", "REAL_ONLY",
+        "AHEAD",        "BEHIND",       "SYNC",      "UNRESOLVED", "TIMEOUT",
+        "INCONSISTENT", "VIRTUAL_ONLY", "REAL_ONLY", "OVERFLOW",
     };
     return (size_t)verdict < COUNT(names) ? names[verdict] : "?";
 }

@@ -18,6 +18,7 @@ enum verdict {
     VERDICT_INCONSISTENT, /* both answered, and said different things */
     VERDICT_VIRTUAL_ONLY, /* the real robot was absent: nothing to compare */
     VERDICT_REAL_ONLY,    /* the virtual robot was absent */
+    VERDICT_OVERFLOW,     /* too many commands were open: not followed, in link mode not sent */
     VERDICT_COUNT
 };
 
