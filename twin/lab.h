@@ -29,7 +29,7 @@ struct lab_counts {
     uint64_t events[EVENT_KIND_COUNT];
     uint64_t unknown_pair; /* messages to pairs that the lab file does not have */
     uint64_t redelivered; /* messages delivered again by the broker or sent again by a client */
-    uint64_t retained;     /* commands and replies kept by the broker: old ones, passed over */
+    uint64_t retained;    /* commands and replies kept by the broker: old ones, passed over */
     uint64_t out_of_order; /* events whose time lay before the one before; taken at that time */
     uint64_t starts;       /* runs of the daemon in this journal */
 };

@@ -87,7 +87,6 @@ struct pair_value {
 
 /* One command from its arrival to its closing. */
 struct pair_slot {
-    bool used;
     uint64_t order; /* arrival number in the pair: smaller is older */
     struct efsm logger, link;
     char id[EVENT_ID_MAX];
@@ -105,7 +104,8 @@ struct pair_slot {
     double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
     bool differs;
-    uint8_t value_count; /* of the first reply */
+    uint8_t value_count;    /* of the first reply */
+    uint16_t value_is_text; /* bit k: value k is text */
     struct pair_value value[PAIR_VALUES_MAX];
     uint16_t raw_bytes;
     char raw[EVENT_RAW_MAX]; /* the command's payload, link mode only */
@@ -115,6 +115,7 @@ struct pair_slot {
 struct pair_closed {
     uint64_t id_hash; /* 0: it had no id */
     bool answered[SIDE_COUNT], timed_out[SIDE_COUNT];
+    bool refused; /* VERDICT_OVERFLOW */
 };
 
 struct pair_move { /* a row of the calibration window */
@@ -158,6 +159,7 @@ struct pair {
     struct pair_counts counts;
     uint64_t order; /* commands so far */
     uint32_t outstanding;
+    uint16_t open_mask;     /* bit k: slot k is in use */
     double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
     int64_t last_lag_us;
     struct {

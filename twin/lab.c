@@ -1,0 +1,407 @@
+#include "twin/lab.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "twin/base/hash.h"
+#include "twin/base/status.h"
+#include "twin/redelivery.h"
+
+/* Changes with every change of struct pair's or struct lab_state's meaning. */
+enum { LAB_LAYOUT = 1 };
+
+/* A command with an id that comes again within this time, unchanged, was sent again by a client
+ * whose broker went away before it acknowledged. */
+static const int64_t RESENT_WITHIN_US = 30000000;
+
+/* What a checkpoint holds. Arrays follow: pairs[n], heap[n], place[n], table[table_size]. */
+struct lab_state {
+    int64_t t_us; /* of the last event */
+    bool stopped;
+    uint64_t outstanding; /* open commands of all pairs */
+    struct lab_counts counts;
+    struct redelivery redelivery;
+};
+
+/* The key stands beside the index: a big lab's pairs are far apart in memory. */
+struct heap_item {
+    int64_t t_us;
+    uint32_t pair;
+};
+
+struct lab {
+    struct lab_params p;
+    size_t state_bytes;
+    size_t table_size; /* power of two */
+    struct lab_state *state;
+    struct pair *pairs; /* [n] */
+    struct heap_item *heap; /* [n] the earliest deadline first */
+    uint32_t *place;    /* [n] where in the heap a pair stands */
+    uint32_t *table;    /* [table_size] 1 + pair index by hash of the id; 0: empty */
+};
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+static size_t table_size_for(size_t pairs)
+{
+    size_t size = 16;
+    while (size < 4 * pairs) {
+        size *= 2;
+    }
+    return size;
+}
+
+static size_t state_bytes_for(size_t n)
+{
+    return aligned(sizeof(struct lab_state)) + aligned(n * sizeof(struct pair)) +
+           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) + aligned(table_size_for(n) * sizeof(uint32_t));
+}
+
+size_t lab_bytes(const struct lab_params *p)
+{
+    return aligned(sizeof(struct lab)) + state_bytes_for(p->pair_count);
+}
+
+/* ---- heap of deadlines --------------------------------------------------------------------
+ */
+
+/* Earlier deadline first; equal ones in the order of the pairs, so that replay agrees. */
+static bool before(const struct heap_item *a, const struct heap_item *b)
+{
+    return a->t_us < b->t_us || (a->t_us == b->t_us && a->pair < b->pair);
+}
+
+static void swap_places(struct lab *lab, size_t i, size_t k)
+{
+    const struct heap_item a = lab->heap[i];
+    lab->heap[i] = lab->heap[k];
+    lab->heap[k] = a;
+    lab->place[lab->heap[i].pair] = (uint32_t)i;
+    lab->place[a.pair] = (uint32_t)k;
+}
+
+static void sift_down(struct lab *lab, size_t i)
+{
+    for (;;) {
+        size_t first = i;
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < lab->p.pair_count;
+             child++) {
+            if (before(&lab->heap[child], &lab->heap[first])) {
+                first = child;
+            }
+        }
+        if (first == i) {
+            return;
+        }
+        swap_places(lab, i, first);
+        i = first;
+    }
+}
+
+/* The deadline of this pair changed. */
+static void reorder(struct lab *lab, uint32_t index)
+{
+    size_t i = lab->place[index];
+    lab->heap[i].t_us = lab->pairs[index].deadline_us;
+    while (i > 0 && before(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
+        swap_places(lab, i, (i - 1) / 2);
+        i = (i - 1) / 2;
+    }
+    sift_down(lab, i);
+}
+
+/* ---- set-up -------------------------------------------------------------------------------
+ */
+
+static void fill_table(struct lab *lab)
+{
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        size_t k = hash_text(lab->p.pairs[i].id) & (lab->table_size - 1);
+        while (lab->table[k] != 0) {
+            k = (k + 1) & (lab->table_size - 1);
+        }
+        lab->table[k] = (uint32_t)i + 1;
+    }
+}
+
+struct lab *lab_init(void *memory, const struct lab_params *p)
+{
+    assert(memory && p && p->pairs);
+    assert(p->pair_count >= 1 && p->pair_count <= LAB_PAIRS_MAX);
+    const size_t n = p->pair_count;
+    struct lab *lab = memory;
+    lab->p = *p;
+    lab->state_bytes = state_bytes_for(n);
+    lab->table_size = table_size_for(n);
+    char *at = (char *)memory + aligned(sizeof *lab);
+    memset(at, 0, lab->state_bytes);
+    lab->state = (void *)at;
+    at += aligned(sizeof *lab->state);
+    lab->pairs = (void *)at;
+    at += aligned(n * sizeof *lab->pairs);
+    lab->heap = (void *)at;
+    at += aligned(n * sizeof *lab->heap);
+    lab->place = (void *)at;
+    at += aligned(n * sizeof *lab->place);
+    lab->table = (void *)at;
+    lab->state->t_us = LAB_TIME_NONE;
+    for (size_t i = 0; i < n; i++) {
+        pair_init(&lab->pairs[i], &p->pairs[i], (uint32_t)i);
+        lab->heap[i] = (struct heap_item){LAB_TIME_MAX, (uint32_t)i};
+        lab->place[i] = (uint32_t)i;
+    }
+    fill_table(lab);
+    return lab;
+}
+
+long lab_find(const struct lab *lab, const char *id)
+{
+    size_t k = hash_text(id) & (lab->table_size - 1);
+    while (lab->table[k] != 0) {
+        const uint32_t i = lab->table[k] - 1;
+        if (strcmp(lab->p.pairs[i].id, id) == 0) {
+            return (long)i;
+        }
+        k = (k + 1) & (lab->table_size - 1);
+    }
+    return -1;
+}
+
+/* ---- stepping -----------------------------------------------------------------------------
+ */
+
+int64_t lab_next_deadline(const struct lab *lab)
+{
+    return lab->heap[0].t_us;
+}
+
+static void fire_first(struct lab *lab, const struct effects *fx)
+{
+    const uint32_t i = lab->heap[0].pair;
+    struct pair *pair = &lab->pairs[i];
+    const uint32_t open = pair->outstanding;
+    if (pair->deadline_us > lab->state->t_us) {
+        lab->state->t_us = pair->deadline_us;
+    }
+    pair_fire(pair, &lab->p.pairs[i], fx);
+    lab->state->outstanding -= open - pair->outstanding;
+    reorder(lab, i);
+}
+
+static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
+                      const struct effects *fx)
+{
+    struct pair *pair = &lab->pairs[i];
+    const uint32_t open = pair->outstanding;
+    const int64_t deadline_us = pair->deadline_us;
+    pair_step(pair, &lab->p.pairs[i], event, fx);
+    lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
+    if (pair->deadline_us != deadline_us) {
+        reorder(lab, i);
+    }
+}
+
+/* A command or reply that was here before? Others pass. */
+static bool delivered_again(struct lab *lab, const struct event *event)
+{
+    if (event->kind != EVENT_COMMAND && event->kind != EVENT_REPLY) {
+        return false;
+    }
+    struct redelivery *r = &lab->state->redelivery;
+    const int64_t seen_us = redelivery_seen_us(r, event->hash);
+    const bool resent = event->kind == EVENT_COMMAND && event->command.id[0] != '\0' &&
+                        seen_us != LAB_TIME_NONE && event->t_us - seen_us < RESENT_WITHIN_US;
+    if (seen_us != LAB_TIME_NONE && (event->dup || resent)) {
+        return true;
+    }
+    redelivery_add(r, event->hash, event->t_us);
+    return false;
+}
+
+static void step_known(struct lab *lab, uint32_t i, const struct event *event,
+                       const struct effects *fx)
+{
+    if (event->retained && (event->kind == EVENT_COMMAND || event->kind == EVENT_REPLY)) {
+        lab->state->counts.retained++;
+    } else if (delivered_again(lab, event)) {
+        lab->state->counts.redelivered++;
+        pair_redelivered(&lab->pairs[i]);
+    } else {
+        step_pair(lab, i, event, fx);
+    }
+}
+
+static void step_all(struct lab *lab, const struct event *event, const struct effects *fx)
+{
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        step_pair(lab, (uint32_t)i, event, fx);
+    }
+}
+
+static void take_in(struct lab *lab, const struct event *event, const struct effects *fx)
+{
+    switch (event->kind) {
+    case EVENT_TICK:
+        return;
+    case EVENT_START:
+        lab->state->counts.starts++;
+        return;
+    case EVENT_STOP:
+        step_all(lab, event, fx);
+        return;
+    case EVENT_COMMAND:
+    case EVENT_REPLY:
+    case EVENT_TELEMETRY:
+    case EVENT_CONNECTION:
+    case EVENT_ECHO:
+    case EVENT_MALFORMED:
+    case EVENT_KIND_COUNT:
+        break;
+    }
+    const long i = lab_find(lab, event->pair);
+    if (i < 0) {
+        lab->state->counts.unknown_pair++;
+    } else {
+        step_known(lab, (uint32_t)i, event, fx);
+    }
+}
+
+void lab_step(struct lab *lab, const struct event *event, const struct effects *fx)
+{
+    assert(lab && event && fx);
+    struct lab_state *state = lab->state;
+    while (lab_next_deadline(lab) < event->t_us) {
+        fire_first(lab, fx);
+    }
+    if (event->kind != EVENT_TICK) {
+        state->counts.events[event->kind]++;
+        state->stopped = event->kind == EVENT_STOP;
+    }
+    if (event->t_us >= state->t_us) {
+        state->t_us = event->t_us;
+        take_in(lab, event, fx);
+        return;
+    }
+    struct event late = *event;
+    late.t_us = state->t_us;
+    if (event->kind != EVENT_TICK) {
+        state->counts.out_of_order++;
+    }
+    take_in(lab, &late, fx);
+}
+
+void lab_finish(struct lab *lab, const struct effects *fx)
+{
+    while (lab->state->outstanding > 0 && lab_next_deadline(lab) < LAB_TIME_MAX) {
+        fire_first(lab, fx);
+    }
+}
+
+/* ---- reading ------------------------------------------------------------------------------
+ */
+
+size_t lab_pair_count(const struct lab *lab)
+{
+    return lab->p.pair_count;
+}
+
+const struct pair *lab_pair(const struct lab *lab, size_t index)
+{
+    return &lab->pairs[index];
+}
+
+const struct pair_params *lab_pair_params(const struct lab *lab, size_t index)
+{
+    return &lab->p.pairs[index];
+}
+
+const struct lab_counts *lab_counts(const struct lab *lab)
+{
+    return &lab->state->counts;
+}
+
+int64_t lab_time(const struct lab *lab)
+{
+    return lab->state->t_us;
+}
+
+bool lab_stopped(const struct lab *lab)
+{
+    return lab->state->stopped;
+}
+
+/* ---- checkpoint ---------------------------------------------------------------------------
+ */
+
+static uint64_t mix_int(uint64_t hash, int64_t value)
+{
+    return hash_bytes(hash, &value, sizeof value);
+}
+
+static uint64_t mix_real(uint64_t hash, double value)
+{
+    return hash_bytes(hash, &value, sizeof value);
+}
+
+/* Field by field: padding has no meaning. */
+static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
+{
+    hash = hash_bytes(hash, p->id, strlen(p->id) + 1);
+    hash = mix_int(hash, p->kind);
+    hash = mix_int(hash, p->mode);
+    hash = mix_int(hash, p->record);
+    hash = mix_int(hash, p->expected[SIDE_REAL]);
+    hash = mix_int(hash, p->expected[SIDE_VIRTUAL]);
+    hash = mix_int(hash, p->sync_tolerance_us);
+    hash = mix_int(hash, p->timeout_us);
+    hash = mix_real(hash, p->value_tolerance_abs);
+    hash = mix_real(hash, p->value_tolerance_ratio);
+    hash = mix_int(hash, p->outstanding_max);
+    hash = mix_int(hash, p->queue_max);
+    hash = mix_int(hash, p->link_cycle_us);
+    hash = mix_int(hash, p->probe_interval_us);
+    hash = mix_int(hash, p->clock.bucket_us);
+    hash = mix_int(hash, p->clock.jump_us);
+    hash = mix_real(hash, p->clock.drift_ppm_max);
+    hash = mix_real(hash, p->kalman.walk_ratio);
+    hash = mix_real(hash, p->kalman.gate_sd);
+    hash = mix_real(hash, p->kalman.noise_s);
+    hash = mix_real(hash, p->kalman.nominal_w_radps);
+    hash = mix_real(hash, p->kalman.nominal_v_mps);
+    hash = mix_real(hash, p->kalman.drift_ratio);
+    hash = mix_int(hash, p->kalman.warmup);
+    hash = mix_int(hash, p->method);
+    hash = mix_int(hash, p->window);
+    return mix_int(hash, p->publish_every);
+}
+
+uint64_t lab_fingerprint(const struct lab_params *p)
+{
+    uint64_t hash = mix_int(HASH_START, LAB_LAYOUT);
+    hash = mix_int(hash, (int64_t)sizeof(struct pair));
+    hash = mix_int(hash, (int64_t)sizeof(struct lab_state));
+    hash = mix_int(hash, (int64_t)p->pair_count);
+    for (size_t i = 0; i < p->pair_count; i++) {
+        hash = mix_pair(hash, &p->pairs[i]);
+    }
+    return hash;
+}
+
+const void *lab_state(const struct lab *lab, size_t *bytes)
+{
+    *bytes = lab->state_bytes;
+    return lab->state;
+}
+
+enum status lab_load(struct lab *lab, const void *state, size_t bytes)
+{
+    if (bytes != lab->state_bytes) {
+        return STATUS_E_STALE;
+    }
+    memcpy(lab->state, state, bytes);
+    return STATUS_OK;
+}

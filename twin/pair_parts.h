@@ -1,0 +1,81 @@
+/* twin/pair_parts.h - what the files of the pair share among themselves; nobody else includes
+ * it.
+ *
+ * One step of a pair runs: pair.c takes the event in, pair_match.c finds the command it belongs
+ * to, the machines of smartlog.h and link.h run, pair_close.c turns a closed command into an
+ * entry and feeds the calibrators, pair_alarm.c records what is odd. Pure.
+ */
+#ifndef TWIN_PAIR_PARTS_H
+#define TWIN_PAIR_PARTS_H
+
+#include "twin/base/status.h"
+#include "twin/pair.h"
+
+/* The step in progress. */
+struct pair_run {
+    struct pair *pair;
+    const struct pair_params *p;
+    const struct effects *fx;
+    int64_t t_us;
+    const struct event *event; /* NULL when a deadline fires */
+};
+
+/* ---- pair_alarm.c ---- */
+
+/* Count an alarm, and record it unless its type comes too often. */
+void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
+                const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
+
+/* ---- pair_match.c ---- */
+
+/* The open command with this id, or NULL. */
+struct pair_slot *pair_find_slot(struct pair *pair, const char *id);
+
+/* The command a reply of this side belongs to; NULL, after an alarm that says why. */
+struct pair_slot *pair_match_reply(const struct pair_run *run);
+
+/* Remember a closed command. */
+void pair_remember_closed(struct pair *pair, const struct pair_closed *closed);
+
+/* Does the reply say something else than the first one did? detail[160] says what. */
+bool pair_reply_differs(const struct pair_slot *slot, enum side first,
+                        const struct event_reply *reply, const struct pair_params *p,
+                        char detail[160]);
+
+/* Keep the first reply's values for comparison. */
+void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
+
+/* ---- pair_close.c ---- */
+
+/* The entry of a command that both sides are through with: emitted, counted, calibrated on. */
+void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);
+
+/* The entry of a command that could not be followed. */
+void pair_write_overflow(const struct pair_run *run, const struct event_command *command);
+
+/* ---- shared by pair.c and pair_link.c ---- */
+
+static inline bool pair_slot_through(const struct pair_slot *slot, enum side side)
+{
+    return !slot->expected[side] || slot->answered[side] || slot->timed_out[side];
+}
+
+/* ---- pair_link.c: link mode ---- */
+
+/* Hand out waiting commands to sides that are ready, at run->t_us. */
+void pair_dispatch(const struct pair_run *run);
+
+/* Let the link machine of this command see its new state; may send the reply to L1. */
+void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command);
+
+/* Tell L1 that this command cannot be taken. */
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *why);
+
+/* Which sides a command that arrives now is sent to. */
+void pair_link_expect(const struct pair *pair, const struct pair_params *p,
+                      bool expected[SIDE_COUNT]);
+
+/* Commands that wait for this side. */
+uint32_t pair_link_waiting(const struct pair *pair, enum side side);
+
+#endif
