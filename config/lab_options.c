@@ -126,7 +126,7 @@ static const struct option pair_rows[] = {
 
     {"calibration.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols|huber|tukey|auto", IN_PAIR(params.method),
      "Fit of the travel times: least squares, robust, more robust, or what the residuals ask for."},
-    {"calibration.window", OPTION_INTEGER, "", "192", 20.0, PAIR_WINDOW_MAX, "", IN_PAIR(params.window),
+    {"calibration.window", OPTION_INTEGER, "", "128", 20.0, PAIR_WINDOW_MAX, "", IN_PAIR(params.window),
      "Newest moves that the fit rests on."},
     {"calibration.publish_every", OPTION_INTEGER, "", "5", 1.0, 1000000.0, "", IN_PAIR(params.publish_every),
      "Entries between two calibration messages."},

@@ -35,10 +35,10 @@ struct lab {
     size_t state_bytes;
     size_t table_size; /* power of two */
     struct lab_state *state;
-    struct pair *pairs; /* [n] */
+    struct pair *pairs;     /* [n] */
     struct heap_item *heap; /* [n] the earliest deadline first */
-    uint32_t *place;    /* [n] where in the heap a pair stands */
-    uint32_t *table;    /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    uint32_t *place;        /* [n] where in the heap a pair stands */
+    uint32_t *table;        /* [table_size] 1 + pair index by hash of the id; 0: empty */
 };
 
 static size_t aligned(size_t bytes)
@@ -58,7 +58,8 @@ static size_t table_size_for(size_t pairs)
 static size_t state_bytes_for(size_t n)
 {
     return aligned(sizeof(struct lab_state)) + aligned(n * sizeof(struct pair)) +
-           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) + aligned(table_size_for(n) * sizeof(uint32_t));
+           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) +
+           aligned(table_size_for(n) * sizeof(uint32_t));
 }
 
 size_t lab_bytes(const struct lab_params *p)

@@ -1,6 +1,12 @@
 #include "twin/machines.h"
 
+#include "twin/link.h"
+#include "twin/smartlog.h"
+
 const struct efsm_table *const machines[] = {
+    &smartlog_table,
+    &link_table,
+    &dispatch_table,
     &efsm_executive_table,
 };
 

@@ -21,9 +21,9 @@
 
 enum {
     PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
-    PAIR_WINDOW_MAX = 192,     /* moves kept for the batch fit */
-    PAIR_CLOSED_MAX = 64,      /* closed commands remembered, to name odd replies */
-    PAIR_VALUES_MAX = 12       /* reply values compared */
+    PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
+    PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
+    PAIR_VALUES_MAX = 8        /* reply values compared */
 };
 
 enum pair_kind {

@@ -125,12 +125,18 @@ static void forget_before(struct pair *pair, const struct pair_params *p, enum s
 static void alarm_drift(const struct pair_run *run, enum side side,
                         const struct travel_drift *drift, const char *id)
 {
+    const double ago_s = lab_s(run->t_us - drift->since_us);
+    if (drift->term == TRAVEL_T0) {
+        pair_alarm(run, ALARM_DRIFT, side, id,
+                   "the %s robot's start-up delay changed from %.3f to %.3f s, %.1f s ago",
+                   side_name(side), drift->before, drift->after, ago_s);
+        return;
+    }
     const bool turns = drift->term == TRAVEL_INV_W;
     pair_alarm(run, ALARM_DRIFT, side, id,
                "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s ago",
                side_name(side), turns ? "angular" : "linear", 100.0 * drift->change_ratio,
-               drift->before, drift->after, turns ? "rad/s" : "m/s",
-               lab_s(run->t_us - drift->since_us));
+               drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);
 }
 
 /* A move's time as the calibration uses it: on the robot's own clock where it told both ends.

@@ -15,7 +15,7 @@ static void write_tracked(struct json_writer *w, const struct pair_side *side)
     const double w_se = sqrt(k->covariance[TRAVEL_INV_W][TRAVEL_INV_W]);
     const double v_se = sqrt(k->covariance[TRAVEL_INV_V][TRAVEL_INV_V]);
     json_write_object(w, "tracked");
-    json_write_int(w, "n", k->n);
+    json_write_int(w, "n", (int64_t)k->n);
     json_write_real(w, "t0_s", k->beta[TRAVEL_T0]);
     json_write_real(w, "ta_s", k->beta[TRAVEL_TA]);
     json_write_real(w, "tr_s", k->beta[TRAVEL_TR]);

@@ -6,10 +6,14 @@
 #include "logger/json_write.h"
 #include "twin/pair.h"
 
-/* {"real": FIT, "virtual": FIT}, each with "drift" and "tracked" (the Kalman filter's values)
- */
+/* {"real": FIT, "virtual": FIT}: the batch fit of the moves in the window (travel_report.h).
+ * Costs up to some milliseconds: not for the lab thread. */
 void pair_report_travel_time(struct json_writer *w, const char *key, const struct pair *pair,
                              const struct pair_params *p);
+
+/* {"real": {"moves","moves_excluded","tracked":{…}}, "virtual": …}: the Kalman filter's values,
+ * move by move; cheap. */
+void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair);
 
 /* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
