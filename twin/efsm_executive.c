@@ -197,8 +197,8 @@ static const char *const cells[CELL_COUNT] = {
     [PERIODS] = "periods", [LIVELOCKS] = "livelocks", [RESYNCS] = "resyncs", [ENDS] = "ends"};
 
 const struct efsm_table efsm_executive_table = {
-    .name = "Executive",
-    .purpose = "runs a network of machines in step with real time, period by period",
+    .name = "executive",
+    .purpose = "Runs a network of machines in step with real time, period by period.",
     .states = states,
     .state_count = COUNT(states),
     .arcs = arcs,
