@@ -1,0 +1,254 @@
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/store.h"
+#include "logger/store_schema.h"
+#include "twin/base/hash.h"
+
+struct store_reader {
+    sqlite3 *db;
+    char *path;
+};
+
+enum { BUSY_TIMEOUT_MS = 2000 };
+
+static enum status open_in(struct store_reader *r, struct err *err)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    const int code = sqlite3_open_v2(r->path, &r->db, flags, NULL);
+    if (code != SQLITE_OK) {
+        return store_schema_fail(r->db, r->path, code, "open", err);
+    }
+    (void)sqlite3_busy_timeout(r->db, BUSY_TIMEOUT_MS);
+    return store_schema_check(r->db, r->path, err);
+}
+
+enum status store_reader_open(const char *path, struct store_reader **out, struct err *err)
+{
+    struct store_reader *r = calloc(1, sizeof *r);
+    if (r) {
+        r->path = strdup(path);
+    }
+    if (!r || !r->path) {
+        free(r);
+        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
+    }
+    const enum status status = open_in(r, err);
+    if (status != STATUS_OK) {
+        store_reader_close(r);
+        return status;
+    }
+    *out = r;
+    return STATUS_OK;
+}
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (reader) {
+        (void)sqlite3_close(reader->db);
+        free(reader->path);
+        free(reader);
+    }
+}
+
+/* --- cursors -------------------------------------------------------------------------- */
+
+/* The key of the last row handed out. */
+struct cursor {
+    int64_t t_us;
+    int64_t n;
+    char pair[EVENT_PAIR_MAX];
+};
+
+/* Written in hexadecimal digits: t_us, n, check, pair. The check covers the query too, so that
+ * a cursor of another list is refused instead of giving a page that means nothing. */
+enum { NUMBER_DIGITS = 16, NUMBERS_DIGITS = 3 * NUMBER_DIGITS };
+
+static uint64_t check_of(const struct store_query *query, const struct cursor *cursor)
+{
+    const unsigned char shape[] = {(unsigned char)query->kind, query->newest_first ? 1 : 0,
+                                   query->pair ? 1 : 0, query->type ? 1 : 0};
+    uint64_t hash = hash_bytes(HASH_START, shape, sizeof shape);
+    hash = hash_bytes(hash, &cursor->t_us, sizeof cursor->t_us);
+    hash = hash_bytes(hash, &cursor->n, sizeof cursor->n);
+    hash = hash_bytes(hash, cursor->pair, strlen(cursor->pair) + 1);
+    if (query->pair) {
+        hash = hash_bytes(hash, query->pair, strlen(query->pair) + 1);
+    }
+    return query->type ? hash_bytes(hash, query->type, strlen(query->type) + 1) : hash;
+}
+
+static void write_cursor(const struct store_query *query, const struct cursor *cursor,
+                         char out[STORE_CURSOR_MAX])
+{
+    int at = snprintf(out, STORE_CURSOR_MAX, "%016llx%016llx%016llx",
+                      (unsigned long long)cursor->t_us, (unsigned long long)cursor->n,
+                      (unsigned long long)check_of(query, cursor));
+    for (const char *c = cursor->pair; *c; c++, at += 2) {
+        (void)snprintf(out + at, STORE_CURSOR_MAX - (size_t)at, "%02x", (unsigned char)*c);
+    }
+}
+
+static bool read_hex(const char *text, size_t digits, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < digits; i++) {
+        static const char hex[] = "0123456789abcdef";
+        const char *found = text[i] ? strchr(hex, text[i]) : NULL;
+        if (!found) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)(found - hex);
+    }
+    *out = value;
+    return true;
+}
+
+static bool read_cursor(const struct store_query *query, const char *text, struct cursor *out)
+{
+    const size_t digits = strnlen(text, STORE_CURSOR_MAX);
+    if (digits < NUMBERS_DIGITS || digits % 2 != 0 ||
+        (digits - NUMBERS_DIGITS) / 2 >= sizeof out->pair) {
+        return false;
+    }
+    uint64_t number[3];
+    for (size_t i = 0; i < 3; i++) {
+        if (!read_hex(text + i * NUMBER_DIGITS, NUMBER_DIGITS, &number[i])) {
+            return false;
+        }
+    }
+    struct cursor cursor = {.t_us = (int64_t)number[0], .n = (int64_t)number[1]};
+    for (size_t i = NUMBERS_DIGITS; i < digits; i += 2) {
+        uint64_t byte = 0;
+        if (!read_hex(text + i, 2, &byte) || byte == 0) {
+            return false;
+        }
+        cursor.pair[(i - NUMBERS_DIGITS) / 2] = (char)byte;
+    }
+    *out = cursor;
+    return number[2] == check_of(query, &cursor);
+}
+
+/* --- pages ---------------------------------------------------------------------------- */
+
+/* No row has n < 0 or an empty pair, so this key lies before all rows of its t_us: above it is
+ * "from since_us on", below it "before until_us". */
+static struct cursor first_key(const struct store_query *query)
+{
+    return (struct cursor){.t_us = query->newest_first ? query->until_us : query->since_us,
+                           .n = -1};
+}
+
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
+static int bind_query(sqlite3_stmt *statement, const struct store_query *query,
+                      const struct cursor *from)
+{
+    /* One row more than asked for tells whether there is a next page. */
+    int code = sqlite3_bind_int(statement, 1, query->limit + 1);
+    code |= sqlite3_bind_int64(statement, 2,
+                               query->newest_first ? query->since_us : query->until_us);
+    code |= sqlite3_bind_int64(statement, 3, from->t_us);
+    code |= sqlite3_bind_int64(statement, 5, from->n);
+    if (query->pair) {
+        code |= bind_text(statement, 6, query->pair);
+    } else {
+        code |= bind_text(statement, 4, from->pair);
+    }
+    if (query->type) {
+        code |= bind_text(statement, 7, query->type);
+    }
+    return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int hand_out(sqlite3_stmt *statement, const struct store_query *query, store_row_fn *row,
+                    void *context, char next_cursor[STORE_CURSOR_MAX])
+{
+    struct cursor last = {0};
+    next_cursor[0] = '\0';
+    for (int i = 0;; i++) {
+        const int code = sqlite3_step(statement);
+        if (code != SQLITE_ROW) {
+            return code;
+        }
+        if (i == query->limit) {
+            write_cursor(query, &last, next_cursor);
+            return SQLITE_DONE;
+        }
+        struct store_row found;
+        store_schema_get_row(statement, query->kind, &found);
+        last.t_us = found.t_us;
+        last.n = (int64_t)found.n;
+        (void)snprintf(last.pair, sizeof last.pair, "%s", found.pair);
+        if (!row(context, &found)) {
+            write_cursor(query, &last, next_cursor);
+            return SQLITE_DONE;
+        }
+    }
+}
+
+enum status store_query(struct store_reader *reader, const struct store_query *query,
+                        store_row_fn *row, void *context, char next_cursor[STORE_CURSOR_MAX],
+                        struct err *err)
+{
+    if (query->limit < 1 || query->limit > STORE_PAGE_MAX) {
+        return err_set(err, STATUS_E_RANGE, "limit", 0, 0, "must be from 1 to %d",
+                       STORE_PAGE_MAX);
+    }
+    struct cursor from = first_key(query);
+    if (query->cursor && query->cursor[0] != '\0' &&
+        !read_cursor(query, query->cursor, &from)) {
+        return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
+                       "is not one that this list has given: take it from the page before");
+    }
+    char sql[STORE_SQL_MAX];
+    store_schema_query(query, sql);
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = bind_query(statement, query, &from);
+    }
+    if (code == SQLITE_OK) {
+        code = hand_out(statement, query, row, context, next_cursor);
+    }
+    const enum status status =
+        code == SQLITE_DONE ? STATUS_OK
+                            : store_schema_fail(reader->db, reader->path, code, "read", err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum status store_counts(struct store_reader *reader, enum store_kind kind, const char *pair,
+                         store_count_fn *count, void *context, struct err *err)
+{
+    const char *sql = pair ? "SELECT type, count FROM counts WHERE kind = ?1 AND pair = ?2"
+                             " ORDER BY type"
+                           : "SELECT type, sum(count) FROM counts WHERE kind = ?1"
+                             " GROUP BY type ORDER BY type";
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_int(statement, 1, (int)kind);
+    }
+    if (code == SQLITE_OK && pair) {
+        code = bind_text(statement, 2, pair);
+    }
+    bool more = code == SQLITE_OK;
+    while (more) {
+        code = sqlite3_step(statement);
+        more = code == SQLITE_ROW &&
+               count(context, (const char *)sqlite3_column_text(statement, 0),
+                     (uint64_t)sqlite3_column_int64(statement, 1));
+    }
+    const enum status status =
+        code == SQLITE_DONE || code == SQLITE_ROW
+            ? STATUS_OK
+            : store_schema_fail(reader->db, reader->path, code, "read", err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
