@@ -5,47 +5,32 @@
 
 #include "twin/base/lab_time.h"
 #include "twin/base/status.h"
+#include "twin/clock_line.h"
 
 enum {
-    FIT_MIN = 8,   /* buckets below which a slope says more about noise than about the clock */
-    FIRM_MIN = 8,  /* samples after which a drop is a jump and not a slow first message */
-    STAGE_MIN = 5, /* samples in each of the two stages that confirm a step back */
-    SHAPE_STEPS = 12 /* bisections for the shape: 4096 steps over its range */
+    FIRM_MIN = 8,      /* samples after which a drop is a jump and not a slow first message */
+    STAGES_OLDER = 2,  /* agreeing stages that show a step back, begun by an older stamp, */
+    STAGES_PLAIN = 10, /* or not */
+    STAGE_MIN = 5,     /* samples in each of these stages */
+    SHAPES_MAX = 200,  /* windows over which the shape is averaged */
+    SHAPE_KNOWN = 16   /* residuals that what is known of the shape beforehand is worth */
 };
 
-/* Stamps are whole microseconds: residuals of this size are rounding, not a pattern. */
-#define QUANTUM_US 1.0
-/* One-sided 1 % point: each closed bucket asks again, a laxer test would shorten good windows.
- */
-#define RUNS_Z (-2.326)
-/* Residuals beyond this many medians are delayed buckets (bursts), which say nothing of the
- * clock. Exponential residuals exceed it once in 32. */
-#define BURST_MEDIANS 5.0
 /* What a crystal may wander between windows: widens the margin for jumps after a silence. */
 #define WANDER 1e-6
-/* Range of 1/shape of the lower tail: 1 is exponential; below 0.2 the tail is no edge at all.
- */
-#define SHAPE_INV_MIN 0.2
-/* Spread of the slope in gaps per span, for exponential minima (docs/model/clock.md, eq. 9). */
-#define SLOPE_GAPS 6.0
+/* Random walk of a plain crystal's rate, per root second: about 1 ppm in three hours, more than
+ * a quiet room makes, less than a robot carried from the cold into the warm. */
+#define DRIFT_WALK 1e-8
+/* How far off 1/shape may be: one sigma times the root of the number of residuals. */
+#define SHAPE_DOUBT 2.2
+/* One sigma of level and of slope times span, in gaps, so chosen that
+ * no law tried claims less than it errs (eq. 10). */
+#define LEVEL_GAPS 1.0
+#define SLOPE_GAPS 3.5
+
+_Static_assert((int)CLOCK_MAP_BUCKETS == (int)CLOCK_LINE_POINTS_MAX, "the ring must fit");
 
 #define US_LIMIT ((int64_t)(LAB_TIME_S_LIMIT * 1e6))
-
-/* The window as numbers near zero, newest last. */
-struct window {
-    size_t n;
-    double x_us[CLOCK_MAP_BUCKETS]; /* arrival - t_us */
-    double y_us[CLOCK_MAP_BUCKETS]; /* delay - delay_us */
-    int64_t t_us, delay_us;
-};
-
-struct line {
-    double mid_us;   /* mean of x: where level holds */
-    double level_us; /* envelope at mid_us */
-    double slope;
-    double r_us[CLOCK_MAP_BUCKETS];      /* residuals in order of time, >= 0 */
-    double sorted_us[CLOCK_MAP_BUCKETS]; /* the same, ascending */
-};
 
 static bool is_absurd(int64_t us)
 {
@@ -79,6 +64,9 @@ static void forget(struct clock_map *map)
     kept.refused = map->refused;
     kept.last_jump_us = map->last_jump_us;
     kept.last_jump_at_us = map->last_jump_at_us;
+    /* The network has not changed. */
+    kept.shapes = map->shapes;
+    kept.shape_inv = map->shape_inv;
     kept.last_source_us = map->last_source_us;
     kept.last_arrival_us = map->last_arrival_us;
     memcpy(map, &kept, sizeof kept);
@@ -90,148 +78,19 @@ void clock_map_restart(struct clock_map *map)
     map->restarts++;
 }
 
-/* --- the line ------------------------------------------------------------------------- */
-
-static void load_window(const struct clock_map *map, struct window *w)
+/* The ring as numbers near zero: relative to its newest point. */
+static void load_points(const struct clock_map *map, struct clock_line_points *points)
 {
     const struct clock_map_point *newest =
         &map->bucket[(map->first + map->count - 1) % CLOCK_MAP_BUCKETS];
 
-    w->n = map->count;
-    w->t_us = newest->t_us;
-    w->delay_us = newest->delay_us;
-    for (size_t i = 0; i < w->n; i++) {
+    points->n = map->count;
+    for (size_t i = 0; i < points->n; i++) {
         const struct clock_map_point *point =
             &map->bucket[(map->first + i) % CLOCK_MAP_BUCKETS];
-        w->x_us[i] = (double)(point->t_us - w->t_us);
-        w->y_us[i] = (double)(point->delay_us - w->delay_us);
+        points->x_us[i] = (double)(point->t_us - newest->t_us);
+        points->y_us[i] = (double)(point->delay_us - newest->delay_us);
     }
-}
-
-/* Edge of the lower convex hull of points from..n-1 that spans x_us = mid: among all lines
- * below the points the one with the smallest mean residual (eq. 5). */
-static void hull_edge(const struct window *w, size_t from, double mid, size_t *left,
-                      size_t *right)
-{
-    size_t hull[CLOCK_MAP_BUCKETS] = {0};
-    size_t size = 0;
-
-    for (size_t i = from; i < w->n; i++) {
-        while (size >= 2) {
-            const size_t a = hull[size - 2];
-            const size_t b = hull[size - 1];
-            const double turn = (w->x_us[b] - w->x_us[a]) * (w->y_us[i] - w->y_us[a]) -
-                                (w->y_us[b] - w->y_us[a]) * (w->x_us[i] - w->x_us[a]);
-            if (turn > 0.0) {
-                break;
-            }
-            size--;
-        }
-        hull[size++] = i;
-    }
-    size_t k = 1;
-    while (k + 1 < size && w->x_us[hull[k]] < mid) {
-        k++;
-    }
-    *left = hull[k - 1];
-    *right = hull[k];
-}
-
-static void insert_sorted(double *sorted, size_t n, double value)
-{
-    while (n > 0 && sorted[n - 1] > value) {
-        sorted[n] = sorted[n - 1];
-        n--;
-    }
-    sorted[n] = value;
-}
-
-/* Envelope of the points from..n-1, at least two, with |slope| <= slope_max. */
-static void fit_line(const struct window *w, size_t from, double slope_max, struct line *line)
-{
-    const size_t n = w->n - from;
-    size_t a;
-    size_t b;
-
-    line->mid_us = 0.0;
-    for (size_t i = from; i < w->n; i++) {
-        line->mid_us += w->x_us[i] / (double)n;
-    }
-    hull_edge(w, from, line->mid_us, &a, &b);
-    line->slope = (w->y_us[b] - w->y_us[a]) / (w->x_us[b] - w->x_us[a]);
-    line->slope = fmax(-slope_max, fmin(slope_max, line->slope));
-    line->level_us = INFINITY;
-    for (size_t i = from; i < w->n; i++) {
-        line->r_us[i - from] = w->y_us[i] - line->slope * (w->x_us[i] - line->mid_us);
-        line->level_us = fmin(line->level_us, line->r_us[i - from]);
-    }
-    for (size_t i = 0; i < n; i++) {
-        line->r_us[i] -= line->level_us;
-        insert_sorted(line->sorted_us, i, line->r_us[i]);
-    }
-}
-
-/* Wald and Wolfowitz: too few runs about the median mean that a line does not describe the
- * window. Buckets in bursts are left out (eq. 7). */
-static bool looks_random(const struct line *line, size_t n)
-{
-    const double median = line->sorted_us[n / 2];
-    const double cut = BURST_MEDIANS * median;
-    double high = 0.0;
-    double low = 0.0;
-    double runs = 0.0;
-    int last = -1;
-
-    if (!(median > 2.0 * QUANTUM_US)) {
-        return true;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (line->r_us[i] > cut) {
-            continue;
-        }
-        const int side = line->r_us[i] >= median;
-        high += side;
-        low += 1 - side;
-        runs += side != last;
-        last = side;
-    }
-    if (high < 3.0 || low < 3.0) {
-        return true;
-    }
-    const double total = high + low;
-    const double mean = 2.0 * high * low / total + 1.0;
-    const double var = (mean - 1.0) * (mean - 2.0) / (total - 1.0);
-    return runs + 0.5 - mean > RUNS_Z * sqrt(var);
-}
-
-/* Scale of the distance between the lowest minimum and the edge of the law they come from.
- * Quartile and median of the residuals give the shape of the lower tail as a Weibull law's,
- * the shape gives how far below n points its edge lies (eq. 8). */
-static double edge_gap_us(const struct line *line, size_t n, double *shape_inv)
-{
-    const double quartile = line->sorted_us[n / 4];
-    const double half = line->sorted_us[n / 2] - quartile;
-    const double log_a = log(log(2.0));
-    const double log_b = log(log(4.0 / 3.0));
-    const double log_c = -log((double)n);
-    double low = SHAPE_INV_MIN;
-    double high = 1.0;
-
-    for (int step = 0; step < SHAPE_STEPS; step++) {
-        const double k = 0.5 * (low + high);
-        const double a = exp(k * log_a);
-        const double b = exp(k * log_b);
-        const double c = exp(k * log_c);
-        /* (median - quartile) / (quartile - lowest) grows with k. */
-        if (half * (b - c) > (a - b) * quartile) {
-            low = k;
-        } else {
-            high = k;
-        }
-    }
-    const double k = 0.5 * (low + high);
-    *shape_inv = k;
-    return half / (exp(k * log_a) - exp(k * log_b)) * exp(k * log_c) + QUANTUM_US;
 }
 
 /* Not enough buckets, or too noisy for a slope: the lowest sample, drift within the prior. */
@@ -258,9 +117,9 @@ static void rest_on_lowest(struct clock_map *map, const struct clock_map_params 
     map->drift = 0.0;
     map->drift_sd = drift_prior_sd(p);
     map->offset_us_sd = (double)p->jump_us / (1.0 + (double)map->fresh_count);
-    if (map->count >= FIT_MIN / 2) {
+    if (map->count >= CLOCK_LINE_POINTS_MIN / 2) {
         const double n = (double)map->count;
-        map->offset_us_sd = 2.0 * sum / (n * (n - 1.0)) + QUANTUM_US;
+        map->offset_us_sd = 2.0 * sum / (n * (n - 1.0)) + CLOCK_LINE_QUANTUM_US;
     }
 }
 
@@ -273,42 +132,44 @@ static void refresh_path(struct clock_map *map)
 
 static void refit(struct clock_map *map, const struct clock_map_params *p)
 {
-    struct window w;
-    struct line line;
-    size_t from = 0;
+    struct clock_line_points points;
+    struct clock_line line;
 
-    if (map->count < FIT_MIN) {
+    if (map->count < CLOCK_LINE_POINTS_MIN) {
         rest_on_lowest(map, p);
         return;
     }
-    load_window(map, &w);
-    fit_line(&w, 0, p->drift_ppm_max * 1e-6, &line);
-    while (w.n - from > FIT_MIN && !looks_random(&line, w.n - from)) {
-        from++;
-        fit_line(&w, from, p->drift_ppm_max * 1e-6, &line);
-    }
-    map->first = (uint16_t)((map->first + from) % CLOCK_MAP_BUCKETS);
-    map->count = (uint16_t)(w.n - from);
+    const struct clock_map_point newest =
+        map->bucket[(map->first + map->count - 1) % CLOCK_MAP_BUCKETS];
+    load_points(map, &points);
+    clock_line_fit(&points, p->drift_ppm_max * 1e-6, &line);
+    map->first = (uint16_t)((map->first + line.from) % CLOCK_MAP_BUCKETS);
+    map->count = (uint16_t)line.n;
 
-    const size_t n = map->count;
-    double shape_inv;
-    const double gap_us = edge_gap_us(&line, n, &shape_inv);
-    const double slope_sd = SLOPE_GAPS * gap_us / (w.x_us[w.n - 1] - w.x_us[from]);
-    if (!(slope_sd < drift_prior_sd(p))) {
+    /* The shape belongs to the network, not to this window: averaged over many. */
+    if (map->shapes < SHAPES_MAX) {
+        map->shapes++;
+    }
+    map->shape_inv += (clock_line_shape_inv(&line) - map->shape_inv) / (double)map->shapes;
+    const double doubt = SHAPE_DOUBT / sqrt((double)(SHAPE_KNOWN + line.n + map->shapes));
+    const double gap_us = clock_line_gap_us(&line, map->shape_inv);
+    const double wide_us =
+        clock_line_gap_us(&line, map->shape_inv - doubt) + CLOCK_LINE_QUANTUM_US;
+    const double walk = DRIFT_WALK * sqrt(line.span_us * 1e-6);
+    const double drift_sd = hypot(SLOPE_GAPS * wide_us / line.span_us, walk);
+    if (!(drift_sd < drift_prior_sd(p))) {
         rest_on_lowest(map, p);
         return;
     }
-    const int64_t mid_us = (int64_t)llround(line.mid_us);
     map->state = CLOCK_MAP_LOCKED;
     map->used = map->count;
-    map->at_us = w.t_us + mid_us;
+    map->at_us = newest.t_us + (int64_t)llround(line.mid_us);
     map->drift = line.slope;
-    map->drift_sd = slope_sd;
-    map->offset_us = (double)w.delay_us + (line.level_us - (1.0 + shape_inv) * gap_us);
-    map->offset_us_sd = sqrt(2.0) * gap_us;
+    map->drift_sd = drift_sd;
+    map->offset_us =
+        (double)newest.delay_us + (line.level_us - (1.0 + map->shape_inv) * gap_us);
+    map->offset_us_sd = LEVEL_GAPS * wide_us;
 }
-
-/* --- samples -------------------------------------------------------------------------- */
 
 static void open_bucket(struct clock_map *map, int64_t arrival_us, int64_t delay_us)
 {
@@ -365,24 +226,25 @@ static double margin_us(const struct clock_map *map, const struct clock_map_para
 static void start_stage(struct clock_map *map, int64_t arrival_us, int64_t excess_us,
                         int64_t before_us)
 {
-    map->above = 1;
     map->above_count = 1;
     map->above_since_us = arrival_us;
     map->above_lowest_us = excess_us;
     map->above_before_us = before_us;
 }
 
-/* One more sample far above the line. True when the run shows a clock set back: two stages,
- * each of several samples over a bucket, whose lowest excesses agree. A queue that builds up or
- * drains does not agree with itself; one that is flushed at once does not last (eq. 11). */
+/* One more sample far above the line. True when the run shows a clock set back: stages, each of
+ * several samples over a bucket, whose lowest excesses agree. A queue that builds up or drains
+ * does not agree with itself; one that is flushed at once does not last. Transport in order
+ * cannot make a stamp older than the one before it: a run that begins with such a stamp is
+ * believed soon, any other only when it has outlived what networks do (eq. 12). */
 static bool stepped_back(struct clock_map *map, const struct clock_map_params *p,
-                         int64_t arrival_us, double excess)
+                         int64_t arrival_us, int64_t excess_us, bool older)
 {
-    const int64_t excess_us = (int64_t)llround(excess);
-
-    if (!map->above) {
+    if (!map->above || (older && map->above > STAGES_OLDER)) {
+        map->above = older ? STAGES_OLDER : STAGES_PLAIN;
         map->above_denied = 0;
         start_stage(map, arrival_us, excess_us, 0);
+        map->above_agreed = 0;
         return false;
     }
     map->above_count++;
@@ -396,8 +258,12 @@ static bool stepped_back(struct clock_map *map, const struct clock_map_params *p
     const int64_t lowest_us = map->above_lowest_us;
     const int64_t apart_us =
         lowest_us > before_us ? lowest_us - before_us : before_us - lowest_us;
-    if (before_us > 0 && !map->above_denied && apart_us <= p->jump_us / 2) {
+    map->above_agreed = apart_us > p->jump_us / 2 ? 1 : (uint8_t)(map->above_agreed + 1);
+    if (map->above_agreed >= map->above && !map->above_denied) {
         return true;
+    }
+    if (map->above_agreed >= map->above) { /* a probe denied it: the next stage asks again */
+        map->above_agreed--;
     }
     map->above_denied = 0;
     start_stage(map, arrival_us, excess_us, lowest_us);
@@ -408,7 +274,7 @@ static bool stepped_back(struct clock_map *map, const struct clock_map_params *p
  * above; steps in proportion, so that it finds any scale. */
 static void track_jitter(struct clock_map *map, double excess_us)
 {
-    const double step_us = 0.1 * (map->jitter_us + QUANTUM_US);
+    const double step_us = 0.1 * (map->jitter_us + CLOCK_LINE_QUANTUM_US);
 
     map->jitter_us += excess_us > map->jitter_us ? 0.95 * step_us : -0.05 * step_us;
 }
@@ -417,6 +283,7 @@ static enum clock_map_news take(struct clock_map *map, const struct clock_map_pa
                                 int64_t arrival_us, int64_t source_us)
 {
     const int64_t delay_us = arrival_us - source_us;
+    const bool older = source_us < map->last_source_us;
 
     map->last_source_us = source_us;
     map->last_arrival_us = arrival_us;
@@ -436,7 +303,7 @@ static enum clock_map_news take(struct clock_map *map, const struct clock_map_pa
     }
     track_jitter(map, excess_us);
     if (excess_us > margin) {
-        return stepped_back(map, p, arrival_us, excess_us)
+        return stepped_back(map, p, arrival_us, (int64_t)llround(excess_us), older)
                    ? jump(map, p, arrival_us, delay_us, (double)map->above_lowest_us)
                    : CLOCK_MAP_FINE;
     }
@@ -513,11 +380,9 @@ enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_ma
     return news;
 }
 
-/* --- answers -------------------------------------------------------------------------- */
-
 double clock_map_offset_us(const struct clock_map *map, int64_t t_us)
 {
-    if (map->state == CLOCK_MAP_NONE) {
+    if (map->state == CLOCK_MAP_NONE || is_absurd(t_us)) {
         return nan("");
     }
     return line_at(map, t_us) - (map->probed ? 0.5 * map->path_us : 0.0);
@@ -542,14 +407,16 @@ int64_t clock_map_to_lab(const struct clock_map *map, int64_t source_us)
 
 double clock_map_sd_us(const struct clock_map *map, int64_t t_us)
 {
-    if (map->state == CLOCK_MAP_NONE) {
+    if (map->state == CLOCK_MAP_NONE || is_absurd(t_us)) {
         return nan("");
     }
-    const double drift_us = map->drift_sd * (double)(t_us - map->at_us);
+    const double away_us = fabs((double)(t_us - map->at_us));
+    const double drift_us = map->drift_sd * away_us;
+    const double walk_us = DRIFT_WALK / sqrt(3.0) * away_us * sqrt(away_us * 1e-6);
     /* Anywhere within 0..path_us: a uniform law, whose 1.96 sigma reach beyond its ends. */
     const double path_us = map->probed ? map->path_us / sqrt(12.0) : 0.0;
     return sqrt(map->offset_us_sd * map->offset_us_sd + drift_us * drift_us +
-                path_us * path_us);
+                walk_us * walk_us + path_us * path_us);
 }
 
 int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CLOCK_MAP_BUCKETS = 48 }; /* at most; the line needs 8 */
+enum { CLOCK_MAP_BUCKETS = 48 }; /* at most; the line needs 10 */
 
 struct clock_map_params {
     int64_t bucket_us;    /* > 0: one lowest point is kept per bucket, e.g. 1 s */
@@ -43,7 +43,8 @@ struct clock_map_point {
 /* Zeroed memory is an empty map. Times in microseconds; the *_sd are one sigma. */
 struct clock_map {
     uint8_t state;         /* enum clock_map_state */
-    uint8_t above;         /* a run of samples above the margin is under way */
+    uint8_t above;         /* > 0: a run of samples above the margin; stages it must last */
+    uint8_t above_agreed;  /* stages that agree so far */
     uint8_t above_denied;  /* an answered probe speaks against that run being a jump */
     uint8_t probed;        /* rtt_us, probe_*, path_us are valid */
     uint16_t count, first; /* ring of closed buckets */
@@ -61,6 +62,8 @@ struct clock_map {
     double drift;        /* s/s */
     double offset_us_sd; /* at at_us */
     double drift_sd;
+    double shape_inv; /* of the lower tail of the delays: 1 a sharp edge, towards 0 none */
+    uint16_t shapes;  /* windows that shape_inv averages, saturating */
     double jitter_us; /* 95 % of the transport above the envelope, exponentially weighted */
     /* Probes: the smallest round trip of the recent ones. */
     int64_t rtt_us;         /* valid when probed, as the next three */

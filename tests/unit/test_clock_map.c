@@ -125,7 +125,7 @@ static void test_line(void)
         CHECK_INT(row, clock_map_transport_us(&map, now_us, source_us), 0);
         CHECK("sd grows away from the middle",
               clock_map_sd_us(&map, now_us + 3600 * S) > clock_map_sd_us(&map, now_us));
-        CHECK_NEAR(row, map.jitter_us, 950, 0, 200);
+        CHECK_NEAR(row, map.jitter_us, 1100, 0, 400);
     }
 }
 
@@ -234,7 +234,7 @@ static void test_probes(void)
     /* Only probes: 3 ms there, 1 ms of work, 2 ms back; the robot is 5 s behind. */
     for (int i = 0; i < 60; i++) {
         const int64_t t_us = T + i * S;
-        const int64_t late_us = i % 7 == 0 ? 0 : 20000;
+        const int64_t late_us = i % 7 == 0 ? 0 : (int64_t)i * 7919 % 5000;
         CHECK_INT("probe",
                   clock_map_probe(&map, &PARAMS, t_us, t_us + 3000 - 5 * S, t_us + 4000 - 5 * S,
                                   t_us + 6000 + late_us),
@@ -247,7 +247,7 @@ static void test_probes(void)
     CHECK_NEAR("path", map.path_us, 5000, 0, 200);
     const int64_t now_us = T + 60 * S;
     CHECK_NEAR("combined", clock_map_offset_us(&map, now_us), 5e6 - 500, 0, 200);
-    CHECK_NEAR("combined", clock_map_sd_us(&map, now_us), 5000 / sqrt(12), 0, 500);
+    CHECK_NEAR("combined", clock_map_sd_us(&map, now_us), 5000 / sqrt(12), 0, 700);
     CHECK("truth inside", fabs(clock_map_offset_us(&map, now_us) - 5e6) <=
                               1.96 * clock_map_sd_us(&map, now_us));
     CHECK_NEAR("mapped", (double)(clock_map_to_lab(&map, now_us - 5 * S) - now_us), -500, 0,
@@ -274,7 +274,7 @@ static void test_probe_denies(void)
         int jumped = 0;
         clock_map_reset(&map);
         CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
-        for (int i = 300; i < 400; i++) {
+        for (int i = 300; i < 450; i++) {
             const int64_t sent_us = T + (int64_t)i * S / 10;
             jumped +=
                 clock_map_sample(&map, &PARAMS, sent_us + 3 * S, sent_us) != CLOCK_MAP_FINE;
