@@ -28,7 +28,7 @@ bool lab_check_is_loopback(const char *address)
 /* Where the value of path was given; TREE_NONE when it was not. */
 static uint32_t at(const struct option_table *table, const uint32_t *given, const char *path)
 {
-    const struct option *row = option_find(table, path);
+    const struct option_row *row = option_find(table, path);
     assert(row);
     return given[row - table->rows];
 }

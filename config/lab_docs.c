@@ -73,7 +73,7 @@ static const char pair_intro[] =
 static const char table_head[] = "| key | allowed | default | meaning |\n"
                                  "|---|---|---|---|\n";
 
-static void print_row(const struct option *row, const void *defaults, const char *name,
+static void print_row(const struct option_row *row, const void *defaults, const char *name,
                       FILE *out)
 {
     char allowed[TEXT_MAX];
@@ -105,13 +105,13 @@ void lab_file_print_docs(FILE *out)
     (void)fputs("\n## Top level\n\n", out);
     (void)fputs(table_head, out);
     for (size_t i = 0; i < lab_options.count; i++) {
-        const struct option *row = &lab_options.rows[i];
+        const struct option_row *row = &lab_options.rows[i];
         if (section_length(row->path) == 0) {
             print_row(row, &lab, row->path, out);
         }
     }
     for (size_t i = 0; i < lab_options.count; i++) {
-        const struct option *row = &lab_options.rows[i];
+        const struct option_row *row = &lab_options.rows[i];
         const size_t n = section_length(row->path);
         if (n == 0) {
             continue;

@@ -189,7 +189,7 @@ static void read_defaults(struct option_reader *r, uint32_t node, struct pair_pa
         return;
     }
     option_read(r, &lab_pair_options, "", node, "defaults.", &pair, given);
-    const struct option *count = option_find(&lab_pair_options, "count");
+    const struct option_row *count = option_find(&lab_pair_options, "count");
     const uint32_t at = given[count - lab_pair_options.rows];
     if (at != TREE_NONE) {
         option_fault(r, at, "defaults.count: count belongs to one entry of pairs");
@@ -200,7 +200,7 @@ static void read_defaults(struct option_reader *r, uint32_t node, struct pair_pa
 
 static uint32_t given_at(const uint32_t *given, const char *path)
 {
-    const struct option *row = option_find(&lab_options, path);
+    const struct option_row *row = option_find(&lab_options, path);
     assert(row);
     return given[row - lab_options.rows];
 }

@@ -7,7 +7,7 @@
 #define NO_RANGE   0.0, 0.0, ""
 #define NOT_EMPTY  1.0, 0.0, ""
 
-static const struct option lab_rows[] = {
+static const struct option_row lab_rows[] = {
     {"name", OPTION_TEXT, "", "lab", NOT_EMPTY, IN_LAB(name),
      "Name of the lab, shown on the page and in the status."},
 
@@ -87,7 +87,7 @@ static const struct option lab_rows[] = {
      "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
 };
 
-static const struct option pair_rows[] = {
+static const struct option_row pair_rows[] = {
     {"count", OPTION_INTEGER, "", "0", 1.0, LAB_PAIRS_MAX, "", IN_PAIR(count),
      "Stands for so many pairs alike: r with count 3 is r1, r2 and r3. Not under defaults."},
     {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic", IN_PAIR(params.kind),

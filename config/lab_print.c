@@ -39,7 +39,7 @@ static void print_rows(const struct option_table *table, const void *values, con
 {
     const char *before = "";
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         if (row->type == OPTION_MAP || strcmp(row->path, "count") == 0 ||
             (others && option_equal(row, values, others))) {
             continue;
@@ -57,7 +57,7 @@ static void print_rows(const struct option_table *table, const void *values, con
 static bool differs(const struct option_table *table, const void *values, const void *others)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         if (row->type != OPTION_MAP && strcmp(row->path, "count") != 0 &&
             !option_equal(row, values, others)) {
             return true;

@@ -8,18 +8,18 @@
 #include "config/lab_file.h"
 #include "config/number.h"
 
-static json_t *number_of(const struct option *row, double value)
+static json_t *number_of(const struct option_row *row, double value)
 {
     return row->type == OPTION_INTEGER ? json_integer((json_int_t)value) : json_real(value);
 }
 
-static int set_range(json_t *schema, const struct option *row)
+static int set_range(json_t *schema, const struct option_row *row)
 {
     return json_object_set_new(schema, "minimum", number_of(row, row->min)) |
            json_object_set_new(schema, "maximum", number_of(row, row->max));
 }
 
-static int set_number_default(json_t *schema, const struct option *row)
+static int set_number_default(json_t *schema, const struct option_row *row)
 {
     double value = 0.0;
     if (!option_has_fallback(row) || number_parse_real(row->fallback, &value) != NUMBER_FINE) {
@@ -29,7 +29,7 @@ static int set_number_default(json_t *schema, const struct option *row)
 }
 
 /* A choice such as "5" is a number to YAML: both are allowed. */
-static int set_choices(json_t *schema, const struct option *row)
+static int set_choices(json_t *schema, const struct option_row *row)
 {
     json_t *list = json_array();
     char word[OPTION_TEXT_MAX];
@@ -44,7 +44,7 @@ static int set_choices(json_t *schema, const struct option *row)
     return failed | json_object_set_new(schema, "default", json_string(row->fallback));
 }
 
-static int set_text(json_t *schema, const struct option *row)
+static int set_text(json_t *schema, const struct option_row *row)
 {
     const double most = row->max > 0.0 ? row->max : (double)row->size - 1.0;
     int failed = json_object_set_new(schema, "type", json_string("string"));
@@ -55,7 +55,7 @@ static int set_text(json_t *schema, const struct option *row)
     return failed | json_object_set_new(schema, "maxLength", json_integer((json_int_t)most));
 }
 
-static int set_type(json_t *schema, const struct option *row)
+static int set_type(json_t *schema, const struct option_row *row)
 {
     const bool truth = strcmp(row->fallback, "true") == 0;
     switch (row->type) {
@@ -108,7 +108,7 @@ static json_t *open_section(json_t *schema, const char *path, const char **name)
 static int add_rows(json_t *schema, const struct option_table *table, const char *leave_out)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         if (row->type == OPTION_MAP || strcmp(row->path, leave_out) == 0) {
             continue;
         }
@@ -129,7 +129,7 @@ static int add_rows(json_t *schema, const struct option_table *table, const char
 
 static const char *help_of(const char *path)
 {
-    const struct option *row = option_find(&lab_options, path);
+    const struct option_row *row = option_find(&lab_options, path);
     return row ? row->help : "";
 }
 

@@ -14,17 +14,17 @@ enum { WORD_MAX = 48 };
 
 /* --- members -------------------------------------------------------------------------- */
 
-static void *member(const struct option *row, void *values)
+static void *member(const struct option_row *row, void *values)
 {
     return (char *)values + row->offset;
 }
 
-static const void *member_const(const struct option *row, const void *values)
+static const void *member_const(const struct option_row *row, const void *values)
 {
     return (const char *)values + row->offset;
 }
 
-static void store_int(const struct option *row, void *values, int64_t value)
+static void store_int(const struct option_row *row, void *values, int64_t value)
 {
     void *at = member(row, values);
     const uint8_t u8 = (uint8_t)value;
@@ -48,7 +48,7 @@ static void store_int(const struct option *row, void *values, int64_t value)
 }
 
 /* Ranges of the tables are never negative for integers shorter than int64_t. */
-static int64_t load_int(const struct option *row, const void *values)
+static int64_t load_int(const struct option_row *row, const void *values)
 {
     const void *at = member_const(row, values);
     uint8_t u8 = 0;
@@ -72,7 +72,7 @@ static int64_t load_int(const struct option *row, const void *values)
     }
 }
 
-static double load_real(const struct option *row, const void *values)
+static double load_real(const struct option_row *row, const void *values)
 {
     double value = 0.0;
     assert(row->size == sizeof value);
@@ -80,14 +80,14 @@ static double load_real(const struct option *row, const void *values)
     return value;
 }
 
-bool option_equal(const struct option *row, const void *a, const void *b)
+bool option_equal(const struct option_row *row, const void *a, const void *b)
 {
     return memcmp(member_const(row, a), member_const(row, b), row->size) == 0;
 }
 
 /* --- description ---------------------------------------------------------------------- */
 
-bool option_choice(const struct option *row, size_t k, char *out, size_t size)
+bool option_choice(const struct option_row *row, size_t k, char *out, size_t size)
 {
     const char *p = row->choices;
     while (k > 0) {
@@ -102,7 +102,7 @@ bool option_choice(const struct option *row, size_t k, char *out, size_t size)
     return true;
 }
 
-static void describe_choices(const struct option *row, char *out, size_t size)
+static void describe_choices(const struct option_row *row, char *out, size_t size)
 {
     size_t used = 0;
     char word[WORD_MAX];
@@ -115,7 +115,7 @@ static void describe_choices(const struct option *row, char *out, size_t size)
     }
 }
 
-void option_describe(const struct option *row, char *out, size_t size)
+void option_describe(const struct option_row *row, char *out, size_t size)
 {
     char low[JSON_WRITE_NUMBER_MAX];
     char high[JSON_WRITE_NUMBER_MAX];
@@ -143,7 +143,7 @@ void option_describe(const struct option *row, char *out, size_t size)
     }
 }
 
-const struct option *option_find(const struct option_table *table, const char *path)
+const struct option_row *option_find(const struct option_table *table, const char *path)
 {
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(table->rows[i].path, path) == 0) {
@@ -171,7 +171,7 @@ bool option_is_no_text(const char *text)
     return fault != NUMBER_NONE && fault != NUMBER_UNIT && fault != NUMBER_COMMA;
 }
 
-static bool parse_text(const struct option *row, const char *text, bool plain, void *values,
+static bool parse_text(const struct option_row *row, const char *text, bool plain, void *values,
                        char why[OPTION_WHY_MAX])
 {
     const size_t n = strlen(text);
@@ -195,7 +195,7 @@ static bool parse_text(const struct option *row, const char *text, bool plain, v
     return true;
 }
 
-static bool parse_bool(const struct option *row, const char *text, bool plain, void *values,
+static bool parse_bool(const struct option_row *row, const char *text, bool plain, void *values,
                        char why[OPTION_WHY_MAX])
 {
     const bool value = strcmp(text, "true") == 0;
@@ -207,7 +207,8 @@ static bool parse_bool(const struct option *row, const char *text, bool plain, v
     return true;
 }
 
-static bool out_of_range(const struct option *row, const char *text, char why[OPTION_WHY_MAX])
+static bool out_of_range(const struct option_row *row, const char *text,
+                         char why[OPTION_WHY_MAX])
 {
     char range[OPTION_WHY_MAX / 2];
     option_describe(row, range, sizeof range);
@@ -215,8 +216,8 @@ static bool out_of_range(const struct option *row, const char *text, char why[OP
     return false;
 }
 
-static bool parse_number(const struct option *row, const char *text, bool plain, void *values,
-                         char why[OPTION_WHY_MAX])
+static bool parse_number(const struct option_row *row, const char *text, bool plain,
+                         void *values, char why[OPTION_WHY_MAX])
 {
     int64_t whole = 0;
     double real = 0.0;
@@ -258,7 +259,7 @@ static bool parse_number(const struct option *row, const char *text, bool plain,
     return true;
 }
 
-static bool parse_choice(const struct option *row, const char *text, void *values,
+static bool parse_choice(const struct option_row *row, const char *text, void *values,
                          char why[OPTION_WHY_MAX])
 {
     char word[WORD_MAX];
@@ -274,7 +275,7 @@ static bool parse_choice(const struct option *row, const char *text, void *value
     return false;
 }
 
-bool option_parse(const struct option *row, const char *text, bool plain, void *values,
+bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
                   char why[OPTION_WHY_MAX])
 {
     switch (row->type) {
@@ -294,7 +295,7 @@ bool option_parse(const struct option *row, const char *text, bool plain, void *
     return true;
 }
 
-bool option_has_fallback(const struct option *row)
+bool option_has_fallback(const struct option_row *row)
 {
     double value = 0.0;
     switch (row->type) {
@@ -318,7 +319,7 @@ void option_defaults(const struct option_table *table, void *values)
 {
     char why[OPTION_WHY_MAX];
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         if (row->type == OPTION_MAP) {
             continue;
         }
@@ -359,7 +360,7 @@ static void format_real(double value, char *out, size_t size)
     (void)snprintf(out, size, "%.*s%s%s", n, number, point, number + n);
 }
 
-void option_format(const struct option *row, const void *values,
+void option_format(const struct option_row *row, const void *values,
                    char out[2 * OPTION_TEXT_MAX + 3])
 {
     const size_t size = (size_t)2 * OPTION_TEXT_MAX + 3;

@@ -31,7 +31,7 @@ enum option_type {
     OPTION_MAP      /* the table's owner reads it itself */
 };
 
-struct option {
+struct option_row {
     const char *path; /* "broker.tls.enabled" */
     enum option_type type;
     const char *unit;     /* "s", "Hz" …; "" when it has none */
@@ -44,7 +44,7 @@ struct option {
 };
 
 struct option_table {
-    const struct option *rows;
+    const struct option_row *rows;
     size_t count; /* <= OPTION_ROWS_MAX */
 };
 
@@ -61,7 +61,7 @@ void option_defaults(const struct option_table *table, void *values);
 
 /* Write the value that a scalar's text stands for; plain: it had no quotes. False, with the
  * reason in why and *values untouched, when it is not allowed. */
-bool option_parse(const struct option *row, const char *text, bool plain, void *values,
+bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
                   char why[OPTION_WHY_MAX]);
 
 /* Read the map at node: keys below path ("" or "broker.") of the table go into *values, every
@@ -83,22 +83,22 @@ bool option_is_empty(const struct tree *tree, uint32_t node);
 bool option_is_no_text(const char *text);
 
 /* Row with this path, NULL when there is none. */
-const struct option *option_find(const struct option_table *table, const char *path);
+const struct option_row *option_find(const struct option_table *table, const char *path);
 
-bool option_equal(const struct option *row, const void *a, const void *b);
+bool option_equal(const struct option_row *row, const void *a, const void *b);
 
 /* The value as YAML text that reads back to the same value. Always terminated. */
-void option_format(const struct option *row, const void *values,
+void option_format(const struct option_row *row, const void *values,
                    char out[2 * OPTION_TEXT_MAX + 3]);
 
 /* Does the row have a default? "none" stands for it in print, otherwise. */
-bool option_has_fallback(const struct option *row);
+bool option_has_fallback(const struct option_row *row);
 
 /* "1 to 65535 s", "true or false", "a, b or c": what a value may be. */
-void option_describe(const struct option *row, char *out, size_t size);
+void option_describe(const struct option_row *row, char *out, size_t size);
 
 /* The k-th choice to out[size], false when there is none. */
-bool option_choice(const struct option *row, size_t k, char *out, size_t size);
+bool option_choice(const struct option_row *row, size_t k, char *out, size_t size);
 
 /* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
 size_t option_distance(const char *a, const char *b);

@@ -80,7 +80,7 @@ size_t option_distance(const char *a, const char *b)
 
 /* The part of a row's path below a section, up to the next dot; false when the row stands
  * elsewhere. */
-static bool name_below(const struct option *row, const char *path, char out[NAME_MAX_BYTES])
+static bool name_below(const struct option_row *row, const char *path, char out[NAME_MAX_BYTES])
 {
     const size_t n = strlen(path);
     if (strncmp(row->path, path, n) != 0) {
@@ -186,7 +186,7 @@ static void report_unknown(struct option_reader *r, const struct option_table *t
     r->failed = true;
 }
 
-static void read_value(struct option_reader *r, const struct option *row, uint32_t node,
+static void read_value(struct option_reader *r, const struct option_row *row, uint32_t node,
                        const char *shown, void *values)
 {
     const struct tree_node *n = node_at(r, node);
@@ -208,8 +208,8 @@ static void read_value(struct option_reader *r, const struct option *row, uint32
 }
 
 /* Row or section that key names below path: the first row of it, NULL when unknown. */
-static const struct option *match(const struct option_table *table, const char *path,
-                                  const char *key, bool *section)
+static const struct option_row *match(const struct option_table *table, const char *path,
+                                      const char *key, bool *section)
 {
     const size_t n = strlen(path);
     const size_t k = strlen(key);
@@ -254,7 +254,7 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
             continue;
         }
         bool section = false;
-        const struct option *row = match(table, path, tree_key(r->tree, i), &section);
+        const struct option_row *row = match(table, path, tree_key(r->tree, i), &section);
         if (!row) {
             report_unknown(r, table, path, i, shown);
         } else if (section) {

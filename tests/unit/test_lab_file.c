@@ -359,7 +359,7 @@ static void test_accepted(void)
 static void check_rows_equal(const struct option_table *table, const void *a, const void *b)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         if (row->type != OPTION_MAP && strcmp(row->path, "count") != 0) {
             CHECK(row->path, option_equal(row, a, b));
         }
@@ -423,7 +423,7 @@ static void test_print_reads_back(void)
 static void check_table(const struct option_table *table)
 {
     for (size_t i = 0; i < table->count; i++) {
-        const struct option *row = &table->rows[i];
+        const struct option_row *row = &table->rows[i];
         CHECK(row->path, strlen(row->help) > 10 && row->help[strlen(row->help) - 1] == '.');
         CHECK(row->path, !strchr(row->help, '|')); /* would end the cell of the page */
         CHECK(row->path, option_find(table, row->path) == row);
@@ -444,10 +444,10 @@ static void test_tables(void)
     check_table(&lab_options);
     check_table(&lab_pair_options);
     char word[32];
-    const struct option *method = option_find(&lab_pair_options, "calibration.method");
+    const struct option_row *method = option_find(&lab_pair_options, "calibration.method");
     CHECK("", option_choice(method, TRAVEL_TUKEY, word, sizeof word));
     CHECK_TEXT("", word, "tukey");
-    const struct option *kind = option_find(&lab_pair_options, "kind");
+    const struct option_row *kind = option_find(&lab_pair_options, "kind");
     CHECK("", option_choice(kind, PAIR_FIRST_ORDER, word, sizeof word));
     CHECK_TEXT("", word, "first_order");
     CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
