@@ -1,0 +1,75 @@
+#include "service/replay.h"
+
+#include <stdlib.h>
+
+enum status replay_create(const struct lab_file *file, const struct effects *effects,
+                          struct replay **out)
+{
+    const struct lab_params params = {file->pair_count, file->pairs};
+    struct replay *replay = calloc(1, sizeof *replay);
+    void *memory = aligned_alloc(64, (lab_bytes(&params) + 63) / 64 * 64);
+    char *scratch = malloc(MESSAGE_PAYLOAD_MAX + 1);
+    if (!replay || !memory || !scratch) {
+        free(replay);
+        free(memory);
+        free(scratch);
+        return STATUS_E_NOMEM;
+    }
+    replay->lab = lab_init(memory, &params);
+    replay->codec = codec_find("native");
+    replay->prefix = file->broker.prefix;
+    replay->effects = *effects;
+    replay->t_us = LAB_TIME_NONE;
+    replay->scratch = scratch;
+    *out = replay;
+    return STATUS_OK;
+}
+
+void replay_destroy(struct replay *replay)
+{
+    if (!replay) {
+        return;
+    }
+    free(replay->lab);
+    free(replay->scratch);
+    free(replay);
+}
+
+static void step(void *context, const struct event *event)
+{
+    struct replay *replay = context;
+    replay->counts.events++;
+    replay->counts.malformed += event->kind == EVENT_MALFORMED;
+    lab_step(replay->lab, event, &replay->effects);
+}
+
+enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
+{
+    struct message message;
+    const enum status status =
+        message_parse(line->text, line->bytes, replay->scratch, &message, err);
+    if (status == STATUS_E_EMPTY) {
+        return STATUS_OK;
+    }
+    replay->counts.lines++;
+    if (status != STATUS_OK && line->torn) {
+        replay->counts.torn++;
+        return STATUS_OK;
+    }
+    if (status != STATUS_OK) {
+        replay->counts.malformed++;
+        return status;
+    }
+    replay->t_us = message.t_us;
+    if (replay->codec->decode(replay->prefix, &message, step, replay) == 0) {
+        replay->counts.other++;
+    }
+    return STATUS_OK;
+}
+
+void replay_end(struct replay *replay)
+{
+    if (!lab_stopped(replay->lab)) {
+        lab_finish(replay->lab, &replay->effects);
+    }
+}

@@ -1,0 +1,50 @@
+/* service/replay.h - a recording run through the lab: the offline half of "replay equals live".
+ *
+ * The same journal lines, codec and lab_step() as the daemon's; only the effects end elsewhere:
+ * records are handed to the owner, messages to robots are dropped. Owns the lab's memory.
+ */
+#ifndef SERVICE_REPLAY_H
+#define SERVICE_REPLAY_H
+
+#include <stdint.h>
+
+#include "config/lab_file.h"
+#include "logger/codec.h"
+#include "logger/journal_reader.h"
+#include "twin/lab.h"
+
+struct replay_counts {
+    uint64_t lines;  /* read, blank ones left out */
+    uint64_t events; /* decoded and stepped */
+    uint64_t
+        malformed;  /* lines that are no message, and messages that are not of the protocol */
+    uint64_t other; /* messages on topics that Tandem does not listen to */
+    uint64_t torn;  /* cut last lines */
+    uint64_t overlong;
+};
+
+struct replay {
+    struct lab *lab;
+    const struct codec *codec;
+    const char *prefix;
+    struct effects effects;
+    struct replay_counts counts;
+    int64_t t_us; /* of the last line */
+    char *scratch;
+};
+
+/* effects: borrowed, called for every effect of the run. */
+MUST_USE enum status replay_create(const struct lab_file *file, const struct effects *effects,
+                                   struct replay **out);
+void replay_destroy(struct replay *replay); /* NULL allowed */
+
+/* One line. A line that is no message is counted; *err says why, and status is STATUS_E_PARSE.
+ */
+enum status replay_line(struct replay *replay, const struct journal_line *line,
+                        struct err *err);
+
+/* The end of the recording: open commands time out, unless the daemon that wrote it was stopped
+ * in good order, when its state at that moment is what counts. */
+void replay_end(struct replay *replay);
+
+#endif
