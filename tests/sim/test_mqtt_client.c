@@ -1,0 +1,582 @@
+/* The MQTT client and a real mosquitto that comes late, restarts, crashes, refuses; threads. */
+#include "tests/support/check.h"
+
+#include <pthread.h>
+
+#include "service/lab_clock.h"
+#include "service/mqtt_client.h"
+#include "tests/support/broker.h"
+#include "twin/base/lab_time.h"
+
+enum { KEPT_MAX = 4096, UP_MS = 20000 };
+
+/* What a client received, under its own lock. */
+struct inbox {
+    pthread_mutex_t mutex;
+    size_t count;
+    char last[256];
+    size_t seen[KEPT_MAX]; /* how often the payload "n" came */
+    int64_t worst_us;      /* latest payload "@<monotonic time>" */
+};
+
+static void keep_message(void *context, const char *topic, const void *payload, size_t bytes,
+                         int qos, bool retained, bool dup)
+{
+    struct inbox *in = context;
+    (void)topic;
+    (void)qos;
+    (void)retained;
+    (void)dup;
+    (void)pthread_mutex_lock(&in->mutex);
+    in->count++;
+    (void)snprintf(in->last, sizeof in->last, "%.*s", (int)bytes, (const char *)payload);
+    const unsigned long n = strtoul(in->last, NULL, 10);
+    if (in->last[0] == '@') {
+        const int64_t late_us = lab_clock_monotonic_us() - strtoll(in->last + 1, NULL, 10);
+        in->worst_us = late_us > in->worst_us ? late_us : in->worst_us;
+    } else if (n < KEPT_MAX) {
+        in->seen[n]++;
+    }
+    (void)pthread_mutex_unlock(&in->mutex);
+}
+
+static void inbox_init(struct inbox *in)
+{
+    memset(in, 0, sizeof *in);
+    (void)pthread_mutex_init(&in->mutex, NULL);
+}
+
+static size_t inbox_count(struct inbox *in)
+{
+    (void)pthread_mutex_lock(&in->mutex);
+    const size_t count = in->count;
+    (void)pthread_mutex_unlock(&in->mutex);
+    return count;
+}
+
+/* A copy of the last payload, valid until the next call. */
+static const char *inbox_last(struct inbox *in)
+{
+    static char copy[sizeof in->last];
+    (void)pthread_mutex_lock(&in->mutex);
+    memcpy(copy, in->last, sizeof copy);
+    (void)pthread_mutex_unlock(&in->mutex);
+    return copy;
+}
+
+static bool inbox_wait(struct inbox *in, size_t count, int timeout_ms)
+{
+    for (int waited = 0; waited < timeout_ms && inbox_count(in) < count; waited += 5) {
+        broker_sleep_ms(5);
+    }
+    return inbox_count(in) >= count;
+}
+
+static const struct mqtt_client_topic all_topics[] = {{"t/#", 1}};
+
+static struct mqtt_client_options options_for(const struct broker *b, const char *id,
+                                              struct inbox *in)
+{
+    return (struct mqtt_client_options){.port = b->port,
+                                        .client_id = id,
+                                        .prefix = "lab",
+                                        .topics = in ? all_topics : NULL,
+                                        .topic_count = in ? 1 : 0,
+                                        .message = in ? keep_message : NULL,
+                                        .context = in};
+}
+
+static struct mqtt_client *make(const char *row, const struct mqtt_client_options *options)
+{
+    struct mqtt_client *client = NULL;
+    struct err err = {0};
+    CHECK_INT(row, mqtt_client_create(&client, options, &err), STATUS_OK);
+    if (!client) {
+        (void)fprintf(stderr, "%s: %s %s\n", row, err.where, err.text);
+    }
+    return client;
+}
+
+static void end(struct mqtt_client *client)
+{
+    mqtt_client_stop(client, 2000);
+    mqtt_client_destroy(client);
+}
+
+static int say(struct mqtt_client *client, const char *topic, const char *text)
+{
+    return (int)mqtt_client_publish(client, topic, text, strlen(text), 1, false);
+}
+
+static bool wait_error(struct mqtt_client *client, const char *part,
+                       struct mqtt_client_state *state)
+{
+    for (int i = 0; i < 1000; i++) {
+        mqtt_client_read_state(client, state);
+        if (strstr(state->error, part)) {
+            return true;
+        }
+        broker_sleep_ms(10);
+    }
+    (void)fprintf(stderr, "error is \"%s\", want \"%s\"\n", state->error, part);
+    return false;
+}
+
+static void test_broker_comes_late(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b));
+    const struct mqtt_client_options options = options_for(&b, "late", &in);
+    struct mqtt_client *client = make("late", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("no broker yet", wait_error(client, "connecting to 127.0.0.1:", &state));
+    CHECK_INT("buffered", say(client, "t/x", "7"), STATUS_OK);
+    CHECK("not sent", !mqtt_client_wait_sent(client, 300));
+    CHECK("start", broker_start(&b));
+    CHECK("subscribed", mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    const size_t before = inbox_count(&in);
+    CHECK_INT("publish", say(client, "t/x", "8"), STATUS_OK);
+    CHECK("received", inbox_wait(&in, before + 1, UP_MS));
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    mqtt_client_read_state(client, &state);
+    CHECK_INT("one connection", state.connections, 1);
+    CHECK("failed before", state.failed_connections >= 1);
+    CHECK_INT("published", state.published, 2);
+    CHECK_INT("acknowledged", state.acknowledged, 2);
+    CHECK_INT("wildcard", say(client, "t/#", "8"), STATUS_E_ARG);
+    mqtt_client_stop(client, 2000);
+    CHECK_INT("after the end", say(client, "t/x", "8"), STATUS_E_IO);
+    mqtt_client_destroy(client);
+    CHECK_INT("8 came once", in.seen[8], 1);
+    broker_finish(&b, NULL);
+}
+
+static void test_buffer_is_bounded(void)
+{
+    struct broker b;
+    struct mqtt_client_state state;
+    CU_ASSERT_FATAL(broker_init(&b));
+    struct mqtt_client_options options = options_for(&b, "bounded", NULL);
+    options.buffer_count = 50;
+    struct mqtt_client *client = make("bounded", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    for (int i = 0; i < 80; i++) {
+        CHECK_INT("publish", say(client, "t/x", "1"), i < 50 ? STATUS_OK : STATUS_E_FULL);
+    }
+    mqtt_client_read_state(client, &state);
+    CHECK_INT("published", state.published, 50);
+    CHECK_INT("refused", state.refused, 30);
+    CHECK("start", broker_start(&b));
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    end(client);
+    broker_finish(&b, NULL);
+}
+
+static void restart_round(const char *row, int version, int signal_number)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options options = options_for(&b, "restart", &in);
+    options.persistent = true;
+    options.version = version;
+    struct mqtt_client *client = make(row, &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK(row, mqtt_client_wait_subscribed(client, UP_MS));
+    for (int round = 0; round < 2; round++) {
+        broker_stop(&b, signal_number);
+        mqtt_client_read_state(client, &state);
+        for (int i = 0; i < 250 && state.connected; i++) {
+            broker_sleep_ms(20);
+            mqtt_client_read_state(client, &state);
+        }
+        CHECK(row, !state.connected && !state.subscribed);
+        CHECK(row, broker_start(&b));
+        const int64_t back_us = lab_clock_monotonic_us();
+        CHECK(row, mqtt_client_wait_subscribed(client, UP_MS));
+        CHECK_NEAR(row, lab_s(lab_clock_monotonic_us() - back_us), 0.0, 0.0, 5.0);
+        const size_t before = inbox_count(&in);
+        CHECK_INT(row, say(client, "t/x", "1"), STATUS_OK);
+        CHECK(row, inbox_wait(&in, before + 1, 5000));
+    }
+    mqtt_client_read_state(client, &state);
+    CHECK_INT(row, state.connections, 3);
+    CHECK_INT(row, state.resumed, signal_number == SIGTERM);
+    end(client);
+    broker_finish(&b, NULL);
+}
+
+static void test_broker_restarts(void)
+{
+    restart_round("SIGTERM, MQTT 5", 5, SIGTERM);
+    restart_round("SIGKILL, MQTT 5", 5, SIGKILL);
+    restart_round("SIGTERM, MQTT 3.1.1", 311, SIGTERM);
+    restart_round("SIGKILL, MQTT 3.1.1", 311, SIGKILL);
+}
+
+/* A publisher with QoS 1 whose broker restarts in good order loses nothing. */
+static void test_publisher_survives_restart(void)
+{
+    enum { N = 2000 };
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "listener", &in);
+    struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    listen.persistent = true;
+    speak.persistent = true;
+    struct mqtt_client *listener = make("listener", &listen);
+    struct mqtt_client *speaker = make("speaker", &speak);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK("listens", mqtt_client_wait_subscribed(listener, UP_MS));
+    CHECK("speaks", mqtt_client_wait_subscribed(speaker, UP_MS));
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT("publish", say(speaker, "t/n", text), STATUS_OK);
+        if (i == N / 2) {
+            broker_stop(&b, SIGTERM);
+            CHECK("again", broker_start(&b));
+        }
+        if (i % 10 == 0) {
+            broker_sleep_ms(2);
+        }
+    }
+    CHECK("all sent", mqtt_client_wait_sent(speaker, UP_MS));
+    CHECK("listens again", mqtt_client_wait_subscribed(listener, UP_MS));
+    CHECK("all came", inbox_wait(&in, N, UP_MS));
+    broker_sleep_ms(300);
+    end(speaker);
+    mqtt_client_read_state(listener, &state);
+    CHECK("counted", state.received >= N);
+    end(listener);
+    size_t missing = 0;
+    for (int i = 0; i < N; i++) {
+        missing += in.seen[i] == 0;
+    }
+    CHECK_INT("none missing", missing, 0);
+    broker_finish(&b, NULL);
+}
+
+static void session_round(const char *row, int version)
+{
+    enum { N = 1500 };
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    struct mqtt_client_options listen = options_for(&b, "away", &in);
+    listen.persistent = true;
+    listen.version = version;
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *speaker = make(row, &speak);
+    struct mqtt_client *listener = make(row, &listen);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK(row, mqtt_client_wait_subscribed(listener, UP_MS));
+    end(listener);
+    for (int i = 0; i < N; i++) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%d", i);
+        CHECK_INT(row, say(speaker, "t/n", text), STATUS_OK);
+    }
+    CHECK(row, mqtt_client_wait_sent(speaker, UP_MS));
+    listener = make(row, &listen);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(listener);
+    CHECK(row, inbox_wait(&in, N, UP_MS));
+    end(listener);
+    end(speaker);
+    CHECK_INT(row, in.count, N);
+    broker_finish(&b, NULL);
+}
+
+static void test_session_outlives_the_client(void)
+{
+    session_round("MQTT 5", 5);
+    session_round("MQTT 3.1.1", 311);
+}
+
+/* The process of test_presence_and_will that gets killed. */
+static int be_doomed(int port)
+{
+    const struct broker b = {.port = port};
+    struct mqtt_client_options options = options_for(&b, "doomed", NULL);
+    options.presence = "t/connection";
+    options.online = "doomed online";
+    options.offline = "doomed offline";
+    struct mqtt_client *client = NULL;
+    const bool made = mqtt_client_create(&client, &options, NULL) == STATUS_OK;
+    broker_sleep_ms(made ? 60000 : 0);
+    mqtt_client_destroy(client);
+    return EXIT_FAILURE;
+}
+
+static void test_presence_and_will(void)
+{
+    struct broker b;
+    struct inbox in;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    const struct mqtt_client_options watch = options_for(&b, "watcher", &in);
+    struct mqtt_client_options live = options_for(&b, "orderly", NULL);
+    live.presence = "t/connection";
+    live.online = "online";
+    live.offline = "offline";
+    struct mqtt_client *watcher = make("watcher", &watch);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(watcher);
+    CHECK("watches", mqtt_client_wait_subscribed(watcher, UP_MS));
+    struct mqtt_client *client = make("orderly", &live);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("online", inbox_wait(&in, 1, UP_MS));
+    CHECK_TEXT("online", inbox_last(&in), "online");
+    end(client);
+    CHECK("offline", inbox_wait(&in, 2, UP_MS));
+    CHECK_TEXT("orderly", inbox_last(&in), "offline");
+
+    char port[16];
+    (void)snprintf(port, sizeof port, "%d", b.port);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)execl("/proc/self/exe", "test_mqtt_client", "--doomed", port, (char *)NULL);
+        _exit(127);
+    }
+    CHECK("doomed online", inbox_wait(&in, 3, UP_MS));
+    CHECK_TEXT("doomed", inbox_last(&in), "doomed online");
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    CHECK("will", inbox_wait(&in, 4, UP_MS));
+    CHECK_TEXT("will", inbox_last(&in), "doomed offline");
+    end(watcher);
+    broker_finish(&b, NULL);
+}
+
+/* Paho alone would hold back one message in eight by up to 100 ms on a link idle for a second.
+ */
+static void test_idle_link_is_awake(void)
+{
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
+    const struct mqtt_client_options listen = options_for(&b, "idle", &in);
+    const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
+    struct mqtt_client *listener = make("idle", &listen);
+    struct mqtt_client *speaker = make("speaker", &speak);
+    CU_ASSERT_FATAL(listener && speaker);
+    CHECK("listens", mqtt_client_wait_subscribed(listener, UP_MS));
+    CHECK("speaks", mqtt_client_wait_subscribed(speaker, UP_MS));
+    for (int i = 0; i < 10; i++) {
+        char text[32];
+        broker_sleep_ms(i == 0 ? 2000 : 1010 + 37 * i);
+        (void)snprintf(text, sizeof text, "@%lld", (long long)lab_clock_monotonic_us());
+        CHECK_INT("publish", say(speaker, "t/at", text), STATUS_OK);
+    }
+    CHECK("all came", inbox_wait(&in, 10, UP_MS));
+    mqtt_client_read_state(listener, &state);
+    CHECK("heart beats", state.heartbeat_rtt_us > 0 && state.heartbeat_rtt_us < 1000000);
+    CHECK("just now", lab_clock_monotonic_us() - state.heartbeat_us < 1000000);
+    CHECK_INT("beats are not handed out", state.received, 10);
+    end(listener);
+    end(speaker);
+    (void)printf("idle link: latest message after %.2f ms\n", (double)in.worst_us * 1e-3);
+    CHECK("awake", in.worst_us < 20000);
+    broker_finish(&b, NULL);
+}
+
+static bool put_file(const struct broker *b, const char *name, const char *text)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *out = fopen(path, "we");
+    return out && fputs(text, out) >= 0 && fclose(out) == 0;
+}
+
+static bool run_shell(const struct broker *b, const char *script)
+{
+    char command[2048];
+    (void)snprintf(command, sizeof command, "cd '%s' && { %s\n} >/dev/null 2>&1", b->dir,
+                   script);
+    return system(command) == 0;
+}
+
+static void test_password(void)
+{
+    struct broker b;
+    struct mqtt_client_state state;
+    CU_ASSERT_FATAL(broker_init(&b));
+    if (!run_shell(&b, "mosquitto_passwd -b -c users robot secret")) {
+        (void)puts("skipped: no mosquitto_passwd");
+        broker_finish(&b, NULL);
+        return;
+    }
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/password", b.dir);
+    (void)snprintf(b.settings, sizeof b.settings,
+                   "allow_anonymous false\npassword_file %s/users\n", b.dir);
+    CU_ASSERT_FATAL(put_file(&b, "password", "wrong\n") && broker_start(&b));
+    for (int version = 5; version; version = version == 5 ? 311 : 0) {
+        CHECK("wrong", put_file(&b, "password", "wrong\n"));
+        struct mqtt_client_options options = options_for(&b, "locked out", NULL);
+        options.version = version;
+        options.user = "robot";
+        options.password_file = path;
+        struct mqtt_client *client = make("password", &options);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+        CHECK("refused",
+              wait_error(client, version == 5 ? "Not authorized" : "not authorized", &state));
+        CHECK("not connected", !state.connected);
+        /* It goes on trying, and reads the file again. */
+        CHECK("right", put_file(&b, "password", "secret\n"));
+        CHECK("accepted", mqtt_client_wait_subscribed(client, UP_MS));
+        end(client);
+    }
+    struct mqtt_client_options options = options_for(&b, "x", NULL);
+    struct mqtt_client *client = NULL;
+    struct err err = {0};
+    options.user = "robot";
+    options.password_file = "/nonexistent/password";
+    CHECK_INT("no file", mqtt_client_create(&client, &options, &err), STATUS_E_IO);
+    CHECK_TEXT("no file", err.where, "/nonexistent/password");
+    broker_finish(&b, (const char *const[]){"users", "password", NULL});
+}
+
+static const char make_certificates[] =
+    "set -e\n"
+    "ca() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+    " -keyout $1.key -out $1.pem -subj /CN=$1; }\n"
+    "leaf() { openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+    " -keyout $1.key -out $1.csr -subj /CN=$1;"
+    " printf 'subjectAltName=IP:127.0.0.1\\n' >ext;"
+    " openssl x509 -req -in $1.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2"
+    " -extfile ext -out $1.pem; }\n"
+    "ca ca; ca other; leaf server; leaf client; chmod a+r *";
+
+static void test_tls(void)
+{
+    static const char *const files[] = {"ca.pem",     "ca.key",     "ca.srl",     "other.pem",
+                                        "other.key",  "server.pem", "server.key", "server.csr",
+                                        "client.pem", "client.key", "client.csr", "ext",
+                                        NULL};
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b));
+    if (!run_shell(&b, make_certificates)) {
+        (void)puts("skipped: no openssl");
+        broker_finish(&b, files);
+        return;
+    }
+    (void)snprintf(b.settings, sizeof b.settings,
+                   "cafile %s/ca.pem\ncertfile %s/server.pem\nkeyfile %s/server.key\n"
+                   "require_certificate true\n",
+                   b.dir, b.dir, b.dir);
+    CU_ASSERT_FATAL(broker_start(&b));
+    char ca[96];
+    char other[96];
+    char certificate[96];
+    char key[96];
+    (void)snprintf(ca, sizeof ca, "%s/ca.pem", b.dir);
+    (void)snprintf(other, sizeof other, "%s/other.pem", b.dir);
+    (void)snprintf(certificate, sizeof certificate, "%s/client.pem", b.dir);
+    (void)snprintf(key, sizeof key, "%s/client.key", b.dir);
+    struct mqtt_client_options options = options_for(&b, "secure", &in);
+    options.tls = true;
+    options.ca_file = ca;
+    options.certificate_file = certificate;
+    options.key_file = key;
+    struct mqtt_client *client = make("tls", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("tls", mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK_INT("tls", say(client, "t/x", "1"), STATUS_OK);
+    CHECK("tls", inbox_wait(&in, 1, UP_MS));
+    end(client);
+
+    options.ca_file = other;
+    client = make("wrong CA", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("wrong CA", wait_error(client, "certificate verify failed", &state));
+    CHECK("wrong CA", !state.connected);
+    end(client);
+
+    options.ca_file = ca;
+    options.certificate_file = NULL;
+    options.key_file = NULL;
+    client = make("no certificate", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK("no certificate", !mqtt_client_wait_subscribed(client, 1000));
+    mqtt_client_read_state(client, &state);
+    CHECK("no certificate", state.error[0] != '\0');
+    (void)printf("no client certificate: \"%s\"\n", state.error);
+    end(client);
+    broker_finish(&b, files);
+}
+
+static void test_options_are_checked(void)
+{
+    struct mqtt_client *client = NULL;
+    const struct {
+        const char *row;
+        struct mqtt_client_options options;
+    } rows[] = {{"no id", {.port = 1}},
+                {"port", {.client_id = "a", .port = 70000}},
+                {"version", {.client_id = "a", .version = 4}},
+                {"prefix", {.client_id = "a", .prefix = "a/#"}},
+                {"presence", {.client_id = "a", .presence = ""}},
+                {"password", {.client_id = "a", .password_file = "/dev/null"}},
+                {"topics", {.client_id = "a", .topic_count = MQTT_CLIENT_TOPICS_MAX + 1}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct err err = {0};
+        CHECK_INT(rows[i].row, mqtt_client_create(&client, &rows[i].options, &err),
+                  STATUS_E_ARG);
+        CHECK(rows[i].row, err.text[0] != '\0' && client == NULL);
+    }
+    mqtt_client_destroy(NULL);
+}
+
+static void test_clock(void)
+{
+    const int64_t wall_us = (int64_t)time(NULL) * 1000000;
+    const int64_t first_us = lab_clock_now_us();
+    CHECK_NEAR("wall", lab_s(first_us - wall_us), 0.5, 0.0, 1.5);
+    const int64_t until_us = lab_clock_monotonic_us() + 20000;
+    lab_clock_sleep_until_us(until_us);
+    CHECK("slept", lab_clock_monotonic_us() >= until_us);
+    CHECK("advances", lab_clock_now_us() >= first_us + 20000);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--doomed") == 0) {
+        return be_doomed((int)strtol(argv[2], NULL, 10));
+    }
+    if (broker_skip()) {
+        (void)puts("mosquitto is not installed");
+        return EXIT_FAILURE;
+    }
+    (void)unsetenv("http_proxy");
+    (void)unsetenv("https_proxy");
+    (void)CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("mqtt_client", NULL, NULL);
+    (void)CU_add_test(suite, "clock", test_clock);
+    (void)CU_add_test(suite, "options are checked", test_options_are_checked);
+    (void)CU_add_test(suite, "broker comes late", test_broker_comes_late);
+    (void)CU_add_test(suite, "buffer is bounded", test_buffer_is_bounded);
+    (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
+    (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
+    (void)CU_add_test(suite, "session outlives the client", test_session_outlives_the_client);
+    (void)CU_add_test(suite, "presence and will", test_presence_and_will);
+    (void)CU_add_test(suite, "idle link is awake", test_idle_link_is_awake);
+    (void)CU_add_test(suite, "password", test_password);
+    (void)CU_add_test(suite, "TLS", test_tls);
+    return check_run();
+}

@@ -1,0 +1,181 @@
+/* tests/support/broker.h - a private mosquitto on a free loopback port, for tests with real
+ * parts.
+ *
+ * Uses the settings file that Tandem ships, keeps everything in an own directory under /tmp,
+ * and dies with the test. broker_skip() says whether there is a mosquitto at all.
+ */
+#ifndef TESTS_SUPPORT_BROKER_H
+#define TESTS_SUPPORT_BROKER_H
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct broker {
+    pid_t pid; /* 0: not running */
+    int port;
+    char dir[64];       /* its database, log and settings; the test may add files */
+    char settings[512]; /* further lines for mosquitto.conf, e.g. "cafile …\n" */
+};
+
+static inline void broker_sleep_ms(long ms)
+{
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    (void)nanosleep(&t, NULL);
+}
+
+/* A loopback port that nobody listens on. */
+static inline int broker_free_port(void)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof a;
+    int port = -1;
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&a, sizeof a) == 0 &&
+        getsockname(fd, (struct sockaddr *)&a, &size) == 0) {
+        port = ntohs(a.sin_port);
+    }
+    (void)close(fd);
+    return port;
+}
+
+static inline bool broker_answers(int port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in a = {.sin_family = AF_INET,
+                                  .sin_port = htons((unsigned short)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const bool ok = connect(fd, (const struct sockaddr *)&a, sizeof a) == 0;
+    (void)close(fd);
+    return ok;
+}
+
+static inline const char *broker_program(void)
+{
+    return access("/usr/sbin/mosquitto", X_OK) == 0 ? "/usr/sbin/mosquitto"
+                                                    : "/usr/local/sbin/mosquitto";
+}
+
+static inline bool broker_skip(void)
+{
+    return access(broker_program(), X_OK) != 0;
+}
+
+/* Make the directory and choose the port; false when that fails. */
+static inline bool broker_init(struct broker *b)
+{
+    memset(b, 0, sizeof *b);
+    (void)snprintf(b->dir, sizeof b->dir, "/tmp/tandem-broker.XXXXXX");
+    b->port = broker_free_port();
+    return mkdtemp(b->dir) != NULL && b->port > 0;
+}
+
+/* Lines of the shipped file that say where the broker listens and who may come: a test's are
+ * its own. */
+static inline bool broker_is_own_setting(const char *line)
+{
+    static const char *const own[] = {"listener ", "allow_anonymous ", "persistence_location "};
+    bool is_own = false;
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        is_own = is_own || strncmp(line, own[i], strlen(own[i])) == 0;
+    }
+    return is_own;
+}
+
+static inline bool broker_write_settings(const struct broker *b, const char *path)
+{
+    FILE *out = fopen(path, "we");
+    if (!out) {
+        return false;
+    }
+    FILE *shipped = fopen(TANDEM_SOURCE_DIR "/config/mosquitto.conf", "re");
+    char line[512];
+    while (shipped && fgets(line, sizeof line, shipped)) {
+        if (!broker_is_own_setting(line)) {
+            (void)fputs(line, out);
+        }
+    }
+    if (shipped) {
+        (void)fclose(shipped);
+    }
+    (void)fprintf(out,
+                  "\nlistener %d 127.0.0.1\npersistence_location %s/\n"
+                  "log_dest file %s/mosquitto.log\n%s",
+                  b->port, b->dir, b->dir, b->settings);
+    if (geteuid() == 0) { /* else mosquitto changes to a user who cannot write here */
+        (void)fputs("user root\n", out);
+    }
+    if (!strstr(b->settings, "allow_anonymous")) {
+        (void)fputs("allow_anonymous true\n", out);
+    }
+    return fclose(out) == 0;
+}
+
+/* Start, or start again with the same port and database; returns once it accepts connections.
+ */
+static inline bool broker_start(struct broker *b)
+{
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/mosquitto.conf", b->dir);
+    if (!broker_write_settings(b, path)) {
+        return false;
+    }
+    const pid_t parent = getpid();
+    b->pid = fork();
+    if (b->pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent) {
+            (void)execl(broker_program(), "mosquitto", "-c", path, (char *)NULL);
+        }
+        _exit(127);
+    }
+    for (int i = 0; i < 500 && b->pid > 0; i++) {
+        if (broker_answers(b->port)) {
+            return true;
+        }
+        if (waitpid(b->pid, NULL, WNOHANG) == b->pid) {
+            b->pid = 0;
+            break;
+        }
+        broker_sleep_ms(20);
+    }
+    (void)fprintf(stderr, "broker: mosquitto did not start, see %s\n", b->dir);
+    return false;
+}
+
+/* SIGTERM saves the database, SIGKILL forgets what was not saved. */
+static inline void broker_stop(struct broker *b, int signal_number)
+{
+    if (b->pid > 0) {
+        (void)kill(b->pid, signal_number);
+        (void)waitpid(b->pid, NULL, 0);
+        b->pid = 0;
+    }
+}
+
+/* Stop, and remove the files it is known to make and those named (NULL-terminated, or
+ * NULL). */
+static inline void broker_finish(struct broker *b, const char *const *files)
+{
+    static const char *const own[] = {"mosquitto.conf", "mosquitto.log", "mosquitto.db", NULL};
+    char path[192];
+    broker_stop(b, SIGTERM);
+    for (int list = 0; list < 2; list++) {
+        for (const char *const *name = list == 0 ? own : files; name && *name; name++) {
+            (void)snprintf(path, sizeof path, "%s/%s", b->dir, *name);
+            (void)unlink(path);
+        }
+    }
+    (void)rmdir(b->dir);
+}
+
+#endif
