@@ -25,7 +25,8 @@ struct travel_evidence {
     double shape;                   /* the statistic that says so */
 };
 
-/* Add a reason or advice, cut to its length; dropped when the list is full. */
+/* Add a reason or advice, cut to its length; dropped when the list is full, advice also when it
+ * was given already. */
 void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const char *format, ...)
     PRINTF_LIKE(3, 4);
 void travel_advise(struct travel_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -17,6 +17,7 @@ struct command {
 /* clang-format off */
 static const struct command commands[] = {
     {"replay",   "run recorded messages through the code of the daemon",       command_replay},
+    {"identify", "fit a model to recorded data, with error bars",             command_identify},
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
     {"config",   "check a lab file and print its effective values",               command_config},
     {"version",  "print the version and the versions of the libraries",        command_version},

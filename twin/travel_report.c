@@ -67,9 +67,8 @@ static void write_texts(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
+void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 {
-    json_write_object(w, key);
     json_write_int(w, "n", (int64_t)fit->n);
     json_write_text(w, "method", travel_method_name(fit->method));
     write_terms(w, fit);
@@ -84,5 +83,11 @@ void travel_report_write(struct json_writer *w, const char *key, const struct tr
     json_write_text(w, "verdict", travel_verdict_name(fit->verdict));
     write_texts(w, "reasons", fit->reasons, fit->reason_count);
     write_texts(w, "advice", fit->advice, fit->advice_count);
+}
+
+void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
+{
+    json_write_object(w, key);
+    travel_report_members(w, fit);
     json_write_close(w);
 }

@@ -16,6 +16,9 @@
 /* The longest FIT without its end; a buffer of this size always holds one. */
 enum { TRAVEL_REPORT_MAX = 16384 };
 
+/* The members alone, into an object that is open. */
+void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
+
 /* One object; key as in json_write.h. */
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
 

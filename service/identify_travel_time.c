@@ -1,0 +1,421 @@
+/* tandem identify --model travel_time - how long moves take. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "identification/travel_time.h"
+#include "logger/csv.h"
+#include "logger/json_write.h"
+#include "service/commands.h"
+#include "service/csv_file.h"
+#include "service/identify.h"
+#include "twin/travel_report.h"
+
+const char identify_travel_time_help[] =
+    "  lap = t0 + [it turns] (ta + |rotation| / angular_speed)\n"
+    "           + [it drives] (tr + displacement / linear_speed)\n"
+    "  from a table of moves, one a line, of one robot or of several that are meant to be "
+    "alike.\n"
+    "  methods: ols, huber, tukey, auto (default: ols when the residuals look Gaussian, else\n"
+    "           tukey)\n"
+    "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
+    "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
+    "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
+    "           --side says which of the two. A move without a lap is skipped and counted.\n"
+    "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
+
+const char *const identify_travel_time_roles[] = {
+    "lap_s",  "real_lap_s", "virtual_lap_s", "rotation_rad",   "rotation_deg",
+    "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
+    NULL};
+
+static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
+static const double M_PER_MM = 1e-3;
+
+/* Where one quantity stands in the file at hand. */
+struct source {
+    int column; /* -1: not there */
+    double factor;
+};
+
+struct loader {
+    const struct identify_request *request;
+    struct source rotation, displacement, lap;
+    int lap1, lap2, state; /* a smart logger's table; -1: it is none */
+    struct travel_move *moves;
+    size_t count, room;
+    size_t skipped;
+    struct csv csv;
+};
+
+/* A role by the name that --columns gives it (which must be there), else by its own. */
+static enum status find_role(const struct loader *loader, const char *role, int *column,
+                             struct err *err)
+{
+    const char *name = identify_column(loader->request, role);
+    *column = csv_find(&loader->csv, name ? name : role);
+    size_t ignored = 0;
+    return name ? csv_require(&loader->csv, name, &ignored, err) : STATUS_OK;
+}
+
+/* The same quantity in either of two units. */
+static enum status find_either(const struct loader *loader, const char *si, const char *other,
+                               double factor, struct source *source, struct err *err)
+{
+    int column[2] = {-1, -1};
+    enum status st = find_role(loader, si, &column[0], err);
+    st = st == STATUS_OK ? find_role(loader, other, &column[1], err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const bool use_other =
+        column[1] >= 0 && (column[0] < 0 || (identify_column(loader->request, other) &&
+                                             !identify_column(loader->request, si)));
+    *source = (struct source){use_other ? column[1] : column[0], use_other ? factor : 1.0};
+    size_t ignored = 0;
+    return source->column >= 0 ? STATUS_OK : csv_require(&loader->csv, si, &ignored, err);
+}
+
+static enum status find_lap(struct loader *loader, struct err *err)
+{
+    const bool real = strcmp(loader->request->side, "real") == 0;
+    int sided = -1;
+    loader->lap.factor = 1.0;
+    enum status st = find_role(loader, "lap_s", &loader->lap.column, err);
+    st = st == STATUS_OK ? find_role(loader, real ? "real_lap_s" : "virtual_lap_s", &sided, err)
+                         : st;
+    st = st == STATUS_OK ? find_role(loader, "lap1_s", &loader->lap1, err) : st;
+    st = st == STATUS_OK ? find_role(loader, "lap2_s", &loader->lap2, err) : st;
+    st = st == STATUS_OK ? find_role(loader, "state", &loader->state, err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (loader->lap.column < 0) {
+        loader->lap.column = sided;
+    }
+    const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
+    size_t ignored = 0;
+    return loader->lap.column >= 0 || pair ? STATUS_OK
+                                           : csv_require(&loader->csv, "lap_s", &ignored, err);
+}
+
+static enum status take_header(void *context, const struct csv *csv, struct err *err)
+{
+    struct loader *loader = context;
+    (void)csv;
+    enum status st = find_lap(loader, err);
+    st = st == STATUS_OK ? find_either(loader, "rotation_rad", "rotation_deg", RAD_PER_DEG,
+                                       &loader->rotation, err)
+                         : st;
+    return st == STATUS_OK ? find_either(loader, "displacement_m", "displacement_mm", M_PER_MM,
+                                         &loader->displacement, err)
+                           : st;
+}
+
+/* Which column holds this side's lap in this row; -1 when the move has none. AHEAD: the virtual
+ * robot answered first; SYNC: the laps are as good as equal. */
+static int lap_column(const struct loader *loader)
+{
+    if (loader->lap.column >= 0) {
+        return loader->lap.column;
+    }
+    const char *state = csv_text(&loader->csv, (size_t)loader->state);
+    const bool real = strcmp(loader->request->side, "real") == 0;
+    if (strcmp(state, "AHEAD") == 0) {
+        return real ? loader->lap2 : loader->lap1;
+    }
+    if (strcmp(state, "BEHIND") == 0 || strcmp(state, "SYNC") == 0) {
+        return real ? loader->lap1 : loader->lap2;
+    }
+    return -1;
+}
+
+static enum status keep(struct loader *loader, const struct travel_move *move, struct err *err)
+{
+    if (loader->count == loader->room) {
+        const size_t room = loader->room ? 2 * loader->room : 1024;
+        struct travel_move *more = room <= SIZE_MAX / 2 / sizeof *more
+                                       ? realloc(loader->moves, room * sizeof *more)
+                                       : NULL;
+        if (!more) {
+            return err_set(err, STATUS_E_NOMEM, loader->csv.name, loader->csv.line, 0,
+                           "no memory for more than %zu moves", loader->count);
+        }
+        loader->moves = more;
+        loader->room = room;
+    }
+    loader->moves[loader->count++] = *move;
+    return STATUS_OK;
+}
+
+static enum status take_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct loader *loader = context;
+    const size_t rotation = (size_t)loader->rotation.column;
+    const size_t displacement = (size_t)loader->displacement.column;
+    const int lap = lap_column(loader);
+    struct travel_move move = {.lap_s = 0.0};
+
+    if (lap < 0 || *csv_text(csv, (size_t)lap) == '\0' || *csv_text(csv, rotation) == '\0' ||
+        *csv_text(csv, displacement) == '\0') {
+        loader->skipped++;
+        return STATUS_OK;
+    }
+    enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
+    st = st == STATUS_OK ? csv_number(csv, rotation, &move.rotation_rad, err) : st;
+    st = st == STATUS_OK ? csv_number(csv, displacement, &move.displacement_m, err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    move.lap_s *= loader->lap.factor;
+    move.rotation_rad *= loader->rotation.factor;
+    move.displacement_m *= loader->displacement.factor;
+    return keep(loader, &move, err);
+}
+
+static bool load(struct loader *loader, const char *path)
+{
+    struct err err = {.code = STATUS_OK};
+    csv_start(&loader->csv, path, take_header, take_row, loader);
+    if (csv_file_read(path, &loader->csv, &err) == STATUS_OK) {
+        return true;
+    }
+    csv_file_complain(&err);
+    return false;
+}
+
+/* How well the fit predicts moves that it has not seen. */
+struct held_out {
+    size_t n, unpredicted;
+    double rmse_s, r2, median_s;
+};
+
+static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
+                     struct held_out *held)
+{
+    double *off_s = calloc(loader->count + 1, sizeof *off_s);
+    double mean_s = 0.0;
+    double rss = 0.0;
+    double sst = 0.0;
+    if (!off_s) {
+        return false;
+    }
+    *held = (struct held_out){.n = 0};
+    for (size_t i = 0; i < loader->count; i++) {
+        const struct travel_move *move = &loader->moves[i];
+        const double off =
+            move->lap_s - travel_time_predict(fit, move->rotation_rad, move->displacement_m);
+        if (travel_move_usable(move) && isfinite(off)) {
+            off_s[held->n++] = fabs(off);
+            rss += off * off;
+            const double step = (move->lap_s - mean_s) / (double)held->n;
+            sst += step * (move->lap_s - mean_s) * (double)(held->n - 1);
+            mean_s += step;
+        }
+    }
+    held->unpredicted = loader->count - held->n;
+    held->rmse_s = held->n ? sqrt(rss / (double)held->n) : nan("");
+    held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
+    gsl_sort(off_s, 1, held->n);
+    held->median_s = held->n ? gsl_stats_median_from_sorted_data(off_s, 1, held->n) : nan("");
+    free(off_s);
+    return true;
+}
+
+static void write_out(void *context, const char *text, size_t bytes)
+{
+    (void)context;
+    (void)fwrite(text, 1, bytes, stdout);
+}
+
+static void print_json(const struct travel_fit *fit, size_t skipped,
+                       const struct held_out *held)
+{
+    char text[4096];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, write_out, NULL);
+    json_write_object(&w, NULL);
+    travel_report_members(&w, fit);
+    json_write_int(&w, "skipped", (int64_t)skipped);
+    if (held) {
+        json_write_object(&w, "validation");
+        json_write_int(&w, "n", (int64_t)held->n);
+        json_write_int(&w, "unpredicted", (int64_t)held->unpredicted);
+        json_write_real(&w, "rmse_s", held->rmse_s);
+        json_write_real(&w, "r2", held->r2);
+        json_write_real(&w, "median_s", held->median_s);
+        json_write_close(&w);
+    }
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)putchar('\n');
+}
+
+static void print_bound(double bound)
+{
+    if (isfinite(bound)) {
+        (void)printf("  %9.4g", bound);
+    } else {
+        (void)printf("  %9s", "open");
+    }
+}
+
+static void print_terms(const struct travel_fit *fit)
+{
+    static const char *const labels[TRAVEL_P] = {[TRAVEL_T0] = "delay of every move, s",
+                                                 [TRAVEL_TA] = "extra when it turns, s",
+                                                 [TRAVEL_TR] = "extra when it drives, s",
+                                                 [TRAVEL_INV_W] = "angular speed, rad/s",
+                                                 [TRAVEL_INV_V] = "linear speed, m/s"};
+    static const char *const inverse[TRAVEL_P] = {
+        [TRAVEL_INV_W] = "its inverse, s/rad", [TRAVEL_INV_V] = "its inverse, s/m"};
+    (void)printf("%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from", "to");
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (!fit->identifiable[j]) {
+            (void)printf("%-26s %10s\n", labels[j], "not determined");
+            continue;
+        }
+        const struct travel_value v = travel_report_value(fit, j);
+        (void)printf("%-26s %10.4g", labels[j], v.value);
+        print_bound(v.se);
+        print_bound(v.lo);
+        print_bound(v.hi);
+        (void)putchar('\n');
+        if (inverse[j]) {
+            (void)printf("  %-24s %10.5g", inverse[j], fit->beta[j]);
+            print_bound(fit->se[j]);
+            print_bound(fit->lo[j]);
+            print_bound(fit->hi[j]);
+            (void)putchar('\n');
+        }
+    }
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        const struct travel_combination *c = &fit->combinations[k];
+        (void)printf("%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
+    }
+}
+
+static void print_report(const struct identify_request *request, const struct travel_fit *fit,
+                         size_t skipped, const struct held_out *held)
+{
+    (void)printf("travel times of %zu moves from %zu file%s, method %s\n", fit->n,
+                 request->file_count, request->file_count == 1 ? "" : "s",
+                 travel_method_name(fit->method));
+    if (skipped > 0) {
+        (void)printf("%zu more have no lap and were skipped\n", skipped);
+    }
+    (void)putchar('\n');
+    print_terms(fit);
+    if (fit->n > 0) {
+        (void)printf("\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
+                     "condition %.3g\n",
+                     fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->rank,
+                     fit->condition);
+    }
+    if (held) {
+        (void)printf(
+            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
+            "predictable\n",
+            held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
+    }
+    (void)printf("\nverdict: %s\n", travel_verdict_name(fit->verdict));
+    for (size_t k = 0; k < fit->reason_count; k++) {
+        (void)printf("  - %s\n", fit->reasons[k]);
+    }
+    if (fit->advice_count > 0) {
+        (void)puts("advice:");
+    }
+    for (size_t k = 0; k < fit->advice_count; k++) {
+        (void)printf("  - %s\n", fit->advice[k]);
+    }
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int complain(enum status st)
+{
+    (void)fprintf(stderr, "tandem: identify: the fit failed: %s\n", status_name(st));
+    return EXIT_FAILED;
+}
+
+/* Fits all files together, then each alone to see whether the whole stands for its parts. */
+static int fit_files(const struct identify_request *request, enum travel_method method,
+                     struct loader *loader, size_t *starts)
+{
+    struct travel_fit whole;
+    enum status st = travel_time_fit(loader->moves, loader->count, method, &whole);
+    for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
+         i++) {
+        struct travel_fit part;
+        st = travel_time_fit(loader->moves + starts[i], starts[i + 1] - starts[i], method,
+                             &part);
+        if (st == STATUS_OK) {
+            travel_time_check_part(&whole, base_name(request->files[i]), &part);
+        }
+    }
+    if (st != STATUS_OK) {
+        return complain(st);
+    }
+    struct held_out held;
+    const size_t skipped = loader->skipped;
+    if (request->validate) {
+        loader->count = 0;
+        if (!load(loader, request->validate)) {
+            return EXIT_FAILED;
+        }
+        if (!hold_out(&whole, loader, &held)) {
+            return complain(STATUS_E_NOMEM);
+        }
+    }
+    const struct held_out *shown = request->validate ? &held : NULL;
+    if (request->json) {
+        print_json(&whole, skipped, shown);
+    } else {
+        print_report(request, &whole, skipped, shown);
+    }
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int load_and_fit(const struct identify_request *request, enum travel_method method,
+                        struct loader *loader, size_t *starts)
+{
+    loader->request = request;
+    for (size_t i = 0; i < request->file_count; i++) {
+        starts[i] = loader->count;
+        if (!load(loader, request->files[i])) {
+            return EXIT_FAILED;
+        }
+    }
+    starts[request->file_count] = loader->count;
+    return fit_files(request, method, loader, starts);
+}
+
+int identify_travel_time(const struct identify_request *request)
+{
+    enum travel_method method = TRAVEL_AUTO;
+    if (request->method && !travel_method_from_name(request->method, &method)) {
+        (void)fprintf(stderr,
+                      "tandem: identify: unknown method '%s', ols, huber, tukey and auto are "
+                      "known\n",
+                      request->method);
+        return EXIT_USAGE;
+    }
+    struct loader *loader = calloc(1, sizeof *loader);
+    size_t *starts = calloc(request->file_count + 1, sizeof *starts);
+    const int code = loader && starts ? load_and_fit(request, method, loader, starts)
+                                      : complain(STATUS_E_NOMEM);
+    if (loader) {
+        free(loader->moves);
+    }
+    free(loader);
+    free(starts);
+    return code;
+}
