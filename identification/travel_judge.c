@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Fewer degrees of freedom than this make intervals too wide to lean on. */
 enum { DOF_MIN = 5 };
@@ -37,13 +38,20 @@ void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const ch
 
 void travel_advise(struct travel_fit *fit, const char *format, ...)
 {
-    if (fit->advice_count < TRAVEL_TEXTS_MAX) {
-        va_list args;
-        va_start(args, format);
-        (void)vsnprintf(fit->advice[fit->advice_count], TRAVEL_TEXT_MAX, format, args);
-        va_end(args);
-        fit->advice_count++;
+    if (fit->advice_count == TRAVEL_TEXTS_MAX) {
+        return;
     }
+    char *text = fit->advice[fit->advice_count];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, TRAVEL_TEXT_MAX, format, args);
+    va_end(args);
+    for (size_t k = 0; k < fit->advice_count; k++) {
+        if (strcmp(fit->advice[k], text) == 0) {
+            return;
+        }
+    }
+    fit->advice_count++;
 }
 
 /* What a session may hold: which moves there were, and their usual size. */
@@ -244,6 +252,15 @@ static const char *const inverse_names[TRAVEL_P] = {
 static const char *const inverse_units[TRAVEL_P] = {
     [TRAVEL_INV_W] = "s/rad", [TRAVEL_INV_V] = "s/m"};
 
+static void advise_column(struct travel_fit *fit, enum travel_term term)
+{
+    travel_advise(fit,
+                  "check that the %s column is what the robot %s in a move, not a sum in "
+                  "which back and forth cancel",
+                  term == TRAVEL_INV_W ? "rotation" : "displacement",
+                  term == TRAVEL_INV_W ? "turns" : "drives");
+}
+
 static void judge_speed(struct travel_fit *fit, enum travel_term term)
 {
     const double b = fit->beta[term];
@@ -258,11 +275,7 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
                       "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
                       inverse_names[term], b, inverse_units[term], fit->lo[term],
                       fit->hi[term]);
-        travel_advise(fit,
-                      "check that the %s column is what the robot %s in a move, not a sum "
-                      "in which back and forth cancel",
-                      term == TRAVEL_INV_W ? "rotation" : "displacement",
-                      term == TRAVEL_INV_W ? "turns" : "drives");
+        advise_column(fit, term);
     } else if (fit->lo[term] <= 0.0) {
         travel_reason(fit, TRAVEL_MARGINAL,
                       "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
@@ -343,6 +356,7 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
                           "to %.3g)",
                           name, inverse_names[term], part->beta[term], inverse_units[term],
                           part->lo[term], part->hi[term]);
+            advise_column(whole, term);
         }
     }
 }
