@@ -100,7 +100,7 @@ static const struct option_row pair_rows[] = {
      "Replies no further apart are SYNC."},
     {"timeout_s", OPTION_TIME, "s", "10", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),
      "A side that has not replied by then is a TIMEOUT."},
-    {"value_tolerance_abs", OPTION_REAL, "", "0.05", 0.0, 1e9, "", IN_PAIR(params.value_tolerance_abs),
+    {"value_tolerance_abs", OPTION_REAL, "", "0.02", 0.0, 1e9, "", IN_PAIR(params.value_tolerance_abs),
      "Values of two replies that differ by no more agree, in the value's own unit."},
     {"value_tolerance_ratio", OPTION_REAL, "", "0.05", 0.0, 1.0, "", IN_PAIR(params.value_tolerance_ratio),
      "So do values that differ by no more than this share of the larger one."},
@@ -119,7 +119,7 @@ static const struct option_row pair_rows[] = {
 
     {"clock.bucket_s", OPTION_TIME, "s", "1", 0.001, 3600.0, "", IN_PAIR(params.clock.bucket_us),
      "The fastest message of each such span is kept to compare a robot's clock with the lab's."},
-    {"clock.jump_s", OPTION_TIME, "s", "0.2", 0.001, 86400.0, "", IN_PAIR(params.clock.jump_us),
+    {"clock.jump_s", OPTION_TIME, "s", "0.5", 0.001, 86400.0, "", IN_PAIR(params.clock.jump_us),
      "A larger step of a robot's clock means that it was set."},
     {"clock.drift_ppm_max", OPTION_REAL, "ppm", "500", 0.001, 100000.0, "", IN_PAIR(params.clock.drift_ppm_max),
      "Largest drift that a robot's clock is believed to have."},
