@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 enum {
+    OLDEST = 2,      /* points that may be left over from before a change of the clock */
     LAST_RUN = 8,    /* newest points above the median: by chance once in 256 */
     SHAPE_STEPS = 12 /* bisections for the shape: 4096 steps over its range */
 };
@@ -83,6 +84,18 @@ static void fit_line(const struct clock_line_points *p, size_t from, double slop
     }
 }
 
+/* All residuals but those of the oldest points exceed half the median: a handful of points from
+ * before a change hold a line, at its steepest, that has nothing to do with the others. */
+static bool hangs_on_oldest(const struct residuals *res, size_t n)
+{
+    for (size_t i = OLDEST; i < n; i++) {
+        if (res->r_us[i] < 0.5 * res->sorted_us[n / 2]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Wald and Wolfowitz: too few runs about the median mean that a line does not describe the
  * window (eq. 7). Nor does it when the newest buckets are all above the median: the old part of
  * the window still holds the line while the clock has gone elsewhere. */
@@ -104,7 +117,7 @@ static bool looks_random(const struct residuals *res, size_t n)
         runs += side != last;
         last = side;
     }
-    if (last == 1 && length >= LAST_RUN) {
+    if ((last == 1 && length >= LAST_RUN) || hangs_on_oldest(res, n)) {
         return false;
     }
     const double low = (double)n - high;
