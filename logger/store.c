@@ -98,6 +98,7 @@ static enum status prepare(struct store *s, struct err *err)
         "INSERT INTO entries(pair, n, t_us, id, verdict, json, lag_s)"
         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         "INSERT INTO alarms(pair, n, t_us, id, type, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO log(pair, n, t_us, id, kind, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     };
     static const char count[] = "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                                 " ON CONFLICT DO UPDATE SET count = count + 1";
@@ -201,7 +202,7 @@ static bool fits(const char *text, size_t least, size_t capacity)
 
 bool store_row_is_valid(const struct store_row *row)
 {
-    return (row->kind == STORE_ENTRIES || row->kind == STORE_ALARMS) &&
+    return (unsigned)row->kind < STORE_KIND_COUNT &&
            fits(row->pair, 1, EVENT_PAIR_MAX) && fits(row->id, 0, EVENT_ID_MAX) &&
            fits(row->type, 1, STORE_TYPE_MAX) && row->n <= INT64_MAX && row->json &&
            row->json_bytes <= STORE_JSON_MAX;
@@ -292,14 +293,12 @@ static enum status remove_some(struct store *s, enum store_kind kind, int64_t be
 enum status store_remove_before(struct store *store, int64_t before_us, int limit,
                                 uint64_t *removed, struct err *err)
 {
-    uint64_t entries = 0;
-    uint64_t alarms = 0;
+    uint64_t sum = 0;
     enum status status = store_begin(store, err);
-    if (status == STATUS_OK) {
-        status = remove_some(store, STORE_ENTRIES, before_us, limit, &entries, err);
-    }
-    if (status == STATUS_OK) {
-        status = remove_some(store, STORE_ALARMS, before_us, limit, &alarms, err);
+    for (int kind = 0; kind < STORE_KIND_COUNT && status == STATUS_OK; kind++) {
+        uint64_t gone = 0;
+        status = remove_some(store, (enum store_kind)kind, before_us, limit, &gone, err);
+        sum += gone;
     }
     if (status == STATUS_OK) {
         status = store_commit(store, err);
@@ -308,7 +307,7 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
         store_rollback(store);
         return status;
     }
-    *removed = entries + alarms;
+    *removed = sum;
     return STATUS_OK;
 }
 

@@ -1,4 +1,5 @@
-/* logger/store.h - the results of a lab in a SQLite file: entries and alarms.
+/* logger/store.h - the results of a lab in a SQLite file: entries, alarms, and
+ * the log of those pairs that record every event.
  *
  * Two objects: struct store writes (one thread), struct store_reader reads through its own
  * read-only connection (another thread), neither waits for the other. The journal is the truth
@@ -22,16 +23,16 @@ enum {
     STORE_CURSOR_MAX = 256      /* bytes of a cursor with its NUL */
 };
 
-enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_KIND_COUNT };
+enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_KIND_COUNT };
 
-/* One entry or alarm. All texts are borrowed. */
+/* One entry, alarm or event. All texts are borrowed. */
 struct store_row {
     enum store_kind kind;
     const char *pair; /* 1..EVENT_PAIR_MAX - 1 bytes */
     uint64_t n;       /* its number in the pair, <= INT64_MAX */
     int64_t t_us;     /* lab time: of the command, of the alarm */
     const char *id;   /* of the command, "" when there is none */
-    const char *type; /* an entry's verdict, an alarm's type */
+    const char *type; /* an entry's verdict, an alarm's type, an event's kind */
     double lag_s;     /* of an entry; NaN: none */
     const char *json; /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;
@@ -72,7 +73,7 @@ void store_rollback(struct store *store);
 /* What store_add() accepts. */
 bool store_row_is_valid(const struct store_row *row);
 
-/* Remove at most limit entries and as many alarms that are older than before_us, in a batch of
+/* Remove at most limit rows of each kind that are older than before_us, in a batch of
  * its own. *removed tells how many went: when it is below limit, none is left. */
 MUST_USE enum status store_remove_before(struct store *store, int64_t before_us, int limit,
                                          uint64_t *removed, struct err *err);

@@ -29,16 +29,29 @@ static const char *const steps[STORE_SCHEMA_VERSION] = {
     "  count INTEGER NOT NULL, PRIMARY KEY(kind, pair, type)) WITHOUT ROWID;"
     "INSERT INTO counts SELECT 0, pair, verdict, count(*) FROM entries GROUP BY 2, 3;"
     "INSERT INTO counts SELECT 1, pair, type, count(*) FROM alarms GROUP BY 2, 3;",
+
+    "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX log_by_time ON log(t_us, pair, n);",
+};
+
+static const struct {
+    const char *table, *type_column;
+} kinds[STORE_KIND_COUNT] = {
+    [STORE_ENTRIES] = {"entries", "verdict"},
+    [STORE_ALARMS] = {"alarms", "type"},
+    [STORE_LOG] = {"log", "kind"},
 };
 
 const char *store_schema_table(enum store_kind kind)
 {
-    return kind == STORE_ENTRIES ? "entries" : "alarms";
+    return kinds[kind].table;
 }
 
 const char *store_schema_type_column(enum store_kind kind)
 {
-    return kind == STORE_ENTRIES ? "verdict" : "type";
+    return kinds[kind].type_column;
 }
 
 enum status store_schema_fail(sqlite3 *db, const char *path, int code, const char *what,
@@ -165,7 +178,9 @@ enum status store_schema_spool(sqlite3 *db, const char *path, struct err *err)
         "CREATE TABLE entries(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
         "  id TEXT, verdict TEXT, lag_s REAL, json TEXT);"
         "CREATE TABLE alarms(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, type TEXT, json TEXT);";
+        "  id TEXT, type TEXT, json TEXT);"
+        "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
+        "  id TEXT, kind TEXT, json TEXT);";
     const int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? STATUS_OK : store_schema_fail(db, path, code, "make", err);
 }

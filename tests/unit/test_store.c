@@ -508,7 +508,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 2");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 3");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();
@@ -533,7 +533,7 @@ static void damaged(void)
     fresh_path();
     struct store *s = open_store(NULL);
     CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    for (uint64_t n = 1; n <= 500; n++) {
+    for (uint64_t n = 1; n <= 2000; n++) {
         const struct store_row row = row_of(STORE_ENTRIES, "a", n, (int64_t)n, "SYNC");
         CHECK("new", add(s, &row));
     }
