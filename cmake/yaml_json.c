@@ -1,0 +1,177 @@
+/* cmake/yaml_json.c - build tool: a YAML document as JSON, as a C array.
+ *
+ *     yaml_json IN.yaml OUT.c HEADER NAME
+ *
+ * writes OUT.c, which includes HEADER and defines `const unsigned char NAME[]` and
+ * `const size_t NAME_bytes`. Plain scalars follow YAML's core schema; a key given twice is
+ * refused. For files of our own: anchors that contain themselves would not end.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+static const char *file_name = "";
+
+static json_t *fail(const yaml_mark_t *mark, const char *what)
+{
+    (void)fprintf(stderr, "%s:%zu:%zu: %s\n", file_name, mark->line + 1, mark->column + 1,
+                  what);
+    return NULL;
+}
+
+static json_t *plain_scalar(const char *text)
+{
+    char *end = NULL;
+    if (!*text || strcmp(text, "null") == 0 || strcmp(text, "~") == 0) {
+        return json_null();
+    }
+    if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+        return json_boolean(text[0] == 't');
+    }
+    if (strspn(text, "0123456789+-.eE") == strlen(text)) {
+        errno = 0;
+        const long long whole = strtoll(text, &end, 10);
+        if (!*end && errno == 0) {
+            return json_integer(whole);
+        }
+        const double real = strtod(text, &end);
+        if (!*end) {
+            return json_real(real);
+        }
+    }
+    return json_string(text);
+}
+
+static json_t *convert(yaml_document_t *document, int index);
+
+static json_t *convert_mapping(yaml_document_t *document, const yaml_node_t *node)
+{
+    json_t *object = json_object();
+    for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
+         object && p < node->data.mapping.pairs.top; p++) {
+        const yaml_node_t *key = yaml_document_get_node(document, p->key);
+        if (key->type != YAML_SCALAR_NODE) {
+            json_decref(object);
+            return fail(&key->start_mark, "a key that is a text was expected");
+        }
+        const char *name = (const char *)key->data.scalar.value;
+        if (json_object_get(object, name)) {
+            json_decref(object);
+            return fail(&key->start_mark, "this key was given before");
+        }
+        json_t *value = convert(document, p->value);
+        if (!value || json_object_set_new(object, name, value) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static json_t *convert_sequence(yaml_document_t *document, const yaml_node_t *node)
+{
+    json_t *array = json_array();
+    for (const yaml_node_item_t *p = node->data.sequence.items.start;
+         array && p < node->data.sequence.items.top; p++) {
+        json_t *value = convert(document, *p);
+        if (!value || json_array_append_new(array, value) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *convert(yaml_document_t *document, int index)
+{
+    const yaml_node_t *node = yaml_document_get_node(document, index);
+    switch (node->type) {
+    case YAML_SCALAR_NODE: {
+        const char *text = (const char *)node->data.scalar.value;
+        return node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_scalar(text)
+                                                                  : json_string(text);
+    }
+    case YAML_SEQUENCE_NODE:
+        return convert_sequence(document, node);
+    case YAML_MAPPING_NODE:
+        return convert_mapping(document, node);
+    case YAML_NO_NODE:
+        break;
+    }
+    return fail(&node->start_mark, "an empty node");
+}
+
+static json_t *load(FILE *in)
+{
+    yaml_parser_t parser;
+    yaml_document_t document;
+    json_t *value = NULL;
+    if (!yaml_parser_initialize(&parser)) {
+        return NULL;
+    }
+    yaml_parser_set_input_file(&parser, in);
+    if (yaml_parser_load(&parser, &document)) {
+        if (yaml_document_get_root_node(&document)) {
+            value = convert(&document, 1);
+        }
+        yaml_document_delete(&document);
+    } else {
+        (void)fail(&parser.problem_mark, parser.problem ? parser.problem : "unreadable");
+    }
+    yaml_parser_delete(&parser);
+    return value;
+}
+
+static bool write_array(FILE *out, const char *header, const char *name, const char *text,
+                        size_t bytes)
+{
+    (void)fprintf(out, "/* Made by cmake/yaml_json.c. */\n#include \"%s\"\n\n", header);
+    (void)fprintf(out, "const unsigned char %s[] = {", name);
+    for (size_t i = 0; i < bytes; i++) {
+        (void)fprintf(out, "%s0x%02x,", i % 16 == 0 ? "\n    " : " ",
+                      (unsigned)(unsigned char)text[i]);
+    }
+    (void)fprintf(out, "\n};\n\nconst size_t %s_bytes = sizeof %s;\n", name, name);
+    return !ferror(out);
+}
+
+static bool convert_file(FILE *in, FILE *out, const char *header, const char *name)
+{
+    json_t *value = load(in);
+    char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+    const bool ok = text && write_array(out, header, name, text, strlen(text));
+    free(text);
+    json_decref(value);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        (void)fprintf(stderr, "usage: yaml_json IN.yaml OUT.c HEADER NAME\n");
+        return 2;
+    }
+    file_name = argv[1];
+    FILE *in = fopen(argv[1], "rb");
+    FILE *out = in ? fopen(argv[2], "wb") : NULL;
+    bool ok = false;
+    if (in && out) {
+        ok = convert_file(in, out, argv[3], argv[4]);
+    } else {
+        (void)fprintf(stderr, "%s: cannot be opened\n", argv[in ? 2 : 1]);
+    }
+    if (in) {
+        (void)fclose(in);
+    }
+    if (out && fclose(out) != 0) {
+        ok = false;
+    }
+    if (!ok && out) {
+        (void)remove(argv[2]);
+    }
+    return ok ? 0 : 1;
+}

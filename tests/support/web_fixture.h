@@ -1,0 +1,274 @@
+/* tests/support/web_fixture.h - a lab for the HTTP server to show: two pairs with a history,
+ * their records in a store, and a source that the test can upset. */
+#ifndef TESTS_SUPPORT_WEB_FIXTURE_H
+#define TESTS_SUPPORT_WEB_FIXTURE_H
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "logger/record_json.h"
+#include "logger/store.h"
+#include "twin/effect.h"
+#include "twin/pair.h"
+#include "web/metrics.h"
+#include "web/web.h"
+
+enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674 };
+
+struct fixture {
+    char directory[64], store_path[96];
+    struct store *store;
+    struct pair_params params[FIXTURE_PAIRS];
+    struct pair *pair[FIXTURE_PAIRS];
+    const struct pair *view_pairs[FIXTURE_PAIRS];
+    struct view view;
+    atomic_int acquired; /* views out; must be 0 at the end */
+    atomic_int slow_ms;  /* acquire waits so long: a slow handler */
+    atomic_int command_status;
+    atomic_int commands;
+    pthread_mutex_t lock;
+    char command_pair[EVENT_PAIR_MAX], command_payload[EVENT_RAW_MAX + 1];
+    uint64_t entry_n, alarm_n; /* records stored */
+};
+
+static inline int64_t fixture_us(double s)
+{
+    return (FIXTURE_START_S + INT64_C(0)) * 1000000 + (int64_t)llround(s * 1e6);
+}
+
+/* ---- the source ---- */
+
+static inline const struct view *fixture_acquire(void *context)
+{
+    struct fixture *f = context;
+    const int ms = atomic_load(&f->slow_ms);
+    if (ms > 0) {
+        (void)usleep((useconds_t)ms * 1000);
+    }
+    atomic_fetch_add(&f->acquired, 1);
+    return &f->view;
+}
+
+static inline void fixture_release(void *context, const struct view *view)
+{
+    struct fixture *f = context;
+    (void)view;
+    atomic_fetch_sub(&f->acquired, 1);
+}
+
+static inline enum status fixture_command(void *context, const char *pair, const char *payload,
+                                          size_t bytes, struct err *err)
+{
+    struct fixture *f = context;
+    const enum status status = (enum status)atomic_load(&f->command_status);
+    if (status != STATUS_OK) {
+        return err_set(err, status, "broker", 0, 0, "not now");
+    }
+    (void)pthread_mutex_lock(&f->lock);
+    (void)snprintf(f->command_pair, sizeof f->command_pair, "%s", pair);
+    (void)snprintf(f->command_payload, sizeof f->command_payload, "%.*s", (int)bytes, payload);
+    (void)pthread_mutex_unlock(&f->lock);
+    atomic_fetch_add(&f->commands, 1);
+    return STATUS_OK;
+}
+
+static inline void fixture_metrics(void *context, struct metrics *metrics)
+{
+    (void)context;
+    metrics_counter(metrics, "tandem_journal_lines_total", "Lines written.", 4711);
+}
+
+static inline int64_t fixture_now(void *context)
+{
+    (void)context;
+    return fixture_us(1000);
+}
+
+static inline struct web_source fixture_source(struct fixture *f)
+{
+    return (struct web_source){.context = f,
+                               .acquire = fixture_acquire,
+                               .release = fixture_release,
+                               .command = fixture_command,
+                               .metrics = fixture_metrics,
+                               .now = fixture_now};
+}
+
+/* ---- the history ---- */
+
+static inline void fixture_add(struct fixture *f, const struct store_row *row)
+{
+    bool is_new = false;
+    if (store_begin(f->store, NULL) != STATUS_OK ||
+        store_add(f->store, row, &is_new, NULL) != STATUS_OK ||
+        store_commit(f->store, NULL) != STATUS_OK) {
+        abort();
+    }
+}
+
+static inline void fixture_emit(void *context, const struct effect *effect)
+{
+    struct fixture *f = context;
+    char text[RECORD_JSON_MAX];
+    struct json_writer w;
+    struct store_row row = {.json = text, .pair = f->params[effect->pair].id};
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    if (effect->kind == EFFECT_ENTRY) {
+        const struct entry *e = effect->entry;
+        entry_write_json(&w, NULL, e, row.pair);
+        row.kind = STORE_ENTRIES;
+        row.n = e->n;
+        row.t_us = e->t_us;
+        row.id = e->id;
+        row.type = verdict_name(e->verdict);
+        row.lag_s = e->lag_us == LAB_TIME_NONE ? nan("") : lab_s(e->lag_us);
+        f->entry_n++;
+    } else if (effect->kind == EFFECT_ALARM) {
+        const struct alarm *a = effect->alarm;
+        alarm_write_json(&w, NULL, a, row.pair);
+        row.kind = STORE_ALARMS;
+        row.n = a->n;
+        row.t_us = a->t_us;
+        row.id = a->id;
+        row.type = alarm_type_name(a->type);
+        row.lag_s = nan("");
+        f->alarm_n++;
+    } else if (effect->kind == EFFECT_LOG) {
+        row.kind = STORE_LOG;
+        row.n = f->pair[effect->pair]->version;
+        event_write_json(&w, NULL, effect->event, row.n);
+        row.t_us = effect->t_us;
+        row.id = "";
+        row.type = "event";
+        row.lag_s = nan("");
+    } else {
+        return;
+    }
+    if (!json_write_end(&w)) {
+        abort();
+    }
+    row.json_bytes = w.used;
+    fixture_add(f, &row);
+}
+
+static inline void fixture_step(struct fixture *f, size_t pair, struct event *event, double s)
+{
+    const struct effects fx = {fixture_emit, f};
+    event->t_us = fixture_us(s);
+    (void)snprintf(event->pair, sizeof event->pair, "%s", f->params[pair].id);
+    while (f->pair[pair]->deadline_us < event->t_us) {
+        pair_fire(f->pair[pair], &f->params[pair], &fx);
+    }
+    pair_step(f->pair[pair], &f->params[pair], event, &fx);
+}
+
+/* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,
+ * every seventh the real one answers twice. */
+static inline void fixture_move(struct fixture *f, size_t pair, int k)
+{
+    const double t = 10.0 * k;
+    const double turn = k % 3 == 0 ? 0.0 : 0.2 * (1 + k % 5);
+    const double drive = k % 3 == 1 ? 0.0 : 0.1 * (1 + k % 7);
+    struct event e = {.kind = EVENT_COMMAND, .side = SIDE_COUNT};
+    (void)snprintf(e.command.id, sizeof e.command.id, "c%d", k);
+    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    e.command.rotation_rad = turn;
+    e.command.displacement_m = drive;
+    e.command.source_us = LAB_TIME_NONE;
+    fixture_step(f, pair, &e, t);
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        const double scale = side == SIDE_REAL ? 1.0 : 0.9;
+        const double lap =
+            0.3 + scale * (turn / 1.2 + drive / 0.4) + 0.002 * ((7 * k + 3 * side) % 5);
+        if (side == SIDE_VIRTUAL && k % 10 == 9) {
+            continue;
+        }
+        struct event r = {.kind = EVENT_REPLY, .side = (enum side)side};
+        (void)snprintf(r.reply.id, sizeof r.reply.id, "c%d", k);
+        r.reply.status = REPLY_DONE;
+        r.reply.source_us = fixture_us(t + lap) - 250000 - side;
+        r.reply.source_start_us = LAB_TIME_NONE;
+        fixture_step(f, pair, &r, t + lap);
+        if (side == SIDE_REAL && k % 7 == 6) {
+            fixture_step(f, pair, &r, t + lap);
+        }
+    }
+}
+
+static inline void fixture_open(struct fixture *f, int moves)
+{
+    static const char *const ids[FIXTURE_PAIRS] = {"r1", "r2", "quiet"};
+    *f = (struct fixture){.directory = "/tmp/tandem_web_XXXXXX"};
+    (void)pthread_mutex_init(&f->lock, NULL);
+    if (!mkdtemp(f->directory)) {
+        abort();
+    }
+    (void)snprintf(f->store_path, sizeof f->store_path, "%s/store.db", f->directory);
+    const struct store_params params = {.path = f->store_path, .busy_timeout_ms = 2000};
+    if (store_open(&params, &f->store, NULL) != STATUS_OK) {
+        abort();
+    }
+    for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
+        f->pair[i] = malloc(sizeof *f->pair[i]);
+        pair_params_default(&f->params[i], ids[i]);
+        f->params[i].mode = i == 1 ? PAIR_LINK : PAIR_OBSERVE;
+        f->params[i].record = i == 1 ? PAIR_ALL : PAIR_SMART;
+        f->params[i].timeout_us = 8 * 1000 * 1000;
+        pair_init(f->pair[i], &f->params[i], (uint32_t)i);
+        f->view_pairs[i] = f->pair[i];
+    }
+    for (int k = 0; k < moves; k++) {
+        fixture_move(f, 0, k);
+        fixture_move(f, 1, k);
+    }
+    f->view = (struct view){
+        .t_us = fixture_us(999),
+        .started_us = fixture_us(-100),
+        .lab_name = "test \"lab\"",
+        .prefix = "tandem/v1",
+        .pair_count = FIXTURE_PAIRS,
+        .params = f->params,
+        .pairs = f->view_pairs,
+        .health = {.restored = true, .broker = true, .journal = true, .store = true}};
+    f->view.counts.events[EVENT_COMMAND] = 42;
+}
+
+static inline void fixture_close(struct fixture *f)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    store_close(f->store);
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "%s%s", f->store_path, endings[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(f->directory);
+    for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
+        free(f->pair[i]);
+    }
+    (void)pthread_mutex_destroy(&f->lock);
+}
+
+static inline struct web *fixture_serve(struct fixture *f, const char *token, unsigned threads)
+{
+    const struct web_source source = fixture_source(f);
+    const struct web_options options = {.bind = "127.0.0.1",
+                                        .token = token,
+                                        .threads = threads,
+                                        .connections_max = 256,
+                                        .store_path = f->store_path};
+    struct web *web = NULL;
+    struct err err = {0};
+    if (web_start(&options, &source, &web, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "%s: %s\n", err.where, err.text);
+        abort();
+    }
+    return web;
+}
+
+#endif

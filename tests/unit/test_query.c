@@ -1,0 +1,196 @@
+/* web/query.c and web/cursor.c: strict parameters, and cursors that cannot be made up. */
+#include "tests/support/check.h"
+
+#include "logger/record.h"
+#include "twin/base/lab_time.h"
+#include "web/cursor.h"
+#include "web/query.h"
+
+enum { EVERY = (1 << QUERY_PARAMETER_COUNT) - 1 };
+
+static void test_query_defaults(void)
+{
+    struct query q;
+    struct err err = {0};
+    CHECK_INT("empty", query_parse("", EVERY, &q, &err), STATUS_OK);
+    CHECK_INT("limit", q.limit, QUERY_LIMIT_DEFAULT);
+    CHECK_INT("since", q.since_us, LAB_TIME_NONE);
+    CHECK_INT("until", q.until_us, LAB_TIME_MAX);
+    CHECK("order", !q.oldest);
+    CHECK_INT("format", q.format, QUERY_FORMAT_JSON);
+    CHECK("filters", q.verdict == -1 && q.type == -1 && q.given == 0 && !q.cursor[0]);
+    CHECK_INT("NULL", query_parse(NULL, 0, &q, &err), STATUS_OK);
+}
+
+static void test_query_values(void)
+{
+    struct query q;
+    struct err err = {0};
+    CHECK_INT(
+        "all",
+        query_parse("limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
+                    "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc",
+                    EVERY, &q, &err),
+        STATUS_OK);
+    CHECK_INT("limit", q.limit, 7);
+    CHECK_INT("since", q.since_us, INT64_C(1763617674250000));
+    CHECK_INT("until", q.until_us, INT64_C(1795154155500000));
+    CHECK("order", q.oldest);
+    CHECK_INT("format", q.format, QUERY_FORMAT_CSV);
+    CHECK_INT("verdict", q.verdict, VERDICT_TIMEOUT);
+    CHECK_INT("type", q.type, ALARM_CLOCK_JUMP);
+    CHECK_TEXT("cursor", q.cursor, "abc");
+    CHECK_INT("given", q.given, EVERY);
+}
+
+static void test_query_times(void)
+{
+    static const struct {
+        const char *row, *text;
+        int64_t want;
+    } rows[] = {
+        {"zero", "since=0", 0},
+        {"whole", "since=12", 12000000},
+        {"one digit", "since=12.5", 12500000},
+        {"six digits", "since=12.000001", 12000001},
+        {"latest", "since=99999999999", INT64_C(99999999999000000)},
+        {"exact where doubles are not", "since=9007199254.740993", INT64_C(9007199254740993)},
+        {"encoded point", "since=12%2e5", 12500000},
+        {"iso", "since=1970-01-01T00:00:01Z", 1000000},
+        {"iso, encoded colons", "since=1970-01-01T00%3A00%3A01Z", 1000000},
+        {"iso, offset with plus", "since=1970-01-01T01:00:01+01:00", 1000000},
+        {"iso, encoded plus", "since=1970-01-01T01:00:01%2B0100", 1000000},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct query q = {0};
+        struct err err = {0};
+        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, &q, &err), STATUS_OK);
+        CHECK_INT(rows[i].row, q.since_us, rows[i].want);
+    }
+}
+
+static void test_query_refusals(void)
+{
+    static const struct {
+        const char *row, *text, *where;
+    } rows[] = {
+        {"unknown", "colour=red", "colour"},
+        {"case", "Limit=5", "Limit"},
+        {"unknown, cut", "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee=1",
+         "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"},
+        {"no name", "=5", ""},
+        {"not decodable name", "%zz=1", "%zz"},
+        {"zero", "limit=0", "limit"},
+        {"negative", "limit=-1", "limit"},
+        {"too many", "limit=1001", "limit"},
+        {"overflow", "limit=99999999999999999999", "limit"},
+        {"words", "limit=ten", "limit"},
+        {"trailing", "limit=5x", "limit"},
+        {"space", "limit=%205", "limit"},
+        {"fraction", "limit=5.0", "limit"},
+        {"no value", "limit", "limit"},
+        {"empty value", "limit=", "limit"},
+        {"twice", "limit=5&limit=5", "limit"},
+        {"twice, encoded", "limit=5&%6cimit=6", "limit"},
+        {"NUL", "limit=5%00", "limit"},
+        {"broken escape", "order=%n", "order"},
+        {"no order", "order=up", "order"},
+        {"empty order", "order=", "order"},
+        {"no format", "format=xml", "format"},
+        {"no verdict", "verdict=LATE", "verdict"},
+        {"lower case verdict", "verdict=sync", "verdict"},
+        {"no type", "type=TIMEOUT", "type"},
+        {"not a time", "since=yesterday", "since"},
+        {"negative time", "since=-5", "since"},
+        {"point only", "since=.", "since"},
+        {"open end", "since=5.", "since"},
+        {"too fine", "since=5.1234567", "since"},
+        {"too late", "since=100000000000", "since"},
+        {"exponent", "since=1e9", "since"},
+        {"nan", "since=nan", "since"},
+        {"hex", "since=0x10", "since"},
+        {"no such month", "since=2026-13-01T00:00:00Z", "since"},
+        {"until", "until=x", "until"},
+        {"backwards", "since=10&until=9", "until"},
+        {"empty span", "since=10&until=10", "until"},
+        {"no cursor", "cursor=", "cursor"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct query q = {.limit = 12345};
+        struct err err = {0};
+        CHECK_INT(rows[i].row, query_parse(rows[i].text, EVERY, &q, &err), STATUS_E_PARSE);
+        CHECK_TEXT(rows[i].row, err.where, rows[i].where);
+        CHECK(rows[i].row, err.text[0]);
+        CHECK_INT(rows[i].row, q.limit, 12345);
+    }
+    struct query q;
+    struct err err = {0};
+    CHECK_INT("not of this route",
+              query_parse("verdict=SYNC", QUERY_BIT(QUERY_LIMIT), &q, &err), STATUS_E_PARSE);
+    CHECK_TEXT("not of this route", err.where, "verdict");
+    CHECK_TEXT("not of this route", err.text, "unknown parameter; this resource has limit");
+    err = (struct err){0};
+    CHECK_INT("no parameters at all", query_parse("a=b", 0, &q, &err), STATUS_E_PARSE);
+    CHECK_TEXT("no parameters at all", err.text, "unknown parameter; this resource has none");
+    char text[1000] = "cursor=";
+    memset(text + 7, 'A', 900);
+    err = (struct err){0};
+    CHECK_INT("long cursor", query_parse(text, EVERY, &q, &err), STATUS_E_PARSE);
+    CHECK_TEXT("long cursor", err.where, "cursor");
+}
+
+static void test_cursor_round_trip(void)
+{
+    char place[CURSOR_PLACE_MAX] = "";
+    char text[CURSOR_TEXT_MAX];
+    char back[CURSOR_PLACE_MAX];
+    for (size_t n = 1; n < CURSOR_PLACE_MAX; n++) {
+        place[n - 1] = (char)(' ' + n % 90);
+        cursor_write(place, n, text);
+        CHECK(
+            "url safe",
+            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
+                strlen(text));
+        CHECK("accepted", cursor_read(text, n, back));
+        CHECK_TEXT("same", back, place);
+        CHECK("another list", !cursor_read(text, n + 1, back));
+    }
+}
+
+static void test_cursor_forged(void)
+{
+    char text[CURSOR_TEXT_MAX];
+    char back[CURSOR_PLACE_MAX] = "untouched";
+    cursor_write("1763617674250000:17", 42, text);
+    const size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        char forged[CURSOR_TEXT_MAX];
+        memcpy(forged, text, n + 1);
+        forged[i] = forged[i] == 'A' ? 'B' : 'A';
+        CHECK("altered", !cursor_read(forged, 42, back));
+        memcpy(forged, text, n + 1);
+        forged[i] = '\0';
+        CHECK("cut", !cursor_read(forged, 42, back));
+        forged[i] = '=';
+        CHECK("padding", !cursor_read(forged, 42, back));
+    }
+    CHECK("lengthened", !cursor_read(strcat(text, "A"), 42, back));
+    CHECK("foreign", !cursor_read("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 42, back));
+    CHECK("empty", !cursor_read("", 42, back));
+    CHECK_TEXT("untouched", back, "untouched");
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("query", NULL, NULL);
+    CU_add_test(suite, "defaults", test_query_defaults);
+    CU_add_test(suite, "values", test_query_values);
+    CU_add_test(suite, "times", test_query_times);
+    CU_add_test(suite, "refusals", test_query_refusals);
+    CU_add_test(suite, "cursor round trip", test_cursor_round_trip);
+    CU_add_test(suite, "cursor forged", test_cursor_forged);
+    return check_run();
+}

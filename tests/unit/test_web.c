@@ -1,0 +1,442 @@
+/* The HTTP server over real sockets: every route, every error. It runs threads. */
+#include "tests/support/check.h"
+
+#include "tests/support/http.h"
+#include "tests/support/schema.h"
+#include "tests/support/web_fixture.h"
+#include "web/contract.h"
+#include "web/dispatch.h"
+#include "web/routes.h"
+
+static const char TOKEN[] = "s3cret-token";
+#define AUTH "Authorization: Bearer s3cret-token\r\n"
+
+static struct fixture fixture;
+static struct web *web;
+static uint16_t port;
+static json_t *contract;
+
+static json_t *parse(const struct http_reply *reply)
+{
+    return json_loadb(reply->body, reply->body_bytes, JSON_REJECT_DUPLICATES, NULL);
+}
+
+static const json_t *member(const json_t *node, const char *a, const char *b, const char *c)
+{
+    node = json_object_get(node, a);
+    node = b ? json_object_get(node, b) : node;
+    return c ? json_object_get(node, c) : node;
+}
+
+/* The schema of a route's answer with this status. */
+static const json_t *answer_schema(const char *path, const char *method, const char *status,
+                                   const char *media)
+{
+    const json_t *operation = member(contract, "paths", path, method);
+    const json_t *response =
+        schema_resolve(contract, member(operation, "responses", status, NULL));
+    return member(response, "content", media, "schema");
+}
+
+static void check_contract(const char *path, const char *method, const char *status,
+                           const char *media, const struct http_reply *reply)
+{
+    char why[256] = "";
+    json_t *body = parse(reply);
+    const json_t *schema = answer_schema(path, method, status, media);
+    CHECK(path, schema);
+    CHECK(path, body);
+    if (schema && body) {
+        const bool fits = schema_check(contract, schema, body, path, why, sizeof why);
+        CHECK_TEXT(path, why, "");
+        CHECK(path, fits);
+    }
+    json_decref(body);
+}
+
+static void fill_id(const char *pattern, const char *id, char *out, size_t size)
+{
+    const char *brace = strstr(pattern, "{id}");
+    if (brace) {
+        (void)snprintf(out, size, "%.*s%s%s", (int)(brace - pattern), pattern, id, brace + 4);
+    } else {
+        (void)snprintf(out, size, "%s", pattern);
+    }
+}
+
+static void test_every_get_route(void)
+{
+    static const char *const ids[] = {"r1", "r2", "quiet"};
+    for (size_t i = 0; i < web_route_count * 3; i++) {
+        const struct web_route *route = &web_routes[i / 3];
+        char target[128];
+        char type[128];
+        char text[64];
+        if (route->method != ROUTE_GET) {
+            continue;
+        }
+        fill_id(route->path, ids[i % 3], target, sizeof target);
+        struct http_reply reply = http_get(port, target);
+        CHECK_INT(target, reply.status, 200);
+        http_header(&reply, "Content-Type", type, sizeof type);
+        if (strcmp(route->path, "/metrics") == 0) {
+            CHECK_TEXT(target, type, "text/plain; version=0.0.4; charset=utf-8");
+        } else {
+            CHECK_TEXT(target, type, "application/json");
+            check_contract(route->path, "get", "200", "application/json", &reply);
+        }
+        CHECK_TEXT(target, http_header(&reply, "X-Content-Type-Options", text, sizeof text),
+                   "nosniff");
+        (void)snprintf(type, sizeof type, "%zu", reply.body_bytes);
+        CHECK_TEXT(target, http_header(&reply, "Content-Length", text, sizeof text), type);
+        struct http_reply head = http_request(port, "HEAD", target, "", NULL);
+        CHECK_INT(target, head.status, 200);
+        CHECK_INT(target, head.body_bytes, 0);
+        CHECK(target, http_header(&head, "Content-Length", text, sizeof text)[0]);
+        http_free(&head);
+        http_free(&reply);
+    }
+}
+
+static void check_problem(const char *row, const struct http_reply *reply, int status,
+                          const char *slug)
+{
+    char type[64];
+    char want[64];
+    json_t *body = parse(reply);
+    (void)snprintf(want, sizeof want, "/problems/%s", slug);
+    CHECK_INT(row, reply->status, status);
+    CHECK_TEXT(row, http_header(reply, "Content-Type", type, sizeof type), PROBLEM_MEDIA_TYPE);
+    CHECK_TEXT(row, json_string_value(json_object_get(body, "type")), want);
+    CHECK_INT(row, json_integer_value(json_object_get(body, "status")), status);
+    json_decref(body);
+    check_contract("/api/v1/pairs", "get", "400", PROBLEM_MEDIA_TYPE, reply);
+}
+
+#define LONG_32  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define LONG_256 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32
+#define LONG_512 LONG_256 LONG_256
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *row, *method, *target, *headers, *body;
+        int status;
+        const char *slug;
+    } rows[] = {
+        {"no such path", "GET", "/nothing", "", NULL, 404, "not-found"},
+        {"root", "GET", "/", "", NULL, 404, "not-found"},
+        {"up", "GET", "/api/v1/../../etc/passwd", "", NULL, 404, "not-found"},
+        {"no such pair", "GET", "/api/v1/pairs/r9", "", NULL, 404, "no-such-pair"},
+        {"no such pair, list", "GET", "/api/v1/pairs/r9/entries", "", NULL, 404,
+         "no-such-pair"},
+        {"prefix of an id", "GET", "/api/v1/pairs/r", "", NULL, 404, "no-such-pair"},
+        {"put", "PUT", "/api/v1/pairs", "", "x", 405, "wrong-method"},
+        {"options", "OPTIONS", "/api/v1/pairs", "", NULL, 405, "wrong-method"},
+        {"get of post", "GET", "/api/v1/pairs/r1/commands", "", NULL, 405, "wrong-method"},
+        {"broken escape", "GET", "/api/v1/pairs/%zz", "", NULL, 400, "bad-url"},
+        {"NUL", "GET", "/api/v1/pairs/r1%00", "", NULL, 400, "bad-url"},
+        {"raw byte", "GET", "/api/v1/pairs/r1\xc3\xa9", "", NULL, 400, "bad-url"},
+        {"unknown parameter", "GET", "/api/v1/pairs?foo=1", "", NULL, 400, "bad-parameter"},
+        {"parameter of another", "GET", "/api/v1/pairs?verdict=SYNC", "", NULL, 400,
+         "bad-parameter"},
+        {"any parameter", "GET", "/healthz?x", "", NULL, 400, "bad-parameter"},
+        {"limit", "GET", "/api/v1/pairs?limit=0", "", NULL, 400, "bad-parameter"},
+        {"cursor, pairs", "GET", "/api/v1/pairs?cursor=AAAA", "", NULL, 400, "bad-parameter"},
+        {"cursor, entries", "GET", "/api/v1/pairs/r1/entries?cursor=AAAA", "", NULL, 400,
+         "bad-parameter"},
+        {"long path", "GET", "/" LONG_512, "", NULL, 414, "url-too-long"},
+        {"long query", "GET", "/api/v1/pairs?a=" LONG_512 LONG_512 LONG_512 LONG_512, "", NULL,
+         414, "url-too-long"},
+        {"both long", "GET", "/" LONG_512 "?" LONG_512 LONG_512 LONG_512 LONG_512 LONG_512, "",
+         NULL, 414, "url-too-long"},
+        {"get with a body", "GET", "/api/v1/pairs", "", "{}", 413, "body-too-large"},
+        {"no token", "POST", "/api/v1/pairs/r1/commands", "", "{\"op\":\"go\"}", 401,
+         "unauthorized"},
+        {"wrong token", "POST", "/api/v1/pairs/r1/commands",
+         "Authorization: Bearer s3cret-tokem\r\n", "{\"op\":\"go\"}", 401, "unauthorized"},
+        {"short token", "POST", "/api/v1/pairs/r1/commands", "Authorization: Bearer s3cret\r\n",
+         "{\"op\":\"go\"}", 401, "unauthorized"},
+        {"empty token", "POST", "/api/v1/pairs/r1/commands", "Authorization: Bearer \r\n",
+         "{\"op\":\"go\"}", 401, "unauthorized"},
+        {"repeated token", "POST", "/api/v1/pairs/r1/commands",
+         "Authorization: Bearer s3cret-tokens3cret-token\r\n", "{\"op\":\"go\"}", 401,
+         "unauthorized"},
+        {"basic", "POST", "/api/v1/pairs/r1/commands", "Authorization: Basic czNjcmV0\r\n",
+         "{\"op\":\"go\"}", 401, "unauthorized"},
+        {"command to nobody", "POST", "/api/v1/pairs/r9/commands", AUTH, "{\"op\":\"go\"}", 404,
+         "no-such-pair"},
+        {"no op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{}", 400, "bad-body"},
+        {"empty op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"\"}", 400,
+         "bad-body"},
+        {"empty body", "POST", "/api/v1/pairs/r1/commands", AUTH, "", 400, "bad-body"},
+        {"no body", "POST", "/api/v1/pairs/r1/commands", AUTH, NULL, 400, "bad-body"},
+        {"blank body", "POST", "/api/v1/pairs/r1/commands", AUTH, " \n ", 400, "bad-body"},
+        {"cut", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"go\"", 400, "bad-body"},
+        {"two", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"go\"}{}", 400,
+         "bad-body"},
+        {"array", "POST", "/api/v1/pairs/r1/commands", AUTH, "[{\"op\":\"go\"}]", 400,
+         "bad-body"},
+        {"number as op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":1}", 400,
+         "bad-body"},
+        {"text as number", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"rotation_rad\":\"1\"}", 400, "bad-body"},
+        {"infinite", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"displacement_m\":1e999}", 400, "bad-body"},
+        {"nan", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"displacement_m\":NaN}", 400, "bad-body"},
+        {"given twice", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"op\":\"halt\"}", 400, "bad-body"},
+        {"empty id", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"go\",\"id\":\"\"}",
+         400, "bad-body"},
+        {"null id", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"go\",\"id\":null}",
+         400, "bad-body"},
+        {"op too long", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"abcdefghijklmnop\"}", 400, "bad-body"},
+        {"id too long", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"id\":\"" LONG_32 LONG_32 "\"}", 400, "bad-body"},
+        {"invalid utf-8", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"note\":\"\xff\"}", 400, "bad-body"},
+        {"oversized", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"note\":\"" LONG_256 "\"}", 413, "body-too-large"},
+        {"oversized with the id", "POST", "/api/v1/pairs/r1/commands", AUTH,
+         "{\"op\":\"go\",\"note\":\"" LONG_32 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32 LONG_32
+         "\"}",
+         413, "body-too-large"},
+        {"oversized, no token", "POST", "/api/v1/pairs/r1/commands", "", LONG_512, 401,
+         "unauthorized"},
+        {"oversized, no route", "POST", "/nothing", "", LONG_512, 404, "not-found"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[64];
+        struct http_reply reply =
+            http_request(port, rows[i].method, rows[i].target, rows[i].headers, rows[i].body);
+        check_problem(rows[i].row, &reply, rows[i].status, rows[i].slug);
+        CHECK_INT(rows[i].row,
+                  http_header(&reply, "WWW-Authenticate", text, sizeof text)[0] != '\0',
+                  rows[i].status == 401);
+        CHECK_INT(rows[i].row, http_header(&reply, "Allow", text, sizeof text)[0] != '\0',
+                  rows[i].status == 405);
+        http_free(&reply);
+    }
+    CHECK_INT("none was sent", atomic_load(&fixture.commands), 0);
+}
+
+static void test_problem_members(void)
+{
+    struct http_reply reply =
+        http_get(port, "/api/v1/pairs/r1/entries?limit=5&since=%22%3Cscript%3E&x=1");
+    json_t *body = parse(&reply);
+    CHECK_TEXT("parameter", json_string_value(json_object_get(body, "parameter")), "since");
+    CHECK_TEXT("instance", json_string_value(json_object_get(body, "instance")),
+               "/api/v1/pairs/r1/entries");
+    CHECK("no echo of the value", !strstr(reply.body, "script"));
+    json_decref(body);
+    http_free(&reply);
+    reply = http_get(port, "/a\"b<c>");
+    body = parse(&reply);
+    CHECK_TEXT("escaped", json_string_value(json_object_get(body, "instance")), "/a\"b<c>");
+    json_decref(body);
+    http_free(&reply);
+    char allow[64];
+    reply = http_request(port, "DELETE", "/api/v1/pairs/r1/commands", "", NULL);
+    CHECK_TEXT("allow", http_header(&reply, "Allow", allow, sizeof allow), "POST");
+    http_free(&reply);
+}
+
+static void test_commands(void)
+{
+    static const char TARGET[] = "/api/v1/pairs/r2/commands";
+    struct http_reply reply = http_request(
+        port, "POST", TARGET, AUTH,
+        "\n {\"id\":\"c17\", \"op\":\"go\",\"rotation_rad\":1.57,\"speed\":[1,2]} \n");
+    CHECK_INT("id given", reply.status, 202);
+    CHECK_TEXT("id given", reply.body, "{\"id\":\"c17\",\"pair\":\"r2\"}\n");
+    CHECK_TEXT("passed on as it is", fixture.command_payload,
+               "{\"id\":\"c17\", \"op\":\"go\",\"rotation_rad\":1.57,\"speed\":[1,2]}");
+    CHECK_TEXT("pair", fixture.command_pair, "r2");
+    check_contract("/api/v1/pairs/{id}/commands", "post", "202", "application/json", &reply);
+    http_free(&reply);
+
+    reply = http_request(port, "POST", TARGET, "authorization: bearer   s3cret-token\r\n",
+                         "{\"op\":\"halt\"}");
+    CHECK_INT("id made up", reply.status, 202);
+    CHECK_TEXT("id made up", reply.body,
+               "{\"id\":\"http-1763618674000000-1\",\"pair\":\"r2\"}\n");
+    CHECK_TEXT("id put in", fixture.command_payload,
+               "{\"id\":\"http-1763618674000000-1\",\"op\":\"halt\"}");
+    http_free(&reply);
+
+    reply = http_request(port, "POST", TARGET, AUTH, "{ \"op\" : \"halt\" }");
+    CHECK_TEXT("next number", fixture.command_payload,
+               "{\"id\":\"http-1763618674000000-2\", \"op\" : \"halt\" }");
+    http_free(&reply);
+    CHECK_INT("three were sent", atomic_load(&fixture.commands), 3);
+
+    char text[64];
+    atomic_store(&fixture.command_status, STATUS_E_FULL);
+    reply = http_request(port, "POST", TARGET, AUTH, "{\"op\":\"halt\"}");
+    check_problem("full", &reply, 429, "too-many-commands");
+    CHECK_TEXT("full", http_header(&reply, "Retry-After", text, sizeof text), "1");
+    http_free(&reply);
+    atomic_store(&fixture.command_status, STATUS_E_IO);
+    reply = http_request(port, "POST", TARGET, AUTH, "{\"op\":\"halt\"}");
+    check_problem("broker away", &reply, 503, "no-broker");
+    http_free(&reply);
+    atomic_store(&fixture.command_status, STATUS_E_NOMEM);
+    reply = http_request(port, "POST", TARGET, AUTH, "{\"op\":\"halt\"}");
+    check_problem("anything else", &reply, 500, "internal");
+    http_free(&reply);
+    atomic_store(&fixture.command_status, STATUS_OK);
+    atomic_store(&fixture.commands, 0);
+}
+
+static void test_etag(void)
+{
+    static const char *const targets[] = {
+        "/api/v1/pairs/r1",          "/api/v1/pairs/r1/travel-time", "/api/v1/pairs/r1/clock",
+        "/api/v1/pairs/r1/machines", "/api/v1/openapi.json",
+    };
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        char tag[64];
+        char again[64];
+        char headers[128];
+        struct http_reply reply = http_get(port, targets[i]);
+        http_header(&reply, "ETag", tag, sizeof tag);
+        CHECK_INT(targets[i], strlen(tag), 18);
+        struct http_reply second = http_get(port, targets[i]);
+        CHECK_TEXT(targets[i], second.body, reply.body);
+        CHECK_TEXT(targets[i], http_header(&second, "ETag", again, sizeof again), tag);
+        http_free(&second);
+        (void)snprintf(headers, sizeof headers, "If-None-Match: \"x\", W/%s\r\n", tag);
+        second = http_request(port, "GET", targets[i], headers, NULL);
+        CHECK_INT(targets[i], second.status, 304);
+        CHECK_INT(targets[i], second.body_bytes, 0);
+        CHECK_TEXT(targets[i], http_header(&second, "ETag", again, sizeof again), tag);
+        http_free(&second);
+        second = http_request(port, "GET", targets[i], "If-None-Match: \"0\"\r\n", NULL);
+        CHECK_INT(targets[i], second.status, 200);
+        http_free(&second);
+        http_free(&reply);
+    }
+}
+
+/* A new move changes the fit and its tag, a sample of telemetry neither. */
+static void test_travel_time_follows(void)
+{
+    char before[64];
+    char after[64];
+    struct event sample = {.kind = EVENT_TELEMETRY, .side = SIDE_REAL};
+    sample.telemetry = (struct event_telemetry){.source_us = LAB_TIME_NONE, .seq = -1};
+    fixture_step(&fixture, 0, &sample, 700);
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/travel-time");
+    http_header(&reply, "ETag", before, sizeof before);
+    http_free(&reply);
+    fixture_step(&fixture, 0, &sample, 800);
+    reply = http_get(port, "/api/v1/pairs/r1/travel-time");
+    CHECK_TEXT("telemetry", http_header(&reply, "ETag", after, sizeof after), before);
+    http_free(&reply);
+    fixture_move(&fixture, 0, 81);
+    reply = http_get(port, "/api/v1/pairs/r1/travel-time");
+    CHECK("move", strcmp(http_header(&reply, "ETag", after, sizeof after), before) != 0);
+    json_t *body = parse(&reply);
+    const json_t *fit = json_object_get(body, "real");
+    CHECK_NEAR("speed", json_number_value(member(fit, "values", "linear_speed_mps", NULL)), 0.4,
+               0.05, 0);
+    CHECK_NEAR("speed", json_number_value(member(fit, "values", "angular_speed_radps", NULL)),
+               1.2, 0.05, 0);
+    json_decref(body);
+    http_free(&reply);
+}
+
+static void test_ready(void)
+{
+    struct http_reply reply = http_get(port, "/readyz");
+    CHECK_INT("ready", reply.status, 200);
+    http_free(&reply);
+    fixture.view.health.broker = false;
+    fixture.view.health.store = false;
+    (void)snprintf(fixture.view.health.store_text, sizeof fixture.view.health.store_text,
+                   "disk full");
+    reply = http_get(port, "/readyz");
+    CHECK_INT("not ready", reply.status, 503);
+    check_contract("/readyz", "get", "503", PROBLEM_MEDIA_TYPE, &reply);
+    CHECK("names them", strstr(reply.body, "\"detail\":\"not ready: broker store\""));
+    CHECK("says why", strstr(reply.body, "\"store\":{\"ok\":false,\"text\":\"disk full\"}"));
+    http_free(&reply);
+    reply = http_get(port, "/healthz");
+    CHECK_INT("alive all the same", reply.status, 200);
+    http_free(&reply);
+    fixture.view.health.broker = true;
+    fixture.view.health.store = true;
+}
+
+static void test_metrics_page(void)
+{
+    struct http_reply reply = http_get(port, "/metrics");
+    CHECK("sum", strstr(reply.body, "\ntandem_lab_entries_total{verdict=\"TIMEOUT\"} "));
+    CHECK("pair", strstr(reply.body, "\ntandem_entries_total{pair=\"r2\",verdict=\"AHEAD\"} "));
+    CHECK("speed", strstr(reply.body, "\ntandem_linear_speed_meters_per_second{pair=\"r1\","
+                                      "side=\"real\"} 0."));
+    CHECK("source", strstr(reply.body, "\ntandem_journal_lines_total 4711\n"));
+    CHECK("events", strstr(reply.body, "\ntandem_events_total{kind=\"command\"} 42\n"));
+    if (access("/usr/bin/promtool", X_OK) == 0) {
+        FILE *pipe = popen("/usr/bin/promtool check metrics", "w");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(pipe);
+        CHECK_INT("promtool", fwrite(reply.body, 1, reply.body_bytes, pipe), reply.body_bytes);
+        CHECK_INT("promtool", pclose(pipe), 0);
+    }
+    http_free(&reply);
+}
+
+static void test_pure_helpers(void)
+{
+    CHECK("csv", dispatch_accepts_csv("text/csv"));
+    CHECK("csv before all", dispatch_accepts_csv("text/csv, */*;q=0.1"));
+    CHECK("csv, weighed", dispatch_accepts_csv("application/json;q=0.5 , TEXT/CSV; q=0.9"));
+    CHECK("json first", !dispatch_accepts_csv("application/json, text/csv;q=0.9"));
+    CHECK("refused", !dispatch_accepts_csv("text/csv;q=0"));
+    CHECK("browser", !dispatch_accepts_csv("text/html,application/xhtml+xml,*/*;q=0.8"));
+    CHECK("nothing", !dispatch_accepts_csv(""));
+    CHECK("tag", dispatch_tag_matches("\"a\"", "\"a\""));
+    CHECK("weak", dispatch_tag_matches("\"b\" ,W/\"a\"", "\"a\""));
+    CHECK("any", dispatch_tag_matches("*", "\"a\""));
+    CHECK("longer", !dispatch_tag_matches("\"a\"b", "\"a\""));
+    CHECK("unquoted", !dispatch_tag_matches("a", "\"a\""));
+    CHECK("none", !dispatch_tag_matches("", "\"a\""));
+    CHECK("secret", dispatch_same_secret("abc", "abc"));
+    CHECK("prefix", !dispatch_same_secret("ab", "abc"));
+    CHECK("doubled", !dispatch_same_secret("abcabc", "abc"));
+    CHECK("empty", !dispatch_same_secret("", "abc"));
+    CHECK("no secret", !dispatch_same_secret("", ""));
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    contract = json_loadb((const char *)openapi_json, openapi_json_bytes, 0, NULL);
+    fixture_open(&fixture, 60);
+    web = fixture_serve(&fixture, TOKEN, 2);
+    port = web_port(web);
+    CU_pSuite suite = CU_add_suite("web", NULL, NULL);
+    CU_add_test(suite, "every route", test_every_get_route);
+    CU_add_test(suite, "commands", test_commands);
+    CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "problem members", test_problem_members);
+    CU_add_test(suite, "etag", test_etag);
+    CU_add_test(suite, "travel time", test_travel_time_follows);
+    CU_add_test(suite, "readiness", test_ready);
+    CU_add_test(suite, "metrics", test_metrics_page);
+    CU_add_test(suite, "pure helpers", test_pure_helpers);
+    int result = check_run();
+    web_stop(web);
+    if (atomic_load(&fixture.acquired) != 0) {
+        (void)fprintf(stderr, "a view was not released\n");
+        result = EXIT_FAILURE;
+    }
+    fixture_close(&fixture);
+    json_decref(contract);
+    return result;
+}

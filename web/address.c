@@ -1,0 +1,51 @@
+#include "web/address.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+bool address_parse(const char *text, uint16_t port, struct sockaddr_storage *out,
+                   socklen_t *bytes)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
+        memcpy(out, &v4, sizeof v4);
+        *bytes = sizeof v4;
+        return true;
+    }
+    if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1) {
+        memcpy(out, &v6, sizeof v6);
+        *bytes = sizeof v6;
+        return true;
+    }
+    return false;
+}
+
+bool address_is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof v4);
+        return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, address, sizeof v6);
+        return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) ||
+               (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127);
+    }
+    return false;
+}
+
+uint16_t address_port(const struct sockaddr *address)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    if (address->sa_family == AF_INET6) {
+        memcpy(&v6, address, sizeof v6);
+        return ntohs(v6.sin6_port);
+    }
+    memcpy(&v4, address, sizeof v4);
+    return ntohs(v4.sin_port);
+}

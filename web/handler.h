@@ -1,0 +1,91 @@
+/* web/handler.h - what a handler gets and what it leaves: no sockets, so that it is tested
+ * without any. */
+#ifndef WEB_HANDLER_H
+#define WEB_HANDLER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/json_write.h"
+#include "web/body.h"
+#include "web/problem.h"
+#include "web/query.h"
+#include "web/web.h"
+
+struct fit_cache;
+struct history;
+struct web_route;
+
+enum {
+    WEB_PATH_MAX = 512,
+    WEB_ETAG_MAX = 24,
+    WEB_LINK_MAX = WEB_PATH_MAX + CURSOR_TEXT_MAX + 300,
+    WEB_STATUS_CLASS_COUNT = 6
+};
+
+/* What all requests share. Everything in it may be used from any server thread. */
+struct web_context {
+    const struct web_source *source;
+    const char *token; /* NULL: writing is off */
+    struct history *history;
+    struct fit_cache *fits;
+    atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
+    atomic_uint_least64_t next_command;                     /* numbers made-up ids */
+};
+
+struct web_request {
+    struct web_context *context;
+    const struct web_route *route;
+    const struct view *view; /* valid while the handler runs */
+    char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
+    char id[EVENT_PAIR_MAX]; /* the {id} of the path, or "" */
+    size_t pair;             /* its index in view; valid when the route has an {id} */
+    struct query query;
+    bool csv;         /* wanted, by format= or Accept */
+    const char *body; /* [body_bytes] not terminated; NULL for GET */
+    size_t body_bytes;
+};
+
+/* All zero is an empty 200. */
+struct web_response {
+    unsigned status;        /* 0: 200 */
+    const char *media_type; /* NULL: application/json */
+    struct body body;       /* owner: whoever made the struct */
+    const char *fixed;      /* [fixed_bytes] instead of body: lives as long as the program */
+    size_t fixed_bytes;
+    char etag[WEB_ETAG_MAX];  /* with its quotes; "" for none */
+    char allow[32];           /* for 405 */
+    char link[WEB_LINK_MAX];  /* "" for none */
+    const char *authenticate; /* WWW-Authenticate, NULL for none */
+    unsigned retry_after_s;   /* 0: none */
+    bool varies;              /* by Accept */
+};
+
+/* Fills *response, which comes empty. */
+typedef void web_handler(const struct web_request *request, struct web_response *response);
+
+/* A writer that appends to the response's body, through a small buffer of its own. */
+struct web_writer {
+    struct json_writer json;
+    char buffer[2048];
+};
+
+/* Start writing the body as JSON; end with web_write_end(). */
+struct json_writer *web_write_start(struct web_writer *w, struct web_response *response);
+void web_write_end(struct web_writer *w);
+
+/* Throw away what the response held and make it a problem document. parameter: the query
+ * parameter at fault, or NULL. */
+void web_problem(const struct web_request *request, struct web_response *response,
+                 enum problem_kind kind, const char *parameter, const char *detail);
+
+/* The parameters and state of the request's pair. */
+const struct pair_params *web_pair_params(const struct web_request *request);
+const struct pair *web_pair(const struct web_request *request);
+
+/* Give the response the ETag of its body. */
+void web_tag(struct web_response *response);
+
+#endif

@@ -1,0 +1,134 @@
+#include "web/history.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/record.h"
+
+enum { CONNECTIONS_MAX = 8 };
+
+struct history {
+    char *path;
+    pthread_mutex_t lock;
+    unsigned count;
+    struct {
+        bool taken;
+        struct store_reader *reader; /* NULL: not open */
+    } slot[CONNECTIONS_MAX];
+};
+
+enum status history_create(const char *path, unsigned connections, struct history **out)
+{
+    assert(connections >= 1 && connections <= CONNECTIONS_MAX);
+    struct history *history = calloc(1, sizeof *history);
+    if (!history || pthread_mutex_init(&history->lock, NULL) != 0) {
+        free(history);
+        return STATUS_E_NOMEM;
+    }
+    history->count = connections;
+    history->path = strdup(path);
+    if (!history->path) {
+        history_destroy(history);
+        return STATUS_E_NOMEM;
+    }
+    *out = history;
+    return STATUS_OK;
+}
+
+void history_destroy(struct history *history)
+{
+    if (!history) {
+        return;
+    }
+    for (unsigned i = 0; i < history->count; i++) {
+        store_reader_close(history->slot[i].reader);
+    }
+    (void)pthread_mutex_destroy(&history->lock);
+    free(history->path);
+    free(history);
+}
+
+/* A slot that nobody uses: there is one for every server thread. */
+static unsigned take_slot(struct history *history)
+{
+    unsigned i = 0;
+    int failed = pthread_mutex_lock(&history->lock);
+    assert(!failed);
+    while (i < history->count && history->slot[i].taken) {
+        i++;
+    }
+    assert(i < history->count);
+    history->slot[i].taken = true;
+    failed = pthread_mutex_unlock(&history->lock);
+    assert(!failed);
+    (void)failed;
+    return i;
+}
+
+static void give_slot(struct history *history, unsigned i)
+{
+    int failed = pthread_mutex_lock(&history->lock);
+    assert(!failed);
+    history->slot[i].taken = false;
+    failed = pthread_mutex_unlock(&history->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+struct sink {
+    history_row *row;
+    void *context;
+};
+
+static bool take_row(void *context, const struct store_row *row)
+{
+    const struct sink *sink = context;
+    sink->row(sink->context, row->json, row->json_bytes);
+    return true;
+}
+
+static enum status read_page(struct store_reader *reader, const struct history_page *page,
+                             struct sink *sink, char next[STORE_CURSOR_MAX], struct err *err)
+{
+    static const enum store_kind kinds[] = {[HISTORY_ENTRIES] = STORE_ENTRIES,
+                                            [HISTORY_ALARMS] = STORE_ALARMS,
+                                            [HISTORY_LOG] = STORE_LOG};
+    const char *type = NULL;
+    if (page->kind >= 0) {
+        type = page->table == HISTORY_ENTRIES ? verdict_name((enum verdict)page->kind)
+                                              : alarm_type_name((enum alarm_type)page->kind);
+    }
+    const struct store_query query = {.kind = kinds[page->table],
+                                      .pair = page->pair,
+                                      .type = type,
+                                      .since_us = page->since_us,
+                                      .until_us = page->until_us,
+                                      .newest_first = !page->oldest,
+                                      .limit = (int)page->limit,
+                                      .cursor = page->place};
+    return store_query(reader, &query, take_row, sink, next, err);
+}
+
+enum status history_read(struct history *history, const struct history_page *page,
+                         history_row *row, void *context, char next[STORE_CURSOR_MAX],
+                         struct err *err)
+{
+    struct sink sink = {row, context};
+    enum status status = STATUS_OK;
+    const unsigned i = take_slot(history);
+    struct store_reader **reader = &history->slot[i].reader;
+    if (!*reader) {
+        status = store_reader_open(history->path, reader, err);
+    }
+    if (status == STATUS_OK) {
+        status = read_page(*reader, page, &sink, next, err);
+        if (status != STATUS_OK) {
+            store_reader_close(*reader);
+            *reader = NULL;
+        }
+    }
+    give_slot(history, i);
+    return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+}

@@ -1,0 +1,52 @@
+#include "web/problem.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+static const struct {
+    unsigned status;
+    const char *slug, *title;
+} KINDS[PROBLEM_KIND_COUNT] = {
+    [PROBLEM_BAD_URL] = {400, "bad-url", "Bad URL"},
+    [PROBLEM_BAD_PARAMETER] = {400, "bad-parameter", "Bad parameter"},
+    [PROBLEM_BAD_BODY] = {400, "bad-body", "Bad body"},
+    [PROBLEM_UNAUTHORIZED] = {401, "unauthorized", "Token needed"},
+    [PROBLEM_WRITING_OFF] = {403, "writing-off", "Writing is switched off"},
+    [PROBLEM_NOT_FOUND] = {404, "not-found", "No such resource"},
+    [PROBLEM_NO_SUCH_PAIR] = {404, "no-such-pair", "No such pair"},
+    [PROBLEM_WRONG_METHOD] = {405, "wrong-method", "Method not allowed"},
+    [PROBLEM_BODY_TOO_LARGE] = {413, "body-too-large", "Body too large"},
+    [PROBLEM_URL_TOO_LONG] = {414, "url-too-long", "URL too long"},
+    [PROBLEM_TOO_MANY_COMMANDS] = {429, "too-many-commands", "Too many commands"},
+    [PROBLEM_INTERNAL] = {500, "internal", "Internal error"},
+    [PROBLEM_NOT_READY] = {503, "not-ready", "Not ready"},
+    [PROBLEM_NO_STORE] = {503, "no-store", "Store not readable"},
+    [PROBLEM_NO_BROKER] = {503, "no-broker", "Broker not reachable"},
+};
+
+unsigned problem_status(enum problem_kind kind)
+{
+    assert((unsigned)kind < PROBLEM_KIND_COUNT);
+    return KINDS[kind].status;
+}
+
+const char *problem_slug(enum problem_kind kind)
+{
+    assert((unsigned)kind < PROBLEM_KIND_COUNT);
+    return KINDS[kind].slug;
+}
+
+void problem_open(struct json_writer *w, enum problem_kind kind, const char *instance,
+                  const char *detail)
+{
+    char type[64];
+    (void)snprintf(type, sizeof type, "/problems/%s", problem_slug(kind));
+    json_write_object(w, NULL);
+    json_write_text(w, "type", type);
+    json_write_text(w, "title", KINDS[kind].title);
+    json_write_int(w, "status", (int64_t)problem_status(kind));
+    json_write_text(w, "detail", detail);
+    if (instance[0]) {
+        json_write_text(w, "instance", instance);
+    }
+}

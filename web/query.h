@@ -1,0 +1,60 @@
+/* web/query.h - the query part of a URL, parsed strictly.
+ *
+ * A parameter that the route does not have, one given twice, and a value that is not exactly
+ * what is documented are refused with the parameter's name: a typing error must not widen a
+ * selection silently. Contract: web/openapi.yaml. Pure: no I/O, no clock, no allocation.
+ */
+#ifndef WEB_QUERY_H
+#define WEB_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "twin/base/err.h"
+#include "web/cursor.h"
+
+enum query_parameter {
+    QUERY_LIMIT,
+    QUERY_CURSOR,
+    QUERY_SINCE,
+    QUERY_UNTIL,
+    QUERY_ORDER,
+    QUERY_FORMAT,
+    QUERY_VERDICT,
+    QUERY_TYPE,
+    QUERY_PARAMETER_COUNT
+};
+
+/* Bit of a parameter in a set of them. */
+#define QUERY_BIT(parameter) (1u << (parameter))
+
+enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
+
+enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
+
+struct query {
+    unsigned given;   /* QUERY_BITs that were there */
+    uint32_t limit;   /* 1..QUERY_LIMIT_MAX */
+    int64_t since_us; /* first lab time wanted; LAB_TIME_NONE: from the beginning */
+    int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
+    bool oldest;      /* oldest first; else newest first */
+    enum query_format format;
+    int verdict;                  /* enum verdict, or -1: every */
+    int type;                     /* enum alarm_type, or -1: every */
+    char cursor[CURSOR_TEXT_MAX]; /* "" when absent */
+};
+
+/* What holds when nothing is said. */
+void query_default(struct query *query);
+
+/* Parse text, the part behind '?' as it came ("" or NULL: none). allowed: set of QUERY_BIT.
+ *
+ * Returns STATUS_E_PARSE with err->where the parameter (as it came, cut) and err->text what is
+ * wrong and what would be right. *query is written only on STATUS_OK. */
+MUST_USE enum status query_parse(const char *text, unsigned allowed, struct query *query,
+                                 struct err *err);
+
+/* "limit" … */
+const char *query_parameter_name(enum query_parameter parameter);
+
+#endif

@@ -1,0 +1,31 @@
+#include "web/routes.h"
+
+#include "web/handlers.h"
+
+#define PAGE (QUERY_BIT(QUERY_LIMIT) | QUERY_BIT(QUERY_CURSOR) | QUERY_BIT(QUERY_FORMAT))
+#define HISTORY                                                                                \
+    (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
+#define VERDICT QUERY_BIT(QUERY_VERDICT)
+#define TYPE    QUERY_BIT(QUERY_TYPE)
+
+/* clang-format off */
+const struct web_route web_routes[] = {
+    /* method      path                               body_max       needs_token    parameters         handler */
+    {ROUTE_GET,  "/healthz",                          0,             ROUTE_OPEN,    0,                 get_healthz},
+    {ROUTE_GET,  "/readyz",                           0,             ROUTE_OPEN,    0,                 get_readyz},
+    {ROUTE_GET,  "/metrics",                          0,             ROUTE_READING, 0,                 get_metrics},
+    {ROUTE_GET,  "/api/v1/status",                    0,             ROUTE_READING, 0,                 get_status},
+    {ROUTE_GET,  "/api/v1/openapi.json",              0,             ROUTE_READING, 0,                 get_openapi},
+    {ROUTE_GET,  "/api/v1/pairs",                     0,             ROUTE_READING, PAGE,              get_pairs},
+    {ROUTE_GET,  "/api/v1/pairs/{id}",                0,             ROUTE_READING, 0,                 get_pair},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/entries",        0,             ROUTE_READING, HISTORY | VERDICT, get_entries},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/alarms",         0,             ROUTE_READING, HISTORY | TYPE,    get_alarms},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/log",            0,             ROUTE_READING, HISTORY,           get_log},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/travel-time",    0,             ROUTE_READING, 0,                 get_travel_time},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/clock",          0,             ROUTE_READING, 0,                 get_clock},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/machines",       0,             ROUTE_READING, 0,                 get_machines},
+    {ROUTE_POST, "/api/v1/pairs/{id}/commands",       EVENT_RAW_MAX, ROUTE_WRITING, 0,                 post_command},
+};
+/* clang-format on */
+
+const size_t web_route_count = COUNT(web_routes);

@@ -1,0 +1,388 @@
+#include "web/web.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "web/address.h"
+#include "web/dispatch.h"
+#include "web/fit_cache.h"
+#include "web/history.h"
+#include "web/routes.h"
+
+enum {
+    THREADS_MAX = 4,
+    CONNECTIONS_DEFAULT = 256,
+    IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
+    REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
+    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
+    /* A body that nobody wants is read up to here, so that the client hears why it is refused;
+     * beyond, the connection is closed. */
+    DRAIN_MAX = 64 * 1024,
+    CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
+    BACKLOG = 128,
+    URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
+};
+
+struct web {
+    struct web_source source;
+    struct web_context context;
+    char *token;
+    struct MHD_Daemon *daemon;
+    int listener; /* -1: none */
+    uint16_t port;
+    bool ipv6;
+    atomic_uint in_flight;
+    atomic_bool stopping;
+};
+
+/* One request on its way. */
+struct exchange {
+    struct web *web;
+    bool begun,
+        settled; /* settled: the response is made, the rest of the body is passed over */
+    int64_t begun_ms;
+    size_t received;
+    struct web_request request;
+    struct web_response response;
+    struct body body;
+    char url[URL_MAX]; /* cut ones are still too long */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- one request ---- */
+
+/* The URL before libmicrohttpd decodes it: decoding is strict here and lax there. */
+static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *connection)
+{
+    (void)connection;
+    struct web *web = cls;
+    struct exchange *x = calloc(1, sizeof *x);
+    if (x) {
+        x->web = web;
+        const size_t n = strlen(url);
+        memcpy(x->url, url, n < sizeof x->url ? n : sizeof x->url - 1);
+        atomic_fetch_add(&web->in_flight, 1);
+    }
+    return x;
+}
+
+static void end_exchange(void *cls, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)connection;
+    (void)code;
+    struct web *web = cls;
+    struct exchange *x = *state;
+    if (x) {
+        body_clear(&x->body);
+        body_clear(&x->response.body);
+        free(x);
+        *state = NULL;
+        atomic_fetch_sub(&web->in_flight, 1);
+    }
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static bool peer_is_local(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info && info->client_addr && address_is_loopback(info->client_addr);
+}
+
+static bool add(struct MHD_Response *message, const char *name, const char *value)
+{
+    return MHD_add_response_header(message, name, value) == MHD_YES;
+}
+
+static bool add_headers(const struct exchange *x, struct MHD_Response *message)
+{
+    const struct web_response *r = &x->response;
+    bool ok = add(message, "X-Content-Type-Options", "nosniff") &&
+              add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store");
+    if (r->status != 304) {
+        ok = ok &&
+             add(message, "Content-Type", r->media_type ? r->media_type : "application/json");
+    }
+    if (r->etag[0]) {
+        ok = ok && add(message, "ETag", r->etag);
+    }
+    if (r->allow[0]) {
+        ok = ok && add(message, "Allow", r->allow);
+    }
+    if (r->link[0]) {
+        ok = ok && add(message, "Link", r->link);
+    }
+    if (r->authenticate) {
+        ok = ok && add(message, "WWW-Authenticate", r->authenticate);
+    }
+    if (r->retry_after_s > 0) {
+        ok = ok && add(message, "Retry-After", "1");
+    }
+    if (r->varies) {
+        ok = ok && add(message, "Vary", "Accept");
+    }
+    if (atomic_load(&x->web->stopping)) {
+        ok = ok && add(message, "Connection", "close");
+    }
+    return ok;
+}
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
+{
+    struct web_response *r = &x->response;
+    struct MHD_Response *message = NULL;
+    if (r->fixed || r->body.bytes == 0) {
+        /* libmicrohttpd does not write through the pointer of a persistent buffer. */
+        void *text = NULL;
+        memcpy(&text, &r->fixed, sizeof text);
+        message = MHD_create_response_from_buffer(r->fixed ? r->fixed_bytes : 0, text,
+                                                  MHD_RESPMEM_PERSISTENT);
+    } else {
+        message =
+            MHD_create_response_from_buffer(r->body.bytes, r->body.text, MHD_RESPMEM_MUST_FREE);
+        if (message) {
+            r->body = (struct body){0};
+        }
+    }
+    if (!message) {
+        return MHD_NO;
+    }
+    enum MHD_Result result = MHD_NO;
+    if (add_headers(x, message)) {
+        result = MHD_queue_response(connection, r->status, message);
+    }
+    MHD_destroy_response(message);
+    return result;
+}
+
+/* Bytes the client announces; 0 when it does not say. */
+static unsigned long long announced(struct MHD_Connection *connection)
+{
+    const char *text = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
+                                     struct exchange *x)
+{
+    const struct web_input input = {.method = method,
+                                    .url = x->url,
+                                    .authorization = header(connection, "Authorization"),
+                                    .accept = header(connection, "Accept"),
+                                    .local = peer_is_local(connection)};
+    const unsigned long long bytes = announced(connection);
+    x->begun = true;
+    x->begun_ms = now_ms();
+    x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
+    if (!x->settled && bytes > x->request.route->body_max) {
+        dispatch_too_large(&x->request, &x->response);
+        x->settled = true;
+    }
+    /* Whoever asks before sending, or would send much, is told at once. */
+    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
+        return send_response(connection, x);
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
+{
+    x->received += *bytes;
+    if (x->received > DRAIN_MAX || now_ms() - x->begun_ms > REQUEST_TIMEOUT_MS) {
+        return MHD_NO;
+    }
+    if (!x->settled && x->received > x->request.route->body_max) {
+        dispatch_too_large(&x->request, &x->response);
+        x->settled = true;
+    }
+    if (!x->settled) {
+        body_append(&x->body, data, *bytes);
+    }
+    *bytes = 0;
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *bytes, void **state)
+{
+    (void)cls;
+    (void)url;
+    (void)version;
+    struct exchange *x = *state;
+    if (!x) {
+        return MHD_NO;
+    }
+    if (!x->begun) {
+        return begin_request(connection, method, x);
+    }
+    if (*bytes > 0) {
+        return take_body(x, data, bytes);
+    }
+    if (!x->settled) {
+        x->settled = true;
+        dispatch_body(&x->request, x->body.text, x->body.bytes,
+                      header(connection, "If-None-Match"), &x->response);
+    }
+    return send_response(connection, x);
+}
+
+/* ---- start and stop ---- */
+
+static enum status open_listener(struct web *web, const struct web_options *options,
+                                 struct err *err)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    const int on = 1;
+    if (!address_parse(options->bind, options->port, &address, &bytes)) {
+        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+                       "'%s' is no numeric address; 127.0.0.1 or ::1 would be", options->bind);
+    }
+    if (!address_is_loopback((const struct sockaddr *)&address) && !web->token) {
+        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+                       "%s is beyond loopback: that needs a token (http.token_file)",
+                       options->bind);
+    }
+    web->ipv6 = address.ss_family == AF_INET6;
+    web->listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (web->listener < 0 ||
+        setsockopt(web->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(web->listener, (const struct sockaddr *)&address, bytes) != 0 ||
+        listen(web->listener, BACKLOG) != 0 ||
+        getsockname(web->listener, (struct sockaddr *)&address, &bytes) != 0) {
+        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
+                       options->bind, (unsigned)options->port, strerrordesc_np(errno));
+    }
+    web->port = address_port((const struct sockaddr *)&address);
+    return STATUS_OK;
+}
+
+static enum status start_daemon(struct web *web, const struct web_options *options,
+                                unsigned threads, struct err *err)
+{
+    const unsigned connections =
+        options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT;
+    /* A pool of one is no pool to libmicrohttpd. */
+    const struct MHD_OptionItem pool[] = {
+        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    const unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    web->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, answer, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
+        connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    if (!web->daemon) {
+        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot start the server's threads: %s",
+                       strerrordesc_np(errno));
+    }
+    return STATUS_OK;
+}
+
+static void ignore_broken_pipes(void)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGPIPE, &action, NULL);
+}
+
+static enum status start(struct web *web, const struct web_options *options, struct err *err)
+{
+    const unsigned threads = options->threads < 1             ? 1
+                             : options->threads > THREADS_MAX ? THREADS_MAX
+                                                              : options->threads;
+    web->token = options->token ? strdup(options->token) : NULL;
+    if (options->token && !web->token) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    if (web->token && !web->token[0]) {
+        return err_set(err, STATUS_E_ARG, "http", 0, 0,
+                       "the token is empty; some 32 random characters would be right");
+    }
+    web->context.source = &web->source;
+    web->context.token = web->token;
+    if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
+        fit_cache_create(&web->context.fits) != STATUS_OK) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    const enum status status = open_listener(web, options, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    ignore_broken_pipes();
+    return start_daemon(web, options, threads, err);
+}
+
+enum status web_start(const struct web_options *options, const struct web_source *source,
+                      struct web **web, struct err *err)
+{
+    struct web *made = calloc(1, sizeof *made);
+    if (!made) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    made->source = *source;
+    made->listener = -1;
+    const enum status status = start(made, options, err);
+    if (status != STATUS_OK) {
+        web_stop(made);
+        return status;
+    }
+    *web = made;
+    return STATUS_OK;
+}
+
+uint16_t web_port(const struct web *web)
+{
+    return web->port;
+}
+
+/* No new connections; those that have asked get their answers. */
+static void drain(struct web *web)
+{
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    const int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
+    atomic_store(&web->stopping, true);
+    (void)MHD_quiesce_daemon(web->daemon);
+    while (atomic_load(&web->in_flight) > 0 && now_ms() < until_ms) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+void web_stop(struct web *web)
+{
+    if (!web) {
+        return;
+    }
+    if (web->daemon) {
+        drain(web);
+        MHD_stop_daemon(web->daemon);
+    }
+    if (web->listener >= 0) {
+        (void)close(web->listener);
+    }
+    history_destroy(web->context.history);
+    fit_cache_destroy(web->context.fits);
+    free(web->token);
+    free(web);
+}
