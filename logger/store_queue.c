@@ -349,7 +349,7 @@ static void *run(void *context)
 
 static bool params_are_valid(const struct store_queue_params *params)
 {
-    return params->rows_max > 0 && params->bytes_max >= 2 * STORE_JSON_MAX &&
+    return params->rows_max > 0 && params->bytes_max >= 2 * (size_t)STORE_JSON_MAX &&
            params->bytes_max <= UINT32_MAX && params->commit_ms >= 0 &&
            params->batch_rows > 0 && params->retry_ms_min > 0 &&
            params->retry_ms_max >= params->retry_ms_min && params->retain_s >= 0.0;

@@ -979,7 +979,7 @@ static void queue_ring(void)
     struct store *s = open_store(NULL);
     struct store_queue_params params;
     store_queue_params_init(&params);
-    params.bytes_max = 2 * STORE_JSON_MAX;
+    params.bytes_max = 2 * (size_t)STORE_JSON_MAX;
     params.commit_ms = 0;
     params.batch_rows = 5;
     struct store_queue *q = start_queue(&params, s);
