@@ -1,0 +1,278 @@
+/* Laws that hold whatever arrives: random commands, replies, ticks, reconnections and rubbish
+ * from a seed, on three pairs, one of them in link mode. */
+#include "tests/support/lab_script.h"
+
+enum { EVENTS = 4000, IDS = 40, TEXT_MAX = 1 << 22 };
+
+struct log {
+    char *text; /* every effect in words: equal runs leave equal bytes */
+    size_t used;
+    uint64_t entries, alarms, commands, replies;
+};
+
+static void note(void *context, const struct effect *effect)
+{
+    struct log *log = context;
+    char *at = log->text + log->used;
+    const size_t room = TEXT_MAX - log->used;
+    struct json_writer w;
+    json_write_start(&w, at, room, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_int(&w, "kind", effect->kind);
+    json_write_int(&w, "pair", effect->pair);
+    json_write_int(&w, "t", effect->t_us);
+    json_write_int(&w, "side", effect->side);
+    switch (effect->kind) {
+    case EFFECT_ENTRY:
+        log->entries++;
+        entry_write_json(&w, "entry", effect->entry, "");
+        break;
+    case EFFECT_ALARM:
+        log->alarms++;
+        alarm_write_json(&w, "alarm", effect->alarm, "");
+        break;
+    case EFFECT_COMMAND:
+        log->commands++;
+        json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
+        break;
+    case EFFECT_REPLY:
+        log->replies++;
+        json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
+        break;
+    case EFFECT_PROBE:
+    case EFFECT_CALIBRATION:
+    case EFFECT_LOG:
+    case EFFECT_KIND_COUNT:
+        break;
+    }
+    json_write_close(&w);
+    CU_ASSERT_TRUE_FATAL(json_write_end(&w));
+    log->used += w.used;
+}
+
+struct input {
+    struct event event;
+    char raw[96];
+};
+
+static struct input inputs[EVENTS];
+
+static void make_command(struct input *in, int k)
+{
+    struct event *e = &in->event;
+    e->kind = EVENT_COMMAND;
+    e->side = SIDE_COUNT;
+    if (rand() % 8) {
+        (void)snprintf(e->command.id, sizeof e->command.id, "c%d", rand() % IDS);
+    }
+    (void)snprintf(e->command.op, sizeof e->command.op, "go");
+    e->command.rotation_rad = rand() % 3;
+    e->command.displacement_m = rand() % 3;
+    e->command.source_us = LAB_TIME_NONE;
+    (void)snprintf(in->raw, sizeof in->raw, "{\"n\":%d,\"op\":\"go\"}", k);
+}
+
+static void make_reply(struct input *in, int k)
+{
+    struct event *e = &in->event;
+    e->kind = EVENT_REPLY;
+    e->side = rand() % 2 ? SIDE_REAL : SIDE_VIRTUAL;
+    if (rand() % 8) {
+        (void)snprintf(e->reply.id, sizeof e->reply.id, "c%d", rand() % IDS);
+    }
+    e->reply.status = rand() % 6 ? REPLY_DONE : REPLY_ERROR;
+    e->reply.source_us = rand() % 3 ? e->t_us - rand() % 50000 : LAB_TIME_NONE;
+    e->reply.source_start_us = LAB_TIME_NONE;
+    (void)snprintf(in->raw, sizeof in->raw, "{\"n\":%d,\"status\":\"done\"}", k);
+}
+
+static void make_inputs(void)
+{
+    int64_t t_us = 1000000000;
+    memset(inputs, 0, sizeof inputs);
+    for (int k = 0; k < EVENTS; k++) {
+        struct input *in = &inputs[k];
+        struct event *e = &in->event;
+        t_us += rand() % 4 ? rand() % 400000 : 0;
+        e->t_us = t_us;
+        (void)snprintf(e->pair, sizeof e->pair, "r%d", rand() % 4 + 1); /* r4 does not exist */
+        const int dice = rand() % 100;
+        if (dice < 30) {
+            make_command(in, k);
+        } else if (dice < 85) {
+            make_reply(in, k);
+        } else if (dice < 92) {
+            e->kind = EVENT_CONNECTION;
+            e->side = rand() % 2 ? SIDE_REAL : SIDE_VIRTUAL;
+            e->connection.online = rand() % 2;
+            e->connection.source_us = LAB_TIME_NONE;
+        } else if (dice < 96) {
+            e->kind = EVENT_MALFORMED;
+            e->side = SIDE_COUNT;
+        } else {
+            e->kind = EVENT_TELEMETRY;
+            e->side = SIDE_REAL;
+            e->telemetry.source_us = t_us - rand() % 20000;
+            e->telemetry.seq = k;
+        }
+        e->hash = hash_bytes(hash_text(e->pair), in->raw, sizeof in->raw);
+        if (k > 0 && rand() % 20 == 0) { /* delivered again */
+            *in = inputs[k - 1];
+            in->event.dup = true;
+            in->event.t_us = t_us;
+        }
+    }
+    for (int k = 0; k < EVENTS; k++) {
+        struct event *e = &inputs[k].event;
+        if (e->kind == EVENT_COMMAND) {
+            e->command.raw = inputs[k].raw;
+            e->command.raw_bytes = strlen(inputs[k].raw);
+        } else if (e->kind == EVENT_REPLY) {
+            e->reply.raw = inputs[k].raw;
+            e->reply.raw_bytes = strlen(inputs[k].raw);
+        }
+    }
+}
+
+static struct pair_params params[3];
+static const struct lab_params lab_params = {3, params};
+
+static void make_params(void)
+{
+    for (int k = 0; k < 3; k++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "r%d", k + 1);
+        pair_params_default(&params[k], id);
+        params[k].timeout_us = 3000000;
+    }
+    params[1].mode = PAIR_LINK;
+    params[1].queue_max = 4;
+    params[1].probe_interval_us = 1000000;
+    params[2].outstanding_max = 3;
+}
+
+static struct lab *new_lab(void)
+{
+    return lab_init(aligned_alloc(64, (lab_bytes(&lab_params) + 63) / 64 * 64), &lab_params);
+}
+
+static void start_log(struct log *log)
+{
+    *log = (struct log){.text = malloc(TEXT_MAX)};
+}
+
+static bool same_log(const struct log *a, const struct log *b)
+{
+    return a->used == b->used && memcmp(a->text, b->text, a->used) == 0;
+}
+
+static void run(struct lab *lab, struct log *log, int from, int to)
+{
+    const struct effects fx = {note, log};
+    for (int k = from; k < to; k++) {
+        lab_step(lab, &inputs[k].event, &fx);
+    }
+}
+
+static void check_conservation(const struct lab *lab, const struct log *log)
+{
+    uint64_t entries = 0;
+    uint64_t alarms = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const struct pair *pair = lab_pair(lab, i);
+        const struct pair_counts *c = &pair->counts;
+        uint64_t verdicts = 0;
+        for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
+            verdicts += c->verdict[v];
+        }
+        entries += c->entries;
+        alarms += c->alarms;
+        CHECK_INT("every entry has one verdict", verdicts, c->entries);
+        CHECK_INT("nothing is open", pair->outstanding, 0);
+        CHECK_INT("mask", pair->open_mask, 0);
+        CHECK_INT("no machine fails",
+                  pair->logger_stats.faults + pair->link_stats.faults +
+                      pair->dispatch_stats.faults,
+                  0);
+        /* Each command became an entry, or was refused because its id was in use. */
+        CHECK("every command has its entry",
+              c->commands >= c->entries &&
+                  c->commands - c->entries <= c->alarm[ALARM_DUPLICATE]);
+    }
+    CHECK_INT("entries are emitted once", log->entries, entries);
+    CHECK_INT("alarms too", log->alarms, alarms);
+    CHECK("something happened", entries > 100 && alarms > 100 && log->replies > 10);
+}
+
+static void test_laws(void)
+{
+    struct log first;
+    struct log second;
+    start_log(&first);
+    start_log(&second);
+    struct lab *lab = new_lab();
+    const struct effects fx = {note, &first};
+    run(lab, &first, 0, EVENTS);
+    lab_finish(lab, &fx);
+    check_conservation(lab, &first);
+
+    /* The same events give the same effects, however often somebody looks at the clock. */
+    struct lab *ticked = new_lab();
+    const struct effects fx2 = {note, &second};
+    for (int k = 0; k < EVENTS; k++) {
+        const int64_t before_us = k > 0 ? inputs[k - 1].event.t_us : inputs[0].event.t_us;
+        struct event tick = {.kind = EVENT_TICK, .side = SIDE_COUNT};
+        tick.t_us = before_us + (inputs[k].event.t_us - before_us) / 2;
+        lab_step(ticked, &tick, &fx2);
+        lab_step(ticked, &inputs[k].event, &fx2);
+    }
+    lab_finish(ticked, &fx2);
+    CHECK("ticks change nothing", same_log(&first, &second));
+    free(lab);
+    free(ticked);
+    free(first.text);
+    free(second.text);
+}
+
+static void test_checkpoint(void)
+{
+    struct log whole;
+    struct log parts;
+    start_log(&whole);
+    start_log(&parts);
+    struct lab *lab = new_lab();
+    run(lab, &whole, 0, EVENTS);
+
+    struct lab *before = new_lab();
+    const int cut = rand() % EVENTS;
+    size_t bytes = 0;
+    run(before, &parts, 0, cut);
+    const void *state = lab_state(before, &bytes);
+    struct lab *after = new_lab();
+    CHECK_INT("loads", lab_load(after, state, bytes), STATUS_OK);
+    CHECK_INT("another size is refused", lab_load(after, state, bytes - 1), STATUS_E_STALE);
+    free(before);
+    run(after, &parts, cut, EVENTS);
+    CHECK("a checkpoint changes nothing", same_log(&whole, &parts));
+
+    const uint64_t print = lab_fingerprint(&lab_params);
+    params[0].timeout_us++;
+    CHECK("other parameters, other fingerprint", lab_fingerprint(&lab_params) != print);
+    params[0].timeout_us--;
+    free(lab);
+    free(after);
+    free(whole.text);
+    free(parts.text);
+}
+
+int main(void)
+{
+    srand(check_seed(1));
+    make_params();
+    make_inputs();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("lab", NULL, NULL);
+    CU_add_test(suite, "laws", test_laws);
+    CU_add_test(suite, "checkpoint", test_checkpoint);
+    return check_run();
+}

@@ -1,0 +1,166 @@
+/* tests/support/lab_script.h - a lab with one or more pairs, driven by hand, its effects kept.
+ */
+#ifndef TESTS_SUPPORT_LAB_SCRIPT_H
+#define TESTS_SUPPORT_LAB_SCRIPT_H
+
+#include "tests/support/check.h"
+
+#include "logger/json_write.h"
+#include "logger/record_json.h"
+#include "twin/base/hash.h"
+#include "twin/lab.h"
+
+enum { SCRIPT_KEPT_MAX = 256, SCRIPT_PAYLOAD_MAX = 512 };
+
+struct script_effect {
+    enum effect_kind kind;
+    uint32_t pair;
+    int64_t t_us;
+    enum side side;
+    struct entry entry;
+    struct alarm alarm;
+    int64_t probe;
+    char payload[SCRIPT_PAYLOAD_MAX];
+};
+
+struct script {
+    struct pair_params params[4];
+    struct lab_params lab_params;
+    struct lab *lab;
+    size_t
+        count; /* effects since the last clear; those beyond SCRIPT_KEPT_MAX are counted only */
+    struct script_effect effect[SCRIPT_KEPT_MAX];
+    struct effects fx;
+};
+
+static inline void script_emit(void *context, const struct effect *effect)
+{
+    struct script *s = context;
+    if (s->count++ >= SCRIPT_KEPT_MAX) {
+        return;
+    }
+    struct script_effect *kept = &s->effect[s->count - 1];
+    memset(kept, 0, sizeof *kept);
+    kept->kind = effect->kind;
+    kept->pair = effect->pair;
+    kept->t_us = effect->t_us;
+    kept->side = effect->side;
+    if (effect->kind == EFFECT_ENTRY) {
+        kept->entry = *effect->entry;
+    } else if (effect->kind == EFFECT_ALARM) {
+        kept->alarm = *effect->alarm;
+    } else if (effect->kind == EFFECT_PROBE) {
+        kept->probe = effect->probe;
+    } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY) {
+        (void)snprintf(kept->payload, sizeof kept->payload, "%.*s", (int)effect->payload.bytes,
+                       effect->payload.text);
+    }
+}
+
+/* Defaults for `pairs` pairs r1, r2 …; change s->params, then script_open(). */
+static inline void script_init(struct script *s, size_t pairs)
+{
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; i < pairs; i++) {
+        char id[32];
+        (void)snprintf(id, sizeof id, "r%zu", i + 1);
+        pair_params_default(&s->params[i], id);
+    }
+    s->lab_params = (struct lab_params){pairs, s->params};
+    s->fx = (struct effects){script_emit, s};
+}
+
+static inline void script_open(struct script *s)
+{
+    s->lab =
+        lab_init(aligned_alloc(64, (lab_bytes(&s->lab_params) + 63) / 64 * 64), &s->lab_params);
+}
+
+static inline void script_close(struct script *s)
+{
+    free(s->lab);
+    s->lab = NULL;
+}
+
+static inline struct event script_event(const char *pair, int64_t t_us, enum event_kind kind,
+                                        enum side side)
+{
+    struct event e = {.t_us = t_us, .kind = kind, .side = side};
+    (void)snprintf(e.pair, sizeof e.pair, "%s", pair);
+    return e;
+}
+
+static inline void script_command(struct script *s, const char *pair, int64_t t_us,
+                                  const char *id)
+{
+    static char raw[128];
+    struct event e = script_event(pair, t_us, EVENT_COMMAND, SIDE_COUNT);
+    (void)snprintf(e.command.id, sizeof e.command.id, "%s", id);
+    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    e.command.rotation_rad = 1.57;
+    e.command.displacement_m = 0.6;
+    e.command.source_us = LAB_TIME_NONE;
+    (void)snprintf(raw, sizeof raw, "{\"id\":\"%s\",\"op\":\"go\"}", id);
+    e.command.raw = raw;
+    e.command.raw_bytes = strlen(raw);
+    e.hash = hash_bytes(hash_text(pair), &t_us, sizeof t_us) ^ hash_text(id);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static inline struct event script_reply_event(const char *pair, int64_t t_us, enum side side,
+                                              const char *id, enum reply_status status)
+{
+    static char raw[128];
+    struct event e = script_event(pair, t_us, EVENT_REPLY, side);
+    (void)snprintf(e.reply.id, sizeof e.reply.id, "%s", id);
+    e.reply.status = status;
+    e.reply.source_us = LAB_TIME_NONE;
+    e.reply.source_start_us = LAB_TIME_NONE;
+    (void)snprintf(raw, sizeof raw, "{\"id\":\"%s\",\"status\":\"%s\",\"who\":\"%s\"}", id,
+                   reply_status_name(status), side_name(side));
+    e.reply.raw = raw;
+    e.reply.raw_bytes = strlen(raw);
+    e.hash = hash_bytes(hash_text(raw), &t_us, sizeof t_us);
+    return e;
+}
+
+static inline void script_reply(struct script *s, const char *pair, int64_t t_us,
+                                enum side side, const char *id, enum reply_status status)
+{
+    const struct event e = script_reply_event(pair, t_us, side, id, status);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static inline void script_tick(struct script *s, int64_t t_us)
+{
+    const struct event e = script_event("", t_us, EVENT_TICK, SIDE_COUNT);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+/* The k-th effect of a kind since the last clear; NULL when there are fewer. */
+static inline const struct script_effect *script_find(const struct script *s,
+                                                      enum effect_kind kind, size_t k)
+{
+    for (size_t i = 0; i < s->count && i < SCRIPT_KEPT_MAX; i++) {
+        if (s->effect[i].kind == kind && k-- == 0) {
+            return &s->effect[i];
+        }
+    }
+    return NULL;
+}
+
+static inline size_t script_count(const struct script *s, enum effect_kind kind)
+{
+    size_t n = 0;
+    while (script_find(s, kind, n)) {
+        n++;
+    }
+    return n;
+}
+
+static inline void script_clear(struct script *s)
+{
+    s->count = 0;
+}
+
+#endif

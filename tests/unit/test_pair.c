@@ -1,0 +1,411 @@
+#include "tests/support/lab_script.h"
+
+#define AT(s) ((int64_t)((s)*1e6) + 1000000000)
+#define DONE  REPLY_DONE
+
+/* What goes in, step by step, and what must come out. */
+struct step {
+    const char *row;
+    enum { SEND, REAL, VIRT, TICK } what;
+    const char *id;
+    double t_s;
+    enum reply_status status;
+    const char *verdict; /* of the entry this step closes; NULL: none */
+    const char *alarm;   /* of the first alarm; NULL: none */
+    double lag_s;        /* NAN: none */
+};
+
+static void run_steps(struct script *s, const struct step *steps, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct step *step = &steps[i];
+        script_clear(s);
+        if (step->what == SEND) {
+            script_command(s, "r1", AT(step->t_s), step->id);
+        } else if (step->what == TICK) {
+            script_tick(s, AT(step->t_s));
+        } else {
+            script_reply(s, "r1", AT(step->t_s), step->what == REAL ? SIDE_REAL : SIDE_VIRTUAL,
+                         step->id, step->status);
+        }
+        const struct script_effect *entry = script_find(s, EFFECT_ENTRY, 0);
+        const struct script_effect *alarm = script_find(s, EFFECT_ALARM, 0);
+        CHECK_TEXT(step->row, entry ? verdict_name(entry->entry.verdict) : "",
+                   step->verdict ? step->verdict : "");
+        CHECK_TEXT(step->row, alarm ? alarm_type_name(alarm->alarm.type) : "",
+                   step->alarm ? step->alarm : "");
+        if (entry && entry->entry.lag_us != LAB_TIME_NONE) {
+            CHECK_NEAR(step->row, lab_s(entry->entry.lag_us), step->lag_s, 0, 1e-9);
+        }
+    }
+}
+
+static void test_observe(void)
+{
+    static const struct step steps[] = {
+        {"reply before any command", REAL, "c1", 0.1, DONE, NULL, "out_of_context", 0},
+        {"send 1", SEND, "c1", 1.0, DONE, NULL, NULL, 0},
+        {"virtual first", VIRT, "c1", 1.3, DONE, NULL, NULL, 0},
+        {"virtual twice", VIRT, "c1", 1.4, DONE, NULL, "duplicate", 0},
+        {"wrong command", REAL, "c9", 1.4, DONE, NULL, "out_of_context", 0},
+        {"ahead", REAL, "c1", 1.5, DONE, "AHEAD", NULL, 0.2},
+        {"after the entry", REAL, "c1", 1.6, DONE, NULL, "duplicate", 0},
+        {"send 2", SEND, "c2", 2.0, DONE, NULL, NULL, 0},
+        {"real first", REAL, "c2", 2.2, DONE, NULL, NULL, 0},
+        {"gap equal to the tolerance", VIRT, "c2", 2.25, DONE, "SYNC", NULL, -0.05},
+        {"send 3", SEND, "c3", 3.0, DONE, NULL, NULL, 0},
+        {"real", REAL, "c3", 3.1, DONE, NULL, NULL, 0},
+        {"behind", VIRT, "c3", 3.9, DONE, "BEHIND", NULL, -0.8},
+        {"send 4", SEND, "c4", 4.0, DONE, NULL, NULL, 0},
+        {"only real", REAL, "c4", 4.5, DONE, NULL, NULL, 0},
+        {"at the deadline", TICK, "", 14.0, DONE, NULL, NULL, 0},
+        {"past it", TICK, "", 14.1, DONE, "TIMEOUT", "timeout", 0},
+        {"late", VIRT, "c4", 14.2, DONE, NULL, "late", 0},
+        {"late again", VIRT, "c4", 14.3, DONE, NULL, "duplicate", 0},
+        {"send 5", SEND, "c5", 20.0, DONE, NULL, NULL, 0},
+        {"blocked", REAL, "c5", 20.5, REPLY_BLOCKED, NULL, NULL, 0},
+        {"says done", VIRT, "c5", 20.6, DONE, "INCONSISTENT", "inconsistent", -0.1},
+        {"send 6", SEND, "c6", 30.0, DONE, NULL, NULL, 0},
+        {"send 7 meanwhile", SEND, "c7", 30.1, DONE, NULL, NULL, 0},
+        {"7 before 6", REAL, "c7", 30.2, DONE, NULL, NULL, 0},
+        {"6", REAL, "c6", 30.3, DONE, NULL, NULL, 0},
+        {"7 closes", VIRT, "c7", 30.4, DONE, "BEHIND", NULL, -0.2},
+        {"id in use", SEND, "c6", 30.5, DONE, NULL, "duplicate", 0},
+        {"6 closes", VIRT, "c6", 30.6, DONE, "BEHIND", NULL, -0.3},
+        {"reply exactly at the deadline counts", SEND, "c8", 40.0, DONE, NULL, NULL, 0},
+        {"real", REAL, "c8", 40.1, DONE, NULL, NULL, 0},
+        {"virtual at 50.0", VIRT, "c8", 50.0, DONE, "BEHIND", NULL, -9.9},
+    };
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    run_steps(&s, steps, COUNT(steps));
+    CHECK_INT("none open", lab_pair(s.lab, 0)->outstanding, 0);
+    CHECK_INT("machines", lab_pair(s.lab, 0)->logger_stats.faults, 0);
+    script_close(&s);
+}
+
+static void test_without_ids(void)
+{
+    static const struct step steps[] = {
+        {"reply before any command", REAL, "", 0.1, DONE, NULL, "out_of_context", 0},
+        {"first", SEND, "", 1.0, DONE, NULL, NULL, 0},
+        {"real", REAL, "", 1.5, DONE, NULL, NULL, 0},
+        {"real again", REAL, "", 1.6, DONE, NULL, "out_of_context", 0},
+        {"next before the virtual", SEND, "", 2.0, DONE, NULL, NULL, 0},
+        {"virtual answers the first", VIRT, "", 2.2, DONE, "BEHIND", NULL, -0.7},
+        {"real answers the second", REAL, "", 2.5, DONE, NULL, NULL, 0},
+        {"virtual too", VIRT, "", 2.5, DONE, "SYNC", NULL, 0},
+        {"third", SEND, "", 3.0, DONE, NULL, NULL, 0},
+        {"real", REAL, "", 3.5, DONE, NULL, NULL, 0},
+        {"times out", TICK, "", 14.0, DONE, "TIMEOUT", "timeout", 0},
+        {"late", VIRT, "", 14.1, DONE, NULL, "late", 0},
+        {"only once late", VIRT, "", 14.2, DONE, NULL, "out_of_context", 0},
+    };
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    run_steps(&s, steps, COUNT(steps));
+    script_close(&s);
+}
+
+static void test_values(void)
+{
+    static struct script s;
+    static const struct {
+        const char *row;
+        double real, virtual;
+        bool named, is_text;
+        const char *verdict;
+    } rows[] = {
+        {"equal", 1.5, 1.5, true, false, "SYNC"},
+        {"within abs", 0.001, 0.02, true, false, "SYNC"},
+        {"within ratio", 100.0, 104.0, true, false, "SYNC"},
+        {"beyond", 1.5, 1.7, true, false, "INCONSISTENT"},
+        {"one side does not tell it", 1.5, 9.0, false, false, "SYNC"},
+        {"text equal", 7.0, 7.0, true, true, "SYNC"},
+        {"text differs", 7.0, 8.0, true, true, "INCONSISTENT"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        script_init(&s, 1);
+        script_open(&s);
+        script_command(&s, "r1", AT(1), "c");
+        for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+            struct event e = script_reply_event("r1", AT(2), side, "c", DONE);
+            const double value = side == SIDE_REAL ? rows[i].real : rows[i].virtual;
+            e.reply.value_count = 1;
+            (void)snprintf(e.reply.values[0].name, EVENT_NAME_MAX, "%s",
+                           side == SIDE_REAL || rows[i].named ? "x_m" : "y_m");
+            e.reply.values[0].is_number = !rows[i].is_text;
+            e.reply.values[0].number = value;
+            e.reply.values[0].text_hash = (uint64_t)value;
+            lab_step(s.lab, &e, &s.fx);
+        }
+        const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+        CHECK_TEXT(rows[i].row, entry ? verdict_name(entry->entry.verdict) : "",
+                   rows[i].verdict);
+        script_close(&s);
+    }
+}
+
+static void test_overflow(void)
+{
+    static struct script s;
+    char id[16];
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < PAIR_OUTSTANDING_MAX + 1; k++) {
+        (void)snprintf(id, sizeof id, "c%d", k);
+        script_command(&s, "r1", AT(k * 0.001), id);
+    }
+    const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+    CHECK_INT("one entry at once", script_count(&s, EFFECT_ENTRY), 1);
+    CHECK_TEXT("overflow", entry ? verdict_name(entry->entry.verdict) : "", "OVERFLOW");
+    CHECK_TEXT("its id", entry ? entry->entry.id : "", "c16");
+    CHECK_INT("alarm", script_find(&s, EFFECT_ALARM, 0)->alarm.type, ALARM_QUEUE_OVERFLOW);
+    script_reply(&s, "r1", AT(1), SIDE_REAL, "c16", DONE);
+    CHECK_TEXT("its reply is named",
+               alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type), "late");
+    lab_finish(s.lab, &s.fx);
+    CHECK_INT("one entry each", script_count(&s, EFFECT_ENTRY), PAIR_OUTSTANDING_MAX + 1);
+    script_close(&s);
+}
+
+static void test_link_overflow(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    s.params[0].mode = PAIR_LINK;
+    s.params[0].queue_max = 1;
+    script_open(&s);
+    script_command(&s, "r1", AT(0), "a");
+    script_command(&s, "r1", AT(0.1), "b");
+    script_clear(&s);
+    script_command(&s, "r1", AT(0.2), "c");
+    CHECK_INT("not sent", script_count(&s, EFFECT_COMMAND), 0);
+    CHECK_INT("L1 is told", script_count(&s, EFFECT_REPLY), 1);
+    CHECK("error",
+          strstr(script_find(&s, EFFECT_REPLY, 0)->payload, "\"status\":\"error\"") != NULL);
+    CHECK_TEXT("entry", verdict_name(script_find(&s, EFFECT_ENTRY, 0)->entry.verdict),
+               "OVERFLOW");
+    script_close(&s);
+}
+
+static void connect_side(struct script *s, int64_t t_us, enum side side, bool online,
+                         const char *boot, bool retained)
+{
+    struct event e = script_event("r1", t_us, EVENT_CONNECTION, side);
+    e.connection.online = online;
+    e.retained = retained;
+    e.connection.source_us = LAB_TIME_NONE;
+    (void)snprintf(e.connection.boot, sizeof e.connection.boot, "%s", boot);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static void test_connection(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    s.params[0].mode = PAIR_LINK;
+    script_open(&s);
+    connect_side(&s, AT(0), SIDE_REAL, false, "", true);
+    CHECK_INT("an old offline is no news", s.count, 0);
+    script_command(&s, "r1", AT(1), "a");
+    CHECK_INT("the absent one is not asked", script_count(&s, EFFECT_COMMAND), 1);
+    script_reply(&s, "r1", AT(2), SIDE_VIRTUAL, "a", DONE);
+    CHECK_TEXT("virtual only", verdict_name(script_find(&s, EFFECT_ENTRY, 0)->entry.verdict),
+               "VIRTUAL_ONLY");
+    script_clear(&s);
+    connect_side(&s, AT(3), SIDE_REAL, true, "b1", false);
+    connect_side(&s, AT(4), SIDE_REAL, true, "b1", false);
+    CHECK_INT("online is no alarm", s.count, 0);
+    connect_side(&s, AT(5), SIDE_REAL, true, "b2", false);
+    CHECK_TEXT("reboot", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "reboot");
+    connect_side(&s, AT(6), SIDE_REAL, false, "", false);
+    connect_side(&s, AT(6), SIDE_REAL, false, "", false);
+    CHECK_TEXT("offline", alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type),
+               "offline");
+    CHECK_INT("said once", script_count(&s, EFFECT_ALARM), 2);
+    script_close(&s);
+}
+
+static void telemetry(struct script *s, int64_t t_us, int64_t source_us, int64_t seq,
+                      const char *boot)
+{
+    struct event e = script_event("r1", t_us, EVENT_TELEMETRY, SIDE_REAL);
+    e.telemetry.source_us = source_us;
+    e.telemetry.seq = seq;
+    (void)snprintf(e.telemetry.boot, sizeof e.telemetry.boot, "%s", boot);
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static void test_telemetry(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    const struct pair_side *real = &lab_pair(s.lab, 0)->side[SIDE_REAL];
+    telemetry(&s, AT(0), LAB_TIME_NONE, 5, "x");
+    telemetry(&s, AT(1), LAB_TIME_NONE, 6, "x");
+    telemetry(&s, AT(2), LAB_TIME_NONE, 10, "x");
+    telemetry(&s, AT(3), LAB_TIME_NONE, 9, "x");
+    CHECK_INT("gap", real->seq_missing, 3);
+    CHECK_INT("no alarm", s.count, 0);
+    telemetry(&s, AT(4), LAB_TIME_NONE, 0, "y");
+    CHECK_TEXT("reboot", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "reboot");
+    CHECK_INT("seq begins anew", real->seq_missing, 3);
+    telemetry(&s, AT(5), LAB_TIME_NONE, 0, "y");
+    CHECK_INT("the same boot is none", script_count(&s, EFFECT_ALARM), 1);
+    script_close(&s);
+
+    script_init(&s, 1);
+    script_open(&s);
+    telemetry(&s, AT(0), LAB_TIME_NONE, 500, "");
+    telemetry(&s, AT(1), LAB_TIME_NONE, 0, "");
+    CHECK_TEXT("without a boot mark",
+               alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type), "reboot");
+    script_close(&s);
+}
+
+/* A robot whose clock is 5 s ahead and whose messages take 10 to 30 ms; its reply takes 200 ms.
+ * The lag of 0.19 s is the network's, and the verdict says so. */
+static void test_unresolved(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 400; k++) {
+        telemetry(&s, AT(k * 0.1 + 0.010 + 0.005 * (k % 5)), AT(k * 0.1 + 5.0), k, "x");
+    }
+    CHECK_INT("no alarm", s.count, 0);
+    script_command(&s, "r1", AT(50), "c");
+    script_reply(&s, "r1", AT(51.010), SIDE_VIRTUAL, "c", DONE);
+    struct event e = script_reply_event("r1", AT(51.2), SIDE_REAL, "c", DONE);
+    e.reply.source_us = AT(51.0 + 5.0);
+    e.reply.source_start_us = AT(50.0 + 5.0);
+    lab_step(s.lab, &e, &s.fx);
+    const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+    CHECK_NEAR("lag", lab_s(entry->entry.lag_us), 0.19, 0, 1e-9);
+    CHECK_NEAR("motion", lab_s(entry->entry.motion_us[SIDE_REAL]), 1.0, 0, 1e-9);
+    CHECK_NEAR("transport", lab_s(entry->entry.transport_us[SIDE_REAL]), 0.19, 0, 0.01);
+    CHECK_TEXT("verdict", verdict_name(entry->entry.verdict), "UNRESOLVED");
+
+    /* The same lag with a prompt reply is the robot's. */
+    script_clear(&s);
+    script_command(&s, "r1", AT(60), "d");
+    script_reply(&s, "r1", AT(61.010), SIDE_VIRTUAL, "d", DONE);
+    e = script_reply_event("r1", AT(61.2), SIDE_REAL, "d", DONE);
+    e.reply.source_us = AT(61.19 + 5.0);
+    lab_step(s.lab, &e, &s.fx);
+    entry = script_find(&s, EFFECT_ENTRY, 0);
+    CHECK_TEXT("verdict", entry ? verdict_name(entry->entry.verdict) : "", "AHEAD");
+    script_close(&s);
+}
+
+static void test_clock_jump(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    for (int k = 0; k < 200; k++) {
+        const double jump_s = k < 100 ? 0.0 : 3.0;
+        telemetry(&s, AT(k * 0.1 + 0.01), AT(k * 0.1 + jump_s), k, "x");
+    }
+    CHECK_INT("one alarm", script_count(&s, EFFECT_ALARM), 1);
+    CHECK_TEXT("jump", alarm_type_name(script_find(&s, EFFECT_ALARM, 0)->alarm.type),
+               "clock_jump");
+    CHECK("size", strstr(script_find(&s, EFFECT_ALARM, 0)->alarm.detail, "+3.0") != NULL);
+    script_close(&s);
+}
+
+static void test_alarm_rate(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    struct event e = script_event("r1", AT(0), EVENT_MALFORMED, SIDE_COUNT);
+    for (int k = 0; k < 1000; k++) {
+        e.t_us = AT(k * 0.001);
+        lab_step(s.lab, &e, &s.fx);
+    }
+    CHECK_INT("all are counted", lab_pair(s.lab, 0)->counts.alarm[ALARM_MALFORMED], 1000);
+    CHECK_INT("a burst is recorded", s.count, 20);
+    e.t_us = AT(100);
+    lab_step(s.lab, &e, &s.fx);
+    CHECK_INT("and how many were left out", s.effect[20].alarm.suppressed, 980);
+    script_close(&s);
+}
+
+static void test_probes(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    s.params[0].probe_interval_us = 2000000;
+    script_open(&s);
+    script_tick(&s, AT(10));
+    CHECK_INT("no robot was seen yet", s.count, 0);
+    telemetry(&s, AT(10), LAB_TIME_NONE, 1, "x");
+    script_tick(&s, AT(17));
+    CHECK_INT("every 2 s", s.count, 3);
+    CHECK_INT("at the deadline", s.effect[1].t_us, AT(14));
+    CHECK_INT("number", s.effect[1].probe, 2);
+    struct event e = script_event("r1", AT(17.020), EVENT_ECHO, SIDE_REAL);
+    e.echo = (struct event_echo){3, AT(17), AT(117.01), AT(117.01)};
+    lab_step(s.lab, &e, &s.fx);
+    CHECK_INT("round trip", lab_pair(s.lab, 0)->side[SIDE_REAL].clock.rtt_us, 20000);
+    e = script_event("", AT(18.5), EVENT_STOP, SIDE_COUNT);
+    lab_step(s.lab, &e, &s.fx);
+    CHECK("stopped", lab_next_deadline(s.lab) == LAB_TIME_MAX && lab_stopped(s.lab));
+    script_close(&s);
+}
+
+static void test_calibration(void)
+{
+    static struct script s;
+    char id[16];
+    script_init(&s, 1);
+    s.params[0].window = 20;
+    script_open(&s);
+    for (int k = 0; k < 60; k++) {
+        (void)snprintf(id, sizeof id, "c%d", k);
+        script_command(&s, "r1", AT(k * 20), id);
+        script_reply(&s, "r1", AT(k * 20 + 4), SIDE_REAL, id, DONE);
+        if (k % 10 != 9) { /* every tenth times out on the virtual side */
+            script_reply(&s, "r1", AT(k * 20 + 5), SIDE_VIRTUAL, id,
+                         k % 10 == 8 ? REPLY_ERROR : DONE);
+        }
+    }
+    script_tick(&s, AT(2000));
+    const struct pair *pair = lab_pair(s.lab, 0);
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    CHECK_INT("real moves", pair->side[SIDE_REAL].moves, 60);
+    CHECK_INT("virtual moves", pair->side[SIDE_VIRTUAL].moves, 48);
+    CHECK_INT("excluded and counted", pair->side[SIDE_VIRTUAL].moves_excluded, 12);
+    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_REAL, moves), 20);
+    CHECK_NEAR("lap", moves[19].lap_s, 4.0, 1e-6, 0);
+    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_VIRTUAL, moves), 16);
+    CHECK_INT("published every 5", script_count(&s, EFFECT_CALIBRATION), 12);
+    script_close(&s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("pair", NULL, NULL);
+    CU_add_test(suite, "observe", test_observe);
+    CU_add_test(suite, "without ids", test_without_ids);
+    CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "overflow", test_overflow);
+    CU_add_test(suite, "link overflow", test_link_overflow);
+    CU_add_test(suite, "connection", test_connection);
+    CU_add_test(suite, "telemetry", test_telemetry);
+    CU_add_test(suite, "unresolved", test_unresolved);
+    CU_add_test(suite, "clock jump", test_clock_jump);
+    CU_add_test(suite, "alarm rate", test_alarm_rate);
+    CU_add_test(suite, "probes", test_probes);
+    CU_add_test(suite, "calibration", test_calibration);
+    return check_run();
+}
