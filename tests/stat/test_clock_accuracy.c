@@ -3,6 +3,7 @@
  * docs/model/clock.md. */
 #include "twin/clock_map.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -179,7 +180,8 @@ struct row {
     double grain_us, wander;
 };
 
-static void run_row(const struct row *row)
+/* Only the maps that have reached the state count. */
+static void run_row(const struct row *row, enum clock_map_state state)
 {
     const int runs = row->seconds >= 400 ? 100 : 200;
     struct tally offset = {0};
@@ -197,7 +199,7 @@ static void run_row(const struct row *row)
         while (r.t_us < row->seconds * 1e6) {
             jumped += send_one(&r, &map) != CLOCK_MAP_FINE;
         }
-        if (map.state == CLOCK_MAP_LOCKED) {
+        if (map.state == state) {
             tally_add(&offset, offset_error_us(&r, &map) - CONSTANT_US, offset_sd_us(&r, &map));
             tally_add(&drift, map.drift - r.drift, map.drift_sd);
             used += map.used;
@@ -306,7 +308,23 @@ static void test_rows(void)
                  "rms, claimed "
                  "sd, z2, %%in95 | drift [ppm]: rms, sd, z2, %%in95\n");
     for (size_t i = 0; i < COUNT(rows); i++) {
-        run_row(&rows[i]);
+        run_row(&rows[i], CLOCK_MAP_LOCKED);
+    }
+}
+
+/* Before the map has locked: offset only, the drift anywhere within its prior. */
+static void test_warming(void)
+{
+    static const struct row rows[] = {
+        {LAW_EXP, 5000, 10, 3, 1500, 400, 1.3, 0.92, 0, 0},
+        {LAW_EXP, 5000, 10, 8, 4000, 400, 1.3, 0.92, 0, 0},
+        {LAW_EXP, 5000, 1, 8, 4000, 400, 1.3, 0.92, 0, 0},
+        {LAW_EXP, 5000, 0.1, 60, 20000, 400, 2.5, 0.92, 0, 0},
+    };
+
+    (void)printf("\nwarming up\n");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        run_row(&rows[i], CLOCK_MAP_WARMING);
     }
 }
 
@@ -527,6 +545,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("clock map", NULL, NULL);
     rng_state = check_seed(1);
     CU_add_test(suite, "accuracy and error bars", test_rows);
+    CU_add_test(suite, "warming up", test_warming);
     CU_add_test(suite, "probes", test_probes);
     CU_add_test(suite, "jumps found", test_jumps_found);
     CU_add_test(suite, "no false jumps", test_no_false_jumps);
