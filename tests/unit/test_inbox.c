@@ -1,0 +1,371 @@
+/* tests/unit/test_inbox.c - many threads, a small ring, a failing disk: nothing lost, nothing
+ * twice, in order. */
+#include "tests/support/check.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "logger/journal_reader.h"
+#include "service/inbox.h"
+
+static _Atomic int64_t clock_us = 1700000000000000;
+
+static int64_t read_clock(void)
+{
+    return atomic_fetch_add(&clock_us, 1);
+}
+
+struct bench {
+    char directory[64];
+    struct journal *journal;
+    struct inbox *inbox;
+    int wake_fd;
+};
+
+static _Atomic bool disk_full;
+
+static ssize_t write_unless_full(void *context, int fd, const void *bytes, size_t n)
+{
+    (void)context;
+    if (atomic_load(&disk_full)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return write(fd, bytes, n);
+}
+
+static const struct journal_io disk = {.write = write_unless_full};
+
+static struct bench set_up(void)
+{
+    struct bench b = {.directory = "/tmp/tandem-inbox-XXXXXX"};
+    CU_ASSERT_FATAL(mkdtemp(b.directory) != NULL);
+    struct journal_params params;
+    journal_params_init(&params);
+    params.directory = b.directory;
+    params.rotate_bytes = 100000; /* sections go over several files */
+    params.retry_us = 0;
+    params.io = &disk;
+    CU_ASSERT_FATAL(journal_open(&params, &b.journal, NULL) == STATUS_OK);
+    b.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    CU_ASSERT_FATAL(b.wake_fd >= 0);
+    return b;
+}
+
+static void make_inbox(struct bench *b, size_t ring_bytes, bool journal_samples)
+{
+    const struct inbox_params params = {.ring_bytes = ring_bytes,
+                                        .journal = b->journal,
+                                        .directory = b->directory,
+                                        .journal_samples = journal_samples,
+                                        .now_us = read_clock,
+                                        .wake_fd = b->wake_fd};
+    CU_ASSERT_FATAL(inbox_create(&params, &b->inbox) == STATUS_OK);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+static void tear_down(struct bench *b)
+{
+    inbox_destroy(b->inbox);
+    journal_close(b->journal);
+    (void)close(b->wake_fd);
+    (void)nftw(b->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void take(struct inbox *inbox, unsigned who, unsigned number, enum inbox_kind kind)
+{
+    char payload[64];
+    const int n = snprintf(payload, sizeof payload, "{\"n\":%u}", number);
+    struct message m = {
+        .qos = 1, .payload = payload, .kept_bytes = (size_t)n, .payload_bytes = (size_t)n};
+    (void)snprintf(m.topic, sizeof m.topic, "t/%u", who);
+    inbox_take(inbox, &m, kind);
+}
+
+enum { WRITERS = 4 };
+
+struct tally {
+    unsigned next[WRITERS + 1]; /* number that must come next */
+    unsigned gaps, repeats, backward, malformed, faults, lines, restored;
+    int64_t last_us;
+};
+
+static char scratch[MESSAGE_PAYLOAD_MAX];
+
+static void count_line(struct tally *t, const char *text, size_t bytes)
+{
+    struct message m;
+    if (message_parse(text, bytes, scratch, &m, NULL) != STATUS_OK) {
+        t->malformed++;
+        return;
+    }
+    char payload[64];
+    (void)snprintf(payload, sizeof payload, "%.*s", (int)m.kept_bytes, m.payload);
+    const unsigned long who = strtoul(m.topic + 2, NULL, 10);
+    const unsigned long number = strtoul(payload + 5, NULL, 10);
+    if (who > WRITERS) {
+        t->malformed++;
+        return;
+    }
+    t->gaps += number > t->next[who];
+    t->repeats += number < t->next[who];
+    t->next[who] = (unsigned)number + 1;
+    t->backward += m.t_us < t->last_us;
+    t->last_us = m.t_us;
+    t->lines++;
+}
+
+static void run_round(struct inbox *inbox, struct tally *t)
+{
+    struct inbox_round round;
+    inbox_begin(inbox, &round);
+    struct inbox_line line;
+    struct err err = {0};
+    enum inbox_next next = INBOX_NONE;
+    while ((next = inbox_next(inbox, &round, &line, &err)) != INBOX_NONE) {
+        if (next == INBOX_FAULT) {
+            t->faults++;
+            continue;
+        }
+        t->restored += line.restored;
+        count_line(t, line.text, line.bytes);
+        t->backward += t->last_us > round.now_us; /* a line of this round from its future */
+    }
+}
+
+struct writer {
+    struct inbox *inbox;
+    unsigned who, count, sleep_every;
+    enum inbox_kind kind;
+};
+
+static void *write_many(void *context)
+{
+    const struct writer *w = context;
+    for (unsigned i = 0; i < w->count; i++) {
+        take(w->inbox, w->who, i, w->kind);
+        if (w->sleep_every && i % w->sleep_every == 0) {
+            (void)usleep(300);
+        }
+    }
+    return NULL;
+}
+
+static void test_overflow(void)
+{
+    enum { EACH = 20000 };
+    struct bench b = set_up();
+    make_inbox(&b, 4096, true);
+    pthread_t threads[WRITERS];
+    struct writer writers[WRITERS];
+    for (unsigned i = 0; i < WRITERS; i++) {
+        writers[i] =
+            (struct writer){b.inbox, i, EACH, 20 + 30 * i, i == 1 ? INBOX_SAMPLE : INBOX_EVENT};
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, write_many, &writers[i]) == 0);
+    }
+    struct tally t = {0};
+    unsigned sleeps = 0;
+    for (unsigned idle = 0; t.lines < WRITERS * EACH && idle < 20;) {
+        run_round(b.inbox, &t);
+        if (inbox_sleep(b.inbox, sleeps % 2 == 0)) {
+            struct pollfd p = {.fd = b.wake_fd, .events = POLLIN};
+            idle = poll(&p, 1, sleeps % 2 == 0 ? 5 : 500) > 0 ? 0 : idle + 1;
+            uint64_t wakes = 0;
+            (void)!read(b.wake_fd, &wakes, sizeof wakes);
+            sleeps++;
+        }
+    }
+    for (unsigned i = 0; i < WRITERS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        CHECK_INT("all of each", t.next[i], EACH);
+    }
+    CHECK_INT("lines", t.lines, WRITERS * EACH);
+    CHECK_INT("gaps", t.gaps, 0);
+    CHECK_INT("repeats", t.repeats, 0);
+    CHECK_INT("order of time", t.backward, 0);
+    CHECK_INT("malformed", t.malformed, 0);
+    CHECK_INT("faults", t.faults, 0);
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    CHECK("overflowed again and again", counts.overflows > 3);
+    CHECK_INT("each led to one section", counts.sections, counts.overflows);
+    CHECK_INT("lost", counts.lost, 0);
+    CHECK_INT("events", counts.events, 3 * EACH);
+    CHECK_INT("samples", counts.samples, EACH);
+    const struct journal_position end = journal_end(b.journal);
+    const struct journal_position at = inbox_position(b.inbox);
+    CHECK("position is the journal's end", at.file == end.file && at.offset == end.offset);
+    (void)printf("    %llu overflows, %u sleeps, %llu wakes\n",
+                 (unsigned long long)counts.overflows, sleeps,
+                 (unsigned long long)counts.wakes);
+    tear_down(&b);
+}
+
+static void test_full_disk(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 8192, true);
+    struct tally t = {0};
+    for (unsigned i = 0; i < 300; i++) {
+        /* 100 on the disk (more than the ring holds), 20 with the disk full, the rest on it. */
+        atomic_store(&disk_full, i >= 100 && i < 120);
+        take(b.inbox, 0, i, INBOX_EVENT);
+        if (i % 50 == 49) {
+            run_round(b.inbox, &t);
+        }
+    }
+    run_round(b.inbox, &t);
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    CHECK_INT("all came", t.lines, 300);
+    CHECK_INT("gaps", t.gaps, 0);
+    CHECK_INT("repeats", t.repeats, 0);
+    CHECK_INT("lost", counts.lost, 0);
+    CHECK_INT("not in the journal", counts.not_journalled, 20);
+    tear_down(&b);
+}
+
+/* Ring and disk full at once: what is lost is counted, and what comes later is taken. */
+static void test_everything_full(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 4096, true);
+    struct tally t = {0};
+    atomic_store(&disk_full, true);
+    for (unsigned i = 0; i < 100; i++) {
+        take(b.inbox, 0, i, INBOX_EVENT);
+    }
+    atomic_store(&disk_full, false);
+    take(b.inbox, 0, 100, INBOX_EVENT); /* the ring is still full: goes by the journal */
+    run_round(b.inbox, &t);
+    run_round(b.inbox, &t);
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    CHECK("some lost", counts.lost > 0);
+    CHECK_INT("the others came", t.lines + counts.lost, 101);
+    CHECK_INT("one gap", t.gaps, 1);
+    CHECK_INT("up to the last", t.next[0], 101);
+    tear_down(&b);
+}
+
+static void test_unjournalled_samples(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 4096, false);
+    struct tally t = {0};
+    for (unsigned i = 0; i < 200; i++) {
+        take(b.inbox, 1, i, INBOX_SAMPLE);
+        if (i % 40 == 0) {
+            take(b.inbox, 0, i / 40, INBOX_EVENT);
+        }
+    }
+    run_round(b.inbox, &t); /* what the ring holds */
+    run_round(b.inbox, &t); /* what stands in the journal only */
+    struct inbox_counts counts;
+    inbox_read_counts(b.inbox, &counts);
+    struct journal_stats stats;
+    journal_stats(b.journal, &stats);
+    CHECK_INT("events in the journal", stats.lines, 5);
+    CHECK_INT("events are whole", t.next[0], 5);
+    CHECK("samples dropped", counts.samples_dropped > 0);
+    CHECK_INT("and counted", t.lines + counts.samples_dropped, 205);
+    CHECK_INT("no event lost", counts.lost, 0);
+    tear_down(&b);
+}
+
+static void test_restore(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 4096, true);
+    struct tally first = {0};
+    for (unsigned i = 0; i < 50; i++) {
+        take(b.inbox, 0, i, INBOX_EVENT);
+        if (i == 19) {
+            run_round(b.inbox, &first);
+        }
+    }
+    /* As after a crash: the lab knows 20, the journal 50. */
+    const struct journal_position from = inbox_position(b.inbox);
+    inbox_destroy(b.inbox);
+    make_inbox(&b, 4096, true);
+    inbox_restore(b.inbox, from, journal_end(b.journal));
+    take(b.inbox, 0, 50, INBOX_EVENT);
+    struct tally t = {.next[0] = 20};
+    run_round(b.inbox, &t);
+    CHECK_INT("restored", t.restored, 30);
+    CHECK_INT("then live", t.lines, 31);
+    CHECK_INT("gaps", t.gaps + t.repeats + t.faults, 0);
+    tear_down(&b);
+}
+
+static void test_section_gone(void)
+{
+    struct bench b = set_up();
+    make_inbox(&b, 4096, true);
+    inbox_restore(b.inbox, (struct journal_position){1, 17}, (struct journal_position){1, 99});
+    take(b.inbox, 0, 0, INBOX_EVENT);
+    struct tally t = {0};
+    run_round(b.inbox, &t);
+    CHECK_INT("said", t.faults, 1);
+    CHECK_INT("and went on", t.lines, 1);
+    tear_down(&b);
+}
+
+static void test_wakes(void)
+{
+    static const struct {
+        const char *name;
+        bool nap;
+        enum inbox_kind kind;
+        unsigned count;
+        unsigned wakes;
+    } rows[] = {{"event wakes a sleeper", false, INBOX_EVENT, 1, 1},
+                {"once", false, INBOX_EVENT, 5, 1},
+                {"sample wakes a sleeper", false, INBOX_SAMPLE, 3, 1},
+                {"event ends a nap", true, INBOX_EVENT, 1, 1},
+                {"sample does not", true, INBOX_SAMPLE, 5, 0},
+                {"unless they fill the ring", true, INBOX_SAMPLE, 30, 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct bench b = set_up();
+        make_inbox(&b, 8192, true);
+        struct inbox_round round;
+        struct inbox_line line;
+        inbox_begin(b.inbox, &round);
+        CHECK("nothing", inbox_next(b.inbox, &round, &line, NULL) == INBOX_NONE);
+        CHECK("may sleep", inbox_sleep(b.inbox, rows[i].nap));
+        for (unsigned k = 0; k < rows[i].count; k++) {
+            take(b.inbox, 0, k, rows[i].kind);
+        }
+        struct inbox_counts counts;
+        inbox_read_counts(b.inbox, &counts);
+        CHECK_INT(rows[i].name, counts.wakes, rows[i].wakes);
+        CHECK("may not sleep now", !inbox_sleep(b.inbox, rows[i].nap));
+        tear_down(&b);
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("inbox", NULL, NULL);
+    CU_add_test(suite, "overflow", test_overflow);
+    CU_add_test(suite, "full disk", test_full_disk);
+    CU_add_test(suite, "everything full", test_everything_full);
+    CU_add_test(suite, "unjournalled samples", test_unjournalled_samples);
+    CU_add_test(suite, "restore", test_restore);
+    CU_add_test(suite, "section gone", test_section_gone);
+    CU_add_test(suite, "wakes", test_wakes);
+    return check_run();
+}
