@@ -1,0 +1,178 @@
+/* tests/unit/test_views.c - snapshots do not change, share what has not changed, and are freed;
+ * readers in threads. */
+#include "tests/support/check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "service/views.h"
+
+enum { PAIRS = 3, READERS = 3 };
+
+struct bench {
+    struct pair_params pairs[PAIRS];
+    struct lab_params params;
+    void *memory;
+    struct lab *lab;
+    struct views *views;
+    int64_t t_us;
+};
+
+static void ignore(void *context, const struct effect *effect)
+{
+    (void)context;
+    (void)effect;
+}
+
+static void set_up(struct bench *b)
+{
+    for (int i = 0; i < PAIRS; i++) {
+        char id[EVENT_PAIR_MAX];
+        (void)snprintf(id, sizeof id, "r%d", i + 1);
+        pair_params_default(&b->pairs[i], id);
+    }
+    b->params = (struct lab_params){.pair_count = PAIRS, .pairs = b->pairs};
+    const size_t bytes = (lab_bytes(&b->params) + 63) / 64 * 64;
+    b->memory = aligned_alloc(64, bytes);
+    if (!b->memory) {
+        abort();
+    }
+    memset(b->memory, 0, bytes);
+    b->lab = lab_init(b->memory, &b->params);
+    b->t_us = 1700000000000000;
+    CU_ASSERT_FATAL(views_create(b->lab, "lab", "t/v1", b->t_us, &b->views) == STATUS_OK);
+}
+
+static void tear_down(struct bench *b)
+{
+    views_destroy(b->views);
+    free(b->memory);
+}
+
+/* A command to a pair, with its own content so that it is no redelivery. */
+static void step(struct bench *b, int pair)
+{
+    const struct effects fx = {.emit = ignore};
+    struct event e = {.kind = EVENT_COMMAND, .side = SIDE_COUNT};
+    b->t_us += 1000000;
+    e.t_us = b->t_us;
+    e.hash = (uint64_t)b->t_us;
+    (void)snprintf(e.pair, sizeof e.pair, "r%d", pair);
+    (void)snprintf(e.command.id, sizeof e.command.id, "c%lld", (long long)b->t_us);
+    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    e.command.source_us = LAB_TIME_NONE;
+    lab_step(b->lab, &e, &fx);
+}
+
+static void publish(struct bench *b)
+{
+    const struct view_health health = {.restored = true};
+    views_publish(b->views, b->t_us, &health);
+}
+
+static void test_first(void)
+{
+    struct bench b;
+    set_up(&b);
+    const struct view *v = views_acquire(b.views);
+    CHECK_INT("pairs", v->pair_count, PAIRS);
+    CHECK_TEXT("id", v->params[1].id, "r2");
+    CHECK_TEXT("lab", v->lab_name, "lab");
+    CHECK_TEXT("prefix", v->prefix, "t/v1");
+    CHECK("not restored", !v->health.restored);
+    CHECK_INT("index", v->pairs[2]->index, 2);
+    views_release(b.views, v);
+    tear_down(&b);
+}
+
+static void test_sharing(void)
+{
+    struct bench b;
+    set_up(&b);
+    const struct view *old = views_acquire(b.views);
+    step(&b, 2);
+    CHECK_INT("unchanged before publication", old->pairs[1]->counts.commands, 0);
+    publish(&b);
+    const struct view *now = views_acquire(b.views);
+    CHECK_INT("old one stays", old->pairs[1]->counts.commands, 0);
+    CHECK_INT("new one shows it", now->pairs[1]->counts.commands, 1);
+    CHECK_INT("time", now->t_us, b.t_us);
+    CHECK("health", now->health.restored);
+    CHECK_INT("counts", now->counts.events[EVENT_COMMAND], 1);
+    CHECK("others are shared",
+          now->pairs[0] == old->pairs[0] && now->pairs[2] == old->pairs[2]);
+    CHECK("the changed one is not", now->pairs[1] != old->pairs[1]);
+    struct views_counts counts;
+    views_read_counts(b.views, &counts);
+    CHECK_INT("copied at first, and one", counts.copied, PAIRS + 1);
+    /* Released in the other order than made: pairs live as long as somebody sees them. */
+    views_release(b.views, old);
+    publish(&b);
+    CHECK_INT("still there", now->pairs[1]->counts.commands, 1);
+    views_release(b.views, now);
+    tear_down(&b);
+}
+
+struct reader {
+    struct views *views;
+    _Atomic bool *stop;
+    uint64_t seen, wrong;
+};
+
+static void *read_on(void *context)
+{
+    struct reader *r = context;
+    uint64_t last = 0;
+    int64_t last_us = 0;
+    while (!atomic_load(r->stop)) {
+        const struct view *v = views_acquire(r->views);
+        uint64_t commands = 0;
+        for (size_t i = 0; i < v->pair_count; i++) {
+            commands += v->pairs[i]->counts.commands;
+        }
+        /* One snapshot belongs together, and none is older than the one before. */
+        r->wrong += commands != v->counts.events[EVENT_COMMAND];
+        r->wrong += commands < last || v->t_us < last_us;
+        last = commands;
+        last_us = v->t_us;
+        r->seen++;
+        views_release(r->views, v);
+    }
+    return NULL;
+}
+
+static void test_readers(void)
+{
+    struct bench b;
+    set_up(&b);
+    _Atomic bool stop = false;
+    pthread_t threads[READERS];
+    struct reader readers[READERS];
+    for (int i = 0; i < READERS; i++) {
+        readers[i] = (struct reader){.views = b.views, .stop = &stop};
+        CU_ASSERT_FATAL(pthread_create(&threads[i], NULL, read_on, &readers[i]) == 0);
+    }
+    for (int i = 0; i < 3000; i++) {
+        step(&b, 1 + i % PAIRS);
+        if (i % 3 != 0) {
+            publish(&b);
+        }
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < READERS; i++) {
+        (void)pthread_join(threads[i], NULL);
+        CHECK_INT("consistent", readers[i].wrong, 0);
+        CHECK("read something", readers[i].seen > 0);
+    }
+    tear_down(&b);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("views", NULL, NULL);
+    CU_add_test(suite, "first", test_first);
+    CU_add_test(suite, "sharing", test_sharing);
+    CU_add_test(suite, "readers", test_readers);
+    return check_run();
+}
