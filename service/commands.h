@@ -12,6 +12,7 @@ int command_identify(int argc, char **argv);
 int command_machines(int argc, char **argv);
 int command_config(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_serve(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif

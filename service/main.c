@@ -16,6 +16,7 @@ struct command {
 
 /* clang-format off */
 static const struct command commands[] = {
+    {"serve",    "the daemon: compare, calibrate, serve the results",          command_serve},
     {"replay",   "run recorded messages through the code of the daemon",       command_replay},
     {"identify", "fit a model to recorded data, with error bars",             command_identify},
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},

@@ -1,0 +1,402 @@
+#include "service/daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "logger/codec.h"
+#include "logger/json_write.h"
+#include "service/daemon_parts.h"
+#include "service/lab_clock.h"
+#include "service/log.h"
+#include "service/version.h"
+
+enum {
+    RING_BYTES = 16 << 20,
+    BYTES_PER_MB = 1000000,
+    LEAVE_MS = 3000, /* for saying goodbye to the broker */
+    SAVE_MS = 10000, /* for the store and the last checkpoint */
+    TOKEN_MAX = 512
+};
+
+/* Lab time must not go back behind the journal: added to the clock, fixed before the threads
+ * start. */
+static int64_t clock_shift_us;
+
+static int64_t now_us(void)
+{
+    return lab_clock_now_us() + clock_shift_us;
+}
+
+/* ---- what the HTTP server may ask for ---- */
+
+static int64_t source_now(void *context)
+{
+    struct daemon *d = context;
+    return inbox_now_us(d->inbox);
+}
+
+static const struct view *source_acquire(void *context)
+{
+    struct daemon *d = context;
+    return views_acquire(d->views);
+}
+
+static void source_release(void *context, const struct view *view)
+{
+    struct daemon *d = context;
+    views_release(d->views, view);
+}
+
+static enum status source_command(void *context, const char *pair, const char *payload,
+                                  size_t bytes, struct err *err)
+{
+    struct daemon *d = context;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "broker", 0, 0, "starting or stopping");
+    }
+    struct mqtt_client_state state;
+    gateway_read_state(d->gateway, &state);
+    if (!state.connected || !state.subscribed) {
+        return err_set(err, STATUS_E_IO, "broker", 0, 0, "%s",
+                       state.error[0] ? state.error : "not connected");
+    }
+    const enum status status =
+        gateway_publish(d->gateway, pair, "command", payload, bytes, 1, false);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "broker", 0, 0, "not taken over: %s",
+                                         status_name(status));
+}
+
+static void source_metrics(void *context, struct metrics *metrics)
+{
+    struct daemon *d = context;
+    if (atomic_load(&d->running)) {
+        daemon_write_metrics(d, metrics);
+    }
+}
+
+/* The first line of a file. */
+static enum status read_token(const char *path, char token[TOKEN_MAX], struct err *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return err_set(err, STATUS_E_ARG, path, 0, 0, "the token cannot be read (errno %d)",
+                       errno);
+    }
+    const bool got = fgets(token, TOKEN_MAX, file) != NULL;
+    (void)fclose(file);
+    token[got ? strcspn(token, "\r\n") : 0] = '\0';
+    return token[0] ? STATUS_OK
+                    : err_set(err, STATUS_E_ARG, path, 1, 0,
+                              "the first line is empty, the bearer token was expected");
+}
+
+static enum status start_web(struct daemon *d, struct err *err)
+{
+    const struct http_options *http = &d->file->http;
+    if (!http->enabled) {
+        return STATUS_OK;
+    }
+    char token[TOKEN_MAX] = "";
+    if (http->token_file[0]) {
+        const enum status status = read_token(http->token_file, token, err);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    const struct web_options options = {
+        .bind = http->bind,
+        .port = http->port,
+        .token = token[0] ? token : NULL,
+        .threads = http->threads,
+        .connections_max = http->connections_max,
+        .store_path = d->file->store.file,
+    };
+    const struct web_source source = {
+        .context = d,
+        .acquire = source_acquire,
+        .release = source_release,
+        .command = source_command,
+        .metrics = source_metrics,
+        .now = source_now,
+    };
+    return web_start(&options, &source, &d->web, err);
+}
+
+/* ---- starting ---- */
+
+static enum status make_lab(struct daemon *d, struct err *err)
+{
+    d->params = (struct lab_params){.pair_count = d->file->pair_count, .pairs = d->file->pairs};
+    const size_t bytes = (lab_bytes(&d->params) + 63) / 64 * 64;
+    d->memory = aligned_alloc(64, bytes);
+    if (!d->memory) {
+        return err_set(err, STATUS_E_NOMEM, d->file->name, 0, 0,
+                       "no memory for %zu pairs (%zu bytes)", d->params.pair_count, bytes);
+    }
+    memset(d->memory, 0, bytes);
+    d->lab = lab_init(d->memory, &d->params);
+    d->fingerprint = lab_fingerprint(&d->params);
+    return STATUS_OK;
+}
+
+static enum status open_journal(struct daemon *d, struct err *err)
+{
+    const struct journal_options *o = &d->file->journal;
+    struct journal_params p;
+    journal_params_init(&p);
+    p.directory = o->dir;
+    p.rotate_bytes = o->rotate_mb * (uint64_t)BYTES_PER_MB;
+    p.rotate_us = o->rotate_us;
+    p.retain_bytes = o->retain_mb * (uint64_t)BYTES_PER_MB;
+    p.fsync_us = o->fsync_us;
+    return journal_open(&p, &d->journal, err);
+}
+
+static enum status open_store(struct daemon *d, struct err *err)
+{
+    const struct store_options *o = &d->file->store;
+    const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
+    const enum status status = store_open(&p, &d->store, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct store_queue_params q;
+    store_queue_params_init(&q);
+    q.commit_ms = (int)o->commit_ms;
+    q.retain_s = o->retain_days * 86400.0;
+    return store_queue_start(&q, d->store, &d->queue, err);
+}
+
+static void set_clock(struct daemon *d)
+{
+    const int64_t wall_us = lab_clock_now_us();
+    const int64_t last_us = d->restore.last_us;
+    clock_shift_us = last_us != LAB_TIME_NONE && last_us >= wall_us ? last_us + 1 - wall_us : 0;
+    if (clock_shift_us > 1000000) {
+        log_write(LOG_CLOCK_BEHIND, NULL, "by %.3f s", lab_s(clock_shift_us));
+    }
+}
+
+static enum status make_inbox(struct daemon *d, struct err *err)
+{
+    d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (d->wake_fd < 0) {
+        return err_set(err, STATUS_E_IO, "eventfd", 0, 0, "errno %d", errno);
+    }
+    const struct inbox_params p = {
+        .ring_bytes = RING_BYTES,
+        .journal = d->journal,
+        .directory = d->file->journal.dir,
+        .journal_samples = d->file->journal.record == JOURNAL_ALL,
+        .now_us = now_us,
+        .last_us = d->restore.last_us == LAB_TIME_NONE ? 0 : d->restore.last_us,
+        .wake_fd = d->wake_fd,
+    };
+    const enum status status = inbox_create(&p, &d->inbox);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "inbox", 0, 0, "no memory for its ring");
+}
+
+/* A line of the daemon's own: "<prefix>/$lab/<what>". */
+static void note(struct daemon *d, const char *what)
+{
+    char payload[512];
+    char fingerprint[20];
+    (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
+                   (unsigned long long)d->fingerprint);
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "version", TANDEM_VERSION);
+    json_write_text(&w, "lab", d->file->name);
+    json_write_text(&w, "fingerprint", fingerprint);
+    json_write_close(&w);
+    const bool whole = json_write_end(&w);
+    struct message m = {.qos = 1, .payload = payload, .kept_bytes = whole ? w.used : 0};
+    m.payload_bytes = m.kept_bytes;
+    (void)snprintf(m.topic, sizeof m.topic, "%s/$lab/%s", d->file->broker.prefix, what);
+    inbox_take(d->inbox, &m, INBOX_EVENT);
+}
+
+static enum status publish_effect(void *context, const char *pair, const char *what,
+                                  const char *payload, size_t bytes, int qos, bool retained)
+{
+    return gateway_publish(context, pair, what, payload, bytes, qos, retained);
+}
+
+static enum status start_lab(struct daemon *d, struct err *err)
+{
+    const struct outbox_params outbox = {
+        .lab = d->lab,
+        .queue = d->queue,
+        .store_path = d->file->store.file,
+        .keeper = d->keeper,
+        .publish = publish_effect,
+        .publish_context = d->gateway,
+        .now_us = source_now,
+        .now_context = d,
+    };
+    enum status status = outbox_create(&outbox, &d->outbox);
+    if (status == STATUS_OK) {
+        const struct lab_thread_params thread = {
+            .lab = d->lab,
+            .codec = codec_find("native"),
+            .prefix = d->file->broker.prefix,
+            .inbox = d->inbox,
+            .outbox = d->outbox,
+            .views = d->views,
+            .keeper = d->keeper,
+            .wake_fd = d->wake_fd,
+            .checkpoint_us = d->file->checkpoint.interval_us,
+        };
+        status = lab_thread_start(&thread, &d->thread);
+    }
+    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not started");
+}
+
+/* From here on messages are taken and threads run. */
+static enum status start_threads(struct daemon *d, struct err *err)
+{
+    inbox_keep_from(d->inbox, d->restore.from);
+    inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
+    note(d, "start");
+    enum status status = gateway_start(&d->file->broker, d->inbox, &d->gateway, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t state_bytes = 0;
+    (void)lab_state(d->lab, &state_bytes);
+    const struct keeper_params keeper = {
+        .journal = d->journal,
+        .queue = d->queue,
+        .inbox = d->inbox,
+        .gateway = d->gateway,
+        .checkpoint_path = d->file->checkpoint.file,
+        .fingerprint = d->fingerprint,
+        .state_bytes = state_bytes,
+        .pairs = d->params.pairs,
+        .pair_count = d->params.pair_count,
+    };
+    status = keeper_start(&keeper, &d->keeper);
+    if (status != STATUS_OK) {
+        return err_set(err, status, "keeper", 0, 0, "not started");
+    }
+    return start_lab(d, err);
+}
+
+static enum status start_parts(struct daemon *d, struct err *err)
+{
+    enum status status = make_lab(d, err);
+    if (status == STATUS_OK) {
+        status = open_journal(d, err);
+    }
+    if (status == STATUS_OK) {
+        status = restore_lab(d->lab, d->fingerprint, d->file->checkpoint.file,
+                             d->file->journal.dir, &d->restore, err);
+    }
+    if (status == STATUS_OK) {
+        status = open_store(d, err);
+    }
+    if (status == STATUS_OK) {
+        set_clock(d);
+        status = make_inbox(d, err);
+    }
+    if (status == STATUS_OK) {
+        d->started_us = inbox_now_us(d->inbox);
+        status = views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us,
+                              &d->views);
+        if (status != STATUS_OK) {
+            return err_set(err, status, "views", 0, 0, "no memory");
+        }
+        /* Before anything is said to the outside: its address may be taken. */
+        status = start_web(d, err);
+    }
+    return status == STATUS_OK ? start_threads(d, err) : status;
+}
+
+/* ---- stopping ---- */
+
+static bool save_last_checkpoint(struct daemon *d)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + SAVE_MS * INT64_C(1000);
+    while (!keeper_offer_checkpoint(d->keeper, d->lab, inbox_position(d->inbox))) {
+        if (lab_clock_monotonic_us() > until_us) {
+            return false;
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5000);
+    }
+    return true;
+}
+
+/* Take in everything, write everything down. */
+static bool stop_threads(struct daemon *d)
+{
+    bool complete = true;
+    if (d->gateway) {
+        gateway_stop(d->gateway, LEAVE_MS);
+    }
+    if (d->thread) {
+        note(d, "stop");
+        lab_thread_join(d->thread);
+        complete = store_queue_flush(d->queue, SAVE_MS) == STATUS_OK && save_last_checkpoint(d);
+    }
+    if (d->keeper) {
+        complete = keeper_stop(d->keeper, SAVE_MS) && complete;
+    }
+    return complete;
+}
+
+static bool finish(struct daemon *d)
+{
+    atomic_store(&d->running, false);
+    web_stop(d->web);
+    bool complete = stop_threads(d);
+    lab_thread_destroy(d->thread);
+    outbox_destroy(d->outbox);
+    keeper_destroy(d->keeper);
+    gateway_destroy(d->gateway);
+    views_destroy(d->views);
+    inbox_destroy(d->inbox);
+    if (d->wake_fd >= 0) {
+        (void)close(d->wake_fd);
+    }
+    complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
+    store_close(d->store);
+    journal_close(d->journal);
+    free(d->memory);
+    free(d);
+    return complete;
+}
+
+enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct err *err)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (!d) {
+        return err_set(err, STATUS_E_NOMEM, "daemon", 0, 0, "no memory");
+    }
+    d->file = lab;
+    d->wake_fd = -1;
+    const enum status status = start_parts(d, err);
+    if (status != STATUS_OK) {
+        (void)finish(d);
+        return status;
+    }
+    atomic_store(&d->running, true);
+    *out = d;
+    return STATUS_OK;
+}
+
+uint16_t daemon_http_port(const struct daemon *d)
+{
+    return d->web ? web_port(d->web) : 0;
+}
+
+bool daemon_stop(struct daemon *d)
+{
+    return finish(d);
+}

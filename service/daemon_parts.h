@@ -1,0 +1,42 @@
+/* service/daemon_parts.h - what a daemon consists of. Private to service/daemon*.c. */
+#ifndef SERVICE_DAEMON_PARTS_H
+#define SERVICE_DAEMON_PARTS_H
+
+#include <stdatomic.h>
+
+#include "logger/journal.h"
+#include "logger/store_queue.h"
+#include "service/daemon.h"
+#include "service/gateway.h"
+#include "service/inbox.h"
+#include "service/keeper.h"
+#include "service/lab_thread.h"
+#include "service/outbox.h"
+#include "service/restore.h"
+#include "service/views.h"
+#include "web/web.h"
+
+/* In the order in which they are started; NULL: not yet, or not any more. */
+struct daemon {
+    const struct lab_file *file;
+    struct lab_params params;
+    void *memory; /* of the lab, [lab_bytes()] */
+    struct lab *lab;
+    uint64_t fingerprint;
+    struct journal *journal;
+    struct restore restore;
+    struct store *store;
+    struct store_queue *queue;
+    int wake_fd;
+    struct inbox *inbox;
+    struct views *views;
+    struct web *web;
+    struct gateway *gateway;
+    struct keeper *keeper;
+    struct outbox *outbox;
+    struct lab_thread *thread;
+    int64_t started_us;
+    _Atomic bool running; /* all of the above stand; the server's threads may use them */
+};
+
+#endif
