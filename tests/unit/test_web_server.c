@@ -1,0 +1,343 @@
+/* The HTTP server under bad clients, many clients, and while it stops. It runs threads. */
+#include "tests/support/check.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "tests/support/http.h"
+#include "tests/support/web_fixture.h"
+#include "web/address.h"
+
+static struct fixture fixture;
+
+static double now_s(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static enum status try_start(const char *bind, uint16_t port, const char *token,
+                             struct web **web, struct err *err)
+{
+    const struct web_source source = fixture_source(&fixture);
+    const struct web_options options = {.bind = bind,
+                                        .port = port,
+                                        .token = token,
+                                        .threads = 1,
+                                        .store_path = fixture.store_path};
+    *err = (struct err){0};
+    return web_start(&options, &source, web, err);
+}
+
+static void test_start(void)
+{
+    struct web *web = NULL;
+    struct web *second = NULL;
+    struct err err;
+    CHECK_INT("no address", try_start("localhost", 0, NULL, &web, &err), STATUS_E_ARG);
+    CHECK("no address", strstr(err.text, "'localhost' is no numeric address"));
+    CHECK_INT("everywhere", try_start("0.0.0.0", 0, NULL, &web, &err), STATUS_E_ARG);
+    CHECK("everywhere", strstr(err.text, "needs a token"));
+    CHECK_INT("everywhere, six", try_start("::", 0, NULL, &web, &err), STATUS_E_ARG);
+    CHECK_INT("empty token", try_start("127.0.0.1", 0, "", &web, &err), STATUS_E_ARG);
+    CHECK("untouched", !web);
+    CHECK_INT("everywhere with a token", try_start("0.0.0.0", 0, "t", &web, &err), STATUS_OK);
+    struct http_reply reply = http_get(web_port(web), "/api/v1/status");
+    CHECK_INT("loopback may read", reply.status, 200);
+    http_free(&reply);
+    CHECK_INT("taken", try_start("127.0.0.1", web_port(web), NULL, &second, &err), STATUS_E_IO);
+    CHECK("taken", strstr(err.text, "Address already in use"));
+    web_stop(web);
+    web_stop(NULL);
+}
+
+static void test_no_token(void)
+{
+    struct web *web = fixture_serve(&fixture, NULL, 1);
+    struct http_reply reply = http_request(web_port(web), "POST", "/api/v1/pairs/r1/commands",
+                                           "Authorization: Bearer x\r\n", "{\"op\":\"go\"}");
+    CHECK_INT("writing is off", reply.status, 403);
+    CHECK("writing is off", strstr(reply.body, "/problems/writing-off"));
+    http_free(&reply);
+    web_stop(web);
+}
+
+static void test_addresses(void)
+{
+    static const struct {
+        const char *text;
+        bool good, loopback;
+    } rows[] = {
+        {"127.0.0.1", true, true},
+        {"127.255.0.9", true, true},
+        {"128.0.0.1", true, false},
+        {"0.0.0.0", true, false},
+        {"10.0.0.1", true, false},
+        {"::1", true, true},
+        {"::", true, false},
+        {"::ffff:127.0.0.1", true, true},
+        {"::ffff:10.0.0.1", true, false},
+        {"fe80::1", true, false},
+        {"localhost", false, false},
+        {"", false, false},
+        {"127.0.0.1.example", false, false},
+        {"127.1", false, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct sockaddr_storage address;
+        socklen_t bytes = 0;
+        CHECK_INT(rows[i].text, address_parse(rows[i].text, 80, &address, &bytes),
+                  rows[i].good);
+        if (rows[i].good) {
+            CHECK_INT(rows[i].text, address_is_loopback((const struct sockaddr *)&address),
+                      rows[i].loopback);
+            CHECK_INT(rows[i].text, address_port((const struct sockaddr *)&address), 80);
+        }
+    }
+}
+
+static int send_head(uint16_t port, const char *text)
+{
+    const int fd = http_connect(port);
+    CHECK("connected", fd >= 0);
+    (void)http_send(fd, text, strlen(text));
+    return fd;
+}
+
+static void test_bodies(void)
+{
+    struct web *web = fixture_serve(&fixture, "t", 1);
+    const uint16_t port = web_port(web);
+    static const char chunked[] = "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+                                  "Authorization: Bearer t\r\nConnection: close\r\n"
+                                  "Transfer-Encoding: chunked\r\n\r\n";
+    int fd = send_head(port, chunked);
+    (void)http_send(fd, "6\r\n{\"op\":\r\n5\r\n\"go\"}\r\n0\r\n\r\n", 26);
+    struct http_reply reply = http_receive(fd);
+    CHECK_INT("in chunks", reply.status, 202);
+    http_free(&reply);
+    (void)close(fd);
+
+    fd = send_head(port, chunked);
+    char chunk[1100];
+    memset(chunk, 'x', sizeof chunk);
+    memcpy(chunk, "400\r\n", 5);
+    memcpy(chunk + 1029, "\r\n", 2);
+    (void)http_send(fd, chunk, 1031);
+    (void)http_send(fd, "0\r\n\r\n", 5);
+    reply = http_receive(fd);
+    CHECK_INT("too many chunks", reply.status, 413);
+    http_free(&reply);
+    (void)close(fd);
+
+    /* Without end: cut off, not read for ever. */
+    fd = send_head(port, chunked);
+    int sent = 0;
+    while (sent < 10000 && http_send(fd, chunk, 1031)) {
+        sent++;
+    }
+    CHECK("endless", sent < 10000);
+    (void)close(fd);
+
+    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+                         "Authorization: Bearer t\r\nConnection: close\r\n"
+                         "Content-Length: 1000000000000\r\n\r\n");
+    reply = http_receive(fd);
+    CHECK_INT("announced too much", reply.status, 413);
+    http_free(&reply);
+    (void)close(fd);
+
+    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+                         "Expect: 100-continue\r\nContent-Length: 11\r\n\r\n");
+    char line[32] = "";
+    CHECK("asked before, no token",
+          recv(fd, line, 12, MSG_WAITALL) == 12 && strcmp(line, "HTTP/1.1 401") == 0);
+    (void)close(fd);
+
+    char header[40000] = "X-Long: ";
+    memset(header + 8, 'y', sizeof header - 11);
+    memcpy(header + sizeof header - 3, "\r\n", 3);
+    reply = http_request(port, "GET", "/healthz", header, NULL);
+    CHECK("long header", reply.status == 431 || reply.status == 413 || reply.status == 0);
+    http_free(&reply);
+    reply = http_get(port, "/healthz");
+    CHECK_INT("and alive", reply.status, 200);
+    http_free(&reply);
+    fd = send_head(port, "\x16\x03\x01\x02 this is no HTTP\r\n\r\n");
+    reply = http_receive(fd);
+    CHECK("noise", reply.status == 400 || reply.status == 0);
+    http_free(&reply);
+    (void)close(fd);
+    web_stop(web);
+}
+
+/* A body that comes a byte at a time is waited for a while, not for ever; others are served
+ * meanwhile. */
+static void test_slow_body(void)
+{
+    static const char head[] = "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+                               "Authorization: Bearer t\r\nConnection: close\r\n"
+                               "Content-Length: 11\r\n\r\n";
+    struct web *web = fixture_serve(&fixture, "t", 1);
+    const uint16_t port = web_port(web);
+    int fd = send_head(port, head);
+    for (size_t i = 0; i < 11; i++) {
+        (void)usleep(20 * 1000);
+        (void)http_send(fd, "{\"op\":\"go\"}" + i, 1);
+    }
+    struct http_reply reply = http_receive(fd);
+    CHECK_INT("slow", reply.status, 202);
+    http_free(&reply);
+    (void)close(fd);
+
+    fd = send_head(port, head);
+    const double begin_s = now_s();
+    bool open = true;
+    for (int i = 0; i < 100 && open; i++) {
+        const struct timeval wait = {.tv_usec = 700 * 1000};
+        char c = 0;
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+        open = http_send(fd, "{", i < 10 ? 1 : 0) && recv(fd, &c, 1, 0) < 0 && errno == EAGAIN;
+        reply = http_get(port, "/healthz");
+        CHECK_INT("others", reply.status, 200);
+        http_free(&reply);
+    }
+    const double took_s = now_s() - begin_s;
+    CHECK("cut off", !open);
+    CHECK("after a while", took_s > 4.0 && took_s < 12.0);
+    (void)close(fd);
+    web_stop(web);
+}
+
+/* ---- many at once ---- */
+
+struct client {
+    pthread_t thread;
+    uint16_t port;
+    int requests, good;
+};
+
+static void *run_client(void *context)
+{
+    static const char *const targets[] = {
+        "/api/v1/pairs/r1/entries?limit=20",
+        "/api/v1/pairs/r1/travel-time",
+        "/metrics",
+        "/api/v1/pairs",
+        "/api/v1/pairs/r2/machines",
+        "/api/v1/status",
+    };
+    struct client *c = context;
+    for (int i = 0; i < c->requests; i++) {
+        struct http_reply reply =
+            http_get(c->port, targets[((size_t)i + (size_t)c->port) % COUNT(targets)]);
+        c->good += reply.status == 200 && reply.body_bytes > 0;
+        http_free(&reply);
+    }
+    return NULL;
+}
+
+static void test_parallel(void)
+{
+    enum { CLIENTS = 100, EACH = 5 };
+    struct web *web = fixture_serve(&fixture, NULL, 2);
+    static struct client clients[CLIENTS];
+    for (size_t i = 0; i < CLIENTS; i++) {
+        clients[i] = (struct client){.port = web_port(web), .requests = EACH};
+        CHECK_INT("start", pthread_create(&clients[i].thread, NULL, run_client, &clients[i]),
+                  0);
+    }
+    int good = 0;
+    for (size_t i = 0; i < CLIENTS; i++) {
+        (void)pthread_join(clients[i].thread, NULL);
+        good += clients[i].good;
+    }
+    CHECK_INT("all answered", good, CLIENTS * EACH);
+    web_stop(web);
+    CHECK_INT("views", atomic_load(&fixture.acquired), 0);
+}
+
+/* Several requests on one connection. */
+static void test_keep_alive(void)
+{
+    struct web *web = fixture_serve(&fixture, NULL, 1);
+    const int fd = send_head(web_port(web), "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"
+                                            "GET /nothing HTTP/1.1\r\nHost: t\r\n\r\n"
+                                            "GET /healthz HTTP/1.1\r\nHost: t\r\n"
+                                            "Connection: close\r\n\r\n");
+    struct http_reply reply = http_receive(fd);
+    const char *p = reply.body;
+    int answers = 1;
+    while ((p = strstr(p, "HTTP/1.1 "))) {
+        answers++;
+        p++;
+    }
+    CHECK_INT("three answers", answers, 3);
+    http_free(&reply);
+    (void)close(fd);
+    web_stop(web);
+}
+
+/* Requests that run when the server stops get their answers; it does not wait for idle or
+ * dribbling clients. */
+static void test_stop(void)
+{
+    enum { CLIENTS = 8 };
+    struct web *web = fixture_serve(&fixture, "t", 2);
+    const int idle = http_connect(web_port(web));
+    static struct client clients[CLIENTS];
+    atomic_store(&fixture.slow_ms, 50);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        clients[i] = (struct client){.port = web_port(web), .requests = 1};
+        CHECK_INT("start", pthread_create(&clients[i].thread, NULL, run_client, &clients[i]),
+                  0);
+    }
+    (void)usleep(100 * 1000);
+    double begin_s = now_s();
+    web_stop(web);
+    CHECK("soon", now_s() - begin_s < 1.9);
+    int good = 0;
+    for (size_t i = 0; i < CLIENTS; i++) {
+        (void)pthread_join(clients[i].thread, NULL);
+        good += clients[i].good;
+    }
+    CHECK_INT("all answered", good, CLIENTS);
+    CHECK_INT("views", atomic_load(&fixture.acquired), 0);
+    atomic_store(&fixture.slow_ms, 0);
+    (void)close(idle);
+
+    web = fixture_serve(&fixture, "t", 2);
+    const uint16_t port = web_port(web);
+    const int fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+                                   "Authorization: Bearer t\r\nContent-Length: 11\r\n\r\n{");
+    (void)usleep(50 * 1000);
+    begin_s = now_s();
+    web_stop(web);
+    CHECK("not for ever", now_s() - begin_s < 4.0);
+    struct http_reply reply = http_receive(fd);
+    CHECK_INT("closed", reply.status, 0);
+    http_free(&reply);
+    (void)close(fd);
+    CHECK_INT("gone", http_connect(port), -1);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    fixture_open(&fixture, 40);
+    CU_pSuite suite = CU_add_suite("web server", NULL, NULL);
+    CU_add_test(suite, "start", test_start);
+    CU_add_test(suite, "no token", test_no_token);
+    CU_add_test(suite, "addresses", test_addresses);
+    CU_add_test(suite, "bodies", test_bodies);
+    CU_add_test(suite, "parallel", test_parallel);
+    CU_add_test(suite, "keep alive", test_keep_alive);
+    CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "slow body", test_slow_body);
+    const int result = check_run();
+    fixture_close(&fixture);
+    return result;
+}
