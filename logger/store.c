@@ -95,8 +95,8 @@ static enum status set_up_file(const struct store *s, const struct store_params 
 static enum status prepare(struct store *s, struct err *err)
 {
     static const char *const add[STORE_KIND_COUNT] = {
-        "INSERT INTO entries(pair, n, t_us, id, verdict, json, lag_s)"
-        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        ("INSERT INTO entries(pair, n, t_us, id, verdict, json, lag_s)"
+         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
         "INSERT INTO alarms(pair, n, t_us, id, type, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
         "INSERT INTO log(pair, n, t_us, id, kind, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     };
@@ -202,10 +202,9 @@ static bool fits(const char *text, size_t least, size_t capacity)
 
 bool store_row_is_valid(const struct store_row *row)
 {
-    return (unsigned)row->kind < STORE_KIND_COUNT &&
-           fits(row->pair, 1, EVENT_PAIR_MAX) && fits(row->id, 0, EVENT_ID_MAX) &&
-           fits(row->type, 1, STORE_TYPE_MAX) && row->n <= INT64_MAX && row->json &&
-           row->json_bytes <= STORE_JSON_MAX;
+    return (unsigned)row->kind < STORE_KIND_COUNT && fits(row->pair, 1, EVENT_PAIR_MAX) &&
+           fits(row->id, 0, EVENT_ID_MAX) && fits(row->type, 1, STORE_TYPE_MAX) &&
+           row->n <= INT64_MAX && row->json && row->json_bytes <= STORE_JSON_MAX;
 }
 
 static int bind_text(sqlite3_stmt *statement, int at, const char *text)

@@ -29,7 +29,9 @@ void cursor_write(const char *place, uint64_t salt, char out[CURSOR_TEXT_MAX])
     unsigned char bytes[BYTES_MAX];
     const size_t place_n = strlen(place);
     assert(place_n > 0 && place_n < CURSOR_PLACE_MAX);
-    memcpy(bytes, place, place_n);
+    for (size_t i = 0; i < place_n; i++) {
+        bytes[i] = (unsigned char)place[i];
+    }
     write_check(bytes, place_n, salt, bytes + place_n);
     const size_t n = place_n + CHECK_BYTES;
     uint32_t bits = 0;

@@ -219,6 +219,7 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *b
     return MHD_YES;
 }
 
+/* libmicrohttpd's signature. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *bytes, void **state)
@@ -360,7 +361,7 @@ uint16_t web_port(const struct web *web)
 /* No new connections; those that have asked get their answers. */
 static void drain(struct web *web)
 {
-    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    const struct timespec pause = {.tv_nsec = 5000000};
     const int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
     atomic_store(&web->stopping, true);
     (void)MHD_quiesce_daemon(web->daemon);

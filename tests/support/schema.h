@@ -9,13 +9,13 @@
 #include <string.h>
 
 /* "#/components/schemas/X" -> that node of the document; NULL when there is none. */
-static inline const json_t *schema_resolve(const json_t *root, const json_t *node)
+static inline json_t *schema_resolve(json_t *root, json_t *node)
 {
     const char *ref = json_string_value(json_object_get(node, "$ref"));
     if (!ref) {
         return node;
     }
-    const json_t *at = root;
+    json_t *at = root;
     const char *p = ref;
     while (at && *(p += strcspn(p, "/"))) {
         char name[128];
@@ -26,7 +26,7 @@ static inline const json_t *schema_resolve(const json_t *root, const json_t *nod
     return at;
 }
 
-static inline bool schema_is_type(const json_t *value, const char *type)
+static inline bool schema_is_type(json_t *value, const char *type)
 {
     switch (json_typeof(value)) {
     case JSON_OBJECT:
@@ -54,9 +54,9 @@ static inline bool schema_fail(char *why, size_t size, const char *path, const c
     return false;
 }
 
-static inline bool schema_check_type(const json_t *schema, const json_t *value)
+static inline bool schema_check_type(json_t *schema, json_t *value)
 {
-    const json_t *type = json_object_get(schema, "type");
+    json_t *type = json_object_get(schema, "type");
     bool fits =
         !type || (json_is_string(type) && schema_is_type(value, json_string_value(type)));
     for (size_t i = 0; !fits && i < json_array_size(type); i++) {
@@ -65,9 +65,9 @@ static inline bool schema_check_type(const json_t *schema, const json_t *value)
     return fits;
 }
 
-static inline bool schema_check_enum(const json_t *schema, const json_t *value)
+static inline bool schema_check_enum(json_t *schema, json_t *value)
 {
-    const json_t *list = json_object_get(schema, "enum");
+    json_t *list = json_object_get(schema, "enum");
     bool fits = !list;
     for (size_t i = 0; !fits && i < json_array_size(list); i++) {
         fits = json_equal(json_array_get(list, i), value) != 0;
@@ -75,16 +75,15 @@ static inline bool schema_check_enum(const json_t *schema, const json_t *value)
     return fits;
 }
 
-static inline bool schema_check(const json_t *root, const json_t *node, const json_t *value,
-                                const char *path, char *why, size_t size);
+static inline bool schema_check(json_t *root, json_t *node, json_t *value, const char *path,
+                                char *why, size_t size);
 
-static inline bool schema_check_object(const json_t *root, const json_t *schema,
-                                       const json_t *value, const char *path, char *why,
-                                       size_t size)
+static inline bool schema_check_object(json_t *root, json_t *schema, json_t *value,
+                                       const char *path, char *why, size_t size)
 {
-    const json_t *properties = json_object_get(schema, "properties");
-    const json_t *others = json_object_get(schema, "additionalProperties");
-    const json_t *required = json_object_get(schema, "required");
+    json_t *properties = json_object_get(schema, "properties");
+    json_t *others = json_object_get(schema, "additionalProperties");
+    json_t *required = json_object_get(schema, "required");
     const char *key = NULL;
     json_t *member = NULL;
     char inner[256];
@@ -95,11 +94,11 @@ static inline bool schema_check_object(const json_t *root, const json_t *schema,
             return schema_fail(why, size, inner, "is missing");
         }
     }
-    void *iterator = json_object_iter((json_t *)(uintptr_t)value);
+    void *iterator = json_object_iter(value);
     while (iterator) {
         key = json_object_iter_key(iterator);
         member = json_object_iter_value(iterator);
-        const json_t *known = json_object_get(properties, key);
+        json_t *known = json_object_get(properties, key);
         (void)snprintf(inner, sizeof inner, "%s.%s", path, key);
         if (!known && json_is_false(others)) {
             return schema_fail(why, size, inner, "is not in the contract");
@@ -108,16 +107,16 @@ static inline bool schema_check_object(const json_t *root, const json_t *schema,
         if (known && !schema_check(root, known, member, inner, why, size)) {
             return false;
         }
-        iterator = json_object_iter_next((json_t *)(uintptr_t)value, iterator);
+        iterator = json_object_iter_next(value, iterator);
     }
     return true;
 }
 
 /* Does value fit the schema? Else why[size] says where it does not. */
-static inline bool schema_check(const json_t *root, const json_t *node, const json_t *value,
-                                const char *path, char *why, size_t size)
+static inline bool schema_check(json_t *root, json_t *node, json_t *value, const char *path,
+                                char *why, size_t size)
 {
-    const json_t *schema = schema_resolve(root, node);
+    json_t *schema = schema_resolve(root, node);
     if (!schema) {
         return schema_fail(why, size, path, "its schema is missing");
     }
@@ -130,7 +129,7 @@ static inline bool schema_check(const json_t *root, const json_t *node, const js
     if (json_is_object(value)) {
         return schema_check_object(root, schema, value, path, why, size);
     }
-    const json_t *items = json_object_get(schema, "items");
+    json_t *items = json_object_get(schema, "items");
     for (size_t i = 0; items && i < json_array_size(value); i++) {
         char inner[256];
         (void)snprintf(inner, sizeof inner, "%s[%zu]", path, i);

@@ -48,7 +48,7 @@ static inline const struct view *fixture_acquire(void *context)
     struct fixture *f = context;
     const int ms = atomic_load(&f->slow_ms);
     if (ms > 0) {
-        (void)usleep((useconds_t)ms * 1000);
+        (void)usleep((useconds_t)(ms * 1000));
     }
     atomic_fetch_add(&f->acquired, 1);
     return &f->view;
@@ -218,7 +218,7 @@ static inline void fixture_open(struct fixture *f, int moves)
         pair_params_default(&f->params[i], ids[i]);
         f->params[i].mode = i == 1 ? PAIR_LINK : PAIR_OBSERVE;
         f->params[i].record = i == 1 ? PAIR_ALL : PAIR_SMART;
-        f->params[i].timeout_us = 8 * 1000 * 1000;
+        f->params[i].timeout_us = INT64_C(8000000);
         pair_init(f->pair[i], &f->params[i], (uint32_t)i);
         f->view_pairs[i] = f->pair[i];
     }

@@ -1,15 +1,13 @@
 /* web/openapi.yaml and the table of routes say the same. */
 #include "tests/support/check.h"
 
-#include <stdint.h>
-
 #include "tests/support/schema.h"
 #include "web/contract.h"
 #include "web/routes.h"
 
 static json_t *contract;
 
-static const json_t *find_operation(const char *path, const char *method)
+static json_t *find_operation(const char *path, const char *method)
 {
     return json_object_get(json_object_get(json_object_get(contract, "paths"), path), method);
 }
@@ -59,12 +57,12 @@ static void test_routes_have_every_path(void)
 }
 
 /* The query parameters of an operation, as a set of QUERY_BIT. */
-static unsigned parameters_of(const char *path, const json_t *operation)
+static unsigned parameters_of(const char *path, json_t *operation)
 {
-    const json_t *list = json_object_get(operation, "parameters");
+    json_t *list = json_object_get(operation, "parameters");
     unsigned set = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *parameter = schema_resolve(contract, json_array_get(list, i));
+        json_t *parameter = schema_resolve(contract, json_array_get(list, i));
         const char *name = json_string_value(json_object_get(parameter, "name"));
         int k = 0;
         CHECK(path, name && strcmp(json_string_value(json_object_get(parameter, "in")),
@@ -83,9 +81,9 @@ static void test_openapi_parameters(void)
 {
     for (size_t i = 0; i < web_route_count; i++) {
         const struct web_route *route = &web_routes[i];
-        const json_t *operation = find_operation(route->path, method_key(route->method));
+        json_t *operation = find_operation(route->path, method_key(route->method));
         CHECK_INT(route->path, parameters_of(route->path, operation), route->parameters);
-        const json_t *responses = json_object_get(operation, "responses");
+        json_t *responses = json_object_get(operation, "responses");
         CHECK_INT(route->path, json_object_get(responses, "400") != NULL,
                   route->parameters != 0 || route->body_max > 0);
         CHECK_INT(route->path, json_object_get(responses, "401") != NULL,
@@ -96,15 +94,15 @@ static void test_openapi_parameters(void)
     }
 }
 
-static void check_refs(const json_t *node)
+static void check_refs(json_t *node)
 {
-    const json_t *ref = json_object_get(node, "$ref");
+    json_t *ref = json_object_get(node, "$ref");
     if (json_is_string(ref)) {
         CHECK(json_string_value(ref), schema_resolve(contract, node));
     }
     const char *key = NULL;
     json_t *member = NULL;
-    json_object_foreach((json_t *)(uintptr_t)node, key, member)
+    json_object_foreach(node, key, member)
     {
         check_refs(member);
     }
@@ -122,9 +120,9 @@ static void test_openapi_refs(void)
 /* The enums of the contract are those of the program. */
 static void check_enum(const char *schema, const char *(*name)(int index), int count)
 {
-    const json_t *node = json_object_get(
+    json_t *node = json_object_get(
         json_object_get(json_object_get(contract, "components"), "schemas"), schema);
-    const json_t *list = json_object_get(node, "enum");
+    json_t *list = json_object_get(node, "enum");
     CHECK_INT(schema, json_array_size(list), count);
     for (int i = 0; i < count; i++) {
         CHECK_TEXT(schema, json_string_value(json_array_get(list, (size_t)i)), name(i));

@@ -121,9 +121,7 @@ static void test_bodies(void)
 
     fd = send_head(port, chunked);
     char chunk[1100];
-    memset(chunk, 'x', sizeof chunk);
-    memcpy(chunk, "400\r\n", 5);
-    memcpy(chunk + 1029, "\r\n", 2);
+    (void)snprintf(chunk, sizeof chunk, "400\r\n%01024d\r\n", 0);
     (void)http_send(fd, chunk, 1031);
     (void)http_send(fd, "0\r\n\r\n", 5);
     reply = http_receive(fd);
@@ -195,7 +193,7 @@ static void test_slow_body(void)
     const double begin_s = now_s();
     bool open = true;
     for (int i = 0; i < 100 && open; i++) {
-        const struct timeval wait = {.tv_usec = 700 * 1000};
+        const struct timeval wait = {.tv_usec = 700000};
         char c = 0;
         (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
         open = http_send(fd, "{", i < 10 ? 1 : 0) && recv(fd, &c, 1, 0) < 0 && errno == EAGAIN;
