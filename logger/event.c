@@ -16,3 +16,19 @@ const char *reply_status_name(enum reply_status status)
     };
     return (size_t)status < COUNT(names) ? names[status] : "unknown";
 }
+
+const char *event_kind_name(enum event_kind kind)
+{
+    static const char *const names[EVENT_KIND_COUNT] = {
+        [EVENT_TICK] = "tick",
+        [EVENT_COMMAND] = "command",
+        [EVENT_REPLY] = "reply",
+        [EVENT_TELEMETRY] = "telemetry",
+        [EVENT_CONNECTION] = "connection",
+        [EVENT_ECHO] = "echo",
+        [EVENT_MALFORMED] = "malformed",
+        [EVENT_START] = "start",
+        [EVENT_STOP] = "stop",
+    };
+    return (unsigned)kind < EVENT_KIND_COUNT ? names[kind] : "?";
+}

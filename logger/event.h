@@ -126,6 +126,9 @@ struct event {
 /* "real", "virtual"; "" for SIDE_COUNT. */
 const char *side_name(enum side side);
 
+/* "command", "reply" … */
+const char *event_kind_name(enum event_kind kind);
+
 /* "done", "data" …; NULL never. */
 const char *reply_status_name(enum reply_status status);
 

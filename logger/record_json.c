@@ -66,22 +66,6 @@ void alarm_write_json(struct json_writer *w, const char *key, const struct alarm
     json_write_close(w);
 }
 
-static const char *event_kind_name(enum event_kind kind)
-{
-    static const char *const names[EVENT_KIND_COUNT] = {
-        [EVENT_TICK] = "tick",
-        [EVENT_COMMAND] = "command",
-        [EVENT_REPLY] = "reply",
-        [EVENT_TELEMETRY] = "telemetry",
-        [EVENT_CONNECTION] = "connection",
-        [EVENT_ECHO] = "echo",
-        [EVENT_MALFORMED] = "malformed",
-        [EVENT_START] = "start",
-        [EVENT_STOP] = "stop",
-    };
-    return (unsigned)kind < EVENT_KIND_COUNT ? names[kind] : "?";
-}
-
 static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
 {
     if (count == 0) {

@@ -28,6 +28,7 @@ struct effect {
     uint32_t pair; /* index in the lab */
     int64_t t_us;
     enum side side;
+    uint64_t n; /* EFFECT_LOG: number of the event in its pair, rising */
     union {
         const struct entry *entry;
         const struct alarm *alarm;

@@ -435,6 +435,7 @@ void pair_step(struct pair *pair, const struct pair_params *p, const struct even
                                       .pair = pair->index,
                                       .t_us = event->t_us,
                                       .side = event->side,
+                                      .n = pair->version,
                                       .event = event};
         fx->emit(fx->context, &effect);
     }

@@ -1,3 +1,4 @@
+#include "logger/record_columns.h"
 #include "twin/base/hash.h"
 #include "twin/base/lab_time.h"
 #include "web/csv.h"
@@ -8,35 +9,15 @@
 _Static_assert((int)STORE_CURSOR_MAX <= (int)CURSOR_PLACE_MAX, "a place fits a cursor");
 _Static_assert((int)QUERY_LIMIT_MAX <= (int)STORE_PAGE_MAX, "a page is one query");
 
-/* A list of records: what it is called, and its columns in CSV. */
+/* A list of records: where it is kept, what it is called, and its columns in CSV. */
 struct list {
     enum history_table table;
-    const char *name;
-    const char *const *columns;
-    size_t column_count;
+    const struct record_table *records;
 };
 
-/* clang-format off */
-static const char *const ENTRY_COLUMNS[] = {
-    "pair", "n", "id", "t", "op", "rotation_rad", "displacement_m", "real_lap_s",
-    "virtual_lap_s", "lag_s", "verdict", "timeout_side", "lag_uncertainty_s", "real_motion_s",
-    "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
-    "virtual_wait_s", "real_status", "virtual_status",
-};
-static const char *const ALARM_COLUMNS[] = {
-    "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
-};
-static const char *const LOG_COLUMNS[] = {
-    "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
-    "source_t", "seq", "nu", "tau", "pose", "state", "probe", "detail",
-};
-/* clang-format on */
-
-static const struct list ENTRIES = {HISTORY_ENTRIES, "entries", ENTRY_COLUMNS,
-                                    COUNT(ENTRY_COLUMNS)};
-static const struct list ALARMS = {HISTORY_ALARMS, "alarms", ALARM_COLUMNS,
-                                   COUNT(ALARM_COLUMNS)};
-static const struct list LOG = {HISTORY_LOG, "log", LOG_COLUMNS, COUNT(LOG_COLUMNS)};
+static const struct list ENTRIES = {HISTORY_ENTRIES, &record_entries};
+static const struct list ALARMS = {HISTORY_ALARMS, &record_alarms};
+static const struct list LOG = {HISTORY_LOG, &record_log};
 
 /* The page being written. */
 struct page {
@@ -50,8 +31,8 @@ static void take_row(void *context, const char *json, size_t bytes)
 {
     struct page *page = context;
     if (page->request->csv) {
-        csv_row(&page->response->body, page->list->columns, page->list->column_count, json,
-                bytes);
+        csv_row(&page->response->body, page->list->records->columns,
+                page->list->records->column_count, json, bytes);
     } else {
         json_write_raw(page->json, NULL, json, bytes);
     }
@@ -96,7 +77,8 @@ static void write_csv(struct page *page, const char *place, char next[STORE_CURS
 {
     struct web_response *response = page->response;
     response->media_type = CSV_MEDIA_TYPE;
-    csv_header(&response->body, page->list->columns, page->list->column_count);
+    csv_header(&response->body, page->list->records->columns,
+               page->list->records->column_count);
     (void)read_rows(page, place, next);
 }
 
@@ -108,7 +90,7 @@ static void write_json(struct page *page, const char *place, uint64_t salt,
     page->json = web_write_start(&w, page->response);
     json_write_object(page->json, NULL);
     json_write_text(page->json, "pair", page->request->id);
-    json_write_array(page->json, page->list->name);
+    json_write_array(page->json, page->list->records->name);
     if (!read_rows(page, place, next)) {
         return;
     }

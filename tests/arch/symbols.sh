@@ -13,7 +13,7 @@ for source in twin/base/*.c twin/*.c twin/models/*.c twin/control/*.c twin/robot
 done
 nm --defined-only --extern-only --format=posix "$dir"/*.o | awk 'NF > 1 { print $1 }' | sort -u >"$dir/own"
 nm --undefined-only --format=posix "$dir"/*.o | awk '$2 == "U" { print $1 }' | sort -u >"$dir/used"
-ok='gsl_.*|cblas_.*|__assert_fail|mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp|chr|rchr|cspn|spn|str|ncpy|tod)'
+ok='gsl_.*|cblas_.*|__assert_fail|mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp|chr|rchr|cspn|spn|str|ncpy|tod|pbrk)'
 ok="$ok|qsort|bsearch|v?snprintf|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_"
 ok="$ok|nanf?|exp|expm1|exp2|log|log1p|log2|log10|sqrt|cbrt|pow|sin|cos|sincos|tan|asin|acos|atan|atan2|sinh|cosh|tanh"
 ok="$ok|hypot|fmod|remainder|fabs|floor|ceil|trunc|round|l?lround|nearbyint|rint|l?lrint|frexp|ldexp|copysign|fmax|fmin|erfc?"
