@@ -6,6 +6,7 @@
 
 #include "tests/support/check.h"
 #include "twin/base/lab_time.h"
+#include "twin/clock_line.h"
 
 #define S INT64_C(1000000)
 #define T INT64_C(1750000000000000)
@@ -193,17 +194,82 @@ static void test_stall(void)
                   CLOCK_MAP_FINE);
     }
     CHECK_INT("after", feed(&map, 401, 500, 0, 0), 0);
-    /* A queue that drains slowly: each message three times as fast as it was sent. */
-    for (int i = 500; i < 800; i++) {
+    /* A queue that drains slowly: 1.3 times as fast as it fills, for 80 s. */
+    for (int i = 500; i < 1500; i++) {
         const int64_t sent_us = T + (int64_t)i * S / 10;
         CHECK_INT(
             "drain",
-            clock_map_sample(&map, &PARAMS, T + 70 * S + (int64_t)(i - 500) * S / 30, sent_us),
+            clock_map_sample(&map, &PARAMS, T + 75 * S + (int64_t)(i - 500) * S / 13, sent_us),
             CLOCK_MAP_FINE);
     }
-    CHECK_INT("after", feed(&map, 801, 900, 0, 0), 0);
+    CHECK_INT("after", feed(&map, 1550, 1700, 0, 0), 0);
     CHECK_INT("after", map.state, CLOCK_MAP_LOCKED);
-    CHECK_NEAR("after", clock_map_offset_us(&map, T + 90 * S), 2000, 0, 100);
+    CHECK_NEAR("after", clock_map_offset_us(&map, T + 170 * S), 2000, 0, 100);
+}
+
+/* Every second message is delivered again three seconds later: late, but never for long. */
+static void test_redelivered(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
+    for (int i = 300; i < 500; i++) {
+        const int64_t sent_us = T + (int64_t)i * S / 10;
+        CHECK_INT("live", clock_map_sample(&map, &PARAMS, sent_us + 2000, sent_us), 0);
+        CHECK_INT("again", clock_map_sample(&map, &PARAMS, sent_us + 2100, sent_us - 3 * S), 0);
+    }
+    CHECK_INT("after", map.jumps, 0);
+    CHECK_NEAR("after", clock_map_offset_us(&map, T + 50 * S), 2000, 0, 100);
+}
+
+/* A step right after locking: the few points from before must not hold the line. */
+static void test_small_step(void)
+{
+    for (int before = 110; before <= 150; before += 5) {
+        struct clock_map map;
+        clock_map_reset(&map);
+        CHECK_INT("before", feed(&map, 0, before, 0, 20e-6), 0);
+        CHECK_INT("after", feed(&map, before, before + 200, 100000, 20e-6), 0);
+        const int64_t now_us = T + (before + 200) * S / 10;
+        CHECK_NEAR("20 s later", clock_map_offset_us(&map, now_us),
+                   102000 + 20e-6 * (double)(now_us - T), 0, 300);
+    }
+}
+
+/* The two oldest points lie 100 ms below all others, whose own residuals look random. */
+static void test_line_lets_go(void)
+{
+    struct clock_line_points points = {.n = 20};
+    struct clock_line line;
+
+    for (size_t i = 0; i < points.n; i++) {
+        points.x_us[i] = (double)i * 1e6;
+        points.y_us[i] = i < 2 ? 0.0 : 1e5 + 500.0 * (double)i + 200.0 * (double)(i * 7 % 18);
+    }
+    clock_line_fit(&points, 500e-6, &line);
+    CHECK_INT("held by two", line.from, 2);
+    CHECK_INT("held by two", line.n, 18);
+    CHECK_NEAR("held by two", line.slope, 500e-6, 0, 50e-6);
+    for (size_t i = line.from; i < points.n; i++) {
+        CHECK("below all of its points",
+              line.level_us + line.slope * (points.x_us[i] - line.mid_us) <=
+                  points.y_us[i] + 1e-6);
+    }
+    CHECK_NEAR("held by two", line.span_us, 17e6, 0, 0);
+}
+
+/* A clock beyond the prior: the drift stays at its bound, the offset below the points. */
+static void test_beyond_prior(void)
+{
+    struct clock_map map;
+
+    clock_map_reset(&map);
+    CHECK_INT("fast", feed(&map, 0, 600, 0, 800e-6), 0);
+    CHECK("fast", map.drift <= 500e-6);
+    clock_map_reset(&map);
+    CHECK_INT("slow", feed(&map, 0, 600, 0, -800e-6), 0);
+    CHECK("slow", map.drift >= -500e-6);
 }
 
 static void test_restart(void)
@@ -297,6 +363,10 @@ int main(void)
     CU_add_test(suite, "jumps", test_jumps);
     CU_add_test(suite, "late first", test_late_first);
     CU_add_test(suite, "stall", test_stall);
+    CU_add_test(suite, "redelivered", test_redelivered);
+    CU_add_test(suite, "small step", test_small_step);
+    CU_add_test(suite, "line lets go", test_line_lets_go);
+    CU_add_test(suite, "beyond the prior", test_beyond_prior);
     CU_add_test(suite, "restart", test_restart);
     CU_add_test(suite, "probes", test_probes);
     CU_add_test(suite, "probe denies", test_probe_denies);
