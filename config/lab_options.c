@@ -98,7 +98,7 @@ static const struct option_row pair_rows[] = {
      "Keep entries and alarms only, or every event."},
     {"sync_tolerance_s", OPTION_TIME, "s", "0.05", 0.0, 3600.0, "", IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
-    {"timeout_s", OPTION_TIME, "s", "10", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),
+    {"timeout_s", OPTION_TIME, "s", "30", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),
      "A side that has not replied by then is a TIMEOUT."},
     {"value_tolerance_abs", OPTION_REAL, "", "0.02", 0.0, 1e9, "", IN_PAIR(params.value_tolerance_abs),
      "Values of two replies that differ by no more agree, in the value's own unit."},
@@ -121,7 +121,7 @@ static const struct option_row pair_rows[] = {
      "The fastest message of each such span is kept to compare a robot's clock with the lab's."},
     {"clock.jump_s", OPTION_TIME, "s", "0.5", 0.001, 86400.0, "", IN_PAIR(params.clock.jump_us),
      "A larger step of a robot's clock means that it was set."},
-    {"clock.drift_ppm_max", OPTION_REAL, "ppm", "500", 0.001, 100000.0, "", IN_PAIR(params.clock.drift_ppm_max),
+    {"clock.drift_ppm_max", OPTION_REAL, "ppm", "500", 1.0, 10000.0, "", IN_PAIR(params.clock.drift_ppm_max),
      "Largest drift that a robot's clock is believed to have."},
 
     {"calibration.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols|huber|tukey|auto", IN_PAIR(params.method),

@@ -20,7 +20,7 @@ void pair_params_default(struct pair_params *p, const char *id)
         .record = PAIR_SMART,
         .expected = {PAIR_AUTO, PAIR_AUTO},
         .sync_tolerance_us = 50000,
-        .timeout_us = 10000000,
+        .timeout_us = 30000000,
         .value_tolerance_abs = 0.02,
         .value_tolerance_ratio = 0.05,
         .outstanding_max = PAIR_OUTSTANDING_MAX,

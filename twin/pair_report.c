@@ -76,12 +76,12 @@ static void write_clock(struct json_writer *w, const char *key, const struct clo
     json_write_object(w, key);
     json_write_text(w, "state", clock_map_state_name(c->state));
     json_write_seconds(w, "at", known ? c->at_us : LAB_TIME_NONE);
-    json_write_real(w, "offset_s", known ? c->offset_us * 1e-6 : nan(""));
-    json_write_real(w, "offset_se_s", known ? c->offset_us_sd * 1e-6 : nan(""));
+    json_write_real(w, "offset_s", known ? clock_map_offset_us(c, c->at_us) * 1e-6 : nan(""));
+    json_write_real(w, "offset_se_s", known ? clock_map_sd_us(c, c->at_us) * 1e-6 : nan(""));
     json_write_real(w, "drift_ppm", locked ? c->drift * 1e6 : nan(""));
     json_write_real(w, "drift_se_ppm", locked ? c->drift_sd * 1e6 : nan(""));
     json_write_real(w, "jitter_s", known ? c->jitter_us * 1e-6 : nan(""));
-    json_write_seconds(w, "round_trip_s", c->probes > 0 ? c->rtt_us : LAB_TIME_NONE);
+    json_write_seconds(w, "round_trip_s", c->probed ? c->rtt_us : LAB_TIME_NONE);
     json_write_int(w, "samples", (int64_t)c->samples);
     json_write_int(w, "window_buckets", c->used);
     json_write_int(w, "probes", (int64_t)c->probes);

@@ -65,6 +65,7 @@ static inline void script_init(struct script *s, size_t pairs)
         char id[32];
         (void)snprintf(id, sizeof id, "r%zu", i + 1);
         pair_params_default(&s->params[i], id);
+        s->params[i].timeout_us = 10000000;
     }
     s->lab_params = (struct lab_params){pairs, s->params};
     s->fx = (struct effects){script_emit, s};

@@ -149,7 +149,7 @@ static const struct fault_row fault_rows[] = {
     {P "broker: {prefix: a//b}\n", 2, 18, "no slash at its ends", 1},
     {P "broker: {prefix: $SYS}\n", 2, 18, "belong to the broker", 1},
     {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
-    {P "defaults: {sync_tolerance_s: 11}\n", 2, 30, "must be less than timeout_s (10 s)", 1},
+    {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "must be less than timeout_s (30 s)", 1},
     {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "pairs.r1.sync_tolerance_s must be less", 1},
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "nobody would answer", 1},
     /* parts of YAML that are not read */
