@@ -80,7 +80,7 @@ static enum status set_up_file(const struct store *s, const struct store_params 
          * that is one sync now and then. */
         status = run(s,
                      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                     "PRAGMA journal_size_limit = 67108864",
+                     "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
                      "open", err);
     }
     if (status == STATUS_OK) {

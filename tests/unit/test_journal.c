@@ -547,6 +547,54 @@ static void fsync_fails(void)
     journal_close(j);
 }
 
+/* A short write whose rest fits is no failure. */
+static void short_write(void)
+{
+    for (int from = 0; from < 5; from++) {
+        fresh_dir();
+        struct chaos chaos = {.fail_from = from, .fail_to = from + 1, .torn = true};
+        const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+        const struct journal_params params = params_of(&io);
+        struct journal *j = open_or_die(&params);
+        for (unsigned n = 0; n < 5; n++) {
+            CHECK_INT("append", append(j, n, T0_US + n), STATUS_OK);
+        }
+        struct journal_stats stats;
+        journal_stats(j, &stats);
+        CHECK_INT("in two pieces", chaos.calls, 6);
+        CHECK("no failure", stats.errors == 0 && stats.torn == 0 && !stats.failing);
+        journal_close(j);
+        expect_numbers("whole", 5);
+    }
+}
+
+/* The writer leaves a file that ends in a piece: the tail reader hands the piece out when it is
+ * sure that nothing follows. */
+static void torn_end_of_file(void)
+{
+    fresh_dir();
+    struct chaos chaos = {.fail_from = 1, .fail_to = 3, .torn = true};
+    const struct journal_io io = {&chaos, chaos_write, NULL, NULL};
+    struct journal_params params = params_of(&io);
+    params.rotate_us = 10 * S_US;
+    struct journal *j = open_or_die(&params);
+    struct journal_reader *r = open_dir_reader(beginning);
+    struct journal_line line;
+    CHECK_INT("append", append(j, 0, T0_US), STATUS_OK);
+    CHECK_INT("torn", append(j, 1, T0_US + 1), STATUS_E_IO);
+    CHECK_INT("whole", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK_INT("not yet", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    CHECK_INT("new file", append(j, 2, T0_US + 20 * S_US), STATUS_OK);
+    CHECK_INT("files", count_files(), 2);
+    CHECK_INT("the piece", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("torn", line.torn && line.bytes > 20 && memcmp(line.text, "{\"tst\":", 7) == 0);
+    CHECK_INT("new file", journal_reader_next(r, &line, NULL), STATUS_OK);
+    CHECK("whole", !line.torn && line_number(&line) == 2 && line.start.offset == 0);
+    CHECK_INT("end", journal_reader_next(r, &line, NULL), STATUS_E_EMPTY);
+    journal_reader_close(r);
+    journal_close(j);
+}
+
 /* A process died inside a write: the piece is closed, the rest goes on. */
 static void torn_before_restart(void)
 {
@@ -1062,6 +1110,8 @@ int main(void)
     CU_add_test(suite, "full disk", full_disk);
     CU_add_test(suite, "broken disk", broken_disk);
     CU_add_test(suite, "fsync fails", fsync_fails);
+    CU_add_test(suite, "short write", short_write);
+    CU_add_test(suite, "torn end of a file", torn_end_of_file);
     CU_add_test(suite, "torn before a restart", torn_before_restart);
     CU_add_test(suite, "lines", read_lines);
     CU_add_test(suite, "long lines", long_lines);

@@ -726,7 +726,7 @@ static enum status write_batch(struct store *s, struct err *err)
 
 static void batch_fails(void)
 {
-    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE};
+    static const int codes[] = {SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_READONLY};
     for (size_t c = 0; c < COUNT(codes); c++) {
         bool failed = true;
         int n = 0;
@@ -925,7 +925,7 @@ static void queue_commits(void)
 
 /* Disk full: rows wait, then are dropped and counted, never the producer; with space back the
  * waiting ones are stored, and the queue still knows that it is behind. */
-static void queue_meets_full_disk(void)
+static void meet_failing_disk(int code, const char *text)
 {
     fresh_path();
     chaos_between(1 << 30, 1 << 30, SQLITE_OK);
@@ -939,7 +939,7 @@ static void queue_meets_full_disk(void)
     struct store_queue *q = start_queue(&params, s);
     CHECK_INT("push", push(q, 1), STATUS_OK);
     CHECK_INT("flush", store_queue_flush(q, 5000), STATUS_OK);
-    chaos_between(0, 1 << 30, SQLITE_FULL);
+    chaos_between(0, 1 << 30, code);
     int refused_rows = 0;
     for (uint64_t n = 2; n <= 71; n++) {
         const enum status status = push(q, n);
@@ -952,7 +952,7 @@ static void queue_meets_full_disk(void)
     store_queue_stats(q, &stats);
     CHECK("failing", stats.failing && stats.failures >= 2);
     CHECK("back-off", stats.failures < 60);
-    CHECK(stats.last_error.text, strstr(stats.last_error.text, "full") != NULL);
+    CHECK(stats.last_error.text, strstr(stats.last_error.text, text) != NULL);
     CHECK_INT("dropped", stats.dropped, 20);
     CHECK_INT("waiting", stats.waiting_rows, 50);
     CHECK("behind", stats.behind && !store_queue_covers(q, 1));
@@ -962,12 +962,65 @@ static void queue_meets_full_disk(void)
     CHECK("healthy", !stats.failing);
     CHECK("still behind", stats.behind);
     CHECK_INT("committed", stats.committed, 51);
-    chaos_between(0, 1 << 30, SQLITE_FULL);
+    chaos_between(0, 1 << 30, code);
     CHECK_INT("push", push(q, 100), STATUS_OK);
     CHECK_INT("stop tells of what is left", store_queue_stop(q, 30), STATUS_E_IO);
     chaos_between(1 << 30, 1 << 30, SQLITE_OK);
     struct store_reader *r = open_reader();
     expect_counts("what was accepted", r, STORE_ENTRIES, "a", "SYNC:51");
+    store_reader_close(r);
+    store_close(s);
+}
+
+static void queue_meets_failing_disk(void)
+{
+    meet_failing_disk(SQLITE_FULL, "full");
+    meet_failing_disk(SQLITE_READONLY, "readonly");
+    meet_failing_disk(SQLITE_IOERR_WRITE, "I/O error");
+}
+
+/* Rows that fill the ring to the last byte, committed as one batch. */
+static void queue_filled_exactly(void)
+{
+    enum { PIECE = 2048, PIECES = 2 * STORE_JSON_MAX / PIECE };
+    static char json[PIECE];
+    memset(json, 'x', sizeof json);
+    fresh_path();
+    chaos_between(1 << 30, 1 << 30, SQLITE_OK);
+    struct store *s = open_store("chaos");
+    struct store_queue_params params;
+    store_queue_params_init(&params);
+    params.bytes_max = (size_t)PIECE * PIECES;
+    params.commit_ms = 0;
+    params.retry_ms_min = params.retry_ms_max = 1;
+    struct store_queue *q = start_queue(&params, s);
+    struct store_row row = row_of(STORE_ENTRIES, "a", 0, 0, "SYNC");
+    row.json = json;
+    row.json_bytes = PIECE - 56; /* header and texts take the rest */
+    uint64_t total = 0;
+    for (int round = 0; round < 4; round++) {
+        struct store_queue_stats stats;
+        chaos_between(0, 1 << 30, SQLITE_FULL);
+        int pushed = 0;
+        do {
+            row.n = ++total;
+            row.t_us = (int64_t)total;
+            pushed++;
+        } while (store_queue_push(q, &row) == STATUS_OK);
+        total--;
+        store_queue_stats(q, &stats);
+        CHECK_INT("to the last byte", stats.waiting_bytes, params.bytes_max);
+        CHECK_INT("pieces", pushed - 1, PIECES);
+        chaos_between(1 << 30, 1 << 30, SQLITE_OK);
+        CHECK_INT("flush", store_queue_flush(q, 20000), STATUS_OK);
+        store_queue_stats(q, &stats);
+        CHECK_INT("empty", stats.waiting_bytes, 0);
+    }
+    CHECK_INT("stop", store_queue_stop(q, 5000), STATUS_OK);
+    struct store_reader *r = open_reader();
+    char want[32];
+    (void)snprintf(want, sizeof want, "SYNC:%llu", (unsigned long long)total);
+    expect_counts("all", r, STORE_ENTRIES, "a", want);
     store_reader_close(r);
     store_close(s);
 }
@@ -1174,7 +1227,8 @@ int main(void)
     CU_add_test(suite, "retention", retention);
     CU_add_test(suite, "spool", spool);
     CU_add_test(suite, "queue commits", queue_commits);
-    CU_add_test(suite, "queue meets a full disk", queue_meets_full_disk);
+    CU_add_test(suite, "queue meets a failing disk", queue_meets_failing_disk);
+    CU_add_test(suite, "queue filled exactly", queue_filled_exactly);
     CU_add_test(suite, "queue's ring", queue_ring);
     CU_add_test(suite, "queue and retention", queue_retention);
     CU_add_test(suite, "race", race);
