@@ -182,7 +182,7 @@ static void test_slow_body(void)
     int fd = send_head(port, head);
     for (size_t i = 0; i < 11; i++) {
         (void)usleep(20 * 1000);
-        (void)http_send(fd, "{\"op\":\"go\"}" + i, 1);
+        (void)http_send(fd, &"{\"op\":\"go\"}"[i], 1);
     }
     struct http_reply reply = http_receive(fd);
     CHECK_INT("slow", reply.status, 202);

@@ -1,0 +1,96 @@
+/* Any bytes as the URL of a request: no crash; what is found, parsed and echoed keeps its
+ * promises. A first line that is a method is taken as one; the rest is path and query. */
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "twin/base/lab_time.h"
+#include "web/cursor.h"
+#include "web/dispatch.h"
+#include "web/routes.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_match(const char *method, const char *path)
+{
+    const struct web_route *route = NULL;
+    char id[EVENT_PAIR_MAX] = "";
+    char allow[32] = "";
+    const enum route_match match =
+        route_match(web_routes, web_route_count, method, path, &route, id, allow);
+    assert((match == ROUTE_FOUND) == (route != NULL));
+    assert((match == ROUTE_WRONG_METHOD) == (allow[0] != '\0'));
+    if (match == ROUTE_FOUND) {
+        assert((strstr(route->path, "{id}") != NULL) == (id[0] != '\0'));
+        assert(strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
+               strlen(id));
+    }
+}
+
+static void check_query(const char *text)
+{
+    struct query q;
+    struct err err = {0};
+    if (query_parse(text, (1U << QUERY_PARAMETER_COUNT) - 1, &q, &err) != STATUS_OK) {
+        assert(err.text[0] && memchr(err.where, 0, sizeof err.where));
+        return;
+    }
+    assert(q.limit >= 1 && q.limit <= QUERY_LIMIT_MAX);
+    assert(q.since_us < q.until_us);
+    assert(q.verdict >= -1 && q.verdict < VERDICT_COUNT);
+    assert(q.type >= -1 && q.type < ALARM_TYPE_COUNT);
+    char place[CURSOR_PLACE_MAX];
+    if (q.cursor[0] && cursor_read(q.cursor, 7, place)) {
+        char again[CURSOR_TEXT_MAX];
+        cursor_write(place, 7, again);
+        assert(strcmp(again, q.cursor) == 0);
+    }
+}
+
+static void check_head(const char *method, const char *url)
+{
+    const struct web_input input = {.method = method, .url = url, .accept = url, .local = true};
+    struct web_context context = {.token = "t"};
+    struct web_request request = {0};
+    struct web_response response = {0};
+    if (!dispatch_head(&context, &input, &request, &response)) {
+        assert(response.status >= 400 && response.status < 500);
+        assert(response.body.bytes > 0 && !response.body.failed);
+        for (size_t i = 0; i + 1 < response.body.bytes; i++) {
+            assert(response.body.text[i] >= ' ' && response.body.text[i] <= '~');
+        }
+    } else {
+        assert(request.route && request.path[0] == '/');
+    }
+    body_clear(&response.body);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    assert(text);
+    if (size > 0) {
+        memcpy(text, data, size);
+    }
+    text[size] = '\0';
+    const char *method = "GET";
+    char *url = text;
+    char *line = strchr(text, '\n');
+    if (line) {
+        *line = '\0';
+        method = text;
+        url = line + 1;
+    }
+    check_head(method, url);
+    (void)dispatch_tag_matches(url, "\"0123456789abcdef\"");
+    char *query = strchr(url, '?');
+    check_query(query ? query + 1 : url);
+    if (query) {
+        *query = '\0';
+    }
+    check_match(method, url);
+    free(text);
+    return 0;
+}
