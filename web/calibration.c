@@ -43,6 +43,14 @@ void get_travel_time(const struct web_request *request, struct web_response *res
     web_tag(response);
 }
 
+void get_tracked(const struct web_request *request, struct web_response *response)
+{
+    struct web_writer w;
+    pair_report_tracked(web_write_start(&w, response), NULL, web_pair(request));
+    web_write_end(&w);
+    web_tag(response);
+}
+
 void get_clock(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;

@@ -16,7 +16,7 @@ struct cell {
 
 void csv_header(struct body *out, const char *const *names, size_t count)
 {
-    assert(count <= CSV_COLUMNS_MAX);
+    assert(count <= CSV_ROW_CELLS_MAX);
     for (size_t i = 0; i < count; i++) {
         body_text(out, i > 0 ? "," : "");
         body_text(out, names[i]);
@@ -67,8 +67,8 @@ static void put_text_cell(struct body *out, const struct json_text *inside)
 void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
              size_t bytes)
 {
-    assert(count <= CSV_COLUMNS_MAX);
-    struct cell cells[CSV_COLUMNS_MAX] = {0};
+    assert(count <= CSV_ROW_CELLS_MAX);
+    struct cell cells[CSV_ROW_CELLS_MAX] = {0};
     struct json_scan s;
     struct json_text key;
     json_scan_start(&s, json, bytes, DEPTH_MAX);

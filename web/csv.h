@@ -13,9 +13,9 @@
 
 #define CSV_MEDIA_TYPE "text/csv; charset=utf-8; header=present"
 
-enum { CSV_COLUMNS_MAX = 40 };
+enum { CSV_ROW_CELLS_MAX = 40 };
 
-/* The header line; names[count], count <= CSV_COLUMNS_MAX. */
+/* The header line; names[count], count <= CSV_ROW_CELLS_MAX. */
 void csv_header(struct body *out, const char *const *names, size_t count);
 
 /* One row: the members of a JSON object by these names. Missing ones and null are empty cells;

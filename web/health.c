@@ -14,19 +14,3 @@ bool health_is_ready(const struct view_health *health)
 {
     return health->restored && health->broker && health->journal && health->store;
 }
-
-const char *health_event_name(enum event_kind kind)
-{
-    static const char *const names[EVENT_KIND_COUNT] = {
-        [EVENT_TICK] = "tick",
-        [EVENT_COMMAND] = "command",
-        [EVENT_REPLY] = "reply",
-        [EVENT_TELEMETRY] = "telemetry",
-        [EVENT_CONNECTION] = "connection",
-        [EVENT_ECHO] = "echo",
-        [EVENT_MALFORMED] = "malformed",
-        [EVENT_START] = "start",
-        [EVENT_STOP] = "stop",
-    };
-    return (size_t)kind < COUNT(names) ? names[kind] : "unknown";
-}

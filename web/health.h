@@ -17,7 +17,4 @@ void health_parts(const struct view_health *health, struct health_part out[HEALT
 /* Are all of them right? */
 bool health_is_ready(const struct view_health *health);
 
-/* "command", "reply" …: the kinds of events as counters name them. */
-const char *health_event_name(enum event_kind kind);
-
 #endif

@@ -252,13 +252,16 @@ static void write_lab(struct metrics *m, const struct sight *s)
                   lab_s(view->started_us));
     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in, by kind.");
     for (int k = 0; k < EVENT_KIND_COUNT; k++) {
-        const struct metric_label label = {"kind", health_event_name((enum event_kind)k)};
+        const struct metric_label label = {"kind", event_kind_name((enum event_kind)k)};
         metrics_count(m, &label, 1, view->counts.events[k]);
     }
     metrics_counter(m, "tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
                     view->counts.unknown_pair);
     metrics_counter(m, "tandem_redelivered_total", "Messages that were delivered again.",
                     view->counts.redelivered);
+    metrics_counter(m, "tandem_retained_total",
+                    "Commands and replies the broker had kept: old ones, passed over.",
+                    view->counts.retained);
     metrics_counter(m, "tandem_out_of_order_total",
                     "Events whose time lay before the one before.", view->counts.out_of_order);
     metrics_counter(m, "tandem_starts_total", "Runs of the daemon in this journal.",

@@ -22,6 +22,7 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/api/v1/pairs/{id}/alarms",         0,             ROUTE_READING, HISTORY | TYPE,    get_alarms},
     {ROUTE_GET,  "/api/v1/pairs/{id}/log",            0,             ROUTE_READING, HISTORY,           get_log},
     {ROUTE_GET,  "/api/v1/pairs/{id}/travel-time",    0,             ROUTE_READING, 0,                 get_travel_time},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/tracked",        0,             ROUTE_READING, 0,                 get_tracked},
     {ROUTE_GET,  "/api/v1/pairs/{id}/clock",          0,             ROUTE_READING, 0,                 get_clock},
     {ROUTE_GET,  "/api/v1/pairs/{id}/machines",       0,             ROUTE_READING, 0,                 get_machines},
     {ROUTE_POST, "/api/v1/pairs/{id}/commands",       EVENT_RAW_MAX, ROUTE_WRITING, 0,                 post_command},

@@ -37,12 +37,13 @@ void get_status(const struct web_request *request, struct web_response *response
     write_parts(json, &view->health);
     json_write_object(json, "events");
     for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
-        json_write_int(json, health_event_name((enum event_kind)kind),
+        json_write_int(json, event_kind_name((enum event_kind)kind),
                        (int64_t)view->counts.events[kind]);
     }
     json_write_close(json);
     json_write_int(json, "unknown_pair", (int64_t)view->counts.unknown_pair);
     json_write_int(json, "redelivered", (int64_t)view->counts.redelivered);
+    json_write_int(json, "retained", (int64_t)view->counts.retained);
     json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
     json_write_int(json, "starts", (int64_t)view->counts.starts);
     json_write_close(json);

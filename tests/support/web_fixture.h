@@ -140,11 +140,11 @@ static inline void fixture_emit(void *context, const struct effect *effect)
         f->alarm_n++;
     } else if (effect->kind == EFFECT_LOG) {
         row.kind = STORE_LOG;
-        row.n = f->pair[effect->pair]->version;
+        row.n = effect->n;
         event_write_json(&w, NULL, effect->event, row.n);
         row.t_us = effect->t_us;
         row.id = "";
-        row.type = "event";
+        row.type = event_kind_name(effect->event->kind);
         row.lag_s = nan("");
     } else {
         return;

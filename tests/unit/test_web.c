@@ -294,7 +294,7 @@ static void test_etag(void)
 {
     static const char *const targets[] = {
         "/api/v1/pairs/r1",          "/api/v1/pairs/r1/travel-time", "/api/v1/pairs/r1/clock",
-        "/api/v1/pairs/r1/machines", "/api/v1/openapi.json",
+        "/api/v1/pairs/r1/machines", "/api/v1/openapi.json",         "/api/v1/pairs/r1/tracked",
     };
     for (size_t i = 0; i < COUNT(targets); i++) {
         char tag[64];
