@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""protocol.py SOURCE TANDEM: docs/protocol.md, docs/protocol/*.schema.json and the program agree."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import jsonschema
+
+INBOUND = {"command": "r1/command", "reply": "r1/real/reply", "telemetry": "r1/real/telemetry",
+           "connection": "r1/real/connection", "echo": "r1/real/echo"}
+
+
+def check(schema, value, what):
+    jsonschema.Draft202012Validator(schema).validate(value)
+    print(f"{what}: fits its schema")
+
+
+def replay(tandem, lines, folder):
+    lab = folder / "lab.yaml"
+    log = folder / "lines.jsonl"
+    lab.write_text("pairs: {r1: {}}\n")
+    log.write_text("".join(line + "\n" for line in lines))
+    out = subprocess.run([tandem, "replay", "-c", lab, "--json", log], check=True,
+                         stdout=subprocess.PIPE).stdout
+    return json.loads(out)
+
+
+def main():
+    source, tandem = pathlib.Path(sys.argv[1]), sys.argv[2]
+    text = (source / "docs/protocol.md").read_text()
+    examples = re.findall(r"```json (\w+)\n(.*?)```", text, re.S)
+    schemas = {path.name.split(".")[0]: json.loads(path.read_text())
+               for path in (source / "docs/protocol").glob("*.schema.json")}
+    assert {name for name, _ in examples} == set(schemas), "an example or a schema is missing"
+    lines = []
+    for name, example in examples:
+        check(schemas[name], json.loads(example), name)
+        if name in INBOUND:
+            lines.append(json.dumps({"tst": "2026-11-20T05:55:55Z",
+                                     "topic": "tandem/v1/" + INBOUND[name], "qos": 1, "retain": 0,
+                                     "payload": json.loads(example)}))
+        if name == "line":
+            lines.append(json.dumps(json.loads(example)))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        journal = replay(tandem, lines, folder)["journal"]
+        assert journal["malformed"] == 0 and journal["events"] == len(lines), journal
+        for case in sorted((source / "tests/golden/replay").iterdir()):
+            document = json.loads((case / "expected.json").read_text())
+            for pair, results in document["pairs"].items():
+                for entry in results["entries"]:
+                    jsonschema.validate(entry, schemas["entry"])
+                for alarm in results["alarms"]:
+                    jsonschema.validate(alarm, schemas["alarm"])
+                calibration = {"pair": pair, "travel_time": results["travel_time"]}
+                jsonschema.validate(calibration, schemas["calibration"])
+            print(f"{case.name}: records fit their schemas")
+
+
+if __name__ == "__main__":
+    main()
