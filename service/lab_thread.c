@@ -23,7 +23,7 @@ struct lab_thread {
     pthread_t thread;
     _Atomic bool stop;
     struct effects effects;
-    char *scratch; /* [MESSAGE_PAYLOAD_MAX] for payloads with escapes */
+    char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
 
     bool live;          /* the journal's tail is in */
     bool dirty;         /* stepped since the last snapshot */
@@ -224,7 +224,7 @@ static void *run(void *context)
 enum status lab_thread_start(const struct lab_thread_params *params, struct lab_thread **out)
 {
     struct lab_thread *t = calloc(1, sizeof *t);
-    char *scratch = malloc(MESSAGE_PAYLOAD_MAX);
+    char *scratch = malloc(MESSAGE_PAYLOAD_MAX + 1);
     if (!t || !scratch) {
         free(t);
         free(scratch);
