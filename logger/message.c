@@ -56,11 +56,14 @@ static void put_quoted(struct out *o, const char *text, size_t bytes, bool latin
     put(o, "\"", 1);
 }
 
-static bool is_json(const char *text, size_t bytes)
+/* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
+ * line takes that for a payload of plain text. */
+static bool stands_as_it_is(const char *text, size_t bytes)
 {
     struct json_scan s;
     json_scan_start(&s, text, bytes, LINE_DEPTH_MAX);
-    return bytes > 0 && json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s);
+    return bytes > 0 && json_scan_peek(&s) != JSON_KIND_TEXT &&
+           json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s);
 }
 
 /* A payload that is JSON stands in the line as it came, but for line breaks between its tokens
@@ -71,7 +74,7 @@ static void put_payload(struct out *o, const struct message *m)
         put_text(o, ",\"payload\":null");
         return;
     }
-    if (m->payload_bytes != m->kept_bytes || !is_json(m->payload, m->kept_bytes)) {
+    if (m->payload_bytes != m->kept_bytes || !stands_as_it_is(m->payload, m->kept_bytes)) {
         put_text(o, ",\"encoding\":\"latin1\",\"payload\":");
         put_quoted(o, m->payload, m->kept_bytes, true);
         return;

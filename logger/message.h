@@ -5,9 +5,9 @@
  *   {"tst":"2026-11-20T05:55:55.599953Z","topic":"tandem/v1/r1/command","qos":1,"retain":0,
  *    "payloadlen":57,"payload":{…}}
  *
- * A payload that is no JSON is written as text with "encoding":"latin1" (byte b stands as code
- * point U+00bb), so that every byte survives. "dup":1 marks a redelivery. docs/protocol.md.
- * Pure: no I/O, no clock, no allocation.
+ * A payload that is no JSON, or a JSON string, is written as text with "encoding":"latin1"
+ * (byte b stands as code point U+00bb), so that every byte survives. "dup":1 marks a
+ * redelivery. docs/protocol.md. Pure: no I/O, no clock, no allocation.
  */
 #ifndef LOGGER_MESSAGE_H
 #define LOGGER_MESSAGE_H
