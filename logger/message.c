@@ -383,6 +383,11 @@ int64_t message_parse_time(const char *text, size_t bytes)
     if (f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > 31 || f[3] > 23 || f[4] > 59 || f[5] > 60) {
         return LAB_TIME_NONE;
     }
+    int64_t real[3]; /* 30 February is another day than it says */
+    date_from_days(days_from_date(f[0], f[1], f[2]), &real[0], &real[1], &real[2]);
+    if (real[1] != f[1]) {
+        return LAB_TIME_NONE;
+    }
     size_t used = 19;
     int64_t micro = 0;
     if (used < bytes && text[used] == '.') {

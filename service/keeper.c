@@ -45,7 +45,7 @@ static void set_health(struct keeper *k, bool *flag, char text[160], bool fine,
 {
     (void)pthread_mutex_lock(&k->lock);
     *flag = fine;
-    (void)snprintf(text, 160, "%s", fine ? "" : reason);
+    (void)snprintf(text, 160, "%.159s", fine ? "" : reason);
     (void)pthread_mutex_unlock(&k->lock);
 }
 

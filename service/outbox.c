@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "logger/codec.h"
-#include "logger/record_json.h"
 #include "service/log.h"
+#include "service/rows.h"
 
 enum {
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
@@ -177,49 +177,36 @@ static void emit_record(struct outbox *o, uint32_t pair, const struct store_row 
 
 static void emit_entry(struct outbox *o, uint32_t pair, const struct entry *entry)
 {
-    char json[RECORD_JSON_MAX];
-    struct json_writer w;
-    json_write_start(&w, json, sizeof json, NULL, NULL);
-    entry_write_json(&w, NULL, entry, pair_id(o, pair));
-    const bool whole = json_write_end(&w);
-    const struct store_row row = {
-        .kind = STORE_ENTRIES,
-        .pair = pair_id(o, pair),
-        .n = entry->n,
-        .t_us = entry->t_us,
-        .id = entry->id,
-        .type = verdict_name(entry->verdict),
-        .lag_s = entry->lag_us == LAB_TIME_NONE ? nan("") : lab_s(entry->lag_us),
-        .json = json,
-        .json_bytes = whole ? w.used : 0,
-    };
-    log_write(LOG_ENTRY, row.pair, "%llu %s %s", (unsigned long long)row.n, row.id, row.type);
-    emit_record(o, pair, &row, "entry");
+    struct record_row r;
+    row_of_entry(&r, entry, pair_id(o, pair));
+    log_write(LOG_ENTRY, r.row.pair, "%llu %s %s", (unsigned long long)r.row.n, r.row.id,
+              r.row.type);
+    emit_record(o, pair, &r.row, "entry");
 }
 
 static void emit_alarm(struct outbox *o, uint32_t pair, const struct alarm *alarm)
 {
-    char json[RECORD_JSON_MAX];
-    struct json_writer w;
-    json_write_start(&w, json, sizeof json, NULL, NULL);
-    alarm_write_json(&w, NULL, alarm, pair_id(o, pair));
-    const bool whole = json_write_end(&w);
-    const struct store_row row = {
-        .kind = STORE_ALARMS,
-        .pair = pair_id(o, pair),
-        .n = alarm->n,
-        .t_us = alarm->t_us,
-        .id = alarm->id,
-        .type = alarm_type_name(alarm->type),
-        .lag_s = nan(""),
-        .json = json,
-        .json_bytes = whole ? w.used : 0,
-    };
+    struct record_row r;
+    row_of_alarm(&r, alarm, pair_id(o, pair));
     if (o->live) {
-        log_write(LOG_ALARM, row.pair, "%s %s%s%s", row.type, side_name(alarm->side),
+        log_write(LOG_ALARM, r.row.pair, "%s %s%s%s", r.row.type, side_name(alarm->side),
                   alarm->side < SIDE_COUNT ? ": " : "", alarm->detail);
     }
-    emit_record(o, pair, &row, "alarm");
+    emit_record(o, pair, &r.row, "alarm");
+}
+
+/* record: all - into the store only; over MQTT everybody heard it already. */
+static void emit_event(struct outbox *o, const struct effect *effect)
+{
+    struct record_row r;
+    row_of_event(&r, effect->event, effect->n, pair_id(o, effect->pair));
+    if (!o->live) {
+        wait_for_room(o->params.queue);
+    }
+    if (store_queue_push(o->params.queue, &r.row) != STATUS_OK) {
+        count(&o->counts.not_stored);
+        log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
+    }
 }
 
 /* ---- messages ---- */
@@ -295,7 +282,9 @@ static void emit(void *context, const struct effect *effect)
     case EFFECT_CALIBRATION:
         emit_calibration(o, effect->pair);
         break;
-    case EFFECT_LOG: /* the journal holds every event as it came */
+    case EFFECT_LOG:
+        emit_event(o, effect);
+        break;
     case EFFECT_KIND_COUNT:
         break;
     }

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "logger/record_columns.h"
-#include "logger/record_json.h"
+#include "service/rows.h"
 #include "twin/pair_report.h"
 #include "twin/travel_report.h"
 #include "web/csv.h"
@@ -30,62 +30,6 @@ static void spool_row(struct replay_run *run, const struct store_row *row)
         run->batched = 0;
         run->spool_status = store_commit(run->spool, &run->err);
     }
-}
-
-static void take_entry(struct replay_run *run, const struct entry *e, const char *pair)
-{
-    char text[RECORD_JSON_MAX];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    entry_write_json(&w, NULL, e, pair);
-    (void)json_write_end(&w);
-    spool_row(run, &(struct store_row){.kind = STORE_ENTRIES,
-                                       .pair = pair,
-                                       .n = e->n,
-                                       .t_us = e->t_us,
-                                       .id = e->id,
-                                       .type = verdict_name(e->verdict),
-                                       .lag_s = e->lag_us == LAB_TIME_NONE ? nan("")
-                                                                           : lab_s(e->lag_us),
-                                       .json = text,
-                                       .json_bytes = w.used});
-}
-
-static void take_alarm(struct replay_run *run, const struct alarm *a, const char *pair)
-{
-    char text[RECORD_JSON_MAX];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    alarm_write_json(&w, NULL, a, pair);
-    (void)json_write_end(&w);
-    spool_row(run, &(struct store_row){.kind = STORE_ALARMS,
-                                       .pair = pair,
-                                       .n = a->n,
-                                       .t_us = a->t_us,
-                                       .id = a->id,
-                                       .type = alarm_type_name(a->type),
-                                       .lag_s = nan(""),
-                                       .json = text,
-                                       .json_bytes = w.used});
-}
-
-static void take_event(struct replay_run *run, const struct event *e, uint64_t n,
-                       const char *pair)
-{
-    char text[RECORD_JSON_MAX];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, NULL, NULL);
-    event_write_json(&w, NULL, e, n);
-    (void)json_write_end(&w);
-    spool_row(run, &(struct store_row){.kind = STORE_LOG,
-                                       .pair = pair,
-                                       .n = n,
-                                       .t_us = e->t_us,
-                                       .id = "",
-                                       .type = event_kind_name(e->kind),
-                                       .lag_s = nan(""),
-                                       .json = text,
-                                       .json_bytes = w.used});
 }
 
 static const char *show_lap(int64_t us, char text[16])
@@ -120,24 +64,38 @@ static void print_alarm(const struct alarm *a, const char *pair)
                  a->detail);
 }
 
+static void print_effect(const struct effect *effect, const char *pair)
+{
+    if (effect->kind == EFFECT_ENTRY) {
+        print_entry(effect->entry, pair);
+    } else if (effect->kind == EFFECT_ALARM) {
+        print_alarm(effect->alarm, pair);
+    }
+}
+
+static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
+{
+    struct record_row r;
+    if (effect->kind == EFFECT_ENTRY) {
+        row_of_entry(&r, effect->entry, pair);
+    } else if (effect->kind == EFFECT_ALARM) {
+        row_of_alarm(&r, effect->alarm, pair);
+    } else if (effect->kind == EFFECT_LOG) {
+        row_of_event(&r, effect->event, effect->n, pair);
+    } else {
+        return;
+    }
+    spool_row(run, &r.row);
+}
+
 void replay_take_effect(void *context, const struct effect *effect)
 {
     struct replay_run *run = context;
     const char *pair = run->file.pairs[effect->pair].id;
-    if (effect->kind == EFFECT_ENTRY) {
-        if (run->spool) {
-            take_entry(run, effect->entry, pair);
-        } else {
-            print_entry(effect->entry, pair);
-        }
-    } else if (effect->kind == EFFECT_ALARM) {
-        if (run->spool) {
-            take_alarm(run, effect->alarm, pair);
-        } else {
-            print_alarm(effect->alarm, pair);
-        }
-    } else if (effect->kind == EFFECT_LOG && run->spool) {
-        take_event(run, effect->event, effect->n, pair);
+    if (run->spool) {
+        spool_effect(run, effect, pair);
+    } else {
+        print_effect(effect, pair);
     }
 }
 

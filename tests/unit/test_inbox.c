@@ -102,7 +102,7 @@ struct tally {
     int64_t last_us;
 };
 
-static char scratch[MESSAGE_PAYLOAD_MAX];
+static char scratch[MESSAGE_PAYLOAD_MAX + 1];
 
 static void count_line(struct tally *t, const char *text, size_t bytes)
 {

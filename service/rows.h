@@ -1,0 +1,20 @@
+/* service/rows.h - records as rows of the store, the same live and in replay. */
+#ifndef SERVICE_ROWS_H
+#define SERVICE_ROWS_H
+
+#include "logger/record_json.h"
+#include "logger/store.h"
+
+/* A row and the text it borrows. */
+struct record_row {
+    struct store_row row;
+    char json[RECORD_JSON_MAX];
+};
+
+/* pair: the pair's id, borrowed like the record itself. */
+void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair);
+void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair);
+void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
+                  const char *pair);
+
+#endif
