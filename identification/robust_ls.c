@@ -32,7 +32,7 @@ struct work {
     gsl_matrix *block; /* [p + 1 + BLOCK_ROWS x p + 1], the triangle on top */
     gsl_vector *tau;   /* [p + 1] */
     gsl_matrix *u, *v; /* [p x p] */
-    gsl_vector *s, *t; /* [p] */
+    gsl_vector *s;     /* [p] */
     gsl_vector *e;     /* [n] residuals */
     gsl_vector *w;     /* [n] weights */
     gsl_vector *a;     /* [n] scratch for order statistics */
@@ -54,7 +54,6 @@ static void work_free(struct work *work)
     gsl_matrix_free(work->u);
     gsl_matrix_free(work->v);
     gsl_vector_free(work->s);
-    gsl_vector_free(work->t);
     gsl_vector_free(work->e);
     gsl_vector_free(work->w);
     gsl_vector_free(work->a);
@@ -68,13 +67,17 @@ static bool work_alloc(struct work *work, size_t n, size_t p)
         .u = gsl_matrix_alloc(p, p),
         .v = gsl_matrix_alloc(p, p),
         .s = gsl_vector_alloc(p),
-        .t = gsl_vector_alloc(p),
         .e = gsl_vector_alloc(n),
         .w = gsl_vector_alloc(n),
         .a = gsl_vector_alloc(n),
     };
-    return work->block && work->tau && work->u && work->v && work->s && work->t && work->e &&
-           work->w && work->a;
+    return work->block && work->tau && work->u && work->v && work->s && work->e && work->w &&
+           work->a;
+}
+
+static enum status failure(int gsl_code)
+{
+    return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
 }
 
 /* Triangle of [sqrt(w) X, sqrt(w) y], left in the upper p + 1 rows of work->block. */
@@ -95,8 +98,9 @@ static enum status reduce(const struct robust_ls_problem *problem, struct work *
             }
             gsl_matrix_set(block, row, p, i < problem->n ? root * problem->y[i] : 0.0);
         }
-        if (gsl_linalg_QR_decomp(block, work->tau) != GSL_SUCCESS) {
-            return STATUS_E_MATH;
+        const int code = gsl_linalg_QR_decomp(block, work->tau);
+        if (code != GSL_SUCCESS) {
+            return failure(code);
         }
         for (size_t row = 1; row <= p; row++) {
             for (size_t j = 0; j < row; j++) {
@@ -155,9 +159,10 @@ static enum status solve(const struct robust_ls_problem *problem, struct work *w
     gsl_matrix_view u = gsl_matrix_submatrix(work->u, 0, 0, p, count);
     gsl_matrix_view v = gsl_matrix_submatrix(work->v, 0, 0, count, count);
     gsl_vector_view s = gsl_vector_subvector(work->s, 0, count);
-    gsl_vector_view t = gsl_vector_subvector(work->t, 0, count);
-    if (gsl_linalg_SV_decomp(&u.matrix, &v.matrix, &s.vector, &t.vector) != GSL_SUCCESS) {
-        return STATUS_E_MATH;
+    /* Not gsl_linalg_SV_decomp(): it allocates and does not check. */
+    const int code = gsl_linalg_SV_decomp_jacobi(&u.matrix, &v.matrix, &s.vector);
+    if (code != GSL_SUCCESS) {
+        return failure(code);
     }
     const double s_max = gsl_vector_get(&s.vector, 0);
     for (size_t k = 0; k < count; k++) {

@@ -137,23 +137,22 @@ struct remedy {
     const char *again;
 };
 
-enum { TURN, DRIVE, BOTH, TWO_TURNS, TWO_DRIVES, TWO_BOTH, REMEDY_COUNT };
+/* In the order in which they are offered. Single moves of the three kinds together show
+ * everything, so one of them always helps when something is missing. */
+enum { TWO_TURNS, TWO_DRIVES, TURN, DRIVE, BOTH, REMEDY_COUNT };
 
 /* clang-format off */
 static const struct remedy remedies[REMEDY_COUNT] = {
+    [TWO_TURNS]  = {{{0.739, 0.0}, {1.871, 0.0}}, 2, "turn on the spot by two different angles",
+                    "turn on the spot by two more angles"},
+    [TWO_DRIVES] = {{{0.0, 0.739}, {0.0, 1.871}}, 2, "drive two straight moves of different length",
+                    "drive two more straight moves of different length"},
     [TURN]       = {{{0.739, 0.0}}, 1, "turn on the spot, without driving",
                     "turn on the spot by another angle"},
     [DRIVE]      = {{{0.0, 0.739}}, 1, "drive a straight move, without turning",
                     "drive a straight move of another length"},
     [BOTH]       = {{{0.739, 1.283}}, 1, "turn and drive in one move",
                     "turn and drive in one move, by another angle and another length"},
-    [TWO_TURNS]  = {{{0.739, 0.0}, {1.871, 0.0}}, 2, "turn on the spot by two different angles",
-                    "turn on the spot by two more angles"},
-    [TWO_DRIVES] = {{{0.0, 0.739}, {0.0, 1.871}}, 2, "drive two straight moves of different length",
-                    "drive two more straight moves of different length"},
-    [TWO_BOTH]   = {{{0.739, 1.283}, {1.871, 0.617}}, 2,
-                    "turn and drive in one move, twice, by different angles and lengths",
-                    "turn and drive in one move, twice more, by different angles and lengths"},
 };
 /* clang-format on */
 
@@ -167,29 +166,21 @@ static size_t gain_of(const struct remedy *remedy, const struct classes *c, stru
     return gain;
 }
 
-/* Name moves, the most telling first, until every term would be determined. */
+/* Name moves until every term would be determined: each time the first remedy of which no move
+ * is in vain. */
 static void advise_moves(struct travel_fit *fit, const struct classes *c, struct blind blind)
 {
     size_t rank = fit->rank;
-    while (rank < TRAVEL_P) {
-        size_t best = 0;
-        size_t best_gain = 0;
-        for (size_t i = 0; i < REMEDY_COUNT; i++) {
-            struct blind trial = blind;
-            const size_t gain = gain_of(&remedies[i], c, &trial);
-            if (gain > best_gain) {
-                best = i;
-                best_gain = gain;
-            }
+    for (size_t i = 0; i < REMEDY_COUNT && rank < TRAVEL_P; i++) {
+        struct blind after = blind;
+        if (gain_of(&remedies[i], c, &after) == remedies[i].count) {
+            const size_t had = i == TURN || i == TWO_TURNS     ? c->turns
+                               : i == DRIVE || i == TWO_DRIVES ? c->drives
+                                                               : c->both;
+            travel_advise(fit, "%s", had > 0 ? remedies[i].again : remedies[i].first);
+            rank += remedies[i].count;
+            blind = after;
         }
-        if (best_gain == 0) {
-            return;
-        }
-        const size_t had = best == TURN || best == TWO_TURNS     ? c->turns
-                           : best == DRIVE || best == TWO_DRIVES ? c->drives
-                                                                 : c->both;
-        travel_advise(fit, "%s", had > 0 ? remedies[best].again : remedies[best].first);
-        rank += gain_of(&remedies[best], c, &blind);
     }
 }
 

@@ -16,6 +16,11 @@ static const double WALK_DELAY_S = 1e-4;
 /* The noise estimates settle over the first entries, then forget over about a hundred. */
 static const double NOISE_GAIN_MIN = 0.01;
 static const double NOISE_ENTRIES = 5.0;
+/* A guess that is wrong by more than this factor (of sd) is overruled by the first moves. */
+static const double NOISE_GUESS_MAX = 2.0;
+/* Where the median keeps lying on one side the noise has changed, and they go faster. */
+static const double LEAN_GAIN = 0.1;
+static const double RUSH = 9.0;
 /* Half of a Gaussian lies within this many sd. */
 static const double MEDIAN_SD = 0.6744897501960817;
 /* No link is timed better than this, none that works is worse. */
@@ -37,6 +42,12 @@ static const double ALARM_RATIO_MIN = 0.5;
 enum { START_PASSES = 8 };
 static const double START_LIMIT = 0.1;
 static const double FINAL_LIMIT = 2.0;
+/* A median of fewer moves is at the mercy of one. */
+enum { CHANGE_MOVES_MIN = 6 };
+/* A change opens the wandering filter no wider than this: it gets there in a few moves anyway,
+ * and a single late reply must not carry it off. */
+static const double STEP_RATIO_MAX = 0.15;
+static const double STEP_S_MAX = 0.5;
 
 enum { RISE, FALL, SIDES };
 
@@ -54,32 +65,29 @@ struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps, doubl
                                          .warmup = 12};
 }
 
-static void reset_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
+/* Covariances are in units of noise_s2 here. */
+static void set_prior(const struct travel_kalman_params *p, double factor,
+                      double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
+                      double noise_s2)
 {
     const double start[TRAVEL_P] = {PRIOR_DELAY_S, PRIOR_DELAY_S, PRIOR_DELAY_S,
                                     1.0 / p->nominal_w_radps, 1.0 / p->nominal_v_mps};
     for (size_t j = 0; j < TRAVEL_P; j++) {
         const double sd = j < TRAVEL_INV_W ? PRIOR_DELAY_S_SD : PRIOR_RATIO_SD * start[j];
         for (size_t i = 0; i < TRAVEL_P; i++) {
-            k->fixed_spread[i][j] = 0.0;
+            covariance[i][j] = 0.0;
         }
-        k->fixed_beta[j] = start[j];
-        k->fixed_spread[j][j] = FIXED_PRIOR_FACTOR * sd * sd / (p->noise_s * p->noise_s);
+        beta[j] = start[j];
+        covariance[j][j] = factor * sd * sd / noise_s2;
     }
 }
 
 void travel_kalman_reset(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
-    const double start[TRAVEL_P] = {PRIOR_DELAY_S, PRIOR_DELAY_S, PRIOR_DELAY_S,
-                                    1.0 / p->nominal_w_radps, 1.0 / p->nominal_v_mps};
-    *k = (struct travel_kalman){.noise_s2 = p->noise_s * p->noise_s,
-                                .fixed_noise_s2 = p->noise_s * p->noise_s};
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        const double sd = j < TRAVEL_INV_W ? PRIOR_DELAY_S_SD : PRIOR_RATIO_SD * start[j];
-        k->beta[j] = start[j];
-        k->covariance[j][j] = sd * sd;
-    }
-    reset_fixed(k, p);
+    const double noise_s2 = p->noise_s * p->noise_s;
+    *k = (struct travel_kalman){.noise_s2 = noise_s2, .fixed_noise_s2 = noise_s2};
+    set_prior(p, 1.0, k->beta, k->covariance, 1.0);
+    set_prior(p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread, noise_s2);
 }
 
 /* One measurement seen by one filter. */
@@ -134,9 +142,12 @@ static void walk(struct travel_kalman *k, const struct travel_kalman_params *p)
  * that come from ignorance of beta rather than from noise count by their share of noise. */
 static void adapt_noise(struct travel_kalman *k, const struct innovation *seen, double z)
 {
-    const double gain = fmax(NOISE_GAIN_MIN, 1.0 / ((double)k->n + NOISE_ENTRIES));
     const double share = k->noise_s2 / seen->variance;
     const double side = fabs(z) > MEDIAN_SD ? 1.0 : -1.0;
+    k->noise_lean += LEAN_GAIN * share * (side - k->noise_lean);
+    const double lean2 = k->noise_lean * k->noise_lean;
+    const double gain = fmax(NOISE_GAIN_MIN * (1.0 + RUSH * lean2 * lean2),
+                             1.0 / ((double)k->n + NOISE_ENTRIES));
     k->noise_s2 *= 1.0 + gain * share * side;
     k->noise_s2 = fmin(fmax(k->noise_s2, NOISE_S_MIN * NOISE_S_MIN), NOISE_S_MAX * NOISE_S_MAX);
 }
@@ -182,7 +193,6 @@ static void gather(struct travel_kalman *k, const struct travel_kalman_params *p
             const double z = (side == RISE ? in->nu_s : -in->nu_s) / sd;
             if (!(test->sum[side] > 0.0)) {
                 test->since_us[side] = t_us;
-                test->first[side] = k->n;
                 test->reference[side] = k->fixed_beta[term];
             }
             test->sum[side] = fmax(0.0, test->sum[side] + evidence_for(d, z, p->gate_sd));
@@ -219,10 +229,10 @@ static uint64_t oldest(const struct travel_kalman *k, uint64_t first)
     return first > kept ? first : kept;
 }
 
-/* Median size of what the fixed filter leaves over of the kept moves; off_s[] is each. As in
- * robust_ls.c without the smallest. */
+/* Median size of what beta leaves over of the kept moves; off_s[] is each. As in robust_ls.c
+ * without the smallest: a fit makes as many of them small as it has terms. */
 static double leftover(const struct travel_kalman *k, uint64_t from,
-                       double off_s[TRAVEL_RECENT_MAX])
+                       const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
 {
     double sorted[TRAVEL_RECENT_MAX];
     size_t count = 0;
@@ -230,7 +240,7 @@ static double leftover(const struct travel_kalman *k, uint64_t from,
         double x[TRAVEL_P];
         double off = recent(k, n, x)->lap_s;
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            off -= x[j] * k->fixed_beta[j];
+            off -= x[j] * beta[j];
         }
         off_s[n - from] = fabs(off);
         size_t at = count++;
@@ -239,64 +249,91 @@ static double leftover(const struct travel_kalman *k, uint64_t from,
         }
         sorted[at] = fabs(off);
     }
-    /* A fit makes as many of them small as it has terms, whatever the noise is. */
     const size_t fitted = count > TRAVEL_P ? TRAVEL_P : 0;
     return sorted[fitted + (count - fitted) / 2];
 }
 
-/* A filter cannot tell an outlier among its first moves from the truth. So the fixed one begins
- * with what the moves kept so far say together: all of them again and again, each weighed by
- * how far it was off the last time. */
-static void start_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
+/* A filter cannot tell an outlier among its first moves from the truth. So it begins with what
+ * the moves kept so far say together, given the prior: all of them again and again, each
+ * weighed by how far it was off the last time. Returns the noise. */
+static double settle(const struct travel_kalman *k, const struct travel_kalman_params *p,
+                     double prior_factor, double beta[TRAVEL_P],
+                     double spread[TRAVEL_P][TRAVEL_P])
 {
     const uint64_t from = oldest(k, k->fixed_first);
     double off_s[TRAVEL_RECENT_MAX] = {0.0};
     double limit_s = INFINITY;
-    double noise_s = 0.0;
+    double noise_s = p->noise_s;
 
     for (int pass = 0; pass < START_PASSES; pass++) {
-        reset_fixed(k, p);
+        set_prior(p, prior_factor, beta, spread, p->noise_s * p->noise_s);
         for (uint64_t n = from; n < k->n; n++) {
             double x[TRAVEL_P];
             const double lap_s = recent(k, n, x)->lap_s;
-            const struct innovation in = innovate(k->fixed_beta, k->fixed_spread, x, lap_s,
-                                                  fmax(1.0, off_s[n - from] / limit_s));
-            update(k->fixed_beta, k->fixed_spread, &in, 0.0, p->gate_sd);
+            const struct innovation in =
+                innovate(beta, spread, x, lap_s, fmax(1.0, off_s[n - from] / limit_s));
+            update(beta, spread, &in, 0.0, p->gate_sd);
         }
-        const double median_s = leftover(k, from, off_s);
+        const double median_s = leftover(k, from, beta, off_s);
         limit_s =
             fmax(median_s * (pass + 2 < START_PASSES ? START_LIMIT : FINAL_LIMIT), NOISE_S_MIN);
         noise_s = fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
     }
-    k->fixed_noise_s2 = noise_s * noise_s;
-    k->fixed_ready = true;
+    return noise_s;
 }
 
-/* What the moves since a change say about one term, all others being as the fixed filter has
- * them. */
-struct after {
-    double value;  /* NaN when no move has the term */
-    double cost_s; /* sum of what it leaves unexplained */
-    size_t moves;
+/* Once, after the first moves: what they say together is better than what the filter made of
+ * them one by one, and they overrule a noise that was guessed wrong. */
+static void start_wandering(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    const double noise_s = settle(k, p, 1.0, k->beta, k->covariance);
+    if (noise_s > NOISE_GUESS_MAX * p->noise_s || p->noise_s > NOISE_GUESS_MAX * noise_s) {
+        k->noise_s2 = noise_s * noise_s;
+    }
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            k->covariance[i][j] *= k->noise_s2;
+        }
+    }
+}
+
+static void start_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    const double noise_s = settle(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
+    k->fixed_noise_s2 = noise_s * noise_s;
+    k->fixed_ready = true;
+    if (k->fixed_first == 0) {
+        start_wandering(k, p);
+    }
+}
+
+/* One explanation of the kept moves: from move `first` on, the term has another value. */
+struct change {
+    size_t test; /* TRAVEL_TEST_COUNT: none */
+    uint64_t first;
+    double value;
+    double cost_s; /* sum of what it leaves unexplained of all kept moves */
 };
 
-/* Least absolute deviations: the weighted median of what each of the last moves says. */
-static struct after value_after(const struct travel_kalman *k, size_t i, uint64_t first)
+/* The value of a term in the moves since `first` by least absolute deviations, all other terms
+ * being as the fixed filter had them: the weighted median of what each move says. NaN when too
+ * few moves have the term. */
+static double value_since(const struct travel_kalman *k, size_t i, uint64_t first)
 {
     double value[TRAVEL_RECENT_MAX];
     double weight[TRAVEL_RECENT_MAX];
     double x[TRAVEL_P];
-    struct after after = {.value = nan("")};
+    size_t count = 0;
     double half = 0.0;
 
-    for (uint64_t n = oldest(k, first); n < k->n; n++) {
+    for (uint64_t n = first; n < k->n; n++) {
         const struct travel_recent *seen = recent(k, n, x);
         const double factor = x[test_terms[i]];
         if (!(factor > 0.0)) {
             continue;
         }
         const double v = seen->value[i] + seen->nu_s / factor;
-        size_t at = after.moves++;
+        size_t at = count++;
         for (; at > 0 && value[at - 1] > v; at--) {
             value[at] = value[at - 1];
             weight[at] = weight[at - 1];
@@ -305,53 +342,43 @@ static struct after value_after(const struct travel_kalman *k, size_t i, uint64_
         weight[at] = factor;
         half += 0.5 * factor;
     }
-    if (after.moves == 0) {
-        return after;
+    if (count < CHANGE_MOVES_MIN) {
+        return nan("");
     }
     size_t middle = 0;
-    for (double sum = weight[0]; middle + 1 < after.moves && sum < half;
-         sum += weight[middle]) {
+    for (double sum = weight[0]; middle + 1 < count && sum < half; sum += weight[middle]) {
         middle++;
     }
-    after.value = value[middle];
-    for (uint64_t n = oldest(k, first); n < k->n; n++) {
+    return value[middle];
+}
+
+static double cost_of(const struct travel_kalman *k, const struct change *change)
+{
+    double cost_s = 0.0;
+    for (uint64_t n = oldest(k, k->fixed_first); n < k->n; n++) {
+        double x[TRAVEL_P];
         const struct travel_recent *seen = recent(k, n, x);
-        after.cost_s += fabs(seen->nu_s - x[test_terms[i]] * (after.value - seen->value[i]));
+        const double explained_s =
+            n < change->first
+                ? 0.0
+                : x[test_terms[change->test]] * (change->value - seen->value[change->test]);
+        cost_s += fabs(seen->nu_s - explained_s);
     }
-    return after;
+    return cost_s;
 }
 
-/* The move from which on the new value explains more than the old one: sums run back from the
- * newest, their maximum is where the change began. */
-static uint64_t change_point(const struct travel_kalman *k, size_t i, double value)
+/* Which term changed, when and to what, so that least is left unexplained. */
+static struct change explain(const struct travel_kalman *k)
 {
-    uint64_t best = k->n - 1;
-    double best_s = -INFINITY;
-    double sum_s = 0.0;
-    double x[TRAVEL_P];
-    for (uint64_t n = k->n; n > oldest(k, k->fixed_first); n--) {
-        const struct travel_recent *seen = recent(k, n - 1, x);
-        const double explained_s = x[test_terms[i]] * (value - seen->value[i]);
-        sum_s += fabs(seen->nu_s) - fabs(seen->nu_s - explained_s);
-        if (sum_s > best_s) {
-            best_s = sum_s;
-            best = n - 1;
-        }
-    }
-    return best;
-}
-
-/* Which term explains the moves since `first` best, and its value since then. */
-static size_t explain(const struct travel_kalman *k, uint64_t first, struct after *after)
-{
-    size_t best = TRAVEL_TEST_COUNT;
-    after->cost_s = INFINITY;
+    struct change best = {.test = TRAVEL_TEST_COUNT, .cost_s = INFINITY};
     for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
-        const struct after trial = value_after(k, i, first);
-        const bool possible = test_terms[i] == TRAVEL_T0 || trial.value > 0.0;
-        if (possible && trial.moves > 0 && trial.cost_s < after->cost_s) {
-            best = i;
-            *after = trial;
+        for (uint64_t first = oldest(k, k->fixed_first); first < k->n; first++) {
+            struct change change = {i, first, value_since(k, i, first), 0.0};
+            if (!(change.value > 0.0) && !(test_terms[i] == TRAVEL_T0 && change.value <= 0.0)) {
+                continue;
+            }
+            change.cost_s = cost_of(k, &change);
+            best = change.cost_s < best.cost_s ? change : best;
         }
     }
     return best;
@@ -362,7 +389,8 @@ static size_t explain(const struct travel_kalman *k, uint64_t first, struct afte
 static void begin_anew(struct travel_kalman *k, enum travel_term term, double value,
                        uint64_t first)
 {
-    const double off = value - k->beta[term];
+    const double most = term == TRAVEL_T0 ? STEP_S_MAX : STEP_RATIO_MAX * fabs(value);
+    const double off = fmin(fabs(value - k->beta[term]), most);
     k->covariance[term][term] += off * off;
     k->fixed_first = first;
     k->fixed_ready = false;
@@ -396,31 +424,32 @@ static bool decide(struct travel_kalman *k, const struct travel_kalman_params *p
     if (!(loud->sum[side] > ALARM_SUM)) {
         return false;
     }
-    struct after after = {.value = nan("")};
-    const size_t i = explain(k, loud->first[side], &after);
-    if (i == TRAVEL_TEST_COUNT) {
+    const struct change change = explain(k);
+    if (change.test == TRAVEL_TEST_COUNT) {
         begin_anew(k, TRAVEL_T0, k->beta[TRAVEL_T0], k->n);
         return false;
     }
-    const enum travel_term term = test_terms[i];
-    const double before =
-        k->test[i].sum[side] > 0.0 ? k->test[i].reference[side] : k->fixed_beta[term];
+    const enum travel_term term = test_terms[change.test];
+    const double before = k->test[change.test].sum[side] > 0.0
+                              ? k->test[change.test].reference[side]
+                              : k->fixed_beta[term];
     const bool matters =
-        fabs(after.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
-    const uint64_t first = change_point(k, i, after.value);
-    const bool kept = first > oldest(k, k->fixed_first);
+        fabs(change.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
+    /* A creeping change began before the moves that are kept. */
+    const bool kept = change.first > oldest(k, k->fixed_first);
     if (matters) {
         const bool speed = term != TRAVEL_T0;
         *drift = (struct travel_drift){
             .term = term,
-            .since_us = kept ? k->recent[first % TRAVEL_RECENT_MAX].t_us : loud->since_us[side],
+            .since_us =
+                kept ? k->recent[change.first % TRAVEL_RECENT_MAX].t_us : loud->since_us[side],
             .before = speed ? 1.0 / before : before,
-            .after = speed ? 1.0 / after.value : after.value,
-            .change_ratio = speed ? before / after.value - 1.0 : nan(""),
+            .after = speed ? 1.0 / change.value : change.value,
+            .change_ratio = speed ? before / change.value - 1.0 : nan(""),
         };
         k->drifts++;
     }
-    begin_anew(k, term, after.value, first);
+    begin_anew(k, term, change.value, change.first);
     return matters;
 }
 

@@ -1,0 +1,127 @@
+/* Moves of five real robots (iRobot Create under a camera system), where the data are at hand:
+ * in $TANDEM_DATA, else beside the source tree. The data are not ours to ship. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "tests/support/moves_file.h"
+
+enum { ROBOTS = 5 };
+
+static struct moves_file absolute = {.lap = "duration_s",
+                                     .rotation = "rotation_abs_rad",
+                                     .displacement = "displacement_m",
+                                     .rotation_factor = 1.0,
+                                     .displacement_factor = 1.0};
+static struct moves_file net = {.lap = "duration_s",
+                                .rotation = "rotation_net_rad",
+                                .displacement = "displacement_m",
+                                .rotation_factor = 1.0,
+                                .displacement_factor = 1.0};
+static size_t starts[ROBOTS + 1];
+
+static int load(struct moves_file *file, size_t *start)
+{
+    const char *data = getenv("TANDEM_DATA");
+    for (int robot = 1; robot <= ROBOTS; robot++) {
+        char path[1024];
+        struct err err = {.code = STATUS_OK};
+        (void)snprintf(path, sizeof path, "%s/mrclam_d6/robot%d_moves.csv",
+                       data && *data ? data : TANDEM_SOURCE_DIR "/../shared/data", robot);
+        start[robot - 1] = file->count;
+        if (!moves_file_read(file, path, &err)) {
+            (void)printf("SKIPPED: no %s; set TANDEM_DATA to the recordings\n", path);
+            return 0;
+        }
+        if (err.code != STATUS_OK) {
+            (void)fprintf(stderr, "%s:%u: %s\n", path, err.line, err.text);
+            exit(EXIT_FAILURE);
+        }
+    }
+    start[ROBOTS] = file->count;
+    return 1;
+}
+
+static int mentions(const struct travel_fit *fit, const char *text)
+{
+    for (size_t k = 0; k < fit->reason_count; k++) {
+        if (strstr(fit->reasons[k], text)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void test_pooled(void)
+{
+    struct travel_fit fit;
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(absolute.moves, absolute.count, TRAVEL_OLS, &fit),
+                          STATUS_OK);
+    CHECK_INT("pooled", fit.n, 401);
+    CHECK_NEAR("pooled", fit.beta[TRAVEL_INV_W], 3.154, 0.0, 5e-4);
+    CHECK_NEAR("pooled", fit.beta[TRAVEL_INV_V], 12.349, 0.0, 5e-4);
+    CHECK_NEAR("pooled", fit.rmse_s, 2.20, 0.0, 5e-3);
+    CHECK_NEAR("pooled", fit.r2, 0.990, 0.0, 5e-4);
+    /* Every move turns and drives: the delays come as one sum. */
+    CHECK_INT("pooled", fit.rank, 3);
+    CHECK("pooled", !fit.identifiable[TRAVEL_T0] && isnan(fit.beta[TRAVEL_T0]));
+    CHECK_INT("pooled", fit.combination_count, 1);
+    CHECK_TEXT("pooled", fit.combinations[0].name, "t0_s + ta_s + tr_s");
+    CHECK_NEAR("pooled", fit.combinations[0].value, 0.191, 0.0, 5e-4);
+    CHECK("pooled", fit.lo[TRAVEL_INV_W] < 3.154 && 3.154 < fit.hi[TRAVEL_INV_W]);
+    CHECK("pooled", !mentions(&fit, "unphysical"));
+    CHECK_INT("pooled", fit.advice_count >= 2, 1);
+    CHECK_TEXT("pooled", fit.advice[0], "turn on the spot, without driving");
+    CHECK_TEXT("pooled", fit.advice[1], "drive a straight move, without turning");
+    CHECK_NEAR("pooled", travel_time_predict(&fit, 1.0, 1.0),
+               fit.combinations[0].value + fit.beta[TRAVEL_INV_W] + fit.beta[TRAVEL_INV_V],
+               1e-12, 0.0);
+    CHECK("pooled", isnan(travel_time_predict(&fit, 1.0, 0.0)));
+}
+
+/* One fit of all and one of each robot; counts the robots with a speed below zero. */
+static size_t fit_parts(const struct moves_file *file, struct travel_fit *whole)
+{
+    size_t negative = 0;
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(file->moves, file->count, TRAVEL_OLS, whole),
+                          STATUS_OK);
+    for (int robot = 0; robot < ROBOTS; robot++) {
+        struct travel_fit part;
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(file->moves + starts[robot],
+                                              starts[robot + 1] - starts[robot], TRAVEL_OLS,
+                                              &part),
+                              STATUS_OK);
+        travel_time_check_part(whole, "a robot", &part);
+        if (part.beta[TRAVEL_INV_W] < 0.0) {
+            negative++;
+            CHECK_INT("a robot", part.verdict, TRAVEL_FAIL);
+            CHECK("a robot", mentions(&part, "unphysical sign"));
+        }
+    }
+    return negative;
+}
+
+static void test_net_rotation(void)
+{
+    struct travel_fit whole;
+    CHECK_INT("abs", fit_parts(&absolute, &whole), 0);
+    CHECK("abs", !mentions(&whole, "unphysical sign"));
+    CHECK_INT("net", fit_parts(&net, &whole), 1);
+    CHECK("net", mentions(&whole, "unphysical sign in a robot"));
+    CHECK("net", whole.verdict != TRAVEL_PASS);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    if (!load(&absolute, starts) || !load(&net, starts)) {
+        return EXIT_SUCCESS;
+    }
+    CU_pSuite suite = CU_add_suite("mrclam", NULL, NULL);
+    CU_add_test(suite, "pooled", test_pooled);
+    CU_add_test(suite, "net rotation", test_net_rotation);
+    return check_run();
+}

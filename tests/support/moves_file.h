@@ -1,0 +1,70 @@
+/* tests/support/moves_file.h - a table of moves from a file. */
+#ifndef TESTS_SUPPORT_MOVES_FILE_H
+#define TESTS_SUPPORT_MOVES_FILE_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "identification/travel_time.h"
+#include "logger/csv.h"
+
+enum { MOVES_FILE_MAX = 4096 };
+
+struct moves_file {
+    const char *lap, *rotation, *displacement; /* column names */
+    const char *late_lap, *state; /* or NULL; late_lap counts when state is AHEAD */
+    double rotation_factor, displacement_factor;
+    struct travel_move moves[MOVES_FILE_MAX];
+    size_t count;
+    struct csv csv;
+};
+
+static inline enum status moves_file_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct moves_file *file = context;
+    struct travel_move move = {.lap_s = 0.0};
+    const char *lap = file->lap;
+    size_t column = 0;
+    if (file->count == MOVES_FILE_MAX) {
+        return STATUS_E_FULL;
+    }
+    if (file->state && csv_require(csv, file->state, &column, err) == STATUS_OK &&
+        strcmp(csv_text(csv, column), "AHEAD") == 0) {
+        lap = file->late_lap;
+    }
+    enum status st = csv_require(csv, lap, &column, err);
+    st = st == STATUS_OK ? csv_number(csv, column, &move.lap_s, err) : st;
+    st = st == STATUS_OK ? csv_require(csv, file->rotation, &column, err) : st;
+    st = st == STATUS_OK ? csv_number(csv, column, &move.rotation_rad, err) : st;
+    st = st == STATUS_OK ? csv_require(csv, file->displacement, &column, err) : st;
+    st = st == STATUS_OK ? csv_number(csv, column, &move.displacement_m, err) : st;
+    move.rotation_rad *= file->rotation_factor;
+    move.displacement_m *= file->displacement_factor;
+    if (st == STATUS_OK) {
+        file->moves[file->count++] = move;
+    }
+    return st;
+}
+
+/* Appends the moves of path. Returns false when there is no such file. */
+static inline int moves_file_read(struct moves_file *file, const char *path, struct err *err)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        return 0;
+    }
+    char bytes[1000];
+    size_t n = 0;
+    enum status st = STATUS_OK;
+    csv_start(&file->csv, path, NULL, moves_file_row, file);
+    while (st == STATUS_OK && (n = fread(bytes, 1, sizeof bytes, in)) > 0) {
+        st = csv_feed(&file->csv, bytes, n, err);
+    }
+    if (st == STATUS_OK) {
+        st = csv_finish(&file->csv, err);
+    }
+    (void)fclose(in);
+    return 1;
+}
+
+#endif

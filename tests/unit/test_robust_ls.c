@@ -1,0 +1,291 @@
+/* Least squares: published numbers, rank, robustness, and memory that runs out. */
+#include "tests/support/check.h"
+
+#include <dlfcn.h>
+#include <float.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/robust_ls.h"
+#include "identification/travel_time.h"
+#include "tests/support/travel_truth.h"
+
+/* ---- memory that runs out: the program's own definitions come before the library's ---------
+ */
+
+static long allocations_left = -1; /* -1: no end */
+
+static int refuse(void)
+{
+    if (allocations_left == 0) {
+        return 1;
+    }
+    allocations_left -= allocations_left > 0;
+    return 0;
+}
+
+gsl_vector *gsl_vector_alloc(const size_t n)
+{
+    union {
+        void *object;
+        gsl_vector *(*function)(size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
+    return refuse() ? NULL : next.function(n);
+}
+
+gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
+{
+    union {
+        void *object;
+        gsl_matrix *(*function)(size_t, size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
+    return refuse() ? NULL : next.function(n1, n2);
+}
+
+/* ---- NIST StRD, Longley: seven columns, the hardest of the linear sets --------------------
+ */
+
+enum { LONGLEY_N = 16, LONGLEY_P = 7 };
+
+static const double longley[LONGLEY_N][LONGLEY_P] = {
+    {60323, 83.0, 234289, 2356, 1590, 107608, 1947},
+    {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
+    {60171, 88.2, 258054, 3682, 1616, 109773, 1949},
+    {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
+    {63221, 96.2, 328975, 2099, 3099, 112075, 1951},
+    {63639, 98.1, 346999, 1932, 3594, 113270, 1952},
+    {64989, 99.0, 365385, 1870, 3547, 115094, 1953},
+    {63761, 100.0, 363112, 3578, 3350, 116219, 1954},
+    {66019, 101.2, 397469, 2904, 3048, 117388, 1955},
+    {67857, 104.6, 419180, 2822, 2857, 118734, 1956},
+    {68169, 108.4, 442769, 2936, 2798, 120445, 1957},
+    {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
+    {68655, 112.6, 482704, 3813, 2552, 123366, 1959},
+    {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
+    {69331, 115.7, 518173, 4806, 2572, 127852, 1961},
+    {70551, 116.9, 554894, 4007, 2827, 130081, 1962},
+};
+
+static void test_longley(void)
+{
+    static const double value[LONGLEY_P] = {
+        -3482258.63459582, 15.0618722713733,    -0.0358191792925910, -2.02022980381683,
+        -1.03322686717359, -0.0511041056535807, 1829.15146461355};
+    static const double se[LONGLEY_P] = {
+        890420.383607373,  84.9149257747669,  0.0334910077722432, 0.488399681651699,
+        0.214274163161675, 0.226073200069370, 455.478499142212};
+    double x[LONGLEY_N * LONGLEY_P];
+    double y[LONGLEY_N];
+    for (size_t i = 0; i < LONGLEY_N; i++) {
+        y[i] = longley[i][0];
+        x[i * LONGLEY_P] = 1.0;
+        for (size_t j = 1; j < LONGLEY_P; j++) {
+            x[i * LONGLEY_P + j] = longley[i][j];
+        }
+    }
+    const struct robust_ls_problem problem = {x, y, LONGLEY_N, LONGLEY_P, 1e-6};
+    struct robust_ls_fit fit;
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit), STATUS_OK);
+    CHECK_INT("longley", fit.rank, 7);
+    CHECK_NEAR("longley", fit.sd, 304.854073561965, 1e-10, 0.0);
+    for (size_t j = 0; j < LONGLEY_P; j++) {
+        double unit[LONGLEY_P] = {0.0};
+        unit[j] = 1.0;
+        CHECK_NEAR("longley", fit.beta[j], value[j], 1e-9, 0.0);
+        CHECK_NEAR("longley", robust_ls_se(&fit, unit), se[j], 1e-9, 0.0);
+        CHECK("longley", robust_ls_estimable(&fit, unit));
+    }
+}
+
+/* ---- rank -------------------------------------------------------------------------------- */
+
+/* y = 2 + 3 a with b = 2 a and an empty column: only 2, and 3 as a sum, are there. */
+static void test_rank(void)
+{
+    enum { N = 200, P = 4 };
+    double x[N * P];
+    double y[N];
+    for (size_t i = 0; i < N; i++) {
+        const double a = 0.1 + 0.01 * (double)i;
+        const double row[P] = {1.0, a, 2.0 * a, 0.0};
+        memcpy(x + i * P, row, sizeof row);
+        y[i] = 2.0 + 3.0 * a + (i % 2 ? 0.01 : -0.01);
+    }
+    const struct robust_ls_problem problem = {x, y, N, P, 1e-9};
+    static const struct {
+        const char *row;
+        double c[P];
+        int estimable;
+        double value;
+    } rows[] = {
+        {"constant", {1, 0, 0, 0}, 1, 2.0},     {"a alone", {0, 1, 0, 0}, 0, 0.0},
+        {"b alone", {0, 0, 1, 0}, 0, 0.0},      {"a + 2 b", {0, 1, 2, 0}, 1, 3.0},
+        {"10 a + 20 b", {0, 10, 20, 0}, 1, 30}, {"a + b", {0, 1, 1, 0}, 0, 0.0},
+        {"empty", {0, 0, 0, 1}, 0, 0.0},        {"nothing", {0, 0, 0, 0}, 1, 0.0},
+    };
+    for (int method = ROBUST_LS_OLS; method <= ROBUST_LS_TUKEY; method++) {
+        struct robust_ls_fit fit;
+        CU_ASSERT_EQUAL_FATAL(
+            robust_ls_run(&problem, (enum robust_ls_method)method, NULL, NULL, &fit),
+            STATUS_OK);
+        CHECK_INT("rank", fit.rank, 2);
+        CHECK("rank", isfinite(fit.condition) && fit.condition >= 1.0);
+        for (size_t i = 0; i < COUNT(rows); i++) {
+            CHECK_INT(rows[i].row, robust_ls_estimable(&fit, rows[i].c), rows[i].estimable);
+            if (rows[i].estimable) {
+                CHECK_NEAR(rows[i].row, robust_ls_value(&fit, rows[i].c), rows[i].value, 0.0,
+                           0.01 + 1e-3 * rows[i].value);
+                CHECK("se", isfinite(robust_ls_se(&fit, rows[i].c)));
+            }
+        }
+    }
+}
+
+static void test_arguments(void)
+{
+    const double x[9] = {1.0};
+    const double y[1] = {1.0};
+    struct robust_ls_fit fit = {.n = 77};
+    const struct robust_ls_problem rows[] = {
+        {x, y, 0, 1, 1e-9}, {x, y, 1, 0, 1e-9}, {x, y, 1, 9, 1e-9},
+        {x, y, 1, 1, 0.0},  {x, y, 1, 1, -1.0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT("arguments", robust_ls_run(&rows[i], ROBUST_LS_OLS, NULL, NULL, &fit),
+                  STATUS_E_ARG);
+        CHECK_INT("arguments", fit.n, 77);
+    }
+    const double huge[2] = {DBL_MAX, DBL_MAX};
+    const struct robust_ls_problem overflow = {huge, huge, 2, 1, 1e-9};
+    CHECK_INT("overflow", robust_ls_run(&overflow, ROBUST_LS_OLS, NULL, NULL, &fit),
+              STATUS_E_MATH);
+    CHECK_INT("overflow", fit.n, 77);
+}
+
+/* Weights and residuals belong to the rows; one wild row does not move a robust fit. */
+static void test_weights(void)
+{
+    enum { N = 41 };
+    double x[N * 2];
+    double y[N];
+    double e[N];
+    double w[N];
+    uint64_t state = 7;
+    for (size_t i = 0; i < N; i++) {
+        x[2 * i] = 1.0;
+        x[2 * i + 1] = (double)i;
+        y[i] = 1.0 + 0.5 * (double)i + 0.01 * truth_normal(&state);
+    }
+    y[40] += 100.0;
+    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9};
+    struct robust_ls_fit fit;
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, e, w, &fit), STATUS_OK);
+    CHECK("tukey", fit.converged);
+    CHECK_NEAR("tukey", fit.beta[1], 0.5, 0.0, 0.001);
+    CHECK_NEAR("tukey", e[40], 100.0, 1e-2, 0.0);
+    CHECK_NEAR("tukey", w[40], 0.0, 0.0, 0.0);
+    CHECK("tukey", w[0] > 0.5);
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_HUBER, e, w, &fit), STATUS_OK);
+    CHECK_NEAR("huber", fit.beta[1], 0.5, 0.0, 0.002);
+    CHECK("huber", w[40] > 0.0 && w[40] < 0.01);
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, e, w, &fit), STATUS_OK);
+    CHECK("ols", fabs(fit.beta[1] - 0.5) > 0.1);
+    CHECK_NEAR("ols", w[40], 1.0, 0.0, 0.0);
+}
+
+/* A column that only wild rows have: the biweight would throw it out, Huber's weights stay. */
+static void test_lost_column(void)
+{
+    enum { N = 60 };
+    double x[N * 2];
+    double y[N];
+    uint64_t state = 3;
+    for (size_t i = 0; i < N; i++) {
+        x[2 * i] = 1.0;
+        x[2 * i + 1] = i < 2 ? 1.0 : 0.0;
+        y[i] = 1.0 + 0.001 * truth_normal(&state);
+    }
+    y[0] += 50.0;
+    y[1] -= 50.0;
+    const struct robust_ls_problem problem = {x, y, N, 2, 1e-9};
+    struct robust_ls_fit fit;
+    CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, NULL, NULL, &fit),
+                          STATUS_OK);
+    CHECK_INT("lost", fit.rank, 2);
+    CHECK_INT("lost", fit.method, ROBUST_LS_HUBER);
+    CHECK_NEAR("lost", fit.beta[0], 1.0, 0.0, 0.01);
+}
+
+/* Blocks must not show: n around multiples of the block size, against the closed form. */
+static void test_blocks(void)
+{
+    double x[2 * 200];
+    double y[200];
+    for (size_t n = 2; n <= 200; n++) {
+        double sx = 0.0;
+        double sy = 0.0;
+        double sxx = 0.0;
+        double sxy = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            const double t = (double)(i % 17);
+            x[2 * i] = 1.0;
+            x[2 * i + 1] = t;
+            y[i] = 0.3 * t + ((i * i) % 11 < 5 ? 1.0 : -1.0);
+            sx += t;
+            sy += y[i];
+            sxx += t * t;
+            sxy += t * y[i];
+        }
+        const double count = (double)n;
+        const struct robust_ls_problem problem = {x, y, n, 2, 1e-9};
+        struct robust_ls_fit fit;
+        CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit),
+                              STATUS_OK);
+        CHECK_NEAR("blocks", fit.beta[1], (count * sxy - sx * sy) / (count * sxx - sx * sx),
+                   1e-10, 1e-12);
+    }
+}
+
+static void test_no_memory(void)
+{
+    struct travel_move moves[30];
+    uint64_t state = 11;
+    truth_moves(&state, MIX_ALL, TRUTH_BLUETOOTH, 0.05, moves, COUNT(moves));
+    for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
+        long n = 0;
+        enum status st = STATUS_E_NOMEM;
+        struct travel_fit fit;
+        for (; n < 200 && st == STATUS_E_NOMEM; n++) {
+            memset(&fit, 0x5a, sizeof fit);
+            struct travel_fit before = fit;
+            allocations_left = n;
+            st = travel_time_fit(moves, COUNT(moves), (enum travel_method)method, &fit);
+            allocations_left = -1;
+            if (st != STATUS_OK) {
+                CHECK_INT("no memory", st, STATUS_E_NOMEM);
+                CHECK("no memory", memcmp(&fit, &before, sizeof fit) == 0);
+            }
+        }
+        CHECK_INT("no memory", st, STATUS_OK);
+        CHECK("no memory", n > 10);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("robust_ls", NULL, NULL);
+    CU_add_test(suite, "longley", test_longley);
+    CU_add_test(suite, "rank", test_rank);
+    CU_add_test(suite, "arguments", test_arguments);
+    CU_add_test(suite, "weights", test_weights);
+    CU_add_test(suite, "lost column", test_lost_column);
+    CU_add_test(suite, "blocks", test_blocks);
+    CU_add_test(suite, "no memory", test_no_memory);
+    return check_run();
+}

@@ -1,0 +1,523 @@
+/* The travel-time fit: what moves determine, what is said about it, and odd input. */
+#include "tests/support/check.h"
+
+#include <float.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/travel_time.h"
+#include "tests/support/travel_truth.h"
+#include "twin/travel_report.h"
+
+enum { MOVES_MAX = 64 };
+
+static const double RAD[3] = {0.5, 1.0, 2.0};
+static const double METRE[3] = {0.2, 0.7, 1.5};
+
+/* `angles` different turns, `lengths` different drives, both[] different moves that do both,
+ * each four times, with small noise. */
+static size_t session(struct travel_move *moves, size_t angles, size_t lengths, size_t both)
+{
+    uint64_t state = 5;
+    size_t n = 0;
+    for (size_t repeat = 0; repeat < 4; repeat++) {
+        for (size_t i = 0; i < angles; i++) {
+            moves[n++] = (struct travel_move){.rotation_rad = i % 2 ? -RAD[i] : RAD[i]};
+        }
+        for (size_t i = 0; i < lengths; i++) {
+            moves[n++] = (struct travel_move){.displacement_m = METRE[i]};
+        }
+        for (size_t i = 0; i < both; i++) {
+            moves[n++] = (struct travel_move){.rotation_rad = RAD[i],
+                                              .displacement_m = METRE[(2 * i + 1) % 3]};
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        moves[i].lap_s = truth_lap_s(&TRUTH, &moves[i]) + 0.002 * truth_normal(&state);
+    }
+    return n;
+}
+
+static int says(char texts[][TRAVEL_TEXT_MAX], size_t count, const char *part)
+{
+    for (size_t k = 0; k < count; k++) {
+        if (strstr(texts[k], part)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static double truth_of(const struct travel_combination *c)
+{
+    const double beta[TRAVEL_P] = {TRUTH.t0_s, TRUTH.ta_s, TRUTH.tr_s, 1.0 / TRUTH.w_radps,
+                                   1.0 / TRUTH.v_mps};
+    double sum = 0.0;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        sum += c->coefficient[j] * beta[j];
+    }
+    return sum;
+}
+
+/* Every class of session: which terms stand alone (t0 ta tr w v), which sums are left, and the
+ * moves that would help. */
+static void test_identifiability(void)
+{
+    static const struct {
+        const char *row;
+        size_t angles, lengths, both;
+        size_t rank;
+        const char *alone;
+        const char *sums[3];
+        const char *advice[3];
+        enum travel_verdict verdict;
+    } rows[] = {
+        {"all", 3, 3, 3, 5, "11111", {0}, {0}, TRAVEL_PASS},
+        {"turns only",
+         3,
+         0,
+         0,
+         2,
+         "00010",
+         {"t0_s + ta_s"},
+         {"drive two straight moves of different length", "turn and drive in one move"},
+         TRAVEL_MARGINAL},
+        {"drives only",
+         0,
+         3,
+         0,
+         2,
+         "00001",
+         {"t0_s + tr_s"},
+         {"turn on the spot by two different angles", "turn and drive in one move"},
+         TRAVEL_MARGINAL},
+        {"both only",
+         0,
+         0,
+         3,
+         3,
+         "00011",
+         {"t0_s + ta_s + tr_s"},
+         {"turn on the spot, without driving", "drive a straight move, without turning"},
+         TRAVEL_MARGINAL},
+        {"turns and drives",
+         3,
+         3,
+         0,
+         4,
+         "00011",
+         {"t0_s + ta_s", "t0_s + tr_s"},
+         {"turn and drive in one move"},
+         TRAVEL_MARGINAL},
+        {"turns and both",
+         3,
+         0,
+         3,
+         4,
+         "00111",
+         {"t0_s + ta_s"},
+         {"drive a straight move, without turning"},
+         TRAVEL_MARGINAL},
+        {"drives and both",
+         0,
+         3,
+         3,
+         4,
+         "01011",
+         {"t0_s + tr_s"},
+         {"turn on the spot, without driving"},
+         TRAVEL_MARGINAL},
+        {"one angle",
+         1,
+         0,
+         0,
+         1,
+         "00000",
+         {"t0_s + ta_s + 0.5 / angular_speed_radps"},
+         {"drive two straight moves of different length", "turn on the spot by another angle",
+          "turn and drive in one move"},
+         TRAVEL_FAIL},
+        {"one length",
+         0,
+         1,
+         0,
+         1,
+         "00000",
+         {"t0_s + tr_s + 0.2 / linear_speed_mps"},
+         {"turn on the spot by two different angles", "drive a straight move of another length",
+          "turn and drive in one move"},
+         TRAVEL_FAIL},
+        {"one of both",
+         0,
+         0,
+         1,
+         1,
+         "00000",
+         {"t0_s + ta_s + tr_s + 0.5 / angular_speed_radps + 0.7 / linear_speed_mps"},
+         {"turn on the spot by two different angles",
+          "drive two straight moves of different length"},
+         TRAVEL_FAIL},
+        {"one angle, many lengths",
+         1,
+         3,
+         0,
+         3,
+         "00001",
+         {"t0_s + tr_s", "t0_s + ta_s + 0.5 / angular_speed_radps"},
+         {"turn on the spot by another angle", "turn and drive in one move"},
+         TRAVEL_MARGINAL},
+        {"many angles, one length",
+         3,
+         1,
+         0,
+         3,
+         "00010",
+         {"t0_s + ta_s", "t0_s + tr_s + 0.2 / linear_speed_mps"},
+         {"drive a straight move of another length", "turn and drive in one move"},
+         TRAVEL_MARGINAL},
+        {"one angle, one length",
+         1,
+         1,
+         0,
+         2,
+         "00000",
+         {"t0_s + ta_s + 0.5 / angular_speed_radps", "t0_s + tr_s + 0.2 / linear_speed_mps"},
+         {"turn on the spot by another angle"},
+         TRAVEL_FAIL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct travel_move moves[MOVES_MAX];
+        const size_t n = session(moves, rows[i].angles, rows[i].lengths, rows[i].both);
+        for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
+            struct travel_fit fit;
+            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
+                                  STATUS_OK);
+            CHECK_INT(rows[i].row, fit.rank, rows[i].rank);
+            CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
+            for (size_t j = 0; j < TRAVEL_P; j++) {
+                CHECK_INT(rows[i].row, fit.identifiable[j], rows[i].alone[j] == '1');
+                CHECK_INT(rows[i].row, isfinite(fit.beta[j]) != 0, rows[i].alone[j] == '1');
+                CHECK_INT(rows[i].row, isfinite(fit.se[j]) != 0, rows[i].alone[j] == '1');
+            }
+            size_t sums = 0;
+            for (; sums < 3 && rows[i].sums[sums]; sums++) {
+                CU_ASSERT_FATAL(sums < fit.combination_count);
+                const struct travel_combination *c = &fit.combinations[sums];
+                CHECK_TEXT(rows[i].row, c->name, rows[i].sums[sums]);
+                CHECK_NEAR(rows[i].row, c->value, truth_of(c), 0.0, 0.01);
+                CHECK(rows[i].row, c->se > 0.0 && c->se < 0.01);
+            }
+            CHECK_INT(rows[i].row, fit.combination_count, sums);
+            for (size_t k = 0; k < 3 && rows[i].advice[k]; k++) {
+                CHECK(rows[i].advice[k], says(fit.advice, fit.advice_count, rows[i].advice[k]));
+            }
+            CHECK_INT(rows[i].row, fit.advice_count == 0, rows[i].rank == TRAVEL_P);
+        }
+    }
+}
+
+/* Whoever follows the advice gets all five terms. */
+static void test_advice_helps(void)
+{
+    static const size_t start[][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {3, 0, 0},
+                                      {0, 0, 3}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+    for (size_t i = 0; i < COUNT(start); i++) {
+        struct travel_move moves[2 * MOVES_MAX];
+        struct travel_fit fit;
+        size_t n = session(moves, start[i][0], start[i][1], start[i][2]);
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+        for (size_t k = 0; k < fit.advice_count; k++) {
+            const int twice = strstr(fit.advice[k], "two ") || strstr(fit.advice[k], "twice");
+            const int both = strstr(fit.advice[k], "turn and drive") != NULL;
+            const int turn = strstr(fit.advice[k], "turn on the spot") != NULL;
+            const int drive = strstr(fit.advice[k], "straight") != NULL;
+            for (int m = 0; m < (twice ? 2 : 1) && (both || turn || drive); m++) {
+                moves[n] = (struct travel_move){
+                    .rotation_rad = both || turn ? 0.77 + 0.9 * m : 0.0,
+                    .displacement_m = both || drive ? 0.31 + 0.5 * m : 0.0};
+                moves[n].lap_s = truth_lap_s(&TRUTH, &moves[n]);
+                n++;
+            }
+        }
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+        CHECK_INT("advice", fit.rank, TRAVEL_P);
+    }
+}
+
+/* Exact laps come back exactly, with error bars of nothing and no nonsense about signs. */
+static void test_exact(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    const size_t n = session(moves, 3, 3, 3);
+    for (size_t i = 0; i < n; i++) {
+        moves[i].lap_s = truth_lap_s(&TRUTH, &moves[i]);
+    }
+    for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
+        struct travel_fit fit;
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
+                              STATUS_OK);
+        CHECK_NEAR("exact", fit.beta[TRAVEL_T0], TRUTH.t0_s, 1e-9, 0.0);
+        CHECK_NEAR("exact", fit.angular_speed_radps, TRUTH.w_radps, 1e-9, 0.0);
+        CHECK_NEAR("exact", fit.linear_speed_mps, TRUTH.v_mps, 1e-9, 0.0);
+        CHECK_INT("exact", fit.outliers, 0);
+        CHECK_INT("exact", fit.verdict, TRAVEL_PASS);
+        CHECK_NEAR("exact", travel_time_predict(&fit, -1.0, 0.4),
+                   truth_lap_s(&TRUTH, &(struct travel_move){1.0, 0.4, 0.0}), 1e-9, 0.0);
+        CHECK_NEAR("exact", travel_time_predict(&fit, 0.0, 0.0), TRUTH.t0_s, 1e-9, 0.0);
+    }
+}
+
+static void test_few(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    (void)session(moves, 3, 3, 3);
+    for (size_t n = 0; n <= 12; n++) {
+        for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
+            struct travel_fit fit;
+            CU_ASSERT_EQUAL_FATAL(
+                travel_time_fit(n ? moves : NULL, n, (enum travel_method)method, &fit),
+                STATUS_OK);
+            CHECK_INT("few", fit.n, n);
+            CHECK("few", fit.rank <= n);
+            CHECK("few", fit.rank == fit.n ? fit.verdict == TRAVEL_FAIL : 1);
+            CHECK("few", fit.n < fit.rank + 5 ? fit.verdict != TRAVEL_PASS : 1);
+            CHECK("few", fit.verdict == TRAVEL_PASS || fit.reason_count > 0);
+            CHECK("few", fit.method != TRAVEL_AUTO);
+            for (size_t j = 0; j < TRAVEL_P; j++) {
+                CHECK("few", fit.n > fit.rank || isnan(fit.se[j]));
+            }
+        }
+    }
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *row;
+        struct travel_move move;
+        int usable;
+    } rows[] = {
+        {"good", {1.0, 0.5, 3.0}, 1},
+        {"negative rotation", {-1.0, 0.5, 3.0}, 1},
+        {"negative displacement", {1.0, -0.5, 3.0}, 1},
+        {"nan lap", {1.0, 0.5, NAN}, 0},
+        {"nan rotation", {NAN, 0.5, 3.0}, 0},
+        {"nan displacement", {1.0, NAN, 3.0}, 0},
+        {"infinite lap", {1.0, 0.5, INFINITY}, 0},
+        {"infinite rotation", {-INFINITY, 0.5, 3.0}, 0},
+        {"zero lap", {1.0, 0.5, 0.0}, 0},
+        {"negative lap", {1.0, 0.5, -3.0}, 0},
+        {"huge lap", {1.0, 0.5, 1e300}, 0},
+        {"huge rotation", {1e300, 0.5, 3.0}, 0},
+        {"huge displacement", {1.0, DBL_MAX, 3.0}, 0},
+        {"large", {1e6, 1e9, 1e9}, 1},
+    };
+    struct travel_move moves[MOVES_MAX + COUNT(rows)];
+    const size_t n = session(moves, 3, 3, 3);
+    struct travel_fit clean;
+    struct travel_fit fit;
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &clean), STATUS_OK);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CHECK_INT(rows[i].row, travel_move_usable(&rows[i].move), rows[i].usable);
+        if (!rows[i].usable) {
+            moves[n] = rows[i].move;
+            CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n + 1, TRAVEL_OLS, &fit), STATUS_OK);
+            CHECK_INT(rows[i].row, fit.refused, 1);
+            CHECK_INT(rows[i].row, fit.n, n);
+            CHECK(rows[i].row, memcmp(fit.beta, clean.beta, sizeof fit.beta) == 0);
+            CHECK(rows[i].row, says(fit.reasons, fit.reason_count, "1 of 37 moves were"));
+        }
+        CU_ASSERT_EQUAL_FATAL(travel_time_fit(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);
+        CHECK_INT(rows[i].row, fit.verdict, TRAVEL_FAIL);
+    }
+    /* The largest numbers that are taken must not overflow either. */
+    const struct travel_move large[] = {{1e6, 0.0, 1e9}, {5e5, 0.0, 4e8},    {0.0, 1e9, 1e9},
+                                        {0.0, 1e8, 2e8}, {1e5, 1e9, 7e8},    {2e-6, 2e-6, 1e-9},
+                                        {1e6, 1e9, 1e9}, {3e-6, 0.0, 1e-300}};
+    for (int method = TRAVEL_OLS; method < TRAVEL_METHOD_COUNT; method++) {
+        CHECK_INT("large",
+                  travel_time_fit(large, COUNT(large), (enum travel_method)method, &fit),
+                  STATUS_OK);
+    }
+}
+
+/* A rotation of 1e-9 rad after a conversion is none. */
+static void test_almost_zero(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    struct travel_fit fit;
+    const size_t n = session(moves, 3, 3, 3);
+    for (size_t i = 0; i < n; i++) {
+        moves[i].rotation_rad += 1e-12;
+        moves[i].displacement_m -= 1e-12;
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("almost zero", fit.rank, 5);
+    CHECK_NEAR("almost zero", fit.angular_speed_radps, TRUTH.w_radps, 0.01, 0.0);
+}
+
+static void set_laps(struct travel_move *moves, size_t n, const struct truth *truth)
+{
+    uint64_t state = 9;
+    for (size_t i = 0; i < n; i++) {
+        moves[i].lap_s = truth_lap_s(truth, &moves[i]) + 0.002 * truth_normal(&state);
+    }
+}
+
+/* What the judge says of signs, spread, outliers and sizes. */
+static void test_reasons(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    struct travel_fit fit;
+    const size_t n = session(moves, 3, 3, 3);
+
+    set_laps(moves, n, &(struct truth){3.0, 0.1, 0.1, -1.2, 0.2});
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("negative speed", fit.verdict, TRAVEL_FAIL);
+    CHECK("negative speed",
+          says(fit.reasons, fit.reason_count, "unphysical sign: 1 / angular_speed_radps"));
+    CHECK("negative speed",
+          says(fit.advice, fit.advice_count, "check that the rotation column"));
+    CHECK("negative speed", fit.angular_speed_radps < 0.0 && fit.angular_speed_hi < 0.0 &&
+                                fit.angular_speed_lo < fit.angular_speed_hi);
+
+    set_laps(moves, n, &(struct truth){0.3, -0.2, 0.1, 1.2, 0.2});
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("negative delay", fit.verdict, TRAVEL_MARGINAL);
+    CHECK("negative delay", says(fit.reasons, fit.reason_count, "unphysical sign: ta_s"));
+
+    /* A speed without a limit: the slope is nothing. */
+    set_laps(moves, n, &(struct truth){0.3, 0.1, 0.1, 1e4, 0.2});
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK("no slope", fit.verdict != TRAVEL_PASS);
+    CHECK("no slope", fit.lo[TRAVEL_INV_W] < 0.0 && isnan(fit.angular_speed_hi));
+    CHECK("no slope", says(fit.reasons, fit.reason_count, "angular_speed_radps"));
+
+    uint64_t state = 4;
+    for (size_t i = 0; i < n; i++) {
+        moves[i].lap_s = 1.0 + truth_uniform(&state);
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK_INT("no relation", fit.verdict, TRAVEL_FAIL);
+    CHECK("no relation", says(fit.reasons, fit.reason_count, "poor fit"));
+
+    set_laps(moves, n, &TRUTH);
+    for (size_t i = 0; i < n; i += 6) {
+        moves[i].lap_s += 2.0;
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_AUTO, &fit), STATUS_OK);
+    CHECK_INT("outliers", fit.method, TRAVEL_TUKEY);
+    CHECK_INT("outliers", fit.verdict, TRAVEL_MARGINAL);
+    CHECK_INT("outliers", fit.outliers, 6);
+    CHECK("outliers", says(fit.reasons, fit.reason_count, "17 % of the laps are outliers"));
+    CHECK_NEAR("outliers", fit.linear_speed_mps, 0.2, 0.01, 0.0);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    CHECK("outliers", says(fit.reasons, fit.reason_count, "not Gaussian"));
+}
+
+static void test_parts(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    struct travel_fit good;
+    struct travel_fit bad;
+    const size_t n = session(moves, 3, 3, 3);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &good), STATUS_OK);
+    set_laps(moves, n, &(struct truth){3.0, 0.1, 0.1, -1.2, 0.2});
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &bad), STATUS_OK);
+    struct travel_fit whole = good;
+    travel_time_check_part(&whole, "b.csv", &good);
+    CHECK_INT("good part", whole.verdict, TRAVEL_PASS);
+    CHECK_INT("good part", whole.reason_count, good.reason_count);
+    for (int i = 0; i < 20; i++) {
+        travel_time_check_part(&whole, "b.csv", &bad);
+    }
+    CHECK_INT("bad part", whole.verdict, TRAVEL_FAIL);
+    CHECK_INT("bad part", whole.reason_count, TRAVEL_TEXTS_MAX);
+    CHECK("bad part", says(whole.reasons, 2, "unphysical sign in b.csv"));
+    CHECK_INT("bad part", whole.advice_count, 1);
+}
+
+static void test_names(void)
+{
+    for (int i = 0; i < TRAVEL_METHOD_COUNT; i++) {
+        enum travel_method back = TRAVEL_METHOD_COUNT;
+        CHECK("names",
+              travel_method_from_name(travel_method_name((enum travel_method)i), &back));
+        CHECK_INT("names", back, i);
+    }
+    enum travel_method method = TRAVEL_HUBER;
+    CHECK("names", !travel_method_from_name("lad", &method));
+    CHECK_INT("names", method, TRAVEL_HUBER);
+    CHECK_TEXT("names", travel_verdict_name(TRAVEL_FAIL), "FAIL");
+    CHECK_TEXT("names", travel_term_name(TRAVEL_INV_V), "linear_speed_mps");
+}
+
+static void test_report(void)
+{
+    char text[TRAVEL_REPORT_MAX];
+    struct travel_fit fit;
+    struct json_writer w;
+    struct travel_move moves[MOVES_MAX];
+    const size_t n = session(moves, 3, 0, 0);
+
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(NULL, 0, TRAVEL_AUTO, &fit), STATUS_OK);
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    travel_report_write(&w, NULL, &fit);
+    CHECK("report", json_write_end(&w));
+    text[w.used] = '\0';
+    CHECK_TEXT(
+        "report", text,
+        "{\"n\":0,\"method\":\"ols\",\"values\":{\"t0_s\":null,\"ta_s\":null,\"tr_s\":null,"
+        "\"angular_speed_radps\":null,\"linear_speed_mps\":null},\"se\":{\"t0_s\":null,"
+        "\"ta_s\":null,\"tr_s\":null,\"angular_speed_radps\":null,\"linear_speed_mps\":null},"
+        "\"ci95\":{\"t0_s\":[null,null],\"ta_s\":[null,null],\"tr_s\":[null,null],"
+        "\"angular_speed_radps\":[null,null],\"linear_speed_mps\":[null,null]},"
+        "\"identifiable\":[],\"combinations\":[],\"rank\":0,\"condition\":null,"
+        "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0,"
+        "\"verdict\":\"FAIL\",\"reasons\":[\"no usable move\",\"these moves do not determine "
+        "t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps\"],\"advice\":[\"turn on the "
+        "spot by two different angles\",\"drive two straight moves of different "
+        "length\",\"turn "
+        "and drive in one move\"]}");
+
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    travel_report_write(&w, "real", &fit);
+    json_write_close(&w);
+    CHECK("report", json_write_end(&w));
+    text[w.used] = '\0';
+    CHECK("report", strstr(text, "\"identifiable\":[\"angular_speed_radps\"]") != NULL);
+    CHECK("report",
+          strstr(text, "\"combinations\":[{\"name\":\"t0_s + ta_s\",\"value\":") != NULL);
+    CHECK("report", strstr(text, "\"linear_speed_mps\":null") != NULL);
+    /* The longest one fits. */
+    for (size_t k = 0; k < TRAVEL_TEXTS_MAX; k++) {
+        memset(fit.reasons[k], '"', TRAVEL_TEXT_MAX - 1);
+        memset(fit.advice[k], '\n', TRAVEL_TEXT_MAX - 1);
+    }
+    fit.reason_count = fit.advice_count = TRAVEL_TEXTS_MAX;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    travel_report_write(&w, NULL, &fit);
+    CHECK("report", json_write_end(&w));
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("travel_fit", NULL, NULL);
+    CU_add_test(suite, "identifiability", test_identifiability);
+    CU_add_test(suite, "advice helps", test_advice_helps);
+    CU_add_test(suite, "exact", test_exact);
+    CU_add_test(suite, "few", test_few);
+    CU_add_test(suite, "refused", test_refused);
+    CU_add_test(suite, "almost zero", test_almost_zero);
+    CU_add_test(suite, "reasons", test_reasons);
+    CU_add_test(suite, "parts", test_parts);
+    CU_add_test(suite, "names", test_names);
+    CU_add_test(suite, "report", test_report);
+    return check_run();
+}
