@@ -1,0 +1,21 @@
+#!/bin/sh
+# Build release and run the benches, one after the other: tests/bench/run.sh [WHAT...]
+# Their JSON lines go to stdout and to build/bench.jsonl. docs/benchmarks.md says what they measure.
+set -eu
+cd "$(dirname "$0")/../.."
+cmake --preset release >/dev/null
+cmake --build --preset release --target benches >&2
+[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||')
+: >build/bench.jsonl
+failed=0
+for what in "$@"; do
+    if build/release/tests/bench/bench_"$what" >build/bench.part; then
+        tee -a build/bench.jsonl <build/bench.part
+    else
+        cat build/bench.part
+        echo "bench_$what: failed" >&2
+        failed=1
+    fi
+done
+rm -f build/bench.part
+exit "$failed"
