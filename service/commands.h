@@ -13,6 +13,9 @@ int command_machines(int argc, char **argv);
 int command_config(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_serve(int argc, char **argv);
+int command_robot(int argc, char **argv);
+int command_drive(int argc, char **argv);
+int command_play(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif

@@ -21,6 +21,9 @@ static const struct command commands[] = {
     {"identify", "fit a model to recorded data, with error bars",             command_identify},
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
     {"config",   "check a lab file and print its effective values",               command_config},
+    {"play",     "publish a recording to a broker",                            command_play},
+    {"robot",    "a simulated differential-drive robot on MQTT",               command_robot},
+    {"drive",    "command a pair with random moves",                           command_drive},
     {"version",  "print the version and the versions of the libraries",        command_version},
 };
 /* clang-format on */

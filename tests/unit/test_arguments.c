@@ -1,0 +1,122 @@
+#include "tests/support/check.h"
+
+#include "service/arguments.h"
+#include "service/commands.h"
+
+struct values {
+    double speed;
+    int count;
+    const char *mode;
+    bool quiet;
+};
+
+static bool parse(const char *operands, int argc, char **argv, struct values *v,
+                  struct broker_arguments *broker, int *first, int *exit_status)
+{
+    const struct argument rows[] = {
+        {"speed", 's', ARGUMENT_REAL, &v->speed, 0.0, 10.0, "X", "how fast"},
+        {"count", 0, ARGUMENT_INTEGER, &v->count, 1, 100, "N", "how many"},
+        {"mode", 0, ARGUMENT_TEXT, &v->mode, 0, 0, "one|two", "which"},
+        {"quiet", 'q', ARGUMENT_FLAG, &v->quiet, 0, 0, NULL, "less"},
+    };
+    const struct arguments arguments = {.command = "test",
+                                        .purpose = "of the table",
+                                        .operands = operands,
+                                        .description = "  Nothing.\n",
+                                        .exit_status = "never",
+                                        .rows = rows,
+                                        .row_count = COUNT(rows),
+                                        .broker = broker};
+    return arguments_parse(&arguments, argc, argv, first, exit_status);
+}
+
+enum { WORDS_MAX = 8 };
+
+static int count_words(const char *const words[WORDS_MAX], char *argv[WORDS_MAX + 1],
+                       char storage[WORDS_MAX][32])
+{
+    int argc = 0;
+    for (; argc < WORDS_MAX && words[argc]; argc++) {
+        (void)snprintf(storage[argc], 32, "%s", words[argc]);
+        argv[argc] = storage[argc];
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+static void test_good(void)
+{
+    static const char *const words[WORDS_MAX] = {"test", "--speed=2.5", "a", "--count",
+                                                 "7",    "-q",          "-", "--port=99"};
+    char storage[WORDS_MAX][32];
+    char *argv[WORDS_MAX + 1];
+    const int argc = count_words(words, argv, storage);
+    struct values v = {1.0, 1, "one", false};
+    struct broker_arguments broker = broker_arguments_defaults();
+    int first = 0;
+    int exit_status = -1;
+    CHECK("goes on", parse("FILE...", argc, argv, &v, &broker, &first, &exit_status));
+    CHECK_NEAR("speed", v.speed, 2.5, 0.0, 0.0);
+    CHECK_INT("count", v.count, 7);
+    CHECK_TEXT("mode", v.mode, "one");
+    CHECK("quiet", v.quiet);
+    CHECK_INT("port", broker.port, 99);
+    CHECK_TEXT("operand", argv[first], "a");
+    CHECK_TEXT("operand", argv[first + 1], "-");
+    CHECK("end of operands", argv[first + 2] == NULL);
+    const struct mqtt_client_options o = broker_arguments_options(&broker, "id");
+    CHECK_INT("version", o.version, 5);
+    CHECK_INT("port", o.port, 99);
+    CHECK_TEXT("prefix", o.prefix, "tandem/v1");
+}
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *row;
+        const char *words[WORDS_MAX];
+        int exit_status;
+    } rows[] = {
+        {"unknown", {"test", "--sped", "1"}, EXIT_USAGE},
+        {"unknown letter", {"test", "-x"}, EXIT_USAGE},
+        {"no value", {"test", "--speed"}, EXIT_USAGE},
+        {"no number", {"test", "--speed", "fast"}, EXIT_USAGE},
+        {"comma", {"test", "--speed", "0,5"}, EXIT_USAGE},
+        {"nan", {"test", "--speed", "nan"}, EXIT_USAGE},
+        {"too large", {"test", "--speed", "10.1"}, EXIT_USAGE},
+        {"not whole", {"test", "--count", "1.5"}, EXIT_USAGE},
+        {"too small", {"test", "--count", "0"}, EXIT_USAGE},
+        {"not of the words", {"test", "--mode", "on"}, EXIT_USAGE},
+        {"value of a flag", {"test", "--quiet=1"}, EXIT_USAGE},
+        {"operand", {"test", "file"}, EXIT_USAGE},
+        {"no broker here", {"test", "--port", "1"}, EXIT_USAGE},
+        {"help", {"test", "--help"}, EXIT_FINE},
+        {"short help", {"test", "-h"}, EXIT_FINE},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char storage[WORDS_MAX][32];
+        char *argv[WORDS_MAX + 1];
+        const int argc = count_words(rows[i].words, argv, storage);
+        struct values v = {1.0, 1, "one", false};
+        int first = 0;
+        int exit_status = -1;
+        CHECK(rows[i].row, !parse("", argc, argv, &v, NULL, &first, &exit_status));
+        CHECK_INT(rows[i].row, exit_status, rows[i].exit_status);
+    }
+    char name[] = "test";
+    char *argv[] = {name, NULL};
+    struct values v = {1.0, 1, "one", false};
+    int first = 0;
+    int exit_status = -1;
+    CHECK("operand missing", !parse("FILE", 1, argv, &v, NULL, &first, &exit_status));
+    CHECK_INT("operand missing", exit_status, EXIT_USAGE);
+}
+
+int main(void)
+{
+    (void)CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("arguments", NULL, NULL);
+    (void)CU_add_test(suite, "good", test_good);
+    (void)CU_add_test(suite, "bad", test_bad);
+    return check_run();
+}

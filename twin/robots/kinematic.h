@@ -1,0 +1,75 @@
+/* twin/robots/kinematic.h - a plain differential-drive robot: turns, then drives, at constant
+ * speeds.
+ *
+ * A move takes t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
+ * |displacement| / v), plus what the caller adds as noise: the model that the travel-time
+ * calibration fits (docs/model/travel-time.md). Commands wait in a bounded queue and are done
+ * one after the other. `halt` ends the one in work and those that wait. Pure: no I/O, no clock,
+ * no randomness; times are those of the caller.
+ */
+#ifndef TWIN_ROBOTS_KINEMATIC_H
+#define TWIN_ROBOTS_KINEMATIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/event.h"
+
+enum { KINEMATIC_QUEUE_MAX = 16, KINEMATIC_AXES = 3 };
+
+struct kinematic_params {
+    double angular_speed_radps; /* > 0 */
+    double linear_speed_mps;    /* > 0 */
+    double t0_s;                /* >= 0, of every command */
+    double ta_s;                /* >= 0, before a rotation */
+    double tr_s;                /* >= 0, before a displacement */
+};
+
+struct kinematic_task {
+    char id[EVENT_ID_MAX];
+    char op[EVENT_OP_MAX];
+    double rotation_rad;
+    double displacement_m;
+    double noise_s;           /* added to t0; the sum is cut at 0 */
+    bool halted;              /* a halt came while it waited */
+    enum reply_status status; /* how it will end */
+};
+
+struct kinematic {
+    struct kinematic_params params;
+    struct kinematic_task queue[KINEMATIC_QUEUE_MAX]; /* [0] is in work when busy */
+    size_t count;
+    bool busy;
+    int64_t start_us, turn_us, drive_us, end_us; /* of the task in work */
+    double x_m, y_m, psi_rad;                    /* where the task in work began */
+    uint64_t refused;                            /* commands that found the queue full */
+};
+
+/* One command is done. */
+struct kinematic_done {
+    char id[EVENT_ID_MAX]; /* "" when the command had none */
+    enum reply_status status;
+    int64_t start_us, end_us;
+    size_t value_count;
+    struct event_value values[4];
+};
+
+void kinematic_init(struct kinematic *k, const struct kinematic_params *params);
+
+/* Queue one command. Returns false when the queue is full (counted). */
+bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_command *command,
+                       double noise_s);
+
+/* Work up to now_us. Returns true with the next command that is done; call again until false.
+ */
+bool kinematic_step(struct kinematic *k, int64_t now_us, struct kinematic_done *done);
+
+/* When kinematic_step() will have something to tell; LAB_TIME_MAX: not before a command. */
+int64_t kinematic_next_us(const struct kinematic *k);
+
+/* Velocity (u, v, r) and pose (x, y, psi) at now_us, within the task in work. */
+void kinematic_sample(const struct kinematic *k, int64_t now_us, double nu[KINEMATIC_AXES],
+                      double pose[KINEMATIC_AXES]);
+
+#endif
