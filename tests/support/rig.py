@@ -1,0 +1,174 @@
+"""rig.py - a whole lab on loopback for system tests: private mosquitto, daemon, robots, driver.
+
+    with Rig(pairs="r1: {}") as rig:
+        rig.start_daemon()
+        rig.start("robot", "--pair", "r1", "--side", "real")
+        rig.get("/api/v1/pairs/r1")
+
+Everything listens on free loopback ports, lives in a temporary folder and is ended by its process id.
+Environment: TANDEM (the program), SOURCE (the source tree).
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+TANDEM = os.environ["TANDEM"]
+SOURCE = pathlib.Path(os.environ["SOURCE"])
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def find_mosquitto():
+    return shutil.which("mosquitto", path=os.environ.get("PATH", "") + ":/usr/sbin")
+
+
+class Rig:
+    def __init__(self, pairs="r1: {}", extra=""):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-test-"))
+        self.processes = []
+        self.daemon = None
+        self.broker = None
+        self.broker_port = free_port()
+        self.http_port = free_port()
+        self.lab = self.folder / "lab.yaml"
+        self.lab.write_text(
+            f"broker: {{port: {self.broker_port}}}\n"
+            f"http: {{port: {self.http_port}, token_file: {self.folder}/token}}\n"
+            f"journal: {{dir: {self.folder}/journal}}\n"
+            f"store: {{file: {self.folder}/store.db}}\n"
+            f"checkpoint: {{file: {self.folder}/checkpoint, interval_s: 2}}\n"
+            f"{extra}\npairs:\n  {pairs}\n")
+        (self.folder / "token").write_text("secret-of-the-test\n")
+        (self.folder / "token").chmod(0o600)
+
+    def __enter__(self):
+        self.start_broker()
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, command, **options):
+        process = subprocess.Popen([str(c) for c in command], **options)
+        self.processes.append(process)
+        return process
+
+    def start_broker(self):
+        """With the settings file that Tandem ships, on another port and folder."""
+        text = (SOURCE / "config/mosquitto.conf").read_text()
+        text = text.replace("listener 1883 ", f"listener {self.broker_port} ")
+        text = text.replace("/var/lib/mosquitto/", f"{self.folder}/")
+        conf = self.folder / "mosquitto.conf"
+        conf.write_text("user root\n" + text if os.geteuid() == 0 else text)
+        log = open(self.folder / "mosquitto.log", "a")
+        self.broker = self.run([find_mosquitto(), "-c", conf], stdout=log, stderr=log)
+        self.wait(self.broker_answers, "the broker answers")
+
+    def broker_answers(self):
+        with socket.socket() as s:
+            s.settimeout(1)
+            return s.connect_ex(("127.0.0.1", self.broker_port)) == 0
+
+    def start_daemon(self):
+        self.daemon_log = self.folder / "daemon.log"
+        self.daemon = self.run([TANDEM, "serve", "-c", self.lab], stdout=subprocess.DEVNULL,
+                               stderr=open(self.daemon_log, "a"))
+        self.wait(self.ready, "the daemon is ready", 20)
+        return self.daemon
+
+    def ready(self):
+        assert self.daemon.poll() is None, "the daemon ended: " + self.daemon_log.read_text()
+        try:
+            return json.loads(self.fetch("/readyz"))["ready"]
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def stop_daemon(self):
+        self.daemon.send_signal(signal.SIGTERM)
+        assert self.daemon.wait(20) == 0, self.daemon_log.read_text()
+
+    def start(self, *arguments, **options):
+        """A subcommand that talks to the broker."""
+        options.setdefault("stdout", subprocess.DEVNULL)
+        options.setdefault("stderr", subprocess.DEVNULL)
+        return self.run([TANDEM, arguments[0], "--port", self.broker_port, *arguments[1:]],
+                        **options)
+
+    def publish(self, topic, payload, *options):
+        subprocess.run(["mosquitto_pub", "-p", str(self.broker_port), "-q", "1", "-t", topic, "-m",
+                        payload if isinstance(payload, str) else json.dumps(payload), *options],
+                       check=True)
+
+    def fetch(self, path, method="GET", body=None, token=None):
+        headers = {"Authorization": "Bearer " + token} if token else {}
+        request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}{path}", method=method,
+                                         data=body, headers=headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read().decode()
+
+    def get(self, path):
+        return json.loads(self.fetch(path))
+
+    def records(self, pair, table):
+        """All entries or alarms of a pair, oldest first, as the texts that were served."""
+        texts, cursor = [], ""
+        while cursor is not None:
+            page = self.fetch(f"/api/v1/pairs/{pair}/{table}?order=oldest&limit=500{cursor}")
+            texts += cut_records(page, table)
+            after = json.loads(page)["next_cursor"]
+            cursor = f"&cursor={after}" if after else None
+        return texts
+
+    def wait(self, condition, what, seconds=10):
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError(f"not within {seconds} s: {what}")
+            time.sleep(0.05)
+
+
+def member(text, name):
+    """The text of one member of a JSON object, byte for byte."""
+    decoder = json.JSONDecoder()
+    at = text.index(f'"{name}":') + len(name) + 3
+    _, length = decoder.raw_decode(text[at:])
+    return text[at:at + length]
+
+
+def cut_records(text, name):
+    """The texts of the objects of an array that is a member, byte for byte."""
+    array = member(text, name)
+    decoder = json.JSONDecoder()
+    records, at = [], 1
+    while array[at] != "]":
+        _, length = decoder.raw_decode(array[at:])
+        records.append(array[at:at + length])
+        at += length + (array[at + length] == ",")
+    return records
+
+
+def replay(lab, *files):
+    """The document of `tandem replay --json`, as text."""
+    return subprocess.run([TANDEM, "replay", "-c", str(lab), "--json", *map(str, files)],
+                          check=True, stdout=subprocess.PIPE).stdout.decode()
