@@ -153,10 +153,11 @@ static char *take_quoted(char **from)
     return *in == ',' || *in == '\0' ? out : NULL;
 }
 
-/* Cuts text in place at its commas. `skipped` bytes stood before text in the line. */
-static enum status split(const struct csv *csv, char *text, size_t skipped,
-                         struct csv_fields *fields, struct err *err)
+/* Cuts the record at hand in place at its commas. */
+static enum status split(struct csv *csv, struct err *err)
 {
+    struct csv_fields *fields = &csv->fields;
+    char *text = csv->text;
     char *at = text;
     bool more = true;
 
@@ -165,7 +166,7 @@ static enum status split(const struct csv *csv, char *text, size_t skipped,
         while (is_blank(*at)) {
             at++;
         }
-        const unsigned column = (unsigned)((size_t)(at - text) + skipped + 1);
+        const unsigned column = (unsigned)(at - text) + 1;
         if (fields->count == CSV_COLUMNS_MAX) {
             return err_set(err, STATUS_E_PARSE, csv->name, csv->line, column,
                            "more than %d columns", CSV_COLUMNS_MAX);
@@ -221,6 +222,27 @@ static enum status take_header(struct csv *csv, struct err *err)
     return st == STATUS_OK && csv->on_header ? csv->on_header(csv->context, csv, err) : st;
 }
 
+/* Names in a remark end at a comma or a blank; quotes mean nothing there. */
+static void split_remark(struct csv *csv)
+{
+    char *at = csv->header;
+    csv->names.count = 0;
+    while (csv->names.count < csv->fields.count) {
+        at += strspn(at, " \t");
+        csv->names.start[csv->names.count] = (uint32_t)(at - csv->header);
+        csv->names.column[csv->names.count] = (uint32_t)(at - csv->header) + 2;
+        csv->names.count++;
+        char *end = at + strcspn(at, ", \t");
+        at += strcspn(at, ",");
+        const bool more = *at == ',';
+        *end = '\0';
+        if (!more) {
+            return;
+        }
+        at++;
+    }
+}
+
 /* The header is the '#' line kept in csv->header; the first row tells how many of its names
  * are names. */
 static enum status header_from_remark(struct csv *csv, struct err *err)
@@ -231,16 +253,9 @@ static enum status header_from_remark(struct csv *csv, struct err *err)
                        "a row of numbers before any header, the first line must name the "
                        "columns");
     }
+    split_remark(csv);
     csv->line = csv->remark_line;
-    enum status st = split(csv, csv->header, 1, &csv->names, err);
-    if (st == STATUS_OK && csv->names.count > csv->fields.count) {
-        csv->names.count = csv->fields.count;
-    }
-    for (size_t i = 0; i < csv->names.count; i++) {
-        char *name = csv->header + csv->names.start[i];
-        name[strcspn(name, " \t")] = '\0';
-    }
-    st = st == STATUS_OK ? take_header(csv, err) : st;
+    const enum status st = take_header(csv, err);
     csv->line = row_line;
     return st;
 }
@@ -271,7 +286,7 @@ static enum status take_first(struct csv *csv, struct err *err)
 {
     const size_t bytes = csv->used;
     double ignored = 0.0;
-    enum status st = split(csv, csv->text, 0, &csv->fields, err);
+    enum status st = split(csv, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -312,7 +327,7 @@ static enum status take_record(struct csv *csv, struct err *err)
     if (!csv->has_header) {
         return take_first(csv, err);
     }
-    const enum status st = split(csv, csv->text, 0, &csv->fields, err);
+    const enum status st = split(csv, err);
     return st == STATUS_OK ? take_row(csv, err) : st;
 }
 

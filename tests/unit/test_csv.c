@@ -1,0 +1,297 @@
+/* The CSV reader: every way to write a table, and every fault with its place. */
+#include "tests/support/check.h"
+
+#include <math.h>
+
+#include "logger/csv.h"
+
+static struct csv csv;
+
+/* What a callback saw: names and fields joined by '|', rows by '/'. */
+struct seen {
+    char header[512];
+    char rows[2048];
+    uint64_t count;
+    const char *number; /* column to read as a number in every row */
+    double sum;
+    enum status stop; /* what on_row returns */
+};
+
+static void join(char *out, size_t room, const char *end, size_t count,
+                 const char *(*get)(const struct csv *csv, size_t column))
+{
+    size_t used = strlen(out);
+    for (size_t i = 0; i < count && used < room; i++) {
+        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? "|" : "", get(&csv, i));
+    }
+    if (used < room) {
+        (void)snprintf(out + used, room - used, "%s", end);
+    }
+}
+
+static enum status on_header(void *context, const struct csv *at, struct err *err)
+{
+    struct seen *seen = context;
+    (void)err;
+    join(seen->header, sizeof seen->header, "", at->names.count, csv_name);
+    return STATUS_OK;
+}
+
+static enum status on_row(void *context, const struct csv *at, struct err *err)
+{
+    struct seen *seen = context;
+    join(seen->rows, sizeof seen->rows, "/", at->fields.count, csv_text);
+    seen->count++;
+    if (seen->number) {
+        size_t column = 0;
+        double value = 0.0;
+        enum status st = csv_require(at, seen->number, &column, err);
+        st = st == STATUS_OK ? csv_number(at, column, &value, err) : st;
+        seen->sum += value;
+        return st;
+    }
+    return seen->stop;
+}
+
+/* Reads text in pieces of `piece` bytes. */
+static enum status read_text(const char *text, size_t n, size_t piece, struct seen *seen,
+                             struct err *err)
+{
+    enum status st = STATUS_OK;
+    csv_start(&csv, "t.csv", on_header, on_row, seen);
+    for (size_t at = 0; at < n && st == STATUS_OK; at += piece) {
+        st = csv_feed(&csv, text + at, n - at < piece ? n - at : piece, err);
+    }
+    return csv_finish(&csv, err);
+}
+
+static void test_tables(void)
+{
+    static const struct {
+        const char *row, *text, *header, *rows;
+    } rows[] = {
+        {"plain", "a,b\n1,2\n3,4\n", "a|b", "1|2/3|4/"},
+        {"no last line break", "a,b\n1,2", "a|b", "1|2/"},
+        {"crlf", "a,b\r\n1,2\r\n", "a|b", "1|2/"},
+        {"blank lines", "\n  \n\r\na,b\n\n1,2\n \t\n\n", "a|b", "1|2/"},
+        {"byte order mark",
+         "\xEF\xBB\xBF"
+         "a,b\n1,2\n",
+         "a|b", "1|2/"},
+        {"byte order mark alone", "\xEF\xBB\xBF\na\n1\n", "a", "1/"},
+        {"short lines", "a\n1\n", "a", "1/"},
+        {"blanks", " a , b\t\n 1 ,  2 \n", "a|b", "1|2/"},
+        {"quotes", "\"a\",\"b c\"\n\"1\", \"2\" \n", "a|b c", "1|2/"},
+        {"quoted comma", "a,b\n\"x,y\",2\n", "a|b", "x,y|2/"},
+        {"quoted quote", "a,b\n\"x\"\"y\",\"\"\"\"\n", "a|b", "x\"y|\"/"},
+        {"quoted line break", "a,b\n\"x\ny\",2\n3,4\n", "a|b", "x\ny|2/3|4/"},
+        {"quote inside", "a,b\n5\" pipe,2\n", "a|b", "5\" pipe|2/"},
+        {"empty quotes", "a,b\n\"\",2\n", "a|b", "|2/"},
+        {"empty fields", "a,b,c\n,,\n1,,3\n", "a|b|c", "||/1||3/"},
+        {"nameless column", ",a\n0,1\n", "|a", "0|1/"},
+        {"remarks", "# by a robot\na,b\n# \"half a quote\n1,2\n  # more\n3,4\n", "a|b",
+         "1|2/3|4/"},
+        {"remark header", "# a,b\n1,2\n", "a|b", "1|2/"},
+        {"remark header, remark", "# other\n# t[s],x  (one, two, \"three\")\n1,2\n", "t[s]|x",
+         "1|2/"},
+        {"header only", "a,b\n", "a|b", ""},
+        {"one column", "a\n1\n2\n", "a", "1/2/"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t n = strlen(rows[i].text);
+        for (size_t piece = 1; piece <= n; piece++) {
+            struct seen seen = {.count = 0};
+            struct err err = {.code = STATUS_OK};
+            CHECK_INT(rows[i].row, read_text(rows[i].text, n, piece, &seen, &err), STATUS_OK);
+            CHECK_TEXT(rows[i].row, seen.header, rows[i].header);
+            CHECK_TEXT(rows[i].row, seen.rows, rows[i].rows);
+            CHECK_TEXT(rows[i].row, err.text, "");
+        }
+    }
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *row, *text;
+        unsigned line, column;
+        const char *says;
+    } rows[] = {
+        {"empty", "", 1, 0, "no header line"},
+        {"blank", "\n\n", 3, 0, "no header line"},
+        {"remarks only", "# a,b\n", 2, 0, "no header line"},
+        {"too many", "x,y\n1,2\n1,2,3\n", 3, 5, "3 fields, the header names 2 columns"},
+        {"too few", "x,y\n1\n", 2, 0, "1 fields, the header names 2 columns"},
+        {"bare decimal comma", "y,x\n1,0,05\n", 2, 5, "a decimal comma? write a point"},
+        {"decimal comma", "y,x\n1,\"0,05\"\n", 2, 3,
+         "column 'x': '0,05' is not a number; a decimal comma?"},
+        {"semicolons", "x;y\n1;2\n", 1, 1, "separated by ';'"},
+        {"tabs", "x\ty\n1\t2\n", 1, 1, "separated by '\t'"},
+        {"nan", "y,x\n1,2\n1,nan\n", 3, 3, "'nan' is not a finite number"},
+        {"inf", "x\n-inf\n", 2, 1, "'-inf' is not a finite number"},
+        {"too large", "x\n1e999\n", 2, 1, "'1e999' is not a finite number"},
+        {"hexadecimal", "x\n0x10\n", 2, 1, "'0x10' is not a number"},
+        {"text", "x\nabc\n", 2, 1, "'abc' is not a number, as 0.05"},
+        {"trailing text", "x\n1.5s\n", 2, 1, "'1.5s' is not a number"},
+        {"two points", "y,x\n1,1.2.3\n", 2, 3, "'1.2.3' is not a number"},
+        {"sign alone", "y,x\n1,-\n", 2, 3, "'-' is not a number"},
+        {"empty number", "y,x\n1,\n", 2, 3, "column 'x': is empty"},
+        {"missing column", "y,z\n1,2\n", 2, 0, "there is no column 'x', the columns are: y, z"},
+        {"same name", "x,x\n1,2\n", 1, 3, "two columns are called 'x'"},
+        {"no header", "1,2\n3,4\n", 1, 1, "a row of numbers before any header"},
+        {"open quote", "x\n\"1\n2\n", 2, 0, "a quote is opened in this line and not closed"},
+        {"text after a quote", "x\n\"1\" 2\n", 2, 1, "text after the closing quote"},
+        {"after a long record", "y,x\n\"a\nb\nc\",1\n1,z\n", 5, 3, "'z' is not a number"},
+        {"remark header too short", "# x\n1,2\n", 2, 3, "2 fields, the header names 1 columns"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t n = strlen(rows[i].text);
+        for (size_t piece = 1; piece <= n + 1; piece++) {
+            struct seen seen = {.number = "x"};
+            struct err err = {.code = STATUS_OK};
+            CHECK_INT(rows[i].row, read_text(rows[i].text, n, piece, &seen, &err),
+                      STATUS_E_PARSE);
+            CHECK_TEXT(rows[i].row, err.where, "t.csv");
+            CHECK_INT(rows[i].row, err.line, rows[i].line);
+            CHECK_INT(rows[i].row, err.column, rows[i].column);
+            CHECK(rows[i].says, strstr(err.text, rows[i].says) != NULL);
+            /* Nothing goes on after a fault. */
+            CHECK_INT(rows[i].row, csv_feed(&csv, "x\n1\n", 4, &err), STATUS_E_PARSE);
+            CHECK_INT(rows[i].row, csv_finish(&csv, &err), STATUS_E_PARSE);
+        }
+    }
+}
+
+static void test_zero_byte(void)
+{
+    struct seen seen = {.count = 0};
+    struct err err = {.code = STATUS_OK};
+    CHECK_INT("zero", read_text("a\n1\0\n", 5, 2, &seen, &err), STATUS_E_PARSE);
+    CHECK("zero", strstr(err.text, "a zero byte") != NULL);
+}
+
+static void test_limits(void)
+{
+    static char text[2 * CSV_LINE_MAX];
+    struct seen seen = {.count = 0};
+    struct err err = {.code = STATUS_OK};
+
+    memset(text, 'x', sizeof text);
+    text[1] = text[3 + CSV_LINE_MAX] = '\n';
+    text[0] = 'a';
+    CHECK_INT("long", read_text(text, 4 + CSV_LINE_MAX, 999, &seen, &err), STATUS_E_PARSE);
+    CHECK_INT("long", err.line, 2);
+    CHECK("long", strstr(err.text, "longer than 65536 bytes") != NULL);
+
+    err = (struct err){.code = STATUS_OK};
+    text[2 + CSV_LINE_MAX] = '\n';
+    CHECK_INT("just fits", read_text(text, 3 + CSV_LINE_MAX, 999, &seen, &err), STATUS_OK);
+
+    err = (struct err){.code = STATUS_OK};
+    memset(text, ',', CSV_COLUMNS_MAX);
+    text[CSV_COLUMNS_MAX] = '\n';
+    CHECK_INT("columns", read_text(text, CSV_COLUMNS_MAX + 1, 7, &seen, &err), STATUS_E_PARSE);
+    CHECK("columns", strstr(err.text, "more than 512 columns") != NULL);
+    err = (struct err){.code = STATUS_OK};
+    text[CSV_COLUMNS_MAX - 1] = '\n';
+    CHECK_INT("columns fit", read_text(text, CSV_COLUMNS_MAX, 7, &seen, &err), STATUS_OK);
+
+    err = (struct err){.code = STATUS_OK};
+    memset(text, 'x', CSV_HEADER_MAX + 1);
+    text[CSV_HEADER_MAX + 1] = '\n';
+    CHECK_INT("header", read_text(text, CSV_HEADER_MAX + 2, 4096, &seen, &err), STATUS_E_PARSE);
+    CHECK("header", strstr(err.text, "the header is longer") != NULL);
+
+    err = (struct err){.code = STATUS_OK};
+    memcpy(text, "a\n\"", 3);
+    memset(text + 3, '\n', CSV_LINE_MAX + 10);
+    CHECK_INT("open quote", read_text(text, CSV_LINE_MAX, 4096, &seen, &err), STATUS_E_PARSE);
+    CHECK_INT("open quote", err.line, 2);
+}
+
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } rows[] = {
+        {"0", 0.0},       {"-0.05", -0.05},   {"+1.5", 1.5},   {"1e3", 1000.0},
+        {"1.E-3", 0.001}, {".5", 0.5},        {"007", 7.0},    {"\"2.5\"", 2.5},
+        {" 3 ", 3.0},     {"5e-324", 5e-324}, {"1e-400", 0.0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[64];
+        struct seen seen = {.number = "x"};
+        struct err err = {.code = STATUS_OK};
+        const int n = snprintf(text, sizeof text, "x\n%s\n", rows[i].text);
+        CHECK_INT(rows[i].text, read_text(text, (size_t)n, 3, &seen, &err), STATUS_OK);
+        CHECK_NEAR(rows[i].text, seen.sum, rows[i].value, 0.0, 0.0);
+    }
+}
+
+static void test_names(void)
+{
+    struct seen seen = {.count = 0};
+    struct err err = {.code = STATUS_OK};
+    const char *text = "lap1[s],lap_s,rotation[deg],odd[,x]\n1,2,3,4,5\n";
+    CHECK_INT("names", read_text(text, strlen(text), 100, &seen, &err), STATUS_OK);
+    CHECK_INT("names", csv_find(&csv, "lap1_s"), 0);
+    CHECK_INT("names", csv_find(&csv, "lap1[s]"), 0);
+    CHECK_INT("names", csv_find(&csv, "lap_s"), 1);
+    CHECK_INT("names", csv_find(&csv, "rotation_deg"), 2);
+    CHECK_INT("names", csv_find(&csv, "rotation_de"), -1);
+    CHECK_INT("names", csv_find(&csv, "rotation"), -1);
+    CHECK_INT("names", csv_find(&csv, "odd[,x]"), -1);
+    CHECK_INT("names", csv_find(&csv, ""), -1);
+    CHECK_TEXT("names", csv_name(&csv, 99), "");
+    CHECK_TEXT("names", csv_text(&csv, 99), "");
+}
+
+/* A callback's own fault ends the reading and is what the reader returns. */
+static void test_stop(void)
+{
+    struct seen seen = {.stop = STATUS_E_FULL};
+    struct err err = {.code = STATUS_OK};
+    CHECK_INT("stop", read_text("a\n1\n2\n3\n", 8, 100, &seen, &err), STATUS_E_FULL);
+    CHECK_INT("stop", seen.count, 1);
+    csv_start(&csv, "t.csv", NULL, on_row, &seen);
+    seen.stop = STATUS_OK;
+    CHECK_INT("no header callback", csv_feed(&csv, "a\n1\n", 4, NULL), STATUS_OK);
+    CHECK_INT("no header callback", csv_finish(&csv, NULL), STATUS_OK);
+    CHECK_INT("no header callback", seen.count, 2);
+}
+
+/* Ten thousand rows through a small door: the reader keeps one line only. */
+static void test_long_file(void)
+{
+    struct seen seen = {.number = "x"};
+    struct err err = {.code = STATUS_OK};
+    csv_start(&csv, "t.csv", NULL, on_row, &seen);
+    CHECK_INT("long file", csv_feed(&csv, "t,x\n", 4, &err), STATUS_OK);
+    for (int i = 0; i < 10000; i++) {
+        char line[32];
+        const int n = snprintf(line, sizeof line, "%d,0.5\r\n", i);
+        CHECK_INT("long file", csv_feed(&csv, line, (size_t)n, &err), STATUS_OK);
+    }
+    CHECK_INT("long file", csv_finish(&csv, &err), STATUS_OK);
+    CHECK_INT("long file", csv.rows, 10000);
+    CHECK_INT("long file", csv.line, 10002);
+    CHECK_NEAR("long file", seen.sum, 5000.0, 1e-12, 0.0);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("csv", NULL, NULL);
+    CU_add_test(suite, "tables", test_tables);
+    CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "zero byte", test_zero_byte);
+    CU_add_test(suite, "limits", test_limits);
+    CU_add_test(suite, "numbers", test_numbers);
+    CU_add_test(suite, "names", test_names);
+    CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "long file", test_long_file);
+    return check_run();
+}
