@@ -65,6 +65,7 @@ static void came_up(struct mqtt_client *client, bool resumed)
 {
     mqtt_link_lock(client);
     client->phase = MQTT_LINK_UP;
+    client->worn = true;
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
     client->subscribe_due = true;
     client->subscribe_us = 0;
@@ -222,43 +223,28 @@ static void on_subscribe_failure3(void *context, MQTTAsync_failureData *data)
     mqtt_link_subscribed(client, client->filters[0]);
 }
 
-static void sent(struct mqtt_client *client, bool arrived)
-{
-    mqtt_link_lock(client);
-    client->pending--;
-    if (arrived) {
-        client->state.acknowledged++;
-    } else {
-        client->state.failed++;
-    }
-    if (client->pending == 0) {
-        (void)pthread_cond_broadcast(&client->news);
-    }
-    mqtt_link_unlock(client);
-}
-
 static void on_sent5(void *context, MQTTAsync_successData5 *data)
 {
     (void)data;
-    sent(context, true);
+    mqtt_sender_outcome(context, MQTT_SENDER_ARRIVED);
 }
 
 static void on_sent3(void *context, MQTTAsync_successData *data)
 {
     (void)data;
-    sent(context, true);
+    mqtt_sender_outcome(context, MQTT_SENDER_ARRIVED);
 }
 
 static void on_send_failure5(void *context, MQTTAsync_failureData5 *data)
 {
-    (void)data;
-    sent(context, false);
+    const bool refused = data && data->reasonCode >= MQTTREASONCODE_UNSPECIFIED_ERROR;
+    mqtt_sender_outcome(context, refused ? MQTT_SENDER_REFUSED : MQTT_SENDER_INTERRUPTED);
 }
 
 static void on_send_failure3(void *context, MQTTAsync_failureData *data)
 {
-    (void)data;
-    sent(context, false);
+    (void)data; /* MQTT 3.1.1 has no way to refuse a message */
+    mqtt_sender_outcome(context, MQTT_SENDER_INTERRUPTED);
 }
 
 static void disconnected(struct mqtt_client *client)
@@ -373,9 +359,10 @@ void mqtt_callbacks_subscribe(struct mqtt_client *client, MQTTAsync_responseOpti
     }
 }
 
-void mqtt_callbacks_send(struct mqtt_client *client, MQTTAsync_responseOptions *options)
+void mqtt_callbacks_send(struct mqtt_client *client, struct mqtt_outgoing *message,
+                         MQTTAsync_responseOptions *options)
 {
-    options->context = client;
+    options->context = message;
     if (client->options.version == 5) {
         options->onSuccess5 = on_sent5;
         options->onFailure5 = on_send_failure5;

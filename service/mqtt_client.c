@@ -31,11 +31,6 @@ static char *own(struct mqtt_client *client, const char *text, bool *failed)
     return copy;
 }
 
-static bool is_topic_name(const char *topic)
-{
-    return topic && topic[0] != '\0' && strlen(topic) < 65536 && strpbrk(topic, "+#") == NULL;
-}
-
 static enum status check_options(const struct mqtt_client_options *o, struct err *err)
 {
     if (!o->client_id || !o->client_id[0]) {
@@ -55,8 +50,8 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
         return err_set(err, STATUS_E_ARG, "topics", 0, 0, "are more than %d",
                        MQTT_CLIENT_TOPICS_MAX);
     }
-    if ((o->presence && !is_topic_name(o->presence)) ||
-        (o->prefix && !is_topic_name(o->prefix))) {
+    if ((o->presence && !mqtt_sender_is_topic(o->presence)) ||
+        (o->prefix && !mqtt_sender_is_topic(o->prefix))) {
         return err_set(err, STATUS_E_ARG, "prefix", 0, 0, "must not be empty nor hold + or #");
     }
     if (o->password_file && !o->user) {
@@ -119,24 +114,33 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     return failed ? STATUS_E_NOMEM : STATUS_OK;
 }
 
-static enum status create_paho(struct mqtt_client *client, struct err *err)
+static void note_address(struct mqtt_client *client)
 {
     const struct mqtt_client_options *o = &client->options;
     const bool bare_v6 = strchr(o->host, ':') && o->host[0] != '[';
     (void)snprintf(client->address, sizeof client->address, "%s%s%s:%d", bare_v6 ? "[" : "",
                    o->host, bare_v6 ? "]" : "", o->port);
+}
+
+enum status mqtt_client_make_handle(struct mqtt_client *client, struct err *err)
+{
+    const struct mqtt_client_options *o = &client->options;
     char uri[sizeof client->address + 8];
     (void)snprintf(uri, sizeof uri, "%s://%s", o->tls ? "ssl" : "tcp", client->address);
 
     MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
     create.MQTTVersion = o->version == 5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
-    create.sendWhileDisconnected = 1;
-    create.allowDisconnectedSendAtAnyTime = 1;
-    create.maxBufferedMessages = o->buffer_count;
+    create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
+    /* The new one first: with the last handle Paho ends its threads. */
+    MQTTAsync worn = client->paho;
+    client->paho = NULL;
     int rc = MQTTAsync_createWithOptions(&client->paho, uri, o->client_id,
                                          MQTTCLIENT_PERSISTENCE_NONE, NULL, &create);
     if (rc == MQTTASYNC_SUCCESS) {
         rc = mqtt_callbacks_install(client);
+    }
+    if (worn) {
+        MQTTAsync_destroy(&worn);
     }
     if (rc != MQTTASYNC_SUCCESS) {
         const char *reason = MQTTAsync_strerror(rc);
@@ -174,7 +178,8 @@ enum status mqtt_client_create(struct mqtt_client **out,
     client->state.heartbeat_rtt_us = -1;
     status = take_options(client, options);
     if (status == STATUS_OK) {
-        status = create_paho(client, err);
+        note_address(client);
+        status = mqtt_client_make_handle(client, err);
     }
     if (status == STATUS_OK) {
         status = mqtt_keeper_start(client) ? STATUS_OK
@@ -192,26 +197,10 @@ enum status mqtt_client_create(struct mqtt_client **out,
 enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
                                 const void *payload, size_t bytes, int qos, bool retained)
 {
-    if (!is_topic_name(topic) || qos < 0 || qos > 2 || bytes > PAYLOAD_MAX) {
+    if (!mqtt_sender_is_topic(topic) || qos < 0 || qos > 2 || bytes > PAYLOAD_MAX) {
         return STATUS_E_ARG;
     }
-    mqtt_link_lock(client);
-    const bool stopping = client->stopping;
-    mqtt_link_unlock(client);
-    if (stopping) {
-        return STATUS_E_IO;
-    }
-    const int rc = mqtt_link_send(client, topic, payload, (int)bytes, qos, retained);
-    if (rc == MQTTASYNC_SUCCESS) {
-        return STATUS_OK;
-    }
-    if (rc == MQTTASYNC_BAD_UTF8_STRING) {
-        return STATUS_E_ARG;
-    }
-    mqtt_link_lock(client);
-    client->state.refused++;
-    mqtt_link_unlock(client);
-    return STATUS_E_FULL;
+    return mqtt_sender_add(client, topic, payload, bytes, qos, retained, false);
 }
 
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)
@@ -272,14 +261,16 @@ static void disconnect(struct mqtt_client *client, int64_t until_us)
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
-    mqtt_keeper_stop(client);
     mqtt_link_lock(client);
+    client->closing = true;
     const bool up = client->phase == MQTT_LINK_UP;
     mqtt_link_unlock(client);
     if (up) {
+        (void)wait_sent(client, until_us);
         mqtt_link_say(client, client->options.offline);
         (void)wait_sent(client, until_us);
     }
+    mqtt_keeper_stop(client);
     disconnect(client, until_us + 200000);
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true;
@@ -300,6 +291,7 @@ void mqtt_client_destroy(struct mqtt_client *client)
     if (client->paho) {
         MQTTAsync_destroy(&client->paho);
     }
+    mqtt_sender_finish(client);
     for (size_t i = 0; i < client->owned_count; i++) {
         free(client->owned[i]);
     }

@@ -25,7 +25,8 @@ enum {
     MQTT_CLIENT_TOPICS_MAX = 64, /* subscriptions of one client */
     MQTT_CLIENT_ERROR_MAX = 256, /* bytes of an error's text */
     MQTT_CLIENT_BUFFER_COUNT = 10000,
-    MQTT_CLIENT_RECEIVE_MAX = 1000 /* unacknowledged messages in each direction */
+    MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */
+    MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
 };
 
 /* A message arrived. Everything is borrowed for the call; payload is not terminated. */

@@ -86,6 +86,22 @@ static int start_connect(struct mqtt_client *client, const char *password)
     return rc;
 }
 
+/* A new handle for the next connection. Under mutex, which it releases meanwhile. */
+static void renew(struct mqtt_client *client)
+{
+    mqtt_link_unlock(client);
+    const enum status status = mqtt_client_make_handle(client, NULL);
+    mqtt_link_lock(client);
+    if (status == STATUS_OK) {
+        client->worn = false;
+        mqtt_sender_rewind(client);
+    } else {
+        mqtt_link_note_error(client, "connecting to", "out of memory");
+        client->attempt_us = lab_clock_monotonic_us() + MQTT_LINK_BACKOFF_MAX_US;
+        mqtt_link_wait(client, &client->wake, client->attempt_us);
+    }
+}
+
 static void try_connect(struct mqtt_client *client)
 {
     char password[PASSWORD_MAX] = "";
@@ -102,34 +118,12 @@ static void try_connect(struct mqtt_client *client)
     }
 }
 
-int mqtt_link_send(struct mqtt_client *client, const char *topic, const void *payload,
-                   int bytes, int qos, bool retained)
-{
-    MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
-    mqtt_callbacks_send(client, &response);
-    mqtt_link_lock(client);
-    client->pending++; /* before the send, whose outcome may come before it returns */
-    client->state.published++;
-    mqtt_link_unlock(client);
-    const int rc =
-        MQTTAsync_send(client->paho, topic, bytes, payload, qos, retained ? 1 : 0, &response);
-    if (rc != MQTTASYNC_SUCCESS) {
-        mqtt_link_lock(client);
-        client->pending--;
-        client->state.published--;
-        if (client->pending == 0) {
-            (void)pthread_cond_broadcast(&client->news);
-        }
-        mqtt_link_unlock(client);
-    }
-    return rc;
-}
-
 void mqtt_link_say(struct mqtt_client *client, const char *text)
 {
     if (client->options.presence && text) {
-        (void)mqtt_link_send(client, client->options.presence, text, (int)strlen(text), 1,
-                             true);
+        const enum status status = mqtt_sender_add(client, client->options.presence, text,
+                                                   strlen(text), 1, true, true);
+        (void)status; /* without memory it stays unsaid */
     }
 }
 
@@ -162,9 +156,13 @@ static void keep_once(struct mqtt_client *client)
     int64_t next_us = now_us + IDLE_US;
     if (client->phase == MQTT_LINK_CONNECTING) {
         if (now_us - client->attempt_us > CONNECT_STUCK_US) {
+            client->worn = true;
             mqtt_link_note_error(client, "connecting to", "no outcome, trying again");
             mqtt_link_go_down(client);
         }
+    } else if (client->phase == MQTT_LINK_DOWN && client->worn) {
+        renew(client);
+        return;
     } else if (client->phase == MQTT_LINK_DOWN) {
         if (now_us >= client->attempt_us) {
             client->phase = MQTT_LINK_CONNECTING;
@@ -186,14 +184,16 @@ static void keep_once(struct mqtt_client *client)
         mqtt_link_say(client, client->options.online);
         mqtt_link_lock(client);
         return;
+    } else if (client->heartbeat_topic && now_us >= client->heartbeat_due_us) {
+        client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
+        mqtt_link_unlock(client);
+        beat(client);
+        mqtt_link_lock(client);
+        return;
+    } else if (mqtt_sender_has_work(client)) {
+        mqtt_sender_send_next(client);
+        return;
     } else if (client->heartbeat_topic) {
-        if (now_us >= client->heartbeat_due_us) {
-            client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
-            mqtt_link_unlock(client);
-            beat(client);
-            mqtt_link_lock(client);
-            return;
-        }
         next_us = client->heartbeat_due_us;
     }
     mqtt_link_wait(client, &client->wake, next_us);

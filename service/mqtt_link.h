@@ -1,6 +1,6 @@
-/* service/mqtt_link.h - the inside of mqtt_client, shared by its three files and nobody else:
+/* service/mqtt_link.h - the inside of mqtt_client, shared by its four files and nobody else:
  * mqtt_client.c (making, using, ending), mqtt_callbacks.c (what Paho tells), mqtt_keeper.c (the
- * thread that connects, subscribes and beats).
+ * thread that connects, subscribes, beats and sends), mqtt_sender.c (what is to be sent).
  *
  * Locks: Paho calls back while it holds its own mutex, so nothing may call Paho while it holds
  * `mutex` or `delivery`, except from within a callback.
@@ -21,6 +21,9 @@ enum {
     MQTT_LINK_BACKOFF_MAX_US = 2 * 1000 * 1000, /* back within seconds, and no storm */
     MQTT_LINK_SUBSCRIBE_RETRY_US = 5 * 1000 * 1000
 };
+
+/* One message, from mqtt_client_publish() to its acknowledgement. */
+struct mqtt_outgoing;
 
 enum mqtt_link_phase { MQTT_LINK_DOWN, MQTT_LINK_CONNECTING, MQTT_LINK_UP };
 
@@ -54,7 +57,13 @@ struct mqtt_client {
     int64_t heartbeat_due_us;
     int64_t backoff_us;
     uint64_t attempts;
-    uint64_t pending; /* sends without an outcome */
+    bool closing; /* no more messages are taken over */
+    bool worn;    /* this handle of Paho's was connected, or hangs: not to be used again */
+    struct mqtt_outgoing *outgoing_first, *outgoing_last; /* in the order to be sent */
+    struct mqtt_outgoing *outgoing_unsent; /* the first that Paho does not have; NULL: none */
+    uint64_t pending;                      /* how many there are */
+    size_t pending_bytes;
+    uint64_t in_flight; /* of them, Paho's */
     char tls_error[MQTT_CLIENT_ERROR_MAX / 2];
     struct mqtt_client_state state;
 
@@ -69,7 +78,8 @@ int mqtt_callbacks_install(struct mqtt_client *client);
 void mqtt_callbacks_connect(struct mqtt_client *client, MQTTAsync_connectOptions *options);
 void mqtt_callbacks_tls(struct mqtt_client *client, MQTTAsync_SSLOptions *options);
 void mqtt_callbacks_subscribe(struct mqtt_client *client, MQTTAsync_responseOptions *options);
-void mqtt_callbacks_send(struct mqtt_client *client, MQTTAsync_responseOptions *options);
+void mqtt_callbacks_send(struct mqtt_client *client, struct mqtt_outgoing *message,
+                         MQTTAsync_responseOptions *options);
 void mqtt_callbacks_disconnect(struct mqtt_client *client,
                                MQTTAsync_disconnectOptions *options);
 
@@ -93,10 +103,36 @@ void mqtt_link_subscribed(struct mqtt_client *client, const char *refused_filter
 bool mqtt_keeper_start(struct mqtt_client *client);
 /* End it; nothing connects any more. Twice does no harm. */
 void mqtt_keeper_stop(struct mqtt_client *client);
-/* Send a message and count its outcome. Returns Paho's code. */
-int mqtt_link_send(struct mqtt_client *client, const char *topic, const void *payload,
-                   int bytes, int qos, bool retained);
 /* Publish text on the presence topic, if there is one. */
 void mqtt_link_say(struct mqtt_client *client, const char *text);
+
+/* mqtt_client.c */
+
+/* Make a handle of Paho's, in place of the one before. Not under mutex. */
+MUST_USE enum status mqtt_client_make_handle(struct mqtt_client *client, struct err *err);
+
+/* mqtt_sender.c */
+
+/* Is it one that may be published to? */
+bool mqtt_sender_is_topic(const char *topic);
+/* Copy a message to the end of what is to be sent; urgent: before all that waits, whatever the
+ * bounds. Statuses as of mqtt_client_publish(). */
+MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *topic,
+                                     const void *payload, size_t bytes, int qos, bool retained,
+                                     bool urgent);
+/* Is there a message that Paho can take? Under mutex. */
+bool mqtt_sender_has_work(const struct mqtt_client *client);
+/* Hand the next one to Paho. There must be one. Under mutex, which is released meanwhile. */
+void mqtt_sender_send_next(struct mqtt_client *client);
+enum mqtt_sender_outcome {
+    MQTT_SENDER_ARRIVED,
+    MQTT_SENDER_REFUSED,    /* the broker does not want it: given up */
+    MQTT_SENDER_INTERRUPTED /* the connection was lost: sent again with the next one */
+};
+void mqtt_sender_outcome(struct mqtt_outgoing *message, enum mqtt_sender_outcome outcome);
+/* Everything not acknowledged is to be sent anew; Paho has none of it any more. Under mutex. */
+void mqtt_sender_rewind(struct mqtt_client *client);
+/* Forget what is left. Paho has none of it any more. */
+void mqtt_sender_finish(struct mqtt_client *client);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum {
     PAIRS = 8,
-    COMMANDS_MAX = 200000,
+    COMMANDS_MAX = 1000000,
     COMMANDS_PER_S = 300, /* with two replies each */
     BATCH = 8
 };
@@ -34,6 +34,12 @@ static unsigned verdicts[8];
 static _Atomic unsigned commands; /* said so far */
 static _Atomic bool load_on, load_end;
 static pthread_t publisher;
+
+static long rounds(const char *name, long usual)
+{
+    const char *wanted = getenv(name);
+    return wanted && *wanted ? strtol(wanted, NULL, 10) : usual;
+}
 
 static void say(unsigned n, const char *what, const char *rest)
 {
@@ -73,7 +79,7 @@ static void *publish_on(void *context)
     (void)context;
     int64_t next_us = lab_clock_monotonic_us();
     while (!atomic_load(&load_end)) {
-        if (!atomic_load(&load_on)) {
+        if (!atomic_load(&load_on) || atomic_load(&commands) + BATCH > COMMANDS_MAX) {
             broker_sleep_ms(2);
             next_us = lab_clock_monotonic_us();
             continue;
@@ -84,7 +90,7 @@ static void *publish_on(void *context)
         }
         note_acknowledged(first, first + BATCH);
         atomic_store(&commands, first + BATCH);
-        next_us += BATCH * INT64_C(1000000) / COMMANDS_PER_S;
+        next_us += BATCH * INT64_C(1000000) / rounds("TANDEM_RATE", COMMANDS_PER_S);
         if (next_us > lab_clock_monotonic_us()) {
             lab_clock_sleep_until_us(next_us);
         }
@@ -200,12 +206,6 @@ static void test_start(void)
         .port = broker.port, .client_id = "publisher", .prefix = "load", .persistent = true};
     CU_ASSERT_FATAL(mqtt_client_create(&client, &options, NULL) == STATUS_OK);
     CU_ASSERT_FATAL(pthread_create(&publisher, NULL, publish_on, NULL) == 0);
-}
-
-static long rounds(const char *name, long usual)
-{
-    const char *wanted = getenv(name);
-    return wanted && *wanted ? strtol(wanted, NULL, 10) : usual;
 }
 
 static void test_kills(void)
