@@ -1,0 +1,143 @@
+/* twin/robots/robot.h - a simulated robot, of whatever kind: one file and one row in a table.
+ *
+ * A robot lives in memory of its owner and in its own time, which advances by one period with
+ * each step. It is told commands, efforts and parameters; it tells replies through a sink.
+ * Equal setup, inputs and seed give equal bytes. Units are SI, angles counter-clockwise.
+ * Pure: no I/O, no clock, no allocation, its own seeded random numbers.
+ */
+#ifndef TWIN_ROBOTS_ROBOT_H
+#define TWIN_ROBOTS_ROBOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/event.h"
+#include "twin/base/status.h"
+#include "twin/efsm.h"
+
+enum {
+    ROBOT_PARAMETERS_MAX = 64, /* rows of one kind's table */
+    ROBOT_VALUES_MAX = 8,      /* of one reply */
+    ROBOT_DETAIL_MAX = 128,
+    ROBOT_MACHINES_MAX = 4,
+    ROBOT_REASON_MAX = 128
+};
+
+struct world; /* twin/robots/world.h: a map with obstacles */
+
+/* One parameter. Its value is a double; of a parameter with choices, the index of a word. */
+struct robot_parameter {
+    const char *name; /* with its unit, as everywhere: "linear_speed_mps" */
+    const char *unit; /* "m/s"; "" of a number without one */
+    double preset, min, max;
+    const char *help;
+    const char *const *choices; /* NULL: a number; else max + 1 words */
+};
+
+/* How a robot begins. */
+struct robot_setup {
+    const double *parameters;  /* [parameter_count], within min and max; NULL: the presets */
+    const struct world *world; /* borrowed for the robot's life; NULL: an empty plane */
+    uint64_t seed;
+    int64_t start_us;  /* robot time of the first step's beginning */
+    int64_t period_us; /* of one step, > 0 */
+    double pose[3];    /* x_m, y_m, psi_rad in the world */
+};
+
+struct robot_value {
+    const char *name; /* static, with its unit */
+    double number;    /* finite */
+};
+
+/* An answer. Each command gets exactly one. */
+struct robot_reply {
+    char id[EVENT_ID_MAX]; /* of the command; "" when it had none */
+    enum reply_status status;
+    int64_t start_us, end_us; /* robot time: when the work began, when it ended */
+    size_t value_count;
+    struct robot_value values[ROBOT_VALUES_MAX];
+    char detail[ROBOT_DETAIL_MAX]; /* for people: why it was ignored …; "" when all is well */
+};
+
+typedef void robot_sink(void *context, const struct robot_reply *reply);
+
+/* What telemetry tells. nu is the body velocity, pose the ground truth. */
+struct robot_sample {
+    int64_t t_us; /* robot time */
+    size_t nu_count, tau_count, pose_count;
+    double nu[EVENT_AXES_MAX], tau[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+};
+
+/* A state machine at work in a robot; borrowed from its memory. */
+struct robot_machine {
+    const struct efsm_table *table;
+    const struct efsm *m;
+    const struct efsm_stats *stats;
+};
+
+struct robot_kind {
+    const char *name;
+    const char *purpose; /* one sentence for the help */
+    size_t bytes;        /* of memory, aligned as malloc() does; plain data without
+                            pointers but for the setup's world */
+    int64_t period_us;   /* the step it is made for */
+    const struct robot_parameter *parameters;
+    size_t parameter_count; /* <= ROBOT_PARAMETERS_MAX */
+    const char *operations; /* what it obeys, for the help: "go, lidar, resume, halt" */
+
+    void (*init)(void *memory, const struct robot_setup *setup);
+    /* Take one command. False when no more can wait: nothing was stored, no reply will come
+     * (robot_command() replies in its stead). */
+    bool (*command)(void *memory, const struct event_command *command);
+    /* A direct effort, held until the next one. NULL: the kind takes none. STATUS_E_RANGE when
+     * count is not what the kind expects. */
+    enum status (*effort)(void *memory, const double *tau, size_t count);
+    /* Takes effect at the next step. value is within the row's range. */
+    void (*set_parameter)(void *memory, size_t index, double value);
+    double (*get_parameter)(const void *memory, size_t index);
+    /* One period: replies that fall due go to sink. */
+    void (*step)(void *memory, robot_sink *sink, void *context);
+    void (*sample)(const void *memory, struct robot_sample *sample);
+    /* Fills out[], returns how many; NULL: no machines. */
+    size_t (*machines)(const void *memory, struct robot_machine out[ROBOT_MACHINES_MAX]);
+};
+
+extern const struct robot_kind *const robot_kinds[];
+extern const size_t robot_kind_count;
+
+/* NULL when there is no such kind. */
+const struct robot_kind *robot_kind_find(const char *name);
+
+/* Index of a parameter, or -1. */
+int robot_parameter_find(const struct robot_kind *kind, const char *name);
+
+/* Index of a word among a parameter's choices, or -1. */
+int robot_choice_find(const struct robot_parameter *parameter, const char *word);
+
+/* The value that every parameter has when nobody says otherwise. */
+void robot_presets(const struct robot_kind *kind, double parameters[ROBOT_PARAMETERS_MAX]);
+
+/* May the parameter have this value (finite, in range, a whole index of a choice)? */
+bool robot_value_fits(const struct robot_parameter *parameter, double value);
+
+/* Set a parameter of a living robot by its name. When refused: STATUS_E_RANGE, and reason says
+ * in words what would be right. */
+MUST_USE enum status robot_set(const struct robot_kind *kind, void *memory, const char *name,
+                               double value, char reason[ROBOT_REASON_MAX]);
+
+/* kind->command(); a command for which there is no room is answered with an error at once. */
+void robot_command(const struct robot_kind *kind, void *memory,
+                   const struct event_command *command, robot_sink *sink, void *context);
+
+/* Repeatable random numbers; any seed will do. */
+struct robot_random {
+    uint64_t state;
+    double spare; /* the second normal number of a pair */
+    bool has_spare;
+};
+
+double robot_random_uniform(struct robot_random *random); /* [0, 1) */
+double robot_random_normal(struct robot_random *random);  /* mean 0, variance 1 */
+
+#endif

@@ -1,0 +1,7 @@
+#include "twin/robots/robot_kinds.h"
+
+const struct robot_kind *const robot_kinds[] = {
+    NULL,
+};
+
+const size_t robot_kind_count = COUNT(robot_kinds) - 1;
