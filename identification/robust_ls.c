@@ -9,7 +9,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
-enum { BLOCK_ROWS = 64, LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50 };
+enum { BLOCK_ROWS = 64, LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50, JACOBI_SWEEPS = 40 };
 
 /* Below this share of the largest singular value of the scaled design two columns are one:
  * angles that differ by a millionth do not make two angles. */
@@ -17,6 +17,8 @@ static const double RANK_TOLERANCE = 1e-6;
 /* Squared length of the part of a function that lies outside the row space. Rounding leaves
  * about 1e-20, a missing move leaves 1e-2 or more. */
 static const double NULL_TOLERANCE = 1e-8;
+/* Cosine of the angle between columns that are orthogonal within rounding. */
+static const double JACOBI_TOLERANCE = 1e-15;
 static const double HUBER_C = 1.345;
 static const double TUKEY_C = 4.685;
 /* Median of |z| to standard deviation for Gaussian noise. */
@@ -31,8 +33,6 @@ static const double SLOPE_MIN = 0.2;
 struct work {
     gsl_matrix *block; /* [p + 1 + BLOCK_ROWS x p + 1], the triangle on top */
     gsl_vector *tau;   /* [p + 1] */
-    gsl_matrix *u, *v; /* [p x p] */
-    gsl_vector *s;     /* [p] */
     gsl_vector *e;     /* [n] residuals */
     gsl_vector *w;     /* [n] weights */
     gsl_vector *a;     /* [n] scratch for order statistics */
@@ -51,9 +51,6 @@ static void work_free(struct work *work)
 {
     gsl_matrix_free(work->block);
     gsl_vector_free(work->tau);
-    gsl_matrix_free(work->u);
-    gsl_matrix_free(work->v);
-    gsl_vector_free(work->s);
     gsl_vector_free(work->e);
     gsl_vector_free(work->w);
     gsl_vector_free(work->a);
@@ -64,15 +61,11 @@ static bool work_alloc(struct work *work, size_t n, size_t p)
     *work = (struct work){
         .block = gsl_matrix_alloc(p + 1 + BLOCK_ROWS, p + 1),
         .tau = gsl_vector_alloc(p + 1),
-        .u = gsl_matrix_alloc(p, p),
-        .v = gsl_matrix_alloc(p, p),
-        .s = gsl_vector_alloc(p),
         .e = gsl_vector_alloc(n),
         .w = gsl_vector_alloc(n),
         .a = gsl_vector_alloc(n),
     };
-    return work->block && work->tau && work->u && work->v && work->s && work->e && work->w &&
-           work->a;
+    return work->block && work->tau && work->e && work->w && work->a;
 }
 
 static enum status failure(int gsl_code)
@@ -118,11 +111,99 @@ static enum status reduce(const struct robust_ls_problem *problem, struct work *
     return STATUS_OK;
 }
 
-/* Copies the columns of the triangle that are not empty into u, scaled to unit length. Returns
- * how many; column[k] tells which. */
-static size_t scale_columns(const struct work *work, size_t p, double *norm, size_t *column)
+/* Singular values and vectors of a matrix of few columns, largest first. */
+struct svd {
+    size_t rows, columns;
+    double u[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][rows]: the matrix, then u */
+    double v[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][columns] */
+    double s[ROBUST_LS_P_MAX];
+};
+
+static double dot(const double *a, const double *b, size_t n)
 {
-    size_t count = 0;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static void rotate(double *a, double *b, size_t n, double c, double s)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double t = a[i];
+        a[i] = c * t - s * b[i];
+        b[i] = s * t + c * b[i];
+    }
+}
+
+/* Makes two columns orthogonal; false when they were. */
+static bool orthogonalise(struct svd *svd, size_t j, size_t k)
+{
+    const double a = dot(svd->u[j], svd->u[j], svd->rows);
+    const double b = dot(svd->u[k], svd->u[k], svd->rows);
+    const double d = dot(svd->u[j], svd->u[k], svd->rows);
+    if (!(fabs(d) > JACOBI_TOLERANCE * sqrt(a) * sqrt(b))) {
+        return false;
+    }
+    const double zeta = (b - a) / (2.0 * d);
+    const double t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta));
+    const double c = 1.0 / hypot(1.0, t);
+    rotate(svd->u[j], svd->u[k], svd->rows, c, c * t);
+    rotate(svd->v[j], svd->v[k], svd->columns, c, c * t);
+    return true;
+}
+
+static void swap_columns(struct svd *svd, size_t j, size_t k)
+{
+    for (size_t i = 0; i < ROBUST_LS_P_MAX; i++) {
+        const double u = svd->u[j][i];
+        const double v = svd->v[j][i];
+        svd->u[j][i] = svd->u[k][i];
+        svd->v[j][i] = svd->v[k][i];
+        svd->u[k][i] = u;
+        svd->v[k][i] = v;
+    }
+    const double s = svd->s[j];
+    svd->s[j] = svd->s[k];
+    svd->s[k] = s;
+}
+
+/* One-sided Jacobi. Not GSL's: gsl_linalg_SV_decomp() allocates and does not check, and
+ * gsl_linalg_SV_decomp_jacobi() gives up on some weighted designs of rank below p. */
+static void decompose(struct svd *svd)
+{
+    bool moved = true;
+    for (size_t j = 0; j < svd->columns; j++) {
+        for (size_t k = 0; k < svd->columns; k++) {
+            svd->v[j][k] = j == k ? 1.0 : 0.0;
+        }
+    }
+    for (int sweep = 0; sweep < JACOBI_SWEEPS && moved; sweep++) {
+        moved = false;
+        for (size_t j = 0; j < svd->columns; j++) {
+            for (size_t k = j + 1; k < svd->columns; k++) {
+                moved = orthogonalise(svd, j, k) || moved;
+            }
+        }
+    }
+    for (size_t j = 0; j < svd->columns; j++) {
+        svd->s[j] = sqrt(dot(svd->u[j], svd->u[j], svd->rows));
+        for (size_t i = 0; i < svd->rows && svd->s[j] > 0.0; i++) {
+            svd->u[j][i] /= svd->s[j];
+        }
+        for (size_t k = j; k > 0 && svd->s[k] > svd->s[k - 1]; k--) {
+            swap_columns(svd, k, k - 1);
+        }
+    }
+}
+
+/* Copies the columns of the triangle that are not empty, scaled to unit length; column[k] tells
+ * which. */
+static void scale_columns(const struct work *work, size_t p, struct svd *svd, double *norm,
+                          size_t *column)
+{
+    *svd = (struct svd){.rows = p};
     for (size_t j = 0; j < p; j++) {
         double sum = 0.0;
         for (size_t i = 0; i <= j; i++) {
@@ -131,14 +212,12 @@ static size_t scale_columns(const struct work *work, size_t p, double *norm, siz
         }
         norm[j] = sqrt(sum);
         if (norm[j] > 0.0) {
-            for (size_t i = 0; i < p; i++) {
-                gsl_matrix_set(work->u, i, count,
-                               i <= j ? gsl_matrix_get(work->block, i, j) / norm[j] : 0.0);
+            for (size_t i = 0; i <= j; i++) {
+                svd->u[svd->columns][i] = gsl_matrix_get(work->block, i, j) / norm[j];
             }
-            column[count++] = j;
+            column[svd->columns++] = j;
         }
     }
-    return count;
 }
 
 /* Weighted least squares with the weights in work->w, of minimum norm in scaled columns. */
@@ -150,36 +229,22 @@ static enum status solve(const struct robust_ls_problem *problem, struct work *w
     if (st != STATUS_OK) {
         return st;
     }
+    struct svd svd;
     size_t column[ROBUST_LS_P_MAX] = {0};
     *out = (struct solution){.rank = 0};
-    const size_t count = scale_columns(work, p, out->norm, column);
-    if (count == 0) {
-        return STATUS_OK;
-    }
-    gsl_matrix_view u = gsl_matrix_submatrix(work->u, 0, 0, p, count);
-    gsl_matrix_view v = gsl_matrix_submatrix(work->v, 0, 0, count, count);
-    gsl_vector_view s = gsl_vector_subvector(work->s, 0, count);
-    /* Not gsl_linalg_SV_decomp(): it allocates and does not check. */
-    const int code = gsl_linalg_SV_decomp_jacobi(&u.matrix, &v.matrix, &s.vector);
-    if (code != GSL_SUCCESS) {
-        return failure(code);
-    }
-    const double s_max = gsl_vector_get(&s.vector, 0);
-    for (size_t k = 0; k < count; k++) {
-        const double s_k = gsl_vector_get(&s.vector, k);
-        if (!(s_k > RANK_TOLERANCE * s_max)) {
-            break;
-        }
+    scale_columns(work, p, &svd, out->norm, column);
+    decompose(&svd);
+    for (size_t k = 0; k < svd.columns && svd.s[k] > RANK_TOLERANCE * svd.s[0]; k++) {
         double z = 0.0;
         for (size_t i = 0; i < p; i++) {
-            z += gsl_matrix_get(&u.matrix, i, k) * gsl_matrix_get(work->block, i, p);
+            z += svd.u[k][i] * gsl_matrix_get(work->block, i, p);
         }
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < svd.columns; i++) {
             const size_t j = column[i];
-            out->v[j][k] = gsl_matrix_get(&v.matrix, i, k);
-            out->beta[j] += out->v[j][k] * (z / s_k) / out->norm[j];
+            out->v[j][k] = svd.v[k][i];
+            out->beta[j] += out->v[j][k] * (z / svd.s[k]) / out->norm[j];
         }
-        out->s[k] = s_k;
+        out->s[k] = svd.s[k];
         out->rank = k + 1;
     }
     for (size_t j = 0; j < p; j++) {

@@ -132,7 +132,9 @@ static void test_reference(void)
         CHECK(row, o.v_median <= 1.2 * reference[i].v_median + 0.005);
         CHECK(row, o.v_p95 <= 1.2 * reference[i].v_p95 + 0.005);
         for (size_t j = TRAVEL_TA; j < TRAVEL_P; j++) {
-            CHECK(row, o.coverage[j] >= reference[i].coverage_min && o.coverage[j] <= 98.0);
+            /* One standard error of a share of 95 % in 1000 runs is 0.7 %. */
+            CHECK(row, o.coverage[j] >= reference[i].coverage_min - 1.5);
+            CHECK(row, o.coverage[j] <= 98.0);
         }
     }
 }

@@ -269,7 +269,7 @@ static void test_no_memory(void)
             }
         }
         CHECK_INT("no memory", st, STATUS_OK);
-        CHECK("no memory", n > 10);
+        CHECK("no memory", n > 8);
     }
 }
 
