@@ -337,6 +337,9 @@ static bool save_last_checkpoint(struct daemon *d)
 static bool stop_threads(struct daemon *d)
 {
     bool complete = true;
+    if (d->keeper) {
+        keeper_leave_broker(d->keeper);
+    }
     if (d->gateway) {
         gateway_stop(d->gateway, LEAVE_MS);
     }

@@ -21,6 +21,7 @@ struct keeper {
     pthread_cond_t changed; /* there is work, or the end was asked for */
 
     /* Under the lock. */
+    bool leaves_broker;
     bool stop;
     int64_t stop_us; /* monotonic: give up the last checkpoint then */
     struct view_health health;
@@ -83,13 +84,16 @@ static void watch_broker(struct keeper *k)
 {
     struct mqtt_client_state s;
     gateway_read_state(k->params.gateway, &s);
+    (void)pthread_mutex_lock(&k->lock);
+    const bool leaves = k->leaves_broker;
+    (void)pthread_mutex_unlock(&k->lock);
     const bool up = s.connected && s.subscribed;
     const char *reason = s.error[0] ? s.error : "not connected yet";
     set_health(k, &k->health.broker, k->health.broker_text, up, reason);
     if (up && !k->broker_up) {
         log_write(LOG_BROKER_UP, NULL, "subscribed, connection %llu",
                   (unsigned long long)s.connections);
-    } else if (!up && (k->broker_up || (!k->broker_said && s.error[0]))) {
+    } else if (!up && !leaves && (k->broker_up || (!k->broker_said && s.error[0]))) {
         k->broker_said = true;
         log_write(LOG_BROKER_DOWN, NULL, "%s", reason);
     }
@@ -365,6 +369,13 @@ void keeper_destroy(struct keeper *k)
     (void)pthread_mutex_destroy(&k->lock);
     free(k->state);
     free(k);
+}
+
+void keeper_leave_broker(struct keeper *k)
+{
+    (void)pthread_mutex_lock(&k->lock);
+    k->leaves_broker = true;
+    (void)pthread_mutex_unlock(&k->lock);
 }
 
 void keeper_set_restored(struct keeper *k)

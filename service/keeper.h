@@ -52,6 +52,9 @@ MUST_USE enum status keeper_start(const struct keeper_params *params, struct kee
 bool keeper_stop(struct keeper *keeper, int timeout_ms);
 void keeper_destroy(struct keeper *keeper); /* after stop; NULL is allowed */
 
+/* The broker is left on purpose: no cause for a warning. */
+void keeper_leave_broker(struct keeper *keeper);
+
 /* Lab thread: the journal's tail is in. */
 void keeper_set_restored(struct keeper *keeper);
 

@@ -192,9 +192,11 @@ void mqtt_sender_rewind(struct mqtt_client *client)
 
 void mqtt_sender_finish(struct mqtt_client *client)
 {
-    while (client->outgoing_first) {
-        struct mqtt_outgoing *m = client->outgoing_first;
-        take_out(client, m);
+    struct mqtt_outgoing *m = client->outgoing_first;
+    client->outgoing_first = client->outgoing_last = client->outgoing_unsent = NULL;
+    while (m) {
+        struct mqtt_outgoing *next = m->next;
         free(m);
+        m = next;
     }
 }
