@@ -217,10 +217,9 @@ static void note(struct daemon *d, const char *what)
     json_write_text(&w, "fingerprint", fingerprint);
     json_write_close(&w);
     const bool whole = json_write_end(&w);
-    struct message m = {.qos = 1, .payload = payload, .kept_bytes = whole ? w.used : 0};
-    m.payload_bytes = m.kept_bytes;
-    (void)snprintf(m.topic, sizeof m.topic, "%s/$lab/%s", d->file->broker.prefix, what);
-    inbox_take(d->inbox, &m, INBOX_EVENT);
+    char topic[MESSAGE_TOPIC_MAX];
+    (void)snprintf(topic, sizeof topic, "%s/$lab/%s", d->file->broker.prefix, what);
+    inbox_note(d->inbox, topic, payload, whole ? w.used : 0);
 }
 
 static enum status publish_effect(void *context, const char *pair, const char *what,
@@ -276,6 +275,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
         .queue = d->queue,
         .inbox = d->inbox,
         .gateway = d->gateway,
+        .prefix = d->file->broker.prefix,
         .checkpoint_path = d->file->checkpoint.file,
         .fingerprint = d->fingerprint,
         .state_bytes = state_bytes,

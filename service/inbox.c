@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "logger/journal_reader.h"
@@ -222,6 +223,16 @@ void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind ki
     take(inbox, message, kind);
     wake_for(inbox, kind);
     (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes)
+{
+    struct message m = {
+        .qos = 1, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+    const size_t topic_bytes = strlen(topic);
+    assert(topic_bytes < sizeof m.topic);
+    memcpy(m.topic, topic, topic_bytes + 1);
+    inbox_take(inbox, &m, INBOX_EVENT);
 }
 
 void inbox_begin(struct inbox *inbox, struct inbox_round *round)

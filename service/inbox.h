@@ -65,6 +65,9 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 /* One message; its t_us is set here. What it borrows is copied. */
 void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind);
 
+/* A note of the daemon's own: topic and payload (JSON) as if they had been published. */
+void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes);
+
 /* The journal's files from that of position on are needed. Any thread. */
 void inbox_keep_from(struct inbox *inbox, struct journal_position position);
 

@@ -12,7 +12,7 @@
 #include "service/log.h"
 #include "twin/pair_report.h"
 
-enum { ROUND_MS = 100, CALIBRATION_BYTES_MAX = 16384 };
+enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 16384 };
 
 struct keeper {
     struct keeper_params params;
@@ -36,7 +36,7 @@ struct keeper {
     /* The thread's. */
     bool journal_down, store_down, broker_up, broker_said;
     struct inbox_counts seen;
-    uint64_t lost_lines; /* of the journal, when it went down */
+    int64_t gap_us; /* when it last tried to note a gap */
 };
 
 /* ---- health ---- */
@@ -50,6 +50,18 @@ static void set_health(struct keeper *k, bool *flag, char text[160], bool fine,
     (void)pthread_mutex_unlock(&k->lock);
 }
 
+/* Say in the journal how many lines are missing. Also tries whether it can be written again
+ * although nothing comes. */
+static void note_gap(struct keeper *k, uint64_t lost_lines)
+{
+    char topic[MESSAGE_TOPIC_MAX];
+    char payload[64];
+    (void)snprintf(topic, sizeof topic, "%s/$lab/gap", k->params.prefix);
+    const int bytes =
+        snprintf(payload, sizeof payload, "{\"missing\":%llu}", (unsigned long long)lost_lines);
+    inbox_note(k->params.inbox, topic, payload, (size_t)bytes);
+}
+
 static void watch_journal(struct keeper *k)
 {
     struct journal_stats s;
@@ -57,13 +69,18 @@ static void watch_journal(struct keeper *k)
     const bool down = s.failing || s.sync_failing;
     set_health(k, &k->health.journal, k->health.journal_text, !down, s.error);
     if (down && !k->journal_down) {
-        k->lost_lines = s.lost_lines;
         log_write(LOG_JOURNAL_DOWN, NULL, "%s", s.error);
     } else if (!down && k->journal_down) {
         log_write(LOG_JOURNAL_UP, NULL, "%llu lines are missing in it so far",
                   (unsigned long long)s.lost_lines);
+        note_gap(k, s.lost_lines);
     }
     k->journal_down = down;
+    const int64_t mono_us = lab_clock_monotonic_us();
+    if (s.failing && mono_us - k->gap_us >= GAP_US) {
+        k->gap_us = mono_us;
+        note_gap(k, s.lost_lines);
+    }
 }
 
 static void watch_store(struct keeper *k)

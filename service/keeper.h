@@ -26,6 +26,7 @@ struct keeper_params {
     struct store_queue *queue;
     struct inbox *inbox;
     struct gateway *gateway;
+    const char *prefix; /* of topics, for notes in the journal */
     const char *checkpoint_path;
     uint64_t fingerprint;            /* of the lab, for checkpoints */
     size_t state_bytes;              /* of lab_state() */

@@ -126,6 +126,7 @@ static int run(const struct lab_file *lab, const char *path)
     (void)sigaddset(&signals, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is like a full disk */
     (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error of write(), no death */
     log_write(LOG_STARTING, NULL, "tandem %s, %s, %zu pairs", TANDEM_VERSION, path,
               lab->pair_count);
