@@ -16,6 +16,7 @@ int command_serve(int argc, char **argv);
 int command_robot(int argc, char **argv);
 int command_drive(int argc, char **argv);
 int command_play(int argc, char **argv);
+int command_demo(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 #endif
