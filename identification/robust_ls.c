@@ -73,6 +73,22 @@ static enum status failure(int gsl_code)
     return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
 }
 
+/* Rows first .. first + BLOCK_ROWS - 1, weighted, below the triangle; zeros beyond the last. */
+static void fill_block(const struct robust_ls_problem *problem, struct work *work, size_t first)
+{
+    const size_t p = problem->p;
+    for (size_t k = 0; k < BLOCK_ROWS; k++) {
+        const size_t i = first + k;
+        const bool there = i < problem->n;
+        const double root = there ? sqrt(gsl_vector_get(work->w, i)) : 0.0;
+        for (size_t j = 0; j < p; j++) {
+            gsl_matrix_set(work->block, p + 1 + k, j,
+                           there ? root * problem->x[i * p + j] : 0.0);
+        }
+        gsl_matrix_set(work->block, p + 1 + k, p, there ? root * problem->y[i] : 0.0);
+    }
+}
+
 /* Triangle of [sqrt(w) X, sqrt(w) y], left in the upper p + 1 rows of work->block. */
 static enum status reduce(const struct robust_ls_problem *problem, struct work *work)
 {
@@ -81,16 +97,7 @@ static enum status reduce(const struct robust_ls_problem *problem, struct work *
 
     gsl_matrix_set_zero(block);
     for (size_t first = 0; first < problem->n; first += BLOCK_ROWS) {
-        for (size_t k = 0; k < BLOCK_ROWS; k++) {
-            const size_t i = first + k;
-            const size_t row = p + 1 + k;
-            const double root = i < problem->n ? sqrt(gsl_vector_get(work->w, i)) : 0.0;
-            for (size_t j = 0; j < p; j++) {
-                gsl_matrix_set(block, row, j,
-                               i < problem->n ? root * problem->x[i * p + j] : 0.0);
-            }
-            gsl_matrix_set(block, row, p, i < problem->n ? root * problem->y[i] : 0.0);
-        }
+        fill_block(problem, work, first);
         const int code = gsl_linalg_QR_decomp(block, work->tau);
         if (code != GSL_SUCCESS) {
             return failure(code);

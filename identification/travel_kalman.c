@@ -234,7 +234,7 @@ static uint64_t oldest(const struct travel_kalman *k, uint64_t first)
 static double leftover(const struct travel_kalman *k, uint64_t from,
                        const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
 {
-    double sorted[TRAVEL_RECENT_MAX];
+    double sorted[TRAVEL_RECENT_MAX] = {0.0};
     size_t count = 0;
     for (uint64_t n = from; n < k->n; n++) {
         double x[TRAVEL_P];
@@ -346,8 +346,9 @@ static double value_since(const struct travel_kalman *k, size_t i, uint64_t firs
         return nan("");
     }
     size_t middle = 0;
-    for (double sum = weight[0]; middle + 1 < count && sum < half; sum += weight[middle]) {
-        middle++;
+    double sum = weight[0];
+    while (middle + 1 < count && sum < half) {
+        sum += weight[++middle];
     }
     return value[middle];
 }

@@ -156,7 +156,7 @@ static void test_auto(void)
                                       STATUS_OK);
                 tukey += fit.method == TRAVEL_TUKEY;
             }
-            const double percent = 100.0 * (double)tukey / (RUNS / 2);
+            const double percent = 200.0 * (double)tukey / RUNS;
             (void)printf("auto, %-10s N %3zu: tukey in %5.1f %%\n", noise_names[noise],
                          sizes[i], percent);
             CHECK("auto, gauss", noise != TRUTH_GAUSS || percent < 10.0);

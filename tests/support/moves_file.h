@@ -60,8 +60,8 @@ static inline int moves_file_read(struct moves_file *file, const char *path, str
     while (st == STATUS_OK && (n = fread(bytes, 1, sizeof bytes, in)) > 0) {
         st = csv_feed(&file->csv, bytes, n, err);
     }
-    if (st == STATUS_OK) {
-        st = csv_finish(&file->csv, err);
+    if (st == STATUS_OK && csv_finish(&file->csv, err) != STATUS_OK && err) {
+        err->code = STATUS_E_PARSE;
     }
     (void)fclose(in);
     return 1;

@@ -203,7 +203,9 @@ static void test_limits(void)
     CHECK("header", strstr(err.text, "the header is longer") != NULL);
 
     err = (struct err){.code = STATUS_OK};
-    memcpy(text, "a\n\"", 3);
+    text[0] = 'a';
+    text[1] = '\n';
+    text[2] = '"';
     memset(text + 3, '\n', CSV_LINE_MAX + 10);
     CHECK_INT("open quote", read_text(text, CSV_LINE_MAX, 4096, &seen, &err), STATUS_E_PARSE);
     CHECK_INT("open quote", err.line, 2);

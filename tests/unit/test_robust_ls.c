@@ -265,7 +265,7 @@ static void test_no_memory(void)
             allocations_left = -1;
             if (st != STATUS_OK) {
                 CHECK_INT("no memory", st, STATUS_E_NOMEM);
-                CHECK("no memory", memcmp(&fit, &before, sizeof fit) == 0);
+                CHECK("no memory", truth_same(&fit, &before, sizeof fit));
             }
         }
         CHECK_INT("no memory", st, STATUS_OK);

@@ -324,7 +324,7 @@ static void test_refused(void)
             CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n + 1, TRAVEL_OLS, &fit), STATUS_OK);
             CHECK_INT(rows[i].row, fit.refused, 1);
             CHECK_INT(rows[i].row, fit.n, n);
-            CHECK(rows[i].row, memcmp(fit.beta, clean.beta, sizeof fit.beta) == 0);
+            CHECK(rows[i].row, truth_same(fit.beta, clean.beta, sizeof fit.beta));
             CHECK(rows[i].row, says(fit.reasons, fit.reason_count, "1 of 37 moves were"));
         }
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);

@@ -228,7 +228,7 @@ static void test_odd_input(void)
     before = k;
     for (size_t i = 0; i < COUNT(refused); i++) {
         CHECK("refused", !travel_kalman_step(&k, &PARAMS, 0, &refused[i], &drift));
-        CHECK("refused", memcmp(&k, &before, sizeof k) == 0);
+        CHECK("refused", truth_same(&k, &before, sizeof k));
     }
     /* Wild but usable numbers never make the state wild. */
     uint64_t state = 23;
@@ -288,8 +288,8 @@ static void test_repeatable(void)
     memset(&b, 2, sizeof b);
     (void)follow(&run, &a, &drift, &at);
     (void)follow(&run, &b, &drift, &at);
-    CHECK("repeatable", memcmp(a.beta, b.beta, sizeof a.beta) == 0);
-    CHECK("repeatable", memcmp(a.fixed_beta, b.fixed_beta, sizeof a.fixed_beta) == 0);
+    CHECK("repeatable", truth_same(a.beta, b.beta, sizeof a.beta));
+    CHECK("repeatable", truth_same(a.fixed_beta, b.fixed_beta, sizeof a.fixed_beta));
 }
 
 static void test_defaults(void)
