@@ -60,11 +60,8 @@ static void go_live(struct lab_thread *t)
               (unsigned long long)t->counts.restored, lab_s(t->counts.restore_us));
 }
 
-static void take_line(struct lab_thread *t, const struct inbox_line *line)
+static void decode_line(struct lab_thread *t, const struct inbox_line *line)
 {
-    if (!t->live && !line->restored) {
-        go_live(t);
-    }
     t->counts.lines++;
     t->counts.restored += line->restored;
     struct message message;
@@ -83,6 +80,16 @@ static void take_line(struct lab_thread *t, const struct inbox_line *line)
     }
     t->dirty = true;
     t->unsaved = true;
+}
+
+static void take_line(struct lab_thread *t, const struct inbox_line *line)
+{
+    decode_line(t, line);
+    /* The first line of this run is its start. Deadlines between the journal's last line and
+     * the start fire with it: the run before may have carried them out already. */
+    if (!t->live && !line->restored) {
+        go_live(t);
+    }
 }
 
 static void show_counts(struct lab_thread *t)

@@ -1,9 +1,9 @@
 /* service/outbox.h - carries out what the lab wants done: to the store, to the broker.
  *
  * While the journal's tail is read back after a start, nothing is sent to robots or to L1 (it
- * was sent when it happened: a robot must not move twice), and entries and alarms are stored
- * and published only when the store does not have them: an entry is known by its pair and the
- * stamp and id of its command, which do not change when the lab file does.
+ * was sent when it happened, or else comes too late: a robot must not move twice), and entries
+ * and alarms are stored and published only when the store does not have them: an entry is known
+ * by its pair and the stamp and id of its command, which do not change when the lab file does.
  *
  * Owned by the lab thread; outbox_read_counts() from any thread.
  */
@@ -53,7 +53,8 @@ void outbox_destroy(struct outbox *outbox); /* NULL is allowed */
 /* What lab_step() is given. */
 struct effects outbox_effects(struct outbox *outbox);
 
-/* The journal's tail is in: from now on everything is carried out. */
+/* The journal's tail and the start of this run are in: from now on everything is carried out.
+ */
 void outbox_go_live(struct outbox *outbox);
 
 void outbox_read_counts(struct outbox *outbox, struct outbox_counts *out);

@@ -1,0 +1,429 @@
+/* The daemon with a real broker: how it starts, refuses, answers, restarts and stops; threads.
+ */
+#include "tests/support/check.h"
+
+#include <glob.h>
+#include <pthread.h>
+
+#include "logger/store.h"
+#include "service/mqtt_client.h"
+#include "tests/support/broker.h"
+#include "tests/support/daemon.h"
+
+enum { KEPT_MAX = 512 };
+
+static struct broker broker;
+static struct daemon_run served;
+
+/* ---- a client that keeps what it hears ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    size_t count;
+    struct {
+        char topic[64], payload[1024];
+        bool retained;
+    } message[KEPT_MAX];
+} heard = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct mqtt_client *client;
+
+static void keep(void *context, const char *topic, const void *payload, size_t bytes, int qos,
+                 bool retained, bool dup)
+{
+    (void)context;
+    (void)qos;
+    (void)dup;
+    (void)pthread_mutex_lock(&heard.lock);
+    if (heard.count < KEPT_MAX) {
+        (void)snprintf(heard.message[heard.count].topic, sizeof heard.message[0].topic, "%s",
+                       topic);
+        (void)snprintf(heard.message[heard.count].payload, sizeof heard.message[0].payload,
+                       "%.*s", (int)bytes, (const char *)payload);
+        heard.message[heard.count].retained = retained;
+        heard.count++;
+    }
+    (void)pthread_mutex_unlock(&heard.lock);
+}
+
+/* How many messages of this topic contain text. */
+static int count_heard(const char *topic, const char *text)
+{
+    int count = 0;
+    (void)pthread_mutex_lock(&heard.lock);
+    for (size_t i = 0; i < heard.count; i++) {
+        count += strcmp(heard.message[i].topic, topic) == 0 &&
+                 strstr(heard.message[i].payload, text) != NULL;
+    }
+    (void)pthread_mutex_unlock(&heard.lock);
+    return count;
+}
+
+static bool wait_heard(const char *topic, const char *text, int count)
+{
+    for (int i = 0; i < 500 && count_heard(topic, text) < count; i++) {
+        broker_sleep_ms(20);
+    }
+    return count_heard(topic, text) >= count;
+}
+
+static void hear(void)
+{
+    static const struct mqtt_client_topic topics[] = {{"tandem/v1/#", 1}};
+    const struct mqtt_client_options options = {.port = broker.port,
+                                                .client_id = "tester",
+                                                .prefix = "test",
+                                                .topics = topics,
+                                                .topic_count = 1,
+                                                .message = keep};
+    (void)pthread_mutex_lock(&heard.lock);
+    heard.count = 0;
+    (void)pthread_mutex_unlock(&heard.lock);
+    CU_ASSERT_FATAL(mqtt_client_create(&client, &options, NULL) == STATUS_OK);
+    CHECK("subscribed", mqtt_client_wait_subscribed(client, 10000));
+}
+
+static void hear_no_more(void)
+{
+    mqtt_client_stop(client, 1000);
+    mqtt_client_destroy(client);
+}
+
+static void say(const char *topic, const char *payload)
+{
+    char whole[96];
+    (void)snprintf(whole, sizeof whole, "tandem/v1/%s", topic);
+    CHECK_INT(topic, mqtt_client_publish(client, whole, payload, strlen(payload), 1, false),
+              STATUS_OK);
+    CHECK(topic, mqtt_client_wait_sent(client, 10000));
+}
+
+static bool note_row(void *context, const struct store_row *row)
+{
+    char(*ids)[64] = context;
+    for (int i = 0; i < 64; i++) {
+        if (!ids[i][0]) {
+            (void)snprintf(ids[i], sizeof ids[i], "%.30s=%.30s", row->id, row->type);
+            break;
+        }
+    }
+    return true;
+}
+
+/* The store's entries, "id=VERDICT" each, oldest first. */
+static int stored(char ids[64][64])
+{
+    struct store_reader *reader = NULL;
+    memset(ids, 0, 64 * sizeof ids[0]);
+    const struct store_query query = {
+        .kind = STORE_ENTRIES, .since_us = INT64_MIN, .until_us = INT64_MAX, .limit = 60};
+    char cursor[STORE_CURSOR_MAX];
+    if (store_reader_open(daemon_path(&served, "store.db"), &reader, NULL) == STATUS_OK) {
+        CHECK_INT("query", store_query(reader, &query, note_row, ids, cursor, NULL), STATUS_OK);
+        store_reader_close(reader);
+    }
+    int count = 0;
+    while (count < 64 && ids[count][0]) {
+        count++;
+    }
+    return count;
+}
+
+static int wait_stored(char ids[64][64], int count)
+{
+    for (int i = 0; i < 200 && stored(ids) < count; i++) {
+        broker_sleep_ms(50);
+    }
+    return stored(ids);
+}
+
+/* ---- wrong usage and what cannot be had ---- */
+
+/* Run `tandem serve` with these arguments; its exit status and what it printed. */
+static int run_serve(const char *arguments, char *output, size_t size)
+{
+    char command[512];
+    (void)snprintf(command, sizeof command, "%s serve %s 2>&1", TANDEM_PROGRAM, arguments);
+    FILE *pipe = popen(command, "re");
+    CU_ASSERT_FATAL(pipe != NULL);
+    const size_t n = fread(output, 1, size - 1, pipe);
+    output[n] = '\0';
+    const int status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_refusals(void)
+{
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    char other[256];
+    char lab[16][128];
+    (void)snprintf(other, sizeof other, "port: %d", served.http_port);
+    const struct {
+        const char *name, *lab, *arguments;
+        int code;
+        const char *says;
+    } rows[] = {
+        {"help", NULL, "--help", 0, "TERM, INT"},
+        {"no lab file", NULL, "", 2, "-c LAB.yaml"},
+        {"unknown option", NULL, "-c x --frobnicate", 2, "unknown option '--frobnicate'"},
+        {"no value", NULL, "--config", 2, "a value is missing after '--config'"},
+        {"log format", NULL, "-c x --log-format xml", 2, "unknown log format 'xml'"},
+        {"missing lab file", NULL, "-c /nowhere/lab.yaml", 2, "cannot open"},
+        {"fault", "pears: {r1: {}}\n", "", 2, "unknown key 'pears'"},
+        {"check", "pairs: {r1: {timeout_s: 7}}\n", "--check", 0, "timeout_s: 7"},
+        {"journal elsewhere", "journal: {dir: /proc/none/journal}\npairs: {r1: {}}\n", "", 1,
+         "/proc/none/journal"},
+        {"store elsewhere",
+         "store: {file: /proc/none/store}\njournal: {dir: DIR/j2}\n"
+         "http: {enabled: false}\npairs: {r1: {}}\n",
+         "", 1, "/proc/none/store"},
+        {"journal in use", "journal: {dir: DIR/journal}\npairs: {r1: {}}\n", "", 1,
+         "another process"},
+        {"address in use",
+         "journal: {dir: DIR/j3}\nstore: {file: DIR/s3}\nhttp: {PORT}\npairs: {r1: {}}\n", "",
+         1, "in use"},
+        {"token file",
+         "journal: {dir: DIR/j4}\nstore: {file: DIR/s4}\n"
+         "http: {port: 0, token_file: /nowhere/token}\npairs: {r1: {}}\n",
+         "", 2, "/nowhere/token"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char arguments[256];
+        char output[16384];
+        (void)snprintf(arguments, sizeof arguments, "%s", rows[i].arguments);
+        if (rows[i].lab) {
+            (void)snprintf(lab[i], sizeof lab[i], "%s/lab%zu.yaml", served.dir, i);
+            FILE *out = fopen(lab[i], "we");
+            CU_ASSERT_FATAL(out != NULL);
+            for (const char *c = rows[i].lab; *c; c++) {
+                if (strncmp(c, "DIR", 3) == 0) {
+                    (void)fputs(served.dir, out);
+                    c += 2;
+                } else if (strncmp(c, "PORT", 4) == 0) {
+                    (void)fputs(other, out);
+                    c += 3;
+                } else {
+                    (void)fputc(*c, out);
+                }
+            }
+            (void)fclose(out);
+            (void)snprintf(arguments, sizeof arguments, "-c %s %s", lab[i], rows[i].arguments);
+        }
+        CHECK_INT(rows[i].name, run_serve(arguments, output, sizeof output), rows[i].code);
+        CHECK(rows[i].name, strstr(output, rows[i].says) != NULL);
+        if (!strstr(output, rows[i].says)) {
+            (void)printf("    %s\n", output);
+        }
+    }
+    CHECK_INT("the first is not disturbed", daemon_end(&served, SIGTERM), 0);
+    daemon_finish(&served);
+}
+
+/* ---- life ---- */
+
+static void test_late_broker(void)
+{
+    broker_stop(&broker, SIGTERM);
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("not ready", daemon_wait_ready(&served, 503, 5000));
+    CHECK("says why", daemon_wait_log(&served, "broker_down: connecting to", 5000));
+    CHECK("broker", broker_start(&broker));
+    CHECK("ready by itself", daemon_wait_ready(&served, 200, 10000));
+    CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
+    CHECK("checks again", daemon_wait_log(&served, "is fine, a restart takes it over", 5000));
+    FILE *lab = fopen(daemon_path(&served, "lab.yaml"), "ae");
+    CU_ASSERT_FATAL(lab != NULL);
+    (void)fputs("colour: red\n", lab);
+    (void)fclose(lab);
+    CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
+    CHECK("says what is wrong", daemon_wait_log(&served, "unknown key 'colour'", 5000));
+    CHECK_INT("interrupt", daemon_end(&served, SIGINT), 0);
+    daemon_finish(&served);
+}
+
+static void test_results(void)
+{
+    char body[65536];
+    char ids[64][64];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port,
+                                "defaults: {timeout_s: 1, calibration: {publish_every: "
+                                "2}}\npairs: {r1: {}, r2: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("online", wait_heard("tandem/v1/connection", "online", 1));
+    say("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
+    say("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    say("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    say("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":2}");
+    say("r1/real/reply", "{\"id\":\"b\",\"status\":\"done\"}");
+    say("r1/real/reply", "not JSON");
+    say("r2/command", "{\"id\":\"c\",\"op\":\"go\",\"displacement_m\":2}");
+    CHECK("entry", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
+    CHECK("timeout, with nothing to wake it", wait_heard("tandem/v1/r1/entry", "TIMEOUT", 1));
+    CHECK("of the other, too", wait_heard("tandem/v1/r2/entry", "TIMEOUT", 1));
+    CHECK("alarm", wait_heard("tandem/v1/r1/alarm", "\"type\":\"timeout\"", 1));
+    CHECK("malformed", wait_heard("tandem/v1/r1/alarm", "\"type\":\"malformed\"", 1));
+    CHECK("calibration",
+          wait_heard("tandem/v1/r1/calibration", "\"travel_time\":{\"real\":", 1));
+    CHECK_INT("stored", wait_stored(ids, 3), 3);
+    CHECK_INT("served", daemon_get(&served, "/api/v1/pairs/r1/entries", body, sizeof body),
+              200);
+    CHECK("entry", strstr(body, "\"id\":\"a\"") && strstr(body, "\"id\":\"b\""));
+    CHECK_INT("metrics", (long long)daemon_metric(&served, "tandem_lab_malformed_total"), 1);
+    CHECK_INT("entries",
+              (long long)daemon_metric(&served, "tandem_effects_total{kind=\"entry\"}"), 3);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    CHECK("offline", wait_heard("tandem/v1/connection", "offline", 1));
+    CHECK("no warning", strstr(daemon_log(&served), "broker_down") == NULL);
+    /* The retained calibration is there for who comes later. */
+    hear_no_more();
+    hear();
+    CHECK("retained", wait_heard("tandem/v1/r1/calibration", "\"pair\":\"r1\"", 1));
+    /* A killed daemon is declared offline by its will. */
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("online again", wait_heard("tandem/v1/connection", "online", 1));
+    const int before = count_heard("tandem/v1/connection", "offline");
+    CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
+    CHECK("will", wait_heard("tandem/v1/connection", "offline", before + 1));
+    hear_no_more();
+    daemon_finish(&served);
+}
+
+/* Link mode: each robot gets a command once, whatever happens to the daemon. */
+static void test_link(void)
+{
+    char ids[64][64];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port,
+                                "defaults: {mode: link, timeout_s: 5}\npairs: {r1: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    say("r1/command", "{\"id\":\"a\",\"op\":\"go\",\"displacement_m\":1}");
+    CHECK("to the real one", wait_heard("tandem/v1/r1/real/command", "\"id\":\"a\"", 1));
+    CHECK("to the virtual one", wait_heard("tandem/v1/r1/virtual/command", "\"id\":\"a\"", 1));
+    CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
+    say("r1/real/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    CHECK("starts again", daemon_start_run(&served));
+    say("r1/virtual/reply", "{\"id\":\"a\",\"status\":\"done\"}");
+    CHECK("merged reply", wait_heard("tandem/v1/r1/reply", "\"id\":\"a\"", 1));
+    CHECK("entry", wait_heard("tandem/v1/r1/entry", "\"id\":\"a\"", 1));
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    CHECK("and again", daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    say("r1/command", "{\"id\":\"b\",\"op\":\"go\",\"displacement_m\":1}");
+    CHECK("next one", wait_heard("tandem/v1/r1/real/command", "\"id\":\"b\"", 1));
+    CHECK_INT("the real robot moved once",
+              count_heard("tandem/v1/r1/real/command", "\"id\":\"a\""), 1);
+    CHECK_INT("the virtual one, too",
+              count_heard("tandem/v1/r1/virtual/command", "\"id\":\"a\""), 1);
+    CHECK_INT("one reply", count_heard("tandem/v1/r1/reply", "\"id\":\"a\""), 1);
+    CHECK_INT("one entry", count_heard("tandem/v1/r1/entry", "\"id\":\"a\""), 1);
+    CHECK_INT("stored once", stored(ids), 1);
+    CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
+/* Read the journal anew, with other parameters: nothing is stored or published twice. */
+static void test_other_lab_file(void)
+{
+    char ids[64][64];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    for (int i = 0; i < 10; i++) {
+        char payload[128];
+        (void)snprintf(payload, sizeof payload, "{\"id\":\"k%d\",\"op\":\"go\"}", i);
+        say("r1/command", payload);
+        (void)snprintf(payload, sizeof payload, "{\"id\":\"k%d\",\"status\":\"done\"}", i);
+        say("r1/virtual/reply", payload);
+        if (i % 3 != 0) {
+            say("r1/real/reply", payload);
+        }
+    }
+    CHECK_INT("stored", wait_stored(ids, 10), 10);
+    CHECK_INT("killed", daemon_end(&served, SIGKILL), -SIGKILL);
+    FILE *lab = fopen(daemon_path(&served, "lab.yaml"), "ae");
+    CU_ASSERT_FATAL(lab != NULL);
+    (void)fputs("defaults: {sync_tolerance_s: 0.9, outstanding_max: 3}\n", lab);
+    (void)fclose(lab);
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("says so", strstr(daemon_log(&served), "checkpoint_unused") != NULL);
+    say("r1/command", "{\"id\":\"k10\",\"op\":\"go\"}");
+    say("r1/virtual/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
+    say("r1/real/reply", "{\"id\":\"k10\",\"status\":\"done\"}");
+    CHECK_INT("one more", wait_stored(ids, 11), 11);
+    CHECK_INT("known", (long long)daemon_metric(&served, "tandem_lab_restored_lines_total"),
+              27);
+    CHECK_INT("published once", count_heard("tandem/v1/r1/entry", "\"id\":\"k1\""), 1);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    CHECK_INT("still", stored(ids), 11);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
+/* Without the store: the journal makes it anew. */
+static void test_store_from_journal(void)
+{
+    char ids[64][64];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    say("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
+    say("r1/command", "{\"id\":\"b\",\"op\":\"go\"}");
+    CHECK_INT("stored", wait_stored(ids, 2), 2);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    static const char *const files[] = {"store.db", "store.db-wal", "store.db-shm",
+                                        "checkpoint"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        (void)remove(daemon_path(&served, files[i]));
+    }
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK_INT("made anew", wait_stored(ids, 2), 2);
+    CHECK_TEXT("the same", ids[0], "a=TIMEOUT");
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    glob_t found;
+    CHECK_INT("one journal file",
+              glob(daemon_path(&served, "journal/*.jsonl"), 0, NULL, &found), 0);
+    FILE *in = fopen(found.gl_pathv[0], "re");
+    static char text[16384];
+    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    text[n] = '\0';
+    if (in) {
+        (void)fclose(in);
+    }
+    globfree(&found);
+    CHECK("starts with a start", strstr(text, "/$lab/start\"") != NULL &&
+                                     strstr(text, "/$lab/start\"") < strchr(text, '\n'));
+    CHECK("ends with a stop", n > 200 && strstr(text + n - 200, "/$lab/stop\"") != NULL);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
+int main(void)
+{
+    if (broker_skip()) {
+        (void)puts("SKIPPED: mosquitto is not installed");
+        return 77;
+    }
+    CU_initialize_registry();
+    if (!broker_init(&broker) || !broker_start(&broker)) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("serve", NULL, NULL);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "late broker", test_late_broker);
+    CU_add_test(suite, "results", test_results);
+    CU_add_test(suite, "link", test_link);
+    CU_add_test(suite, "other lab file", test_other_lab_file);
+    CU_add_test(suite, "store from journal", test_store_from_journal);
+    const int code = check_run();
+    broker_finish(&broker, NULL);
+    return code;
+}
