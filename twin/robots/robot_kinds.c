@@ -1,7 +1,7 @@
 #include "twin/robots/robot_kinds.h"
 
 const struct robot_kind *const robot_kinds[] = {
-    NULL,
+    &usv3_kind,
 };
 
-const size_t robot_kind_count = COUNT(robot_kinds) - 1;
+const size_t robot_kind_count = COUNT(robot_kinds);

@@ -6,5 +6,6 @@
 #include "twin/robots/robot.h"
 
 extern const struct robot_kind diffdrive_kind; /* diffdrive.c */
+extern const struct robot_kind usv3_kind;      /* vessel.c */
 
 #endif

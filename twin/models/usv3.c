@@ -1,0 +1,201 @@
+#include "twin/models/usv3.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
+
+static void rows(const double *nu, const double *nu_dot, double *phi)
+{
+    const double u = nu[0];
+    const double v = nu[1];
+    const double r = nu[2];
+    double *surge = phi;
+    double *sway = phi + USV3_PARAMETERS;
+    double *yaw = sway + USV3_PARAMETERS;
+
+    memset(phi, 0, sizeof(double) * USV3_AXES * USV3_PARAMETERS);
+    surge[D1] = nu_dot[0];
+    surge[D2] = -v * r;
+    surge[D4] = u;
+    surge[D5] = fabs(u) * u;
+    sway[D1] = u * r;
+    sway[D2] = nu_dot[1];
+    sway[D6] = v;
+    sway[D7] = fabs(v) * v;
+    yaw[D1] = -u * v;
+    yaw[D2] = u * v;
+    yaw[D3] = nu_dot[2];
+    yaw[D8] = r;
+    yaw[D9] = fabs(r) * r;
+}
+
+/* Coriolis, centripetal and damping terms: what is left of the left-hand side at nu_dot = 0. */
+static void resist(const double *d, const double *nu, double *tau)
+{
+    const double u = nu[0];
+    const double v = nu[1];
+    const double r = nu[2];
+    tau[0] = -d[D2] * v * r + (d[D4] + d[D5] * fabs(u)) * u;
+    tau[1] = d[D1] * u * r + (d[D6] + d[D7] * fabs(v)) * v;
+    tau[2] = (d[D2] - d[D1]) * u * v + (d[D8] + d[D9] * fabs(r)) * r;
+}
+
+static void forward(const double *theta, const double *nu, const double *tau, double *nu_dot)
+{
+    double resisted[USV3_AXES];
+    resist(theta, nu, resisted);
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
+    }
+}
+
+static void inverse(const double *theta, const double *nu, const double *nu_dot, double *tau)
+{
+    double resisted[USV3_AXES];
+    resist(theta, nu, resisted);
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        tau[i] = theta[i] * nu_dot[i] + resisted[i];
+    }
+}
+
+static void slope(const double *theta, const double *nu, double *jacobian)
+{
+    const double *d = theta;
+    const double u = nu[0];
+    const double v = nu[1];
+    const double r = nu[2];
+    jacobian[0] = -(d[D4] + 2.0 * d[D5] * fabs(u)) / d[D1];
+    jacobian[1] = d[D2] * r / d[D1];
+    jacobian[2] = d[D2] * v / d[D1];
+    jacobian[3] = -d[D1] * r / d[D2];
+    jacobian[4] = -(d[D6] + 2.0 * d[D7] * fabs(v)) / d[D2];
+    jacobian[5] = -d[D1] * u / d[D2];
+    jacobian[6] = -(d[D2] - d[D1]) * v / d[D3];
+    jacobian[7] = -(d[D2] - d[D1]) * u / d[D3];
+    jacobian[8] = -(d[D8] + 2.0 * d[D9] * fabs(r)) / d[D3];
+}
+
+static void kinematics(const double *pose, const double *nu, double *pose_dot)
+{
+    const double c = cos(pose[2]);
+    const double s = sin(pose[2]);
+    pose_dot[0] = nu[0] * c - nu[1] * s;
+    pose_dot[1] = nu[0] * s + nu[1] * c;
+    pose_dot[2] = nu[2];
+}
+
+static const struct model_axis axes[USV3_AXES] = {
+    {"u_mps", "tau_u_n", "x_m"},
+    {"v_mps", "tau_v_n", "y_m"},
+    {"r_radps", "tau_r_nm", "psi_rad"},
+};
+
+/* clang-format off */
+static const struct model_parameter parameters[USV3_PARAMETERS] = {
+    {"surge_mass_kg",         "d1", "kg",       MODEL_POSITIVE, "mass and added mass in surge, m - X_udot"},
+    {"sway_mass_kg",          "d2", "kg",       MODEL_POSITIVE, "mass and added mass in sway, m - Y_vdot"},
+    {"yaw_inertia_kgm2",      "d3", "kg m^2",   MODEL_POSITIVE, "inertia and added inertia in yaw, I_z - N_rdot"},
+    {"surge_linear_kgps",     "d4", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in surge, -X_u"},
+    {"surge_quadratic_kgpm",  "d5", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in surge, -X_uu"},
+    {"sway_linear_kgps",      "d6", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in sway, -Y_v"},
+    {"sway_quadratic_kgpm",   "d7", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in sway, -Y_vv"},
+    {"yaw_linear_kgm2ps",     "d8", "kg m^2/s", MODEL_NOT_NEGATIVE, "linear damping in yaw, -N_r"},
+    {"yaw_quadratic_kgm2",    "d9", "kg m^2",   MODEL_NOT_NEGATIVE, "quadratic damping in yaw, -N_rr"},
+};
+/* clang-format on */
+
+const struct model usv3_model = {
+    .name = "usv3",
+    .purpose = "a surface vessel in surge, sway and yaw",
+    .axes = axes,
+    .axis_count = USV3_AXES,
+    .parameters = parameters,
+    .parameter_count = USV3_PARAMETERS,
+    .rows = rows,
+    .forward = forward,
+    .inverse = inverse,
+    .slope = slope,
+    .kinematics = kinematics,
+};
+
+/* Seed 002, Tables 2 and 5. Where a thruster stands along the hull has no effect. */
+const struct usv3_vessel usv3_vessels[] = {
+    {.name = "wamv",
+     .theta = {125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138, 99.1686,
+               10.6007},
+     .theta_sd = {0.2490, 0.6193, 0.2594, 0.5287, 0.3399, 1.5777, 2.4369, 1.0419, 1.1849},
+     .thruster_count = 2,
+     .thrusters = {{-0.7, 0.7}, {-0.7, -0.7}},
+     .thrust_n_min = -85.0,
+     .thrust_n_max = 90.0},
+    {.name = "iacquabot",
+     .theta = {124.5923, 120.0275, 141.5164, 25.9335, 35.9833, 37.0247, 25.7968, 200.2944,
+               18.5319},
+     .theta_sd = {0.3299, 0.6765, 0.3132, 0.4575, 0.3655, 1.4451, 2.4172, 1.1138, 1.6111},
+     .thruster_count = 4,
+     .thrusters = {{0.5, 0.335}, {0.5, -0.335}, {-0.5, 0.335}, {-0.5, -0.335}},
+     .thrust_n_min = -28.4,
+     .thrust_n_max = 36.4},
+};
+
+const size_t usv3_vessel_count = COUNT(usv3_vessels);
+
+const struct usv3_vessel *usv3_vessel_find(const char *name)
+{
+    for (size_t i = 0; i < usv3_vessel_count; i++) {
+        if (strcmp(usv3_vessels[i].name, name) == 0) {
+            return &usv3_vessels[i];
+        }
+    }
+    return NULL;
+}
+
+/* A thrust that is no number pushes nothing. */
+static double limit(const struct usv3_vessel *vessel, double thrust_n)
+{
+    if (isnan(thrust_n)) {
+        return 0.0;
+    }
+    return fmin(fmax(thrust_n, vessel->thrust_n_min), vessel->thrust_n_max);
+}
+
+void usv3_wrench(const struct usv3_vessel *vessel, const double *thrust_n, double *tau)
+{
+    tau[0] = 0.0;
+    tau[1] = 0.0;
+    tau[2] = 0.0;
+    for (size_t i = 0; i < vessel->thruster_count; i++) {
+        const double t = limit(vessel, thrust_n[i]);
+        tau[0] += t;
+        tau[2] -= vessel->thrusters[i].y_m * t;
+    }
+}
+
+void usv3_allocate(const struct usv3_vessel *vessel, const double *tau, double *thrust_n,
+                   double *achieved)
+{
+    /* The least squares solution has the form t_i = a - b y_i; two equations give a and b. */
+    const double n = (double)vessel->thruster_count;
+    double y = 0.0;
+    double y2 = 0.0;
+    for (size_t i = 0; i < vessel->thruster_count; i++) {
+        y += vessel->thrusters[i].y_m;
+        y2 += vessel->thrusters[i].y_m * vessel->thrusters[i].y_m;
+    }
+    const double determinant = n * y2 - y * y;
+    const double a = (y2 * tau[0] + y * tau[2]) / determinant;
+    const double b = (y * tau[0] + n * tau[2]) / determinant;
+    for (size_t i = 0; i < vessel->thruster_count; i++) {
+        thrust_n[i] = limit(vessel, a - b * vessel->thrusters[i].y_m);
+    }
+    if (achieved) {
+        usv3_wrench(vessel, thrust_n, achieved);
+    }
+}
+
+double usv3_thrust_n(const struct usv3_vessel *vessel, double command_ratio)
+{
+    const double c = isnan(command_ratio) ? 0.0 : fmin(fmax(command_ratio, -1.0), 1.0);
+    return c >= 0.0 ? c * vessel->thrust_n_max : -c * vessel->thrust_n_min;
+}

@@ -1,0 +1,306 @@
+/* A simulated surface vessel: the model of twin/models/usv3.h driven by efforts over MQTT.
+ *
+ * Efforts are held from one to the next; the step is integrated in substeps of at most
+ * SUBSTEP_US. docs/model/usv3.md sections 3 to 5. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/models/usv3.h"
+#include "twin/robots/robot_kinds.h"
+#include "twin/robots/world.h"
+
+#define PI 3.14159265358979323846
+
+enum { SUBSTEP_US = 12500, HALTS_MAX = 16 };
+
+enum actuation {
+    ACTUATION_WRENCH,    /* the whole wrench, without limits: a ghost may be pushed sideways */
+    ACTUATION_ALLOCATED, /* a wrench, as far as the thrusters can give it */
+    ACTUATION_THRUSTERS  /* the thrust of each */
+};
+
+enum parameter {
+    VESSEL,
+    ACTUATION,
+    THETA,
+    CURRENT_N = THETA + USV3_PARAMETERS,
+    CURRENT_RAD,
+    WIND_N,
+    WIND_RAD,
+    EFFORT_TIMEOUT_S,
+    NOISE_U,
+    NOISE_V,
+    NOISE_R,
+    GUST_N,
+    GUST_NM,
+    GUST_S,
+    RADIUS_M,
+    VESSEL_PARAMETER_COUNT
+};
+
+struct vessel {
+    const struct world *world;
+    int64_t t_us, period_us;
+    double values[VESSEL_PARAMETER_COUNT];
+    double theta[USV3_PARAMETERS]; /* at work */
+    double nu[USV3_AXES], pose[USV3_AXES];
+    double effort[EVENT_AXES_MAX]; /* as given */
+    int64_t effort_us;             /* when */
+    double tau[USV3_AXES];         /* what comes of it */
+    double gust[USV3_AXES];        /* process noise, body frame */
+    double noise[USV3_AXES];       /* on nu in this period's telemetry */
+    struct robot_random random;
+    size_t halt_count;
+    struct robot_reply halts[HALTS_MAX]; /* answered at the end of the step */
+};
+
+static const char *const vessel_words[] = {"wamv", "iacquabot"};
+static const char *const actuation_words[] = {"wrench", "allocated", "thrusters"};
+
+/* clang-format off */
+#define OWN 0.0, 0.0, 1e6 /* 0 stands for the vessel's own value */
+static const struct robot_parameter vessel_parameters[VESSEL_PARAMETER_COUNT] = {
+    [VESSEL]     = {"vessel", "", 0.0, 0.0, 1.0, "hull and thrusters", vessel_words},
+    [ACTUATION]  = {"actuation", "", 0.0, 0.0, 2.0,
+                    "what an effort is: a full wrench, one that the thrusters share out within their limits, or the thrust of each", actuation_words},
+    [THETA + 0]  = {"surge_mass_kg", "kg", OWN, "mass in surge; 0: the vessel's own, as for the next eight", NULL},
+    [THETA + 1]  = {"sway_mass_kg", "kg", OWN, "mass in sway", NULL},
+    [THETA + 2]  = {"yaw_inertia_kgm2", "kg m^2", OWN, "inertia in yaw", NULL},
+    [THETA + 3]  = {"surge_linear_kgps", "kg/s", OWN, "linear damping in surge", NULL},
+    [THETA + 4]  = {"surge_quadratic_kgpm", "kg/m", OWN, "quadratic damping in surge", NULL},
+    [THETA + 5]  = {"sway_linear_kgps", "kg/s", OWN, "linear damping in sway", NULL},
+    [THETA + 6]  = {"sway_quadratic_kgpm", "kg/m", OWN, "quadratic damping in sway", NULL},
+    [THETA + 7]  = {"yaw_linear_kgm2ps", "kg m^2/s", OWN, "linear damping in yaw", NULL},
+    [THETA + 8]  = {"yaw_quadratic_kgm2", "kg m^2", OWN, "quadratic damping in yaw", NULL},
+    [CURRENT_N]  = {"current_force_n", "N", 0.0, 0.0, 1e6, "force of a steady current", NULL},
+    [CURRENT_RAD] = {"current_direction_rad", "rad", 0.0, -2 * PI, 2 * PI, "where the current pushes to, from the x axis counter-clockwise", NULL},
+    [WIND_N]     = {"wind_force_n", "N", 0.0, 0.0, 1e6, "force of a steady wind", NULL},
+    [WIND_RAD]   = {"wind_direction_rad", "rad", 0.0, -2 * PI, 2 * PI, "where the wind pushes to", NULL},
+    [EFFORT_TIMEOUT_S] = {"effort_timeout_s", "s", 0.0, 0.0, 3600.0, "without a new effort for so long the thrusters stop; 0: never", NULL},
+    [NOISE_U]    = {"noise_u_mps", "m/s", 0.0, 0.0, 100.0, "standard deviation of the measured surge", NULL},
+    [NOISE_V]    = {"noise_v_mps", "m/s", 0.0, 0.0, 100.0, "of the measured sway", NULL},
+    [NOISE_R]    = {"noise_r_radps", "rad/s", 0.0, 0.0, 100.0, "of the measured yaw rate", NULL},
+    [GUST_N]     = {"gust_force_n", "N", 0.0, 0.0, 1e6, "standard deviation of random forces along and across the hull", NULL},
+    [GUST_NM]    = {"gust_moment_nm", "N m", 0.0, 0.0, 1e6, "of the random moment", NULL},
+    [GUST_S]     = {"gust_time_s", "s", 1.0, 0.01, 3600.0, "time over which random forces forget", NULL},
+    [RADIUS_M]   = {"radius_m", "m", 0.5, 0.01, 100.0, "of the hull against obstacles", NULL},
+};
+/* clang-format on */
+
+static const struct usv3_vessel *hull(const struct vessel *v)
+{
+    return &usv3_vessels[(size_t)v->values[VESSEL]];
+}
+
+static enum actuation actuation(const struct vessel *v)
+{
+    return (enum actuation)(int)v->values[ACTUATION];
+}
+
+static size_t effort_count(const struct vessel *v)
+{
+    return actuation(v) == ACTUATION_THRUSTERS ? hull(v)->thruster_count : USV3_AXES;
+}
+
+static void apply_effort(struct vessel *v)
+{
+    double thrust_n[USV3_THRUSTERS_MAX];
+    switch (actuation(v)) {
+    case ACTUATION_THRUSTERS:
+        usv3_wrench(hull(v), v->effort, v->tau);
+        break;
+    case ACTUATION_ALLOCATED:
+        usv3_allocate(hull(v), v->effort, thrust_n, v->tau);
+        break;
+    case ACTUATION_WRENCH:
+    default:
+        memcpy(v->tau, v->effort, sizeof v->tau);
+        break;
+    }
+}
+
+static void apply_parameters(struct vessel *v)
+{
+    for (size_t i = 0; i < USV3_PARAMETERS; i++) {
+        const double given = v->values[THETA + i];
+        v->theta[i] = given > 0.0 ? given : hull(v)->theta[i];
+    }
+    apply_effort(v);
+}
+
+static void init(void *memory, const struct robot_setup *setup)
+{
+    struct vessel *v = memory;
+    memset(v, 0, sizeof *v);
+    v->world = setup->world;
+    v->t_us = setup->start_us;
+    v->period_us = setup->period_us;
+    v->effort_us = setup->start_us;
+    v->random.state = setup->seed;
+    memcpy(v->pose, setup->pose, sizeof v->pose);
+    for (size_t i = 0; i < VESSEL_PARAMETER_COUNT; i++) {
+        v->values[i] = setup->parameters ? setup->parameters[i] : vessel_parameters[i].preset;
+    }
+    apply_parameters(v);
+}
+
+static bool command(void *memory, const struct event_command *command)
+{
+    struct vessel *v = memory;
+    if (v->halt_count == HALTS_MAX) {
+        return false;
+    }
+    struct robot_reply *reply = &v->halts[v->halt_count++];
+    *reply = (struct robot_reply){.status = REPLY_DONE, .start_us = v->t_us};
+    (void)snprintf(reply->id, sizeof reply->id, "%s", command->id);
+    if (strcmp(command->op, "halt") == 0) {
+        memset(v->effort, 0, sizeof v->effort);
+        apply_effort(v);
+    } else {
+        reply->status = REPLY_IGNORED;
+        (void)snprintf(reply->detail, sizeof reply->detail,
+                       "a vessel obeys efforts, and of the commands halt only");
+    }
+    return true;
+}
+
+static enum status effort(void *memory, const double *tau, size_t count)
+{
+    struct vessel *v = memory;
+    if (count != effort_count(v)) {
+        return STATUS_E_RANGE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(tau[i])) {
+            return STATUS_E_RANGE;
+        }
+    }
+    memcpy(v->effort, tau, count * sizeof tau[0]);
+    v->effort_us = v->t_us;
+    apply_effort(v);
+    return STATUS_OK;
+}
+
+static void set_parameter(void *memory, size_t index, double value)
+{
+    struct vessel *v = memory;
+    const size_t before = effort_count(v);
+    v->values[index] = value;
+    if (effort_count(v) != before || index == ACTUATION) {
+        memset(v->effort, 0, sizeof v->effort); /* its numbers mean something else now */
+    }
+    apply_parameters(v);
+}
+
+static double get_parameter(const void *memory, size_t index)
+{
+    const struct vessel *v = memory;
+    const bool is_theta = index >= THETA && index < THETA + USV3_PARAMETERS;
+    return is_theta ? v->theta[index - THETA] : v->values[index];
+}
+
+/* Random forces that remember: a first-order process of the wanted variance. */
+static void draw_gust(struct vessel *v)
+{
+    const double sd[USV3_AXES] = {v->values[GUST_N], v->values[GUST_N], v->values[GUST_NM]};
+    const double keep = exp(-(double)v->period_us * 1e-6 / v->values[GUST_S]);
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        v->gust[i] = sd[i] > 0.0 ? keep * v->gust[i] + sqrt(1.0 - keep * keep) * sd[i] *
+                                                           robot_random_normal(&v->random)
+                                 : 0.0;
+    }
+}
+
+static void draw_noise(struct vessel *v)
+{
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        const double sd = v->values[NOISE_U + i];
+        v->noise[i] = sd > 0.0 ? sd * robot_random_normal(&v->random) : 0.0;
+    }
+}
+
+static void move(struct vessel *v)
+{
+    const int64_t substeps = (v->period_us + SUBSTEP_US - 1) / SUBSTEP_US;
+    const double h_s = (double)v->period_us * 1e-6 / (double)substeps;
+    const double force_n[2] = {v->values[CURRENT_N] * cos(v->values[CURRENT_RAD]) +
+                                   v->values[WIND_N] * cos(v->values[WIND_RAD]),
+                               v->values[CURRENT_N] * sin(v->values[CURRENT_RAD]) +
+                                   v->values[WIND_N] * sin(v->values[WIND_RAD])};
+    double tau[USV3_AXES];
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        tau[i] = v->tau[i] + v->gust[i];
+    }
+    for (int64_t k = 0; k < substeps; k++) {
+        model_step(&usv3_model, v->theta, v->nu, v->pose, tau, force_n, h_s);
+    }
+}
+
+/* What would run into an obstacle stays where it was and loses its way; what an obstacle came
+ * upon may leave. */
+static void collide(struct vessel *v, const double before[USV3_AXES])
+{
+    const double radius_m = v->values[RADIUS_M];
+    if (v->world && world_blocked(v->world, v->pose[0], v->pose[1], radius_m) &&
+        !world_blocked(v->world, before[0], before[1], radius_m)) {
+        v->pose[0] = before[0];
+        v->pose[1] = before[1];
+        v->nu[0] = 0.0;
+        v->nu[1] = 0.0;
+    }
+}
+
+static void step(void *memory, robot_sink *sink, void *context)
+{
+    struct vessel *v = memory;
+    const double timeout_s = v->values[EFFORT_TIMEOUT_S];
+    double before[USV3_AXES];
+    if (timeout_s > 0.0 && (double)(v->t_us - v->effort_us) * 1e-6 >= timeout_s) {
+        memset(v->effort, 0, sizeof v->effort);
+        apply_effort(v);
+    }
+    memcpy(before, v->pose, sizeof before);
+    draw_gust(v);
+    move(v);
+    collide(v, before);
+    draw_noise(v);
+    v->t_us += v->period_us;
+    for (size_t i = 0; i < v->halt_count; i++) {
+        v->halts[i].end_us = v->t_us;
+        sink(context, &v->halts[i]);
+    }
+    v->halt_count = 0;
+}
+
+static void sample(const void *memory, struct robot_sample *out)
+{
+    const struct vessel *v = memory;
+    out->t_us = v->t_us;
+    out->nu_count = USV3_AXES;
+    out->tau_count = USV3_AXES;
+    out->pose_count = USV3_AXES;
+    for (size_t i = 0; i < USV3_AXES; i++) {
+        out->nu[i] = v->nu[i] + v->noise[i];
+        out->tau[i] = v->tau[i];
+        out->pose[i] = v->pose[i];
+    }
+    out->pose[2] = remainder(v->pose[2], 2.0 * PI);
+}
+
+const struct robot_kind usv3_kind = {
+    .name = "usv3",
+    .purpose = "a surface vessel in surge, sway and yaw, driven by efforts",
+    .bytes = sizeof(struct vessel),
+    .period_us = 10000,
+    .parameters = vessel_parameters,
+    .parameter_count = VESSEL_PARAMETER_COUNT,
+    .operations = "halt, and efforts",
+    .init = init,
+    .command = command,
+    .effort = effort,
+    .set_parameter = set_parameter,
+    .get_parameter = get_parameter,
+    .step = step,
+    .sample = sample,
+};
