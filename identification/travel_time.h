@@ -1,6 +1,6 @@
 /* identification/travel_time.h - how long moves take: fit of the travel-time model.
  *
- * Model (docs/model/travel_time.md, eq. 1; seed 000 section 3.5):
+ * Model (docs/model/travel_time.md, eq. 1):
  *
  *     lap = t0 + [rotation != 0] (ta + |rotation| / w)
  *              + [displacement != 0] (tr + |displacement| / v)
