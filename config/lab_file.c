@@ -1,14 +1,11 @@
 #include "config/lab_file.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "config/lab_check.h"
+#include "config/text_file.h"
 
 void lab_file_defaults(struct lab_file *out)
 {
@@ -267,48 +264,11 @@ enum status lab_file_parse(const char *text, size_t bytes, const char *name,
     return status == STATUS_E_NOMEM ? no_memory(name, errors) : status;
 }
 
-static enum status io_fault(const char *path, struct err_list *errors, const char *what)
-{
-    char reason[128];
-    /* GNU's strerror_r: the text need not be in the buffer. */
-    const char *text = strerror_r(errno, reason, sizeof reason);
-    return err_list_add(errors, STATUS_E_IO, path, 0, 0,
-                        "cannot %s: %s; the path of a lab file is wanted", what, text);
-}
-
-static enum status read_open(int fd, const char *path, char *text, size_t *bytes,
-                             struct err_list *errors)
-{
-    size_t used = 0;
-    /* One byte more than is allowed shows that the file is too large. */
-    while (used <= TREE_BYTES_MAX) {
-        const ssize_t n = read(fd, text + used, TREE_BYTES_MAX + 1 - used);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return io_fault(path, errors, "read");
-        }
-        if (n == 0) {
-            break;
-        }
-        used += (size_t)n;
-    }
-    *bytes = used;
-    return STATUS_OK;
-}
-
 enum status lab_file_load(const char *path, struct lab_file *out, struct err_list *errors)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return io_fault(path, errors, "open");
-    }
     size_t bytes = 0;
-    char *text = malloc(TREE_BYTES_MAX + 1);
-    enum status status =
-        text ? read_open(fd, path, text, &bytes, errors) : no_memory(path, errors);
-    (void)close(fd);
+    char *text = NULL;
+    enum status status = text_file_read(path, "a lab file", &text, &bytes, errors);
     if (status == STATUS_OK) {
         status = lab_file_parse(text, bytes, path, out, errors);
     }

@@ -1,0 +1,16 @@
+/* config/text_file.h - the whole of a file that people write, or one fault that says why not.
+ */
+#ifndef CONFIG_TEXT_FILE_H
+#define CONFIG_TEXT_FILE_H
+
+#include <stddef.h>
+
+#include "config/err_list.h"
+
+/* Read path into *text, to be freed, at most TREE_BYTES_MAX + 1 bytes of it: one byte more than
+ * is allowed shows that the file is too large. what names the kind of file in the fault, "a lab
+ * file". Returns STATUS_E_IO or STATUS_E_NOMEM with a fault in *errors, *text is NULL then. */
+MUST_USE enum status text_file_read(const char *path, const char *what, char **text,
+                                    size_t *bytes, struct err_list *errors);
+
+#endif
