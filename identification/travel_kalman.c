@@ -205,12 +205,12 @@ static void remember(struct travel_kalman *k, int64_t t_us, const struct travel_
 {
     struct travel_recent *seen = &k->recent[k->n % TRAVEL_RECENT_MAX];
     *seen = (struct travel_recent){.t_us = t_us,
-                                   .rotation_rad = move->rotation_rad,
-                                   .displacement_m = move->displacement_m,
-                                   .lap_s = move->lap_s,
-                                   .nu_s = nu_s};
+                                   .rotation_rad = (float)move->rotation_rad,
+                                   .displacement_m = (float)move->displacement_m,
+                                   .lap_s = (float)move->lap_s,
+                                   .nu_s = (float)nu_s};
     for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
-        seen->value[i] = k->fixed_beta[test_terms[i]];
+        seen->value[i] = (float)k->fixed_beta[test_terms[i]];
     }
 }
 
@@ -332,7 +332,7 @@ static double value_since(const struct travel_kalman *k, size_t i, uint64_t firs
         if (!(factor > 0.0)) {
             continue;
         }
-        const double v = seen->value[i] + seen->nu_s / factor;
+        const double v = (double)seen->value[i] + (double)seen->nu_s / factor;
         size_t at = count++;
         for (; at > 0 && value[at - 1] > v; at--) {
             value[at] = value[at - 1];
@@ -360,10 +360,10 @@ static double cost_of(const struct travel_kalman *k, const struct change *change
         double x[TRAVEL_P];
         const struct travel_recent *seen = recent(k, n, x);
         const double explained_s =
-            n < change->first
-                ? 0.0
-                : x[test_terms[change->test]] * (change->value - seen->value[change->test]);
-        cost_s += fabs(seen->nu_s - explained_s);
+            n < change->first ? 0.0
+                              : x[test_terms[change->test]] *
+                                    (change->value - (double)seen->value[change->test]);
+        cost_s += fabs((double)seen->nu_s - explained_s);
     }
     return cost_s;
 }

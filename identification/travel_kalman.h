@@ -46,9 +46,9 @@ struct travel_test {
 /* A move as the fixed filter saw it. */
 struct travel_recent {
     int64_t t_us;
-    double rotation_rad, displacement_m, lap_s;
-    double nu_s;                     /* innovation */
-    double value[TRAVEL_TEST_COUNT]; /* the tested terms at that time */
+    float rotation_rad, displacement_m, lap_s; /* float: there are many of them */
+    float nu_s;                                /* innovation */
+    float value[TRAVEL_TEST_COUNT];            /* the tested terms at that time */
 };
 
 struct travel_kalman {

@@ -397,6 +397,140 @@ static bool scan_echo(struct json_scan *s, struct event *e)
             json_scan_fail(s, "\"sent\", \"t_received\" and \"t\" must be numbers"));
 }
 
+/* "applied" is a list of names; they are counted. */
+static bool ack_applied(struct json_scan *s, struct event *e)
+{
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        if (!json_scan_skip(s, NULL, NULL)) {
+            return false;
+        }
+        e->ack.applied++;
+    }
+    return !s->error;
+}
+
+/* One refused parameter: {"name", "reason"}. The first one's words are kept. */
+static bool scan_refusal(struct json_scan *s, struct event_ack *ack)
+{
+    char name[32] = "?";
+    char reason[64] = "?";
+    struct json_text key;
+    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
+        return false;
+    }
+    while (json_scan_next_member(s, &key)) {
+        struct json_text text;
+        const bool is_name = json_text_is(&key, "name");
+        if (!is_name && !json_text_is(&key, "reason")) {
+            if (!json_scan_skip(s, NULL, NULL)) {
+                return false;
+            }
+        } else if (!json_scan_text(s, &text)) {
+            return false;
+        } else {
+            (void)json_text_copy(&text, is_name ? name : reason,
+                                 is_name ? sizeof name : sizeof reason, false);
+        }
+    }
+    if (ack->refused++ == 0) {
+        (void)snprintf(ack->reason, sizeof ack->reason, "%s: %s", name, reason);
+    }
+    return !s->error;
+}
+
+static bool ack_refused(struct json_scan *s, struct event *e)
+{
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        if (!scan_refusal(s, &e->ack)) {
+            return false;
+        }
+    }
+    return !s->error;
+}
+
+static bool scan_version(struct json_scan *s, double *version)
+{
+    return json_scan_number(s, version) &&
+           ((*version >= 0.0 && *version <= 4294967295.0) ||
+            json_scan_fail(s, "a \"version\" of 0 or more was expected"));
+}
+
+static bool ack_version(struct json_scan *s, struct event *e)
+{
+    double version = 0.0;
+    if (!scan_version(s, &version)) {
+        return false;
+    }
+    e->ack.version = (int64_t)version;
+    return true;
+}
+
+static bool scan_ack(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"version", true, ack_version},
+        {"applied", false, ack_applied},
+        {"refused", false, ack_refused},
+    };
+    e->ack = (struct event_ack){0};
+    return scan_members(s, e, members, COUNT(members), "\"version\" is missing");
+}
+
+static bool request_pair(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->pair, sizeof e->pair, "a \"pair\" of at most 31 bytes was expected");
+}
+
+static bool request_action(struct json_scan *s, struct event *e)
+{
+    static const char expected[] = "an \"action\" out of propose promote rollback was expected";
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    for (enum request_action k = REQUEST_PROPOSE; k < REQUEST_ACTION_COUNT; k++) {
+        if (strcmp(word, request_action_name(k)) == 0) {
+            e->request.action = k;
+            return true;
+        }
+    }
+    return json_scan_fail(s, expected);
+}
+
+static bool request_version(struct json_scan *s, struct event *e)
+{
+    double version = 0.0;
+    if (!scan_version(s, &version)) {
+        return false;
+    }
+    e->request.version = (uint32_t)version;
+    return true;
+}
+
+static bool request_by(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->request.by, sizeof e->request.by,
+                     "a \"by\" of at most 23 bytes was expected");
+}
+
+static bool scan_request(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"pair", true, request_pair},
+        {"action", true, request_action},
+        {"version", false, request_version},
+        {"by", false, request_by},
+    };
+    e->request = (struct event_request){0};
+    return scan_members(s, e, members, COUNT(members), "\"pair\" and \"action\" were expected");
+}
+
 /* ---- topics -------------------------------------------------------------------------------
  */
 
@@ -417,6 +551,7 @@ static const struct topic_row topic_rows[] = {
     {"virtual/telemetry",  "telemetry",  EVENT_TELEMETRY,  SIDE_VIRTUAL, scan_telemetry},
     {"real/connection",    "connection", EVENT_CONNECTION, SIDE_REAL,    scan_connection},
     {"virtual/connection", "connection", EVENT_CONNECTION, SIDE_VIRTUAL, scan_connection},
+    {"virtual/parameters/ack", "ack",    EVENT_ACK,        SIDE_VIRTUAL, scan_ack},
     {"real/echo",          "echo",       EVENT_ECHO,       SIDE_REAL,    scan_echo},
     {"virtual/echo",       "echo",       EVENT_ECHO,       SIDE_VIRTUAL, scan_echo},
 };
@@ -529,6 +664,11 @@ static size_t decode_lab(const char *rest, const struct message *m, struct event
                          codec_emit *emit, void *context)
 {
     const bool start = strcmp(rest, "start") == 0;
+    if (strcmp(rest, "request") == 0) {
+        static const struct topic_row row = {"request", "request", EVENT_REQUEST, SIDE_COUNT,
+                                             scan_request};
+        return decode_payload(&row, m, e, emit, context);
+    }
     if (!start && strcmp(rest, "stop") != 0) {
         return 0;
     }
@@ -577,8 +717,8 @@ const struct codec *codec_find(const char *name)
 
 size_t codec_topics(const char *prefix, char *out, size_t size)
 {
-    static const char *const filters[] = {"+/command", "+/+/reply", "+/+/telemetry",
-                                          "+/+/connection", "+/+/echo"};
+    static const char *const filters[] = {"+/command",      "+/+/reply", "+/+/telemetry",
+                                          "+/+/connection", "+/+/echo",  "+/+/parameters/ack"};
     size_t used = 0;
     size_t count = 0;
     for (; count < COUNT(filters); count++) {
@@ -589,108 +729,4 @@ size_t codec_topics(const char *prefix, char *out, size_t size)
         used += (size_t)n + 1;
     }
     return count;
-}
-
-/* ---- writing ------------------------------------------------------------------------------
- */
-
-void codec_write_command(struct json_writer *w, const struct event_command *command)
-{
-    json_write_object(w, NULL);
-    if (command->id[0]) {
-        json_write_text(w, "id", command->id);
-    }
-    if (command->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", command->source_us);
-    }
-    json_write_text(w, "op", command->op);
-    json_write_real(w, "rotation_rad", command->rotation_rad);
-    json_write_real(w, "displacement_m", command->displacement_m);
-    json_write_close(w);
-}
-
-void codec_write_reply(struct json_writer *w, const struct event_reply *reply)
-{
-    json_write_object(w, NULL);
-    if (reply->id[0]) {
-        json_write_text(w, "id", reply->id);
-    }
-    if (reply->source_start_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t_start", reply->source_start_us);
-    }
-    if (reply->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", reply->source_us);
-    }
-    json_write_text(w, "status", reply_status_name(reply->status));
-    if (reply->value_count > 0) {
-        json_write_object(w, "values");
-        for (size_t i = 0; i < reply->value_count; i++) {
-            if (reply->values[i].is_number) {
-                json_write_real(w, reply->values[i].name, reply->values[i].number);
-            }
-        }
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
-static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
-{
-    if (count == 0) {
-        return;
-    }
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
-        json_write_real(w, NULL, axes[i]);
-    }
-    json_write_close(w);
-}
-
-void codec_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry)
-{
-    json_write_object(w, NULL);
-    if (telemetry->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", telemetry->source_us);
-    }
-    if (telemetry->seq >= 0) {
-        json_write_int(w, "seq", telemetry->seq);
-    }
-    if (telemetry->boot[0]) {
-        json_write_text(w, "boot", telemetry->boot);
-    }
-    write_axes(w, "nu", telemetry->nu, telemetry->nu_count);
-    write_axes(w, "tau", telemetry->tau, telemetry->tau_count);
-    write_axes(w, "pose", telemetry->pose, telemetry->pose_count);
-    json_write_close(w);
-}
-
-void codec_write_connection(struct json_writer *w, const struct event_connection *connection)
-{
-    json_write_object(w, NULL);
-    json_write_text(w, "state", connection->online ? "online" : "offline");
-    if (connection->boot[0]) {
-        json_write_text(w, "boot", connection->boot);
-    }
-    if (connection->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", connection->source_us);
-    }
-    json_write_close(w);
-}
-
-void codec_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us)
-{
-    json_write_object(w, NULL);
-    json_write_int(w, "probe", probe);
-    json_write_seconds(w, "sent", sent_us);
-    json_write_close(w);
-}
-
-void codec_write_echo(struct json_writer *w, const struct event_echo *echo)
-{
-    json_write_object(w, NULL);
-    json_write_int(w, "probe", echo->probe);
-    json_write_seconds(w, "sent", echo->sent_us);
-    json_write_seconds(w, "t_received", echo->source_received_us);
-    json_write_seconds(w, "t", echo->source_us);
-    json_write_close(w);
 }

@@ -26,9 +26,17 @@ const char *event_kind_name(enum event_kind kind)
         [EVENT_TELEMETRY] = "telemetry",
         [EVENT_CONNECTION] = "connection",
         [EVENT_ECHO] = "echo",
+        [EVENT_ACK] = "ack",
+        [EVENT_REQUEST] = "request",
         [EVENT_MALFORMED] = "malformed",
         [EVENT_START] = "start",
         [EVENT_STOP] = "stop",
     };
     return (unsigned)kind < EVENT_KIND_COUNT ? names[kind] : "?";
+}
+
+const char *request_action_name(enum request_action action)
+{
+    static const char *const names[REQUEST_ACTION_COUNT] = {"propose", "promote", "rollback"};
+    return (size_t)action < COUNT(names) ? names[action] : "unknown";
 }

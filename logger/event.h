@@ -32,6 +32,8 @@ enum event_kind {
     EVENT_TELEMETRY,  /* one sample of a robot's motion */
     EVENT_CONNECTION, /* a robot came or went (retained, last will) */
     EVENT_ECHO,       /* a robot's answer to a clock probe */
+    EVENT_ACK,        /* the simulator's answer to a parameter set */
+    EVENT_REQUEST,    /* a person's or program's wish about parameter sets, by HTTP */
     EVENT_MALFORMED,  /* a message to this pair that is not of the protocol */
     EVENT_START,      /* the daemon started: a new run of lab time begins */
     EVENT_STOP,       /* the daemon stopped in good order */
@@ -100,6 +102,25 @@ struct event_echo {
     int64_t source_us;          /* robot's clock when the echo left */
 };
 
+struct event_ack {
+    int64_t version;
+    uint32_t applied, refused;
+    char reason[104]; /* of the first one that was refused: "name: reason" */
+};
+
+enum request_action {
+    REQUEST_PROPOSE,
+    REQUEST_PROMOTE,
+    REQUEST_ROLLBACK,
+    REQUEST_ACTION_COUNT
+};
+
+struct event_request {
+    enum request_action action;
+    uint32_t version; /* REQUEST_PROMOTE: 0 stands for the candidate */
+    char by[24];      /* who, for the record */
+};
+
 struct event_malformed {
     char what[16];    /* "command", "reply" …: which topic */
     char detail[160]; /* where and what would be right */
@@ -119,6 +140,8 @@ struct event {
         struct event_telemetry telemetry;
         struct event_connection connection;
         struct event_echo echo;
+        struct event_ack ack;
+        struct event_request request;
         struct event_malformed malformed;
     };
 };
@@ -128,6 +151,9 @@ const char *side_name(enum side side);
 
 /* "command", "reply" … */
 const char *event_kind_name(enum event_kind kind);
+
+/* "propose", "promote", "rollback" */
+const char *request_action_name(enum request_action action);
 
 /* "done", "data" …; NULL never. */
 const char *reply_status_name(enum reply_status status);

@@ -16,7 +16,7 @@ const char *alarm_type_name(enum alarm_type type)
     static const char *const names[ALARM_TYPE_COUNT] = {
         "timeout",        "inconsistent", "duplicate",      "late",
         "out_of_context", "malformed",    "queue_overflow", "offline",
-        "reboot",         "clock_jump",   "drift",
+        "reboot",         "clock_jump",   "drift",          "parameters",
     };
     return (size_t)type < COUNT(names) ? names[type] : "?";
 }

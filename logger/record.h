@@ -34,6 +34,7 @@ enum alarm_type {
     ALARM_REBOOT,         /* a robot started anew */
     ALARM_CLOCK_JUMP,     /* a robot's clock was set */
     ALARM_DRIFT,          /* travel times changed */
+    ALARM_PARAMETERS,     /* the simulator refused parameters */
     ALARM_TYPE_COUNT
 };
 

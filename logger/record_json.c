@@ -105,6 +105,14 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_ECHO:
         json_write_int(w, "probe", event->echo.probe);
         break;
+    case EVENT_ACK:
+        json_write_int(w, "version", event->ack.version);
+        json_write_text(w, "detail", event->ack.reason);
+        break;
+    case EVENT_REQUEST:
+        json_write_text(w, "op", request_action_name(event->request.action));
+        json_write_int(w, "version", event->request.version);
+        break;
     case EVENT_MALFORMED:
         json_write_text(w, "detail", event->malformed.detail);
         break;

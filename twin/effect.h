@@ -19,9 +19,13 @@ enum effect_kind {
     EFFECT_REPLY,       /* link mode: send payload to L1's reply topic */
     EFFECT_PROBE,       /* send clock probe `probe` to `side` */
     EFFECT_CALIBRATION, /* enough new moves to publish this pair's calibration again */
+    EFFECT_CHANGE,      /* parameter sets: something was proposed, promoted, refused … */
+    EFFECT_PARAMETERS,  /* send payload to the simulator's parameters topic, retained */
     EFFECT_LOG,         /* record: all - one event of this pair, as it came */
     EFFECT_KIND_COUNT
 };
+
+struct parameter_change; /* twin/parameters.h */
 
 struct effect {
     enum effect_kind kind;
@@ -32,6 +36,7 @@ struct effect {
     union {
         const struct entry *entry;
         const struct alarm *alarm;
+        const struct parameter_change *change;
         struct {
             const char *text; /* [bytes] JSON */
             size_t bytes;

@@ -259,6 +259,8 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     case EVENT_TELEMETRY:
     case EVENT_CONNECTION:
     case EVENT_ECHO:
+    case EVENT_ACK:
+    case EVENT_REQUEST:
     case EVENT_MALFORMED:
     case EVENT_KIND_COUNT:
         break;
@@ -377,6 +379,8 @@ static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
     hash = mix_int(hash, p->kalman.warmup);
     hash = mix_int(hash, p->method);
     hash = mix_int(hash, p->window);
+    hash = mix_int(hash, p->promote);
+    hash = mix_int(hash, p->propose_every);
     return mix_int(hash, p->publish_every);
 }
 

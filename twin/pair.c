@@ -37,6 +37,8 @@ void pair_params_default(struct pair_params *p, const char *id)
                    .warmup = 12},
         .method = TRAVEL_AUTO,
         .window = PAIR_WINDOW_MAX,
+        .promote = PAIR_PROMOTE_MANUAL,
+        .propose_every = 10,
         .publish_every = 5,
     };
     (void)snprintf(p->id, sizeof p->id, "%s", id);
@@ -411,6 +413,12 @@ static void dispatch_event(const struct pair_run *run)
         break;
     case EVENT_ECHO:
         on_echo(run);
+        break;
+    case EVENT_ACK:
+        pair_acknowledge(run);
+        break;
+    case EVENT_REQUEST:
+        pair_request(run);
         break;
     case EVENT_MALFORMED:
         pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);

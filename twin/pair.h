@@ -18,6 +18,7 @@
 #include "twin/clock_map.h"
 #include "twin/effect.h"
 #include "twin/efsm.h"
+#include "twin/parameters.h"
 
 enum {
     PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
@@ -55,6 +56,13 @@ enum pair_presence {
     PAIR_PRESENCE_COUNT
 };
 
+/* Who makes a candidate active? */
+enum pair_promotion {
+    PAIR_PROMOTE_MANUAL, /* a person, over HTTP */
+    PAIR_PROMOTE_AUTO,   /* Tandem, when its checks pass and it differs from the active set */
+    PAIR_PROMOTION_COUNT
+};
+
 struct pair_params {
     char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
     enum pair_kind kind;
@@ -72,7 +80,9 @@ struct pair_params {
     struct clock_map_params clock;
     struct travel_kalman_params kalman;
     enum travel_method method;
-    uint32_t window;        /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    enum pair_promotion promote;
+    uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
 };
 
@@ -170,6 +180,9 @@ struct pair {
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published;
     uint32_t window_count, window_first;
+    uint32_t since_proposed;
+    uint64_t changes; /* of parameter sets, recorded */
+    struct parameter_book parameters;
     struct efsm_stats logger_stats, link_stats, dispatch_stats;
     struct efsm_trace trace;
     struct pair_side side[SIDE_COUNT];

@@ -187,6 +187,9 @@ static void calibrate(const struct pair_run *run, const struct entry *e)
         pair->window[pair->window_first] = row;
         pair->window_first = (pair->window_first + 1) % run->p->window;
     }
+    if (real) {
+        pair_consider_parameters(run);
+    }
     if (++pair->since_published >= run->p->publish_every) {
         pair->since_published = 0;
         const struct effect effect = {.kind = EFFECT_CALIBRATION,

@@ -53,6 +53,15 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);
 /* The entry of a command that could not be followed. */
 void pair_write_overflow(const struct pair_run *run, const struct event_command *command);
 
+/* ---- pair_parameters.c ---- */
+
+/* A wish about parameter sets. */
+void pair_request(const struct pair_run *run);
+/* The simulator's answer to a set. */
+void pair_acknowledge(const struct pair_run *run);
+/* The real robot made another usable move: in auto mode it may be time to propose. */
+void pair_consider_parameters(const struct pair_run *run);
+
 /* ---- shared by pair.c and pair_link.c ---- */
 
 static inline bool pair_slot_through(const struct pair_slot *slot, enum side side)

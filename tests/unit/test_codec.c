@@ -44,6 +44,12 @@ static void test_kinds(void)
          EVENT_ECHO, SIDE_REAL},
         {"tandem/v1/$lab/start", "{}", 1, EVENT_START, SIDE_COUNT},
         {"tandem/v1/$lab/stop", "{}", 1, EVENT_STOP, SIDE_COUNT},
+        {"tandem/v1/r1/virtual/parameters/ack",
+         "{\"version\":3,\"applied\":[\"t0_s\"],\"refused\":[{\"name\":\"x\",\"reason\":"
+         "\"unknown\"}]}",
+         1, EVENT_ACK, SIDE_VIRTUAL},
+        {"tandem/v1/$lab/request", "{\"pair\":\"r1\",\"action\":\"promote\",\"version\":2}", 1,
+         EVENT_REQUEST, SIDE_COUNT},
         {"tandem/v1/r1/real/command", "{\"op\":\"go\"}", 0, EVENT_COMMAND, SIDE_REAL},
         {"tandem/v1/r1/entry", "{}", 0, EVENT_COMMAND, SIDE_REAL},
         {"other/r1/command", "{\"op\":\"go\"}", 0, EVENT_COMMAND, SIDE_REAL},
@@ -97,6 +103,9 @@ static void test_malformed(void)
          "at most 6"},
         {"state", "tandem/v1/r1/real/connection", "{\"state\":\"gone\"}", 0,
          "online or offline"},
+        {"request", "tandem/v1/$lab/request", "{\"pair\":\"r1\",\"action\":\"burn\"}", 0,
+         "propose promote rollback"},
+        {"ack", "tandem/v1/r1/virtual/parameters/ack", "{\"version\":-1}", 0, "0 or more"},
         {"echo", "tandem/v1/r1/real/echo", "{\"probe\":1}", 0, "were expected"},
         {"echo null", "tandem/v1/r1/real/echo",
          "{\"probe\":1,\"sent\":null,\"t_received\":1,\"t\":1}", 0, "must be numbers"},
@@ -199,7 +208,7 @@ static void test_round_trip(void)
 static void test_topics(void)
 {
     char topics[512];
-    CHECK_INT("count", codec_topics("lab/x", topics, sizeof topics), 5);
+    CHECK_INT("count", codec_topics("lab/x", topics, sizeof topics), 6);
     CHECK_TEXT("first", topics, "lab/x/+/command");
     CHECK_INT("too small", codec_topics("lab/x", topics, 20), 1);
     CHECK("unknown", codec_find("morse") == NULL);
