@@ -124,6 +124,11 @@ static const struct option_row pair_rows[] = {
     {"clock.drift_ppm_max", OPTION_REAL, "ppm", "500", 1.0, 10000.0, "", IN_PAIR(params.clock.drift_ppm_max),
      "Largest drift that a robot's clock is believed to have."},
 
+    {"parameters.promote", OPTION_CHOICE, "", "manual", 0.0, 0.0, "manual|auto", IN_PAIR(params.promote),
+     "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass their checks."},
+    {"parameters.propose_every", OPTION_INTEGER, "", "10", 1.0, 1000000.0, "", IN_PAIR(params.propose_every),
+     "auto: moves of the real robot between two proposals."},
+
     {"calibration.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols|huber|tukey|auto", IN_PAIR(params.method),
      "Fit of the travel times: least squares, robust, more robust, or what the residuals ask for."},
     {"calibration.window", OPTION_INTEGER, "", "128", 20.0, PAIR_WINDOW_MAX, "", IN_PAIR(params.window),

@@ -16,8 +16,12 @@ static const char *const LOG_COLUMNS[] = {
     "pair", "n", "t", "kind", "side", "id", "op", "rotation_rad", "displacement_m", "status",
     "source_t", "seq", "nu", "tau", "pose", "state", "probe", "detail",
 };
+static const char *const CHANGE_COLUMNS[] = {
+    "pair", "n", "t", "action", "by", "version", "detail", "code_version", "set", "fit", "checks",
+};
 /* clang-format on */
 
 const struct record_table record_entries = {"entries", ENTRY_COLUMNS, COUNT(ENTRY_COLUMNS)};
 const struct record_table record_alarms = {"alarms", ALARM_COLUMNS, COUNT(ALARM_COLUMNS)};
 const struct record_table record_log = {"log", LOG_COLUMNS, COUNT(LOG_COLUMNS)};
+const struct record_table record_changes = {"changes", CHANGE_COLUMNS, COUNT(CHANGE_COLUMNS)};

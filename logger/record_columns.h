@@ -11,6 +11,6 @@ struct record_table {
     size_t column_count;
 };
 
-extern const struct record_table record_entries, record_alarms, record_log;
+extern const struct record_table record_entries, record_alarms, record_log, record_changes;
 
 #endif

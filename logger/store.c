@@ -99,6 +99,7 @@ static enum status prepare(struct store *s, struct err *err)
          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
         "INSERT INTO alarms(pair, n, t_us, id, type, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
         "INSERT INTO log(pair, n, t_us, id, kind, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO changes(pair, n, t_us, id, action, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     };
     static const char count[] = "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                                 " ON CONFLICT DO UPDATE SET count = count + 1";

@@ -1,5 +1,5 @@
-/* logger/store.h - the results of a lab in a SQLite file: entries, alarms, and
- * the log of those pairs that record every event.
+/* logger/store.h - the results of a lab in a SQLite file: entries, alarms, the
+ * log of those pairs that record every event, and what became of parameter sets.
  *
  * Two objects: struct store writes (one thread), struct store_reader reads through its own
  * read-only connection (another thread), neither waits for the other. The journal is the truth
@@ -23,7 +23,7 @@ enum {
     STORE_CURSOR_MAX = 256      /* bytes of a cursor with its NUL */
 };
 
-enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_KIND_COUNT };
+enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_CHANGES, STORE_KIND_COUNT };
 
 /* One entry, alarm or event. All texts are borrowed. */
 struct store_row {
@@ -32,8 +32,9 @@ struct store_row {
     uint64_t n;       /* its number in the pair, <= INT64_MAX */
     int64_t t_us;     /* lab time: of the command, of the alarm */
     const char *id;   /* of the command, "" when there is none */
-    const char *type; /* an entry's verdict, an alarm's type, an event's kind */
-    double lag_s;     /* of an entry; NaN: none */
+    const char
+        *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
+    double lag_s; /* of an entry; NaN: none */
     const char *json; /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;
 };

@@ -34,6 +34,11 @@ static const char *const steps[STORE_SCHEMA_VERSION] = {
     "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX log_by_time ON log(t_us, pair, n);",
+
+    "CREATE TABLE changes(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
+    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,"
+    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
+    "CREATE INDEX changes_by_time ON changes(t_us, pair, n);",
 };
 
 static const struct {
@@ -42,6 +47,7 @@ static const struct {
     [STORE_ENTRIES] = {"entries", "verdict"},
     [STORE_ALARMS] = {"alarms", "type"},
     [STORE_LOG] = {"log", "kind"},
+    [STORE_CHANGES] = {"changes", "action"},
 };
 
 const char *store_schema_table(enum store_kind kind)
@@ -180,7 +186,9 @@ enum status store_schema_spool(sqlite3 *db, const char *path, struct err *err)
         "CREATE TABLE alarms(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
         "  id TEXT, type TEXT, json TEXT);"
         "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, kind TEXT, json TEXT);";
+        "  id TEXT, kind TEXT, json TEXT);"
+        "CREATE TABLE changes(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
+        "  id TEXT, action TEXT, json TEXT);";
     const int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? STATUS_OK : store_schema_fail(db, path, code, "make", err);
 }

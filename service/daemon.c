@@ -71,6 +71,19 @@ static enum status source_command(void *context, const char *pair, const char *p
                                          status_name(status));
 }
 
+static enum status source_request(void *context, const char *payload, size_t bytes,
+                                  struct err *err)
+{
+    struct daemon *d = context;
+    char topic[MESSAGE_TOPIC_MAX];
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
+    }
+    (void)snprintf(topic, sizeof topic, "%s/$lab/request", d->file->broker.prefix);
+    inbox_note(d->inbox, topic, payload, bytes);
+    return STATUS_OK;
+}
+
 static void source_metrics(void *context, struct metrics *metrics)
 {
     struct daemon *d = context;
@@ -121,6 +134,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .acquire = source_acquire,
         .release = source_release,
         .command = source_command,
+        .request = source_request,
         .metrics = source_metrics,
         .now = source_now,
     };

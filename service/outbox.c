@@ -195,6 +195,43 @@ static void emit_alarm(struct outbox *o, uint32_t pair, const struct alarm *alar
     emit_record(o, pair, &r.row, "alarm");
 }
 
+static void emit_change(struct outbox *o, const struct effect *effect)
+{
+    struct change_row r;
+    row_of_change(&r, effect->change, pair_id(o, effect->pair));
+    if (o->live) {
+        log_write(LOG_PARAMETERS, r.row.pair, "%s, version %u, by %s%s%s", r.row.type,
+                  effect->change->version, effect->change->by,
+                  effect->change->detail[0] ? ": " : "", effect->change->detail);
+    }
+    emit_record(o, effect->pair, &r.row, "change");
+}
+
+/* Retained: a simulator that comes later finds them. Idempotent, so that they may go out again
+ * at every start. */
+static void send_parameters(struct outbox *o, uint32_t pair, const char *payload, size_t bytes)
+{
+    if (o->params.publish(o->params.publish_context, pair_id(o, pair), "virtual/parameters",
+                          payload, bytes, 1, true) == STATUS_OK) {
+        count(&o->counts.published);
+    } else {
+        count(&o->counts.not_published);
+    }
+}
+
+static void send_active(struct outbox *o, uint32_t pair)
+{
+    const struct parameter_book *book = &lab_pair(o->params.lab, pair)->parameters;
+    const struct parameter_set *set = parameters_find(book, PARAMETERS_ACTIVE);
+    char text[512];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    parameters_write_payload(&w, set);
+    if (book->promotions > 0 && json_write_end(&w)) {
+        send_parameters(o, pair, text, w.used);
+    }
+}
+
 /* record: all - into the store only; over MQTT everybody heard it already. */
 static void emit_event(struct outbox *o, const struct effect *effect)
 {
@@ -282,6 +319,14 @@ static void emit(void *context, const struct effect *effect)
     case EFFECT_CALIBRATION:
         emit_calibration(o, effect->pair);
         break;
+    case EFFECT_CHANGE:
+        emit_change(o, effect);
+        break;
+    case EFFECT_PARAMETERS:
+        if (o->live) {
+            send_parameters(o, effect->pair, effect->payload.text, effect->payload.bytes);
+        }
+        break;
     case EFFECT_LOG:
         emit_event(o, effect);
         break;
@@ -302,6 +347,9 @@ void outbox_go_live(struct outbox *o)
         if (o->calibrate[i]) {
             keeper_offer_calibration(o->params.keeper, lab_pair(o->params.lab, i));
         }
+    }
+    for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
+        send_active(o, (uint32_t)i);
     }
     store_reader_close(o->reader);
     o->reader = NULL;

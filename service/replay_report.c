@@ -80,6 +80,11 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
         row_of_entry(&r, effect->entry, pair);
     } else if (effect->kind == EFFECT_ALARM) {
         row_of_alarm(&r, effect->alarm, pair);
+    } else if (effect->kind == EFFECT_CHANGE) {
+        struct change_row change;
+        row_of_change(&change, effect->change, pair);
+        spool_row(run, &change.row);
+        return;
     } else if (effect->kind == EFFECT_LOG) {
         row_of_event(&r, effect->event, effect->n, pair);
     } else {
@@ -134,6 +139,10 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     }
     if (status == STATUS_OK && p->record == PAIR_ALL) {
         status = write_records(run, w, "log", STORE_LOG, p->id);
+    }
+    pair_report_parameters(w, "parameters", pair, p);
+    if (status == STATUS_OK) {
+        status = write_records(run, w, "changes", STORE_CHANGES, p->id);
     }
     pair_report_counts(w, "counts", pair);
     pair_report_alarm_counts(w, "alarm_counts", pair);
@@ -289,6 +298,9 @@ static enum status write_csv(struct replay_run *run)
     }
     if (status == STATUS_OK) {
         status = write_table(run, &record_log, STORE_LOG);
+    }
+    if (status == STATUS_OK) {
+        status = write_table(run, &record_changes, STORE_CHANGES);
     }
     return status == STATUS_OK ? write_travel_csv(run) : status;
 }

@@ -2,12 +2,14 @@
 
 #include <math.h>
 
+#include "service/version.h"
+
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
  * and says so. */
-static void finish(struct record_row *out, struct json_writer *w)
+static void finish(struct store_row *row, struct json_writer *w)
 {
-    out->row.json = out->json;
-    out->row.json_bytes = json_write_end(w) ? w->used : 0;
+    row->json = w->text;
+    row->json_bytes = json_write_end(w) ? w->used : 0;
 }
 
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair)
@@ -24,7 +26,7 @@ void row_of_entry(struct record_row *out, const struct entry *entry, const char 
         .type = verdict_name(entry->verdict),
         .lag_s = entry->lag_us == LAB_TIME_NONE ? nan("") : lab_s(entry->lag_us),
     };
-    finish(out, &w);
+    finish(&out->row, &w);
 }
 
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair)
@@ -41,7 +43,7 @@ void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char 
         .type = alarm_type_name(alarm->type),
         .lag_s = nan(""),
     };
-    finish(out, &w);
+    finish(&out->row, &w);
 }
 
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
@@ -59,5 +61,23 @@ void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
         .type = event_kind_name(event->kind),
         .lag_s = nan(""),
     };
-    finish(out, &w);
+    finish(&out->row, &w);
+}
+
+void row_of_change(struct change_row *out, const struct parameter_change *change,
+                   const char *pair)
+{
+    struct json_writer w;
+    json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
+    parameters_write_change(&w, NULL, change, pair, TANDEM_VERSION);
+    out->row = (struct store_row){
+        .kind = STORE_CHANGES,
+        .pair = pair,
+        .n = change->n,
+        .t_us = change->t_us,
+        .id = "",
+        .type = parameter_action_name(change->action),
+        .lag_s = nan(""),
+    };
+    finish(&out->row, &w);
 }

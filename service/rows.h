@@ -4,6 +4,8 @@
 
 #include "logger/record_json.h"
 #include "logger/store.h"
+#include "twin/parameters.h"
+#include "twin/travel_report.h"
 
 /* A row and the text it borrows. */
 struct record_row {
@@ -14,6 +16,14 @@ struct record_row {
 /* pair: the pair's id, borrowed like the record itself. */
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair);
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair);
+/* A change of parameter sets carries a whole fit: its own, larger buffer. */
+struct change_row {
+    struct store_row row;
+    char json[TRAVEL_REPORT_MAX + 4096];
+};
+
+void row_of_change(struct change_row *out, const struct parameter_change *change,
+                   const char *pair);
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
                   const char *pair);
 

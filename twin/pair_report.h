@@ -19,6 +19,10 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
                        const struct pair_params *p);
 
+/* {"promote","active": SET or null,"candidate": SET or null,"sets":[…]} (parameters.h) */
+void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
+                            const struct pair_params *p);
+
 /* {"AHEAD": n, …}, every verdict */
 void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair);
 /* {"timeout": n, …}, every type */

@@ -94,7 +94,8 @@ static enum status read_page(struct store_reader *reader, const struct history_p
 {
     static const enum store_kind kinds[] = {[HISTORY_ENTRIES] = STORE_ENTRIES,
                                             [HISTORY_ALARMS] = STORE_ALARMS,
-                                            [HISTORY_LOG] = STORE_LOG};
+                                            [HISTORY_LOG] = STORE_LOG,
+                                            [HISTORY_CHANGES] = STORE_CHANGES};
     const char *type = NULL;
     if (page->kind >= 0) {
         type = page->table == HISTORY_ENTRIES ? verdict_name((enum verdict)page->kind)

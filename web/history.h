@@ -16,7 +16,7 @@
 
 struct history;
 
-enum history_table { HISTORY_ENTRIES, HISTORY_ALARMS, HISTORY_LOG };
+enum history_table { HISTORY_ENTRIES, HISTORY_ALARMS, HISTORY_LOG, HISTORY_CHANGES };
 
 struct history_page {
     enum history_table table;

@@ -18,6 +18,7 @@ struct list {
 static const struct list ENTRIES = {HISTORY_ENTRIES, &record_entries};
 static const struct list ALARMS = {HISTORY_ALARMS, &record_alarms};
 static const struct list LOG = {HISTORY_LOG, &record_log};
+static const struct list CHANGES = {HISTORY_CHANGES, &record_changes};
 
 /* The page being written. */
 struct page {
@@ -133,6 +134,11 @@ void get_entries(const struct web_request *request, struct web_response *respons
 void get_alarms(const struct web_request *request, struct web_response *response)
 {
     get_list(request, &ALARMS, response);
+}
+
+void get_changes(const struct web_request *request, struct web_response *response)
+{
+    get_list(request, &CHANGES, response);
 }
 
 void get_log(const struct web_request *request, struct web_response *response)

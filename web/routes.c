@@ -25,6 +25,11 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/api/v1/pairs/{id}/tracked",        0,             ROUTE_READING, 0,                 get_tracked},
     {ROUTE_GET,  "/api/v1/pairs/{id}/clock",          0,             ROUTE_READING, 0,                 get_clock},
     {ROUTE_GET,  "/api/v1/pairs/{id}/machines",       0,             ROUTE_READING, 0,                 get_machines},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/parameters",     0,             ROUTE_READING, 0,                 get_parameters},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/parameters/changes", 0,         ROUTE_READING, HISTORY,           get_changes},
+    {ROUTE_POST, "/api/v1/pairs/{id}/parameters/propose",  256,      ROUTE_WRITING, 0,                 post_propose},
+    {ROUTE_POST, "/api/v1/pairs/{id}/parameters/promote",  256,      ROUTE_WRITING, 0,                 post_promote},
+    {ROUTE_POST, "/api/v1/pairs/{id}/parameters/rollback", 256,      ROUTE_WRITING, 0,                 post_rollback},
     {ROUTE_POST, "/api/v1/pairs/{id}/commands",       EVENT_RAW_MAX, ROUTE_WRITING, 0,                 post_command},
 };
 /* clang-format on */

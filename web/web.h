@@ -49,6 +49,9 @@ struct web_source {
      * STATUS_E_IO: not connected. */
     enum status (*command)(void *context, const char *pair, const char *payload, size_t bytes,
                            struct err *err);
+    /* A wish about parameter sets, one JSON object {"pair","action","version","by"}: goes into
+     * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
+    enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */

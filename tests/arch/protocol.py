@@ -10,7 +10,7 @@ import tempfile
 import jsonschema
 
 INBOUND = {"command": "r1/command", "reply": "r1/real/reply", "telemetry": "r1/real/telemetry",
-           "connection": "r1/real/connection", "echo": "r1/real/echo"}
+           "connection": "r1/real/connection", "echo": "r1/real/echo", "ack": "r1/virtual/parameters/ack"}
 
 
 def check(schema, value, what):

@@ -29,6 +29,7 @@ struct fuzz {
     struct effects effects;
     uint64_t entries[FUZZ_PAIRS];
     uint64_t alarms[FUZZ_PAIRS];
+    uint64_t changes[FUZZ_PAIRS];
     size_t emitted;
 };
 
@@ -79,7 +80,13 @@ static void fuzz_effect(void *context, const struct effect *effect)
         break;
     case EFFECT_COMMAND:
     case EFFECT_REPLY:
+    case EFFECT_PARAMETERS:
         fuzz_json(effect->payload.text, effect->payload.bytes);
+        break;
+    case EFFECT_CHANGE:
+        assert(effect->change->n == ++f->changes[effect->pair]);
+        parameters_write_change(&w, NULL, effect->change, pair, "fuzz");
+        fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
         break;
     case EFFECT_PROBE:
         assert(effect->side < SIDE_COUNT);
@@ -127,6 +134,14 @@ static void fuzz_limits(const struct event *e)
         fuzz_axes(e->telemetry.nu, e->telemetry.nu_count);
         fuzz_axes(e->telemetry.tau, e->telemetry.tau_count);
         fuzz_axes(e->telemetry.pose, e->telemetry.pose_count);
+        break;
+    case EVENT_ACK:
+        assert(e->ack.version >= 0);
+        assert(memchr(e->ack.reason, '\0', sizeof e->ack.reason));
+        break;
+    case EVENT_REQUEST:
+        assert(e->request.action < REQUEST_ACTION_COUNT);
+        assert(memchr(e->request.by, '\0', sizeof e->request.by));
         break;
     case EVENT_MALFORMED:
         assert(e->malformed.detail[0] != '\0');

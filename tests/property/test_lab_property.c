@@ -39,6 +39,8 @@ static void note(void *context, const struct effect *effect)
         log->replies++;
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;
+    case EFFECT_PARAMETERS:
+    case EFFECT_CHANGE:
     case EFFECT_PROBE:
     case EFFECT_CALIBRATION:
     case EFFECT_LOG:

@@ -51,7 +51,8 @@ static inline void script_emit(void *context, const struct effect *effect)
         kept->alarm = *effect->alarm;
     } else if (effect->kind == EFFECT_PROBE) {
         kept->probe = effect->probe;
-    } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY) {
+    } else if (effect->kind == EFFECT_COMMAND || effect->kind == EFFECT_REPLY ||
+               effect->kind == EFFECT_PARAMETERS) {
         (void)snprintf(kept->payload, sizeof kept->payload, "%.*s", (int)effect->payload.bytes,
                        effect->payload.text);
     }

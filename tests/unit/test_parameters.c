@@ -1,0 +1,213 @@
+#include "tests/support/lab_script.h"
+
+#include "twin/parameters.h"
+
+#define AT(s) ((int64_t)((s)*1e6) + 1000000000)
+
+/* Moves of a robot that turns at w and drives at v, all three classes, with a little noise. */
+static size_t make_moves(struct travel_move *moves, size_t n, double w, double v)
+{
+    for (size_t k = 0; k < n; k++) {
+        const double turn = k % 3 == 1 ? 0.0 : 0.4 + 0.3 * (double)(k % 7);
+        const double drive = k % 3 == 0 ? 0.0 : 0.2 + 0.15 * (double)(k % 5);
+        const double noise_s = 0.01 * ((double)(k * 37 % 11) / 5.0 - 1.0);
+        moves[k] = (struct travel_move){turn, drive, 0.06 + noise_s};
+        moves[k].lap_s +=
+            (turn > 0.0 ? 0.12 + turn / w : 0.0) + (drive > 0.0 ? 0.16 + drive / v : 0.0);
+    }
+    return n;
+}
+
+static void examine(const struct travel_move *moves, size_t n, struct travel_fit *fit,
+                    struct parameter_checks *checks, struct parameter_data *data)
+{
+    *data = (struct parameter_data){moves, n, AT(0), AT(100)};
+    CU_ASSERT_EQUAL_FATAL(parameters_examine(data, TRAVEL_AUTO, fit, checks), STATUS_OK);
+}
+
+static void test_checks(void)
+{
+    static const struct {
+        const char *row;
+        enum { GOOD, TURNS_ONLY, FEW, CHANGED, NEGATIVE } what;
+        enum travel_verdict verdict;
+        const char *failing;
+    } rows[] = {
+        {"good", GOOD, TRAVEL_PASS, NULL},
+        {"turns only", TURNS_ONLY, TRAVEL_FAIL, "excitation"},
+        {"few", FEW, TRAVEL_FAIL, NULL},
+        {"another robot in the newest third", CHANGED, TRAVEL_FAIL, "held_out"},
+        {"longer moves take less time", NEGATIVE, TRAVEL_FAIL, "signs"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct travel_move moves[60];
+        struct travel_fit fit;
+        struct parameter_checks checks;
+        struct parameter_data data;
+        size_t n = make_moves(moves, 60, 1.2, 0.2);
+        for (size_t k = 0; k < n; k++) {
+            if (rows[i].what == TURNS_ONLY) {
+                moves[k].displacement_m = 0.0;
+                moves[k].rotation_rad += 0.1;
+            } else if (rows[i].what == NEGATIVE) {
+                moves[k].lap_s =
+                    5.0 - 0.5 * moves[k].displacement_m - 0.2 * moves[k].rotation_rad;
+            } else if (rows[i].what == CHANGED && k >= 40) {
+                moves[k].lap_s *= 1.5;
+            }
+        }
+        n = rows[i].what == FEW ? 5 : n;
+        examine(moves, n, &fit, &checks, &data);
+        CHECK_TEXT(rows[i].row, travel_verdict_name(checks.verdict),
+                   travel_verdict_name(rows[i].verdict));
+        for (size_t k = 0; rows[i].failing && k < PARAMETERS_CHECKS; k++) {
+            if (strcmp(checks.check[k].name, rows[i].failing) == 0) {
+                CHECK_TEXT(rows[i].row, travel_verdict_name(checks.check[k].verdict), "FAIL");
+            }
+        }
+    }
+}
+
+static const struct parameter_set *propose(struct parameter_book *book, double v, int64_t t_us)
+{
+    static struct travel_move moves[60];
+    static struct travel_fit fit;
+    struct parameter_checks checks;
+    struct parameter_data data;
+    examine(moves, make_moves(moves, 60, 1.2, v), &fit, &checks, &data);
+    return parameters_propose(book, &data, &fit, &checks, t_us);
+}
+
+static uint32_t active(const struct parameter_book *book)
+{
+    const struct parameter_set *set = parameters_find(book, PARAMETERS_ACTIVE);
+    return set ? set->version : 0;
+}
+
+static void test_book(void)
+{
+    struct parameter_book book = {0};
+    const struct parameter_set *now = NULL;
+    const char *why = NULL;
+    CHECK("nothing to promote", !parameters_promote(&book, 0, &why) && why);
+    CHECK("nothing to roll back", !parameters_rollback(&book, &now, &why));
+    CHECK_INT("first", propose(&book, 0.20, AT(1))->version, 1);
+    CHECK("all is news", parameters_is_news(&book, &book.set[0]));
+    CHECK_INT("promoted", parameters_promote(&book, 0, &why)->version, 1);
+    CHECK("not twice", !parameters_promote(&book, 1, &why));
+    CHECK_INT("second", propose(&book, 0.20, AT(2))->version, 2);
+    CHECK("the same again is no news",
+          !parameters_is_news(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+    CHECK_INT("third replaces the second", propose(&book, 0.18, AT(3))->version, 3);
+    CHECK("news", parameters_is_news(&book, parameters_find(&book, PARAMETERS_CANDIDATE)));
+    CHECK_INT("promoted", parameters_promote(&book, 3, &why)->version, 3);
+    CHECK_INT("one is active", active(&book), 3);
+    /* Proposals may come and go: the way back stays. */
+    for (int k = 0; k < 10; k++) {
+        (void)propose(&book, 0.17, AT(4 + k));
+    }
+    CHECK("back to 1", parameters_rollback(&book, &now, &why));
+    CHECK_INT("back to 1", active(&book), 1);
+    CHECK_INT("back to 1", now->version, 1);
+    CHECK("back to the beginning", parameters_rollback(&book, &now, &why));
+    CHECK("the simulator's own", now == NULL && active(&book) == 0);
+    CHECK("no further", !parameters_rollback(&book, &now, &why));
+    CHECK("gone versions", !parameters_promote(&book, 2, &why));
+    CHECK_NEAR("values", parameters_find(&book, PARAMETERS_CANDIDATE)->value[TRAVEL_INV_V],
+               0.17, 0.02, 0);
+}
+
+static void do_moves(struct script *s, int from, int to, double v, double virtual_v)
+{
+    struct travel_move real[200];
+    struct travel_move virtual[200];
+    (void)make_moves(real, 200, 1.2, v);
+    (void)make_moves(virtual, 200, 1.2, virtual_v);
+    for (int k = from; k < to; k++) {
+        char id[16];
+        (void)snprintf(id, sizeof id, "c%d", k);
+        struct event e = script_event("r1", AT(20 * k), EVENT_COMMAND, SIDE_COUNT);
+        (void)snprintf(e.command.id, sizeof e.command.id, "%s", id);
+        (void)snprintf(e.command.op, sizeof e.command.op, "go");
+        e.command.rotation_rad = real[k].rotation_rad;
+        e.command.displacement_m = real[k].displacement_m;
+        e.hash = (uint64_t)k;
+        lab_step(s->lab, &e, &s->fx);
+        const double first = fmin(real[k].lap_s, virtual[k].lap_s);
+        script_reply(s, "r1", AT(20 * k + first),
+                     real[k].lap_s <= first ? SIDE_REAL : SIDE_VIRTUAL, id, REPLY_DONE);
+        const double last = fmax(real[k].lap_s, virtual[k].lap_s);
+        script_reply(s, "r1", AT(20 * k + last),
+                     real[k].lap_s <= first ? SIDE_VIRTUAL : SIDE_REAL, id, REPLY_DONE);
+    }
+}
+
+static void request(struct script *s, double t_s, enum request_action action, uint32_t version)
+{
+    struct event e = script_event("r1", AT(t_s), EVENT_REQUEST, SIDE_COUNT);
+    e.request.action = action;
+    e.request.version = version;
+    lab_step(s->lab, &e, &s->fx);
+}
+
+static void test_by_hand(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    request(&s, 0, REQUEST_PROPOSE, 0);
+    CHECK_INT("too early: said", script_count(&s, EFFECT_CHANGE), 1);
+    do_moves(&s, 1, 60, 0.2, 0.25);
+    script_clear(&s);
+    request(&s, 1300, REQUEST_PROPOSE, 0);
+    CHECK_INT("one candidate", lab_pair(s.lab, 0)->parameters.set[0].version, 1);
+    CHECK_INT("nothing sent yet", script_count(&s, EFFECT_PARAMETERS), 0);
+    request(&s, 1301, REQUEST_PROMOTE, 0);
+    CHECK_INT("sent", script_count(&s, EFFECT_PARAMETERS), 1);
+    CHECK("payload", strstr(script_find(&s, EFFECT_PARAMETERS, 0)->payload,
+                            "\"version\":1,\"model\":\"travel_time\"") != NULL);
+    CHECK_INT("the twin is new", lab_pair(s.lab, 0)->side[SIDE_VIRTUAL].kalman.n, 0);
+    request(&s, 1302, REQUEST_ROLLBACK, 0);
+    CHECK("own again",
+          strstr(script_find(&s, EFFECT_PARAMETERS, 1)->payload, "\"version\":0") != NULL);
+    request(&s, 1303, REQUEST_PROMOTE, 7);
+    CHECK_INT("declined, and said", script_count(&s, EFFECT_CHANGE), 4);
+    struct event e = script_event("r1", AT(1304), EVENT_ACK, SIDE_VIRTUAL);
+    e.ack = (struct event_ack){1, 3, 1, "ta_s: below zero"};
+    lab_step(s.lab, &e, &s.fx);
+    const struct script_effect *alarm = script_find(&s, EFFECT_ALARM, 0);
+    CHECK_TEXT("refused", alarm ? alarm_type_name(alarm->alarm.type) : "", "parameters");
+    script_close(&s);
+}
+
+static void test_auto(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    s.params[0].promote = PAIR_PROMOTE_AUTO;
+    s.params[0].propose_every = 10;
+    script_open(&s);
+    do_moves(&s, 1, 100, 0.2, 0.25);
+    CHECK_INT("once: the robot did not change", script_count(&s, EFFECT_PARAMETERS), 1);
+    const struct parameter_set *set =
+        parameters_find(&lab_pair(s.lab, 0)->parameters, PARAMETERS_ACTIVE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(set);
+    CHECK_NEAR("the real robot's speed", set->value[TRAVEL_INV_V], 0.2, 0.02, 0);
+    /* The real robot slows down: found, and handed on. */
+    do_moves(&s, 100, 170, 0.16, 0.2);
+    set = parameters_find(&lab_pair(s.lab, 0)->parameters, PARAMETERS_ACTIVE);
+    CHECK("again", script_count(&s, EFFECT_PARAMETERS) >= 2);
+    CHECK_NEAR("the new speed", set->value[TRAVEL_INV_V], 0.16, 0.02, 0);
+    script_close(&s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("parameters", NULL, NULL);
+    CU_add_test(suite, "checks", test_checks);
+    CU_add_test(suite, "book", test_book);
+    CU_add_test(suite, "by hand", test_by_hand);
+    CU_add_test(suite, "auto", test_auto);
+    return check_run();
+}

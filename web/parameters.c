@@ -1,0 +1,97 @@
+#include <math.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "logger/event.h"
+#include "twin/pair_report.h"
+#include "web/handlers.h"
+
+void get_parameters(const struct web_request *request, struct web_response *response)
+{
+    struct web_writer w;
+    pair_report_parameters(web_write_start(&w, response), NULL, web_pair(request),
+                           web_pair_params(request));
+    web_write_end(&w);
+    web_tag(response);
+}
+
+/* The body may be empty, or {"version": n}. False after a problem document. */
+static bool read_version(const struct web_request *request, struct web_response *response,
+                         int64_t *version)
+{
+    *version = 0;
+    if (request->body_bytes == 0) {
+        return true;
+    }
+    json_error_t error;
+    json_int_t wanted = 0;
+    json_t *body =
+        json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
+    const bool good =
+        body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:I}", "version", &wanted) == 0;
+    json_decref(body);
+    if (!good || wanted < 0 || wanted > UINT32_MAX) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    good ? "\"version\": 0 or more was expected"
+                         : "an empty body or {\"version\": number} was expected");
+        return false;
+    }
+    *version = (int64_t)wanted;
+    return true;
+}
+
+static void answer(const struct web_request *request, struct web_response *response,
+                   enum request_action action)
+{
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    json_write_object(json, NULL);
+    json_write_text(json, "pair", request->id);
+    json_write_text(json, "action", request_action_name(action));
+    json_write_close(json);
+    web_write_end(&w);
+    response->status = 202;
+}
+
+static void submit(const struct web_request *request, struct web_response *response,
+                   enum request_action action)
+{
+    const struct web_source *source = request->context->source;
+    char text[256];
+    struct json_writer w;
+    struct err err = {0};
+    int64_t version = 0;
+    if (!read_version(request, response, &version)) {
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", request->id);
+    json_write_text(&w, "action", request_action_name(action));
+    json_write_int(&w, "version", version);
+    json_write_text(&w, "by", "http");
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    if (source->request(source->context, text, w.used, &err) == STATUS_OK) {
+        answer(request, response, action);
+        return;
+    }
+    web_problem(request, response, PROBLEM_NOT_READY, NULL, err.text);
+    response->retry_after_s = 1;
+}
+
+void post_propose(const struct web_request *request, struct web_response *response)
+{
+    submit(request, response, REQUEST_PROPOSE);
+}
+
+void post_promote(const struct web_request *request, struct web_response *response)
+{
+    submit(request, response, REQUEST_PROMOTE);
+}
+
+void post_rollback(const struct web_request *request, struct web_response *response)
+{
+    submit(request, response, REQUEST_ROLLBACK);
+}
