@@ -417,8 +417,13 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
     json_write_text(w, "model", "travel_time");
     json_write_object(w, "values");
     for (enum travel_term j = TRAVEL_T0; set && j < TRAVEL_P; j++) {
+        /* A t0_s without ta_s and tr_s is the sum of the three. */
+        const bool in_t0 =
+            (j == TRAVEL_TA || j == TRAVEL_TR) && isfinite(set->value[TRAVEL_T0]);
         if (isfinite(set->value[j])) {
             json_write_real(w, travel_term_name(j), set->value[j]);
+        } else if (in_t0) {
+            json_write_real(w, travel_term_name(j), 0.0);
         }
     }
     json_write_close(w);
