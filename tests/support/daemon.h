@@ -42,7 +42,8 @@ static inline const char *daemon_path(const struct daemon_run *d, const char *na
     return out;
 }
 
-/* Make the directory and the lab file: what every daemon of a test needs, and more lines. */
+/* Make the directory and the lab file (checkpoints come faster than the store commits, which
+ * must not lose anything): what every daemon of a test needs, and more lines. */
 static inline bool daemon_init(struct daemon_run *d, int broker_port, const char *more)
 {
     memset(d, 0, sizeof *d);
@@ -56,8 +57,8 @@ static inline bool daemon_init(struct daemon_run *d, int broker_port, const char
     }
     (void)fprintf(out,
                   "name: test\nbroker: {port: %d}\nhttp: {port: 0}\n"
-                  "journal: {dir: %s/journal}\nstore: {file: %s/store.db}\n"
-                  "checkpoint: {file: %s/checkpoint, interval_s: 0.5}\n%s",
+                  "journal: {dir: %s/journal}\nstore: {file: %s/store.db, commit_ms: 300}\n"
+                  "checkpoint: {file: %s/checkpoint, interval_s: 0.1}\n%s",
                   broker_port, d->dir, d->dir, d->dir, more);
     return fclose(out) == 0;
 }
