@@ -243,6 +243,36 @@ static void test_late_broker(void)
     daemon_finish(&served);
 }
 
+/* Every metric is in the documentation, and the page is as Prometheus wants it. */
+static void check_metrics(void)
+{
+    static char page[1 << 18];
+    static char docs[1 << 17];
+    CHECK_INT("metrics", daemon_get(&served, "/metrics", page, sizeof page), 200);
+    size_t n = 0;
+    static const char *const files[] = {TANDEM_SOURCE_DIR "/docs/operations.md",
+                                        TANDEM_SOURCE_DIR "/docs/http.md"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        FILE *in = fopen(files[i], "re");
+        CU_ASSERT_FATAL(in != NULL);
+        n += fread(docs + n, 1, sizeof docs - 1 - n, in);
+        (void)fclose(in);
+    }
+    docs[n] = '\0';
+    char name[128];
+    for (const char *at = page; (at = strstr(at, "# HELP ")) != NULL; at++) {
+        const size_t bytes = strcspn(at + 7, " ");
+        (void)snprintf(name, sizeof name, "`%.*s`", (int)bytes, at + 7);
+        CHECK(name, strstr(docs, name) != NULL);
+    }
+    FILE *tool = popen("command -v promtool >/dev/null || exec cat >/dev/null; "
+                       "exec promtool check metrics 2>&1",
+                       "we");
+    CU_ASSERT_FATAL(tool != NULL);
+    (void)fputs(page, tool);
+    CHECK_INT("promtool", pclose(tool), 0);
+}
+
 static void test_results(void)
 {
     char body[65536];
@@ -275,6 +305,7 @@ static void test_results(void)
     CHECK_INT("metrics", (long long)daemon_metric(&served, "tandem_lab_malformed_total"), 1);
     CHECK_INT("entries",
               (long long)daemon_metric(&served, "tandem_effects_total{kind=\"entry\"}"), 3);
+    check_metrics();
     CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
     CHECK("offline", wait_heard("tandem/v1/connection", "offline", 1));
     CHECK("no warning", strstr(daemon_log(&served), "broker_down") == NULL);
