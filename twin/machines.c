@@ -1,12 +1,16 @@
 #include "twin/machines.h"
 
 #include "twin/link.h"
+#include "twin/robots/diffdrive_lidar.h"
+#include "twin/robots/diffdrive_main.h"
 #include "twin/smartlog.h"
 
 const struct efsm_table *const machines[] = {
     &smartlog_table,
     &link_table,
     &dispatch_table,
+    &l0main_table,
+    &l0lidar_table,
     &efsm_executive_table,
 };
 

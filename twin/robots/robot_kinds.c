@@ -1,6 +1,7 @@
 #include "twin/robots/robot_kinds.h"
 
 const struct robot_kind *const robot_kinds[] = {
+    &diffdrive_kind,
     &usv3_kind,
 };
 

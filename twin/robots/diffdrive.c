@@ -1,0 +1,404 @@
+#include "twin/robots/diffdrive.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/robots/robot_kinds.h"
+
+#define TURN_LIMIT_RAD    1e3 /* of one command */
+#define WAY_LIMIT_M       1e4
+#define ECHO_PATIENCE     4.0    /* a reading that takes so many times longer never comes */
+#define ECHO_PATIENCE_S   0.1    /* and at least that */
+#define ROUNDING_PER_UNIT 1000.0 /* replies tell millimetres and milliradians */
+
+/* What the network's functions need besides the robot. */
+struct round {
+    struct diffdrive *d;
+    robot_sink *sink;
+    void *context;
+    uint8_t from; /* state of L0Main before this cycle */
+};
+
+static enum l0main_op op_of(const struct event_command *command)
+{
+    static const struct {
+        const char *word;
+        enum l0main_op op;
+    } words[] = {{"go", L0MAIN_OP_GO},
+                 {"lidar", L0MAIN_OP_LIDAR},
+                 {"resume", L0MAIN_OP_RESUME},
+                 {"halt", L0MAIN_OP_HALT}};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(command->op, words[i].word) == 0) {
+            return words[i].op;
+        }
+    }
+    return L0MAIN_OP_UNKNOWN;
+}
+
+static bool is_possible(const struct event_command *command)
+{
+    return fabs(command->rotation_rad) <= TURN_LIMIT_RAD && command->displacement_m >= 0.0 &&
+           command->displacement_m <= WAY_LIMIT_M;
+}
+
+static bool take_command(void *memory, const struct event_command *command)
+{
+    struct diffdrive *d = memory;
+    if (d->queue_count == DIFFDRIVE_QUEUE_MAX) {
+        return false;
+    }
+    struct diffdrive_command *c =
+        &d->queue[(d->queue_first + d->queue_count++) % DIFFDRIVE_QUEUE_MAX];
+    memset(c, 0, sizeof *c);
+    (void)snprintf(c->id, sizeof c->id, "%s", command->id);
+    (void)snprintf(c->word, sizeof c->word, "%s", command->op);
+    c->op = op_of(command);
+    c->rotation_rad = command->rotation_rad;
+    c->displacement_m = command->displacement_m;
+    if (c->op == L0MAIN_OP_GO && !is_possible(command)) {
+        c->op = L0MAIN_OP_BAD;
+    }
+    return true;
+}
+
+/* --- replies ----------------------------------------------------------------------------- */
+
+static void add_value(struct robot_reply *reply, const char *name, double value)
+{
+    const double whole = rint(value * ROUNDING_PER_UNIT) / ROUNDING_PER_UNIT;
+    reply->values[reply->value_count++] =
+        (struct robot_value){name, fabs(whole) > 0.0 ? whole : 0.0}; /* no "-0" */
+}
+
+/* Where the robot believes that it will come to rest. */
+static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
+{
+    const double share = d->params.motor_lag_s / ((double)d->period_us * 1e-6);
+    const double turn_rad = d->moved.angle_rad * share;
+    const double way_m = d->moved.distance_m * share;
+    const double along_rad = d->odometry[2] + turn_rad / 2.0;
+    add_value(reply, "x_m", d->odometry[0] + way_m * cos(along_rad));
+    add_value(reply, "y_m", d->odometry[1] + way_m * sin(along_rad));
+    add_value(reply, "psi_rad", diffdrive_wrap(d->odometry[2] + turn_rad));
+}
+
+static void tell_answer(struct round *r)
+{
+    struct diffdrive *d = r->d;
+    struct robot_reply reply = {.start_us = d->working_since_us, .end_us = d->now_us};
+    if (d->main_out.answer == L0MAIN_ANSWER_NONE || !d->is_working) {
+        return;
+    }
+    (void)snprintf(reply.id, sizeof reply.id, "%s", d->working.id);
+    switch (d->main_out.answer) {
+    case L0MAIN_ANSWER_DATA:
+        reply.status = REPLY_DATA;
+        add_value(&reply, "angle_rad", d->lidar_out.yaw_rad);
+        add_value(&reply, "range_m", d->lidar_out.distance_m);
+        break;
+    case L0MAIN_ANSWER_BLOCKED:
+        reply.status = REPLY_BLOCKED;
+        add_pose(d, &reply);
+        add_value(&reply, "range_m", d->lidar_out.distance_m);
+        (void)snprintf(reply.detail, sizeof reply.detail,
+                       "an obstacle stayed ahead for longer than %g s",
+                       d->params.blocked_timeout_s);
+        break;
+    case L0MAIN_ANSWER_HALTED:
+        reply.status = REPLY_HALTED;
+        add_pose(d, &reply);
+        break;
+    case L0MAIN_ANSWER_LATE:
+        reply.status = REPLY_ERROR;
+        add_pose(d, &reply);
+        (void)snprintf(reply.detail, sizeof reply.detail,
+                       "given up: the goal was not reached in %g times the time it should take",
+                       d->params.patience_ratio);
+        break;
+    case L0MAIN_ANSWER_NONE:
+    case L0MAIN_ANSWER_DONE:
+    default:
+        reply.status = REPLY_DONE;
+        add_pose(d, &reply);
+        break;
+    }
+    d->is_working = false;
+    r->sink(r->context, &reply);
+}
+
+static void explain_unfit(const struct diffdrive *d, uint8_t state,
+                          char detail[ROBOT_DETAIL_MAX])
+{
+    if (state != L0MAIN_LISTEN) {
+        (void)snprintf(detail, ROBOT_DETAIL_MAX, "%s is not for now: the robot is in %s",
+                       d->incoming.word, efsm_state_name(&l0main_table, state));
+    } else if (d->incoming.op == L0MAIN_OP_HALT) {
+        (void)snprintf(detail, ROBOT_DETAIL_MAX, "there is nothing to halt");
+    } else {
+        (void)snprintf(detail, ROBOT_DETAIL_MAX, "no sweep waits to be resumed");
+    }
+}
+
+static void tell_notice(struct round *r)
+{
+    struct diffdrive *d = r->d;
+    struct robot_reply reply = {.start_us = d->now_us, .end_us = d->now_us};
+    if (d->main_out.notice == L0MAIN_NOTICE_NONE) {
+        return;
+    }
+    d->is_unanswered = false;
+    switch (d->main_out.notice) {
+    case L0MAIN_NOTICE_TAKEN:
+        d->working = d->incoming;
+        d->is_working = true;
+        d->working_since_us = d->now_us;
+        return;
+    case L0MAIN_NOTICE_OBEYED:
+        reply.status = REPLY_DONE;
+        add_pose(d, &reply);
+        break;
+    case L0MAIN_NOTICE_UNFIT:
+        reply.status = REPLY_IGNORED;
+        explain_unfit(d, r->from, reply.detail);
+        break;
+    case L0MAIN_NOTICE_NONE:
+    case L0MAIN_NOTICE_WRONG:
+    default:
+        reply.status = REPLY_ERROR;
+        (void)snprintf(reply.detail, sizeof reply.detail,
+                       d->incoming.op == L0MAIN_OP_BAD
+                           ? "rotation_rad within 1000 and displacement_m from 0 to 10000 were "
+                             "expected"
+                           : "go, lidar, resume or halt was expected");
+        break;
+    }
+    (void)snprintf(reply.id, sizeof reply.id, "%s", d->incoming.id);
+    r->sink(r->context, &reply);
+}
+
+/* --- the network ------------------------------------------------------------------------- */
+
+static void sense(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    struct diffdrive *d = r->d;
+    const struct diffdrive_params *p = &d->params;
+    const bool first = cycle == 0;
+    const double wait_s = fmax(p->lidar_ping_s * ECHO_PATIENCE, ECHO_PATIENCE_S);
+    r->from = d->machine[DIFFDRIVE_MAIN].state;
+    d->main_in = (struct l0main_in){.params = p,
+                                    .op = first ? d->incoming.op : L0MAIN_OP_NONE,
+                                    .angle_rad = -d->incoming.rotation_rad,
+                                    .distance_m = d->incoming.displacement_m,
+                                    .moved = first ? d->moved : (struct diffdrive_motion){0},
+                                    .period_s = (double)d->period_us * 1e-6,
+                                    .update = d->lidar_out.update,
+                                    .ahead = d->lidar_out.ahead,
+                                    .obstacle_m = d->lidar_out.ahead ? d->lidar_out.distance_m
+                                                                     : p->lidar_range_m};
+    d->lidar_in = (struct l0lidar_in){.target_rad = d->main_out.target_rad,
+                                      .request = d->main_out.request,
+                                      .servo_radps = p->lidar_speed_radps,
+                                      .range_m = p->lidar_range_m,
+                                      .echo_wait_us = wait_s * 1e6};
+    if (d->pinging && t_us >= d->ping_due_us) {
+        d->lidar_in.echo = true;
+        d->lidar_in.echo_m = diffdrive_plant_ping(&d->plant, p, d->world, d->lidar_out.yaw_rad);
+    }
+}
+
+static void start_ping(struct diffdrive *d)
+{
+    const double chance = d->params.lidar_loss_ratio;
+    const bool lost = chance > 0.0 && robot_random_uniform(&d->plant.random) < chance;
+    d->ping_due_us = lost ? LAB_TIME_MAX : d->now_us + lab_us(d->params.lidar_ping_s);
+}
+
+static void commit(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    struct diffdrive *d = r->d;
+    (void)cycle;
+    (void)t_us;
+    for (size_t i = 0; i < DIFFDRIVE_MACHINES; i++) {
+        const uint8_t arc = d->machine[i].fired_arc;
+        if (arc < DIFFDRIVE_ARCS_MAX) {
+            d->arcs[i][arc]++;
+        }
+    }
+    tell_answer(r);
+    tell_notice(r);
+    if (d->lidar_out.ping && !d->pinging) {
+        start_ping(d);
+    }
+    d->pinging = d->lidar_out.ping;
+}
+
+static void name_machines(struct diffdrive *d, struct efsm_machine machines[DIFFDRIVE_MACHINES])
+{
+    machines[DIFFDRIVE_MAIN] = (struct efsm_machine){.table = &l0main_table,
+                                                     .m = &d->machine[DIFFDRIVE_MAIN],
+                                                     .stats = &d->stats[DIFFDRIVE_MAIN],
+                                                     .number = DIFFDRIVE_MAIN,
+                                                     .in = &d->main_in,
+                                                     .out = &d->main_out};
+    machines[DIFFDRIVE_LIDAR] = (struct efsm_machine){.table = &l0lidar_table,
+                                                      .m = &d->machine[DIFFDRIVE_LIDAR],
+                                                      .stats = &d->stats[DIFFDRIVE_LIDAR],
+                                                      .number = DIFFDRIVE_LIDAR,
+                                                      .in = &d->lidar_in,
+                                                      .out = &d->lidar_out};
+}
+
+static void reset_machines(struct diffdrive *d)
+{
+    struct efsm_machine machines[DIFFDRIVE_MACHINES];
+    l0main_reset(&d->machine[DIFFDRIVE_MAIN], d->now_us);
+    l0lidar_reset(&d->machine[DIFFDRIVE_LIDAR], d->now_us, d->params.lidar_speed_radps,
+                  d->params.lidar_range_m);
+    name_machines(d, machines);
+    efsm_network_prime(
+        &(struct efsm_network){.machines = machines, .count = DIFFDRIVE_MACHINES}, d->now_us);
+    d->pinging = false;
+}
+
+/* A machine met a case that its table does not know: that is told, and both begin anew. */
+static void recover(struct round *r)
+{
+    struct diffdrive *d = r->d;
+    struct robot_reply reply = {
+        .status = REPLY_ERROR, .start_us = d->now_us, .end_us = d->now_us};
+    for (size_t i = 0; i < DIFFDRIVE_MACHINES && !reply.detail[0]; i++) {
+        efsm_describe_fault(i == DIFFDRIVE_MAIN ? &l0main_table : &l0lidar_table,
+                            &d->machine[i], reply.detail, sizeof reply.detail);
+    }
+    d->faults++;
+    reset_machines(d);
+    if (d->is_working) {
+        (void)snprintf(reply.id, sizeof reply.id, "%s", d->working.id);
+        r->sink(r->context, &reply);
+    }
+    if (d->is_unanswered) {
+        (void)snprintf(reply.id, sizeof reply.id, "%s", d->incoming.id);
+        r->sink(r->context, &reply);
+    }
+    d->is_working = d->is_unanswered = false;
+}
+
+/* --- the kind ---------------------------------------------------------------------------- */
+
+static void init(void *memory, const struct robot_setup *setup)
+{
+    struct diffdrive *d = memory;
+    memset(d, 0, sizeof *d);
+    d->params = diffdrive_params_preset();
+    for (size_t i = 0; setup->parameters && i < DIFFDRIVE_PARAMETER_COUNT; i++) {
+        diffdrive_params_set(&d->params, i, setup->parameters[i]);
+    }
+    d->world = setup->world;
+    d->now_us = setup->start_us;
+    d->period_us = setup->period_us;
+    d->plant.random.state = setup->seed;
+    memcpy(d->plant.pose, setup->pose, sizeof d->plant.pose);
+    memcpy(d->odometry, setup->pose, sizeof d->odometry);
+    reset_machines(d);
+}
+
+static void read_encoders(struct diffdrive *d)
+{
+    double counts[DIFFDRIVE_WHEELS];
+    diffdrive_plant_read(&d->plant, counts);
+    d->moved = diffdrive_moved(&d->params, counts[DIFFDRIVE_LEFT], counts[DIFFDRIVE_RIGHT]);
+    const double along_rad = d->odometry[2] + d->moved.angle_rad / 2.0;
+    d->odometry[0] += d->moved.distance_m * cos(along_rad);
+    d->odometry[1] += d->moved.distance_m * sin(along_rad);
+    d->odometry[2] = diffdrive_wrap(d->odometry[2] + d->moved.angle_rad);
+}
+
+/* The command that the machines see in this period. */
+static void take_next(struct diffdrive *d)
+{
+    memset(&d->incoming, 0, sizeof d->incoming);
+    if (d->queue_count > 0) {
+        d->incoming = d->queue[d->queue_first];
+        d->queue_first = (d->queue_first + 1) % DIFFDRIVE_QUEUE_MAX;
+        d->queue_count--;
+        d->is_unanswered = true;
+    }
+}
+
+static void step(void *memory, robot_sink *sink, void *context)
+{
+    struct diffdrive *d = memory;
+    struct round round = {.d = d, .sink = sink, .context = context};
+    struct efsm_machine machines[DIFFDRIVE_MACHINES];
+    name_machines(d, machines);
+    const struct efsm_network net = {.machines = machines,
+                                     .count = DIFFDRIVE_MACHINES,
+                                     .sense = sense,
+                                     .commit = commit,
+                                     .context = &round};
+    read_encoders(d);
+    take_next(d);
+    (void)efsm_settle(&net, d->now_us);
+    if (!efsm_network_is_active(&net)) {
+        recover(&round);
+    }
+    const double control[DIFFDRIVE_WHEELS] = {d->main_out.left, d->main_out.right};
+    diffdrive_plant_step(&d->plant, &d->params, d->world, control, d->period_us);
+    d->now_us += d->period_us;
+}
+
+static void set_parameter(void *memory, size_t index, double value)
+{
+    diffdrive_params_set(&((struct diffdrive *)memory)->params, index, value);
+}
+
+static double get_parameter(const void *memory, size_t index)
+{
+    return diffdrive_params_get(&((const struct diffdrive *)memory)->params, index);
+}
+
+static void sample(const void *memory, struct robot_sample *out)
+{
+    const struct diffdrive *d = memory;
+    memset(out, 0, sizeof *out);
+    out->t_us = d->now_us;
+    out->nu_count = out->pose_count = 3;
+    out->tau_count = 2;
+    diffdrive_plant_velocity(&d->plant, &d->params, &out->nu[0], &out->nu[2]);
+    out->tau[0] = d->main_out.left;
+    out->tau[1] = d->main_out.right;
+    memcpy(out->pose, d->plant.pose, sizeof d->plant.pose);
+}
+
+static size_t list_machines(const void *memory, struct robot_machine out[ROBOT_MACHINES_MAX])
+{
+    const struct diffdrive *d = memory;
+    out[DIFFDRIVE_MAIN] = (struct robot_machine){&l0main_table, &d->machine[DIFFDRIVE_MAIN],
+                                                 &d->stats[DIFFDRIVE_MAIN]};
+    out[DIFFDRIVE_LIDAR] = (struct robot_machine){&l0lidar_table, &d->machine[DIFFDRIVE_LIDAR],
+                                                  &d->stats[DIFFDRIVE_LIDAR]};
+    return DIFFDRIVE_MACHINES;
+}
+
+const struct robot_kind diffdrive_kind = {
+    .name = "diffdrive",
+    .purpose =
+        "a small robot with two driven wheels and a lidar, as a network of state machines",
+    .bytes = sizeof(struct diffdrive),
+    .period_us = 25000,
+    .parameters = diffdrive_parameters,
+    .parameter_count = DIFFDRIVE_PARAMETER_COUNT,
+    .operations = "go, lidar, resume, halt",
+    .init = init,
+    .command = take_command,
+    .effort = NULL,
+    .set_parameter = set_parameter,
+    .get_parameter = get_parameter,
+    .step = step,
+    .sample = sample,
+    .machines = list_machines,
+};

@@ -1,0 +1,173 @@
+#include "twin/robots/diffdrive_control.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+#define PAPER_SPAN                                                                             \
+    (PI / 6.0)              /* heading error at which a proportional robot turns on the spot */
+#define NEAR_GOAL_M   0.015 /* the bearing of a goal this near means nothing */
+#define NEAR_ERROR    0.5   /* rad: larger errors are not believed there */
+#define INTEGRAL_SPAN 0.3   /* rad: larger errors are not integrated */
+#define INTEGRAL_MAX  0.5   /* rad s */
+#define STILL_M       1e-9  /* a wheel that moved less stood still */
+
+double diffdrive_wrap(double angle_rad)
+{
+    const double turn = remainder(angle_rad, 2.0 * PI);
+    return turn <= -PI ? turn + 2.0 * PI : turn;
+}
+
+static double limited(double value, double low, double high)
+{
+    return fmin(fmax(value, low), high);
+}
+
+struct diffdrive_motion diffdrive_moved(const struct diffdrive_params *p, double counts_left,
+                                        double counts_right)
+{
+    const double count_m = 2.0 * PI * p->wheel_radius_m / p->encoder_counts;
+    const double left_m = counts_left * count_m;
+    const double right_m = counts_right * count_m;
+    return (struct diffdrive_motion){.left_m = left_m,
+                                     .right_m = right_m,
+                                     .angle_rad = (right_m - left_m) / p->track_m,
+                                     .distance_m = (left_m + right_m) / 2.0};
+}
+
+struct diffdrive_pose diffdrive_advanced(const struct diffdrive_pose *from,
+                                         const struct diffdrive_motion *moved, double share)
+{
+    const double along = from->angle_rad + share * moved->angle_rad;
+    return (struct diffdrive_pose){.angle_rad = from->angle_rad + moved->angle_rad,
+                                   .x_m = from->x_m + moved->distance_m * cos(along),
+                                   .y_m = from->y_m + moved->distance_m * sin(along)};
+}
+
+double diffdrive_heading_error(const struct diffdrive_pose *pose)
+{
+    const double error = diffdrive_wrap(pose->angle_rad + atan2(pose->y_m, -pose->x_m));
+    const bool is_near = hypot(pose->x_m, pose->y_m) < NEAR_GOAL_M;
+    return is_near && fabs(error) > NEAR_ERROR ? 0.0 : error;
+}
+
+double diffdrive_left_to_turn(const struct diffdrive_params *p,
+                              const struct diffdrive_pose *pose)
+{
+    const bool carries = (int)p->carry == DIFFDRIVE_CARRY_POSE;
+    if (carries && pose->x_m < -NEAR_GOAL_M) {
+        return pose->angle_rad + atan2(pose->y_m, -pose->x_m);
+    }
+    return pose->angle_rad;
+}
+
+/* Control of one wheel that shall move as far as the error needs: proportional to what it did
+ * at the present control. A wheel that stood still tells nothing: its nominal speed is taken.
+ */
+static double inverse(const struct diffdrive_params *p, double way_m, double moved_m,
+                      double control, double period_s)
+{
+    const double nominal = p->control_max / (p->linear_speed_mps * period_s);
+    const double per_m = fabs(moved_m) > STILL_M ? control / moved_m : nominal;
+    return way_m * per_m;
+}
+
+struct diffdrive_controls diffdrive_steer(const struct diffdrive_params *p,
+                                          const struct diffdrive_sight *sight)
+{
+    const double e = sight->error_rad;
+    const double rate = diffdrive_wrap(e - sight->previous_rad) / sight->period_s;
+    double left = sight->top;
+    double right = sight->top;
+    switch ((enum diffdrive_controller)p->controller) {
+    case DIFFDRIVE_PROPORTIONAL: {
+        const double k = (p->control_max - p->control_min) / PAPER_SPAN;
+        left -= k * (fabs(e) - e) / 2.0;
+        right -= k * (fabs(e) + e) / 2.0;
+        break;
+    }
+    case DIFFDRIVE_INVERSE_MAP: {
+        const double turn_m = p->inverse_share * p->track_m * e;
+        const double way_m = sight->moved.distance_m;
+        left =
+            inverse(p, way_m + turn_m, sight->moved.left_m, sight->now.left, sight->period_s);
+        right =
+            inverse(p, way_m - turn_m, sight->moved.right_m, sight->now.right, sight->period_s);
+        break;
+    }
+    case DIFFDRIVE_PD: {
+        const double u = p->kp * e + p->kd * rate;
+        left = p->pd_base + u;
+        right = p->pd_base - u;
+        break;
+    }
+    case DIFFDRIVE_PID: {
+        const double u = p->kp * e + p->ki * sight->integral_rads + p->kd * rate;
+        left -= fmax(-u, 0.0);
+        right -= fmax(u, 0.0);
+        break;
+    }
+    case DIFFDRIVE_ONOFF:
+    case DIFFDRIVE_CONTROLLER_COUNT:
+    default:
+        break;
+    }
+    return (struct diffdrive_controls){limited(left, p->control_min, sight->top),
+                                       limited(right, p->control_min, sight->top)};
+}
+
+double diffdrive_integrated(double integral_rads, double error_rad, double period_s)
+{
+    if (!(fabs(error_rad) < INTEGRAL_SPAN)) {
+        return integral_rads;
+    }
+    return limited(integral_rads + error_rad * period_s, -INTEGRAL_MAX, INTEGRAL_MAX);
+}
+
+/* From control_max down to control_min as share falls from 1 to 0. */
+static double tapered(const struct diffdrive_params *p, double share)
+{
+    return p->control_min + (p->control_max - p->control_min) * limited(share, 0.0, 1.0);
+}
+
+double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstacle_m)
+{
+    double top = p->control_max;
+    if ((int)p->controller == DIFFDRIVE_PID && p->taper_m > 0.0) {
+        top = tapered(p, (-x_m - p->distance_tolerance_m) / p->taper_m);
+    }
+    if (p->safe_distance_m > 0.0) {
+        top = fmin(top, tapered(p, (obstacle_m - p->safe_distance_m) / p->safe_distance_m));
+    }
+    return fmax(top, p->control_min);
+}
+
+double diffdrive_inherent_t0_s(double period_s)
+{
+    return period_s;
+}
+
+double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s)
+{
+    /* The motors' lag at the beginning; a predictive stop gains it back at the end. The step
+     * in which the end is seen is half over on average. */
+    const double lead_s = p->predictive_stop > 0.0 ? p->motor_lag_s : -period_s / 2.0;
+    return fmax(p->motor_lag_s - lead_s - p->angle_tolerance_rad / p->angular_speed_radps, 0.0);
+}
+
+double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s)
+{
+    const double fast_mps = p->linear_speed_mps;
+    const double slow_mps = fast_mps * p->control_min / p->control_max;
+    double s = p->motor_lag_s;
+    if ((int)p->controller == DIFFDRIVE_PID && p->taper_m > 0.0 && fast_mps > slow_mps) {
+        s += p->taper_m * log(fast_mps / slow_mps) / (fast_mps - slow_mps) -
+             p->taper_m / fast_mps;
+        s += p->distance_tolerance_m * (1.0 / slow_mps - 1.0 / fast_mps);
+    }
+    if (p->predictive_stop > 0.0) {
+        s -= p->motor_lag_s;
+    } else {
+        s += period_s / 2.0 - p->distance_tolerance_m / fast_mps;
+    }
+    return fmax(s, 0.0);
+}

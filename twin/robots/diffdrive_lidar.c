@@ -1,0 +1,136 @@
+#include "twin/robots/diffdrive_lidar.h"
+
+#include <math.h>
+
+#define QUARTER_RAD 1.57079632679489661923
+#define ANGLE_SAME  1e-9 /* rad */
+
+static const struct l0lidar_in *in(const struct efsm_view *v)
+{
+    return v->in;
+}
+
+static bool is_over(const struct efsm_view *v)
+{
+    return (double)v->t_us >= efsm_get(v, L0LIDAR_UNTIL);
+}
+
+static bool is_turning(const struct efsm_view *v)
+{
+    return !is_over(v);
+}
+
+static bool is_on_target(const struct efsm_view *v)
+{
+    return fabs(in(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME;
+}
+
+static bool is_off_target(const struct efsm_view *v)
+{
+    return !is_on_target(v);
+}
+
+static bool has_echo(const struct efsm_view *v)
+{
+    return in(v)->echo;
+}
+
+static bool has_lost_echo(const struct efsm_view *v)
+{
+    return !in(v)->echo && is_over(v);
+}
+
+static bool is_waiting(const struct efsm_view *v)
+{
+    return !in(v)->echo && !is_over(v);
+}
+
+static void turn(const struct efsm_view *v)
+{
+    const double way_rad = fabs(in(v)->target_rad - efsm_get(v, L0LIDAR_YAW));
+    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + way_rad / in(v)->servo_radps * 1e6);
+    efsm_set(v, L0LIDAR_YAW, in(v)->target_rad);
+    efsm_set(v, L0LIDAR_UPDATE, 0.0);
+}
+
+static void ping(const struct efsm_view *v)
+{
+    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + in(v)->echo_wait_us);
+    efsm_set(v, L0LIDAR_PENDING, in(v)->request ? 1.0 : 0.0);
+    efsm_set(v, L0LIDAR_UPDATE, 0.0);
+}
+
+static void keep(const struct efsm_view *v, double distance_m)
+{
+    efsm_set(v, L0LIDAR_Q, distance_m);
+    efsm_set(v, L0LIDAR_Q_YAW, efsm_get(v, L0LIDAR_YAW));
+    efsm_set(v, L0LIDAR_UPDATE, efsm_get(v, L0LIDAR_PENDING));
+}
+
+static void keep_echo(const struct efsm_view *v)
+{
+    keep(v, in(v)->echo_m);
+}
+
+static void keep_none(const struct efsm_view *v)
+{
+    keep(v, in(v)->range_m);
+}
+
+static void tell(const struct efsm_view *v)
+{
+    struct l0lidar_out *out = v->out;
+    const double q_yaw_rad = efsm_get(v, L0LIDAR_Q_YAW);
+    out->yaw_rad = efsm_get(v, L0LIDAR_YAW);
+    out->distance_m = efsm_get(v, L0LIDAR_Q);
+    out->update = efsm_get(v, L0LIDAR_UPDATE) > 0.0;
+    out->ahead = fabs(q_yaw_rad) <= ANGLE_SAME && fabs(out->yaw_rad) <= ANGLE_SAME;
+    out->ping = v->now->state == L0LIDAR_ECHO;
+}
+
+static const struct efsm_state states[L0LIDAR_STATE_COUNT] = {
+    [L0LIDAR_ROTATE] = {.name = "ROTATE", .output = tell},
+    [L0LIDAR_PING] = {.name = "PING", .output = tell},
+    [L0LIDAR_ECHO] = {.name = "ECHO", .output = tell},
+};
+
+/* clang-format off */
+static const struct efsm_arc arcs[] = {
+    {L0LIDAR_ROTATE, L0LIDAR_PING,   is_over,       NULL,      "t >= until", .waits = false},
+    {L0LIDAR_ROTATE, L0LIDAR_ROTATE, is_turning,    NULL,      "t < until", .waits = true},
+    {L0LIDAR_PING,   L0LIDAR_ROTATE, is_off_target, turn,      "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .waits = false},
+    {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target,  ping,      "target = yaw / pending+ = request, until+ = t + wait", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,      keep_echo, "echo / Q+ = echo, update+ = pending", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_lost_echo, keep_none, "!echo & t >= until / Q+ = range, update+ = pending", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_ECHO,   is_waiting,    NULL,      "!echo & t < until", .waits = true},
+};
+/* clang-format on */
+
+static const char *const cells[L0LIDAR_CELL_COUNT] = {
+    [L0LIDAR_YAW] = "yaw",     [L0LIDAR_UNTIL] = "until",     [L0LIDAR_Q] = "Q",
+    [L0LIDAR_Q_YAW] = "Q_yaw", [L0LIDAR_PENDING] = "pending", [L0LIDAR_UPDATE] = "update",
+};
+
+const struct efsm_table l0lidar_table = {
+    .name = "l0lidar",
+    .purpose = "Turns the lidar of the differential-drive robot and reads it.",
+    .states = states,
+    .state_count = L0LIDAR_STATE_COUNT,
+    .arcs = arcs,
+    .arc_count = COUNT(arcs),
+    .cells = cells,
+    .cell_count = L0LIDAR_CELL_COUNT,
+    .initial = L0LIDAR_ROTATE,
+};
+
+void l0lidar_reset(struct efsm *m, int64_t t_us, double servo_radps, double range_m)
+{
+    efsm_reset(&l0lidar_table, m, t_us);
+    efsm_init_cell(m, L0LIDAR_YAW, 0.0);
+    efsm_init_cell(m, L0LIDAR_UNTIL, (double)t_us + QUARTER_RAD / servo_radps * 1e6);
+    efsm_init_cell(m, L0LIDAR_Q, range_m);
+    /* No reading yet: an angle that no reading has. */
+    efsm_init_cell(m, L0LIDAR_Q_YAW, 10.0);
+    efsm_init_cell(m, L0LIDAR_PENDING, 0.0);
+    efsm_init_cell(m, L0LIDAR_UPDATE, 0.0);
+}

@@ -1,0 +1,606 @@
+#include "twin/robots/diffdrive_main.h"
+
+#include <math.h>
+
+#define PATIENCE_S 5.0 /* on top of what a move should take, for short moves */
+#define MIDPOINT   0.5 /* a step points half-way between its old and its new heading */
+
+/* --- what guards and actions see -------------------------------------------------------- */
+
+static const struct l0main_in *in(const struct efsm_view *v)
+{
+    return v->in;
+}
+
+static const struct diffdrive_params *params(const struct efsm_view *v)
+{
+    return in(v)->params;
+}
+
+/* Where the robot is at the end of this cycle: the cells, and what the wheels did since. */
+static struct diffdrive_pose pose_after(const struct efsm_view *v)
+{
+    const struct diffdrive_pose before = {.angle_rad = efsm_get(v, L0MAIN_ANGLE),
+                                          .x_m = efsm_get(v, L0MAIN_X),
+                                          .y_m = efsm_get(v, L0MAIN_Y)};
+    return diffdrive_advanced(&before, &in(v)->moved, MIDPOINT);
+}
+
+/* Seconds over which the motors coast once they are switched off, seen from here. */
+static double coast_s(const struct efsm_view *v)
+{
+    return params(v)->predictive_stop > 0.0 ? params(v)->motor_lag_s + in(v)->period_s / 2.0
+                                            : 0.0;
+}
+
+static bool is_far(const struct efsm_view *v, const struct diffdrive_pose *pose)
+{
+    return pose->x_m < -params(v)->distance_tolerance_m;
+}
+
+static bool needs_turn(const struct efsm_view *v, const struct diffdrive_pose *pose)
+{
+    return fabs(diffdrive_left_to_turn(params(v), pose)) > params(v)->angle_tolerance_rad;
+}
+
+static bool is_over(const struct efsm_view *v)
+{
+    return (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL);
+}
+
+static double wait_s(double wanted_s, double inherent_s)
+{
+    return fmax(wanted_s - inherent_s, 0.0);
+}
+
+static double turn_wait_s(const struct efsm_view *v)
+{
+    return wait_s(params(v)->ta_s, diffdrive_inherent_ta_s(params(v), in(v)->period_s));
+}
+
+static double go_wait_s(const struct efsm_view *v)
+{
+    return wait_s(params(v)->tr_s, diffdrive_inherent_tr_s(params(v), in(v)->period_s));
+}
+
+/* --- guards ------------------------------------------------------------------------------ */
+
+static bool halt(const struct efsm_view *v)
+{
+    return in(v)->op == L0MAIN_OP_HALT;
+}
+
+static bool no_halt(const struct efsm_view *v)
+{
+    return !halt(v);
+}
+
+static bool go(const struct efsm_view *v)
+{
+    return in(v)->op == L0MAIN_OP_GO;
+}
+
+static bool lidar(const struct efsm_view *v)
+{
+    return in(v)->op == L0MAIN_OP_LIDAR;
+}
+
+static bool idle(const struct efsm_view *v)
+{
+    return in(v)->op == L0MAIN_OP_NONE;
+}
+
+static bool unfit(const struct efsm_view *v)
+{
+    return !go(v) && !lidar(v) && !idle(v);
+}
+
+/* START: wait, and before driving also until the lidar looks ahead. */
+static bool is_ready(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return is_over(v) && (in(v)->ahead || needs_turn(v, &pose) || !is_far(v, &pose));
+}
+
+static bool start_waits(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_ready(v);
+}
+
+static bool start_turns(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_ready(v) && needs_turn(v, &pose);
+}
+
+static bool start_goes(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_ready(v) && !needs_turn(v, &pose) && is_far(v, &pose);
+}
+
+static bool start_is_there(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_ready(v) && !needs_turn(v, &pose) && !is_far(v, &pose);
+}
+
+/* TURN: within tolerance, or beyond: a step may jump over the tolerance (REFERENCE of the
+ * tolerance: docs/model/diffdrive.md, equation 15). */
+static bool is_turned(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    const double rate_radps = in(v)->moved.angle_rad / in(v)->period_s;
+    const double left_rad = diffdrive_left_to_turn(params(v), &pose) + rate_radps * coast_s(v);
+    const bool to_the_right = efsm_get(v, L0MAIN_LEFT) > 0.0;
+    return fabs(left_rad) < params(v)->angle_tolerance_rad || (left_rad > 0.0) != to_the_right;
+}
+
+static bool may_go_at_once(const struct efsm_view *v)
+{
+    return in(v)->ahead && !(go_wait_s(v) > 0.0);
+}
+
+static bool turned_there(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_turned(v) && !is_far(v, &pose);
+}
+
+static bool turned_goes(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_turned(v) && is_far(v, &pose) && may_go_at_once(v);
+}
+
+static bool turned_waits(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    return no_halt(v) && is_turned(v) && is_far(v, &pose) && !may_go_at_once(v);
+}
+
+static bool turn_late(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_turned(v) && is_over(v);
+}
+
+static bool turns(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_turned(v) && !is_over(v);
+}
+
+static bool pause_over(const struct efsm_view *v)
+{
+    return no_halt(v) && is_over(v) && in(v)->ahead;
+}
+
+static bool pauses(const struct efsm_view *v)
+{
+    return no_halt(v) && !(is_over(v) && in(v)->ahead);
+}
+
+/* GO: the goal is within tolerance, or the robot will coast to it. */
+static bool is_arrived(const struct efsm_view *v)
+{
+    const double tau_s = coast_s(v);
+    const double rest_m = tau_s > 0.0
+                              ? fmax(in(v)->moved.distance_m / in(v)->period_s, 0.0) * tau_s
+                              : params(v)->distance_tolerance_m;
+    return pose_after(v).x_m + rest_m >= 0.0;
+}
+
+static bool is_obstructed(const struct efsm_view *v)
+{
+    return params(v)->safe_distance_m > 0.0 && in(v)->obstacle_m <= params(v)->safe_distance_m;
+}
+
+static bool arrived(const struct efsm_view *v)
+{
+    return no_halt(v) && is_arrived(v);
+}
+
+static bool go_late(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_arrived(v) && is_over(v);
+}
+
+static bool obstructed(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_arrived(v) && !is_over(v) && is_obstructed(v);
+}
+
+static bool goes(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_arrived(v) && !is_over(v) && !is_obstructed(v);
+}
+
+static bool clear(const struct efsm_view *v)
+{
+    return no_halt(v) && !is_obstructed(v);
+}
+
+static bool blocked_too_long(const struct efsm_view *v)
+{
+    return no_halt(v) && is_obstructed(v) && is_over(v);
+}
+
+static bool stays_blocked(const struct efsm_view *v)
+{
+    return no_halt(v) && is_obstructed(v) && !is_over(v);
+}
+
+static bool has_ray(const struct efsm_view *v)
+{
+    return efsm_get(v, L0MAIN_RAY_INDEX) < params(v)->scan_count;
+}
+
+static bool next_ray(const struct efsm_view *v)
+{
+    return no_halt(v) && has_ray(v);
+}
+
+static bool no_more_rays(const struct efsm_view *v)
+{
+    return no_halt(v) && !has_ray(v);
+}
+
+static bool update(const struct efsm_view *v)
+{
+    return no_halt(v) && in(v)->update;
+}
+
+static bool no_update(const struct efsm_view *v)
+{
+    return no_halt(v) && !in(v)->update;
+}
+
+static bool resume(const struct efsm_view *v)
+{
+    return in(v)->op == L0MAIN_OP_RESUME;
+}
+
+static bool resume_ray(const struct efsm_view *v)
+{
+    return resume(v) && has_ray(v);
+}
+
+static bool resume_end(const struct efsm_view *v)
+{
+    return resume(v) && !has_ray(v);
+}
+
+static bool resume_lost(const struct efsm_view *v)
+{
+    return no_halt(v) && !resume(v) && is_over(v);
+}
+
+static bool awaits_resume(const struct efsm_view *v)
+{
+    return no_halt(v) && !resume(v) && !is_over(v);
+}
+
+/* --- actions ----------------------------------------------------------------------------- */
+
+static enum l0main_notice notice_of(const struct efsm_view *v)
+{
+    switch (in(v)->op) {
+    case L0MAIN_OP_NONE:
+        return L0MAIN_NOTICE_NONE;
+    case L0MAIN_OP_GO:
+    case L0MAIN_OP_LIDAR:
+        return v->now->state == L0MAIN_LISTEN ? L0MAIN_NOTICE_TAKEN : L0MAIN_NOTICE_UNFIT;
+    case L0MAIN_OP_RESUME:
+        return v->now->state == L0MAIN_RESUME ? L0MAIN_NOTICE_TAKEN : L0MAIN_NOTICE_UNFIT;
+    case L0MAIN_OP_HALT:
+        return v->now->state == L0MAIN_LISTEN ? L0MAIN_NOTICE_UNFIT : L0MAIN_NOTICE_OBEYED;
+    case L0MAIN_OP_BAD:
+    case L0MAIN_OP_UNKNOWN:
+    case L0MAIN_OP_COUNT:
+    default:
+        return L0MAIN_NOTICE_WRONG;
+    }
+}
+
+static void set_pose(const struct efsm_view *v, const struct diffdrive_pose *pose)
+{
+    efsm_set(v, L0MAIN_ANGLE, pose->angle_rad);
+    efsm_set(v, L0MAIN_X, pose->x_m);
+    efsm_set(v, L0MAIN_Y, pose->y_m);
+    efsm_set(v, L0MAIN_ERROR, diffdrive_heading_error(pose));
+}
+
+/* Part of every action: the odometry goes on, also while the robot coasts, and what was told in
+ * the cycle before is not told again. */
+static void track(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    set_pose(v, &pose);
+    efsm_set(v, L0MAIN_ANSWER, L0MAIN_ANSWER_NONE);
+    efsm_set(v, L0MAIN_NOTICE, notice_of(v));
+}
+
+static void drive(const struct efsm_view *v, double left, double right)
+{
+    efsm_set(v, L0MAIN_LEFT, left);
+    efsm_set(v, L0MAIN_RIGHT, right);
+}
+
+static void set_until(const struct efsm_view *v, double s)
+{
+    efsm_set(v, L0MAIN_UNTIL, (double)v->t_us + s * 1e6);
+}
+
+static void end_with(const struct efsm_view *v, enum l0main_answer answer)
+{
+    track(v);
+    drive(v, 0.0, 0.0);
+    efsm_set(v, L0MAIN_TARGET, 0.0);
+    efsm_set(v, L0MAIN_ANSWER, answer);
+}
+
+/* What is left of a move that was broken off is nothing that the next one should make up for.
+ */
+static void forget(const struct efsm_view *v)
+{
+    set_pose(v, &(struct diffdrive_pose){0.0, 0.0, 0.0});
+}
+
+static void end_done(const struct efsm_view *v)
+{
+    end_with(v, L0MAIN_ANSWER_DONE);
+}
+
+static void end_halted(const struct efsm_view *v)
+{
+    end_with(v, L0MAIN_ANSWER_HALTED);
+    forget(v);
+}
+
+static void end_blocked(const struct efsm_view *v)
+{
+    end_with(v, L0MAIN_ANSWER_BLOCKED);
+    forget(v);
+}
+
+static void end_late(const struct efsm_view *v)
+{
+    end_with(v, L0MAIN_ANSWER_LATE);
+    forget(v);
+}
+
+static void end_sweep(const struct efsm_view *v)
+{
+    end_with(v, L0MAIN_ANSWER_NONE);
+}
+
+/* The new goal, seen from where the last move left the robot. */
+static struct diffdrive_pose aim(const struct efsm_view *v)
+{
+    const struct diffdrive_pose rest = pose_after(v);
+    const double turn_rad = in(v)->angle_rad;
+    const double way_m = in(v)->distance_m;
+    const double angle_rad = diffdrive_wrap(rest.angle_rad) + turn_rad;
+    switch ((enum diffdrive_carry)params(v)->carry) {
+    case DIFFDRIVE_CARRY_ANGLE:
+        return (struct diffdrive_pose){angle_rad, rest.x_m - way_m, 0.0};
+    case DIFFDRIVE_CARRY_POSE:
+        return (struct diffdrive_pose){
+            angle_rad, rest.x_m * cos(turn_rad) - rest.y_m * sin(turn_rad) - way_m,
+            rest.x_m * sin(turn_rad) + rest.y_m * cos(turn_rad)};
+    case DIFFDRIVE_CARRY_NOTHING:
+    case DIFFDRIVE_CARRY_COUNT:
+    default:
+        return (struct diffdrive_pose){turn_rad, -way_m, 0.0};
+    }
+}
+
+static void accept_go(const struct efsm_view *v)
+{
+    const struct diffdrive_pose goal = aim(v);
+    track(v);
+    set_pose(v, &goal);
+    efsm_set(v, L0MAIN_INTEGRAL, 0.0);
+    set_until(v, wait_s(params(v)->t0_s, diffdrive_inherent_t0_s(in(v)->period_s)) +
+                     (needs_turn(v, &goal) ? turn_wait_s(v) : go_wait_s(v)));
+}
+
+static void begin_turn(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    const double left_rad = diffdrive_left_to_turn(params(v), &pose);
+    const double control = copysign(params(v)->control_max, left_rad);
+    track(v);
+    drive(v, control, -control);
+    set_until(v, params(v)->patience_ratio * fabs(left_rad) / params(v)->angular_speed_radps +
+                     PATIENCE_S);
+}
+
+static void begin_pause(const struct efsm_view *v)
+{
+    track(v);
+    drive(v, 0.0, 0.0);
+    set_until(v, go_wait_s(v));
+}
+
+static void begin_go(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    const double top = diffdrive_top(params(v), pose.x_m, in(v)->obstacle_m);
+    track(v);
+    drive(v, top, top);
+    set_until(v, params(v)->patience_ratio * hypot(pose.x_m, pose.y_m) /
+                         params(v)->linear_speed_mps +
+                     PATIENCE_S);
+}
+
+static void steer(const struct efsm_view *v)
+{
+    const struct diffdrive_pose pose = pose_after(v);
+    const double error_rad = diffdrive_heading_error(&pose);
+    const double integral_rads =
+        diffdrive_integrated(efsm_get(v, L0MAIN_INTEGRAL), error_rad, in(v)->period_s);
+    const struct diffdrive_sight sight = {
+        .error_rad = error_rad,
+        .previous_rad = efsm_get(v, L0MAIN_ERROR),
+        .integral_rads = integral_rads,
+        .top = diffdrive_top(params(v), pose.x_m, in(v)->obstacle_m),
+        .period_s = in(v)->period_s,
+        .moved = in(v)->moved,
+        .now = {efsm_get(v, L0MAIN_LEFT), efsm_get(v, L0MAIN_RIGHT)}};
+    const struct diffdrive_controls u = diffdrive_steer(params(v), &sight);
+    track(v);
+    efsm_set(v, L0MAIN_INTEGRAL, integral_rads);
+    drive(v, u.left, u.right);
+}
+
+static void stop_before_obstacle(const struct efsm_view *v)
+{
+    track(v);
+    drive(v, 0.0, 0.0);
+    set_until(v, params(v)->blocked_timeout_s);
+}
+
+static void begin_sweep(const struct efsm_view *v)
+{
+    track(v);
+    efsm_set(v, L0MAIN_RAY_INDEX, 0.0);
+}
+
+static void look(const struct efsm_view *v)
+{
+    track(v);
+    efsm_set(v, L0MAIN_TARGET,
+             l0main_ray_rad(params(v), (unsigned)efsm_get(v, L0MAIN_RAY_INDEX)));
+}
+
+static void look_ahead(const struct efsm_view *v)
+{
+    track(v);
+    efsm_set(v, L0MAIN_TARGET, 0.0);
+}
+
+static void tell_ray(const struct efsm_view *v)
+{
+    track(v);
+    efsm_set(v, L0MAIN_ANSWER, L0MAIN_ANSWER_DATA);
+}
+
+static void await_resume(const struct efsm_view *v)
+{
+    track(v);
+    efsm_set(v, L0MAIN_RAY_INDEX, efsm_get(v, L0MAIN_RAY_INDEX) + 1.0);
+    set_until(v, params(v)->resume_timeout_s);
+}
+
+/* --- the table --------------------------------------------------------------------------- */
+
+static void tell(const struct efsm_view *v)
+{
+    struct l0main_out *out = v->out;
+    out->left = efsm_get(v, L0MAIN_LEFT);
+    out->right = efsm_get(v, L0MAIN_RIGHT);
+    out->target_rad = efsm_get(v, L0MAIN_TARGET);
+    out->request = v->now->state == L0MAIN_ECHO || v->now->state == L0MAIN_DONE;
+    out->answer = (enum l0main_answer)efsm_get(v, L0MAIN_ANSWER);
+    out->notice = (enum l0main_notice)efsm_get(v, L0MAIN_NOTICE);
+}
+
+static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
+    [L0MAIN_LISTEN] = {.name = "LISTEN", .output = tell},
+    [L0MAIN_START] = {.name = "START", .output = tell},
+    [L0MAIN_TURN] = {.name = "TURN", .output = tell},
+    [L0MAIN_PAUSE] = {.name = "PAUSE", .output = tell},
+    [L0MAIN_GO] = {.name = "GO", .output = tell},
+    [L0MAIN_BLOCKED] = {.name = "BLOCKED", .output = tell},
+    [L0MAIN_LIDAR] = {.name = "LIDAR", .output = tell},
+    [L0MAIN_ECHO] = {.name = "ECHO", .output = tell},
+    [L0MAIN_RAY] = {.name = "RAY", .output = tell},
+    [L0MAIN_RESUME] = {.name = "RESUME", .output = tell},
+    [L0MAIN_DONE] = {.name = "DONE", .output = tell},
+};
+
+/* Every action also tracks the pose and warns about a command that does not fit. Arcs into a
+ * state that drives wait: the motors need a period before there is something new to see. */
+/* clang-format off */
+static const struct efsm_arc arcs[] = {
+    {L0MAIN_LISTEN,  L0MAIN_START,   go,               accept_go,    "go / A+, X+, Y+ = goal, until+ = t + t0", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   lidar,            begin_sweep,  "lidar / J+ = 0", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  unfit,            track,        "another command / warn", .waits = true},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  idle,             track,        "no command", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_START,   L0MAIN_START,   start_waits,      track,        "t < until", .waits = true},
+    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,   "t >= until & |A| > atol / L+, R+ = +-uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,     "t >= until & ahead & |A| <= atol & X < -stol / L+, R+ = uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,     "t >= until & |A| <= atol & X >= -stol / done", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_TURN,    turns,            track,        "|A| > atol", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  turned_there,     end_done,     "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_GO,      turned_goes,      begin_go,     "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_PAUSE,   turned_waits,     begin_pause,  "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  turn_late,        end_late,     "t >= until / error", .waits = false},
+    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   pauses,           track,        "t < until or !ahead", .waits = true},
+    {L0MAIN_PAUSE,   L0MAIN_GO,      pause_over,       begin_go,     "t >= until & ahead / L+, R+ = uMax", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_GO,      L0MAIN_GO,      goes,             steer,        "X < -stol & Q > sdist / L+, R+ = uL, uR", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  arrived,          end_done,     "X >= -stol / L+, R+ = 0, done", .waits = false},
+    {L0MAIN_GO,      L0MAIN_BLOCKED, obstructed,       stop_before_obstacle, "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  go_late,          end_late,     "t >= until / error", .waits = false},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, stays_blocked,    track,        "Q <= sdist & t < until", .waits = true},
+    {L0MAIN_BLOCKED, L0MAIN_GO,      clear,            begin_go,     "Q > sdist / L+, R+ = uMax", .waits = true},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  blocked_too_long, end_blocked,  "Q <= sdist & t >= until / blocked", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_ECHO,    next_ray,         look,         "J < n / P+ = scan[J]", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_DONE,    no_more_rays,     look_ahead,   "J >= n / P+ = 0", .waits = false},
+    {L0MAIN_ECHO,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0, halted", .waits = false},
+    {L0MAIN_ECHO,    L0MAIN_ECHO,    no_update,        track,        "!u", .waits = true},
+    {L0MAIN_ECHO,    L0MAIN_RAY,     update,           tell_ray,     "u / data", .waits = false},
+    {L0MAIN_RAY,     L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0", .waits = false},
+    {L0MAIN_RAY,     L0MAIN_RESUME,  no_halt,          await_resume, "J+ = J + 1, until+ = t + tout", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_RESUME,  awaits_resume,    track,        "!resume & t < until", .waits = true},
+    {L0MAIN_RESUME,  L0MAIN_ECHO,    resume_ray,       look,         "resume & J < n / P+ = scan[J]", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_DONE,    resume_end,       look_ahead,   "resume & J >= n / P+ = 0", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  resume_lost,      end_sweep,    "!resume & t >= until / P+ = 0", .waits = false},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
+    {L0MAIN_DONE,    L0MAIN_DONE,    no_update,        track,        "!u", .waits = true},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  update,           end_done,     "u / done", .waits = false},
+};
+/* clang-format on */
+
+static const char *const cells[L0MAIN_CELL_COUNT] = {
+    [L0MAIN_ANGLE] = "A",  [L0MAIN_X] = "X",           [L0MAIN_Y] = "Y",
+    [L0MAIN_ERROR] = "eA", [L0MAIN_INTEGRAL] = "I",    [L0MAIN_LEFT] = "L",
+    [L0MAIN_RIGHT] = "R",  [L0MAIN_UNTIL] = "until",   [L0MAIN_RAY_INDEX] = "J",
+    [L0MAIN_TARGET] = "P", [L0MAIN_ANSWER] = "answer", [L0MAIN_NOTICE] = "notice",
+};
+
+const struct efsm_table l0main_table = {
+    .name = "l0main",
+    .purpose = "Obeys go, lidar, resume and halt: the lowest level of the "
+               "differential-drive robot.",
+    .states = states,
+    .state_count = L0MAIN_STATE_COUNT,
+    .arcs = arcs,
+    .arc_count = COUNT(arcs),
+    .cells = cells,
+    .cell_count = L0MAIN_CELL_COUNT,
+    .initial = L0MAIN_LISTEN,
+};
+
+void l0main_reset(struct efsm *m, int64_t t_us)
+{
+    efsm_reset(&l0main_table, m, t_us);
+    for (size_t k = 0; k < L0MAIN_CELL_COUNT; k++) {
+        efsm_init_cell(m, k, 0.0);
+    }
+}
+
+double l0main_ray_rad(const struct diffdrive_params *p, unsigned index)
+{
+    if (!(p->scan_count > 1.0)) {
+        return 0.0;
+    }
+    return p->scan_span_rad * (0.5 - (double)index / (p->scan_count - 1.0));
+}

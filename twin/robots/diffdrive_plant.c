@@ -1,0 +1,120 @@
+#include "twin/robots/diffdrive_plant.h"
+
+#include <math.h>
+
+#include "twin/robots/diffdrive_control.h"
+#include "twin/robots/world.h"
+
+#define PI             3.14159265358979323846
+#define SUBSTEP_US     1000 /* far below any motor's lag */
+#define RIPPLE_KEPT    0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
+#define CONTROL_MARGIN 1e-9 /* a control at the edge of the dead zone moves the motor */
+
+/* Speed that a motor tends to. Turning on the spot has a scale of its own: wheels slip. */
+static double aim_mps(const struct diffdrive_params *p, double control, double gain_ratio,
+                      bool spins)
+{
+    if (!(fabs(control) >= p->dead_zone - CONTROL_MARGIN)) {
+        return 0.0;
+    }
+    const double full_mps =
+        spins ? p->angular_speed_radps * p->track_m / 2.0 : p->linear_speed_mps;
+    const double u = fmin(fmax(control, -p->control_limit), p->control_limit);
+    return full_mps * u / p->control_max * gain_ratio;
+}
+
+static double true_track_m(const struct diffdrive_params *p)
+{
+    return p->track_m * (1.0 + p->track_error_ratio);
+}
+
+static void move_body(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                      double left_m, double right_m)
+{
+    const double way_m = (left_m + right_m) / 2.0;
+    const double turn_rad = (right_m - left_m) / true_track_m(p);
+    const double along_rad = plant->pose[2] + turn_rad / 2.0;
+    plant->pose[0] += way_m * cos(along_rad);
+    plant->pose[1] += way_m * sin(along_rad);
+    plant->pose[2] = diffdrive_wrap(plant->pose[2] + turn_rad);
+}
+
+/* Hold the body where it was when it would now be in an obstacle. One that stood in an obstacle
+ * already, because that came, may leave it. */
+static void bump(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                 const struct world *world, double from_x_m, double from_y_m)
+{
+    const bool moved = fabs(plant->pose[0] - from_x_m) + fabs(plant->pose[1] - from_y_m) > 0.0;
+    if (!world || !moved ||
+        !world_blocked(world, plant->pose[0], plant->pose[1], p->radius_m) ||
+        world_blocked(world, from_x_m, from_y_m, p->radius_m)) {
+        return;
+    }
+    plant->pose[0] = from_x_m;
+    plant->pose[1] = from_y_m;
+    plant->bumps++;
+}
+
+void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                          const struct world *world, const double control[DIFFDRIVE_WHEELS],
+                          int64_t period_us)
+{
+    const bool spins = control[DIFFDRIVE_LEFT] * control[DIFFDRIVE_RIGHT] < 0.0;
+    const double aims_mps[DIFFDRIVE_WHEELS] = {
+        aim_mps(p, control[DIFFDRIVE_LEFT], p->gain_left_ratio, spins),
+        aim_mps(p, control[DIFFDRIVE_RIGHT], p->gain_right_ratio, spins)};
+    const int64_t steps = (period_us + SUBSTEP_US - 1) / SUBSTEP_US;
+    const double h_s = (double)period_us * 1e-6 / (double)steps;
+    const double kept = pow(RIPPLE_KEPT, h_s * 1e3);
+    const double fresh = p->ripple_ratio * sqrt(1.0 - kept * kept);
+    const double count_m =
+        2.0 * PI * p->wheel_radius_m * (1.0 + p->wheel_radius_error_ratio) / p->encoder_counts;
+    const double from_x_m = plant->pose[0];
+    const double from_y_m = plant->pose[1];
+    for (int64_t k = 0; k < steps; k++) {
+        double way_m[DIFFDRIVE_WHEELS];
+        for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
+            plant->ripple[i] *= kept;
+            if (fresh > 0.0) {
+                plant->ripple[i] += fresh * robot_random_normal(&plant->random);
+            }
+            const double target_mps = aims_mps[i] * (1.0 + plant->ripple[i]);
+            plant->speed_mps[i] += h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
+            way_m[i] = plant->speed_mps[i] * h_s;
+            plant->counts[i] += way_m[i] / count_m;
+        }
+        move_body(plant, p, way_m[DIFFDRIVE_LEFT], way_m[DIFFDRIVE_RIGHT]);
+    }
+    bump(plant, p, world, from_x_m, from_y_m);
+}
+
+void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE_WHEELS])
+{
+    for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
+        const double whole = floor(plant->counts[i]);
+        counts[i] = whole - plant->told[i];
+        plant->told[i] = whole;
+    }
+}
+
+void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
+                              const struct diffdrive_params *p, double *forward_mps,
+                              double *turn_radps)
+{
+    const double left_mps = plant->speed_mps[DIFFDRIVE_LEFT];
+    const double right_mps = plant->speed_mps[DIFFDRIVE_RIGHT];
+    *forward_mps = (left_mps + right_mps) / 2.0;
+    *turn_radps = (right_mps - left_mps) / true_track_m(p);
+}
+
+double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                            const struct world *world, double yaw_rad)
+{
+    const struct lidar_params lidar = {.range_max_m = p->lidar_range_m,
+                                       .noise_m = p->lidar_noise_m};
+    if (!world) {
+        return p->lidar_range_m;
+    }
+    return world_lidar(world, &lidar, plant->pose[0], plant->pose[1], plant->pose[2] + yaw_rad,
+                       robot_random_normal(&plant->random));
+}

@@ -1,0 +1,40 @@
+/* twin/robots/diffdrive_plant.h - the body of the differential-drive robot: motors, wheels,
+ * encoders, and where it really is.
+ *
+ * Equations 16 to 20 of docs/model/diffdrive.md. Plain data. Pure.
+ */
+#ifndef TWIN_ROBOTS_DIFFDRIVE_PLANT_H
+#define TWIN_ROBOTS_DIFFDRIVE_PLANT_H
+
+#include "twin/robots/diffdrive_params.h"
+
+enum { DIFFDRIVE_LEFT, DIFFDRIVE_RIGHT, DIFFDRIVE_WHEELS };
+
+struct diffdrive_plant {
+    double pose[3]; /* x_m, y_m, psi_rad in the world: the truth */
+    double speed_mps[DIFFDRIVE_WHEELS];
+    double ripple[DIFFDRIVE_WHEELS]; /* of the speed, relative */
+    double counts[DIFFDRIVE_WHEELS]; /* of the encoders since the start, not yet whole */
+    double told[DIFFDRIVE_WHEELS];   /* whole counts that were read before */
+    struct robot_random random;
+    uint32_t bumps; /* steps in which an obstacle held the body */
+};
+
+/* One period with these controls. An obstacle stops the body, not the wheels. */
+void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                          const struct world *world, const double control[DIFFDRIVE_WHEELS],
+                          int64_t period_us);
+
+/* Whole encoder counts since the last reading. */
+void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE_WHEELS]);
+
+/* Body velocity: forward and counter-clockwise. */
+void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
+                              const struct diffdrive_params *p, double *forward_mps,
+                              double *turn_radps);
+
+/* What the lidar reads at this angle of its servo. */
+double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
+                            const struct world *world, double yaw_rad);
+
+#endif
