@@ -112,7 +112,7 @@ static void begin_robot(struct diffdrive *d, const struct row *row, unsigned see
     set(values, "gain_right_ratio", 1.0 + MISMATCH * robot_random_normal(&random));
     const struct robot_setup setup = {.parameters = values,
                                       .seed = (uint64_t)seed << 40 | (uint64_t)run << 8 | 1,
-                                      .period_us = row->period_ms * 1000};
+                                      .period_us = (int64_t)row->period_ms * 1000};
     diffdrive_kind.init(d, &setup);
 }
 
@@ -149,7 +149,7 @@ static void run_robot(const struct row *row, unsigned seed, unsigned run, struct
         ideal[0] += moves[k].way_m * cos(ideal[2]);
         ideal[1] += moves[k].way_m * sin(ideal[2]);
         e->time_s[run] += move(&d, k, e);
-        const size_t i = run * MOVES + (size_t)k;
+        const size_t i = (size_t)run * MOVES + (size_t)k;
         e->move_mm[i] = 1e3 * hypot(d.plant.pose[0] - goal_x_m, d.plant.pose[1] - goal_y_m);
         e->heading_deg[i] = fabs(diffdrive_wrap(d.plant.pose[2] - heading_rad)) * 180.0 / PI;
     }
