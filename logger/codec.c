@@ -184,6 +184,16 @@ static bool reply_stamp(struct json_scan *s, struct event *e)
     return scan_stamp(s, &e->reply.source_us);
 }
 
+static bool reply_sim(struct json_scan *s, struct event *e)
+{
+    e->reply.sim_us = LAB_TIME_NONE;
+    if (!scan_stamp(s, &e->reply.sim_us)) {
+        return false;
+    }
+    e->reply.has_sim = e->reply.sim_us != LAB_TIME_NONE;
+    return true;
+}
+
 static bool reply_start(struct json_scan *s, struct event *e)
 {
     return scan_stamp(s, &e->reply.source_start_us);
@@ -254,12 +264,13 @@ static bool scan_reply(struct json_scan *s, struct event *e)
     static const struct member members[] = {
         {"id", false, reply_id},         {"t", false, reply_stamp},
         {"t_start", false, reply_start}, {"status", true, reply_status},
-        {"values", false, reply_values},
+        {"values", false, reply_values}, {"sim_t", false, reply_sim},
     };
     e->reply.id[0] = '\0';
     e->reply.status = REPLY_STATUS_COUNT;
     e->reply.source_us = LAB_TIME_NONE;
     e->reply.source_start_us = LAB_TIME_NONE;
+    e->reply.has_sim = false;
     e->reply.value_count = 0;
     e->reply.values_left_out = 0;
     return scan_members(s, e, members, COUNT(members), "\"status\" is missing");
@@ -268,6 +279,16 @@ static bool scan_reply(struct json_scan *s, struct event *e)
 static bool telemetry_stamp(struct json_scan *s, struct event *e)
 {
     return scan_stamp(s, &e->telemetry.source_us);
+}
+
+static bool telemetry_sim(struct json_scan *s, struct event *e)
+{
+    e->telemetry.sim_us = LAB_TIME_NONE;
+    if (!scan_stamp(s, &e->telemetry.sim_us)) {
+        return false;
+    }
+    e->telemetry.has_sim = e->telemetry.sim_us != LAB_TIME_NONE;
+    return true;
 }
 
 static bool telemetry_seq(struct json_scan *s, struct event *e)
@@ -310,8 +331,10 @@ static bool scan_telemetry(struct json_scan *s, struct event *e)
         {"t", false, telemetry_stamp},   {"seq", false, telemetry_seq},
         {"boot", false, telemetry_boot}, {"nu", false, telemetry_nu},
         {"tau", false, telemetry_tau},   {"pose", false, telemetry_pose},
+        {"sim_t", false, telemetry_sim},
     };
     e->telemetry.source_us = LAB_TIME_NONE;
+    e->telemetry.has_sim = false;
     e->telemetry.seq = -1;
     e->telemetry.boot[0] = '\0';
     e->telemetry.nu_count = 0;

@@ -27,6 +27,9 @@ void codec_write_reply(struct json_writer *w, const struct event_reply *reply)
     if (reply->source_us != LAB_TIME_NONE) {
         json_write_seconds(w, "t", reply->source_us);
     }
+    if (reply->has_sim) {
+        json_write_seconds(w, "sim_t", reply->sim_us);
+    }
     json_write_text(w, "status", reply_status_name(reply->status));
     if (reply->value_count > 0) {
         json_write_object(w, "values");
@@ -57,6 +60,9 @@ void codec_write_telemetry(struct json_writer *w, const struct event_telemetry *
     json_write_object(w, NULL);
     if (telemetry->source_us != LAB_TIME_NONE) {
         json_write_seconds(w, "t", telemetry->source_us);
+    }
+    if (telemetry->has_sim) {
+        json_write_seconds(w, "sim_t", telemetry->sim_us);
     }
     if (telemetry->seq >= 0) {
         json_write_int(w, "seq", telemetry->seq);

@@ -71,6 +71,8 @@ struct event_reply {
     char id[EVENT_ID_MAX]; /* "" when absent */
     enum reply_status status;
     int64_t source_us;       /* robot's clock at the end; LAB_TIME_NONE when absent */
+    bool has_sim;            /* simulated time was told ("sim_t") */
+    int64_t sim_us;          /* at the end */
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX];
@@ -80,7 +82,9 @@ struct event_reply {
 };
 
 struct event_telemetry {
-    int64_t source_us;                      /* robot's clock; LAB_TIME_NONE when absent */
+    int64_t source_us; /* robot's clock; LAB_TIME_NONE when absent */
+    bool has_sim;      /* simulated time was told ("sim_t") */
+    int64_t sim_us;
     int64_t seq;                            /* >= 0; -1 when absent */
     char boot[EVENT_BOOT_MAX];              /* "" when absent */
     size_t nu_count, tau_count, pose_count; /* 0..EVENT_AXES_MAX */

@@ -1,5 +1,7 @@
 #include "logger/record_json.h"
 
+#include <math.h>
+
 static const char *timeout_side(const struct entry *e)
 {
     if (e->timed_out[SIDE_REAL]) {
@@ -32,6 +34,12 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     json_write_text(w, "verdict", verdict_name(entry->verdict));
     if (timeout_side(entry)) {
         json_write_text(w, "timeout_side", timeout_side(entry));
+    }
+    if (isfinite(entry->virtual_pace)) {
+        json_write_real(w, "virtual_pace", entry->virtual_pace);
+    }
+    if (entry->explained_by_pace) {
+        json_write_text(w, "explained_by", "pace");
     }
     write_optional_seconds(w, "lag_uncertainty_s", entry->lag_uncertainty_us);
     write_optional_seconds(w, "real_motion_s", entry->motion_us[SIDE_REAL]);

@@ -359,6 +359,8 @@ static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
     hash = mix_int(hash, p->record);
     hash = mix_int(hash, p->expected[SIDE_REAL]);
     hash = mix_int(hash, p->expected[SIDE_VIRTUAL]);
+    hash = mix_int(hash, p->source_clock[SIDE_REAL]);
+    hash = mix_int(hash, p->source_clock[SIDE_VIRTUAL]);
     hash = mix_int(hash, p->sync_tolerance_us);
     hash = mix_int(hash, p->timeout_us);
     hash = mix_real(hash, p->value_tolerance_abs);

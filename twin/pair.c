@@ -242,9 +242,15 @@ static void note_clock_jump(const struct pair_run *run, enum side side,
     }
 }
 
-static void take_stamp(const struct pair_run *run, enum side side, int64_t source_us)
+/* sim_us: NULL when the message told no simulated time. */
+static void take_stamp(const struct pair_run *run, enum side side, int64_t source_us,
+                       const int64_t *sim_us)
 {
-    if (source_us != LAB_TIME_NONE) {
+    const bool simulated = run->p->source_clock[side] == PAIR_CLOCK_SIMULATION;
+    if (sim_us || (simulated && source_us != LAB_TIME_NONE)) {
+        pace_sample(&run->pair->side[side].pace, run->t_us, sim_us ? *sim_us : source_us);
+    }
+    if (source_us != LAB_TIME_NONE && !simulated) {
         note_clock_jump(run, side,
                         clock_map_sample(&run->pair->side[side].clock, &run->p->clock,
                                          run->t_us, source_us));
@@ -263,8 +269,10 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     slot->reply_us[side] = run->t_us;
     slot->status[side] = (uint8_t)r->status;
     if (r->source_us != LAB_TIME_NONE) {
-        slot->transport_us[side] = clock_map_transport_us(map, run->t_us, r->source_us);
-        slot->clock_sd_us[side] = clock_map_sd_us(map, run->t_us);
+        if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
+            slot->transport_us[side] = clock_map_transport_us(map, run->t_us, r->source_us);
+            slot->clock_sd_us[side] = clock_map_sd_us(map, run->t_us);
+        }
         if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us) {
             slot->motion_us[side] = r->source_us - r->source_start_us;
         }
@@ -280,7 +288,8 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
 static void on_reply(const struct pair_run *run)
 {
     run->pair->counts.replies++;
-    take_stamp(run, run->event->side, run->event->reply.source_us);
+    const struct event_reply *r = &run->event->reply;
+    take_stamp(run, run->event->side, r->source_us, r->has_sim ? &r->sim_us : NULL);
     struct pair_slot *slot = pair_match_reply(run);
     if (!slot) {
         return;
@@ -305,6 +314,7 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
         pair_alarm(run, ALARM_REBOOT, s, "", "the %s robot started anew (boot %s, before %s)",
                    side_name(s), boot, side->boot);
         clock_map_restart(&side->clock);
+        side->pace = (struct pace){0};
         side->last_seq = -1;
     }
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
@@ -322,6 +332,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
                    "the %s robot's seq began anew at %lld, before %lld", side_name(s),
                    (long long)seq, (long long)side->last_seq);
         clock_map_restart(&side->clock);
+        side->pace = (struct pace){0};
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
         side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
     } else if (seq <= side->last_seq) {
@@ -337,7 +348,7 @@ static void on_telemetry(const struct pair_run *run)
     side->telemetry++;
     note_boot(run, side, m->boot);
     note_seq(run, side, m->seq);
-    take_stamp(run, run->event->side, m->source_us);
+    take_stamp(run, run->event->side, m->source_us, m->has_sim ? &m->sim_us : NULL);
     if (m->nu_count > 0) {
         side->nu_count = (uint8_t)m->nu_count;
         memcpy(side->nu, m->nu, m->nu_count * sizeof m->nu[0]);

@@ -18,6 +18,7 @@
 #include "twin/clock_map.h"
 #include "twin/effect.h"
 #include "twin/efsm.h"
+#include "twin/pace.h"
 #include "twin/parameters.h"
 
 enum {
@@ -63,12 +64,20 @@ enum pair_promotion {
     PAIR_PROMOTION_COUNT
 };
 
+/* What a side's `t` counts. */
+enum pair_clock {
+    PAIR_CLOCK_WALL,       /* real time, on a clock of its own */
+    PAIR_CLOCK_SIMULATION, /* simulated time, which may run faster or slower */
+    PAIR_CLOCK_COUNT
+};
+
 struct pair_params {
     char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
     enum pair_kind kind;
     enum pair_mode mode;
     enum pair_record record;
     enum pair_presence expected[SIDE_COUNT];
+    enum pair_clock source_clock[SIDE_COUNT];
     int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
     int64_t timeout_us;           /* > 0, from a side's command to its reply */
     double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
@@ -149,6 +158,7 @@ struct pair_side {
     struct efsm dispatch; /* link mode: READY or BUSY */
     int8_t busy_slot;     /* link mode: command it works on, -1 none */
     struct clock_map clock;
+    struct pace pace;
     struct travel_kalman kalman;
     uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
     int64_t next_probe_us;

@@ -8,6 +8,8 @@
 
 /* Half width of a 95 % interval in sigmas. */
 static const double Z95 = 1.96;
+/* A simulator within one per cent of real time is in real time. */
+static const double PACE_MATTERS = 0.01;
 
 /* How much of the lag transport and clocks may explain (docs/model/pair.md, eq. 3): the
  * difference of the two replies' delays beyond the fastest, where both are known, plus what the
@@ -60,6 +62,27 @@ static enum verdict judge(const struct entry *e, const struct pair_slot *slot,
     return e->lag_us > 0 ? VERDICT_AHEAD : VERDICT_BEHIND;
 }
 
+/* A simulator whose time runs slower than the lab's is late though its model may be right: had
+ * it run at pace 1, its lap would have been pace times as long. */
+static void explain_by_pace(const struct pair *pair, const struct pair_params *p,
+                            struct entry *e)
+{
+    double ratio = 1.0;
+    double se = 0.0;
+    if (!pace_read(&pair->side[SIDE_VIRTUAL].pace, &ratio, &se)) {
+        return;
+    }
+    e->virtual_pace = ratio;
+    const bool off = fabs(ratio - 1.0) > PACE_MATTERS && fabs(ratio - 1.0) > 3.0 * se;
+    if (off && (e->verdict == VERDICT_AHEAD || e->verdict == VERDICT_BEHIND)) {
+        const double lag_us =
+            (double)e->lap_us[SIDE_REAL] - ratio * (double)e->lap_us[SIDE_VIRTUAL];
+        const double slack_us =
+            (double)p->sync_tolerance_us + 2.0 * se * (double)e->lap_us[SIDE_VIRTUAL];
+        e->explained_by_pace = fabs(lag_us) <= slack_us;
+    }
+}
+
 static void fill_entry(const struct pair *pair, const struct pair_params *p,
                        const struct pair_slot *slot, struct entry *e)
 {
@@ -88,6 +111,8 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
         e->lag_uncertainty_us = lag_uncertainty_us(pair, slot);
     }
     e->verdict = judge(e, slot, p);
+    e->virtual_pace = nan("");
+    explain_by_pace(pair, p, e);
 }
 
 static void emit_entry(const struct pair_run *run, const struct entry *e)
@@ -231,6 +256,7 @@ void pair_write_overflow(const struct pair_run *run, const struct event_command 
                       .displacement_m = command->displacement_m,
                       .lag_us = LAB_TIME_NONE,
                       .lag_uncertainty_us = LAB_TIME_NONE,
+                      .virtual_pace = nan(""),
                       .verdict = VERDICT_OVERFLOW};
     memcpy(e.id, command->id, sizeof e.id);
     memcpy(e.op, command->op, sizeof e.op);

@@ -69,8 +69,18 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 /* ---- clocks -------------------------------------------------------------------------------
  */
 
-static void write_clock(struct json_writer *w, const char *key, const struct clock_map *c)
+static void write_pace(struct json_writer *w, const struct pace *pace)
 {
+    double ratio = nan("");
+    double se = nan("");
+    (void)pace_read(pace, &ratio, &se);
+    json_write_real(w, "pace", ratio);
+    json_write_real(w, "pace_se", se);
+}
+
+static void write_clock(struct json_writer *w, const char *key, const struct pair_side *side)
+{
+    const struct clock_map *c = &side->clock;
     const bool known = c->state != CLOCK_MAP_NONE;
     const bool locked = c->state == CLOCK_MAP_LOCKED;
     json_write_object(w, key);
@@ -89,6 +99,7 @@ static void write_clock(struct json_writer *w, const char *key, const struct clo
     json_write_seconds(w, "last_jump_s", c->jumps > 0 ? c->last_jump_us : LAB_TIME_NONE);
     json_write_int(w, "restarts", (int64_t)c->restarts);
     json_write_int(w, "refused", (int64_t)c->refused);
+    write_pace(w, &side->pace);
     json_write_close(w);
 }
 
@@ -98,7 +109,7 @@ void pair_report_clock(struct json_writer *w, const char *key, const struct pair
     (void)p;
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        write_clock(w, side_name(s), &pair->side[s].clock);
+        write_clock(w, side_name(s), &pair->side[s]);
     }
     json_write_close(w);
 }

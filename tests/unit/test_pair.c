@@ -321,6 +321,54 @@ static void test_clock_jump(void)
     script_close(&s);
 }
 
+/* A simulator at 0.8 of real time with the right model: late, and it is said why. */
+static void test_pace(void)
+{
+    static const struct {
+        const char *row;
+        double pace;
+        double virtual_lap_s;
+        bool simulation_clock; /* by t; else by an explicit sim_t */
+        const char *verdict;
+        bool explained;
+    } rows[] = {
+        {"slow simulator, right model", 0.8, 5.0, false, "BEHIND", true},
+        {"the same told by t", 0.8, 5.0, true, "BEHIND", true},
+        {"slow simulator, wrong model", 0.8, 7.0, false, "BEHIND", false},
+        {"fast simulator", 1.25, 3.2, false, "AHEAD", true},
+        {"real time, wrong model", 1.0, 5.0, false, "BEHIND", false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct script s;
+        script_init(&s, 1);
+        s.params[0].source_clock[SIDE_VIRTUAL] =
+            rows[i].simulation_clock ? PAIR_CLOCK_SIMULATION : PAIR_CLOCK_WALL;
+        script_open(&s);
+        for (int k = 0; k < 100; k++) {
+            struct event e = script_event("r1", AT(k * 0.1), EVENT_TELEMETRY, SIDE_VIRTUAL);
+            const int64_t sim_us = (int64_t)(k * 0.1e6 * rows[i].pace);
+            e.telemetry.seq = k;
+            e.telemetry.source_us = rows[i].simulation_clock ? sim_us : LAB_TIME_NONE;
+            e.telemetry.has_sim = !rows[i].simulation_clock;
+            e.telemetry.sim_us = sim_us;
+            lab_step(s.lab, &e, &s.fx);
+        }
+        script_clear(&s);
+        script_command(&s, "r1", AT(20), "c");
+        script_reply(&s, "r1", AT(20 + fmin(4.0, rows[i].virtual_lap_s)),
+                     rows[i].virtual_lap_s < 4.0 ? SIDE_VIRTUAL : SIDE_REAL, "c", DONE);
+        script_reply(&s, "r1", AT(20 + fmax(4.0, rows[i].virtual_lap_s)),
+                     rows[i].virtual_lap_s < 4.0 ? SIDE_REAL : SIDE_VIRTUAL, "c", DONE);
+        const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
+        CHECK_TEXT(rows[i].row, verdict_name(entry->entry.verdict), rows[i].verdict);
+        CHECK_NEAR(rows[i].row, entry->entry.virtual_pace, rows[i].pace, 1e-6, 0);
+        CHECK_INT(rows[i].row, entry->entry.explained_by_pace, rows[i].explained);
+        CHECK_INT(rows[i].row, script_count(&s, EFFECT_ALARM), 0);
+        script_close(&s);
+    }
+}
+
 static void test_alarm_rate(void)
 {
     static struct script s;
@@ -404,6 +452,7 @@ int main(void)
     CU_add_test(suite, "telemetry", test_telemetry);
     CU_add_test(suite, "unresolved", test_unresolved);
     CU_add_test(suite, "clock jump", test_clock_jump);
+    CU_add_test(suite, "pace", test_pace);
     CU_add_test(suite, "alarm rate", test_alarm_rate);
     CU_add_test(suite, "probes", test_probes);
     CU_add_test(suite, "calibration", test_calibration);
