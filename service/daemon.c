@@ -71,6 +71,13 @@ static enum status source_command(void *context, const char *pair, const char *p
                                          status_name(status));
 }
 
+static size_t source_machines(void *context, size_t pair, enum side side,
+                              char out[WEB_MACHINES_MAX])
+{
+    struct daemon *d = context;
+    return robot_states_read(d->states, pair, side, out);
+}
+
 static enum status source_request(void *context, const char *payload, size_t bytes,
                                   struct err *err)
 {
@@ -135,6 +142,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .release = source_release,
         .command = source_command,
         .request = source_request,
+        .machines = source_machines,
         .metrics = source_metrics,
         .now = source_now,
     };
@@ -278,7 +286,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
     inbox_keep_from(d->inbox, d->restore.from);
     inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
     note(d, "start");
-    enum status status = gateway_start(&d->file->broker, d->inbox, &d->gateway, err);
+    enum status status = gateway_start(&d->file->broker, d->inbox, d->states, &d->gateway, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -326,6 +334,10 @@ static enum status start_parts(struct daemon *d, struct err *err)
                               &d->views);
         if (status != STATUS_OK) {
             return err_set(err, status, "views", 0, 0, "no memory");
+        }
+        status = robot_states_create(&d->params, &d->states);
+        if (status != STATUS_OK) {
+            return err_set(err, status, "robot states", 0, 0, "no memory");
         }
         /* Before anything is said to the outside: its address may be taken. */
         status = start_web(d, err);
@@ -378,6 +390,7 @@ static bool finish(struct daemon *d)
     keeper_destroy(d->keeper);
     gateway_destroy(d->gateway);
     views_destroy(d->views);
+    robot_states_destroy(d->states);
     inbox_destroy(d->inbox);
     if (d->wake_fd >= 0) {
         (void)close(d->wake_fd);

@@ -30,6 +30,7 @@ struct daemon {
     int wake_fd;
     struct inbox *inbox;
     struct views *views;
+    struct robot_states *states;
     struct web *web;
     struct gateway *gateway;
     struct keeper *keeper;

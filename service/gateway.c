@@ -14,6 +14,7 @@ struct gateway {
     char prefix[LAB_PREFIX_MAX];
     size_t prefix_bytes;
     struct inbox *inbox;
+    struct robot_states *states;
     struct mqtt_client *client;
     _Atomic uint64_t oversized, ignored;
 };
@@ -48,6 +49,9 @@ static void take_message(void *context, const char *topic, const void *payload, 
         atomic_fetch_add_explicit(&g->ignored, 1, memory_order_relaxed);
         return;
     }
+    if (robot_states_take(g->states, g->prefix, topic, payload, bytes)) {
+        return;
+    }
     memcpy(m.topic, topic, topic_bytes + 1);
     if (bytes > MESSAGE_PAYLOAD_MAX) {
         m.kept_bytes = MESSAGE_PAYLOAD_MAX;
@@ -66,13 +70,16 @@ static enum status connect_client(struct gateway *g, const struct broker_options
 {
     char filters[16 * (CODEC_PREFIX_MAX + 32)];
     struct mqtt_client_topic topics[MQTT_CLIENT_TOPICS_MAX];
-    const size_t count = codec_topics(g->prefix, filters, sizeof filters);
+    char machines[CODEC_PREFIX_MAX + 32];
+    size_t count = codec_topics(g->prefix, filters, sizeof filters);
     const char *filter = filters;
     for (size_t i = 0; i < count; i++) {
         const size_t bytes = strlen(filter);
         topics[i] = (struct mqtt_client_topic){filter, is_telemetry(filter, bytes) ? 0 : 1};
         filter += bytes + 1;
     }
+    (void)snprintf(machines, sizeof machines, "%s/+/+/machines", g->prefix);
+    topics[count++] = (struct mqtt_client_topic){machines, 0};
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", g->prefix);
     const struct mqtt_client_options options = {
@@ -103,7 +110,7 @@ static enum status connect_client(struct gateway *g, const struct broker_options
 }
 
 enum status gateway_start(const struct broker_options *broker, struct inbox *inbox,
-                          struct gateway **out, struct err *err)
+                          struct robot_states *states, struct gateway **out, struct err *err)
 {
     struct gateway *g = calloc(1, sizeof *g);
     if (!g) {
@@ -112,6 +119,7 @@ enum status gateway_start(const struct broker_options *broker, struct inbox *inb
     memcpy(g->prefix, broker->prefix, sizeof g->prefix);
     g->prefix_bytes = strlen(g->prefix);
     g->inbox = inbox;
+    g->states = states;
     const enum status status = connect_client(g, broker, err);
     if (status != STATUS_OK) {
         free(g);

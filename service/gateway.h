@@ -15,6 +15,7 @@
 #include "config/lab_file.h"
 #include "service/inbox.h"
 #include "service/mqtt_client.h"
+#include "service/robot_states.h"
 
 struct gateway;
 
@@ -23,10 +24,12 @@ struct gateway_counts {
     uint64_t ignored;   /* messages whose topic is too long, or the daemon's own */
 };
 
-/* Connect in the background, subscribe and hand everything to inbox. Both are borrowed for the
- * life of the gateway. Errors as of mqtt_client_create(). */
+/* Connect in the background, subscribe and hand everything to inbox, but for the robots' own
+ * machine states, which go to states. All are borrowed for the life of the gateway. Errors as
+ * of mqtt_client_create(). */
 MUST_USE enum status gateway_start(const struct broker_options *broker, struct inbox *inbox,
-                                   struct gateway **out, struct err *err);
+                                   struct robot_states *states, struct gateway **out,
+                                   struct err *err);
 
 /* A message under the prefix: "<prefix>/<pair>/<what>". Any thread; errors as of
  * mqtt_client_publish(). */

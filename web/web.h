@@ -36,6 +36,8 @@ struct view {
     struct view_health health;
 };
 
+enum { WEB_MACHINES_MAX = 8192 };
+
 /* Writes metrics in the Prometheus text format; see web/metrics.h. */
 struct metrics;
 
@@ -49,6 +51,9 @@ struct web_source {
      * STATUS_E_IO: not connected. */
     enum status (*command)(void *context, const char *pair, const char *payload, size_t bytes,
                            struct err *err);
+    /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
+     */
+    size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
     /* A wish about parameter sets, one JSON object {"pair","action","version","by"}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
     enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);

@@ -33,6 +33,7 @@ struct fixture {
     atomic_int commands;
     pthread_mutex_t lock;
     char command_pair[EVENT_PAIR_MAX], command_payload[EVENT_RAW_MAX + 1];
+    char request[256];         /* the last wish about parameter sets */
     uint64_t entry_n, alarm_n; /* records stored */
 };
 
@@ -89,12 +90,35 @@ static inline int64_t fixture_now(void *context)
     return fixture_us(1000);
 }
 
+static inline enum status fixture_request(void *context, const char *payload, size_t bytes,
+                                          struct err *err)
+{
+    struct fixture *f = context;
+    (void)err;
+    (void)snprintf(f->request, sizeof f->request, "%.*s", (int)bytes, payload);
+    return STATUS_OK;
+}
+
+static inline size_t fixture_machines(void *context, size_t pair, enum side side,
+                                      char out[WEB_MACHINES_MAX])
+{
+    static const char text[] = "{\"l0main\":{\"state\":\"LISTEN\"}}";
+    (void)context;
+    if (pair > 0 || side != SIDE_REAL) {
+        return 0;
+    }
+    memcpy(out, text, sizeof text - 1);
+    return sizeof text - 1;
+}
+
 static inline struct web_source fixture_source(struct fixture *f)
 {
     return (struct web_source){.context = f,
                                .acquire = fixture_acquire,
                                .release = fixture_release,
                                .command = fixture_command,
+                               .request = fixture_request,
+                               .machines = fixture_machines,
                                .metrics = fixture_metrics,
                                .now = fixture_now};
 }

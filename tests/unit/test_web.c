@@ -165,6 +165,16 @@ static void test_errors(void)
          "{\"op\":\"go\"}", 401, "unauthorized"},
         {"command to nobody", "POST", "/api/v1/pairs/r9/commands", AUTH, "{\"op\":\"go\"}", 404,
          "no-such-pair"},
+        {"parameters without a token", "POST", "/api/v1/pairs/r1/parameters/promote", "", "",
+         401, "unauthorized"},
+        {"parameters of nobody", "POST", "/api/v1/pairs/r9/parameters/promote", AUTH, "", 404,
+         "no-such-pair"},
+        {"bad version", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH, "{\"version\":-1}",
+         400, "bad-body"},
+        {"version as text", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH,
+         "{\"version\":\"1\"}", 400, "bad-body"},
+        {"unknown member", "POST", "/api/v1/pairs/r1/parameters/rollback", AUTH, "{\"to\":1}",
+         400, "bad-body"},
         {"no op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{}", 400, "bad-body"},
         {"empty op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"\"}", 400,
          "bad-body"},
@@ -243,6 +253,42 @@ static void test_problem_members(void)
     http_free(&reply);
 }
 
+static void test_wishes(void)
+{
+    static const struct {
+        const char *target, *path, *body, *passed_on;
+    } rows[] = {
+        {"/api/v1/pairs/r2/parameters/propose", "/api/v1/pairs/{id}/parameters/propose", "",
+         "{\"pair\":\"r2\",\"action\":\"propose\",\"version\":0,\"by\":\"http\"}"},
+        {"/api/v1/pairs/r2/parameters/promote", "/api/v1/pairs/{id}/parameters/promote",
+         "{\"version\": 3}",
+         "{\"pair\":\"r2\",\"action\":\"promote\",\"version\":3,\"by\":\"http\"}"},
+        {"/api/v1/pairs/r2/parameters/rollback", "/api/v1/pairs/{id}/parameters/rollback", "{}",
+         "{\"pair\":\"r2\",\"action\":\"rollback\",\"version\":0,\"by\":\"http\"}"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct http_reply reply =
+            http_request(port, "POST", rows[i].target, AUTH, rows[i].body);
+        CHECK_INT(rows[i].target, reply.status, 202);
+        CHECK_TEXT(rows[i].target, fixture.request, rows[i].passed_on);
+        check_contract(rows[i].path, "post", "202", "application/json", &reply);
+        http_free(&reply);
+    }
+}
+
+static void test_changes(void)
+{
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/parameters/changes");
+    CHECK_TEXT("none yet", reply.body,
+               "{\"pair\":\"r1\",\"changes\":[],\"next_cursor\":null}\n");
+    check_contract("/api/v1/pairs/{id}/parameters/changes", "get", "200", "application/json",
+                   &reply);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/parameters");
+    check_contract("/api/v1/pairs/{id}/parameters", "get", "200", "application/json", &reply);
+    http_free(&reply);
+}
+
 static void test_commands(void)
 {
     static const char TARGET[] = "/api/v1/pairs/r2/commands";
@@ -293,8 +339,13 @@ static void test_commands(void)
 static void test_etag(void)
 {
     static const char *const targets[] = {
-        "/api/v1/pairs/r1",          "/api/v1/pairs/r1/travel-time", "/api/v1/pairs/r1/clock",
-        "/api/v1/pairs/r1/machines", "/api/v1/openapi.json",         "/api/v1/pairs/r1/tracked",
+        "/api/v1/pairs/r1",
+        "/api/v1/pairs/r1/travel-time",
+        "/api/v1/pairs/r1/clock",
+        "/api/v1/pairs/r1/machines",
+        "/api/v1/openapi.json",
+        "/api/v1/pairs/r1/tracked",
+        "/api/v1/pairs/r1/parameters",
     };
     for (size_t i = 0; i < COUNT(targets); i++) {
         char tag[64];
@@ -422,6 +473,8 @@ int main(void)
     CU_pSuite suite = CU_add_suite("web", NULL, NULL);
     CU_add_test(suite, "every route", test_every_get_route);
     CU_add_test(suite, "commands", test_commands);
+    CU_add_test(suite, "wishes", test_wishes);
+    CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);
