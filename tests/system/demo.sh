@@ -34,6 +34,12 @@ wait_until() { # SECONDS COMMAND...
 rows() { [ "$(grep -cE '(AHEAD|BEHIND|SYNC|UNRESOLVED)' "$work/out")" -ge "$1" ]; }
 nobody() { [ -z "$(children "$1")" ]; }
 
+start() { # OPTION...
+    : >"$work/out" # here, not in the child: it must be empty before anybody looks
+    "$TANDEM" demo "$@" >"$work/out" 2>&1 &
+    demo=$!
+}
+
 # --- by itself -------------------------------------------------------------------------------
 "$TANDEM" demo --for 12 --dir "$work/a" >"$work/out" 2>&1 || fail "exit status $?"
 grep -q 'HTTP     http://127.0.0.1:[0-9]*/' "$work/out" || fail "no address"
@@ -58,8 +64,7 @@ grep -Ev '^(#|$|listener|allow_anonymous|persistence_location)' "$SOURCE/config/
     done
 
 # --- Ctrl-C, and a temporary directory that goes away -----------------------------------------
-"$TANDEM" demo >"$work/out" 2>&1 &
-demo=$!
+start
 wait_until 30 rows 1 || fail "no row"
 dir=$(sed -n 's/^  files    //p' "$work/out")
 [ "$(children "$dir" | wc -l)" = 5 ] || fail "not five children: $(children "$dir")"
@@ -70,8 +75,7 @@ nobody "$dir" || fail "children are left after Ctrl-C"
 grep -q ' commands, ' "$work/out" || fail "no summary after Ctrl-C"
 
 # --- a part dies -----------------------------------------------------------------------------
-"$TANDEM" demo --dir "$work/b" >"$work/out" 2>&1 &
-demo=$!
+start --dir "$work/b"
 wait_until 30 rows 1 || fail "no row"
 for child in $(children "$work/b"); do
     if tr '\0' ' ' <"/proc/$child/cmdline" | grep -q '^tandem serve '; then
@@ -85,8 +89,7 @@ grep -q 'daemon ended unexpectedly with status 137' "$work/out" || fail "no word
 nobody "$work/b" || fail "children are left after a death"
 
 # --- the demo itself is killed -----------------------------------------------------------------
-"$TANDEM" demo --dir "$work/c" >"$work/out" 2>&1 &
-demo=$!
+start --dir "$work/c"
 wait_until 30 rows 1 || fail "no row"
 kill -s KILL "$demo"
 wait "$demo" 2>/dev/null || true
