@@ -293,6 +293,10 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
     if (left_us > 0 && left_us <= now_us) {
         client->state.heartbeat_rtt_us = now_us - left_us;
         client->state.heartbeat_us = now_us;
+        client->beat_back_us = left_us;
+        if (client->stopping) {
+            (void)pthread_cond_broadcast(&client->news);
+        }
     }
     mqtt_link_unlock(client);
 }

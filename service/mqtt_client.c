@@ -12,6 +12,7 @@
 
 enum {
     PAYLOAD_MAX = 268435455, /* MQTT's own limit */
+    BEAT_WAIT_US = 300 * 1000,
     SESSION_EXPIRY_S = 7 * 24 * 3600
 };
 
@@ -258,6 +259,19 @@ static void disconnect(struct mqtt_client *client, int64_t until_us)
     mqtt_link_unlock(client);
 }
 
+/* Until nothing of ours waits in Paho's queue: what does when a client is destroyed, it leaks.
+ */
+static void wait_beat(struct mqtt_client *client)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + BEAT_WAIT_US;
+    mqtt_link_lock(client);
+    while (client->beat_back_us < client->beat_us && client->phase == MQTT_LINK_UP &&
+           lab_clock_monotonic_us() < until_us) {
+        mqtt_link_wait(client, &client->news, until_us);
+    }
+    mqtt_link_unlock(client);
+}
+
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
@@ -271,6 +285,7 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
         (void)wait_sent(client, until_us);
     }
     mqtt_keeper_stop(client);
+    wait_beat(client);
     disconnect(client, until_us + 200000);
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true;

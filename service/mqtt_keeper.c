@@ -145,7 +145,11 @@ static void subscribe(struct mqtt_client *client)
 static void beat(struct mqtt_client *client)
 {
     char text[24];
-    const int bytes = snprintf(text, sizeof text, "%" PRId64, lab_clock_monotonic_us());
+    const int64_t now_us = lab_clock_monotonic_us();
+    const int bytes = snprintf(text, sizeof text, "%" PRId64, now_us);
+    mqtt_link_lock(client);
+    client->beat_us = now_us;
+    mqtt_link_unlock(client);
     (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
 }
 
