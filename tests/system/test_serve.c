@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "logger/store.h"
+#include "service/lab_clock.h"
 #include "service/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
@@ -323,6 +324,53 @@ static void test_results(void)
     daemon_finish(&served);
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* From a reply to its entry: no 40 ms of Nagle's algorithm, no 100 ms of a sleeping Paho. The
+ * median, since the machine may be busy. */
+static void test_prompt(void)
+{
+    enum { ROUNDS = 31 };
+    int64_t took_us[ROUNDS];
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    for (int i = 0; i < ROUNDS; i++) {
+        char payload[96];
+        char id[32];
+        (void)snprintf(id, sizeof id, "\"id\":\"p%d\"", i);
+        (void)snprintf(payload, sizeof payload, "{%s,\"op\":\"go\"}", id);
+        say("r1/command", payload);
+        (void)snprintf(payload, sizeof payload, "{%s,\"status\":\"done\"}", id);
+        say("r1/real/reply", payload);
+        broker_sleep_ms(i % 10 == 0 ? 1200 : 10);
+        const int64_t began_us = lab_clock_monotonic_us();
+        CHECK_INT("reply",
+                  mqtt_client_publish(client, "tandem/v1/r1/virtual/reply", payload,
+                                      strlen(payload), 1, false),
+                  STATUS_OK);
+        while (count_heard("tandem/v1/r1/entry", id) == 0 &&
+               lab_clock_monotonic_us() - began_us < 2000000) {
+            lab_clock_sleep_until_us(lab_clock_monotonic_us() + 200);
+        }
+        took_us[i] = lab_clock_monotonic_us() - began_us;
+    }
+    qsort(took_us, ROUNDS, sizeof took_us[0], compare_times);
+    const int64_t median_us = took_us[ROUNDS / 2];
+    CHECK("prompt", median_us < 20000);
+    (void)printf("    reply to entry: median %.2f ms, longest %.2f ms\n",
+                 (double)median_us * 1e-3, (double)took_us[ROUNDS - 1] * 1e-3);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
 /* Link mode: each robot gets a command once, whatever happens to the daemon. */
 static void test_link(void)
 {
@@ -451,6 +499,7 @@ int main(void)
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "late broker", test_late_broker);
     CU_add_test(suite, "results", test_results);
+    CU_add_test(suite, "prompt", test_prompt);
     CU_add_test(suite, "link", test_link);
     CU_add_test(suite, "other lab file", test_other_lab_file);
     CU_add_test(suite, "store from journal", test_store_from_journal);
