@@ -3,6 +3,8 @@
 #include "twin/link.h"
 #include "twin/robots/diffdrive_lidar.h"
 #include "twin/robots/diffdrive_main.h"
+#include "twin/robots/l1_executive.h"
+#include "twin/robots/l2_mission.h"
 #include "twin/smartlog.h"
 
 const struct efsm_table *const machines[] = {
@@ -11,6 +13,8 @@ const struct efsm_table *const machines[] = {
     &dispatch_table,
     &l0main_table,
     &l0lidar_table,
+    &l1_table,
+    &l2_table,
     &efsm_executive_table,
 };
 

@@ -1,0 +1,563 @@
+#include "twin/robots/mission.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* Rounds of L1 and L2 within one call: each step of a mission takes a few. */
+enum { ROUNDS_MAX = 16 * MISSION_STEPS_MAX };
+
+/* Numbers of a command are told to a tenth of a millimetre or milliradian. */
+#define COMMAND_UNITS 1e4
+
+/* What one call needs besides the mission. */
+struct round {
+    struct mission *m;
+    int64_t t_us;
+    mission_sink *sink;
+    void *context;
+    enum l1_event down; /* event for L1 */
+    enum l2_event up;   /* event for L2 */
+    enum l1_message message;
+    enum l2_order order;
+    double warnings, l1_refused, l2_refused; /* before */
+    struct l1_in l1_in;
+    struct l1_out l1_out;
+    struct l2_in l2_in;
+    struct l2_out l2_out;
+    bool failed; /* a machine stopped in a fault */
+};
+
+static double cell(const struct efsm *m, size_t k)
+{
+    return m->defined >> k & 1U ? m->cell[k] : 0.0;
+}
+
+static void count_arc(const struct efsm *m, uint32_t arcs[MISSION_ARCS_MAX])
+{
+    if (m->fired_arc < MISSION_ARCS_MAX) {
+        arcs[m->fired_arc]++;
+    }
+}
+
+static double wrapped(double angle_rad)
+{
+    return remainder(angle_rad, 2.0 * PI);
+}
+
+static double rounded(double value)
+{
+    const double whole = rint(value * COMMAND_UNITS) / COMMAND_UNITS;
+    return fabs(whole) > 0.0 ? whole : 0.0; /* no "-0" */
+}
+
+static size_t leg_index(const struct mission *m)
+{
+    return (size_t)cell(&m->l1, L1_J);
+}
+
+static bool is_homing(const struct mission *m)
+{
+    return cell(&m->l2, L2_HOMING) > 0.0;
+}
+
+/* Before the others: a go that goes nowhere, whose reply tells the pose. */
+static const struct mission_step locate = {.kind = L2_STEP_PATH, .count = 1};
+
+/* Step k as L2 counts; NULL beyond the last. */
+static const struct mission_step *step_at(const struct mission *m, size_t k)
+{
+    const size_t extra = m->plan->locates ? 1 : 0;
+    if (k < extra) {
+        return &locate;
+    }
+    return k - extra < m->plan->step_count ? &m->plan->steps[k - extra] : NULL;
+}
+
+/* The one in work; NULL when none is. */
+static const struct mission_step *step_in_work(const struct mission *m)
+{
+    const size_t k = (size_t)cell(&m->l2, L2_K);
+    return k > 0 && !is_homing(m) ? step_at(m, k - 1) : NULL;
+}
+
+static bool is_locating(const struct mission *m)
+{
+    return step_in_work(m) == &locate;
+}
+
+/* For people: 1 is the first of the plan, one more than the last is the way home. */
+static unsigned step_number(const struct mission *m)
+{
+    const unsigned k = (unsigned)cell(&m->l2, L2_K);
+    if (is_homing(m)) {
+        return (unsigned)m->plan->step_count + 1;
+    }
+    return m->plan->locates && k > 0 ? k - 1 : k;
+}
+
+/* --- effects -------------------------------------------------------------------------- */
+
+static void tell(const struct round *r, unsigned layer, enum mission_level level,
+                 const char *text)
+{
+    const struct mission_effect effect = {.kind = MISSION_MESSAGE,
+                                          .t_us = r->t_us,
+                                          .step = step_number(r->m),
+                                          .layer = layer,
+                                          .level = level,
+                                          .text = text};
+    r->sink(r->context, &effect);
+}
+
+static void set_target(struct mission *m, const struct event_command *go)
+{
+    m->target[2] = wrapped(m->pose[2] + go->rotation_rad);
+    m->target[0] = m->pose[0] + go->displacement_m * cos(m->target[2]);
+    m->target[1] = m->pose[1] + go->displacement_m * sin(m->target[2]);
+}
+
+static void make_go(struct mission *m, struct event_command *go)
+{
+    if (is_locating(m)) {
+        return;
+    }
+    const struct world_point *to = &m->legs[leg_index(m)];
+    const double dx = to->x_m - m->pose[0];
+    const double dy = to->y_m - m->pose[1];
+    go->rotation_rad = rounded(wrapped(atan2(dy, dx) - m->pose[2]));
+    go->displacement_m = rounded(hypot(dx, dy));
+}
+
+static void send(const struct round *r, enum l1_command command)
+{
+    static const char *const words[] = {[L1_COMMAND_NONE] = "",
+                                        [L1_COMMAND_GO] = "go",
+                                        [L1_COMMAND_LIDAR] = "lidar",
+                                        [L1_COMMAND_RESUME] = "resume",
+                                        [L1_COMMAND_HALT] = "halt"};
+    struct mission *m = r->m;
+    struct mission_effect effect = {
+        .kind = MISSION_COMMAND, .t_us = r->t_us, .step = step_number(m)};
+    effect.command.source_us = r->t_us;
+    (void)snprintf(effect.command.op, sizeof effect.command.op, "%s", words[command]);
+    (void)snprintf(effect.command.id, sizeof effect.command.id, "%s-%u", m->run,
+                   (unsigned)++m->command_count);
+    memcpy(m->id, effect.command.id, sizeof m->id);
+    memcpy(m->target, m->pose, sizeof m->target);
+    m->blocked = false;
+    if (command == L1_COMMAND_GO) {
+        make_go(m, &effect.command);
+        set_target(m, &effect.command);
+    }
+    r->sink(r->context, &effect);
+}
+
+/* --- L1 ------------------------------------------------------------------------------- */
+
+static bool leg_is_short(const struct mission *m)
+{
+    const size_t j = leg_index(m);
+    return !is_locating(m) && j < m->leg_count &&
+           hypot(m->legs[j].x_m - m->pose[0], m->legs[j].y_m - m->pose[1]) <=
+               m->plan->arrival_m;
+}
+
+static void sense_l1(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    const struct mission_plan *plan = r->m->plan;
+    (void)t_us;
+    r->l1_in = (struct l1_in){.event = cycle == 0 ? r->down : L1_EVENT_NONE,
+                              .leg_count = (double)r->m->leg_count,
+                              .leg_is_short = leg_is_short(r->m),
+                              .patience_us = (double)plan->patience_us,
+                              .tries_max = plan->tries_max,
+                              .rays_max = plan->rays_max};
+    r->l1_out = (struct l1_out){.command = L1_COMMAND_NONE};
+}
+
+/* What L1 was at, and what L0 said to it. */
+static void explain_failure(const struct round *r, char text[MISSION_TEXT_MAX])
+{
+    const struct mission *m = r->m;
+    const bool awaited = m->id[0] != '\0';
+    const bool late = awaited && (double)r->t_us >= cell(&m->l1, L1_UNTIL);
+    const char *what = late      ? "no reply in time"
+                       : awaited ? "more rays than a sweep may have"
+                                 : reply_status_name(m->status);
+    char where[MISSION_TEXT_MAX / 4];
+    if (m->l2.state == L2_SWEEPING) {
+        (void)snprintf(where, sizeof where, "sweep, %.0f rays", cell(&m->l1, L1_RAYS));
+    } else {
+        (void)snprintf(where, sizeof where, "leg %zu of %zu", leg_index(m) + 1, m->leg_count);
+    }
+    const int n = snprintf(text, MISSION_TEXT_MAX, "%s: %s at x %.3f m, y %.3f m, %.3f rad",
+                           where, what, m->pose[0], m->pose[1], m->pose[2]);
+    if (!awaited && isfinite(m->range_m) && n > 0 && n < MISSION_TEXT_MAX) {
+        (void)snprintf(text + n, MISSION_TEXT_MAX - (size_t)n, ", range %.3f m", m->range_m);
+    }
+}
+
+static void report_l1(const struct round *r)
+{
+    char text[MISSION_TEXT_MAX];
+    switch (r->l1_out.message) {
+    case L1_MESSAGE_ACK:
+        tell(r, 1, MISSION_ACK, "done");
+        break;
+    case L1_MESSAGE_QUIT:
+        tell(r, 1, MISSION_ACK, "quit");
+        break;
+    case L1_MESSAGE_FAIL:
+        explain_failure(r, text);
+        tell(r, 1, MISSION_ERROR, text);
+        break;
+    case L1_MESSAGE_NONE:
+    default:
+        break;
+    }
+}
+
+static void commit_l1(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    (void)cycle;
+    (void)t_us;
+    count_arc(&r->m->l1, r->m->l1_arcs);
+    if (r->l1_out.command != L1_COMMAND_NONE) {
+        send(r, r->l1_out.command);
+    }
+    report_l1(r);
+    if (r->l1_out.message != L1_MESSAGE_NONE) {
+        r->message = r->l1_out.message;
+        r->m->id[0] = '\0';
+    }
+}
+
+/* --- L2 ------------------------------------------------------------------------------- */
+
+static void sense_l2(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    const struct mission *m = r->m;
+    const struct mission_plan *plan = m->plan;
+    const struct mission_step *step = step_in_work(m);
+    const struct mission_step *next = step_at(m, (size_t)cell(&m->l2, L2_K));
+    (void)t_us;
+    r->l2_in = (struct l2_in){.event = cycle == 0 ? r->up : L2_EVENT_NONE,
+                              .step = next ? next->kind : L2_STEP_NONE,
+                              .on_route = step && step->kind == L2_STEP_GOAL,
+                              .routed = m->routed == STATUS_OK,
+                              .returns = plan->returns == MISSION_RETURN_ALWAYS,
+                              .returns_on_failure = plan->returns != MISSION_RETURN_NEVER,
+                              .routes_max = plan->routes_max};
+    r->l2_out = (struct l2_out){.order = L2_ORDER_NONE};
+}
+
+static void plan_route(const struct round *r, enum l2_request request)
+{
+    struct mission *m = r->m;
+    const struct mission_step *step = step_in_work(m);
+    const struct world_point from = {m->pose[0], m->pose[1]};
+    struct world_point to = {m->home[0], m->home[1]};
+    char text[MISSION_TEXT_MAX];
+    if (request == L2_REQUEST_GOAL && step) {
+        to = m->plan->points[step->first];
+    }
+    m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
+    if (m->routed == STATUS_OK) {
+        (void)snprintf(text, sizeof text,
+                       "%s: a way of %.2f m with %zu legs to x %.3f m, y %.3f m",
+                       request == L2_REQUEST_HOME ? "home" : "goal", m->route.length_m,
+                       m->route.count, to.x_m, to.y_m);
+        tell(r, 2, MISSION_ACK, text);
+        return;
+    }
+    const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
+                      : m->routed == STATUS_E_EMPTY ? "there is no way"
+                                                    : "the map has too many corners";
+    (void)snprintf(text, sizeof text, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
+                   request == L2_REQUEST_HOME ? "home" : "goal", why, from.x_m, from.y_m,
+                   to.x_m, to.y_m);
+    tell(r, 2, MISSION_ERROR, text);
+}
+
+static void set_path(struct mission *m)
+{
+    const struct mission_step *step = step_in_work(m);
+    if (step == &locate) {
+        m->leg_count = 1;
+        m->legs[0] = (struct world_point){m->pose[0], m->pose[1]};
+    } else if (!step || step->kind != L2_STEP_PATH) {
+        m->leg_count = m->route.count;
+        memcpy(m->legs, m->route.points, m->route.count * sizeof m->legs[0]);
+    } else {
+        m->leg_count = step->count;
+        memcpy(m->legs, &m->plan->points[step->first], step->count * sizeof m->legs[0]);
+    }
+}
+
+static void end(const struct round *r, enum l2_verdict verdict)
+{
+    static const char *const words[] = {[L2_VERDICT_NONE] = "",
+                                        [L2_VERDICT_DONE] = "the mission is done",
+                                        [L2_VERDICT_FAILED] = "the mission failed",
+                                        [L2_VERDICT_QUIT] = "the mission was quit"};
+    const struct mission_effect effect = {
+        .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
+    tell(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, words[verdict]);
+    r->sink(r->context, &effect);
+}
+
+static void commit_l2(void *context, unsigned cycle, int64_t t_us)
+{
+    struct round *r = context;
+    (void)cycle;
+    (void)t_us;
+    count_arc(&r->m->l2, r->m->l2_arcs);
+    if (r->l2_out.request != L2_REQUEST_NONE) {
+        plan_route(r, r->l2_out.request);
+    }
+    if (r->l2_out.order == L2_ORDER_FOLLOW) {
+        set_path(r->m);
+    }
+    if (r->l2_out.order != L2_ORDER_NONE) {
+        r->order = r->l2_out.order;
+    }
+    if (r->l2_out.verdict != L2_VERDICT_NONE) {
+        end(r, r->l2_out.verdict);
+    }
+}
+
+/* --- both ----------------------------------------------------------------------------- */
+
+/* A machine in a fault is reported and both begin anew: the mission has failed. */
+static void recover(struct round *r, const struct efsm_table *table, const struct efsm *machine)
+{
+    char text[MISSION_TEXT_MAX];
+    efsm_describe_fault(table, machine, text, sizeof text);
+    tell(r, table == &l1_table ? 1 : 2, MISSION_ERROR, text);
+    end(r, L2_VERDICT_FAILED);
+    l1_reset(&r->m->l1, r->t_us);
+    l2_reset(&r->m->l2, r->t_us);
+    r->m->id[0] = '\0';
+    r->m->fault_count++;
+    r->failed = true;
+}
+
+static void settle(struct round *r, bool is_l1)
+{
+    struct mission *m = r->m;
+    const struct efsm_machine machine = {.table = is_l1 ? &l1_table : &l2_table,
+                                         .m = is_l1 ? &m->l1 : &m->l2,
+                                         .stats = is_l1 ? &m->l1_stats : &m->l2_stats,
+                                         .number = is_l1 ? 1 : 2,
+                                         .in = is_l1 ? (void *)&r->l1_in : (void *)&r->l2_in,
+                                         .out =
+                                             is_l1 ? (void *)&r->l1_out : (void *)&r->l2_out};
+    const struct efsm_network net = {.machines = &machine,
+                                     .count = 1,
+                                     .sense = is_l1 ? sense_l1 : sense_l2,
+                                     .commit = is_l1 ? commit_l1 : commit_l2,
+                                     .context = r,
+                                     .trace = &m->trace};
+    (void)efsm_settle(&net, r->t_us);
+    if (!efsm_is_active(machine.table, machine.m)) {
+        recover(r, machine.table, machine.m);
+    }
+}
+
+static enum l2_event event_of(const struct round *r)
+{
+    switch (r->message) {
+    case L1_MESSAGE_ACK:
+        return L2_EVENT_ACK;
+    case L1_MESSAGE_QUIT:
+        return L2_EVENT_HALTED;
+    case L1_MESSAGE_FAIL:
+        return r->m->blocked ? L2_EVENT_BLOCKED : L2_EVENT_FAILED;
+    case L1_MESSAGE_NONE:
+    default:
+        return L2_EVENT_NONE;
+    }
+}
+
+static enum l1_event order_of(const struct round *r)
+{
+    switch (r->order) {
+    case L2_ORDER_FOLLOW:
+        return L1_EVENT_FOLLOW;
+    case L2_ORDER_SWEEP:
+        return L1_EVENT_SWEEP;
+    case L2_ORDER_QUIT:
+        return L1_EVENT_QUIT;
+    case L2_ORDER_NONE:
+    default:
+        return L1_EVENT_NONE;
+    }
+}
+
+/* What changed in the counters of warnings goes to the user in words. */
+static void report_counters(struct round *r)
+{
+    const struct mission *m = r->m;
+    if (cell(&m->l1, L1_WARNINGS) > r->warnings) {
+        tell(r, 1, MISSION_WARNING,
+             cell(&m->l1, L1_TRIES) > 0.0 ? "the robot ignored a command, it is sent again"
+                                          : "the robot ended the sweep early");
+    }
+    if (cell(&m->l1, L1_REFUSED) > r->l1_refused || cell(&m->l2, L2_REFUSED) > r->l2_refused) {
+        tell(r, 2, MISSION_WARNING, "refused: a mission is in work");
+    }
+}
+
+/* To and fro between the layers until neither has anything for the other. */
+static void run(struct round *r)
+{
+    bool low = r->up == L2_EVENT_NONE; /* L1 has the first turn */
+    r->warnings = cell(&r->m->l1, L1_WARNINGS);
+    r->l1_refused = cell(&r->m->l1, L1_REFUSED);
+    r->l2_refused = cell(&r->m->l2, L2_REFUSED);
+    for (int i = 0; i < ROUNDS_MAX && !r->failed; i++) {
+        r->message = L1_MESSAGE_NONE;
+        r->order = L2_ORDER_NONE;
+        settle(r, low);
+        if (low) {
+            r->up = event_of(r);
+        } else {
+            r->down = order_of(r);
+        }
+        if (low ? r->up == L2_EVENT_NONE : r->down == L1_EVENT_NONE) {
+            break;
+        }
+        low = !low;
+    }
+    report_counters(r);
+}
+
+/* --- what happens --------------------------------------------------------------------- */
+
+void mission_init(struct mission *m, const struct mission_plan *plan, const char *run,
+                  int64_t t_us)
+{
+    memset(m, 0, sizeof *m);
+    m->plan = plan;
+    m->map = plan->map;
+    m->map.mapped_only = true;
+    m->routed = STATUS_E_EMPTY;
+    m->range_m = nan("");
+    memcpy(m->pose, plan->start, sizeof m->pose);
+    memcpy(m->home, plan->start, sizeof m->home);
+    (void)snprintf(m->run, sizeof m->run, "%s", run);
+    l1_reset(&m->l1, t_us);
+    l2_reset(&m->l2, t_us);
+}
+
+void mission_start(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
+{
+    struct round r = {
+        .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_START};
+    run(&r);
+}
+
+void mission_quit(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
+{
+    struct round r = {
+        .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_QUIT};
+    run(&r);
+}
+
+void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
+{
+    struct round r = {.m = m, .t_us = t_us, .sink = sink, .context = context};
+    run(&r);
+    if (!r.failed) { /* L2 sees that nothing came, too */
+        r.up = L2_EVENT_NONE;
+        settle(&r, false);
+    }
+}
+
+static double value_of(const struct event_reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->value_count; i++) {
+        if (reply->values[i].is_number && strcmp(reply->values[i].name, name) == 0) {
+            return reply->values[i].number;
+        }
+    }
+    return nan("");
+}
+
+/* Where is the robot now? As it says; else, when all went well, where it was sent. */
+static void update_pose(struct mission *m, const struct event_reply *reply, bool is_last)
+{
+    const double said[3] = {value_of(reply, "x_m"), value_of(reply, "y_m"),
+                            value_of(reply, "psi_rad")};
+    if (!m->plan->reckoned && isfinite(said[0]) && isfinite(said[1]) && isfinite(said[2])) {
+        memcpy(m->pose, said, sizeof said);
+    } else if (is_last && reply->status == REPLY_DONE) {
+        memcpy(m->pose, m->target, sizeof m->pose);
+    }
+}
+
+/* What stopped the robot is not on the map yet. */
+static void note_obstacle(struct mission *m)
+{
+    const double far_m = isfinite(m->range_m) ? m->range_m : m->plan->clearance_m;
+    const double to_centre_m = far_m + m->plan->obstacle_m;
+    const struct world_point centre = {m->pose[0] + to_centre_m * cos(m->pose[2]),
+                                       m->pose[1] + to_centre_m * sin(m->pose[2])};
+    const struct world_obstacle what = {
+        .name = "found", .shape = WORLD_CIRCLE, .radius_m = m->plan->obstacle_m};
+    if (world_add(&m->map, &what, &centre, 1) == STATUS_OK) {
+        m->obstacles_found++;
+    }
+}
+
+void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t_us,
+                   mission_sink *sink, void *context)
+{
+    static const enum l1_event events[REPLY_STATUS_COUNT] = {
+        [REPLY_DONE] = L1_EVENT_DONE,       [REPLY_DATA] = L1_EVENT_DATA,
+        [REPLY_BLOCKED] = L1_EVENT_BLOCKED, [REPLY_HALTED] = L1_EVENT_HALTED,
+        [REPLY_IGNORED] = L1_EVENT_IGNORED, [REPLY_ERROR] = L1_EVENT_ERROR};
+    /* A reply without id belongs to the one command that is open. */
+    const bool is_last =
+        m->id[0] != '\0' && (reply->id[0] == '\0' || strcmp(reply->id, m->id) == 0);
+    if (reply->status >= REPLY_STATUS_COUNT) {
+        return;
+    }
+    update_pose(m, reply, is_last);
+    if (!is_last) { /* of a command that was halted since, or of somebody else's */
+        m->stray_count++;
+        return;
+    }
+    m->id[0] = '\0';
+    m->status = reply->status;
+    m->range_m = value_of(reply, "range_m");
+    m->blocked = reply->status == REPLY_BLOCKED;
+    if (is_locating(m)) {
+        memcpy(m->home, m->pose, sizeof m->home);
+    }
+    if (m->blocked) {
+        note_obstacle(m);
+    }
+    struct round r = {
+        .m = m, .t_us = t_us, .sink = sink, .context = context, .down = events[reply->status]};
+    run(&r);
+}
+
+int64_t mission_next_us(const struct mission *m)
+{
+    const bool waits =
+        m->l1.state == L1_MOVING || m->l1.state == L1_RAY || m->l1.state == L1_HALTING;
+    /* Rounded up, so that a tick at this time finds patience at its end. */
+    return waits ? (int64_t)ceil(cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
+}
+
+bool mission_is_busy(const struct mission *m)
+{
+    return m->l2.state != L2_IDLE;
+}
