@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { INHERENT_STEPS_MAX = 4000 };
+
 #define PI 3.14159265358979323846
 #define PAPER_SPAN                                                                             \
     (PI / 6.0)              /* heading error at which a proportional robot turns on the spot */
@@ -9,6 +11,7 @@
 #define NEAR_ERROR    0.5   /* rad: larger errors are not believed there */
 #define INTEGRAL_SPAN 0.3   /* rad: larger errors are not integrated */
 #define INTEGRAL_MAX  0.5   /* rad s */
+#define SETTLING      5.0   /* lags: then a motor runs at full speed */
 #define STILL_M       1e-9  /* a wheel that moved less stood still */
 
 double diffdrive_wrap(double angle_rad)
@@ -146,28 +149,60 @@ double diffdrive_inherent_t0_s(double period_s)
     return period_s;
 }
 
+/* A speed that follows its aim with the motors' lag, one period on. Returns the way. */
+static double follow(double *speed, double aim, double lag_s, double period_s)
+{
+    const double kept = exp(-period_s / lag_s);
+    const double way = aim * period_s + (*speed - aim) * lag_s * (1.0 - kept);
+    *speed = aim + (*speed - aim) * kept;
+    return way;
+}
+
+static double coast_s(const struct diffdrive_params *p, double period_s)
+{
+    return p->predictive_stop > 0.0 ? p->motor_lag_s + period_s / 2.0 : 0.0;
+}
+
+/* Half a period more or less is the end's chance: take the middle. */
+static double beyond(double steps, double period_s, double way, double speed)
+{
+    return fmax((steps - 0.5) * period_s - way / speed, 0.0);
+}
+
 double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s)
 {
-    /* The motors' lag at the beginning; a predictive stop gains it back at the end. The step
-     * in which the end is seen is half over on average. */
-    const double lead_s = p->predictive_stop > 0.0 ? p->motor_lag_s : -period_s / 2.0;
-    return fmax(p->motor_lag_s - lead_s - p->angle_tolerance_rad / p->angular_speed_radps, 0.0);
+    const double aim_radps = p->angular_speed_radps;
+    const double whole_rad = aim_radps * p->motor_lag_s * SETTLING + 1.0;
+    double left_rad = whole_rad;
+    double speed_radps = 0.0;
+    double lead_rad = 0.0;
+    int steps = 0;
+    while (left_rad - lead_rad >= p->angle_tolerance_rad && steps < INHERENT_STEPS_MAX) {
+        const double way_rad = follow(&speed_radps, aim_radps, p->motor_lag_s, period_s);
+        left_rad -= way_rad;
+        lead_rad = way_rad / period_s * coast_s(p, period_s);
+        steps++;
+    }
+    return beyond(steps, period_s, whole_rad, aim_radps);
 }
 
 double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s)
 {
-    const double fast_mps = p->linear_speed_mps;
-    const double slow_mps = fast_mps * p->control_min / p->control_max;
-    double s = p->motor_lag_s;
-    if ((int)p->controller == DIFFDRIVE_PID && p->taper_m > 0.0 && fast_mps > slow_mps) {
-        s += p->taper_m * log(fast_mps / slow_mps) / (fast_mps - slow_mps) -
-             p->taper_m / fast_mps;
-        s += p->distance_tolerance_m * (1.0 / slow_mps - 1.0 / fast_mps);
+    const double full_mps = p->linear_speed_mps;
+    const double whole_m =
+        full_mps * p->motor_lag_s * SETTLING + p->taper_m + p->distance_tolerance_m;
+    const double rest_m = p->predictive_stop > 0.0 ? 0.0 : p->distance_tolerance_m;
+    double left_m = whole_m;
+    double speed_mps = 0.0;
+    double lead_m = 0.0;
+    int steps = 0;
+    while (left_m - lead_m > rest_m && steps < INHERENT_STEPS_MAX) {
+        const double top = diffdrive_top(p, -left_m, p->lidar_range_m);
+        const double aim_mps = full_mps * top / p->control_max;
+        const double way_m = follow(&speed_mps, aim_mps, p->motor_lag_s, period_s);
+        left_m -= way_m;
+        lead_m = way_m / period_s * coast_s(p, period_s);
+        steps++;
     }
-    if (p->predictive_stop > 0.0) {
-        s -= p->motor_lag_s;
-    } else {
-        s += period_s / 2.0 - p->distance_tolerance_m / fast_mps;
-    }
-    return fmax(s, 0.0);
+    return beyond(steps, period_s, whole_m, full_mps);
 }

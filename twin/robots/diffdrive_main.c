@@ -292,7 +292,9 @@ static enum l0main_notice notice_of(const struct efsm_view *v)
     case L0MAIN_OP_RESUME:
         return v->now->state == L0MAIN_RESUME ? L0MAIN_NOTICE_TAKEN : L0MAIN_NOTICE_UNFIT;
     case L0MAIN_OP_HALT:
-        return v->now->state == L0MAIN_LISTEN ? L0MAIN_NOTICE_UNFIT : L0MAIN_NOTICE_OBEYED;
+        return v->now->state == L0MAIN_LISTEN || v->now->state == L0MAIN_RAY
+                   ? L0MAIN_NOTICE_UNFIT
+                   : L0MAIN_NOTICE_OBEYED;
     case L0MAIN_OP_BAD:
     case L0MAIN_OP_UNKNOWN:
     case L0MAIN_OP_COUNT:
@@ -520,7 +522,8 @@ static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
 };
 
 /* Every action also tracks the pose and warns about a command that does not fit. Arcs into a
- * state that drives wait: the motors need a period before there is something new to see. */
+ * state that drives wait: the motors need a period before there is something new to see. RAY is
+ * passed within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
     {L0MAIN_LISTEN,  L0MAIN_START,   go,               accept_go,    "go / A+, X+, Y+ = goal, until+ = t + t0", .waits = false},
@@ -556,8 +559,7 @@ static const struct efsm_arc arcs[] = {
     {L0MAIN_ECHO,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0, halted", .waits = false},
     {L0MAIN_ECHO,    L0MAIN_ECHO,    no_update,        track,        "!u", .waits = true},
     {L0MAIN_ECHO,    L0MAIN_RAY,     update,           tell_ray,     "u / data", .waits = false},
-    {L0MAIN_RAY,     L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0", .waits = false},
-    {L0MAIN_RAY,     L0MAIN_RESUME,  no_halt,          await_resume, "J+ = J + 1, until+ = t + tout", .waits = false},
+    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,             await_resume, "J+ = J + 1, until+ = t + tout", .waits = false},
     {L0MAIN_RESUME,  L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0", .waits = false},
     {L0MAIN_RESUME,  L0MAIN_RESUME,  awaits_resume,    track,        "!resume & t < until", .waits = true},
     {L0MAIN_RESUME,  L0MAIN_ECHO,    resume_ray,       look,         "resume & J < n / P+ = scan[J]", .waits = false},

@@ -1,0 +1,225 @@
+/* What every robot kind promises, and the travel times of the differential-drive robot. */
+#include "tests/support/check.h"
+
+#include "twin/robots/diffdrive.h"
+#include "twin/robots/robot_kinds.h"
+#include "twin/robots/world.h"
+
+enum { MEMORY_MAX = 65536 };
+
+static max_align_t memory[MEMORY_MAX / sizeof(max_align_t)];
+static struct robot_reply last;
+static unsigned replies;
+
+static void hear(void *context, const struct robot_reply *reply)
+{
+    (void)context;
+    last = *reply;
+    replies++;
+}
+
+static void test_tables(void)
+{
+    CHECK("some", robot_kind_count > 0);
+    for (size_t k = 0; k < robot_kind_count; k++) {
+        const struct robot_kind *kind = robot_kinds[k];
+        CHECK(kind->name, robot_kind_find(kind->name) == kind);
+        CHECK(kind->name, kind->parameter_count <= ROBOT_PARAMETERS_MAX);
+        CHECK(kind->name, kind->bytes <= MEMORY_MAX);
+        CHECK(kind->name, kind->period_us > 0);
+        for (size_t i = 0; i < kind->parameter_count; i++) {
+            const struct robot_parameter *p = &kind->parameters[i];
+            CHECK_INT(p->name, robot_parameter_find(kind, p->name), i); /* so it is unique */
+            CHECK(p->name, robot_value_fits(p, p->preset));
+            CHECK(p->name, robot_value_fits(p, p->min) && robot_value_fits(p, p->max));
+            CHECK(p->name, p->help && p->help[0] && p->unit);
+            for (int c = 0; p->choices && c <= (int)p->max; c++) {
+                CHECK_INT(p->name, robot_choice_find(p, p->choices[c]), c);
+            }
+        }
+    }
+    CHECK("unknown", robot_kind_find("submarine") == NULL);
+}
+
+/* Whatever the kind: it begins with its presets, takes each parameter back, lives, samples
+ * finite numbers, and answers a command that it does not know. */
+static void test_life(void)
+{
+    for (size_t k = 0; k < robot_kind_count; k++) {
+        const struct robot_kind *kind = robot_kinds[k];
+        const struct robot_setup setup = {
+            .seed = 7, .start_us = 5000000, .period_us = kind->period_us, .pose = {1, 2, 0.5}};
+        struct robot_sample sample;
+        char reason[ROBOT_REASON_MAX] = "";
+        kind->init(memory, &setup);
+        for (size_t i = 0; i < kind->parameter_count; i++) {
+            const struct robot_parameter *p = &kind->parameters[i];
+            CHECK(p->name, robot_value_fits(p, kind->get_parameter(memory, i)));
+            CHECK_INT(p->name, robot_set(kind, memory, p->name, p->preset, reason), STATUS_OK);
+            CHECK_INT(p->name, robot_set(kind, memory, p->name, p->max * 2 + 1, reason),
+                      STATUS_E_RANGE);
+            CHECK(p->name, strstr(reason, "was expected"));
+            CHECK_INT(p->name, robot_set(kind, memory, p->name, nan(""), reason),
+                      STATUS_E_RANGE);
+        }
+        CHECK_INT(kind->name, robot_set(kind, memory, "colour", 1, reason), STATUS_E_RANGE);
+        CHECK(kind->name, strstr(reason, "no such parameter"));
+        kind->sample(memory, &sample);
+        CHECK_INT(kind->name, sample.t_us, 5000000);
+        CHECK_NEAR(kind->name, sample.pose[0], 1.0, 0, 1e-12);
+        const struct event_command fly = {.id = "f", .op = "fly"};
+        replies = 0;
+        robot_command(kind, memory, &fly, hear, NULL);
+        for (int i = 0; i < 100; i++) {
+            kind->step(memory, hear, NULL);
+        }
+        kind->sample(memory, &sample);
+        CHECK_INT(kind->name, replies, 1);
+        CHECK(kind->name, last.status == REPLY_ERROR || last.status == REPLY_IGNORED);
+        CHECK_TEXT(kind->name, last.id, "f");
+        CHECK(kind->name, last.detail[0]);
+        CHECK_INT(kind->name, sample.t_us, 5000000 + 100 * kind->period_us);
+        for (size_t i = 0; i < sample.pose_count; i++) {
+            CHECK(kind->name, isfinite(sample.pose[i]));
+        }
+    }
+}
+
+static double lap_s(struct diffdrive *d, double rotation_rad, double displacement_m)
+{
+    const struct event_command go = {
+        .op = "go", .rotation_rad = rotation_rad, .displacement_m = displacement_m};
+    replies = 0;
+    for (int i = 0; i < 80; i++) { /* until it stands, and the lidar looks ahead */
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    for (int i = 0; i < 4000 && replies == 0; i++) {
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    CHECK_INT("done", last.status, REPLY_DONE);
+    return lab_s(last.end_us - last.start_us);
+}
+
+/* A move takes what its travel-time parameters say, as long as that is more than the robot's
+ * own steps take: so a fit of another robot's laps can be given to this one as it is. */
+static void test_travel_times(void)
+{
+    static const struct {
+        const char *name;
+        double rotation_rad, displacement_m;
+    } cases[] = {
+        {"turn left", 1.0, 0.0},     {"turn right", -2.5, 0.0}, {"more than a half", 4.0, 0.0},
+        {"short way", 0.0, 0.3},     {"long way", 0.0, 1.5},    {"turn and go", 1.5, 0.6},
+        {"right and go", -0.8, 1.0},
+    };
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct robot_setup setup = {.seed = 3, .period_us = 25000};
+    const double t0_s = 0.2;
+    const double ta_s = 0.15;
+    const double tr_s = 0.7;
+    const double w = 1.1;
+    const double v = 0.22;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        diffdrive_kind.init(d, &setup);
+        d->params.ripple_ratio = 0.0;
+        d->params.t0_s = t0_s;
+        d->params.ta_s = ta_s;
+        d->params.tr_s = tr_s;
+        d->params.angular_speed_radps = w;
+        d->params.linear_speed_mps = v;
+        const double turn = fabs(cases[i].rotation_rad);
+        const double want_s =
+            t0_s + (turn > 0.0 ? ta_s + turn / w : 0.0) +
+            (cases[i].displacement_m > 0.0 ? tr_s + cases[i].displacement_m / v : 0.0);
+        CHECK_NEAR(cases[i].name, lap_s(d, cases[i].rotation_rad, cases[i].displacement_m),
+                   want_s, 0.0, 0.05);
+    }
+}
+
+/* A wall ahead: the robot slows down, stops before it, gives up, and never touches it. */
+static void test_wall(void)
+{
+    static struct world world;
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct world_point wall[] = {{1.0, -1.0}, {1.0, 1.0}};
+    const struct world_obstacle what = {.shape = WORLD_WALL};
+    const struct robot_setup setup = {.world = &world, .seed = 3, .period_us = 25000};
+    const struct event_command go = {.id = "g", .op = "go", .displacement_m = 2.0};
+    world = (struct world){.t_s = 0.0};
+    CHECK_INT("wall", world_add(&world, &what, wall, COUNT(wall)), STATUS_OK);
+    diffdrive_kind.init(d, &setup);
+    replies = 0;
+    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    for (int i = 0; i < 1000 && replies == 0; i++) {
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    CHECK_INT("wall", last.status, REPLY_BLOCKED);
+    CHECK_INT("wall", d->plant.bumps, 0);
+    CHECK_NEAR("wall", d->plant.pose[0], 1.0 - d->params.safe_distance_m, 0, 0.02);
+    CHECK_TEXT("wall", last.values[last.value_count - 1].name, "range_m");
+    CHECK_NEAR("wall", last.values[0].number, d->plant.pose[0], 0, 0.005);
+    /* Without its lidar's care it drives against the wall, and stays on this side of it. */
+    d->params.safe_distance_m = 0.0;
+    replies = 0;
+    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    for (int i = 0; i < 1000 && replies == 0; i++) {
+        diffdrive_kind.step(d, hear, NULL);
+    }
+    CHECK("bump", d->plant.bumps > 0);
+    CHECK("bump", d->plant.pose[0] <= 1.0 - d->params.radius_m);
+}
+
+/* One sweep: each ray is the answer to one command; the lidar looks ahead again at the end. */
+static void test_sweep(void)
+{
+    static struct world world;
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct world_point at = {0.0, 1.0}; /* to the left */
+    const struct world_obstacle post = {.shape = WORLD_CIRCLE, .radius_m = 0.5};
+    const struct robot_setup setup = {.world = &world, .seed = 3, .period_us = 25000};
+    world = (struct world){.t_s = 0.0};
+    CHECK_INT("post", world_add(&world, &post, &at, 1), STATUS_OK);
+    diffdrive_kind.init(d, &setup);
+    d->params.scan_count = 3;
+    d->params.lidar_noise_m = 0.0;
+    static const struct {
+        const char *op;
+        enum reply_status status;
+        double angle_rad, range_m;
+    } script[] = {{"lidar", REPLY_DATA, 1.571, 0.5},
+                  {"resume", REPLY_DATA, 0.0, 2.0},
+                  {"resume", REPLY_DATA, -1.571, 2.0},
+                  {"resume", REPLY_DONE, 0.0, 0.0},
+                  {"resume", REPLY_IGNORED, 0.0, 0.0}};
+    for (size_t i = 0; i < COUNT(script); i++) {
+        struct event_command command = {.rotation_rad = 0.0};
+        (void)snprintf(command.op, sizeof command.op, "%s", script[i].op);
+        replies = 0;
+        robot_command(&diffdrive_kind, d, &command, hear, NULL);
+        for (int k = 0; k < 200; k++) {
+            diffdrive_kind.step(d, hear, NULL);
+        }
+        CHECK_INT(script[i].op, replies, 1);
+        CHECK_INT(script[i].op, last.status, script[i].status);
+        if (last.status == REPLY_DATA) {
+            CHECK_NEAR(script[i].op, last.values[0].number, script[i].angle_rad, 0, 1e-9);
+            CHECK_NEAR(script[i].op, last.values[1].number, script[i].range_m, 0, 1e-3);
+        }
+    }
+    CHECK("ahead", d->lidar_out.ahead);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("robot", NULL, NULL);
+    CU_ADD_TEST(suite, test_tables);
+    CU_ADD_TEST(suite, test_life);
+    CU_ADD_TEST(suite, test_travel_times);
+    CU_ADD_TEST(suite, test_wall);
+    CU_ADD_TEST(suite, test_sweep);
+    return check_run();
+}
