@@ -4,6 +4,8 @@
  * Known differences:
  * - ours refuses to nest deeper than JSON_SCAN_DEPTH_MAX, jansson deeper than 2048;
  * - ours refuses a number of more than 511 characters that needs exact rounding;
+ * - jansson passes over a NUL byte behind a number or a word (its reader puts the byte back
+ *   and then takes it for the end of its buffer), which ours refuses;
  * - jansson refuses "\u0000" in a name, which ours takes;
  * - jansson is told to refuse equal names (else the last one wins); ours hands out each;
  * - jansson is told to read whole numbers as reals: beyond 64 bits it would refuse them. */
@@ -112,7 +114,7 @@ static void fuzz_compare(struct json_scan *s, const json_t *value)
 /* A reason of ours to refuse what jansson takes? */
 static bool fuzz_ours_only(const struct json_scan *s)
 {
-    return strcmp(s->error, "nested too deep") == 0 ||
+    return (s->at < s->end && *s->at == '\0') || strcmp(s->error, "nested too deep") == 0 ||
            strcmp(s->error, "a number of at most 511 characters was expected") == 0;
 }
 
