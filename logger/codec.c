@@ -700,6 +700,29 @@ static size_t decode_lab(const char *rest, const struct message *m, struct event
     return 1;
 }
 
+static const struct topic_row *find_row(const char *rest)
+{
+    for (size_t i = 0; i < COUNT(topic_rows); i++) {
+        if (strcmp(rest, topic_rows[i].rest) == 0) {
+            return &topic_rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool look_native(const char *prefix, const char *topic, struct codec_subject *subject)
+{
+    const char *rest = NULL;
+    const struct topic_row *row =
+        split_topic(prefix, topic, subject->pair, &rest) ? find_row(rest) : NULL;
+    if (!row) {
+        return false;
+    }
+    subject->kind = row->kind;
+    subject->side = row->side;
+    return true;
+}
+
 static size_t decode_native(const char *prefix, const struct message *message, codec_emit *emit,
                             void *context)
 {
@@ -711,20 +734,16 @@ static size_t decode_native(const char *prefix, const struct message *message, c
     if (strcmp(e.pair, "$lab") == 0) {
         return decode_lab(rest, message, &e, emit, context);
     }
-    for (size_t i = 0; i < COUNT(topic_rows); i++) {
-        if (strcmp(rest, topic_rows[i].rest) == 0) {
-            /* An empty retained message takes the old one back: nothing happened. */
-            if (message->payload_bytes == 0 && topic_rows[i].kind == EVENT_CONNECTION) {
-                return 0;
-            }
-            return decode_payload(&topic_rows[i], message, &e, emit, context);
-        }
+    const struct topic_row *row = find_row(rest);
+    /* An empty retained message takes the old one back: nothing happened. */
+    if (!row || (message->payload_bytes == 0 && row->kind == EVENT_CONNECTION)) {
+        return 0;
     }
-    return 0;
+    return decode_payload(row, message, &e, emit, context);
 }
 
 const struct codec codecs[] = {
-    {"native", decode_native},
+    {"native", look_native, decode_native},
 };
 const size_t codec_count = COUNT(codecs);
 

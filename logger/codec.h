@@ -18,8 +18,17 @@ enum { CODEC_DEPTH_MAX = 8, CODEC_BATCH_MAX = 256, CODEC_PREFIX_MAX = 128 };
 
 typedef void codec_emit(void *context, const struct event *event);
 
+/* What a message is about, by its topic alone. */
+struct codec_subject {
+    char pair[EVENT_PAIR_MAX];
+    enum event_kind kind;
+    enum side side;
+};
+
 struct codec {
     const char *name; /* "native" */
+    /* Look at the topic only. False, with *subject unspecified, when it is none of a pair's. */
+    bool (*look)(const char *prefix, const char *topic, struct codec_subject *subject);
     /* Decode one message under the prefix; calls emit 0..n times. Returns the number of events;
      * 0 means that the topic is not one that Tandem listens to. */
     size_t (*decode)(const char *prefix, const struct message *message, codec_emit *emit,

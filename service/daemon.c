@@ -11,6 +11,7 @@
 #include "logger/json_write.h"
 #include "service/daemon_parts.h"
 #include "service/lab_clock.h"
+#include "service/lab_memory.h"
 #include "service/log.h"
 #include "service/version.h"
 
@@ -154,14 +155,12 @@ static enum status start_web(struct daemon *d, struct err *err)
 static enum status make_lab(struct daemon *d, struct err *err)
 {
     d->params = (struct lab_params){.pair_count = d->file->pair_count, .pairs = d->file->pairs};
-    const size_t bytes = (lab_bytes(&d->params) + 63) / 64 * 64;
-    d->memory = aligned_alloc(64, bytes);
-    if (!d->memory) {
+    d->lab = lab_memory_create(&d->params);
+    if (!d->lab) {
         return err_set(err, STATUS_E_NOMEM, d->file->name, 0, 0,
-                       "no memory for %zu pairs (%zu bytes)", d->params.pair_count, bytes);
+                       "no memory for %zu pairs (%zu bytes)", d->params.pair_count,
+                       lab_bytes(&d->params));
     }
-    memset(d->memory, 0, bytes);
-    d->lab = lab_init(d->memory, &d->params);
     d->fingerprint = lab_fingerprint(&d->params);
     return STATUS_OK;
 }
@@ -398,7 +397,7 @@ static bool finish(struct daemon *d)
     complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
     store_close(d->store);
     journal_close(d->journal);
-    free(d->memory);
+    lab_memory_destroy(d->lab);
     free(d);
     return complete;
 }

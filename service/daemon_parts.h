@@ -20,7 +20,6 @@
 struct daemon {
     const struct lab_file *file;
     struct lab_params params;
-    void *memory; /* of the lab, [lab_bytes()] */
     struct lab *lab;
     uint64_t fingerprint;
     struct journal *journal;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "service/lab_clock.h"
+#include "service/lab_feed.h"
 #include "service/log.h"
 
 enum {
@@ -75,7 +76,8 @@ static void decode_line(struct lab_thread *t, const struct inbox_line *line)
         }
         return;
     }
-    if (t->params.codec->decode(t->params.prefix, &message, step_event, t) == 0) {
+    if (lab_feed(t->params.lab, t->params.codec, t->params.prefix, &message, step_event, t) ==
+        0) {
         t->counts.other++;
     }
     t->dirty = true;

@@ -2,20 +2,23 @@
 
 #include <stdlib.h>
 
+#include "service/lab_feed.h"
+#include "service/lab_memory.h"
+
 enum status replay_create(const struct lab_file *file, const struct effects *effects,
                           struct replay **out)
 {
     const struct lab_params params = {file->pair_count, file->pairs};
     struct replay *replay = calloc(1, sizeof *replay);
-    void *memory = aligned_alloc(64, (lab_bytes(&params) + 63) / 64 * 64);
     char *scratch = malloc(MESSAGE_PAYLOAD_MAX + 1);
-    if (!replay || !memory || !scratch) {
+    struct lab *lab = lab_memory_create(&params);
+    if (!replay || !lab || !scratch) {
         free(replay);
-        free(memory);
+        lab_memory_destroy(lab);
         free(scratch);
         return STATUS_E_NOMEM;
     }
-    replay->lab = lab_init(memory, &params);
+    replay->lab = lab;
     replay->codec = codec_find("native");
     replay->prefix = file->broker.prefix;
     replay->effects = *effects;
@@ -30,7 +33,7 @@ void replay_destroy(struct replay *replay)
     if (!replay) {
         return;
     }
-    free(replay->lab);
+    lab_memory_destroy(replay->lab);
     free(replay->scratch);
     free(replay);
 }
@@ -61,7 +64,7 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         return status;
     }
     replay->t_us = message.t_us;
-    if (replay->codec->decode(replay->prefix, &message, step, replay) == 0) {
+    if (lab_feed(replay->lab, replay->codec, replay->prefix, &message, step, replay) == 0) {
         replay->counts.other++;
     }
     return STATUS_OK;

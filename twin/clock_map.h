@@ -50,7 +50,6 @@ struct clock_map {
     uint16_t count, first; /* ring of closed buckets */
     uint16_t used;         /* buckets the line rests on; 0: offset of the lowest sample only */
     uint16_t above_count;  /* samples in the present stage of the run */
-    struct clock_map_point bucket[CLOCK_MAP_BUCKETS];
     struct clock_map_point open; /* lowest of the bucket being filled */
     int64_t open_since_us;
     uint32_t open_count;
@@ -79,6 +78,7 @@ struct clock_map {
     int64_t last_jump_at_us;
     int64_t last_source_us,
         last_arrival_us; /* raw, of the newest sample; valid when state > 0 */
+    struct clock_map_point bucket[CLOCK_MAP_BUCKETS];
 };
 
 void clock_map_reset(struct clock_map *map);

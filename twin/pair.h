@@ -107,7 +107,7 @@ struct pair_value {
 /* One command from its arrival to its closing. */
 struct pair_slot {
     uint64_t order; /* arrival number in the pair: smaller is older */
-    struct efsm logger, link;
+    struct efsm logger;
     char id[EVENT_ID_MAX];
     char op[EVENT_OP_MAX];
     double rotation_rad, displacement_m;
@@ -126,8 +126,10 @@ struct pair_slot {
     uint8_t value_count;    /* of the first reply */
     uint16_t value_is_text; /* bit k: value k is text */
     struct pair_value value[PAIR_VALUES_MAX];
+    /* Valid in link mode only. */
+    struct efsm link;
     uint16_t raw_bytes;
-    char raw[EVENT_RAW_MAX]; /* the command's payload, link mode only */
+    char raw[EVENT_RAW_MAX]; /* the command's payload */
 };
 
 /* A command that is closed, so that a reply that comes yet can be named. */
@@ -143,26 +145,26 @@ struct pair_move { /* a row of the calibration window */
     float lap_s[SIDE_COUNT]; /* motion time where known, else lap; NaN: not usable */
 };
 
-/* What is known of one side. */
+/* What is known of one side. What every message touches stands together at the beginning. */
 struct pair_side {
     bool seen;  /* any message at all */
     bool known; /* its connection topic has spoken */
     bool online;
     char boot[EVENT_BOOT_MAX];
-    int64_t seen_us;      /* last message */
+    int8_t busy_slot; /* link mode: command it works on, -1 none */
+    uint8_t nu_count, pose_count;
+    int64_t seen_us; /* last message */
+    int64_t next_probe_us;
     int64_t last_seq;     /* telemetry; -1 none */
     uint64_t seq_missing; /* gaps in seq: samples that never came */
     uint64_t telemetry;
     double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
-    uint8_t nu_count, pose_count;
-    struct efsm dispatch; /* link mode: READY or BUSY */
-    int8_t busy_slot;     /* link mode: command it works on, -1 none */
     struct clock_map clock;
     struct pace pace;
-    struct travel_kalman kalman;
-    uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
-    int64_t next_probe_us;
+    struct efsm dispatch; /* link mode: READY or BUSY */
     int64_t probe;
+    uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
+    struct travel_kalman kalman;
 };
 
 struct pair_counts {
@@ -172,33 +174,35 @@ struct pair_counts {
     uint64_t alarms;                  /* recorded */
 };
 
+/* Ordered by how often a field is touched: a lab of thousands of pairs lives outside the
+ * caches. */
 struct pair {
     uint32_t index;
-    uint64_t version;    /* changes with every step */
-    int64_t deadline_us; /* the next one; LAB_TIME_MAX: none */
-    struct pair_counts counts;
-    uint64_t order; /* commands so far */
     uint32_t outstanding;
-    uint16_t open_mask;     /* bit k: slot k is in use */
-    double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
+    uint64_t version;      /* changes with every step */
+    int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
+    uint64_t order;        /* commands so far */
+    uint16_t open_mask;    /* bit k: slot k is in use */
+    uint32_t closed_count; /* ever; ring */
+    uint32_t since_published, since_proposed;
+    uint32_t window_count, window_first;
+    uint64_t changes; /* of parameter sets, recorded */
     int64_t last_lag_us;
+    double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
+    struct pair_counts counts;
+    struct efsm_stats logger_stats;
+    struct efsm_trace trace;
+    struct pair_closed closed[PAIR_CLOSED_MAX];
+    struct pair_side side[SIDE_COUNT];
+    struct pair_slot slot[PAIR_OUTSTANDING_MAX];
+    struct pair_move window[PAIR_WINDOW_MAX];
+    struct efsm_stats link_stats, dispatch_stats;
     struct {
         double tokens;
         int64_t t_us;
         uint64_t suppressed;
     } alarm_rate[ALARM_TYPE_COUNT];
-    uint32_t closed_count; /* ever; ring */
-    uint32_t since_published;
-    uint32_t window_count, window_first;
-    uint32_t since_proposed;
-    uint64_t changes; /* of parameter sets, recorded */
     struct parameter_book parameters;
-    struct efsm_stats logger_stats, link_stats, dispatch_stats;
-    struct efsm_trace trace;
-    struct pair_side side[SIDE_COUNT];
-    struct pair_slot slot[PAIR_OUTSTANDING_MAX];
-    struct pair_closed closed[PAIR_CLOSED_MAX];
-    struct pair_move window[PAIR_WINDOW_MAX];
 };
 
 /* All parameters at their defaults, with this id. */
@@ -209,6 +213,10 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
 /* One event of this pair, at event->t_us; every deadline before it must have been fired. */
 void pair_step(struct pair *pair, const struct pair_params *p, const struct event *event,
                const struct effects *fx);
+
+/* A step with such an event will follow: have the memory it touches fetched into the cache.
+ * Changes nothing. */
+void pair_expect(const struct pair *pair, enum event_kind kind, enum side side);
 
 /* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
 void pair_fire(struct pair *pair, const struct pair_params *p, const struct effects *fx);
