@@ -70,3 +70,9 @@ void points_read(struct option_reader *r, uint32_t node, const char *shown, size
     }
     *count = all ? n : 0;
 }
+
+void points_read_one(struct option_reader *r, uint32_t node, const char *shown,
+                     struct world_point *point, size_t *count)
+{
+    *count = read_point(r, node, shown, point) ? 1 : 0;
+}

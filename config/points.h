@@ -14,4 +14,8 @@
 void points_read(struct option_reader *r, uint32_t node, const char *shown, size_t min,
                  size_t max, struct world_point *points, size_t *count);
 
+/* The same of one point, [x, y] itself: *count becomes 1 or 0. */
+void points_read_one(struct option_reader *r, uint32_t node, const char *shown,
+                     struct world_point *point, size_t *count);
+
 #endif

@@ -8,14 +8,8 @@
 #include "twin/smartlog.h"
 
 const struct efsm_table *const machines[] = {
-    &smartlog_table,
-    &link_table,
-    &dispatch_table,
-    &l0main_table,
-    &l0lidar_table,
-    &l1_table,
-    &l2_table,
-    &efsm_executive_table,
+    &smartlog_table, &link_table, &dispatch_table, &l0main_table,
+    &l0lidar_table,  &l1_table,   &l2_table,       &efsm_executive_table,
 };
 
 const size_t machine_count = COUNT(machines);

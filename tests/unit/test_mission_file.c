@@ -1,0 +1,119 @@
+#include "tests/support/check.h"
+
+#include "config/mission_file.h"
+
+static void test_examples(void)
+{
+    static struct mission_file f;
+    struct err_list errors = {0};
+    CHECK_INT("goal",
+              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/goal.yaml", &f, &errors),
+              STATUS_OK);
+    CHECK_TEXT("pair", f.pair, "r1");
+    CHECK_INT("steps", f.plan.step_count, 3);
+    CHECK_INT("goal", f.plan.steps[2].kind, L2_STEP_GOAL);
+    CHECK_NEAR("point", f.plan.points[f.plan.steps[2].first].y_m, 1.2, 0.0, 0.0);
+    CHECK_INT("map", f.plan.map.obstacle_count, 5);
+    CHECK_INT("returns", f.plan.returns, MISSION_RETURN_ALWAYS);
+    CHECK("knows its start", !f.plan.locates);
+    CHECK_INT("patience", f.plan.patience_us, 60000000);
+    CHECK_INT("path",
+              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/path.yaml", &f, &errors),
+              STATUS_OK);
+    CHECK("asks for its start", f.plan.locates);
+    CHECK_INT("points", f.plan.steps[0].count, 3);
+    CHECK_INT("sweep",
+              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/sweep.yaml", &f, &errors),
+              STATUS_OK);
+    CHECK_TEXT("no pair", f.pair, "");
+    CHECK_INT("default", f.plan.returns, MISSION_RETURN_ON_FAILURE);
+    CHECK_NEAR("default", f.plan.clearance_m, 0.3, 0.0, 0.0);
+    CHECK_INT("faults", errors.count, 0);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *row;
+        const char *text;
+        const char *want[4]; /* "line:column: beginning of the text" */
+    } rows[] = {
+        {"empty", "", {"1:1: the file is empty"}},
+        {"no steps", "name: x\n", {"1:1: steps are missing"}},
+        {"no list", "steps: {sweep: true}\n", {"1:8: steps: a list"}},
+        {"empty list", "steps: []\n", {"1:8: steps: a list"}},
+        {"unknown step",
+         "steps: [{walk: 3}]\n",
+         {"1:9: steps[0]: one of", "1:10: unknown key 'steps[0].walk'"}},
+        {"two in one",
+         "steps: [{sweep: true, goal_m: [1, 2]}]\n",
+         {"1:9: steps[0]: one of path_m, sweep and goal_m is wanted"}},
+        {"no sweep", "steps: [{sweep: false}]\n", {"1:17: steps[0].sweep: true was expected"}},
+        {"goal", "steps: [{goal_m: 3}]\n", {"1:18: steps[0].goal_m: one point"}},
+        {"goal in a list",
+         "steps: [{goal_m: [[1, 2]]}]\n",
+         {"1:18: steps[0].goal_m: one point"}},
+        {"goal of words", "steps: [{goal_m: [a, 2]}]\n", {"1:19: steps[0].goal_m: "}},
+        {"path", "steps: [{path_m: [1, 2]}]\n", {"1:19: steps[0].path_m: a point is two"}},
+        {"no points", "steps: [{path_m: []}]\n", {"1:18: steps[0].path_m: 1 to 128 points"}},
+        {"pair", "pair: a/b\nsteps: [{sweep: true}]\n", {"1:7: pair: an id has"}},
+        {"choice", "return: often\nsteps: [{sweep: true}]\n", {"1:9: return: "}},
+        {"no such map",
+         "map: nowhere.yaml\nsteps: [{sweep: true}]\n",
+         {"0:0: cannot open: No such file", "1:6: map: nowhere.yaml cannot be used"}},
+        {"map inline",
+         "map: {obstacles: {a: {x_m: 1, y_m: 1}}}\nsteps: [{sweep: true}]\n",
+         {"1:22: map.obstacles.a.radius_m is missing"}},
+        {"goal in an obstacle",
+         "map: {obstacles: {a: {x_m: 1, y_m: 1, radius_m: 0.5}}}\n"
+         "steps:\n- goal_m: [1.6, 1]\n- path_m: [[1.6, 1], [1.2, 1]]\n",
+         {"3:11: steps[0].goal_m: [1.6, 1] is nearer",
+          "4:11: steps[1].path_m: [1.2, 1] lies in"}},
+        {"more than one",
+         "clearance_m: -1\npatience_s: x\nsteps: [{sweep: maybe}]\n",
+         {"1:14: clearance_m", "2:13: patience_s", "3:17: steps[0].sweep: "}},
+    };
+    static struct mission_file f;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct err_list errors = {0};
+        CHECK_INT(rows[i].row,
+                  mission_file_parse(rows[i].text, strlen(rows[i].text), "m.yaml", &f, &errors),
+                  STATUS_E_PARSE);
+        for (size_t k = 0; k < COUNT(rows[i].want) && rows[i].want[k]; k++) {
+            char got[512] = "(none)";
+            if (k < errors.count) {
+                (void)snprintf(got, sizeof got, "%u:%u: %s", errors.items[k].line,
+                               errors.items[k].column, errors.items[k].text);
+            }
+            got[strlen(rows[i].want[k]) < sizeof got ? strlen(rows[i].want[k]) : 0] = '\0';
+            CHECK_TEXT(rows[i].row, got, rows[i].want[k]);
+        }
+    }
+}
+
+static void test_limits(void)
+{
+    static char text[MISSION_STEPS_MAX * 64];
+    static struct mission_file f;
+    struct err_list errors = {0};
+    size_t n = (size_t)snprintf(text, sizeof text, "steps:\n");
+    for (int i = 0; i <= MISSION_STEPS_MAX; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "- sweep: true\n");
+    }
+    CHECK_INT("too many steps", mission_file_parse(text, n, "m.yaml", &f, &errors),
+              STATUS_E_PARSE);
+    CHECK_INT("one fault", errors.count, 1);
+    n -= strlen("- sweep: true\n");
+    CHECK_INT("just so many", mission_file_parse(text, n, "m.yaml", &f, &errors), STATUS_OK);
+    CHECK_INT("no file", mission_file_load("/no/such.yaml", &f, &errors), STATUS_E_IO);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("mission file", NULL, NULL);
+    CU_add_test(suite, "examples", test_examples);
+    CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "limits", test_limits);
+    return check_run();
+}
