@@ -43,8 +43,8 @@ struct robot_truth {
 };
 
 static const struct robot_truth truths[SIDE_COUNT] = {
-    {"3.0", "0.9", "0.05", "0.03", "0.04", "0.008", "0.020", "0.004", "0.8", "40"},
-    {"2.7", "1.05", "0.04", "0.02", "0.03", "0.003", "0.004", "0.001", "-0.3", "-15"}};
+    {"3.0", "0.9", "0.05", "0.03", "0.04", "0.008", "0.010", "0.004", "0.8", "40"},
+    {"2.4", "1.2", "0.04", "0.02", "0.03", "0.003", "0.004", "0.001", "-0.3", "-15"}};
 
 /* The settings that config/mosquitto.conf recommends, on a port of our own. */
 static const char broker_settings[] = "max_queued_messages 100000\n"
@@ -268,7 +268,8 @@ static bool write_files(const struct demo *d)
         "store:\n  file: tandem.db\n"
         "checkpoint:\n  file: tandem.checkpoint\n"
         "pairs:\n  r1:\n    probe_interval_s: 1\n"
-        "    calibration:\n      publish_every: 1\n",
+        "    calibration:\n      publish_every: 1\n"
+        "    parameters:\n      promote: auto\n      propose_every: 5\n",
         d->port, d->http_port);
     return write_file(d, "lab.yaml", text);
 }
@@ -396,11 +397,10 @@ static bool start_servers(struct demo *d)
 
 static bool watch(struct demo *d)
 {
-    static const struct mqtt_client_topic topics[] = {{"tandem/v1/+/entry", 1},
-                                                      {"tandem/v1/+/alarm", 1},
-                                                      {"tandem/v1/+/calibration", 1},
-                                                      {"tandem/v1/+/command", 1},
-                                                      {"tandem/v1/r1/+/connection", 1}};
+    static const struct mqtt_client_topic topics[] = {
+        {"tandem/v1/+/entry", 1},       {"tandem/v1/+/alarm", 1},
+        {"tandem/v1/+/calibration", 1}, {"tandem/v1/+/change", 1},
+        {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1}};
     struct err err = {0};
     const struct mqtt_client_options options = {.port = d->port,
                                                 .client_id = "demo",

@@ -105,6 +105,17 @@ static void print_header(struct demo_table *t)
                  t->colour ? PLAIN : "");
 }
 
+static void note_lag(struct demo_table *t, double lag_s)
+{
+    if (t->settling) {
+        t->settling = false;
+    } else if (isfinite(lag_s)) {
+        const int when = t->promotions > 0;
+        t->lag_s_sum[when] += fabs(lag_s);
+        t->lag_count[when]++;
+    }
+}
+
 static void take_entry(struct demo_table *t, const json_t *entry)
 {
     char move[48];
@@ -118,6 +129,7 @@ static void take_entry(struct demo_table *t, const json_t *entry)
     }
     t->entries++;
     t->counts[verdict]++;
+    note_lag(t, number(entry, "lag_s"));
     print_header(t);
     const double rotation_rad = number(entry, "rotation_rad");
     const double displacement_m = number(entry, "displacement_m");
@@ -163,6 +175,27 @@ static void take_calibration(struct demo_table *t, const json_t *calibration)
     }
 }
 
+static void take_change(struct demo_table *t, const json_t *change)
+{
+    const json_t *values = json_object_get(json_object_get(change, "set"), "values");
+    if (strcmp(text(change, "action"), "promoted") != 0 || !values) {
+        return;
+    }
+    t->promotions++;
+    t->settling = true;
+    t->lag_s_sum[1] = 0.0;
+    t->lag_count[1] = 0;
+    for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
+        t->truth[SIDE_VIRTUAL][i] = number(values, fit_names[i]);
+    }
+    (void)printf(
+        "%s      parameter set %.0f goes to the simulator: it turns at %.3f rad/s and drives "
+        "at %.3f m/s now%s\n",
+        t->colour ? BOLD : "", number(change, "version"), t->truth[SIDE_VIRTUAL][DEMO_ANGULAR],
+        t->truth[SIDE_VIRTUAL][DEMO_LINEAR], t->colour ? PLAIN : "");
+    (void)fflush(stdout);
+}
+
 static void take_alarm(struct demo_table *t, const json_t *alarm)
 {
     t->alarms++;
@@ -186,6 +219,8 @@ void demo_table_take(struct demo_table *t, const char *topic, const char *payloa
         take_entry(t, document);
     } else if (strcmp(word, "calibration") == 0) {
         take_calibration(t, document);
+    } else if (strcmp(word, "change") == 0) {
+        take_change(t, document);
     } else if (strcmp(word, "alarm") == 0) {
         take_alarm(t, document);
     }
@@ -202,6 +237,13 @@ void demo_table_summary(const struct demo_table *t)
         }
     }
     (void)printf("; %llu alarm%s\n", (unsigned long long)t->alarms, t->alarms == 1 ? "" : "s");
+    if (t->lag_count[0] > 0 && t->lag_count[1] > 0) {
+        const double before_s = t->lag_s_sum[0] / (double)t->lag_count[0];
+        const double after_s = t->lag_s_sum[1] / (double)t->lag_count[1];
+        (void)printf("mean |lag| %.3f s before the simulator got the real robot's parameters, "
+                     "%.3f s after (%.1f times less)\n",
+                     before_s, after_s, before_s / after_s);
+    }
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         (void)printf("%-8s", side_name(side));
         if (!t->verdicts[side][0]) {

@@ -22,6 +22,11 @@ struct demo_table {
     double truth[SIDE_COUNT][DEMO_SPEED_COUNT]; /* what the robots really do */
     struct demo_fit fits[SIDE_COUNT][DEMO_SPEED_COUNT];
     char verdicts[SIDE_COUNT][16]; /* of the fits: "PASS" …; "" before the first */
+    /* |lag| before the first promotion of parameters, and after the newest one. */
+    double lag_s_sum[2];
+    uint64_t lag_count[2];
+    uint64_t promotions;
+    bool settling; /* the next entry's command may have been under way at the promotion */
     uint64_t counts[VERDICT_COUNT];
     uint64_t entries, commands, alarms, unreadable;
 };
