@@ -25,6 +25,7 @@ deps_to_test='
     openssl             certificates for the TLS tests
     python3             scripts around the program
     python3-jsonschema  the messages against their schemas
+    python3-yaml        the example labs against theirs
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)
     graphviz            the state diagrams are read back
