@@ -185,23 +185,59 @@ enum status journal_source_rest(struct journal_source *source, struct journal_li
 
 /* --- stamps --------------------------------------------------------------------------- */
 
-static const char stamp_key[] = "\"tst\":\"";
-enum { STAMP_KEY_BYTES = sizeof stamp_key - 1 };
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    return at;
+}
+
+/* The quote that ends the string whose text begins at at; NULL: it does not end. */
+static const char *closing_quote(const char *at, const char *end)
+{
+    while (at < end && *at != '"') {
+        at += *at == '\\' ? 2 : 1;
+    }
+    return at < end ? at : NULL;
+}
+
+/* The text of the string value of "tst" at the top level of an object; NULL: there is none.
+ * mosquitto_sub and Tandem write it first; with others a payload may come before it, which
+ * may have a "tst" of its own. */
+static const char *stamp_text(const char *at, const char *end)
+{
+    int depth = 0;
+    while (at < end) {
+        if (*at != '"') {
+            depth += *at == '{' || *at == '[';
+            depth -= *at == '}' || *at == ']';
+            at++;
+            continue;
+        }
+        const char *close = closing_quote(at + 1, end);
+        if (!close) {
+            return NULL;
+        }
+        const char *colon = skip_space(close + 1, end);
+        if (depth == 1 && close - at == 4 && memcmp(at + 1, "tst", 3) == 0 && colon < end &&
+            *colon == ':') {
+            const char *value = skip_space(colon + 1, end);
+            return value < end && *value == '"' ? value + 1 : NULL;
+        }
+        at = close + 1;
+    }
+    return NULL;
+}
 
 int64_t journal_line_us(const char *line, size_t bytes)
 {
-    /* mosquitto_sub and Tandem write the stamp first; others may not. */
-    const char *at = NULL;
-    if (bytes > STAMP_KEY_BYTES && memcmp(line + 1, stamp_key, STAMP_KEY_BYTES) == 0) {
-        at = line + 1;
-    } else {
-        at = memmem(line, bytes, stamp_key, STAMP_KEY_BYTES);
-    }
+    const char *end = line + bytes;
+    const char *at = stamp_text(line, end);
     if (!at) {
         return LAB_TIME_NONE;
     }
-    at += STAMP_KEY_BYTES;
-    const size_t left = bytes - (size_t)(at - line);
+    const size_t left = (size_t)(end - at);
     const char *quote = memchr(at, '"', left < 64 ? left : 64);
     return quote ? message_parse_time(at, (size_t)(quote - at)) : LAB_TIME_NONE;
 }

@@ -824,6 +824,31 @@ static void expect_order(const char *row, const char *const *paths, size_t n, co
     journal_reader_close(r);
 }
 
+/* Lines of other writers: spaces, and members in another order. */
+static void merging_foreign(void)
+{
+    static const char spaced[] =
+        "{ \"tst\" : \"2026-11-20T00:00:01Z\", \"n\": 1}\n"
+        "{\"payload\": {\"tst\": \"1999-01-01T00:00:00Z\", \"x\": \"\\\"tst\\\":\"}, "
+        "\"kind\": \"tst\", \"n\": 3, \"tst\": \"2026-11-20T00:00:03Z\"}\n";
+    static const char dense[] = "{\"tst\":\"2026-11-20T00:00:02Z\",\"n\":2}\n"
+                                "{\"tst\":\"2026-11-20T00:00:04Z\",\"n\":4}\n";
+    fresh_dir();
+    char a[160];
+    char b[160];
+    write_file("a", spaced, sizeof spaced - 1, a);
+    write_file("b", dense, sizeof dense - 1, b);
+    const char *ba[] = {b, a};
+    struct journal_reader *r = open_file_reader(ba, 2);
+    struct journal_line line;
+    for (uint64_t k = 0; k < 4; k++) {
+        CHECK_INT("foreign", journal_reader_next(r, &line, NULL), STATUS_OK);
+        CHECK_TEXT("foreign", line.path, k % 2 == 0 ? a : b);
+        CHECK_INT("foreign", line.number, k / 2 + 1);
+    }
+    journal_reader_close(r);
+}
+
 static void merging(void)
 {
     fresh_dir();
@@ -1118,6 +1143,7 @@ int main(void)
     CU_add_test(suite, "positions", positions);
     CU_add_test(suite, "refusals", refusals);
     CU_add_test(suite, "merging", merging);
+    CU_add_test(suite, "merging of foreign lines", merging_foreign);
     CU_add_test(suite, "pipes and directories", pipes_and_directories);
     CU_add_test(suite, "corpus", corpus);
     CU_add_test(suite, "tail", tail);
