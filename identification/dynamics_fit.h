@@ -1,0 +1,98 @@
+/* identification/dynamics_fit.h - what every estimator of dynamics returns.
+ *
+ * Estimate, error bars and verdict travel together (docs/model/identification.md). Plain data.
+ */
+#ifndef IDENTIFICATION_DYNAMICS_FIT_H
+#define IDENTIFICATION_DYNAMICS_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "identification/data_set.h"
+#include "identification/linear_model.h"
+#include "twin/base/status.h"
+
+enum dynamics_method {
+    DYNAMICS_OLS_CENTRAL,
+    DYNAMICS_OLS_SG,
+    DYNAMICS_WEAK,
+    DYNAMICS_WEAK_IV,
+    DYNAMICS_OUTPUT_ERROR,
+    DYNAMICS_PEM,
+    DYNAMICS_METHOD_COUNT
+};
+
+enum dynamics_verdict { DYNAMICS_PASS, DYNAMICS_MARGINAL, DYNAMICS_FAIL };
+
+/* Why an iteration ended. */
+enum dynamics_stop {
+    DYNAMICS_STOP_DIRECT,    /* nothing was iterated */
+    DYNAMICS_STOP_CONVERGED, /* the last step was small against the standard errors */
+    DYNAMICS_STOP_STALLED,   /* no step made it better */
+    DYNAMICS_STOP_LIMIT,     /* as many iterations as allowed */
+    DYNAMICS_STOP_DIVERGED,  /* the model could not be simulated */
+    DYNAMICS_STOP_CANCELLED
+};
+
+enum {
+    /* Parameters of the model, then one constant effort per axis when asked for. */
+    DYNAMICS_P_MAX = MODEL_PARAMETERS_MAX + MODEL_AXES_MAX,
+    DYNAMICS_NULLS_MAX = 4,
+    DYNAMICS_TEXT_MAX = 200,
+    DYNAMICS_TEXTS_MAX = 16
+};
+
+struct dynamics_fit {
+    enum dynamics_method method;
+    enum dynamics_stop stop;
+    size_t n;          /* samples that took part */
+    size_t rows;       /* equations, or residuals */
+    size_t p;          /* model's parameters, then biases */
+    size_t bias_count; /* 0 or the model's axes: constant efforts added to Phi theta */
+    size_t iterations;
+    double theta[DYNAMICS_P_MAX];  /* NaN when it is part of a null direction */
+    double se[DYNAMICS_P_MAX];     /* residuals taken for independent */
+    double se_hac[DYNAMICS_P_MAX]; /* robust to autocorrelation; NaN: not computed */
+    double lo[DYNAMICS_P_MAX], hi[DYNAMICS_P_MAX]; /* 95 %, of the wider error; NaN as theta */
+    double covariance[DYNAMICS_P_MAX][DYNAMICS_P_MAX]; /* the one that lo and hi rest on */
+    bool identifiable[DYNAMICS_P_MAX]; /* determined, and its error is below half its value */
+    size_t rank;
+    double condition; /* of the columns scaled to unit length; inf when the rank is short */
+    size_t null_count;
+    char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "surge_mass_kg - 0.98 …" */
+    double residual_sd[MODEL_AXES_MAX]; /* per axis: of the equations (N, N m), or of nu */
+    double delay_s, delay_se_s;         /* nu answers tau so much later; NaN: not estimated */
+    double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
+    double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */
+    enum dynamics_verdict verdict;
+    size_t reason_count;
+    char reasons[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX];
+    size_t advice_count;
+    char advice[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX]; /* "run a zig-zag at two speeds" */
+};
+
+const char *dynamics_method_name(enum dynamics_method method); /* "ols_central" … */
+bool dynamics_method_from_name(const char *name, enum dynamics_method *method);
+const char *dynamics_verdict_name(enum dynamics_verdict verdict); /* "PASS" … */
+const char *dynamics_stop_name(enum dynamics_stop stop);          /* "converged" … */
+
+/* Name of entry i of theta: the parameter's, or that of a bias: "tau_u_n_bias". */
+const char *dynamics_parameter_name(const struct model *model, size_t i, char *text,
+                                    size_t text_bytes);
+
+/* A fit with everything unknown: NaN, no identifiable parameter, PASS until a reason says
+ * otherwise. p = parameters of the model (+ its axes when with_biases). */
+void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
+                        enum dynamics_method method, bool with_biases);
+
+/* Add a reason or advice, cut to its length; dropped when the list is full or says so already.
+ */
+void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
+                     const char *format, ...) PRINTF_LIKE(3, 4);
+void dynamics_advise(struct dynamics_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* lo, hi and identifiable from theta and covariance; then the verdict, its reasons and advice
+ * that every estimator shares: signs, error bars, rank, condition. */
+void dynamics_judge(struct dynamics_fit *fit, const struct model *model);
+
+#endif

@@ -1,0 +1,84 @@
+#include "identification/linear_model.h"
+
+#include <math.h>
+#include <string.h>
+
+int model_parameter_find(const struct model *model, const char *name)
+{
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (strcmp(model->parameters[i].name, name) == 0 ||
+            strcmp(model->parameters[i].symbol, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int model_unphysical(const struct model *model, const double *theta)
+{
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        const enum model_sign sign = model->parameters[i].sign;
+        const bool fits = sign == MODEL_ANY || theta[i] > 0.0 ||
+                          (sign == MODEL_NOT_NEGATIVE && theta[i] >= 0.0);
+        if (!isfinite(theta[i]) || !fits) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+/* Velocity and pose as one state of 2 n numbers. */
+struct state {
+    double nu[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
+};
+
+static void derive(const struct model *model, const double *theta, const struct state *s,
+                   const double *tau, const double *inertial_n, struct state *rate)
+{
+    double effort[MODEL_AXES_MAX];
+    memcpy(effort, tau, model->axis_count * sizeof effort[0]);
+    if (inertial_n) {
+        const double c = cos(s->pose[2]);
+        const double q = sin(s->pose[2]);
+        effort[0] += c * inertial_n[0] + q * inertial_n[1];
+        effort[1] += c * inertial_n[1] - q * inertial_n[0];
+    }
+    model->forward(theta, s->nu, effort, rate->nu);
+    model->kinematics(s->pose, s->nu, rate->pose);
+}
+
+/* to = from + h rate */
+static void advance(size_t n, const struct state *from, const struct state *rate, double h_s,
+                    struct state *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        to->nu[i] = from->nu[i] + h_s * rate->nu[i];
+        to->pose[i] = from->pose[i] + h_s * rate->pose[i];
+    }
+}
+
+void model_step(const struct model *model, const double *theta, double *nu, double *pose,
+                const double *tau, const double *inertial_n, double h_s)
+{
+    const size_t n = model->axis_count;
+    struct state begin = {0};
+    struct state at = {0};
+    struct state k1 = {0};
+    struct state k2 = {0};
+    struct state k3 = {0};
+    struct state k4 = {0};
+
+    memcpy(begin.nu, nu, n * sizeof nu[0]);
+    memcpy(begin.pose, pose, n * sizeof pose[0]);
+    derive(model, theta, &begin, tau, inertial_n, &k1);
+    advance(n, &begin, &k1, 0.5 * h_s, &at);
+    derive(model, theta, &at, tau, inertial_n, &k2);
+    advance(n, &begin, &k2, 0.5 * h_s, &at);
+    derive(model, theta, &at, tau, inertial_n, &k3);
+    advance(n, &begin, &k3, h_s, &at);
+    derive(model, theta, &at, tau, inertial_n, &k4);
+    for (size_t i = 0; i < n; i++) {
+        nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
+        pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
+    }
+}

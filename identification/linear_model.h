@@ -1,0 +1,70 @@
+/* identification/linear_model.h - dynamics that are linear in their parameters.
+ *
+ *     Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
+ *
+ * The same object serves identification (regressor rows), simulation (forward), model following
+ * (inverse) and the API (names, units, signs); the models themselves are rows of a table in
+ * twin/models/model.h. Units are SI. Pure: no I/O, no clock, no state.
+ */
+#ifndef IDENTIFICATION_LINEAR_MODEL_H
+#define IDENTIFICATION_LINEAR_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "twin/base/status.h"
+
+enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6 };
+
+enum model_sign { MODEL_ANY, MODEL_NOT_NEGATIVE, MODEL_POSITIVE };
+
+struct model_parameter {
+    const char *name;     /* with its unit: "surge_mass_kg" */
+    const char *symbol;   /* of the equations: "d1" */
+    const char *unit;     /* "kg" */
+    enum model_sign sign; /* that a physical value has */
+    const char *help;
+};
+
+struct model_axis {
+    const char *velocity; /* "u_mps" */
+    const char *effort;   /* "tau_u_n" */
+    const char *pose;     /* "x_m" */
+};
+
+struct model {
+    const char *name;
+    const char *purpose;
+    const struct model_axis *axes;
+    size_t axis_count; /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    const struct model_parameter *parameters;
+    size_t parameter_count; /* <= MODEL_PARAMETERS_MAX */
+
+    /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
+     * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
+    void (*rows)(const double *nu, const double *nu_dot, double *phi);
+    /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
+    void (*forward)(const double *theta, const double *nu, const double *tau, double *nu_dot);
+    /* tau that gives nu_dot at nu: equals phi theta. */
+    void (*inverse)(const double *theta, const double *nu, const double *nu_dot, double *tau);
+    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows, at any tau. */
+    void (*slope)(const double *theta, const double *nu, double *jacobian);
+    /* Rate of the pose. */
+    void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
+};
+
+/* Index of the first parameter that is not finite or has not the sign of a physical one; -1
+ * when all are well. */
+int model_unphysical(const struct model *model, const double *theta);
+
+/* Index of a parameter by name or symbol, -1 when there is none. */
+int model_parameter_find(const struct model *model, const char *name);
+
+/* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out. tau is held over the step
+ * (zero-order hold). inertial_n: a force that keeps its direction in the world, [2] along the
+ * x and y of the pose, NULL for none; only for models whose first three axes are surge, sway
+ * and yaw. */
+void model_step(const struct model *model, const double *theta, double *nu, double *pose,
+                const double *tau, const double *inertial_n, double h_s);
+
+#endif
