@@ -1,0 +1,251 @@
+/* What a message costs `tandem serve`, against a bare Paho subscriber that only counts: the
+ * same broker, the same load, one after the other. Then how long after a reply its entry can be
+ * read over MQTT, in a row and after seconds of silence.
+ *
+ * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS]]] */
+#include "tests/bench/raw_mqtt.h"
+#include "tests/support/broker.h"
+#include "tests/support/daemon.h"
+
+enum { IN_A_ROW = 500, AFTER_IDLE = 12, IDLE_MS = 2500, ROUNDS_MAX = 9 };
+
+static const char lab_lines[] = "pairs: {r1: {}, r2: {}, r3: {}, r4: {}}\n";
+
+struct load {
+    char rate[16], seconds[16];
+    double sent, took_s;
+};
+
+struct side {
+    double cpu_us[ROUNDS_MAX]; /* a message */
+    double lost;               /* messages, all rounds */
+};
+
+/* User and system time of all threads. */
+static double process_cpu_s(pid_t pid)
+{
+    char path[64];
+    char text[1024] = "";
+    unsigned long long user = 0;
+    unsigned long long sys = 0;
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *in = fopen(path, "re");
+    const size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
+    if (in) {
+        (void)fclose(in);
+    }
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');
+    if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                      &sys) != 2) {
+        bench_fail("/proc/PID/stat");
+    }
+    return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static FILE *start_tool(const char *const argv[], pid_t *pid)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        bench_fail("pipe");
+    }
+    *pid = fork();
+    if (*pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)dup2(ends[1], STDOUT_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        bench_exec(argv);
+    }
+    (void)close(ends[1]);
+    return fdopen(ends[0], "r");
+}
+
+static const char *tool_path(const char *name)
+{
+    static char path[2][512];
+    static unsigned next;
+    char *out = path[next++ % 2];
+    (void)snprintf(out, sizeof path[0], "%s", TANDEM_PROGRAM);
+    char *slash = strrchr(out, '/');
+    const size_t used = slash ? (size_t)(slash + 1 - out) : 0;
+    (void)snprintf(out + used, sizeof path[0] - used, "tests/bench/%s", name);
+    return out;
+}
+
+static void run_flood(int port, struct load *load)
+{
+    char port_text[16];
+    pid_t pid = 0;
+    (void)snprintf(port_text, sizeof port_text, "%d", port);
+    const char *const argv[] = {tool_path("mqtt_flood"), port_text, load->rate, load->seconds,
+                                NULL};
+    FILE *out = start_tool(argv, &pid);
+    if (!out || fscanf(out, "%lf %lf", &load->sent, &load->took_s) != 2) {
+        bench_fail("the flood did not end well");
+    }
+    (void)fclose(out);
+    (void)waitpid(pid, NULL, 0);
+}
+
+/* Until no CPU time is used any more: what was queued has been taken. */
+static void wait_quiet(pid_t pid)
+{
+    double before = -1.0;
+    for (int i = 0; i < 100; i++) {
+        const double now = process_cpu_s(pid);
+        if (now - before < 0.015) {
+            return;
+        }
+        before = now;
+        broker_sleep_ms(500);
+    }
+}
+
+static void run_counter(const struct broker *broker, struct load *load, struct side *side,
+                        int round)
+{
+    char port_text[16];
+    char line[64];
+    pid_t pid = 0;
+    double count = 0.0;
+    (void)snprintf(port_text, sizeof port_text, "%d", broker->port);
+    const char *const argv[] = {tool_path("paho_counter"), port_text, "tandem/v1/+/+/telemetry",
+                                NULL};
+    FILE *out = start_tool(argv, &pid);
+    if (!out || !fgets(line, sizeof line, out)) {
+        bench_fail("the counter did not start");
+    }
+    const double before_s = process_cpu_s(pid);
+    run_flood(broker->port, load);
+    wait_quiet(pid);
+    side->cpu_us[round] = (process_cpu_s(pid) - before_s) * 1e6 / load->sent;
+    (void)kill(pid, SIGTERM);
+    if (fscanf(out, "%lf", &count) != 1) {
+        bench_fail("the counter did not end well");
+    }
+    side->lost += load->sent - count;
+    (void)fclose(out);
+    (void)waitpid(pid, NULL, 0);
+}
+
+static void run_daemon(const struct broker *broker, struct load *load, struct side *side,
+                       int round)
+{
+    struct daemon_run d;
+    if (!daemon_init(&d, broker->port, lab_lines) || !daemon_start_run(&d) ||
+        !daemon_wait_ready(&d, 200, 10000)) {
+        bench_fail("the daemon did not start");
+    }
+    const double before_s = process_cpu_s(d.pid);
+    run_flood(broker->port, load);
+    wait_quiet(d.pid);
+    side->cpu_us[round] = (process_cpu_s(d.pid) - before_s) * 1e6 / load->sent;
+    side->lost += load->sent -
+                  daemon_metric(&d, "tandem_inbox_messages_total{kind=\"sample\"}") +
+                  daemon_metric(&d, "tandem_inbox_samples_dropped_total");
+    (void)daemon_end(&d, SIGTERM);
+    daemon_finish(&d);
+}
+
+static void publish(int fd, const char *topic, const char *payload)
+{
+    unsigned char packet[RAW_MQTT_PACKET_MAX];
+    raw_mqtt_send(fd, packet, raw_mqtt_publish(topic, payload, strlen(payload), packet));
+}
+
+/* One command and its replies; milliseconds from the second reply to the entry. */
+static double one_entry_ms(int fd, unsigned number)
+{
+    char text[160];
+    char packet[RAW_MQTT_PACKET_MAX];
+    size_t bytes = 0;
+    (void)snprintf(text, sizeof text, "{\"id\":\"b%u\",\"op\":\"go\",\"rotation_rad\":1}",
+                   number);
+    publish(fd, "tandem/v1/r1/command", text);
+    broker_sleep_ms(2);
+    (void)snprintf(text, sizeof text, "{\"id\":\"b%u\",\"status\":\"done\"}", number);
+    publish(fd, "tandem/v1/r1/virtual/reply", text);
+    broker_sleep_ms(2);
+    const double from_s = bench_now_s();
+    publish(fd, "tandem/v1/r1/real/reply", text);
+    if (raw_mqtt_next(fd, packet, &bytes) != RAW_MQTT_PUBLISH) {
+        bench_fail("no entry came");
+    }
+    return (bench_now_s() - from_s) * 1e3;
+}
+
+static void bench_latency(const struct broker *broker)
+{
+    static double row_ms[IN_A_ROW];
+    double idle_ms[AFTER_IDLE];
+    struct daemon_run d;
+    unsigned number = 0;
+    if (!daemon_init(&d, broker->port, lab_lines) || !daemon_start_run(&d) ||
+        !daemon_wait_ready(&d, 200, 10000)) {
+        bench_fail("the daemon did not start");
+    }
+    const int fd = raw_mqtt_connect(broker->port, "latency");
+    raw_mqtt_subscribe(fd, "tandem/v1/r1/entry");
+    for (int i = 0; i < IN_A_ROW; i++) {
+        row_ms[i] = one_entry_ms(fd, number++);
+    }
+    for (int i = 0; i < AFTER_IDLE; i++) {
+        broker_sleep_ms(IDLE_MS);
+        idle_ms[i] = one_entry_ms(fd, number++);
+    }
+    (void)close(fd);
+    const double p50 = bench_median(row_ms, IN_A_ROW);
+    const double idle_p50 = bench_median(idle_ms, AFTER_IDLE);
+    (void)printf("{\"bench\":\"entry_latency\",\"p50_ms\":%.2f,\"p99_ms\":%.2f,\"max_ms\":%.2f,"
+                 "\"n\":%d,\"idle_s\":%.1f,\"idle_p50_ms\":%.2f,\"idle_max_ms\":%.2f,"
+                 "\"idle_n\":%d}\n",
+                 p50, row_ms[IN_A_ROW * 99 / 100], row_ms[IN_A_ROW - 1], IN_A_ROW,
+                 IDLE_MS * 1e-3, idle_p50, idle_ms[AFTER_IDLE - 1], AFTER_IDLE);
+    (void)fflush(stdout);
+    (void)daemon_end(&d, SIGTERM);
+    daemon_finish(&d);
+}
+
+static void bench_load(const struct broker *broker, struct load *load, int rounds)
+{
+    struct side counter = {0};
+    struct side daemon = {0};
+    double ratio[ROUNDS_MAX];
+    for (int i = 0; i < rounds; i++) {
+        run_counter(broker, load, &counter, i);
+        run_daemon(broker, load, &daemon, i);
+        ratio[i] = daemon.cpu_us[i] / counter.cpu_us[i];
+    }
+    const size_t n = (size_t)rounds;
+    (void)printf("{\"bench\":\"ingest\",\"messages_per_s\":%.0f,\"seconds\":%.1f,\"rounds\":%d,"
+                 "\"cpu_us\":%.2f,\"floor\":\"Paho subscriber that counts\",\"floor_us\":%.2f,"
+                 "\"ratio\":%.2f,\"lost\":%.0f,\"floor_lost\":%.0f}\n",
+                 load->sent / load->took_s, load->took_s, rounds,
+                 bench_median(daemon.cpu_us, n), bench_median(counter.cpu_us, n),
+                 bench_median(ratio, n), daemon.lost, counter.lost);
+    (void)fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    struct broker broker;
+    struct load load = {"50000", "20", 0.0, 0.0};
+    const long rounds = argc > 3 ? strtol(argv[3], NULL, 10) : 1;
+    if (argc > 1) {
+        (void)snprintf(load.rate, sizeof load.rate, "%s", argv[1]);
+    }
+    if (argc > 2) {
+        (void)snprintf(load.seconds, sizeof load.seconds, "%s", argv[2]);
+    }
+    if (broker_skip() || rounds < 1 || rounds > ROUNDS_MAX) {
+        bench_fail("no mosquitto, or a number that makes no sense");
+    }
+    if (!broker_init(&broker) || !broker_start(&broker)) {
+        bench_fail("the broker did not start");
+    }
+    bench_latency(&broker);
+    bench_load(&broker, &load, (int)rounds);
+    broker_finish(&broker, NULL);
+    return EXIT_SUCCESS;
+}
