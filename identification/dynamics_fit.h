@@ -91,8 +91,9 @@ void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
                      const char *format, ...) PRINTF_LIKE(3, 4);
 void dynamics_advise(struct dynamics_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* lo, hi and identifiable from theta and covariance; then the verdict, its reasons and advice
- * that every estimator shares: signs, error bars, rank, condition. */
-void dynamics_judge(struct dynamics_fit *fit, const struct model *model);
+/* lo, hi and identifiable from theta, covariance and rows; then what every estimator's verdict
+ * rests on: rank, condition, error bars, signs, and advice what to drive. set may be NULL. */
+void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
+                    const struct data_set *set);
 
 #endif

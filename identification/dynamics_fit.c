@@ -1,0 +1,126 @@
+#include "identification/dynamics_fit.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const method_names[DYNAMICS_METHOD_COUNT] = {
+    [DYNAMICS_OLS_CENTRAL] = "ols_central",
+    [DYNAMICS_OLS_SG] = "ols_sg",
+    [DYNAMICS_WEAK] = "weak",
+    [DYNAMICS_WEAK_IV] = "weak_iv",
+    [DYNAMICS_OUTPUT_ERROR] = "output_error",
+    [DYNAMICS_PEM] = "pem",
+};
+
+const char *dynamics_method_name(enum dynamics_method method)
+{
+    return (unsigned)method < DYNAMICS_METHOD_COUNT ? method_names[method] : "unknown";
+}
+
+bool dynamics_method_from_name(const char *name, enum dynamics_method *method)
+{
+    for (size_t i = 0; i < COUNT(method_names); i++) {
+        if (strcmp(method_names[i], name) == 0) {
+            *method = (enum dynamics_method)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *dynamics_verdict_name(enum dynamics_verdict verdict)
+{
+    static const char *const names[] = {"PASS", "MARGINAL", "FAIL"};
+    return (unsigned)verdict < COUNT(names) ? names[verdict] : "unknown";
+}
+
+const char *dynamics_stop_name(enum dynamics_stop stop)
+{
+    static const char *const names[] = {"direct", "converged", "stalled",
+                                        "limit",  "diverged",  "cancelled"};
+    return (unsigned)stop < COUNT(names) ? names[stop] : "unknown";
+}
+
+const char *dynamics_parameter_name(const struct model *model, size_t i, char *text,
+                                    size_t text_bytes)
+{
+    if (i < model->parameter_count) {
+        (void)snprintf(text, text_bytes, "%s", model->parameters[i].name);
+    } else if (i < model->parameter_count + model->axis_count) {
+        (void)snprintf(text, text_bytes, "%s_bias",
+                       model->axes[i - model->parameter_count].effort);
+    } else {
+        (void)snprintf(text, text_bytes, "unknown");
+    }
+    return text;
+}
+
+void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
+                        enum dynamics_method method, bool with_biases)
+{
+    memset(fit, 0, sizeof *fit);
+    fit->method = method;
+    fit->bias_count = with_biases ? model->axis_count : 0;
+    fit->p = model->parameter_count + fit->bias_count;
+    for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
+        fit->theta[i] = NAN;
+        fit->se[i] = NAN;
+        fit->se_hac[i] = NAN;
+        fit->lo[i] = NAN;
+        fit->hi[i] = NAN;
+        for (size_t k = 0; k < DYNAMICS_P_MAX; k++) {
+            fit->covariance[i][k] = NAN;
+        }
+    }
+    fit->condition = NAN;
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        fit->residual_sd[i] = NAN;
+    }
+    fit->delay_s = NAN;
+    fit->delay_se_s = NAN;
+    for (size_t r = 0; r < DATA_RUNS_MAX; r++) {
+        for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+            fit->initial[r][i] = NAN;
+            fit->initial_se[r][i] = NAN;
+        }
+    }
+}
+
+static void add_text(char list[][DYNAMICS_TEXT_MAX], size_t *count, const char *text)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(list[i], text) == 0) {
+            return;
+        }
+    }
+    if (*count < DYNAMICS_TEXTS_MAX) {
+        (void)snprintf(list[*count], DYNAMICS_TEXT_MAX, "%s", text);
+        (*count)++;
+    }
+}
+
+void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
+                     const char *format, ...)
+{
+    char text[DYNAMICS_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (at_best > fit->verdict) {
+        fit->verdict = at_best;
+    }
+    add_text(fit->reasons, &fit->reason_count, text);
+}
+
+void dynamics_advise(struct dynamics_fit *fit, const char *format, ...)
+{
+    char text[DYNAMICS_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    add_text(fit->advice, &fit->advice_count, text);
+}

@@ -1,0 +1,156 @@
+/* What a fit of dynamics is worth, in words (docs/model/identification.md, section 6). */
+#include "identification/dynamics_fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+/* A parameter whose standard error is beyond this share of its value is not identified. */
+static const double SE_RATIO_MAX = 0.5;
+/* Scaled columns this close to dependent make every error bar lean on the model's form. */
+static const double CONDITION_MARGINAL = 300.0;
+
+/* What a parameter multiplies: the axis whose acceleration or velocity it goes with. */
+struct role {
+    size_t axis;
+    bool inertia;
+};
+
+static double column_at(const struct model *model, size_t axis, size_t i, double nu,
+                        double nu_dot)
+{
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double velocity[MODEL_AXES_MAX] = {0.0};
+    double acceleration[MODEL_AXES_MAX] = {0.0};
+    velocity[axis] = nu;
+    acceleration[axis] = nu_dot;
+    model->rows(velocity, acceleration, phi);
+    return phi[axis * model->parameter_count + i];
+}
+
+static struct role find_role(const struct model *model, size_t i)
+{
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (column_at(model, a, i, 0.0, 1.0) != column_at(model, a, i, 0.0, 0.0)) {
+            return (struct role){a, true};
+        }
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (column_at(model, a, i, 0.7, 0.0) != 0.0) {
+            return (struct role){a, false};
+        }
+    }
+    return (struct role){0, false};
+}
+
+static bool is_pushed(const struct data_set *set, size_t axis)
+{
+    for (size_t k = 0; set && k < set->n; k++) {
+        if (set->tau[axis][k] != 0.0) {
+            return true;
+        }
+    }
+    return !set;
+}
+
+static void advise_on(struct dynamics_fit *fit, const struct model *model,
+                      const struct data_set *set, size_t i)
+{
+    char name[64];
+    (void)dynamics_parameter_name(model, i, name, sizeof name);
+    if (i >= model->parameter_count) {
+        dynamics_advise(fit, "%s is not determined: record longer, from rest to rest", name);
+        return;
+    }
+    const struct role role = find_role(model, i);
+    const struct model_axis *axis = &model->axes[role.axis];
+    if (!is_pushed(set, role.axis)) {
+        dynamics_advise(fit,
+                        "%s is not excited and %s is never pushed directly: run a zig-zag at "
+                        "two speeds with hard turns",
+                        name, axis->velocity);
+    } else if (role.inertia) {
+        dynamics_advise(fit,
+                        "%s is not excited: let %s step up and down every few seconds, so "
+                        "that %s keeps changing",
+                        name, axis->effort, axis->velocity);
+    } else {
+        dynamics_advise(fit,
+                        "%s is not excited: hold %s steady at three speeds from slow to the "
+                        "fastest, in both directions",
+                        name, axis->velocity);
+    }
+}
+
+static void judge_sign(struct dynamics_fit *fit, const struct model *model, size_t i)
+{
+    const struct model_parameter *parameter = &model->parameters[i];
+    if (parameter->sign == MODEL_ANY || !(fit->theta[i] < 0.0)) {
+        return;
+    }
+    const bool certain = fit->hi[i] < 0.0;
+    dynamics_reason(fit, certain ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
+                    "%s is negative (%.4g %s)%s", parameter->name, fit->theta[i],
+                    parameter->unit,
+                    certain ? ", which no robot has: check signs, units and the model"
+                            : ", within its error bar of zero");
+}
+
+static size_t judge_parameters(struct dynamics_fit *fit, const struct model *model,
+                               const struct data_set *set)
+{
+    const double freedom = fit->rows > fit->p ? (double)(fit->rows - fit->p) : 1.0;
+    const double factor = gsl_cdf_tdist_Pinv(0.975, freedom);
+    size_t identified = 0;
+    for (size_t i = 0; i < fit->p; i++) {
+        const double se = sqrt(fit->covariance[i][i]);
+        char name[64];
+        (void)dynamics_parameter_name(model, i, name, sizeof name);
+        fit->lo[i] = fit->theta[i] - factor * se;
+        fit->hi[i] = fit->theta[i] + factor * se;
+        const bool bias = i >= model->parameter_count;
+        /* A bias may well be zero: its error is not to be measured by its value. */
+        fit->identifiable[i] = isfinite(se) && isfinite(fit->theta[i]) &&
+                               (bias || se <= SE_RATIO_MAX * fabs(fit->theta[i]));
+        if (fit->identifiable[i]) {
+            identified += bias ? 0 : 1;
+        } else if (isfinite(se) && isfinite(fit->theta[i])) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "%s is not identifiable: standard error %.0f %% of its value", name,
+                            100.0 * se / fabs(fit->theta[i]));
+            advise_on(fit, model, set, i);
+        } else {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "%s is not identifiable: the data do not determine it", name);
+            advise_on(fit, model, set, i);
+        }
+        if (!bias) {
+            judge_sign(fit, model, i);
+        }
+    }
+    return identified;
+}
+
+void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
+                    const struct data_set *set)
+{
+    if (fit->rows <= fit->p) {
+        dynamics_reason(fit, DYNAMICS_FAIL, "%zu equations for %zu parameters", fit->rows,
+                        fit->p);
+        dynamics_advise(fit, "record longer");
+    }
+    const size_t identified = judge_parameters(fit, model, set);
+    if (2 * identified < model->parameter_count) {
+        dynamics_reason(fit, DYNAMICS_FAIL, "%zu of %zu parameters are identifiable",
+                        identified, model->parameter_count);
+    }
+    for (size_t i = 0; i < fit->null_count; i++) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "the data leave free: %s", fit->nulls[i]);
+    }
+    if (fit->rank == fit->p && !(fit->condition <= CONDITION_MARGINAL)) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "scaled condition number %.3g: some regressors are nearly alike",
+                        fit->condition);
+    }
+}
