@@ -32,12 +32,12 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
 static struct role find_role(const struct model *model, size_t i)
 {
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (column_at(model, a, i, 0.0, 1.0) != column_at(model, a, i, 0.0, 0.0)) {
+        if (fabs(column_at(model, a, i, 0.0, 1.0) - column_at(model, a, i, 0.0, 0.0)) > 0.0) {
             return (struct role){a, true};
         }
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (column_at(model, a, i, 0.7, 0.0) != 0.0) {
+        if (fabs(column_at(model, a, i, 0.7, 0.0)) > 0.0) {
             return (struct role){a, false};
         }
     }
@@ -46,12 +46,15 @@ static struct role find_role(const struct model *model, size_t i)
 
 static bool is_pushed(const struct data_set *set, size_t axis)
 {
-    for (size_t k = 0; set && k < set->n; k++) {
-        if (set->tau[axis][k] != 0.0) {
+    if (!set) {
+        return true;
+    }
+    for (size_t k = 0; k < set->n; k++) {
+        if (fabs(set->tau[axis][k]) > 0.0) {
             return true;
         }
     }
-    return !set;
+    return false;
 }
 
 static void advise_on(struct dynamics_fit *fit, const struct model *model,
