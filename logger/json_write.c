@@ -65,7 +65,7 @@ static void begin_member(struct json_writer *w, const char *key)
     }
 }
 
-static void open(struct json_writer *w, const char *key, char bracket, char closing)
+static void open_bracket(struct json_writer *w, const char *key, char bracket, char closing)
 {
     begin_member(w, key);
     put(w, &bracket, 1);
@@ -75,6 +75,7 @@ static void open(struct json_writer *w, const char *key, char bracket, char clos
     w->close[w->depth] = closing;
 }
 
+/* The text is written to later: NOLINTNEXTLINE(readability-non-const-parameter) */
 void json_write_start(struct json_writer *w, char *text, size_t capacity,
                       json_write_flush *flush, void *context)
 {
@@ -93,12 +94,12 @@ bool json_write_end(struct json_writer *w)
 
 void json_write_object(struct json_writer *w, const char *key)
 {
-    open(w, key, '{', '}');
+    open_bracket(w, key, '{', '}');
 }
 
 void json_write_array(struct json_writer *w, const char *key)
 {
-    open(w, key, '[', ']');
+    open_bracket(w, key, '[', ']');
 }
 
 void json_write_close(struct json_writer *w)
