@@ -1,37 +1,14 @@
-#include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "service/arguments.h"
 #include "service/commands.h"
 #include "service/progress.h"
 #include "service/replay_report.h"
 
 enum { SHOWN_FAULTS_MAX = 10 };
-
-static void print_help(FILE *out)
-{
-    (void)fputs(
-        "tandem replay - run recorded messages through the code of the daemon\n\n"
-        "usage: tandem replay -c LAB.yaml [OPTION]... FILE...\n\n"
-        "FILE is a journal, or what `mosquitto_sub -v -F %J` (or %j) printed; a directory "
-        "stands\n"
-        "for the journal in it, - for the standard input. Several files are merged by time.\n"
-        "Messages to robots are not sent. The same files give the same bytes each time.\n\n"
-        "  -c, --config LAB   the lab file\n"
-        "      --json         one JSON document on stdout: entries, alarms, counts, fits, "
-        "clocks\n"
-        "      --csv DIR      entries.csv, alarms.csv, log.csv and travel_time.csv in DIR\n"
-        "      --speed X      X times as fast as it was (default: as fast as it goes)\n"
-        "  -h, --help\n\n"
-        "A recording that ends while commands are open: they time out. A journal that ends "
-        "with\n"
-        "the daemon's orderly stop: they stay open, as they were.\n\n"
-        "exit status: 0 fine, 1 a file could not be read, 2 wrong usage or configuration\n",
-        out);
-}
 
 /* ---- reading ------------------------------------------------------------------------------
  */
@@ -148,45 +125,41 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     return exit_status;
 }
 
-static bool parse_options(int argc, char **argv, struct replay_options *o)
+static bool parse_options(int argc, char **argv, struct replay_options *o, int *first,
+                          int *exit_status)
 {
-    static const struct option table[] = {
-        {"config", required_argument, NULL, 'c'},
-        {"json", no_argument, NULL, 'j'},
-        {"csv", required_argument, NULL, 'v'},
-        {"speed", required_argument, NULL, 's'},
-        {NULL, 0, NULL, 0},
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab file (needed)"},
+        {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document: entries, alarms, fits, clocks, counts"},
+        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR", "entries.csv, alarms.csv, log.csv, changes.csv and"
+                                                            " travel_time.csv in DIR"},
+        {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
-    int c = 0;
-    optind = 1;
-    while ((c = getopt_long(argc, argv, "c:", table, NULL)) != -1) {
-        char *end = NULL;
-        switch (c) {
-        case 'c':
-            o->lab_path = optarg;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'v':
-            o->csv_dir = optarg;
-            break;
-        case 's':
-            o->speed = strtod(optarg, &end);
-            if (end == optarg || *end || !(o->speed > 0.0) || !isfinite(o->speed)) {
-                (void)fprintf(stderr, "tandem: --speed %s: a number above 0 was expected\n",
-                              optarg);
-                return false;
-            }
-            break;
-        default:
-            return false;
-        }
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "replay",
+        .purpose = "run recorded messages through the code of the daemon",
+        .operands = "FILE...",
+        .description =
+            "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
+            "  stands for the journal in it, - for the standard input. Several files are "
+            "merged\n"
+            "  by time. Messages to robots are not sent. The same files give the same bytes\n"
+            "  each time. Without --json and --csv: a line for each entry and alarm, and a\n"
+            "  summary.\n\n"
+            "  A recording that ends while commands are open: they time out. A journal that\n"
+            "  ends with the daemon's orderly stop: they stay open, as they were.\n",
+        .examples = "  tandem replay -c lab.yaml journal/\n"
+                    "  tandem replay -c lab.yaml lab.jsonl --json | jq .pairs.r1.counts\n",
+        .exit_status = "a file could not be read, or the results not be written",
+        .rows = rows,
+        .row_count = sizeof rows / sizeof rows[0]};
+    if (!arguments_parse(&arguments, argc, argv, first, exit_status)) {
+        return false;
     }
-    if (!o->lab_path || optind == argc) {
-        (void)fputs("tandem: replay needs -c LAB.yaml and at least one FILE, see "
-                    "'tandem replay --help'\n",
-                    stderr);
+    if (!o->lab_path) {
+        (void)fputs("tandem: replay needs -c LAB.yaml, see 'tandem replay --help'\n", stderr);
         return false;
     }
     return true;
@@ -196,18 +169,20 @@ int command_replay(int argc, char **argv)
 {
     struct replay_run run = {0};
     struct err_list errors = {0};
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        print_help(stdout);
-        return EXIT_FINE;
-    }
-    if (!parse_options(argc, argv, &run.options)) {
-        return EXIT_USAGE;
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!parse_options(argc, argv, &run.options, &first, &exit_status)) {
+        return exit_status;
     }
     if (lab_file_load(run.options.lab_path, &run.file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
-    const int exit_status = open_and_run(&run, argv + optind, argc - optind);
+    int count = 0;
+    while (first + count < argc && argv[first + count]) {
+        count++;
+    }
+    exit_status = open_and_run(&run, argv + first, count);
     lab_file_free(&run.file);
     return exit_status;
 }

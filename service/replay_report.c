@@ -338,11 +338,35 @@ static void print_fit(const struct pair *pair, const struct pair_params *p, enum
     }
 }
 
+/* What of the recording was not taken as it stands there; nothing is said of what is zero. */
+static void print_oddities(const struct replay_run *run)
+{
+    const struct replay_counts *c = &run->replay->counts;
+    const struct lab_counts *l = lab_counts(run->replay->lab);
+    const struct {
+        uint64_t n;
+        const char *what;
+    } odd[] = {
+        {c->torn, "torn at the end of a file: a crash cut them"},
+        {l->unknown_pair, "of pairs that are not in the lab file"},
+        {l->redelivered, "delivered again: passed over"},
+        {l->retained, "retained commands or replies: old ones, passed over"},
+        {l->out_of_order,
+         "earlier than the one before: taken as of its time, so laps are wrong"},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        if (odd[i].n > 0) {
+            (void)printf("  %llu %s\n", (unsigned long long)odd[i].n, odd[i].what);
+        }
+    }
+}
+
 static void print_summary(const struct replay_run *run)
 {
     const struct replay_counts *c = &run->replay->counts;
     (void)printf("\n%llu lines, %llu events, %llu malformed\n", (unsigned long long)c->lines,
                  (unsigned long long)c->events, (unsigned long long)c->malformed);
+    print_oddities(run);
     for (size_t i = 0; i < run->file.pair_count; i++) {
         const struct pair *pair = lab_pair(run->replay->lab, i);
         if (pair->version == 0) {

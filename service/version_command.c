@@ -1,4 +1,6 @@
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <MQTTAsync.h>
 #include <gsl/gsl_version.h>
@@ -22,8 +24,15 @@ static const char *paho_version(void)
 
 int command_version(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
+    if (argc > 1) {
+        const bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+        (void)fputs(
+            help ? "usage: tandem version\n\n"
+                   "Prints the version of the program, and of the libraries it runs with.\n"
+                 : "tandem: version takes nothing, see 'tandem version --help'\n",
+            help ? stdout : stderr);
+        return help ? EXIT_FINE : EXIT_USAGE;
+    }
     (void)printf("tandem %s\n", TANDEM_VERSION);
     (void)printf("paho %s, libmicrohttpd %s, gsl %s, jansson %s, sqlite %s, libyaml %s\n",
                  paho_version(), MHD_get_version(), gsl_version, JANSSON_VERSION,
