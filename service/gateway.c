@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "logger/codec.h"
+#include "service/broker_client.h"
 
 static const char online[] = "{\"state\":\"online\"}";
 static const char offline[] = "{\"state\":\"offline\"}";
@@ -60,11 +61,6 @@ static void take_message(void *context, const char *topic, const void *payload, 
     inbox_take(g->inbox, &m, is_telemetry(topic, topic_bytes) ? INBOX_SAMPLE : INBOX_EVENT);
 }
 
-static const char *or_null(const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
 static enum status connect_client(struct gateway *g, const struct broker_options *broker,
                                   struct err *err)
 {
@@ -82,30 +78,17 @@ static enum status connect_client(struct gateway *g, const struct broker_options
     topics[count++] = (struct mqtt_client_topic){machines, 0};
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", g->prefix);
-    const struct mqtt_client_options options = {
-        .host = broker->host,
-        .port = broker->port,
-        .client_id = broker->client_id,
-        .version = broker->protocol == BROKER_MQTT_5 ? 5 : 311,
-        .persistent = broker->session_expiry_s > 0,
-        .session_expiry_s = broker->session_expiry_s,
-        .keep_alive_s = (int)broker->keep_alive_s,
-        .user = or_null(broker->username),
-        .password_file = or_null(broker->password_file),
-        .tls = broker->tls.enabled,
-        .ca_file = or_null(broker->tls.ca_file),
-        .certificate_file = or_null(broker->tls.cert_file),
-        .key_file = or_null(broker->tls.key_file),
-        .prefix = g->prefix,
-        .heartbeat_hz = (int)(broker->heartbeat_hz + 0.5),
-        .presence = presence,
-        .online = online,
-        .offline = offline,
-        .topics = topics,
-        .topic_count = count,
-        .message = take_message,
-        .context = g,
-    };
+    struct mqtt_client_options options = broker_client_options(broker, broker->client_id);
+    options.persistent = broker->session_expiry_s > 0;
+    options.session_expiry_s = broker->session_expiry_s;
+    options.prefix = g->prefix;
+    options.presence = presence;
+    options.online = online;
+    options.offline = offline;
+    options.topics = topics;
+    options.topic_count = count;
+    options.message = take_message;
+    options.context = g;
     return mqtt_client_create(&g->client, &options, err);
 }
 

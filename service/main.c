@@ -24,6 +24,7 @@ static const struct command commands[] = {
     {"play",     "publish a recording to a broker",                            command_play},
     {"robot",    "a simulated differential-drive robot on MQTT",               command_robot},
     {"drive",    "command a pair with random moves",                           command_drive},
+    {"mission",  "drive a pair along paths, around obstacles, and look around", command_mission},
     {"demo",     "see it work: broker, daemon, robots and driver on loopback", command_demo},
     {"version",  "print the version and the versions of the libraries",        command_version},
 };

@@ -180,10 +180,14 @@ static void refuse_command(const struct pair_run *run, const char *why)
 }
 
 /* Why this command cannot be followed; NULL when it can. */
-static const char *overflow_reason(const struct pair *pair, const struct pair_params *p)
+static const char *overflow_reason(const struct pair *pair, const struct pair_params *p,
+                                   const char *op)
 {
     if (pair->outstanding >= p->outstanding_max) {
         return "too many commands are open";
+    }
+    if (strcmp(op, "halt") == 0) {
+        return NULL; /* it does not wait */
     }
     if (p->mode == PAIR_LINK && pair_link_waiting(pair, SIDE_REAL) >= p->queue_max) {
         return "the queue of the real robot is full";
@@ -204,7 +208,7 @@ static void on_command(const struct pair_run *run)
                    "another command with this id is still open");
         return;
     }
-    const char *why = overflow_reason(pair, run->p);
+    const char *why = overflow_reason(pair, run->p, c->op);
     if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {
         why = "the command is longer than the 256 bytes that the link can hold";
     }

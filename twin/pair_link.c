@@ -69,25 +69,43 @@ static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
     d->out.send = false;
 }
 
+static void send_slot(const struct pair_run *run, enum side side, struct pair_slot *slot)
+{
+    slot->sent[side] = true;
+    slot->sent_us[side] = run->t_us;
+    const struct effect effect = {.kind = EFFECT_COMMAND,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = side,
+                                  .payload = {slot->raw, slot->raw_bytes}};
+    run->fx->emit(run->fx->context, &effect);
+}
+
 static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
 {
     struct dispatch_run *d = context;
     struct pair *pair = d->run->pair;
     const int k = oldest_waiting(pair, d->side);
     (void)cycle;
+    (void)t_us;
     if (!d->out.send || k < 0) {
         return;
     }
-    struct pair_slot *slot = &pair->slot[k];
-    slot->sent[d->side] = true;
-    slot->sent_us[d->side] = t_us;
     pair->side[d->side].busy_slot = (int8_t)k;
-    const struct effect effect = {.kind = EFFECT_COMMAND,
-                                  .pair = pair->index,
-                                  .t_us = t_us,
-                                  .side = d->side,
-                                  .payload = {slot->raw, slot->raw_bytes}};
-    d->run->fx->emit(d->run->fx->context, &effect);
+    send_slot(d->run, d->side, &pair->slot[k]);
+}
+
+/* A halt overtakes what waits, and what is in work: behind it, it would stop nothing. */
+static void send_halts(const struct pair_run *run, enum side side)
+{
+    struct pair *pair = run->pair;
+    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        struct pair_slot *slot = &pair->slot[k];
+        if (pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side] &&
+            strcmp(slot->op, "halt") == 0) {
+            send_slot(run, side, slot);
+        }
+    }
 }
 
 void pair_dispatch(const struct pair_run *run)
@@ -103,6 +121,7 @@ void pair_dispatch(const struct pair_run *run)
         const struct efsm_network net = {
             &machine, 1, sense_dispatch, commit_dispatch, &d, &run->pair->trace, 0};
         (void)efsm_settle(&net, run->t_us);
+        send_halts(run, s);
     }
 }
 

@@ -42,6 +42,9 @@ static void take(void *context, const struct mission_effect *effect)
         w->last = effect->command;
         w->open = true;
         break;
+    case MISSION_ANSWER:
+        CHECK("finite", isfinite(effect->pose[0] + effect->pose[1] + effect->pose[2]));
+        break;
     case MISSION_MESSAGE:
         w->errors += effect->level == MISSION_ERROR;
         w->warnings += effect->level == MISSION_WARNING;

@@ -92,21 +92,27 @@ static inline struct event script_event(const char *pair, int64_t t_us, enum eve
     return e;
 }
 
-static inline void script_command(struct script *s, const char *pair, int64_t t_us,
-                                  const char *id)
+static inline void script_command_op(struct script *s, const char *pair, int64_t t_us,
+                                     const char *id, const char *op)
 {
     static char raw[128];
     struct event e = script_event(pair, t_us, EVENT_COMMAND, SIDE_COUNT);
     (void)snprintf(e.command.id, sizeof e.command.id, "%s", id);
-    (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    (void)snprintf(e.command.op, sizeof e.command.op, "%s", op);
     e.command.rotation_rad = 1.57;
     e.command.displacement_m = 0.6;
     e.command.source_us = LAB_TIME_NONE;
-    (void)snprintf(raw, sizeof raw, "{\"id\":\"%s\",\"op\":\"go\"}", id);
+    (void)snprintf(raw, sizeof raw, "{\"id\":\"%s\",\"op\":\"%s\"}", id, op);
     e.command.raw = raw;
     e.command.raw_bytes = strlen(raw);
     e.hash = hash_bytes(hash_text(pair), &t_us, sizeof t_us) ^ hash_text(id);
     lab_step(s->lab, &e, &s->fx);
+}
+
+static inline void script_command(struct script *s, const char *pair, int64_t t_us,
+                                  const char *id)
+{
+    script_command_op(s, pair, t_us, id, "go");
 }
 
 static inline struct event script_reply_event(const char *pair, int64_t t_us, enum side side,

@@ -15,7 +15,7 @@ static void test_examples(void)
     CHECK_NEAR("point", f.plan.points[f.plan.steps[2].first].y_m, 1.2, 0.0, 0.0);
     CHECK_INT("map", f.plan.map.obstacle_count, 5);
     CHECK_INT("returns", f.plan.returns, MISSION_RETURN_ALWAYS);
-    CHECK("knows its start", !f.plan.locates);
+    CHECK("asks for its start", f.plan.locates);
     CHECK_INT("patience", f.plan.patience_us, 60000000);
     CHECK_INT("path",
               mission_file_load(TANDEM_SOURCE_DIR "/config/missions/path.yaml", &f, &errors),
@@ -29,6 +29,20 @@ static void test_examples(void)
     CHECK_INT("default", f.plan.returns, MISSION_RETURN_ON_FAILURE);
     CHECK_NEAR("default", f.plan.clearance_m, 0.3, 0.0, 0.0);
     CHECK_INT("faults", errors.count, 0);
+}
+
+static void test_start(void)
+{
+    static const char text[] = "start: {x_m: 1, heading_rad: -1}\npose: reckoned\n"
+                               "map: {bounds: {x_max_m: 2, y_max_m: 2}}\n"
+                               "steps: [{goal_m: [1, 1]}, {path_m: [[1, 1.5]]}]\n";
+    static struct mission_file f;
+    struct err_list errors = {0};
+    CHECK_INT("fine", mission_file_parse(text, strlen(text), "m.yaml", &f, &errors), STATUS_OK);
+    CHECK("known", !f.plan.locates);
+    CHECK("reckoned", f.plan.reckoned);
+    CHECK_NEAR("heading", f.plan.start[2], -1.0, 0.0, 0.0);
+    CHECK_NEAR("map", f.plan.map.bounds.y_max_m, 2.0, 0.0, 0.0);
 }
 
 static void test_faults(void)
@@ -113,6 +127,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("mission file", NULL, NULL);
     CU_add_test(suite, "examples", test_examples);
+    CU_add_test(suite, "start", test_start);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "limits", test_limits);
     return check_run();

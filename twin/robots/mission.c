@@ -22,7 +22,7 @@ struct round {
     enum l2_event up;   /* event for L2 */
     enum l1_message message;
     enum l2_order order;
-    double warnings, l1_refused, l2_refused; /* before */
+    double warnings, refused; /* as told */
     struct l1_in l1_in;
     struct l1_out l1_out;
     struct l2_in l2_in;
@@ -221,12 +221,31 @@ static void report_l1(const struct round *r)
     }
 }
 
+/* What was counted in this cycle goes to the user in words. */
+static void report_counters(struct round *r)
+{
+    const struct mission *m = r->m;
+    const double warnings = cell(&m->l1, L1_WARNINGS);
+    const double refused = cell(&m->l1, L1_REFUSED) + cell(&m->l2, L2_REFUSED);
+    if (warnings > r->warnings) {
+        tell(r, 1, MISSION_WARNING,
+             cell(&m->l1, L1_TRIES) > 0.0 ? "the robot ignored a command, it is sent again"
+                                          : "the robot ended the sweep early");
+    }
+    if (refused > r->refused) {
+        tell(r, 2, MISSION_WARNING, "refused: a mission is in work");
+    }
+    r->warnings = warnings;
+    r->refused = refused;
+}
+
 static void commit_l1(void *context, unsigned cycle, int64_t t_us)
 {
     struct round *r = context;
     (void)cycle;
     (void)t_us;
     count_arc(&r->m->l1, r->m->l1_arcs);
+    report_counters(r);
     if (r->l1_out.command != L1_COMMAND_NONE) {
         send(r, r->l1_out.command);
     }
@@ -270,9 +289,9 @@ static void plan_route(const struct round *r, enum l2_request request)
     m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
     if (m->routed == STATUS_OK) {
         (void)snprintf(text, sizeof text,
-                       "%s: a way of %.2f m with %zu legs to x %.3f m, y %.3f m",
+                       "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m",
                        request == L2_REQUEST_HOME ? "home" : "goal", m->route.length_m,
-                       m->route.count, to.x_m, to.y_m);
+                       m->route.count, m->route.count == 1 ? "" : "s", to.x_m, to.y_m);
         tell(r, 2, MISSION_ACK, text);
         return;
     }
@@ -318,6 +337,7 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
     (void)cycle;
     (void)t_us;
     count_arc(&r->m->l2, r->m->l2_arcs);
+    report_counters(r);
     if (r->l2_out.request != L2_REQUEST_NONE) {
         plan_route(r, r->l2_out.request);
     }
@@ -400,27 +420,12 @@ static enum l1_event order_of(const struct round *r)
     }
 }
 
-/* What changed in the counters of warnings goes to the user in words. */
-static void report_counters(struct round *r)
-{
-    const struct mission *m = r->m;
-    if (cell(&m->l1, L1_WARNINGS) > r->warnings) {
-        tell(r, 1, MISSION_WARNING,
-             cell(&m->l1, L1_TRIES) > 0.0 ? "the robot ignored a command, it is sent again"
-                                          : "the robot ended the sweep early");
-    }
-    if (cell(&m->l1, L1_REFUSED) > r->l1_refused || cell(&m->l2, L2_REFUSED) > r->l2_refused) {
-        tell(r, 2, MISSION_WARNING, "refused: a mission is in work");
-    }
-}
-
 /* To and fro between the layers until neither has anything for the other. */
 static void run(struct round *r)
 {
     bool low = r->up == L2_EVENT_NONE; /* L1 has the first turn */
     r->warnings = cell(&r->m->l1, L1_WARNINGS);
-    r->l1_refused = cell(&r->m->l1, L1_REFUSED);
-    r->l2_refused = cell(&r->m->l2, L2_REFUSED);
+    r->refused = cell(&r->m->l1, L1_REFUSED) + cell(&r->m->l2, L2_REFUSED);
     for (int i = 0; i < ROUNDS_MAX && !r->failed; i++) {
         r->message = L1_MESSAGE_NONE;
         r->order = L2_ORDER_NONE;
@@ -435,7 +440,6 @@ static void run(struct round *r)
         }
         low = !low;
     }
-    report_counters(r);
 }
 
 /* --- what happens --------------------------------------------------------------------- */
@@ -502,6 +506,23 @@ static void update_pose(struct mission *m, const struct event_reply *reply, bool
     }
 }
 
+/* A robot that is somewhere else than where it was sent: its start was not the mission's, or
+ * it slipped. The next leg begins where it says. */
+static void check_pose(const struct round *r, const struct event_reply *reply)
+{
+    const struct mission *m = r->m;
+    char text[MISSION_TEXT_MAX];
+    if (reply->status != REPLY_DONE || is_locating(m) ||
+        hypot(m->pose[0] - m->target[0], m->pose[1] - m->target[1]) <= m->plan->clearance_m) {
+        return;
+    }
+    (void)snprintf(text, sizeof text,
+                   "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
+                   "was expected",
+                   m->pose[0], m->pose[1], m->target[0], m->target[1]);
+    tell(r, 1, MISSION_WARNING, text);
+}
+
 /* What stopped the robot is not on the map yet. */
 static void note_obstacle(struct mission *m)
 {
@@ -530,6 +551,10 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
         return;
     }
     update_pose(m, reply, is_last);
+    struct mission_effect answer = {
+        .kind = MISSION_ANSWER, .t_us = t_us, .step = step_number(m)};
+    memcpy(answer.pose, m->pose, sizeof answer.pose);
+    sink(context, &answer);
     if (!is_last) { /* of a command that was halted since, or of somebody else's */
         m->stray_count++;
         return;
@@ -546,6 +571,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
     }
     struct round r = {
         .m = m, .t_us = t_us, .sink = sink, .context = context, .down = events[reply->status]};
+    check_pose(&r, reply);
     run(&r);
 }
 

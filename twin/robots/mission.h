@@ -52,7 +52,7 @@ struct mission_plan {
     struct world_point points[MISSION_POINTS_MAX];
 };
 
-enum mission_effect_kind { MISSION_COMMAND, MISSION_MESSAGE, MISSION_END };
+enum mission_effect_kind { MISSION_COMMAND, MISSION_ANSWER, MISSION_MESSAGE, MISSION_END };
 enum mission_level { MISSION_ACK, MISSION_WARNING, MISSION_ERROR };
 
 struct mission_effect {
@@ -60,6 +60,7 @@ struct mission_effect {
     int64_t t_us;
     unsigned step; /* 1-based; 0: none in work; above the count: on the way home */
     struct event_command command; /* COMMAND: id, op, sizes */
+    double pose[3];               /* ANSWER: of the robot, after the reply that just came */
     unsigned layer;               /* MESSAGE: 1 or 2 */
     enum mission_level level;
     const char *text;        /* MESSAGE: with the data that explain it; borrowed for the call */

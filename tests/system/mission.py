@@ -1,0 +1,143 @@
+"""Missions on a live pair in link mode: every leg has its laps and a verdict, a signal halts the
+robot, a missing robot is stood in for, and wrong files are refused with line and column."""
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, "tests/support")
+from rig import SOURCE, TANDEM, Rig  # noqa: E402
+
+MISSIONS = SOURCE / "config/missions"
+ROBOTS = (("real", 2.0), ("virtual", 2.4))
+
+
+def mission(rig, path, *options, status=0):
+    done = subprocess.run([TANDEM, "mission", "-c", str(rig.lab), str(path), *options],
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, (path, done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def write(rig, name, text):
+    path = rig.folder / name
+    path.write_text(text)
+    return path
+
+
+def start_robots(rig):
+    return {side: rig.start("robot", "--side", side, "--mode", "link", "--linear-speed", speed,
+                            "--angular-speed", 20)
+            for side, speed in ROBOTS}
+
+
+def check_legs(report):
+    for leg in report["legs"]:
+        assert leg["status"] is not None, leg
+        assert leg["verdict"] in ("SYNC", "AHEAD", "BEHIND", "UNRESOLVED"), leg
+        assert abs(leg["real_lap_s"] - leg["virtual_lap_s"] - leg["lag_s"]) < 1e-5, leg
+        assert leg["from"] == "real" and 0 < leg["reply_s"] < 10, leg
+    assert len({leg["id"] for leg in report["legs"]}) == len(report["legs"])
+
+
+def path_and_sweep(rig):
+    report = json.loads(mission(rig, MISSIONS / "path.yaml", "--json").stdout)
+    assert report["verdict"] == "done" and report["pair"] == "r1", report
+    check_legs(report)
+    gos = [leg for leg in report["legs"] if leg["op"] == "go"]
+    assert [leg["step"] for leg in gos] == [0, 1, 1, 1, 3], gos
+    for leg, x, y in zip(gos[1:], (1, 1, 0, 0), (0, 1, 1, 0)):
+        assert math.hypot(leg["pose"][0] - x, leg["pose"][1] - y) < 0.05, leg
+    assert max(abs(leg["lag_s"]) for leg in gos[1:]) > 0.04, "the virtual robot is faster"
+    assert [leg for leg in report["legs"] if leg["op"] == "lidar" and leg["status"] == "data"]
+    assert report["messages"][-1]["text"] == "the mission is done"
+
+
+def goal(rig):
+    text = mission(rig, MISSIONS / "goal.yaml").stdout
+    assert "goal: a way of" in text and "home: a way of" in text, text
+    assert "done, " in text.splitlines()[-1], text
+    quiet = mission(rig, MISSIONS / "sweep.yaml", "-q", "--pair", "r1").stdout
+    assert quiet.startswith("\nstep"), quiet
+
+
+def stop_by_signal(rig):
+    path = write(rig, "far.yaml", "pair: r1\nsteps: [{path_m: [[900, 0]]}]\n")
+    process = rig.run([TANDEM, "mission", "-c", rig.lab, path, "--json", "--linger", "1"],
+                      stdout=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=30)
+    report = json.loads(out)
+    assert process.returncode == 1, process.returncode
+    assert report["legs"][-1]["op"] == "halt", report
+    assert report["verdict"] == "quit", report
+    assert report["duration_s"] < 5, report
+
+
+def nobody_answers(rig):
+    path = write(rig, "dead.yaml", "pair: dead\npatience_s: 1\nreturn: never\n"
+                                   "steps: [{path_m: [[1, 0]]}]\n")
+    report = json.loads(mission(rig, path, "--json", "--linger", "0", status=1).stdout)
+    assert report["verdict"] == "failed", report
+    assert [leg["op"] for leg in report["legs"]] == ["go", "halt"], report
+    errors = [m["text"] for m in report["messages"] if m["level"] == "error"]
+    assert "no reply in time" in errors[0], errors
+
+
+def stand_in(rig, robots):
+    robots["real"].terminate()
+    robots["real"].wait(10)
+    time.sleep(0.5)
+    report = json.loads(mission(rig, MISSIONS / "path.yaml", "--json").stdout)
+    assert report["verdict"] == "done", report
+    assert {leg["from"] for leg in report["legs"]} == {"virtual"}, report
+    assert {leg["verdict"] for leg in report["legs"]} == {"VIRTUAL_ONLY"}, report
+
+
+def wrong_files(rig):
+    bad_map = write(rig, "bad_map.yaml", "obstacles:\n  a: {x_m: 1}\n  b: {shape: ball}\n")
+    bad = write(rig, "bad.yaml", "map: bad_map.yaml\nsteps:\n- goal_m: 3\n- fly: true\n")
+    said = mission(rig, bad, status=2).stderr
+    for words in (f"{bad_map}:2:6: obstacles.a.y_m is missing", f"{bad_map}:3:14: obstacles.b.shape",
+                  f"{bad}:1:6: map: ", f"{bad}:3:11: steps[0].goal_m", f"{bad}:4:3: unknown key"):
+        assert "tandem: " + words in said, said
+    good = MISSIONS / "sweep.yaml"
+    for arguments, words in (((good,), "--pair"), ((good, "--pair", "r9"), "no pair r9"),
+                             ((good, "--pair", "listener"), "needs mode link")):
+        said = mission(rig, *arguments, status=2).stderr
+        assert words in said, said
+    assert "cannot open" in mission(rig, "/no/such.yaml", status=2).stderr
+    other = write(rig, "other.yaml", "broker: {port: 1}\npairs: {r1: {mode: link}}\n")
+    done = subprocess.run([TANDEM, "mission", "-c", str(other), str(good), "--connect-timeout",
+                           "0.5"], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and "no broker" in done.stderr, done
+    none = subprocess.run([TANDEM, "mission", str(good)], capture_output=True, text=True)
+    assert none.returncode == 2 and "wanted" in none.stderr, none
+
+
+def main():
+    pairs = "r1: {mode: link}\n  dead: {mode: link, timeout_s: 60}\n  listener: {}"
+    with Rig(pairs=pairs) as rig:
+        wrong_files(rig)
+        rig.start_daemon()
+        robots = start_robots(rig)
+        rig.wait(lambda: online(rig), "both robots are online")
+        path_and_sweep(rig)
+        goal(rig)
+        stop_by_signal(rig)
+        nobody_answers(rig)
+        stand_in(rig, robots)
+        rig.stop_daemon()
+    print("missions: fine")
+
+
+def online(rig):
+    text = rig.fetch("/metrics")
+    return all(f'tandem_robot_online{{pair="r1",side="{side}"}} 1' in text for side, _ in ROBOTS)
+
+
+if __name__ == "__main__":
+    main()
