@@ -1,0 +1,711 @@
+#include "identification/dynamics_linear.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_linalg.h>
+
+#include "identification/row_source.h"
+#include "identification/simulation.h"
+#include "identification/triangle.h"
+
+enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX, HAC_LAGS_MAX = 64, REWEIGHTS = 4 };
+
+static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
+
+/* Singular values of scaled columns below this share of the largest count as zero. */
+static const double RANK_RATIO = 1e-9;
+/* A parameter with more than this of its (scaled) direction in the null space is free. */
+static const double NULL_PART = 1e-4;
+/* An axis that fits better than this share of its own equations is as good as exact. */
+static const double EXACT_RATIO = 1e-9;
+
+/* A [p x p] = diag(left) U S V' diag(right), and its pseudo inverse. */
+struct spectrum {
+    size_t rank;
+    double condition;
+    double v[P * P], s[P];
+    double inverse[P * P];
+};
+
+struct fitter {
+    const struct model *model;
+    const struct data_set *set;
+    const struct dynamics_options *options;
+    struct dynamics_fit *fit;
+    size_t p, axes;
+    size_t times; /* equations per axis */
+    bool active[AXES][P];
+    double weight[AXES];
+    struct triangle triangle[AXES];
+    double norm[P]; /* of the columns of all weighted equations */
+    double theta[P];
+    double bread[P * P];
+    struct spectrum spectrum;
+};
+
+struct dynamics_options dynamics_options_defaults(void)
+{
+    return (struct dynamics_options){
+        .half_width_s = 2.0,
+        .stride_s = 0.5,
+        .sg_window = 21,
+        .sg_order = 4,
+        .iv_iterations = 3,
+        .hac_s = 5.0,
+    };
+}
+
+/* Which columns of an axis can be other than zero: those that are, somewhere odd. */
+static void find_active(struct fitter *f)
+{
+    double nu[AXES];
+    double nu_dot[AXES];
+    double phi[AXES * MODEL_PARAMETERS_MAX];
+    const size_t n = f->model->parameter_count;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t a = 0; a < AXES; a++) {
+            nu[a] = sign * (0.7 + 0.31 * (double)a);
+            nu_dot[a] = sign * (1.1 + 0.17 * (double)a);
+        }
+        f->model->rows(nu, nu_dot, phi);
+        for (size_t a = 0; a < f->axes; a++) {
+            for (size_t i = 0; i < n; i++) {
+                f->active[a][i] = f->active[a][i] || fabs(phi[a * n + i]) > 0.0;
+            }
+        }
+    }
+    for (size_t i = n; i < f->p; i++) {
+        f->active[i - n][i] = true;
+    }
+}
+
+/* Every equation once, into the triangle of its axis. */
+static void take_rows(struct fitter *f, struct row_source *rows)
+{
+    double phi[AXES * P];
+    double rhs[AXES];
+    size_t run = 0;
+    for (size_t a = 0; a < f->axes; a++) {
+        size_t columns = 1;
+        for (size_t i = 0; i < f->p; i++) {
+            columns += f->active[a][i] ? 1 : 0;
+        }
+        triangle_start(&f->triangle[a], columns);
+    }
+    f->times = 0;
+    while (row_source_next(rows, phi, rhs, &run)) {
+        f->times++;
+        for (size_t a = 0; a < f->axes; a++) {
+            double row[P + 1];
+            size_t n = 0;
+            for (size_t i = 0; i < f->p; i++) {
+                if (f->active[a][i]) {
+                    row[n++] = phi[a * f->p + i];
+                }
+            }
+            row[n] = rhs[a];
+            triangle_add(&f->triangle[a], row);
+        }
+    }
+    for (size_t a = 0; a < f->axes; a++) {
+        triangle_flush(&f->triangle[a]);
+    }
+}
+
+/* Sum of squared residuals of an axis; with theta NULL, of its right sides. */
+static double squares_of(const struct fitter *f, size_t a, const double *theta)
+{
+    double x[P + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < f->p; i++) {
+        if (f->active[a][i]) {
+            x[n++] = theta ? -theta[i] : 0.0;
+        }
+    }
+    x[n] = 1.0;
+    return triangle_squares(&f->triangle[a], x);
+}
+
+/* Degrees of freedom per axis. */
+static double freedom(const struct fitter *f)
+{
+    const double all = (double)(f->times * f->axes);
+    const double left = all - (double)f->p;
+    return (left > 1.0 ? left : 1.0) / (double)f->axes;
+}
+
+/* The triangle of all equations, each axis by its weight. */
+static void combine(const struct fitter *f, struct triangle *all)
+{
+    triangle_start(all, f->p + 1);
+    for (size_t a = 0; a < f->axes; a++) {
+        const struct triangle *t = &f->triangle[a];
+        const double root = sqrt(f->weight[a]);
+        for (size_t i = 0; i < t->columns; i++) {
+            double row[P + 1] = {0.0};
+            size_t n = 0;
+            for (size_t c = 0; c < f->p; c++) {
+                row[c] = f->active[a][c] ? root * t->r[i][n++] : 0.0;
+            }
+            row[f->p] = root * t->r[i][n];
+            triangle_add(all, row);
+        }
+    }
+    triangle_flush(all);
+}
+
+/* Pseudo inverse of m [p x p], whose rows are to be divided by left (NULL: not) and columns by
+ * right first; entries of zero leave theirs empty. */
+static enum status invert(const double *m, size_t p, const double *left, const double *right,
+                          struct spectrum *out)
+{
+    double u[P * P];
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            const double scale = (left ? left[i] : 1.0) * right[j];
+            u[i * p + j] = scale > 0.0 ? m[i * p + j] / scale : 0.0;
+            if (!isfinite(u[i * p + j])) {
+                return STATUS_E_MATH;
+            }
+        }
+    }
+    gsl_matrix_view a = gsl_matrix_view_array(u, p, p);
+    gsl_matrix_view v = gsl_matrix_view_array(out->v, p, p);
+    gsl_vector_view s = gsl_vector_view_array(out->s, p);
+    if (gsl_linalg_SV_decomp_jacobi(&a.matrix, &v.matrix, &s.vector) != 0) {
+        return STATUS_E_MATH;
+    }
+    out->rank = 0;
+    while (out->rank < p && out->s[out->rank] > RANK_RATIO * out->s[0]) {
+        out->rank++;
+    }
+    out->condition = out->rank == p ? out->s[0] / out->s[p - 1] : (double)INFINITY;
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < p; i++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < out->rank; k++) {
+                sum += out->v[j * p + k] * u[i * p + k] / out->s[k];
+            }
+            const double scale = (left ? left[i] : 1.0) * right[j];
+            out->inverse[j * p + i] = scale > 0.0 ? sum / scale : 0.0;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* to = a b or a b', all [p x p]. */
+static void multiply(const double *a, const double *b, bool transposed, size_t p, double *to)
+{
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < p; k++) {
+                sum += a[i * p + k] * b[transposed ? j * p + k : k * p + j];
+            }
+            to[i * p + j] = sum;
+        }
+    }
+}
+
+/* Weighted least squares: theta, bread = (G' W G)^+, norms of the columns. */
+static enum status solve_squares(struct fitter *f)
+{
+    struct triangle all;
+    double r[P * P];
+    const size_t p = f->p;
+    combine(f, &all);
+    for (size_t j = 0; j < p; j++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < p; i++) {
+            r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
+            sum += r[i * p + j] * r[i * p + j];
+        }
+        f->norm[j] = sqrt(sum);
+    }
+    const enum status st = invert(r, p, NULL, f->norm, &f->spectrum);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < p; i++) {
+        f->theta[i] = 0.0;
+        for (size_t k = 0; k < p; k++) {
+            f->theta[i] += f->spectrum.inverse[i * p + k] * all.r[k][p];
+        }
+    }
+    multiply(f->spectrum.inverse, f->spectrum.inverse, true, p, f->bread);
+    return STATUS_OK;
+}
+
+/* Weights of the axes from their residuals at theta. */
+static void reweight(struct fitter *f)
+{
+    for (size_t a = 0; a < f->axes && !f->options->pooled; a++) {
+        /* Equations without a right side (an axis that is not pushed) have a size as well. */
+        double size = squares_of(f, a, NULL);
+        const struct triangle *t = &f->triangle[a];
+        for (size_t j = 0; j + 1 < t->columns; j++) {
+            for (size_t i = 0; i <= j; i++) {
+                size += t->r[i][j] * t->r[i][j];
+            }
+        }
+        const double squares = fmax(squares_of(f, a, f->theta), EXACT_RATIO * size);
+        f->weight[a] = squares > 0.0 ? freedom(f) / squares : 1.0;
+    }
+}
+
+static enum status fit_squares(struct fitter *f)
+{
+    for (size_t a = 0; a < f->axes; a++) {
+        f->weight[a] = 1.0;
+    }
+    enum status st = solve_squares(f);
+    for (int i = 0; st == STATUS_OK && !f->options->pooled && i < REWEIGHTS; i++) {
+        reweight(f);
+        st = solve_squares(f);
+    }
+    return st;
+}
+
+/* Moments g of the equations, and their long-run covariance with Bartlett's weights. Blocks
+ * of equations count as one where the correlation reaches far. */
+struct moments {
+    size_t p, lags, block, in_block, seen;
+    double ring[HAC_LAGS_MAX][P];
+    double now[P];
+    double plain[P * P], robust[P * P];
+};
+
+static void moments_start(struct moments *m, size_t p, size_t reach)
+{
+    memset(m, 0, sizeof *m);
+    m->p = p;
+    m->block = (reach + HAC_LAGS_MAX - 1) / HAC_LAGS_MAX;
+    m->block = m->block > 0 ? m->block : 1;
+    m->lags = reach / m->block;
+}
+
+static void close_block(struct moments *m)
+{
+    double past[P] = {0.0};
+    const size_t known = m->seen < m->lags ? m->seen : m->lags;
+    for (size_t l = 1; l <= known; l++) {
+        const double *before = m->ring[(m->seen - l) % HAC_LAGS_MAX];
+        const double weight = 1.0 - (double)l / ((double)m->lags + 1.0);
+        for (size_t i = 0; i < m->p; i++) {
+            past[i] += weight * before[i];
+        }
+    }
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t j = 0; j < m->p; j++) {
+            m->robust[i * m->p + j] +=
+                m->now[i] * m->now[j] + m->now[i] * past[j] + past[i] * m->now[j];
+        }
+    }
+    memcpy(m->ring[m->seen % HAC_LAGS_MAX], m->now, sizeof m->now);
+    m->seen++;
+    m->in_block = 0;
+    memset(m->now, 0, sizeof m->now);
+}
+
+static void moments_add(struct moments *m, const double *g)
+{
+    for (size_t i = 0; i < m->p; i++) {
+        m->now[i] += g[i];
+        for (size_t j = 0; j < m->p; j++) {
+            m->plain[i * m->p + j] += g[i] * g[j];
+        }
+    }
+    if (++m->in_block == m->block) {
+        close_block(m);
+    }
+}
+
+/* Runs are independent of each other. */
+static void moments_new_run(struct moments *m)
+{
+    if (m->in_block > 0) {
+        close_block(m);
+    }
+    m->seen = 0;
+}
+
+/* Equations over which residuals hang together. */
+static size_t reach_of(const struct fitter *f, const struct row_source *rows)
+{
+    if (rows->window) {
+        return 2 * rows->half / rows->stride + 1;
+    }
+    const double n = ceil(f->options->hac_s / f->set->dt_s);
+    return n < (double)f->set->n ? (size_t)n : f->set->n;
+}
+
+/* bread m bread' into covariance. */
+static void sandwich(const struct fitter *f, const double *m, double *covariance)
+{
+    double half[P * P];
+    multiply(f->bread, m, false, f->p, half);
+    multiply(half, f->bread, true, f->p, covariance);
+}
+
+/* Errors from the residuals; instruments: the rows themselves when NULL. */
+static void find_errors(struct fitter *f, struct row_source *rows,
+                        struct row_source *instruments)
+{
+    struct moments m;
+    double phi[AXES * P];
+    double z[AXES * P];
+    double rhs[AXES];
+    double ignored[AXES];
+    double covariance[P * P];
+    size_t run = 0;
+    size_t last = 0;
+    const size_t p = f->p;
+    moments_start(&m, p, reach_of(f, rows));
+    row_source_rewind(rows);
+    if (instruments) {
+        row_source_rewind(instruments);
+    }
+    while (row_source_next(rows, phi, rhs, &run)) {
+        double g[P] = {0.0};
+        const double *by = phi;
+        if (instruments && row_source_next(instruments, z, ignored, &run)) {
+            by = z;
+        }
+        for (size_t a = 0; a < f->axes; a++) {
+            double error = rhs[a];
+            for (size_t i = 0; i < p; i++) {
+                error -= phi[a * p + i] * f->theta[i];
+            }
+            for (size_t i = 0; i < p; i++) {
+                g[i] += f->weight[a] * by[a * p + i] * error;
+            }
+        }
+        if (run != last) {
+            moments_new_run(&m);
+            last = run;
+        }
+        moments_add(&m, g);
+    }
+    moments_new_run(&m);
+    sandwich(f, m.plain, covariance);
+    for (size_t i = 0; i < p && instruments; i++) {
+        f->fit->se[i] = sqrt(covariance[i * p + i]);
+    }
+    sandwich(f, m.robust, covariance);
+    for (size_t i = 0; i < p; i++) {
+        f->fit->se_hac[i] = sqrt(covariance[i * p + i]);
+        for (size_t j = 0; j < p; j++) {
+            f->fit->covariance[i][j] = covariance[i * p + j];
+        }
+    }
+}
+
+/* Null directions [count][p] of the parameters, made readable by elimination: each has a
+ * parameter of its own. */
+static size_t null_directions(const struct fitter *f, double direction[P][P])
+{
+    const size_t p = f->p;
+    const size_t count = p - f->spectrum.rank;
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < p; i++) {
+            direction[k][i] = f->spectrum.v[i * p + f->spectrum.rank + k];
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t pivot = 0;
+        for (size_t i = 1; i < p; i++) {
+            if (fabs(direction[k][i]) > fabs(direction[k][pivot])) {
+                pivot = i;
+            }
+        }
+        const double lead = direction[k][pivot];
+        for (size_t i = 0; i < p; i++) {
+            direction[k][i] /= lead;
+        }
+        for (size_t o = 0; o < count; o++) {
+            const double factor = direction[o][pivot];
+            for (size_t i = 0; i < p && o != k; i++) {
+                direction[o][i] -= factor * direction[k][i];
+            }
+        }
+    }
+    return count;
+}
+
+/* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964" */
+static void name_direction(const struct fitter *f, const double *scaled, char *text)
+{
+    size_t used = 0;
+    double unit = 0.0;
+    size_t parts = 0;
+    text[0] = '\0';
+    for (int pass = 0; pass < 2; pass++) {
+        bool first = true;
+        for (size_t i = 0; i < f->p && used < DYNAMICS_TEXT_MAX; i++) {
+            char name[64];
+            const double value = f->norm[i] > 0.0 ? scaled[i] / f->norm[i] : scaled[i];
+            if (fabs(scaled[i]) < NULL_PART) {
+                continue;
+            }
+            unit = first && pass == 0 ? value : unit;
+            parts += pass == 0 ? 1 : 0;
+            const char *comma =
+                first ? (pass == 0 ? "" : " in the ratio ") : (pass == 0 ? ", " : " : ");
+            first = false;
+            char number[32];
+            (void)snprintf(number, sizeof number, "%.3g", value / unit);
+            const int n = snprintf(
+                text + used, DYNAMICS_TEXT_MAX - used, "%s%s", comma,
+                pass == 0 ? dynamics_parameter_name(f->model, i, name, sizeof name) : number);
+            used += n > 0 ? (size_t)n : 0;
+        }
+        if (parts < 2) {
+            return;
+        }
+    }
+}
+
+static void report_nulls(struct fitter *f)
+{
+    double direction[P][P];
+    const size_t count = null_directions(f, direction);
+    bool free_parameter[P] = {false};
+    for (size_t k = 0; k < count; k++) {
+        for (size_t i = 0; i < f->p; i++) {
+            free_parameter[i] = free_parameter[i] || fabs(direction[k][i]) > NULL_PART;
+        }
+        if (f->fit->null_count < DYNAMICS_NULLS_MAX) {
+            name_direction(f, direction[k], f->fit->nulls[f->fit->null_count++]);
+        }
+    }
+    for (size_t i = 0; i < f->p; i++) {
+        f->fit->theta[i] = free_parameter[i] ? (double)NAN : f->theta[i];
+        if (!free_parameter[i]) {
+            continue;
+        }
+        f->fit->se[i] = NAN;
+        f->fit->se_hac[i] = NAN;
+        for (size_t j = 0; j < f->p; j++) {
+            f->fit->covariance[i][j] = NAN;
+            f->fit->covariance[j][i] = NAN;
+        }
+    }
+}
+
+/* What theta, bread and weights say, into the fit. */
+static void report(struct fitter *f, struct row_source *rows, struct row_source *instruments)
+{
+    struct dynamics_fit *fit = f->fit;
+    double weighted = 0.0;
+    fit->rows = f->times * f->axes;
+    fit->n = f->set->n;
+    fit->rank = f->spectrum.rank;
+    fit->condition = f->spectrum.condition;
+    for (size_t a = 0; a < f->axes; a++) {
+        const double squares = squares_of(f, a, f->theta);
+        weighted += f->weight[a] * squares;
+        fit->residual_sd[a] = sqrt(squares / freedom(f));
+    }
+    for (size_t i = 0; i < f->p; i++) {
+        fit->se[i] = sqrt(weighted / (freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
+    }
+    find_errors(f, rows, instruments);
+    report_nulls(f);
+}
+
+/* One step of refined instruments: rows of the simulated motion in place of the measured. */
+static enum status solve_instruments(struct fitter *f, struct row_source *rows,
+                                     struct row_source *instruments)
+{
+    double phi[AXES * P];
+    double z[AXES * P];
+    double rhs[AXES];
+    double ignored[AXES];
+    double a_all[P * P] = {0.0};
+    double b_all[P] = {0.0};
+    size_t run = 0;
+    const size_t p = f->p;
+    row_source_rewind(rows);
+    row_source_rewind(instruments);
+    while (row_source_next(rows, phi, rhs, &run) &&
+           row_source_next(instruments, z, ignored, &run)) {
+        for (size_t a = 0; a < f->axes; a++) {
+            for (size_t i = 0; i < p; i++) {
+                const double zi = f->weight[a] * z[a * p + i];
+                if (!f->active[a][i]) {
+                    continue;
+                }
+                b_all[i] += zi * rhs[a];
+                for (size_t j = 0; j < p; j++) {
+                    a_all[i * p + j] += zi * phi[a * p + j];
+                }
+            }
+        }
+    }
+    const enum status st = invert(a_all, p, f->norm, f->norm, &f->spectrum);
+    for (size_t i = 0; i < p && st == STATUS_OK; i++) {
+        f->theta[i] = 0.0;
+        for (size_t k = 0; k < p; k++) {
+            f->theta[i] += f->spectrum.inverse[i * p + k] * b_all[k];
+        }
+    }
+    memcpy(f->bread, f->spectrum.inverse, sizeof f->bread);
+    return st;
+}
+
+/* How far the last step went, in standard errors. */
+static double step_in_errors(const struct fitter *f, const double *before)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < f->p; i++) {
+        const double step = fabs(f->theta[i] - before[i]) / f->fit->se_hac[i];
+        most = fmax(most, step);
+    }
+    return most;
+}
+
+static enum status iterate_instruments(struct fitter *f, struct row_source *rows,
+                                       double *const *simulated)
+{
+    struct data_set set = *f->set;
+    struct row_source instruments;
+    double before[P] = {0.0};
+    for (size_t a = 0; a < f->axes; a++) {
+        set.nu[a] = simulated[a];
+    }
+    enum status st = row_source_start(&instruments, f->model, &set, DYNAMICS_WEAK, f->options);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const struct spectrum weak = f->spectrum;
+    for (size_t i = 0; st == STATUS_OK && i < f->options->iv_iterations; i++) {
+        if (!simulation_run(f->model, f->theta, f->fit->bias_count, f->set,
+                            f->options->from_rest, simulated)) {
+            f->fit->stop = DYNAMICS_STOP_DIVERGED;
+            break;
+        }
+        memcpy(before, f->theta, sizeof before);
+        st = solve_instruments(f, rows, &instruments);
+        f->fit->iterations = i + 1;
+    }
+    if (st == STATUS_OK && f->fit->stop == DYNAMICS_STOP_DIVERGED) {
+        f->spectrum = weak;
+        st = fit_squares(f);
+        if (st == STATUS_OK) {
+            report(f, rows, NULL);
+        }
+    } else if (st == STATUS_OK) {
+        report(f, rows, &instruments);
+        f->fit->stop =
+            step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_LIMIT;
+        /* The condition of the equations, not of equations and instruments together. */
+        f->fit->condition = weak.condition;
+    }
+    row_source_end(&instruments);
+    return st;
+}
+
+static enum status fit_instruments(struct fitter *f, struct row_source *rows)
+{
+    double *simulated[AXES] = {NULL};
+    if (f->spectrum.rank < f->p) {
+        f->fit->stop = DYNAMICS_STOP_DIVERGED;
+        report(f, rows, NULL);
+        return STATUS_OK;
+    }
+    gsl_vector *memory = gsl_vector_alloc(f->axes * f->set->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < f->axes; a++) {
+        simulated[a] = memory->data + a * f->set->n;
+    }
+    const enum status st = iterate_instruments(f, rows, simulated);
+    gsl_vector_free(memory);
+    return st;
+}
+
+static void judge(struct fitter *f)
+{
+    struct dynamics_fit *fit = f->fit;
+    if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "%s works with derivatives of measured velocities, which biases it by "
+                        "more than its error bars say: to compare only, see weak_iv",
+                        dynamics_method_name(fit->method));
+    }
+    if (fit->stop == DYNAMICS_STOP_DIVERGED) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "the model cannot be simulated with what the weak form gives, so "
+                        "there are no instruments: values are those of weak");
+    } else if (fit->stop == DYNAMICS_STOP_LIMIT) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "the instruments had not settled after %zu iterations",
+                        fit->iterations);
+    }
+    dynamics_judge(fit, f->model, f->set);
+}
+
+static enum status run(struct fitter *f, struct row_source *rows)
+{
+    find_active(f);
+    take_rows(f, rows);
+    if (f->times * f->axes <= f->p) {
+        f->fit->rows = f->times * f->axes;
+        f->fit->n = f->set->n;
+        judge(f);
+        return STATUS_OK;
+    }
+    enum status st = fit_squares(f);
+    if (st == STATUS_OK && f->fit->method == DYNAMICS_WEAK_IV) {
+        st = fit_instruments(f, rows);
+    } else if (st == STATUS_OK) {
+        report(f, rows, NULL);
+    }
+    if (st == STATUS_OK) {
+        judge(f);
+    }
+    return st;
+}
+
+static bool options_fit(const struct dynamics_options *o, enum dynamics_method method)
+{
+    return method <= DYNAMICS_WEAK_IV && o->half_width_s > 0.0 && o->stride_s > 0.0 &&
+           o->sg_window >= 5 && o->sg_window <= ROW_SG_MAX && o->sg_window % 2 == 1 &&
+           o->sg_order >= 1 && o->sg_order <= 6 && o->sg_order < o->sg_window &&
+           o->iv_iterations >= 1 && o->iv_iterations <= 50 && o->hac_s >= 0.0;
+}
+
+enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
+                                enum dynamics_method method,
+                                const struct dynamics_options *options,
+                                struct dynamics_fit *fit)
+{
+    struct row_source rows;
+    struct dynamics_fit out;
+    struct fitter f;
+    if (!options_fit(options, method) || set->axes != model->axis_count) {
+        return STATUS_E_ARG;
+    }
+    memset(&f, 0, sizeof f);
+    dynamics_fit_start(&out, model, method, options->biases);
+    f.model = model;
+    f.set = set;
+    f.options = options;
+    f.fit = &out;
+    f.p = out.p;
+    f.axes = model->axis_count;
+    enum status st = row_source_start(&rows, model, set, method, options);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = run(&f, &rows);
+    row_source_end(&rows);
+    if (st == STATUS_OK) {
+        *fit = out;
+    }
+    return st;
+}

@@ -1,0 +1,48 @@
+/* identification/dynamics_linear.h - dynamics by linear regression: with derivatives, in weak
+ * form, and with instrumental variables.
+ *
+ *     Phi(nu, nu_dot) theta + bias = tau          (docs/model/identification.md, eq. 1 - 8)
+ *
+ * ols_central, ols_sg: derivatives of measured velocities; biased by noise, kept to compare.
+ * weak: integrals with a smooth window in place of derivatives. weak_iv: the same with
+ * instruments from the simulated model, which takes away what noise in the regressors does.
+ * Deterministic. Cold path: allocates through GSL while it runs, keeps nothing.
+ */
+#ifndef IDENTIFICATION_DYNAMICS_LINEAR_H
+#define IDENTIFICATION_DYNAMICS_LINEAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "identification/data_set.h"
+#include "identification/dynamics_fit.h"
+#include "identification/linear_model.h"
+#include "twin/base/status.h"
+
+struct dynamics_options {
+    bool biases;    /* also a constant effort per axis */
+    bool pooled;    /* equations of all axes weigh alike, N as much as N m; else each by the
+                     * inverse of its own residual variance */
+    bool from_rest; /* runs begin at rest; else at what was measured first */
+    double half_width_s;  /* of the window of the weak form; > 0; 2 */
+    double stride_s;      /* from window to window; > 0; 0.5 */
+    size_t sg_window;     /* samples, odd, 5 .. 101; 21 */
+    size_t sg_order;      /* 1 .. 6, below sg_window; 4 */
+    size_t iv_iterations; /* 1 .. 50; 3 */
+    double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
+};
+
+struct dynamics_options dynamics_options_defaults(void);
+
+/* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an
+ * error.
+ *
+ * Returns STATUS_E_ARG for an option out of its range or a method that is not linear,
+ * STATUS_E_NOMEM, STATUS_E_MATH when numbers overflow; *fit is written only on STATUS_OK. Cost
+ * O(n p^2) and two passes, weak_iv iv_iterations more. */
+MUST_USE enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
+                                         enum dynamics_method method,
+                                         const struct dynamics_options *options,
+                                         struct dynamics_fit *fit);
+
+#endif

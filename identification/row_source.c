@@ -1,0 +1,303 @@
+#include "identification/row_source.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_linalg.h>
+
+/* The weak form's window (1 - s^2)^4 for -1 <= s <= 1, its slope and its integral from 0. */
+static double window_weight(double s)
+{
+    const double q = 1.0 - s * s;
+    return q * q * q * q;
+}
+
+static double window_slope(double s)
+{
+    const double q = 1.0 - s * s;
+    return -8.0 * s * q * q * q;
+}
+
+static double window_integral(double s)
+{
+    const double z = s * s;
+    return s * (1.0 + z * (-4.0 / 3.0 + z * (6.0 / 5.0 + z * (-4.0 / 7.0 + z / 9.0))));
+}
+
+static enum status make_window(struct row_source *rows)
+{
+    const size_t n = 2 * rows->half + 1;
+    const double half = (double)rows->half;
+    const double dt_s = rows->set->dt_s;
+    rows->window = gsl_vector_alloc(3 * n);
+    rows->cache = gsl_vector_alloc(n * rows->model->axis_count * rows->model->parameter_count);
+    if (!rows->window || !rows->cache) {
+        return STATUS_E_NOMEM;
+    }
+    /* The mean over the window, so that equations keep the unit of the effort. */
+    const double area_s = 2.0 * window_integral(1.0) * half * dt_s;
+    double *w = rows->window->data;
+    for (size_t m = 0; m < n; m++) {
+        const double s = ((double)m - half) / half;
+        w[m] = window_weight(s) * dt_s / area_s;
+        w[n + m] = -window_slope(s) / half / area_s;
+        w[2 * n + m] = m + 1 < n ? (window_integral(s + 1.0 / half) - window_integral(s)) *
+                                       half * dt_s / area_s
+                                 : 0.0;
+    }
+    return STATUS_OK;
+}
+
+/* Least squares polynomial over the window: weights of its value and slope at the middle. */
+static enum status make_sg(struct row_source *rows, size_t order)
+{
+    const size_t n = 2 * rows->half + 1;
+    const size_t m = order + 1;
+    double gram[7 * 7] = {0.0};
+    double unit[7] = {0.0};
+    double value[7];
+    double first[7];
+    for (size_t k = 0; k < n; k++) {
+        const double s = ((double)k - (double)rows->half) / (double)rows->half;
+        double power[13];
+        power[0] = 1.0;
+        for (size_t i = 1; i < 2 * m - 1; i++) {
+            power[i] = power[i - 1] * s;
+        }
+        for (size_t i = 0; i < m; i++) {
+            for (size_t j = 0; j < m; j++) {
+                gram[i * m + j] += power[i + j];
+            }
+        }
+    }
+    gsl_matrix_view a = gsl_matrix_view_array(gram, m, m);
+    gsl_vector_view e = gsl_vector_view_array(unit, m);
+    gsl_vector_view x0 = gsl_vector_view_array(value, m);
+    gsl_vector_view x1 = gsl_vector_view_array(first, m);
+    if (gsl_linalg_cholesky_decomp1(&a.matrix) != 0) {
+        return STATUS_E_MATH;
+    }
+    unit[0] = 1.0;
+    int bad = gsl_linalg_cholesky_solve(&a.matrix, &e.vector, &x0.vector);
+    unit[0] = 0.0;
+    unit[1] = 1.0;
+    bad = bad != 0 ? bad : gsl_linalg_cholesky_solve(&a.matrix, &e.vector, &x1.vector);
+    const double step_s = (double)rows->half * rows->set->dt_s;
+    for (size_t k = 0; k < n; k++) {
+        const double s = ((double)k - (double)rows->half) / (double)rows->half;
+        rows->smooth[k] = 0.0;
+        rows->slope[k] = 0.0;
+        for (size_t i = m; i-- > 0;) {
+            rows->smooth[k] = rows->smooth[k] * s + value[i];
+            rows->slope[k] = rows->slope[k] * s + first[i];
+        }
+        rows->slope[k] /= step_s;
+    }
+    return bad != 0 ? STATUS_E_MATH : STATUS_OK;
+}
+
+static void find_inertia(struct row_source *rows)
+{
+    const struct model *model = rows->model;
+    const double zero[MODEL_AXES_MAX] = {0.0};
+    double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    model->rows(zero, zero, still);
+    for (size_t j = 0; j < model->axis_count; j++) {
+        double unit[MODEL_AXES_MAX] = {0.0};
+        unit[j] = 1.0;
+        model->rows(zero, unit, moved);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            for (size_t i = 0; i < model->parameter_count; i++) {
+                const size_t at = a * model->parameter_count + i;
+                rows->inertia[a][i][j] = moved[at] - still[at];
+            }
+        }
+    }
+}
+
+static size_t samples_of(double s, double dt_s, size_t least, size_t most)
+{
+    const double n = round(s / dt_s);
+    if (!(n > (double)least)) {
+        return least;
+    }
+    return n < (double)most ? (size_t)n : most;
+}
+
+enum status row_source_start(struct row_source *rows, const struct model *model,
+                             const struct data_set *set, enum dynamics_method method,
+                             const struct dynamics_options *options)
+{
+    enum status st = STATUS_OK;
+    memset(rows, 0, sizeof *rows);
+    rows->model = model;
+    rows->set = set;
+    rows->method = method;
+    rows->p = model->parameter_count + (options->biases ? model->axis_count : 0);
+    rows->half = 1;
+    rows->stride = 1;
+    if (method == DYNAMICS_OLS_SG) {
+        rows->half = options->sg_window / 2;
+        st = make_sg(rows, options->sg_order);
+    } else if (method != DYNAMICS_OLS_CENTRAL) {
+        /* A window of fewer than nine samples sees the grid, a longer one than the data
+         * nothing. */
+        rows->half = samples_of(options->half_width_s, set->dt_s, 4, set->n > 8 ? set->n : 8);
+        rows->stride = samples_of(options->stride_s, set->dt_s, 1, rows->half);
+        find_inertia(rows);
+        st = make_window(rows);
+    }
+    if (st != STATUS_OK) {
+        row_source_end(rows);
+        return st;
+    }
+    row_source_rewind(rows);
+    return STATUS_OK;
+}
+
+void row_source_rewind(struct row_source *rows)
+{
+    rows->run = 0;
+    rows->at = rows->set->run_start[0] + rows->half;
+    rows->cached_to = rows->set->run_start[0];
+}
+
+void row_source_end(struct row_source *rows)
+{
+    gsl_vector_free(rows->window);
+    gsl_vector_free(rows->cache);
+    rows->window = NULL;
+    rows->cache = NULL;
+}
+
+/* Effort around sample k: the mean of what was held before and after it. */
+static double effort_at(const struct data_set *set, size_t axis, size_t k, size_t first)
+{
+    const double *tau = set->tau[axis];
+    return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
+}
+
+static void spread_rows(const struct row_source *rows, const double *narrow, double bias,
+                        double *phi)
+{
+    const size_t n = rows->model->parameter_count;
+    for (size_t a = 0; a < rows->model->axis_count; a++) {
+        memcpy(phi + a * rows->p, narrow + a * n, n * sizeof *phi);
+        for (size_t i = n; i < rows->p; i++) {
+            phi[a * rows->p + i] = i - n == a ? bias : 0.0;
+        }
+    }
+}
+
+static void derivative_rows(const struct row_source *rows, size_t first, double *phi,
+                            double *rhs)
+{
+    const struct data_set *set = rows->set;
+    const size_t n = 2 * rows->half + 1;
+    const size_t k = rows->at;
+    double nu[MODEL_AXES_MAX];
+    double nu_dot[MODEL_AXES_MAX];
+    double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *y = set->nu[a];
+        if (rows->method == DYNAMICS_OLS_CENTRAL) {
+            nu[a] = y[k];
+            nu_dot[a] = (y[k + 1] - y[k - 1]) / (2.0 * set->dt_s);
+            rhs[a] = effort_at(set, a, k, first);
+            continue;
+        }
+        nu[a] = 0.0;
+        nu_dot[a] = 0.0;
+        rhs[a] = 0.0;
+        for (size_t m = 0; m < n; m++) {
+            const size_t at = k - rows->half + m;
+            nu[a] += rows->smooth[m] * y[at];
+            nu_dot[a] += rows->slope[m] * y[at];
+            rhs[a] += rows->smooth[m] * effort_at(set, a, at, first);
+        }
+    }
+    rows->model->rows(nu, nu_dot, narrow);
+    spread_rows(rows, narrow, 1.0, phi);
+}
+
+static void fill_cache(struct row_source *rows, size_t end)
+{
+    const struct data_set *set = rows->set;
+    const size_t n = 2 * rows->half + 1;
+    const size_t size = rows->model->axis_count * rows->model->parameter_count;
+    const double zero[MODEL_AXES_MAX] = {0.0};
+    for (size_t k = rows->cached_to; k < end; k++) {
+        double nu[MODEL_AXES_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            nu[a] = set->nu[a][k];
+        }
+        rows->model->rows(nu, zero, rows->cache->data + (k % n) * size);
+    }
+    rows->cached_to = end;
+}
+
+/* Integrals over the window: of the static part as it is, of nu_dot by parts, of the effort
+ * exactly for one that is held. */
+static void weak_rows(struct row_source *rows, double *phi, double *rhs)
+{
+    const struct data_set *set = rows->set;
+    const struct model *model = rows->model;
+    const size_t n = 2 * rows->half + 1;
+    const size_t size = model->axis_count * model->parameter_count;
+    const size_t first = rows->at - rows->half;
+    const double *weight = rows->window->data;
+    const double *slope = weight + n;
+    const double *cell = slope + n;
+    double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
+    double change[MODEL_AXES_MAX] = {0.0};
+    double bias = 0.0;
+
+    fill_cache(rows, first + n);
+    for (size_t m = 0; m < n; m++) {
+        const double *row = rows->cache->data + ((first + m) % n) * size;
+        for (size_t i = 0; i < size; i++) {
+            narrow[i] += weight[m] * row[i];
+        }
+        bias += cell[m];
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        rhs[a] = 0.0;
+        for (size_t m = 0; m < n; m++) {
+            change[a] += slope[m] * set->nu[a][first + m];
+            rhs[a] += cell[m] * set->tau[a][first + m];
+        }
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        for (size_t i = 0; i < model->parameter_count; i++) {
+            for (size_t j = 0; j < model->axis_count; j++) {
+                narrow[a * model->parameter_count + i] += rows->inertia[a][i][j] * change[j];
+            }
+        }
+    }
+    spread_rows(rows, narrow, bias, phi);
+}
+
+bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *run)
+{
+    const struct data_set *set = rows->set;
+    while (rows->run < set->run_count &&
+           rows->at + rows->half >= set->run_start[rows->run + 1]) {
+        rows->run++;
+        if (rows->run < set->run_count) {
+            rows->at = set->run_start[rows->run] + rows->half;
+            rows->cached_to = set->run_start[rows->run];
+        }
+    }
+    if (rows->run >= set->run_count) {
+        return false;
+    }
+    if (rows->window) {
+        weak_rows(rows, phi, rhs);
+    } else {
+        derivative_rows(rows, set->run_start[rows->run], phi, rhs);
+    }
+    *run = rows->run;
+    rows->at += rows->stride;
+    return true;
+}

@@ -1,0 +1,47 @@
+/* identification/row_source.h - the equations of a linear fit, one time after the other.
+ *
+ * What ols_central, ols_sg and weak differ in (docs/model/identification.md, eq. 2 - 5). Cold
+ * path: allocates through GSL.
+ */
+#ifndef IDENTIFICATION_ROW_SOURCE_H
+#define IDENTIFICATION_ROW_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/dynamics_linear.h"
+
+enum { ROW_SG_MAX = 101 };
+
+struct row_source {
+    const struct model *model;
+    const struct data_set *set;
+    enum dynamics_method method; /* WEAK_IV as WEAK */
+    size_t p;                    /* columns: parameters, then biases */
+    size_t run, at;              /* the next equations: of this run, around this sample */
+    size_t half, stride;         /* samples before and after; from one to the next */
+    /* What multiplies nu_dot[j] in row a and column i; constant, or parts integration would
+     * not hold. */
+    double inertia[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX][MODEL_AXES_MAX];
+    double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
+    gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
+    gsl_vector *cache;  /* [2 half + 1][axes x parameters] static part of the rows */
+    size_t cached_to;   /* samples below this one are in the cache */
+};
+
+/* Returns STATUS_E_NOMEM or STATUS_E_MATH (then there is nothing to end), else STATUS_OK. Ends
+ * with row_source_end(). */
+MUST_USE enum status row_source_start(struct row_source *rows, const struct model *model,
+                                      const struct data_set *set, enum dynamics_method method,
+                                      const struct dynamics_options *options);
+
+/* The next axes equations: phi [axes x p] by rows and rhs [axes], out. False at the end. run is
+ * the one they belong to. */
+bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *run);
+
+void row_source_rewind(struct row_source *rows);
+void row_source_end(struct row_source *rows);
+
+#endif

@@ -1,0 +1,29 @@
+/* identification/simulation.h - what a model makes of recorded efforts. Pure. */
+#ifndef IDENTIFICATION_SIMULATION_H
+#define IDENTIFICATION_SIMULATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "identification/data_set.h"
+#include "identification/linear_model.h"
+
+/* Velocities at the samples of every run, each run from its own first sample, or from rest; nu
+ * is [axes][set->n], out. theta: the model's parameters, then bias_count constant efforts that
+ * the model adds. False when the parameters are not physical or the motion runs away; nu then
+ * holds no result. */
+bool simulation_run(const struct model *model, const double *theta, size_t bias_count,
+                    const struct data_set *set, bool from_rest, double *const *nu);
+
+/* How simulated velocities compare with measured ones, one axis. */
+struct simulation_score {
+    size_t n;
+    double rmse, mae;
+    double r2;          /* centred; NaN when the measured one is constant */
+    double fit_percent; /* 100 (1 - |error| / |measured - mean|); NaN as r2 */
+};
+
+struct simulation_score simulation_compare(const struct data_set *set, size_t axis,
+                                           const double *simulated);
+
+#endif

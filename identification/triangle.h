@@ -1,0 +1,29 @@
+/* identification/triangle.h - the triangle of a tall matrix, row after row.
+ *
+ * Householder QR of blocks of rows on top of what is there: the matrix itself is never held and
+ * normal equations are never formed. Deterministic. Pure, no allocation.
+ */
+#ifndef IDENTIFICATION_TRIANGLE_H
+#define IDENTIFICATION_TRIANGLE_H
+
+#include <stddef.h>
+
+enum { TRIANGLE_COLUMNS_MAX = 23, TRIANGLE_BLOCK = 32 };
+
+/* About 10 kB. */
+struct triangle {
+    size_t columns;                                       /* 1 .. TRIANGLE_COLUMNS_MAX */
+    size_t waiting;                                       /* rows in block */
+    double r[TRIANGLE_COLUMNS_MAX][TRIANGLE_COLUMNS_MAX]; /* upper */
+    double block[TRIANGLE_COLUMNS_MAX][TRIANGLE_BLOCK];   /* by columns */
+};
+
+void triangle_start(struct triangle *t, size_t columns);
+void triangle_add(struct triangle *t, const double *row); /* [columns] */
+/* Work off the rows that wait: r is right after this only. */
+void triangle_flush(struct triangle *t);
+
+/* |R x|^2, which is the sum of squares of (matrix x); x is [columns]. */
+double triangle_squares(const struct triangle *t, const double *x);
+
+#endif
