@@ -13,9 +13,11 @@
 #include "service/log.h"
 
 enum {
-    NAP_US = 5000,      /* telemetry is taken in at least this often */
-    VIEW_US = 50000,    /* snapshots come at most this often */
-    HEALTH_US = 200000, /* and at least this often */
+    NAP_US = 5000,         /* telemetry is taken in at least this often */
+    VIEW_US = 50000,       /* snapshots come at most this often */
+    HEALTH_US = 200000,    /* and at least this often; */
+    VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
+    VIEW_MAX_US = 2000000, /* unless that makes them older than this */
     LINES_BETWEEN_CHORES = 512
 };
 
@@ -32,12 +34,18 @@ struct lab_thread {
     bool sampled;       /* this round saw lines that did not wake it */
     int64_t started_us; /* all on the monotonic clock */
     int64_t viewed_us;
+    int64_t view_wait_us; /* until the next snapshot, by what the last one cost */
     int64_t saved_us;
 
     pthread_mutex_t lock;
     struct lab_thread_counts counts; /* written by the thread, under the lock at round's end */
     struct lab_thread_counts shown;  /* under the lock */
 };
+
+static int64_t min_us(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 static void step_event(void *context, const struct event *event)
 {
@@ -106,7 +114,8 @@ static void publish_view(struct lab_thread *t, int64_t mono_us)
     struct view_health health;
     keeper_read_health(t->params.keeper, &health);
     views_publish(t->params.views, inbox_now_us(t->params.inbox), &health);
-    t->viewed_us = mono_us;
+    t->viewed_us = lab_clock_monotonic_us();
+    t->view_wait_us = min_us(VIEW_SHARE * (t->viewed_us - mono_us), VIEW_MAX_US);
     t->dirty = false;
 }
 
@@ -115,7 +124,7 @@ static void do_chores(struct lab_thread *t)
 {
     const int64_t mono_us = lab_clock_monotonic_us();
     const int64_t age_us = mono_us - t->viewed_us;
-    if ((t->dirty && age_us >= VIEW_US) || age_us >= HEALTH_US) {
+    if (age_us >= (t->dirty ? VIEW_US : HEALTH_US) && age_us >= t->view_wait_us) {
         publish_view(t, mono_us);
         show_counts(t);
     }
@@ -180,17 +189,13 @@ static void run_round(struct lab_thread *t)
     do_chores(t);
 }
 
-static int64_t min_us(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How long until there is something to do though nothing comes. */
 static int64_t time_to_sleep(const struct lab_thread *t)
 {
     int64_t wait_us = t->sampled ? NAP_US : HEALTH_US;
     if (t->dirty) {
-        wait_us = min_us(wait_us, t->viewed_us + VIEW_US - lab_clock_monotonic_us());
+        const int64_t view_us = t->view_wait_us > VIEW_US ? t->view_wait_us : VIEW_US;
+        wait_us = min_us(wait_us, t->viewed_us + view_us - lab_clock_monotonic_us());
     }
     const int64_t deadline_us = lab_next_deadline(t->params.lab);
     if (deadline_us != LAB_TIME_MAX) {

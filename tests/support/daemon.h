@@ -193,7 +193,7 @@ static inline int daemon_get(const struct daemon_run *d, const char *path, char 
 /* One sample of /metrics; -1 when it is not there. */
 static inline double daemon_metric(const struct daemon_run *d, const char *sample)
 {
-    static char body[1 << 18];
+    static char body[1 << 25]; /* of a lab of thousands of pairs */
     char line[160];
     (void)snprintf(line, sizeof line, "\n%s ", sample);
     if (daemon_get(d, "/metrics", body, sizeof body) != 200) {
