@@ -221,7 +221,7 @@ static FILE *create_csv(struct replay_run *run, const char *name, char path[512]
     FILE *file = fopen(path, "w");
     if (!file) {
         (void)err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written: %s",
-                      strerror(errno));
+                      strerrordesc_np(errno));
     }
     return file;
 }
@@ -290,7 +290,7 @@ static enum status write_csv(struct replay_run *run)
 {
     if (mkdir(run->options.csv_dir, 0777) != 0 && errno != EEXIST) {
         return err_set(&run->err, STATUS_E_IO, run->options.csv_dir, 0, 0, "cannot be made: %s",
-                       strerror(errno));
+                       strerrordesc_np(errno));
     }
     enum status status = write_table(run, &record_entries, STORE_ENTRIES);
     if (status == STATUS_OK) {

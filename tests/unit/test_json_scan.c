@@ -57,7 +57,7 @@ static void test_depth(void)
     char text[2 * JSON_SCAN_DEPTH_MAX + 3];
     memset(text, '[', JSON_SCAN_DEPTH_MAX);
     memset(text + JSON_SCAN_DEPTH_MAX, ']', JSON_SCAN_DEPTH_MAX);
-    CHECK("deepest", scans(text, 2 * JSON_SCAN_DEPTH_MAX));
+    CHECK("deepest", scans(text, (size_t)2 * JSON_SCAN_DEPTH_MAX));
     memset(text, '[', sizeof text);
     CHECK("too deep", !scans(text, sizeof text));
 }
