@@ -2,17 +2,17 @@
  * same broker, the same load, one after the other. Then how long after a reply its entry can be
  * read over MQTT, in a row and after seconds of silence.
  *
- * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS]]] */
+ * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS]]]] */
 #include "tests/bench/raw_mqtt.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 
-enum { IN_A_ROW = 500, AFTER_IDLE = 12, IDLE_MS = 2500, ROUNDS_MAX = 9 };
+enum { IN_A_ROW = 500, AFTER_IDLE = 12, IDLE_MS = 2500, ROUNDS_MAX = 9, PAIRS_MAX = 10000 };
 
-static const char lab_lines[] = "pairs: {r1: {}, r2: {}, r3: {}, r4: {}}\n";
+static char lab_lines[PAIRS_MAX * 16];
 
 struct load {
-    char rate[16], seconds[16];
+    char rate[16], seconds[16], pairs[16];
     double sent, took_s;
 };
 
@@ -78,8 +78,8 @@ static void run_flood(int port, struct load *load)
     char port_text[16];
     pid_t pid = 0;
     (void)snprintf(port_text, sizeof port_text, "%d", port);
-    const char *const argv[] = {tool_path("mqtt_flood"), port_text, load->rate, load->seconds,
-                                NULL};
+    const char *const argv[] = {tool_path("mqtt_flood"), port_text,   load->rate,
+                                load->seconds,           load->pairs, NULL};
     FILE *out = start_tool(argv, &pid);
     if (!out || fscanf(out, "%lf %lf", &load->sent, &load->took_s) != 2) {
         bench_fail("the flood did not end well");
@@ -207,6 +207,14 @@ static void bench_latency(const struct broker *broker)
     daemon_finish(&d);
 }
 
+static void write_lab_lines(long pairs)
+{
+    size_t used = (size_t)snprintf(lab_lines, sizeof lab_lines, "pairs:\n");
+    for (long i = 1; i <= pairs; i++) {
+        used += (size_t)snprintf(lab_lines + used, sizeof lab_lines - used, "  r%ld: {}\n", i);
+    }
+}
+
 static void bench_load(const struct broker *broker, struct load *load, int rounds)
 {
     struct side counter = {0};
@@ -218,10 +226,11 @@ static void bench_load(const struct broker *broker, struct load *load, int round
         ratio[i] = daemon.cpu_us[i] / counter.cpu_us[i];
     }
     const size_t n = (size_t)rounds;
-    (void)printf("{\"bench\":\"ingest\",\"messages_per_s\":%.0f,\"seconds\":%.1f,\"rounds\":%d,"
+    (void)printf("{\"bench\":\"ingest\",\"pairs\":%s,\"messages_per_s\":%.0f,\"seconds\":%.1f,"
+                 "\"rounds\":%d,"
                  "\"cpu_us\":%.2f,\"floor\":\"Paho subscriber that counts\",\"floor_us\":%.2f,"
                  "\"ratio\":%.2f,\"lost\":%.0f,\"floor_lost\":%.0f}\n",
-                 load->sent / load->took_s, load->took_s, rounds,
+                 load->pairs, load->sent / load->took_s, load->took_s, rounds,
                  bench_median(daemon.cpu_us, n), bench_median(counter.cpu_us, n),
                  bench_median(ratio, n), daemon.lost, counter.lost);
     (void)fflush(stdout);
@@ -230,7 +239,7 @@ static void bench_load(const struct broker *broker, struct load *load, int round
 int main(int argc, char **argv)
 {
     struct broker broker;
-    struct load load = {"50000", "20", 0.0, 0.0};
+    struct load load = {"50000", "20", "4", 0.0, 0.0};
     const long rounds = argc > 3 ? strtol(argv[3], NULL, 10) : 1;
     if (argc > 1) {
         (void)snprintf(load.rate, sizeof load.rate, "%s", argv[1]);
@@ -238,6 +247,14 @@ int main(int argc, char **argv)
     if (argc > 2) {
         (void)snprintf(load.seconds, sizeof load.seconds, "%s", argv[2]);
     }
+    if (argc > 4) {
+        (void)snprintf(load.pairs, sizeof load.pairs, "%s", argv[4]);
+    }
+    const long pairs = strtol(load.pairs, NULL, 10);
+    if (pairs < 1 || pairs > PAIRS_MAX) {
+        bench_fail("1 to 10000 pairs");
+    }
+    write_lab_lines(pairs);
     if (broker_skip() || rounds < 1 || rounds > ROUNDS_MAX) {
         bench_fail("no mosquitto, or a number that makes no sense");
     }

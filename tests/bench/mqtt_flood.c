@@ -1,9 +1,9 @@
-/* Publishes telemetry of four pairs at a steady rate: mqtt_flood PORT MESSAGES_PER_S SECONDS.
- * QoS 0 over one connection, a burst every millisecond. Prints how many it sent, and how long
- * that took. */
+/* Publishes telemetry at a steady rate, of each pair in turn: mqtt_flood PORT MESSAGES_PER_S
+ * SECONDS PAIRS. QoS 0 over one connection, a burst every millisecond. Prints how many it sent,
+ * and how long that took. */
 #include "tests/bench/raw_mqtt.h"
 
-enum { STREAMS = 8, BURST_BYTES = 1 << 20 };
+enum { BURST_BYTES = 1 << 20 };
 
 static size_t make_message(unsigned stream, unsigned seq, unsigned char *out)
 {
@@ -25,12 +25,13 @@ static size_t make_message(unsigned stream, unsigned seq, unsigned char *out)
 int main(int argc, char **argv)
 {
     static unsigned char burst[BURST_BYTES];
-    if (argc != 4) {
-        (void)fputs("usage: mqtt_flood PORT MESSAGES_PER_S SECONDS\n", stderr);
+    if (argc != 5) {
+        (void)fputs("usage: mqtt_flood PORT MESSAGES_PER_S SECONDS PAIRS\n", stderr);
         return 2;
     }
     const double rate = strtod(argv[2], NULL);
     const double total = rate * strtod(argv[3], NULL);
+    const unsigned streams = 2U * (unsigned)strtoul(argv[4], NULL, 10);
     const int fd = raw_mqtt_connect((int)strtol(argv[1], NULL, 10), "flood");
     const double begin_s = bench_now_s();
     double sent = 0.0;
@@ -39,7 +40,7 @@ int main(int argc, char **argv)
         size_t used = 0;
         while (sent < due && sent < total && used < BURST_BYTES - RAW_MQTT_PACKET_MAX) {
             const unsigned n = (unsigned)sent;
-            used += make_message(n % STREAMS, n / STREAMS + 2, burst + used);
+            used += make_message(n % streams, n / streams + 2, burst + used);
             sent += 1.0;
         }
         raw_mqtt_send(fd, burst, used);
