@@ -8,6 +8,7 @@
 #define PI             3.14159265358979323846
 #define SUBSTEP_US     1000 /* far below any motor's lag */
 #define RIPPLE_KEPT    0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
+#define STILL_MPS      1e-12
 #define CONTROL_MARGIN 1e-9 /* a control at the edge of the dead zone moves the motor */
 
 /* Speed that a motor tends to. Turning on the spot has a scale of its own: wheels slip. */
@@ -80,6 +81,10 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
             }
             const double target_mps = aims_mps[i] * (1.0 + plant->ripple[i]);
             plant->speed_mps[i] += h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
+            /* At rest for good: numbers too small to be normal ones cost time. */
+            if (!(fabs(plant->speed_mps[i]) > STILL_MPS) && !(fabs(aims_mps[i]) > 0.0)) {
+                plant->speed_mps[i] = 0.0;
+            }
             way_m[i] = plant->speed_mps[i] * h_s;
             plant->counts[i] += way_m[i] / count_m;
         }

@@ -1,6 +1,7 @@
 #include "twin/robots/robot_kinds.h"
 
 const struct robot_kind *const robot_kinds[] = {
+    &kinematic_kind,
     &diffdrive_kind,
     &usv3_kind,
 };

@@ -1,0 +1,88 @@
+/* Parameter files of robots: good ones, and every fault with its place. */
+#include "tests/support/check.h"
+
+#include "config/robot_file.h"
+#include "twin/robots/robot_kinds.h"
+
+static double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
+
+static enum status parse(const char *text, struct err_list *errors)
+{
+    for (size_t s = 0; s < SIDE_COUNT; s++) {
+        robot_presets(&diffdrive_kind, values[s]);
+    }
+    memset(errors, 0, sizeof *errors);
+    return robot_file_parse(text, strlen(text), "p.yaml", &diffdrive_kind, values, errors);
+}
+
+static double value(enum side side, const char *name)
+{
+    return values[side][robot_parameter_find(&diffdrive_kind, name)];
+}
+
+static void test_good(void)
+{
+    struct err_list errors;
+    CHECK_INT("good",
+              parse("linear_speed_mps: 0.2\ncontroller: pd\nreal:\n  gain_left_ratio: 1.04\n"
+                    "virtual: {linear_speed_mps: 0.3, controller: onoff}\n",
+                    &errors),
+              STATUS_OK);
+    CHECK_INT("good", errors.count, 0);
+    CHECK_NEAR("both", value(SIDE_REAL, "linear_speed_mps"), 0.2, 0, 0);
+    CHECK_NEAR("virtual", value(SIDE_VIRTUAL, "linear_speed_mps"), 0.3, 0, 0);
+    CHECK_NEAR("real", value(SIDE_REAL, "gain_left_ratio"), 1.04, 0, 0);
+    CHECK_NEAR("not virtual", value(SIDE_VIRTUAL, "gain_left_ratio"), 1.0, 0, 0);
+    CHECK_NEAR("word", value(SIDE_REAL, "controller"), 3.0, 0, 0);
+    CHECK_NEAR("word", value(SIDE_VIRTUAL, "controller"), 0.0, 0, 0);
+    CHECK_NEAR("as it was", value(SIDE_REAL, "track_m"), 0.16, 0, 0);
+    CHECK_INT("empty", parse("", &errors), STATUS_OK);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *row, *text;
+        unsigned line, column;
+        const char *piece;
+    } cases[] = {
+        {"unknown", "liner_speed_mps: 0.2\n", 1, 1, "linear_speed_mps"},
+        {"range", "kp: 1\nlinear_speed_mps: -0.2\n", 2, 19, "0.001 to 10"},
+        {"word", "controller: magic\n", 1, 13, "pid"},
+        {"no number", "track_m: wide\n", 1, 10, "track_m"},
+        {"in a side", "real:\n  kd: [1]\n", 2, 7, "real.kd"},
+        {"side in a side", "real: {virtual: {kp: 1}}\n", 1, 8, "virtual"},
+        {"no map", "- kp\n", 1, 1, ""},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct err_list errors;
+        CHECK_INT(cases[i].row, parse(cases[i].text, &errors), STATUS_E_PARSE);
+        CHECK_INT(cases[i].row, errors.count, 1);
+        CHECK_INT(cases[i].row, errors.items[0].line, cases[i].line);
+        CHECK_INT(cases[i].row, errors.items[0].column, cases[i].column);
+        CHECK(cases[i].row, strstr(errors.items[0].text, cases[i].piece));
+        CHECK_NEAR(cases[i].row, value(SIDE_REAL, "kp"), 300.0, 0, 0); /* nothing written */
+    }
+}
+
+static void test_all_at_once(void)
+{
+    struct err_list errors;
+    CHECK_INT("three", parse("kp: x\ncolour: red\nvirtual:\n  kd: -1\n  ki: 5\n", &errors),
+              STATUS_E_PARSE);
+    CHECK_INT("three", errors.count, 3);
+    CHECK_INT("no file", robot_file_load("/nonexistent.yaml", &diffdrive_kind, values, &errors),
+              STATUS_E_IO);
+}
+
+int main(void)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("robot file", NULL, NULL);
+    CU_ADD_TEST(suite, test_good);
+    CU_ADD_TEST(suite, test_faults);
+    CU_ADD_TEST(suite, test_all_at_once);
+    return check_run();
+}
