@@ -11,7 +11,7 @@
 #include "twin/smartlog.h"
 
 /* What a big lab costs: ADR 0004. */
-static_assert(sizeof(struct pair) <= 32 * 1024, "a pair takes at most 32 KiB");
+static_assert(sizeof(struct pair) <= (size_t)32 * 1024, "a pair takes at most 32 KiB");
 
 void pair_params_default(struct pair_params *p, const char *id)
 {

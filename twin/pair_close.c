@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,6 +200,7 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
 static void calibrate(const struct pair_run *run, const struct entry *e)
 {
     struct pair *pair = run->pair;
+    assert(run->p->window > 0);
     struct pair_move row = {
         .t_us = e->t_us, .rotation_rad = e->rotation_rad, .displacement_m = e->displacement_m};
     const bool real = calibrate_side(run, e, SIDE_REAL, &row);

@@ -60,7 +60,7 @@ static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
 {
     struct dispatch_run *d = context;
     const struct pair *pair = d->run->pair;
-    const int busy = pair->side[d->side].busy_slot;
+    const int8_t busy = pair->side[d->side].busy_slot;
     (void)cycle;
     (void)t_us;
     d->in.queued = oldest_waiting(pair, d->side) >= 0;

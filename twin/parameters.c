@@ -217,9 +217,10 @@ static uint64_t hash_data(const struct parameter_data *data)
 {
     uint64_t hash = HASH_START;
     for (size_t k = 0; k < data->n; k++) {
-        const double row[] = {data->moves[k].rotation_rad, data->moves[k].displacement_m,
-                              data->moves[k].lap_s};
-        hash = hash_bytes(hash, row, sizeof row);
+        const struct travel_move *move = &data->moves[k];
+        hash = hash_bytes(hash, &move->rotation_rad, sizeof move->rotation_rad);
+        hash = hash_bytes(hash, &move->displacement_m, sizeof move->displacement_m);
+        hash = hash_bytes(hash, &move->lap_s, sizeof move->lap_s);
     }
     return hash;
 }

@@ -26,7 +26,7 @@ static void write_check(const unsigned char *bytes, size_t n, uint64_t salt,
 
 void cursor_write(const char *place, uint64_t salt, char out[CURSOR_TEXT_MAX])
 {
-    unsigned char bytes[BYTES_MAX];
+    unsigned char bytes[BYTES_MAX] = {0};
     const size_t place_n = strlen(place);
     assert(place_n > 0 && place_n < CURSOR_PLACE_MAX);
     for (size_t i = 0; i < place_n; i++) {
