@@ -168,7 +168,7 @@ static void read_step(struct option_reader *r, uint32_t node, size_t index,
             count++;
         }
     }
-    if (r->tree->nodes[node].kind != TREE_MAP) {
+    if (r->tree->nodes[node].kind != TREE_MAP && !option_is_empty(r->tree, node)) {
         return; /* reported already */
     }
     if (count != 1) {

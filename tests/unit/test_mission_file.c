@@ -59,6 +59,7 @@ static void test_faults(void)
         {"unknown step",
          "steps: [{walk: 3}]\n",
          {"1:9: steps[0]: one of", "1:10: unknown key 'steps[0].walk'"}},
+        {"empty step", "steps:\n  -\n", {"2:4: steps[0]: one of"}},
         {"two in one",
          "steps: [{sweep: true, goal_m: [1, 2]}]\n",
          {"1:9: steps[0]: one of path_m, sweep and goal_m is wanted"}},
