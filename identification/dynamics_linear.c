@@ -214,7 +214,7 @@ static void multiply(const double *a, const double *b, bool transposed, size_t p
 static enum status solve_squares(struct fitter *f)
 {
     struct triangle all;
-    double r[P * P];
+    double r[P * P] = {0.0}; /* gcc at -O2 does not see that p > 0 */
     const size_t p = f->p;
     combine(f, &all);
     for (size_t j = 0; j < p; j++) {
