@@ -59,8 +59,8 @@ struct data_card {
     size_t duplicates; /* rows with the time of the row before */
     size_t back_steps; /* times at which time ran back */
     size_t back_rows;  /* rows passed over until time had caught up */
-    size_t gaps;       /* longer than DATA_GAP_RATIO periods */
-    size_t bridged;    /* of them, short enough to interpolate over */
+    size_t gaps;       /* longer than 2.5 periods */
+    size_t bridged;    /* of them, up to 4 periods: interpolated over, not cut */
     size_t short_rows; /* rows in pieces too short, or too many, to be used */
     bool resampled;    /* the sampling was uneven */
     double duration_s; /* of the runs together */

@@ -70,6 +70,8 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
         fit->se_hac[i] = NAN;
         fit->lo[i] = NAN;
         fit->hi[i] = NAN;
+        fit->regressor_rms[i] = NAN;
+        fit->independence_ratio[i] = NAN;
         for (size_t k = 0; k < DYNAMICS_P_MAX; k++) {
             fit->covariance[i][k] = NAN;
         }

@@ -64,6 +64,9 @@ struct dynamics_fit {
     double delay_s, delay_se_s;         /* nu answers tau so much later; NaN: not estimated */
     double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
     double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */
+    /* Linear fits: root mean square of what the parameter multiplies, and how much of that no
+     * other column can stand for (1: all of it, 0: nothing). NaN: not computed. */
+    double regressor_rms[DYNAMICS_P_MAX], independence_ratio[DYNAMICS_P_MAX];
     enum dynamics_verdict verdict;
     size_t reason_count;
     char reasons[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX];

@@ -256,6 +256,27 @@ static void reweight(struct fitter *f)
     }
 }
 
+/* How well each parameter's column is excited, seen from the equations alone. */
+static void describe_columns(struct fitter *f)
+{
+    double squares[P] = {0.0};
+    for (size_t a = 0; a < f->axes; a++) {
+        const struct triangle *t = &f->triangle[a];
+        size_t n = 0;
+        for (size_t j = 0; j < f->p; j++) {
+            for (size_t i = 0; f->active[a][j] && i <= n; i++) {
+                squares[j] += t->r[i][n] * t->r[i][n];
+            }
+            n += f->active[a][j] ? 1 : 0;
+        }
+    }
+    for (size_t j = 0; j < f->p; j++) {
+        const double inflated = f->norm[j] * sqrt(f->bread[j * f->p + j]);
+        f->fit->regressor_rms[j] = sqrt(squares[j] / (double)f->times);
+        f->fit->independence_ratio[j] = inflated > 0.0 ? 1.0 / inflated : 0.0;
+    }
+}
+
 static enum status fit_squares(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes; a++) {
@@ -265,6 +286,9 @@ static enum status fit_squares(struct fitter *f)
     for (int i = 0; st == STATUS_OK && !f->options->pooled && i < REWEIGHTS; i++) {
         reweight(f);
         st = solve_squares(f);
+    }
+    if (st == STATUS_OK) {
+        describe_columns(f);
     }
     return st;
 }
@@ -488,6 +512,7 @@ static void report_nulls(struct fitter *f)
         }
         f->fit->se[i] = NAN;
         f->fit->se_hac[i] = NAN;
+        f->fit->independence_ratio[i] = 0.0;
         for (size_t j = 0; j < f->p; j++) {
             f->fit->covariance[i][j] = NAN;
             f->fit->covariance[j][i] = NAN;

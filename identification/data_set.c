@@ -1,0 +1,399 @@
+#include "identification/data_set.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector_ulong.h>
+
+/* Longer than this many periods is a gap; up to the second, velocities are interpolated and
+ * efforts held, beyond it the recording is cut in two. */
+static const double GAP_RATIO = 2.5;
+static const double BRIDGE_RATIO = 4.0;
+/* Time that falls by more is a clock set anew, not rows out of order. */
+static const double RESTART_RATIO = 50.0;
+/* Stamps off an even grid by less than this share of the period leave samples as they are. */
+static const double EVEN_RATIO = 0.1;
+/* Periods that can be seconds. */
+static const double DT_S_MIN = 1e-6;
+static const double DT_S_MAX = 10.0;
+/* A channel counts as stepped when so many of its changes are multiples of the smallest. */
+static const double STEPPED_RATIO = 0.9;
+/* Medians are of at most so many values, spread evenly over the recording. */
+enum { SCRATCH = 16384 };
+
+/* A row that takes part, in the order of time. */
+enum { NEW_PIECE = 1 }; /* flag beside the index */
+
+struct piece {
+    size_t first, end; /* of kept */
+};
+
+struct maker {
+    const struct data_raw *raw;
+    struct data_card card;
+    gsl_vector_ulong *kept; /* row index * 2 + flag */
+    size_t kept_count;
+    gsl_vector *scratch;
+    struct piece pieces[DATA_RUNS_MAX];
+    size_t piece_count;
+};
+
+static size_t row_at(const struct maker *m, size_t k)
+{
+    return (size_t)(m->kept->data[k] / 2);
+}
+
+static double time_at(const struct maker *m, size_t k)
+{
+    return m->raw->t_s[row_at(m, k)];
+}
+
+static bool begins_piece(const struct maker *m, size_t k)
+{
+    return (m->kept->data[k] & NEW_PIECE) != 0;
+}
+
+static bool is_complete(const struct data_raw *raw, size_t k)
+{
+    bool finite = isfinite(raw->t_s[k]);
+    for (size_t a = 0; a < raw->axes; a++) {
+        finite = finite && isfinite(raw->nu[a][k]) && isfinite(raw->tau[a][k]);
+    }
+    return finite;
+}
+
+static double median(double *values, size_t n)
+{
+    gsl_sort(values, 1, n);
+    return n > 0 ? gsl_stats_median_from_sorted_data(values, 1, n) : (double)NAN;
+}
+
+/* The usual distance of stamps: median of those above zero; NaN when there is none. */
+static double usual_period(struct maker *m)
+{
+    const struct data_raw *raw = m->raw;
+    const size_t every = raw->n / SCRATCH + 1;
+    size_t n = 0;
+    for (size_t k = 1; k < raw->n && n < SCRATCH; k += every) {
+        const double step = raw->t_s[k] - raw->t_s[k - 1];
+        if (step > 0.0 && isfinite(step)) {
+            m->scratch->data[n++] = step;
+        }
+    }
+    return median(m->scratch->data, n);
+}
+
+static void keep_row(struct maker *m, size_t row, bool new_piece)
+{
+    m->kept->data[m->kept_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
+}
+
+/* Which rows take part, and where the recording is cut. */
+static void keep_rows(struct maker *m, double period)
+{
+    const struct data_raw *raw = m->raw;
+    for (size_t part = 0; part < raw->part_count; part++) {
+        bool begun = false;
+        bool behind = false;
+        double last = 0.0;
+        for (size_t k = raw->part_start[part]; k < raw->part_start[part + 1]; k++) {
+            if (!is_complete(raw, k)) {
+                m->card.incomplete++;
+                continue;
+            }
+            const double step = begun ? raw->t_s[k] - last : 0.0;
+            const bool restart = step < -RESTART_RATIO * period;
+            if (begun && step <= 0.0 && !restart) {
+                const bool same = !(step < 0.0);
+                m->card.duplicates += same ? 1 : 0;
+                m->card.back_rows += same ? 0 : 1;
+                m->card.back_steps += same || behind ? 0 : 1;
+                behind = behind || !same;
+                continue;
+            }
+            m->card.back_steps += restart ? 1 : 0;
+            const bool gap = begun && step > GAP_RATIO * period;
+            const bool bridge = gap && step <= BRIDGE_RATIO * period;
+            m->card.gaps += gap ? 1 : 0;
+            m->card.bridged += bridge ? 1 : 0;
+            m->card.gap_s_max = gap ? fmax(m->card.gap_s_max, step) : m->card.gap_s_max;
+            keep_row(m, k, !begun || restart || (gap && !bridge));
+            begun = true;
+            behind = false;
+            last = raw->t_s[k];
+        }
+    }
+}
+
+/* Pieces long enough to be of use. */
+static void find_pieces(struct maker *m)
+{
+    size_t first = 0;
+    while (first < m->kept_count) {
+        size_t end = first + 1;
+        while (end < m->kept_count && !begins_piece(m, end)) {
+            end++;
+        }
+        if (end - first >= DATA_RUN_MIN && m->piece_count < DATA_RUNS_MAX) {
+            m->pieces[m->piece_count++] = (struct piece){first, end};
+        } else {
+            m->card.short_rows += end - first;
+        }
+        first = end;
+    }
+}
+
+/* Period and jitter; the mean where every stamp is about where it should be. */
+static double measure_period(struct maker *m, double usual)
+{
+    const size_t every = m->kept_count / SCRATCH + 1;
+    double sum = 0.0;
+    double worst = 0.0;
+    size_t steps = 0;
+    size_t n = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        for (size_t k = m->pieces[p].first + 1; k < m->pieces[p].end; k++) {
+            const double step = time_at(m, k) - time_at(m, k - 1);
+            worst = fmax(worst, fabs(step - usual));
+            sum += step;
+            steps++;
+            if (steps % every == 0 && n < SCRATCH) {
+                m->scratch->data[n++] = fabs(step - usual);
+            }
+        }
+    }
+    const double spread = median(m->scratch->data, n);
+    m->card.jitter_ratio = n > 0 ? 1.4826 * spread / usual : 0.0;
+    return worst <= 0.5 * usual && steps > 0 ? sum / (double)steps : usual;
+}
+
+static bool is_even(const struct maker *m, double dt_s)
+{
+    for (size_t p = 0; p < m->piece_count; p++) {
+        const struct piece *piece = &m->pieces[p];
+        const double begin = time_at(m, piece->first);
+        for (size_t k = piece->first; k < piece->end; k++) {
+            const double due = begin + (double)(k - piece->first) * dt_s;
+            if (!(fabs(time_at(m, k) - due) <= EVEN_RATIO * dt_s)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static size_t piece_samples(const struct maker *m, const struct piece *piece)
+{
+    if (!m->card.resampled) {
+        return piece->end - piece->first;
+    }
+    const double span = time_at(m, piece->end - 1) - time_at(m, piece->first);
+    return (size_t)floor(span / m->card.dt_s * (1.0 + 1e-12)) + 1;
+}
+
+struct columns {
+    double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX];
+};
+
+/* One piece on its grid: velocities between rows, efforts as they were held. */
+static void copy_piece(const struct maker *m, const struct piece *piece, size_t n,
+                       const struct columns *to, size_t at)
+{
+    const struct data_raw *raw = m->raw;
+    size_t k = piece->first;
+    for (size_t i = 0; i < n; i++) {
+        double share = 0.0;
+        double t = time_at(m, piece->first) + (double)i * m->card.dt_s;
+        if (!m->card.resampled) {
+            k = piece->first + i;
+            t = time_at(m, k);
+        } else {
+            const double slack = 1e-9 * m->card.dt_s;
+            while (k + 2 < piece->end && time_at(m, k + 1) <= t + slack) {
+                k++;
+            }
+            share = (t - time_at(m, k)) / (time_at(m, k + 1) - time_at(m, k));
+            share = fmin(fmax(share, 0.0), 1.0);
+        }
+        const size_t row = row_at(m, k);
+        const size_t next = m->card.resampled ? row_at(m, k + 1) : row;
+        const bool at_next = share >= 1.0 - 1e-9;
+        to->t_s[at + i] = t;
+        for (size_t a = 0; a < raw->axes; a++) {
+            to->nu[a][at + i] = raw->nu[a][row] + share * (raw->nu[a][next] - raw->nu[a][row]);
+            to->tau[a][at + i] = raw->tau[a][at_next ? next : row];
+        }
+    }
+}
+
+/* Noise and step of a channel, from rows as they were recorded. */
+static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
+{
+    double *values = m->scratch->data;
+    const size_t every = m->kept_count / SCRATCH + 1;
+    double smallest = INFINITY;
+    size_t n = 0;
+    size_t still = 0;
+    size_t stepped = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && n < SCRATCH;
+             k += every) {
+            const double y0 = raw[row_at(m, k - 3)];
+            const double y1 = raw[row_at(m, k - 2)];
+            const double y2 = raw[row_at(m, k - 1)];
+            const double y3 = raw[row_at(m, k)];
+            const double step = fabs(y3 - y2);
+            values[n++] = fabs(y3 - 3.0 * y2 + 3.0 * y1 - y0);
+            /* Differences of decimals are not exact. */
+            const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
+            smallest = moves ? fmin(smallest, step) : smallest;
+            still += moves ? 0 : 1;
+        }
+    }
+    size_t looked = 0;
+    for (size_t p = 0; p < m->piece_count && isfinite(smallest); p++) {
+        for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && looked < n;
+             k += every) {
+            const double ratio = fabs(raw[row_at(m, k)] - raw[row_at(m, k - 1)]) / smallest;
+            stepped += fabs(ratio - round(ratio)) <= 0.05 ? 1 : 0;
+            looked++;
+        }
+    }
+    const bool steps = n > 0 && 20 * still >= n &&
+                       (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
+    channel->quantum = steps ? smallest : 0.0;
+    /* The third difference of white noise has 20 times its variance. */
+    channel->noise_sd = n > 0 ? 1.4826 * median(values, n) / sqrt(20.0) : 0.0;
+}
+
+static void describe(const double *x, size_t n, struct data_channel *channel)
+{
+    double mean = 0.0;
+    double squares = 0.0;
+    size_t at_limit = 0;
+    channel->min = INFINITY;
+    channel->max = -INFINITY;
+    for (size_t k = 0; k < n; k++) {
+        mean += x[k] / (double)n;
+        channel->min = fmin(channel->min, x[k]);
+        channel->max = fmax(channel->max, x[k]);
+    }
+    const double near = 1e-9 * (channel->max - channel->min);
+    for (size_t k = 0; k < n; k++) {
+        squares += (x[k] - mean) * (x[k] - mean);
+        at_limit += x[k] <= channel->min + near || x[k] >= channel->max - near ? 1 : 0;
+    }
+    channel->mean = mean;
+    channel->sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0.0;
+    channel->saturation_ratio = near > 0.0 ? (double)at_limit / (double)n : 0.0;
+    channel->signal_ratio =
+        channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
+}
+
+static enum status fill_table(struct maker *m, struct data_table *table, struct err *err)
+{
+    const size_t axes = m->raw->axes;
+    struct columns to;
+    size_t n = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        n += piece_samples(m, &m->pieces[p]);
+    }
+    gsl_vector *memory = n <= SIZE_MAX / sizeof(double) / (2 * axes + 1)
+                             ? gsl_vector_alloc((2 * axes + 1) * n)
+                             : NULL;
+    if (!memory) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
+    }
+    memset(table, 0, sizeof *table);
+    table->memory = memory;
+    to.t_s = memory->data;
+    for (size_t a = 0; a < axes; a++) {
+        to.nu[a] = memory->data + (1 + a) * n;
+        to.tau[a] = memory->data + (1 + axes + a) * n;
+        table->set.nu[a] = to.nu[a];
+        table->set.tau[a] = to.tau[a];
+    }
+    table->set.axes = axes;
+    table->set.n = n;
+    table->set.dt_s = m->card.dt_s;
+    table->set.t_s = to.t_s;
+    table->set.run_count = m->piece_count;
+    size_t at = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        const size_t samples = piece_samples(m, &m->pieces[p]);
+        table->set.run_start[p] = at;
+        copy_piece(m, &m->pieces[p], samples, &to, at);
+        at += samples;
+    }
+    table->set.run_start[m->piece_count] = at;
+    for (size_t a = 0; a < axes; a++) {
+        look_closely(m, m->raw->nu[a], &m->card.nu[a]);
+        describe(to.nu[a], n, &m->card.nu[a]);
+        describe(to.tau[a], n, &m->card.tau[a]);
+        table->set.noise_sd[a] = m->card.nu[a].noise_sd;
+    }
+    m->card.used = n;
+    m->card.runs = m->piece_count;
+    m->card.duration_s = (double)(n - m->piece_count) * m->card.dt_s;
+    m->card.rate_hz = 1.0 / m->card.dt_s;
+    return STATUS_OK;
+}
+
+static enum status make(struct maker *m, struct data_table *table, struct err *err)
+{
+    const double usual = usual_period(m);
+    m->card.rows = m->raw->n;
+    if (!(usual > 0.0)) {
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "time does not go on in these %zu rows, a recording in order is needed",
+                       m->raw->n);
+    }
+    if (!(usual >= DT_S_MIN && usual <= DT_S_MAX)) {
+        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+                       "rows are %.4g s apart, times must be in seconds (ms? us? ns?)", usual);
+    }
+    keep_rows(m, usual);
+    find_pieces(m);
+    if (m->piece_count == 0) {
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "no %d samples in a row: of %zu rows %zu are incomplete, %zu repeat a "
+                       "time, %zu run back in time, and there are %zu gaps",
+                       DATA_RUN_MIN, m->raw->n, m->card.incomplete, m->card.duplicates,
+                       m->card.back_rows, m->card.gaps);
+    }
+    m->card.dt_s = measure_period(m, usual);
+    m->card.resampled = !is_even(m, m->card.dt_s);
+    m->card.dt_s = m->card.resampled ? usual : m->card.dt_s;
+    return fill_table(m, table, err);
+}
+
+enum status data_table_make(const struct data_raw *raw, struct data_table *table,
+                            struct data_card *card, struct err *err)
+{
+    struct maker m = {.raw = raw};
+    if (raw->n < 2) {
+        *card = (struct data_card){.rows = raw->n};
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "%zu rows, a recording of many is needed", raw->n);
+    }
+    m.kept = gsl_vector_ulong_alloc(raw->n);
+    m.scratch = gsl_vector_alloc(SCRATCH);
+    const enum status st = m.kept && m.scratch ? make(&m, table, err)
+                                               : err_set(err, STATUS_E_NOMEM, "data", 0, 0,
+                                                         "no memory for %zu rows", raw->n);
+    gsl_vector_ulong_free(m.kept);
+    gsl_vector_free(m.scratch);
+    *card = m.card;
+    return st;
+}
+
+void data_table_free(struct data_table *table)
+{
+    if (table) {
+        gsl_vector_free(table->memory);
+        memset(table, 0, sizeof *table);
+    }
+}
