@@ -198,33 +198,56 @@ struct columns {
     double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX];
 };
 
-/* One piece on its grid: velocities between rows, efforts as they were held. */
-static void copy_piece(const struct maker *m, const struct piece *piece, size_t n,
-                       const struct columns *to, size_t at)
+static void copy_rows(const struct maker *m, const struct piece *piece,
+                      const struct columns *to, size_t at)
 {
     const struct data_raw *raw = m->raw;
+    for (size_t k = piece->first; k < piece->end; k++, at++) {
+        const size_t row = row_at(m, k);
+        to->t_s[at] = raw->t_s[row];
+        for (size_t a = 0; a < raw->axes; a++) {
+            to->nu[a][at] = raw->nu[a][row];
+            to->tau[a][at] = raw->tau[a][row];
+        }
+    }
+}
+
+/* Mean of a held effort from t on over one period; row k is the last one not after t. */
+static double mean_effort(const struct maker *m, const struct piece *piece, size_t k,
+                          const double *tau, double t)
+{
+    const double end = t + m->card.dt_s;
+    double sum = 0.0;
+    double from = t;
+    for (; k + 1 < piece->end && time_at(m, k + 1) < end; k++) {
+        const double to = fmax(time_at(m, k + 1), from);
+        sum += tau[row_at(m, k)] * (to - from);
+        from = to;
+    }
+    return (sum + tau[row_at(m, k)] * (end - from)) / m->card.dt_s;
+}
+
+/* On an even grid: velocities between rows; the mean of the effort until the next sample, so
+ * that no push is lost or comes late. */
+static void resample_piece(const struct maker *m, const struct piece *piece, size_t n,
+                           const struct columns *to, size_t at)
+{
+    const struct data_raw *raw = m->raw;
+    const double begin = time_at(m, piece->first);
     size_t k = piece->first;
     for (size_t i = 0; i < n; i++) {
-        double share = 0.0;
-        double t = time_at(m, piece->first) + (double)i * m->card.dt_s;
-        if (!m->card.resampled) {
-            k = piece->first + i;
-            t = time_at(m, k);
-        } else {
-            const double slack = 1e-9 * m->card.dt_s;
-            while (k + 2 < piece->end && time_at(m, k + 1) <= t + slack) {
-                k++;
-            }
-            share = (t - time_at(m, k)) / (time_at(m, k + 1) - time_at(m, k));
-            share = fmin(fmax(share, 0.0), 1.0);
+        const double t = begin + (double)i * m->card.dt_s;
+        while (k + 2 < piece->end && time_at(m, k + 1) <= t) {
+            k++;
         }
+        const double part = (t - time_at(m, k)) / (time_at(m, k + 1) - time_at(m, k));
+        const double share = fmin(fmax(part, 0.0), 1.0);
         const size_t row = row_at(m, k);
-        const size_t next = m->card.resampled ? row_at(m, k + 1) : row;
-        const bool at_next = share >= 1.0 - 1e-9;
+        const size_t next = row_at(m, k + 1);
         to->t_s[at + i] = t;
         for (size_t a = 0; a < raw->axes; a++) {
             to->nu[a][at + i] = raw->nu[a][row] + share * (raw->nu[a][next] - raw->nu[a][row]);
-            to->tau[a][at + i] = raw->tau[a][at_next ? next : row];
+            to->tau[a][at + i] = mean_effort(m, piece, k, raw->tau[a], t);
         }
     }
 }
@@ -325,7 +348,11 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
     for (size_t p = 0; p < m->piece_count; p++) {
         const size_t samples = piece_samples(m, &m->pieces[p]);
         table->set.run_start[p] = at;
-        copy_piece(m, &m->pieces[p], samples, &to, at);
+        if (m->card.resampled) {
+            resample_piece(m, &m->pieces[p], samples, &to, at);
+        } else {
+            copy_rows(m, &m->pieces[p], &to, at);
+        }
         at += samples;
     }
     table->set.run_start[m->piece_count] = at;

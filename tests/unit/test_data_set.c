@@ -1,0 +1,472 @@
+/* Recordings with every fault there is, to data sets; and fits of data that cannot tell. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/data_set.h"
+#include "identification/dynamics_linear.h"
+#include "twin/models/usv3.h"
+
+enum { N = 1200, AXES = 3 };
+
+struct recording {
+    double t[2 * N], nu[AXES][2 * N], tau[AXES][2 * N];
+    struct data_raw raw;
+};
+
+static void point(struct recording *r, size_t n)
+{
+    r->raw = (struct data_raw){.axes = AXES, .n = n, .t_s = r->t, .part_count = 1};
+    r->raw.part_start[1] = n;
+    for (size_t a = 0; a < AXES; a++) {
+        r->raw.nu[a] = r->nu[a];
+        r->raw.tau[a] = r->tau[a];
+    }
+}
+
+/* A vessel under steps and swings of its thrusters; 10 Hz. */
+static void drive(struct recording *r)
+{
+    const double *theta = usv3_vessels[0].theta;
+    double nu[AXES] = {0.0};
+    double pose[AXES] = {0.0};
+    for (size_t k = 0; k < N; k++) {
+        const double t = 0.1 * (double)k;
+        const double tau[AXES] = {80.0 * sin(0.31 * t) + 60.0, 0.0,
+                                  (k / 70) % 2 == 0 ? 45.0 * sin(0.53 * t) : -40.0};
+        r->t[k] = t;
+        for (size_t a = 0; a < AXES; a++) {
+            r->nu[a][k] = nu[a];
+            r->tau[a][k] = tau[a];
+        }
+        model_step(&usv3_model, theta, nu, pose, tau, NULL, 0.1);
+    }
+    point(r, N);
+}
+
+static void remove_rows(struct recording *r, size_t from, size_t count)
+{
+    const size_t tail = r->raw.n - from - count;
+    memmove(r->t + from, r->t + from + count, tail * sizeof(double));
+    for (size_t a = 0; a < AXES; a++) {
+        memmove(r->nu[a] + from, r->nu[a] + from + count, tail * sizeof(double));
+        memmove(r->tau[a] + from, r->tau[a] + from + count, tail * sizeof(double));
+    }
+    point(r, r->raw.n - count);
+}
+
+static void as_is(struct recording *r)
+{
+    (void)r;
+}
+
+static void empty(struct recording *r)
+{
+    point(r, 0);
+}
+
+static void one_row(struct recording *r)
+{
+    point(r, 1);
+}
+
+static void all_nan(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->nu[1][k] = NAN;
+    }
+}
+
+static void some_nan(struct recording *r)
+{
+    r->nu[0][100] = NAN;
+    r->tau[2][400] = INFINITY;
+    r->t[700] = NAN;
+}
+
+static void no_time(struct recording *r)
+{
+    memset(r->t, 0, sizeof r->t);
+}
+
+static void in_ms(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] *= 1e3;
+    }
+}
+
+static void duplicates(struct recording *r)
+{
+    r->t[50] = r->t[49];
+    r->t[60] = r->t[59];
+}
+
+static void out_of_order(struct recording *r)
+{
+    r->t[200] -= 0.25;
+    r->t[201] -= 0.25;
+}
+
+static void clock_set_back(struct recording *r)
+{
+    for (size_t k = N / 2; k < N; k++) {
+        r->t[k] -= 40.0;
+    }
+}
+
+static void spike(struct recording *r)
+{
+    r->t[300] = 1e9;
+}
+
+static void backwards(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] = -0.1 * (double)k;
+    }
+}
+
+static void gap(struct recording *r)
+{
+    remove_rows(r, 500, 100);
+}
+
+static void small_gaps(struct recording *r)
+{
+    remove_rows(r, 500, 2);
+    remove_rows(r, 800, 1);
+}
+
+static void jitter(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] += 0.03 * sin(12.9898 * (double)k);
+    }
+}
+
+static void rounded_stamps(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] = round(r->t[k] * 200.0 + 0.3 * sin((double)k)) / 200.0;
+    }
+}
+
+static void torn(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] += (double)(k / 5);
+    }
+}
+
+/* What is done to the recording, and what the card then says. */
+static const struct row {
+    const char *name;
+    void (*harm)(struct recording *r);
+    enum status status;
+    const char *text; /* in the error */
+    size_t used, runs, incomplete, duplicates, back_steps, gaps, bridged;
+    bool resampled;
+} rows[] = {
+    /* clang-format off */
+    {"as it is", as_is, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
+    {"empty", empty, STATUS_E_EMPTY, "0 rows", 0, 0, 0, 0, 0, 0, 0, false},
+    {"one row", one_row, STATUS_E_EMPTY, "1 rows", 0, 0, 0, 0, 0, 0, 0, false},
+    {"all NaN", all_nan, STATUS_E_EMPTY, "1200 are incomplete", 0, 0, N, 0, 0, 0, 0, false},
+    {"some NaN", some_nan, STATUS_OK, "", N, 1, 3, 0, 0, 0, 0, true},
+    {"no time", no_time, STATUS_E_EMPTY, "time does not go on", 0, 0, 0, 0, 0, 0, 0, false},
+    {"milliseconds", in_ms, STATUS_E_RANGE, "must be in seconds", 0, 0, 0, 0, 0, 0, 0, false},
+    {"duplicates", duplicates, STATUS_OK, "", N, 1, 0, 2, 0, 0, 0, true},
+    {"out of order", out_of_order, STATUS_OK, "", N, 1, 0, 0, 1, 1, 1, true},
+    {"clock set back", clock_set_back, STATUS_OK, "", N, 2, 0, 0, 1, 0, 0, false},
+    {"one stamp far off", spike, STATUS_OK, "", N - 1, 2, 0, 0, 1, 1, 0, false},
+    {"backwards", backwards, STATUS_E_EMPTY, "time does not go on", 0, 0, 0, 0, 0, 0, 0, false},
+    {"gap", gap, STATUS_OK, "", N - 100, 2, 0, 0, 0, 1, 0, false},
+    {"small gaps", small_gaps, STATUS_OK, "", N, 1, 0, 0, 0, 1, 1, true},
+    {"jitter", jitter, STATUS_OK, "", 0, 1, 0, 0, 0, 0, 0, true},
+    {"rounded stamps", rounded_stamps, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
+    {"torn to pieces", torn, STATUS_E_EMPTY, "239 gaps", 0, 0, 0, 0, 0, 239, 0, false},
+    /* clang-format on */
+};
+
+static void test_cards(void)
+{
+    static struct recording r;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct row *row = &rows[i];
+        struct data_table table;
+        struct data_card card;
+        struct err err = {0};
+        drive(&r);
+        row->harm(&r);
+        CHECK_INT(row->name, data_table_make(&r.raw, &table, &card, &err), row->status);
+        CHECK_INT(row->name, card.incomplete, row->incomplete);
+        CHECK_INT(row->name, card.duplicates, row->duplicates);
+        CHECK_INT(row->name, card.back_steps, row->back_steps);
+        CHECK_INT(row->name, card.gaps, row->gaps);
+        CHECK_INT(row->name, card.bridged, row->bridged);
+        if (row->status != STATUS_OK) {
+            CHECK(err.text, strstr(err.text, row->text) != NULL);
+            continue;
+        }
+        CHECK_INT(row->name, card.runs, row->runs);
+        CHECK_INT(row->name, card.resampled, row->resampled);
+        CHECK_NEAR(row->name, card.dt_s, 0.1, 0.05, 0.0);
+        if (row->used > 0) {
+            CHECK_INT(row->name, card.used, row->used);
+        }
+        for (size_t run = 0; run < table.set.run_count; run++) {
+            for (size_t k = table.set.run_start[run] + 1; k < table.set.run_start[run + 1];
+                 k++) {
+                CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], card.dt_s, 0.11,
+                           0.0);
+            }
+        }
+        data_table_free(&table);
+    }
+}
+
+/* Whatever was repaired, the fit is about the same. */
+static void test_repaired(void)
+{
+    static struct recording r;
+    const double *truth = usv3_vessels[0].theta;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct data_table table;
+        struct data_card card;
+        struct dynamics_fit fit;
+        const struct dynamics_options options = dynamics_options_defaults();
+        drive(&r);
+        rows[i].harm(&r);
+        if (data_table_make(&r.raw, &table, &card, NULL) != STATUS_OK) {
+            continue;
+        }
+        CHECK_INT(
+            rows[i].name,
+            dynamics_linear_fit(&usv3_model, &table.set, DYNAMICS_WEAK_IV, &options, &fit),
+            STATUS_OK);
+        for (size_t k = 0; k < 3; k++) {
+            CHECK_NEAR(rows[i].name, fit.theta[k], truth[k], 0.02, 0.0);
+        }
+        data_table_free(&table);
+    }
+}
+
+static void test_channels(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    unsigned long long state = 1;
+    drive(&r);
+    for (size_t k = 0; k < N; k++) {
+        double sum = 0.0;
+        for (int i = 0; i < 12; i++) {
+            state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+            sum += (double)(state >> 11) / 9007199254740992.0 - 0.5;
+        }
+        r.nu[0][k] += 0.03 * sum;
+        r.nu[2][k] = round(r.nu[2][k] * 50.0) / 50.0;
+        r.tau[0][k] = fmin(r.tau[0][k], 120.0);
+    }
+    CHECK_INT("channels", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_NEAR("noise", card.nu[0].noise_sd, 0.03, 0.15, 0.0);
+    CHECK_NEAR("noise of the set", table.set.noise_sd[0], card.nu[0].noise_sd, 0.0, 0.0);
+    CHECK_NEAR("no step", card.nu[0].quantum, 0.0, 0.0, 0.0);
+    CHECK_NEAR("step", card.nu[2].quantum, 0.02, 1e-6, 0.0);
+    CHECK("saturated", card.tau[0].saturation_ratio > 0.1);
+    CHECK_NEAR("limit", card.tau[0].max, 120.0, 0.0, 0.0);
+    data_table_free(&table);
+}
+
+/* Data in order that do not tell everything. */
+static void make_still(struct recording *r)
+{
+    memset(r->nu, 0, sizeof r->nu);
+    memset(r->tau, 0, sizeof r->tau);
+}
+
+static void make_straight(struct recording *r)
+{
+    memset(r->nu[1], 0, sizeof r->nu[1]);
+    memset(r->nu[2], 0, sizeof r->nu[2]);
+    memset(r->tau[2], 0, sizeof r->tau[2]);
+}
+
+static void make_short(struct recording *r)
+{
+    point(r, 20);
+}
+
+static void make_reversed(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->tau[0][k] = -r->tau[0][k];
+        r->tau[2][k] = -r->tau[2][k];
+    }
+}
+
+static void make_huge(struct recording *r)
+{
+    for (size_t k = 0; k < N; k++) {
+        r->nu[0][k] = k % 2 == 0 ? 1e200 : -1e200;
+    }
+}
+
+static void test_one_sided(void)
+{
+    static const struct {
+        const char *name;
+        void (*harm)(struct recording *r);
+        const char *reason, *advice;
+        int rank;
+    } cases[] = {
+        {"still", make_still, "0 of 9 parameters are identifiable", "is not excited", 0},
+        {"straight", make_straight, "yaw_inertia_kgm2 is not identifiable", "zig-zag", -1},
+        {"short", make_short, "0 equations for 9 parameters", "record longer", 0},
+        {"reversed", make_reversed, "negative", NULL, 9},
+    };
+    static struct recording r;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
+            struct data_table table;
+            struct data_card card;
+            struct dynamics_fit fit;
+            const struct dynamics_options options = dynamics_options_defaults();
+            drive(&r);
+            cases[i].harm(&r);
+            CHECK_INT(cases[i].name, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+            CHECK_INT(cases[i].name,
+                      dynamics_linear_fit(&usv3_model, &table.set, (enum dynamics_method)method,
+                                          &options, &fit),
+                      STATUS_OK);
+            data_table_free(&table);
+            if (i == 2 && method < DYNAMICS_WEAK) {
+                continue; /* derivatives need fewer samples */
+            }
+            bool said = false;
+            bool advised = !cases[i].advice;
+            for (size_t k = 0; k < fit.reason_count; k++) {
+                said = said || strstr(fit.reasons[k], cases[i].reason);
+            }
+            for (size_t k = 0; k < fit.advice_count; k++) {
+                advised = advised || strstr(fit.advice[k], cases[i].advice);
+            }
+            CHECK(cases[i].name, said);
+            CHECK(cases[i].name, advised);
+            CHECK_INT(cases[i].name, fit.verdict, DYNAMICS_FAIL);
+            if (cases[i].rank >= 0) {
+                CHECK_INT(cases[i].name, fit.rank, cases[i].rank);
+            }
+        }
+    }
+}
+
+static void test_overflow(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    struct dynamics_fit fit;
+    const struct dynamics_options options = dynamics_options_defaults();
+    drive(&r);
+    make_huge(&r);
+    CHECK_INT("huge", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("huge",
+              dynamics_linear_fit(&usv3_model, &table.set, DYNAMICS_WEAK, &options, &fit),
+              STATUS_E_MATH);
+    data_table_free(&table);
+}
+
+/* Two masses that only their sum would show: a direction with names. */
+static void pair_rows(const double *nu, const double *nu_dot, double *phi)
+{
+    phi[0] = nu_dot[0];
+    phi[1] = 2.0 * nu_dot[0];
+    phi[2] = nu[0];
+}
+
+static void test_null_direction(void)
+{
+    static const struct model_axis axes[] = {{"v_mps", "force_n", "x_m"}};
+    static const struct model_parameter parameters[] = {
+        {"hull_kg", "a", "kg", MODEL_POSITIVE, ""},
+        {"load_kg", "b", "kg", MODEL_POSITIVE, ""},
+        {"drag_kgps", "c", "kg/s", MODEL_NOT_NEGATIVE, ""},
+    };
+    static const struct model model = {.name = "pair",
+                                       .axes = axes,
+                                       .axis_count = 1,
+                                       .parameters = parameters,
+                                       .parameter_count = 3,
+                                       .rows = pair_rows};
+    static double t[400];
+    static double v[400];
+    static double force[400];
+    struct dynamics_fit fit;
+    struct data_set set = {.axes = 1, .n = 400, .dt_s = 0.05, .t_s = t, .run_count = 1};
+    const struct dynamics_options options = dynamics_options_defaults();
+    set.run_start[1] = 400;
+    set.nu[0] = v;
+    set.tau[0] = force;
+    for (size_t k = 0; k < 400; k++) {
+        t[k] = 0.05 * (double)k;
+        force[k] = (k / 40) % 2 == 0 ? 10.0 : -4.0;
+        if (k + 1 < 400) {
+            v[k + 1] = v[k] * exp(-0.05 * 0.5) + force[k] / 3.0 * (1.0 - exp(-0.05 * 0.5));
+        }
+    }
+    CHECK_INT("pair", dynamics_linear_fit(&model, &set, DYNAMICS_WEAK, &options, &fit),
+              STATUS_OK);
+    CHECK_INT("pair", fit.rank, 2);
+    CHECK_INT("pair", fit.null_count, 1);
+    CHECK_TEXT("pair", fit.nulls[0], "hull_kg, load_kg in the ratio 1 : -0.5");
+    CHECK("pair", isnan(fit.theta[0]) && isnan(fit.theta[1]));
+    CHECK_NEAR("pair", fit.theta[2], 3.0, 1e-3, 0.0);
+    CHECK("pair", fit.identifiable[2] && !fit.identifiable[0]);
+}
+
+static void test_biases(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    struct dynamics_fit fit;
+    struct dynamics_options options = dynamics_options_defaults();
+    drive(&r);
+    for (size_t k = 0; k < N; k++) {
+        r.tau[0][k] += 7.0;
+        r.tau[1][k] -= 3.0;
+    }
+    options.biases = true;
+    CHECK_INT("biases", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
+        CHECK_INT("biases",
+                  dynamics_linear_fit(&usv3_model, &table.set, (enum dynamics_method)method,
+                                      &options, &fit),
+                  STATUS_OK);
+        CHECK_INT("biases", fit.p, 12);
+        CHECK_NEAR("surge", fit.theta[9], 7.0, 0.15, 0.0);
+        CHECK_NEAR("sway", fit.theta[10], -3.0, 0.15, 0.0);
+    }
+    options.sg_window = 4;
+    CHECK_INT("even window",
+              dynamics_linear_fit(&usv3_model, &table.set, DYNAMICS_OLS_SG, &options, &fit),
+              STATUS_E_ARG);
+    data_table_free(&table);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("data_set", NULL, NULL);
+    CU_add_test(suite, "cards", test_cards);
+    CU_add_test(suite, "repaired", test_repaired);
+    CU_add_test(suite, "channels", test_channels);
+    CU_add_test(suite, "one-sided", test_one_sided);
+    CU_add_test(suite, "overflow", test_overflow);
+    CU_add_test(suite, "null direction", test_null_direction);
+    CU_add_test(suite, "biases", test_biases);
+    return check_run();
+}
