@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -26,6 +27,7 @@ enum {
     WAIT_SLICE_US = 50 * 1000, /* a signal is noticed this soon */
     CONNECT_SLICE_MS = 100,
     STOP_MS = 3000,
+    SESSION_S = 60, /* the broker keeps replies for so long while the link is down */
     QUIT_PATIENCE_US = 10 * 1000 * 1000 /* after a signal, for the robot's answer */
 };
 
@@ -58,6 +60,7 @@ struct mission_run {
     struct incoming inbox[INBOX_MAX];
     size_t inbox_first, inbox_count;
     uint64_t overflow, malformed;
+    uint64_t foreign; /* commands to the pair that are not ours */
 
     /* The main thread's own: */
     struct mission mission;
@@ -131,6 +134,17 @@ static void take_entry(struct mission_run *r, const json_t *document, int64_t no
     push(r, &in);
 }
 
+/* Two who command one robot are in each other's way: that explains much. */
+static void take_command(struct mission_run *r, const json_t *document)
+{
+    const char *id = json_string_value(json_object_get(document, "id"));
+    if (!id || strncmp(id, r->mission.run, strlen(r->mission.run)) != 0) {
+        (void)pthread_mutex_lock(&r->mutex);
+        r->foreign++;
+        (void)pthread_mutex_unlock(&r->mutex);
+    }
+}
+
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
                          int qos, bool retained, bool dup)
 {
@@ -147,6 +161,8 @@ static void take_message(void *context, const char *topic, const void *payload, 
     }
     if (strcmp(topic, r->entry_topic) == 0) {
         take_entry(r, document, now_us);
+    } else if (strcmp(topic, r->command_topic) == 0) {
+        take_command(r, document);
     } else {
         struct message message = {.t_us = now_us,
                                   .qos = qos,
@@ -296,11 +312,17 @@ static void report(struct mission_run *r)
                                       .end_us = r->end_us,
                                       .step_count = r->file.plan.step_count,
                                       .obstacles_found = r->mission.obstacles_found,
-                                      .stray_count = r->mission.stray_count};
+                                      .stray_count = r->mission.stray_count,
+                                      .foreign_count = r->foreign,
+                                      .mission = &r->mission};
     if (r->options.json) {
         mission_log_write_json(&r->log, &head);
     } else {
         mission_log_print(&r->log, &head);
+    }
+    if (r->foreign > 0) {
+        (void)fprintf(stderr, "tandem: mission: somebody else sent %s %" PRIu64 " command%s\n",
+                      r->pair, r->foreign, r->foreign == 1 ? "" : "s");
     }
     if (r->overflow > 0 || r->malformed > 0) {
         (void)fprintf(stderr,
@@ -316,9 +338,12 @@ static bool connect(struct mission_run *r)
 {
     char id[64];
     struct err err = {0};
-    const struct mqtt_client_topic topics[] = {{r->reply_topic, 1}, {r->entry_topic, 1}};
-    (void)snprintf(id, sizeof id, "mission-%s", r->pair);
+    const struct mqtt_client_topic topics[] = {
+        {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}};
+    (void)snprintf(id, sizeof id, "mission-%s-%ld", r->pair, (long)getpid());
     struct mqtt_client_options options = broker_client_options(&r->lab.broker, id);
+    options.persistent = true;
+    options.session_expiry_s = SESSION_S;
     options.topics = topics;
     options.topic_count = COUNT(topics);
     options.message = take_message;

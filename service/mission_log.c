@@ -262,6 +262,20 @@ static void write_note(struct json_writer *w, const struct mission_note *note)
     json_write_close(w);
 }
 
+/* How often each state was entered. */
+static void write_machine(struct json_writer *w, const struct efsm_table *table,
+                          const struct efsm *m, const struct efsm_stats *stats)
+{
+    json_write_object(w, table->name);
+    json_write_text(w, "state", efsm_state_name(table, m->state));
+    json_write_object(w, "visits");
+    for (size_t i = 0; i < table->state_count; i++) {
+        json_write_int(w, table->states[i].name, stats->visits[i]);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
 void mission_log_write_json(const struct mission_log *log, const struct mission_head *head)
 {
     char buffer[JSON_BUFFER_BYTES];
@@ -276,6 +290,7 @@ void mission_log_write_json(const struct mission_log *log, const struct mission_
     json_write_int(&w, "steps", (int64_t)head->step_count);
     json_write_int(&w, "obstacles_found", head->obstacles_found);
     json_write_int(&w, "replies_of_others", head->stray_count);
+    json_write_int(&w, "commands_of_others", (int64_t)head->foreign_count);
     json_write_int(&w, "left_out", (int64_t)log->left_out);
     json_write_array(&w, "legs");
     for (size_t i = 0; i < log->leg_count; i++) {
@@ -286,6 +301,10 @@ void mission_log_write_json(const struct mission_log *log, const struct mission_
     for (size_t i = 0; i < log->note_count; i++) {
         write_note(&w, &log->notes[i]);
     }
+    json_write_close(&w);
+    json_write_object(&w, "machines");
+    write_machine(&w, &l1_table, &head->mission->l1, &head->mission->l1_stats);
+    write_machine(&w, &l2_table, &head->mission->l2, &head->mission->l2_stats);
     json_write_close(&w);
     json_write_close(&w);
     (void)json_write_end(&w);

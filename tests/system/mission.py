@@ -53,6 +53,10 @@ def path_and_sweep(rig):
     assert max(abs(leg["lag_s"]) for leg in gos[1:]) > 0.04, "the virtual robot is faster"
     assert [leg for leg in report["legs"] if leg["op"] == "lidar" and leg["status"] == "data"]
     assert report["messages"][-1]["text"] == "the mission is done"
+    assert report["commands_of_others"] == 0, report
+    visits = report["machines"]["L1"]["visits"]
+    assert visits["GO"] == len(gos) and visits["LIDAR"] == 1, visits
+    assert report["machines"]["L2"] == {**report["machines"]["L2"], "state": "IDLE"}, report
 
 
 def goal(rig):
@@ -67,7 +71,9 @@ def stop_by_signal(rig):
     path = write(rig, "far.yaml", "pair: r1\nsteps: [{path_m: [[900, 0]]}]\n")
     process = rig.run([TANDEM, "mission", "-c", rig.lab, path, "--json", "--linger", "1"],
                       stdout=subprocess.PIPE, text=True)
-    time.sleep(1.5)
+    time.sleep(1)
+    rig.publish("tandem/v1/r1/command", {"id": "someone", "op": "resume"})
+    time.sleep(0.5)
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=30)
     report = json.loads(out)
@@ -75,6 +81,22 @@ def stop_by_signal(rig):
     assert report["legs"][-1]["op"] == "halt", report
     assert report["verdict"] == "quit", report
     assert report["duration_s"] < 5, report
+    assert report["commands_of_others"] == 1, report
+
+
+def broker_restart(rig):
+    """Replies that come while the link is down are kept by the broker for the mission."""
+    path = write(rig, "long.yaml", "pair: r1\npose: reckoned\nstart: {x_m: 0}\n"
+                                   "steps: [{path_m: [[4, 0], [4, 4], [0, 4]]}]\n")
+    process = rig.run([TANDEM, "mission", "-c", rig.lab, path, "--json"], stdout=subprocess.PIPE,
+                      text=True)
+    time.sleep(1)
+    rig.broker.terminate()
+    rig.broker.wait(10)
+    rig.start_broker()
+    out, _ = process.communicate(timeout=100)
+    report = json.loads(out)
+    assert report["verdict"] == "done", report
 
 
 def nobody_answers(rig):
@@ -95,6 +117,31 @@ def stand_in(rig, robots):
     assert report["verdict"] == "done", report
     assert {leg["from"] for leg in report["legs"]} == {"virtual"}, report
     assert {leg["verdict"] for leg in report["legs"]} == {"VIRTUAL_ONLY"}, report
+
+
+def around_what_no_map_knows(rig):
+    """The lab's own robot, five times as fast as real time, with a crate in the planned way."""
+    world = write(rig, "world.yaml", """
+bounds: {x_min_m: -1, y_min_m: -2, x_max_m: 4, y_max_m: 2}
+obstacles:
+  post: {x_m: 1.5, y_m: 0, radius_m: 0.2}
+  crate: {x_m: 0.75, y_m: 0.3, radius_m: 0.12, mapped: false}
+""")
+    path = write(rig, "around.yaml", "pair: lab\nmap: world.yaml\nreturn: always\n"
+                                     "steps: [{goal_m: [3, 0.1]}, {sweep: true}]\n")
+    robots = [rig.start("robot", "--kind", "diffdrive", "--pair", "lab", "--mode", "link",
+                        "--side", side, "--map", world, "--pace", 5, "--seed", seed)
+              for side, seed in (("real", 1), ("virtual", 2))]
+    rig.wait(lambda: online(rig, "lab"), "both lab robots are online")
+    report = json.loads(mission(rig, path, "--json").stdout)
+    assert report["verdict"] == "done", report
+    assert report["obstacles_found"] >= 1, report
+    assert "blocked" in {leg["status"] for leg in report["legs"]}, report
+    rays = [leg for leg in report["legs"] if leg["status"] == "data"]
+    assert len(rays) == 7 and all("range_m" in leg and "angle_rad" in leg for leg in rays), rays
+    assert math.hypot(*report["legs"][-1]["pose"][:2]) < 0.1, report["legs"][-1]
+    for robot in robots:
+        robot.terminate()
 
 
 def wrong_files(rig):
@@ -119,7 +166,8 @@ def wrong_files(rig):
 
 
 def main():
-    pairs = "r1: {mode: link}\n  dead: {mode: link, timeout_s: 60}\n  listener: {}"
+    pairs = "r1: {mode: link}\n  dead: {mode: link, timeout_s: 60}\n  listener: {}\n" \
+            "  lab: {mode: link}"
     with Rig(pairs=pairs) as rig:
         wrong_files(rig)
         rig.start_daemon()
@@ -127,16 +175,18 @@ def main():
         rig.wait(lambda: online(rig), "both robots are online")
         path_and_sweep(rig)
         goal(rig)
+        around_what_no_map_knows(rig)
         stop_by_signal(rig)
+        broker_restart(rig)
         nobody_answers(rig)
         stand_in(rig, robots)
         rig.stop_daemon()
     print("missions: fine")
 
 
-def online(rig):
+def online(rig, pair="r1"):
     text = rig.fetch("/metrics")
-    return all(f'tandem_robot_online{{pair="r1",side="{side}"}} 1' in text for side, _ in ROBOTS)
+    return all(f'tandem_robot_online{{pair="{pair}",side="{side}"}} 1' in text for side, _ in ROBOTS)
 
 
 if __name__ == "__main__":
