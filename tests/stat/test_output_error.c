@@ -1,0 +1,152 @@
+/* Output error on known truth: bias, error bars and delay, over many draws of the noise. Prints
+ * the table of docs/model/output_error.md. TANDEM_RUNS sets the number of draws (default 40;
+ * 200 are those of the page). */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+
+#include "identification/output_error.h"
+#include "tests/support/usv_truth.h"
+
+enum { RUNS_DEFAULT = 40, P = USV3_PARAMETERS };
+
+static const double *truth; /* of the WAM-V */
+
+static struct usv_record record;
+static unsigned seed;
+static size_t runs;
+
+/* Sums over the draws; entry P is the delay, in seconds. */
+struct outcome {
+    double error[P + 1], error2[P + 1]; /* relative; of the delay absolute */
+    double inside[P + 1], inside_hac[P + 1];
+    double interval[P]; /* lo .. hi of the fit */
+    double white, steps, delay_s;
+};
+
+static void draw(const struct output_error_options *options, uint64_t *state,
+                 struct outcome *sum)
+{
+    struct output_error_report report;
+    struct dynamics_fit fit;
+    double start[P];
+    usv_measure(&record, state);
+    /* As far off as derivatives by differences would be. */
+    for (size_t i = 0; i < P; i++) {
+        start[i] = truth[i] * (0.6 + 0.8 * usv_uniform(state));
+    }
+    const struct data_set set = usv_set(&record);
+    CU_ASSERT_EQUAL_FATAL(
+        output_error_fit(&usv3_model, &set, start, options, NULL, &fit, &report), STATUS_OK);
+    CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
+    sum->white += report.white ? 1.0 : 0.0;
+    sum->steps += (double)fit.iterations;
+    for (size_t i = 0; i < P; i++) {
+        const double e = fit.theta[i] / truth[i] - 1.0;
+        sum->error[i] += e;
+        sum->error2[i] += e * e;
+        sum->inside[i] += fabs(fit.theta[i] - truth[i]) <= 1.959964 * fit.se[i] ? 1.0 : 0.0;
+        sum->inside_hac[i] +=
+            fabs(fit.theta[i] - truth[i]) <= 1.959964 * fit.se_hac[i] ? 1.0 : 0.0;
+        sum->interval[i] += fit.lo[i] <= truth[i] && truth[i] <= fit.hi[i] ? 1.0 : 0.0;
+    }
+    if (options->fit_delay) {
+        const double e = fit.delay_s - sum->delay_s;
+        sum->error[P] += e;
+        sum->error2[P] += e * e;
+        sum->inside[P] += fabs(e) <= 1.959964 * fit.delay_se_s ? 1.0 : 0.0;
+        sum->inside_hac[P] += fabs(e) <= 1.959964 * report.delay_se_hac_s ? 1.0 : 0.0;
+    }
+}
+
+static struct outcome repeat(const char *row, const struct output_error_options *options,
+                             double delay_s)
+{
+    const double n = (double)runs;
+    const size_t count = options->fit_delay ? P + 1 : P;
+    struct outcome o = {.delay_s = delay_s};
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    for (size_t run = 0; run < runs; run++) {
+        draw(options, &state, &o);
+    }
+    (void)printf("\n%s, %zu draws: %.1f steps, residuals white in %.0f %%\n", row, runs,
+                 o.steps / n, 100.0 * o.white / n);
+    (void)printf("        bias %%   rmse %%   coverage %%: ordinary  robust  interval\n");
+    for (size_t i = 0; i < count; i++) {
+        const double unit = i < P ? 100.0 / n : 1000.0 / n;
+        (void)printf("%-6s %7.3f  %7.3f  %19.1f %7.1f",
+                     i < P ? usv3_model.parameters[i].symbol : "ms", unit * o.error[i],
+                     1000.0 * sqrt(o.error2[i] / n) / (i < P ? 10.0 : 1.0),
+                     100.0 * o.inside[i] / n, 100.0 * o.inside_hac[i] / n);
+        (void)printf(i < P ? " %9.1f\n" : "\n", i < P ? 100.0 * o.interval[i] / n : 0.0);
+    }
+    return o;
+}
+
+/* The levels are for 200 draws; fewer wander by some standard errors more. */
+static double slack(double share)
+{
+    return runs >= 200 ? 0.0 : 3.0 * sqrt(share * (1.0 - share) / (double)runs);
+}
+
+static void check_bias(const char *row, const struct outcome *o, double level, double level_d9)
+{
+    for (size_t i = 0; i < P; i++) {
+        const double n = (double)runs;
+        const double noise = runs >= 200 ? 0.0 : 3.0 * sqrt(o->error2[i] / n / n);
+        CHECK_NEAR(row, o->error[i] / n, 0.0, 0.0, (i == 8 ? level_d9 : level) + noise);
+    }
+}
+
+static void check_coverage(const char *row, const struct outcome *o, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double share = o->inside[i] / (double)runs;
+        CHECK(row, share >= 0.90 - slack(0.90) && share <= 0.98 + slack(0.98));
+    }
+}
+
+static void test_measurement_noise(void)
+{
+    struct output_error_options options;
+    output_error_defaults(&usv3_model, &options);
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    const struct outcome o = repeat("measurement noise", &options, 0.0);
+    check_bias("measurement noise", &o, 0.0015, 0.01);
+    check_coverage("measurement noise", &o, P);
+    CHECK("white", o.white / (double)runs >= 0.96 - slack(0.96));
+}
+
+static void test_delay(void)
+{
+    struct output_error_options options;
+    output_error_defaults(&usv3_model, &options);
+    options.fit_delay = true;
+    options.delay_s_min = -0.2;
+    options.delay_s_max = 0.5;
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    usv_drive(&record, truth, 0.06, NULL);
+    const struct outcome o = repeat("60 ms late", &options, 0.06);
+    check_bias("delay", &o, 0.0015, 0.01);
+    check_coverage("delay", &o, P + 1);
+    CHECK_NEAR("delay", o.error[P] / (double)runs, 0.0, 0.0, 0.0005);
+    CHECK_NEAR("delay", sqrt(o.error2[P] / (double)runs), 0.0, 0.0, 0.003);
+}
+
+int main(void)
+{
+    const char *text = getenv("TANDEM_RUNS");
+    (void)gsl_set_error_handler_off();
+    truth = usv3_vessel_find("wamv")->theta;
+    seed = check_seed(20240601);
+    runs = text && *text ? (size_t)strtoul(text, NULL, 10) : RUNS_DEFAULT;
+    runs = runs > 0 ? runs : RUNS_DEFAULT;
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("output error", NULL, NULL);
+    CU_add_test(suite, "measurement noise", test_measurement_noise);
+    CU_add_test(suite, "delay", test_delay);
+    return check_run();
+}
