@@ -328,6 +328,23 @@ static void test_messages(void)
     CHECK_INT("done", watch.verdict, L2_VERDICT_DONE);
 }
 
+/* Late is not blocked, even if the leg before was: no other way is tried. */
+static void test_late_after_blocked(void)
+{
+    static const struct world_point there = {4.0, 0.0};
+    make_plan();
+    plan.returns = MISSION_RETURN_NEVER;
+    add_step(L2_STEP_GOAL, &there, 1);
+    begin();
+    mission_start(&mission, 0, take, &watch);
+    reply_with(REPLY_BLOCKED, 1);
+    CHECK_INT("another way", watch.commands, 2);
+    CHECK("not at an end", mission_is_busy(&mission));
+    mission_tick(&mission, mission_next_us(&mission), take, &watch);
+    CHECK_INT("halted, and no third way", watch.commands, 3);
+    CHECK_INT("failed", watch.verdict, L2_VERDICT_FAILED);
+}
+
 /* Nobody knows where the robot is: it is asked first, and paths count from there. */
 static void test_unknown_start(void)
 {
@@ -545,6 +562,7 @@ int main(void)
     CU_add_test(suite, "goal", test_goal);
     CU_add_test(suite, "failures", test_failures);
     CU_add_test(suite, "messages", test_messages);
+    CU_add_test(suite, "late after blocked", test_late_after_blocked);
     CU_add_test(suite, "unknown start", test_unknown_start);
     CU_add_test(suite, "sweeps", test_sweeps);
     CU_add_test(suite, "random lives", test_random_lives);

@@ -224,6 +224,15 @@ static void test_obstacle(void)
     CHECK("stopped at the quay", s.pose[0] < 2.5 + 1e-9 && s.pose[0] > 2.45);
     CHECK("slow", s.nu[0] < 0.02);
     end(&b);
+    begin(&b, &setup); /* sideways against it */
+    const double aside[3] = {60.0, -60.0, 0.0};
+    const struct robot_setup turned = {
+        .world = &w, .seed = 1, .period_us = 10000, .pose = {0.0, 0.0, PI / 4.0}};
+    b.kind->init(b.memory, &turned);
+    CHECK_INT("effort", b.kind->effort(b.memory, aside, 3), STATUS_OK);
+    run(&b, 1000);
+    CHECK("slow in sway, too", fabs(sample(&b).nu[1]) < 0.02);
+    end(&b);
 }
 
 /* Noise and gusts have the wanted spread, and equal seeds give equal runs. */
@@ -260,6 +269,41 @@ static void test_noise(void)
     end(&twin);
 }
 
+/* A vessel without damping shows the force of the gusts in each step's change of speed. */
+static void test_gusts(void)
+{
+    static const char *const damping[] = {"surge_linear_kgps", "surge_quadratic_kgpm",
+                                          "sway_linear_kgps",  "sway_quadratic_kgpm",
+                                          "yaw_linear_kgm2ps", "yaw_quadratic_kgm2"};
+    enum { N = 40000 };
+    struct boat b;
+    double u = 0.0;
+    double r = 0.0;
+    double force2 = 0.0;
+    double moment2 = 0.0;
+    begin(&b, &at_rest);
+    for (size_t i = 0; i < COUNT(damping); i++) {
+        set(&b, damping[i], 1e-9);
+    }
+    set(&b, "surge_mass_kg", 1e4); /* slow, so that Coriolis terms are small */
+    set(&b, "sway_mass_kg", 1e4);
+    set(&b, "yaw_inertia_kgm2", 1e4);
+    set(&b, "gust_force_n", 3.0);
+    set(&b, "gust_moment_nm", 2.0);
+    set(&b, "gust_time_s", 0.05);
+    for (int i = 0; i < N; i++) {
+        run(&b, 1);
+        const struct robot_sample s = sample(&b);
+        force2 += pow((s.nu[0] - u) * 1e4 / 0.01, 2) / N;
+        moment2 += pow((s.nu[2] - r) * 1e4 / 0.01, 2) / N;
+        u = s.nu[0];
+        r = s.nu[2];
+    }
+    CHECK_NEAR("force", sqrt(force2), 3.0, 0.05, 0.0);
+    CHECK_NEAR("moment", sqrt(moment2), 2.0, 0.05, 0.0);
+    end(&b);
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -270,5 +314,6 @@ int main(void)
     CU_add_test(suite, "halt and timeout", test_halt_and_timeout);
     CU_add_test(suite, "obstacle", test_obstacle);
     CU_add_test(suite, "noise", test_noise);
+    CU_add_test(suite, "gusts", test_gusts);
     return check_run();
 }
