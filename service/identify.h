@@ -15,12 +15,15 @@ struct identify_column {
     char column[128];
 };
 
-enum { IDENTIFY_COLUMNS_MAX = 32 };
+enum { IDENTIFY_COLUMNS_MAX = 32, IDENTIFY_HELD_OUT_MAX = 16 };
 
 struct identify_request {
-    const char *method;   /* NULL: the model's default */
-    const char *side;     /* "real" or "virtual" */
-    const char *validate; /* file that takes no part in the fit; NULL: none */
+    const char *method; /* NULL: the model's default */
+    const char *side;   /* "real" or "virtual" */
+    /* Files that take no part in the fit. */
+    const char *validate[IDENTIFY_HELD_OUT_MAX];
+    size_t validate_count;
+    bool biases; /* also fit constant efforts */
     bool json;
     struct identify_column columns[IDENTIFY_COLUMNS_MAX];
     size_t column_count;
@@ -33,9 +36,12 @@ const char *identify_column(const struct identify_request *request, const char *
 
 /* Each prints its result and returns the exit status. */
 int identify_travel_time(const struct identify_request *request);
+int identify_usv3(const struct identify_request *request);
 
-/* Its roles, ending with NULL, and its part of the help. */
+/* Their roles, ending with NULL, and their parts of the help. */
 extern const char *const identify_travel_time_roles[];
 extern const char identify_travel_time_help[];
+extern const char *const identify_usv3_roles[];
+extern const char identify_usv3_help[];
 
 #endif

@@ -16,6 +16,7 @@ struct model {
 static const struct model models[] = {
     {"travel_time", identify_travel_time, identify_travel_time_roles,
      identify_travel_time_help},
+    {"usv3", identify_usv3, identify_usv3_roles, identify_usv3_help},
 };
 
 static const char help[] =
@@ -29,7 +30,10 @@ static const char help[] =
     "  --method METHOD         how to fit; each model has its own\n"
     "  --columns ROLE=NAME,... which columns to read, where they are not called as the roles\n"
     "  --side real|virtual     whose laps to take where a file holds both (default real)\n"
-    "  --validate FILE.csv     also predict this recording, which takes no part in the fit\n"
+    "  --validate FILE.csv     also predict this recording, which takes no part in the fit; "
+    "may\n"
+    "                          be given several times where a model says so\n"
+    "  --biases                also fit a constant effort per axis (dynamics)\n"
     "  --json                  print the result as one JSON document and nothing else\n"
     "\n"
     "Files are CSV with a header line, SI units, decimal points. A unit in brackets is part "
@@ -118,8 +122,8 @@ static bool check_roles(const struct model *model, const struct identify_request
 static int run_model(const char *name, const struct identify_request *request)
 {
     if (!name) {
-        (void)fputs("tandem: identify: which model? --model travel_time, see 'tandem identify "
-                    "--help'\n",
+        (void)fputs("tandem: identify: which model? --model travel_time, --model usv3, see "
+                    "'tandem identify --help'\n",
                     stderr);
         return EXIT_USAGE;
     }
@@ -144,9 +148,10 @@ int command_identify(int argc, char **argv)
     struct identify_request request = {.side = "real"};
     const char *model = NULL;
     const char *columns = NULL;
+    const char *held_out = NULL;
     const struct option options[] = {
-        {"--model", &model},       {"--method", &request.method},     {"--columns", &columns},
-        {"--side", &request.side}, {"--validate", &request.validate},
+        {"--model", &model},       {"--method", &request.method}, {"--columns", &columns},
+        {"--side", &request.side}, {"--validate", &held_out},
     };
     /* File names are moved to the front of argv, which is ours to write. */
     request.files = argv;
@@ -165,6 +170,14 @@ int command_identify(int argc, char **argv)
                 return complain("no value after", word, "see 'tandem identify --help'");
             }
             *options[k].value = argv[i];
+            if (options[k].value == &held_out) {
+                if (request.validate_count == IDENTIFY_HELD_OUT_MAX) {
+                    return complain("too many recordings at", word, "16 are the limit");
+                }
+                request.validate[request.validate_count++] = held_out;
+            }
+        } else if (strcmp(word, "--biases") == 0) {
+            request.biases = true;
         } else if (strcmp(word, "--json") == 0) {
             request.json = true;
         } else if (word[0] == '-' && word[1] != '\0') {

@@ -366,16 +366,16 @@ static int fit_files(const struct identify_request *request, enum travel_method 
     }
     struct held_out held;
     const size_t skipped = loader->skipped;
-    if (request->validate) {
+    if (request->validate_count > 0) {
         loader->count = 0;
-        if (!load(loader, request->validate)) {
+        if (!load(loader, request->validate[0])) {
             return EXIT_FAILED;
         }
         if (!hold_out(&whole, loader, &held)) {
             return complain(STATUS_E_NOMEM);
         }
     }
-    const struct held_out *shown = request->validate ? &held : NULL;
+    const struct held_out *shown = request->validate_count > 0 ? &held : NULL;
     if (request->json) {
         print_json(&whole, skipped, shown);
     } else {
@@ -406,6 +406,11 @@ int identify_travel_time(const struct identify_request *request)
                       "tandem: identify: unknown method '%s', ols, huber, tukey and auto are "
                       "known\n",
                       request->method);
+        return EXIT_USAGE;
+    }
+    if (request->validate_count > 1 || request->biases) {
+        (void)fprintf(stderr, "tandem: identify: %s is not for travel_time\n",
+                      request->biases ? "--biases" : "more than one --validate");
         return EXIT_USAGE;
     }
     struct loader *loader = calloc(1, sizeof *loader);

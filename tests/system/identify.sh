@@ -64,6 +64,36 @@ for side in real virtual; do
     [ ! -s "$work/err" ] || fail "$side: $(cat "$work/err")"
 done
 "$TANDEM" identify --model travel_time --method tukey --json --validate "$log" "$log" >"$work/held.json"
+# Dynamics of a vessel: a recording with its truth, read by the names of its columns.
+vessel="--model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
+W=$SOURCE/tests/golden/usv_W.csv
+refuse 2 "unknown method 'best', ols_central" $vessel --method best "$W"
+refuse 1 "there is no column 'u_mps'" --model usv3 "$W"
+refuse 2 'not for travel_time' --model travel_time --biases "$log"
+body='t,tau_u,tau_v,tau_r,u,v,r'
+printf '%s\n' "$body" >"$work/head.csv"
+refuse 1 '0 rows' --model usv3 "$work/head.csv"
+printf '%s\n0,1,0,0,0,0,0\n' "$body" >"$work/one.csv"
+refuse 1 '1 rows' --model usv3 "$work/one.csv"
+printf '%s\n0,1,0,0,fast,0,0\n' "$body" >"$work/text.csv"
+refuse 1 "$work/text.csv:2:9: column 'u': 'fast' is not a number" --model usv3 "$work/text.csv"
+: >"$work/empty.csv"
+refuse 1 'empty' --model usv3 "$work/empty.csv"
+awk -F, '!/^#/ { print $1 * 1000 "," $0 }' "$W" | sed '1i ms,t,Tu,Tv,Tr,u_meas,v_meas,r_meas,a,b,c' >"$work/ms.csv"
+refuse 1 'times must be in seconds' $vessel,t=ms "$work/ms.csv"
+"$TANDEM" identify $vessel --json "$W" >"$work/vessel.json"
+"$TANDEM" identify $vessel --json "$W" | cmp - "$work/vessel.json" || fail "other bytes from the same data"
+"$TANDEM" identify $vessel --json --validate "$W" --validate "$W" "$SOURCE/tests/golden/usv_IA.csv" >"$work/other.json"
+"$TANDEM" identify $vessel "$W" >"$work/page"
+grep -q '^usv3 by weak_iv: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
+# Yaw in deg/s, and a recording in which nothing happens.
+awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W" >"$work/deg.csv"
+"$TANDEM" identify $vessel "$work/deg.csv" >"$work/page"
+grep -q 'FAIL' "$work/page" && grep -q 'another unit' "$work/page" || fail "deg/s: $(head -5 "$work/page")"
+awk 'BEGIN { print "'$body'"; for (k = 0; k < 900; k++) print k / 10 ",5,0,0,0,0,0" }' >"$work/still.csv"
+"$TANDEM" identify --model usv3 "$work/still.csv" >"$work/page"
+grep -q 'FAIL' "$work/page" && grep -q 'does not determine\|do not determine' "$work/page" || fail "still: $(head -5 "$work/page")"
+
 "$TANDEM" identify --help >"$work/help" || fail "help: exit $?"
 grep -q '^usage: tandem identify' "$work/help" || fail "no usage"
 grep -q '^model travel_time' "$work/help" || fail "no model in the help"
@@ -81,5 +111,13 @@ for name in ("t0_s", "ta_s", "tr_s", "angular_speed_radps", "linear_speed_mps"):
     assert lo < real["values"][name] < hi and real["se"][name] > 0 and name in real["identifiable"]
 assert real["combinations"] == [] and real["advice"] == [] and real["skipped"] == 0
 assert held["validation"]["n"] == 60 and held["validation"]["median_s"] < 0.05
+vessel, other = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("vessel", "other"))
+truth = [125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138, 99.1686, 10.6007]
+for name, want in zip(vessel["parameters"], truth):
+    assert abs(vessel["values"][name] - want) < 3 * vessel["se_hac"][name], name
+assert vessel["verdict"] == "PASS" and len(vessel["identifiable"]) == 9 and vessel["held_out"] is None
+assert vessel["data"]["used"] == 1500 and vessel["provenance"]["files"][0]["bytes"] == 148714
+assert other["verdict"] != "PASS" and "yaw_quadratic_kgm2" not in other["identifiable"]
+assert other["held_out"]["simulated"]["u_mps"]["n"] == 2998
 PY
 fi

@@ -1,0 +1,204 @@
+#include "twin/dynamics_report.h"
+
+#include <math.h>
+
+static const char *name_of(const struct model *model, size_t i, char text[64])
+{
+    return dynamics_parameter_name(model, i, text, 64);
+}
+
+static void write_column(struct json_writer *w, const char *key, const struct model *model,
+                         size_t p, const double *values)
+{
+    char name[64];
+    json_write_object(w, key);
+    for (size_t i = 0; i < p; i++) {
+        json_write_real(w, name_of(model, i, name), values[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_errors(struct json_writer *w, const struct model *model,
+                         const struct dynamics_fit *fit)
+{
+    double relative[DYNAMICS_P_MAX];
+    char name[64];
+    for (size_t i = 0; i < fit->p; i++) {
+        relative[i] = sqrt(fit->covariance[i][i]) / fabs(fit->theta[i]);
+    }
+    write_column(w, "se", model, fit->p, fit->se);
+    write_column(w, "se_hac", model, fit->p, fit->se_hac);
+    write_column(w, "relative_se", model, fit->p, relative);
+    json_write_object(w, "ci95");
+    for (size_t i = 0; i < fit->p; i++) {
+        json_write_array(w, name_of(model, i, name));
+        json_write_real(w, NULL, fit->lo[i]);
+        json_write_real(w, NULL, fit->hi[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_array(w, "identifiable");
+    for (size_t i = 0; i < fit->p; i++) {
+        if (fit->identifiable[i]) {
+            json_write_text(w, NULL, name_of(model, i, name));
+        }
+    }
+    json_write_close(w);
+}
+
+static void write_correlation(struct json_writer *w, const struct dynamics_fit *fit)
+{
+    json_write_array(w, "correlation");
+    for (size_t i = 0; i < fit->p; i++) {
+        json_write_array(w, NULL);
+        for (size_t j = 0; j < fit->p; j++) {
+            json_write_real(w, NULL,
+                            fit->covariance[i][j] /
+                                sqrt(fit->covariance[i][i] * fit->covariance[j][j]));
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_texts(struct json_writer *w, const char *key,
+                        const char texts[][DYNAMICS_TEXT_MAX], size_t count)
+{
+    json_write_array(w, key);
+    for (size_t k = 0; k < count; k++) {
+        json_write_text(w, NULL, texts[k]);
+    }
+    json_write_close(w);
+}
+
+static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
+{
+    json_write_object(w, "delay_s");
+    json_write_real(w, "value", fit->delay_s);
+    json_write_real(w, "se", fit->delay_se_s);
+    json_write_close(w);
+}
+
+void dynamics_report_fit(struct json_writer *w, const struct model *model,
+                         const struct dynamics_fit *fit)
+{
+    char name[64];
+    json_write_text(w, "model", model->name);
+    json_write_text(w, "method", dynamics_method_name(fit->method));
+    json_write_int(w, "n", (int64_t)fit->n);
+    json_write_int(w, "rows", (int64_t)fit->rows);
+    json_write_int(w, "iterations", (int64_t)fit->iterations);
+    json_write_text(w, "stop", dynamics_stop_name(fit->stop));
+    json_write_array(w, "parameters");
+    for (size_t i = 0; i < fit->p; i++) {
+        json_write_text(w, NULL, name_of(model, i, name));
+    }
+    json_write_close(w);
+    write_column(w, "values", model, fit->p, fit->theta);
+    write_errors(w, model, fit);
+    write_correlation(w, fit);
+    json_write_int(w, "rank", (int64_t)fit->rank);
+    json_write_real(w, "condition", fit->condition);
+    write_texts(w, "null_directions", fit->nulls, fit->null_count);
+    write_column(w, "regressor_rms", model, fit->p, fit->regressor_rms);
+    write_column(w, "regressor_independence_ratio", model, fit->p, fit->independence_ratio);
+    json_write_object(w, "residual_sd");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_real(w, model->axes[a].effort, fit->residual_sd[a]);
+    }
+    json_write_close(w);
+    write_delay(w, fit);
+    json_write_text(w, "verdict", dynamics_verdict_name(fit->verdict));
+    write_texts(w, "reasons", fit->reasons, fit->reason_count);
+    write_texts(w, "advice", fit->advice, fit->advice_count);
+}
+
+static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,
+                          bool velocity)
+{
+    json_write_object(w, key);
+    json_write_real(w, "min", c->min);
+    json_write_real(w, "max", c->max);
+    json_write_real(w, "mean", c->mean);
+    json_write_real(w, "sd", c->sd);
+    if (velocity) {
+        json_write_real(w, "noise_sd", c->noise_sd);
+        json_write_real(w, "signal_ratio", c->signal_ratio);
+        json_write_real(w, "quantum", c->quantum);
+    }
+    json_write_real(w, "saturation_ratio", c->saturation_ratio);
+    json_write_close(w);
+}
+
+void dynamics_report_card(struct json_writer *w, const struct model *model,
+                          const struct data_card *card)
+{
+    json_write_int(w, "rows", (int64_t)card->rows);
+    json_write_int(w, "used", (int64_t)card->used);
+    json_write_int(w, "runs", (int64_t)card->runs);
+    json_write_real(w, "duration_s", card->duration_s);
+    json_write_real(w, "rate_hz", card->rate_hz);
+    json_write_real(w, "dt_s", card->dt_s);
+    json_write_real(w, "jitter_ratio", card->jitter_ratio);
+    json_write_bool(w, "resampled", card->resampled);
+    json_write_int(w, "incomplete", (int64_t)card->incomplete);
+    json_write_int(w, "duplicates", (int64_t)card->duplicates);
+    json_write_int(w, "back_steps", (int64_t)card->back_steps);
+    json_write_int(w, "back_rows", (int64_t)card->back_rows);
+    json_write_int(w, "gaps", (int64_t)card->gaps);
+    json_write_int(w, "bridged", (int64_t)card->bridged);
+    json_write_real(w, "gap_s_max", card->gap_s_max);
+    json_write_int(w, "short_rows", (int64_t)card->short_rows);
+    json_write_object(w, "channels");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        write_channel(w, model->axes[a].velocity, &card->nu[a], true);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        write_channel(w, model->axes[a].effort, &card->tau[a], false);
+    }
+    json_write_close(w);
+}
+
+static void write_score(struct json_writer *w, const char *key, const struct model *model,
+                        const struct simulation_score *scores)
+{
+    json_write_object(w, key);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_object(w, model->axes[a].velocity);
+        json_write_int(w, "n", (int64_t)scores[a].n);
+        json_write_real(w, "rmse", scores[a].rmse);
+        json_write_real(w, "mae", scores[a].mae);
+        json_write_real(w, "r2", scores[a].r2);
+        json_write_real(w, "fit_percent", scores[a].fit_percent);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_check(struct json_writer *w, const struct model *model,
+                           const struct dynamics_check *check)
+{
+    if (!check->simulated) {
+        json_write_null(w, "simulated");
+        json_write_null(w, "one_step");
+        json_write_null(w, "residuals");
+        return;
+    }
+    write_score(w, "simulated", model, check->run);
+    write_score(w, "one_step", model, check->one_step);
+    json_write_object(w, "residuals");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct residual_report *r = &check->residual[a];
+        json_write_object(w, model->axes[a].velocity);
+        json_write_real(w, "mean", r->mean);
+        json_write_real(w, "sd", r->sd);
+        json_write_real(w, "lag1", r->lag1);
+        json_write_real(w, "whiteness_p", r->whiteness_p);
+        json_write_real(w, "runs_z", r->runs_z);
+        json_write_real(w, "input_correlation", r->input_correlation);
+        json_write_real(w, "input_correlation_bound", r->input_correlation_bound);
+        json_write_int(w, "outliers", (int64_t)r->outliers);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}

@@ -1,0 +1,21 @@
+/* twin/dynamics_report.h - a fit of dynamics as JSON: the FIT of docs/model/identification.md,
+ * section 7. What is not known is null. Pure.
+ */
+#ifndef TWIN_DYNAMICS_REPORT_H
+#define TWIN_DYNAMICS_REPORT_H
+
+#include "identification/data_set.h"
+#include "identification/dynamics_check.h"
+#include "identification/dynamics_fit.h"
+#include "identification/linear_model.h"
+#include "logger/json_write.h"
+
+/* Each adds members to an object that is open. */
+void dynamics_report_fit(struct json_writer *w, const struct model *model,
+                         const struct dynamics_fit *fit);
+void dynamics_report_card(struct json_writer *w, const struct model *model,
+                          const struct data_card *card);
+void dynamics_report_check(struct json_writer *w, const struct model *model,
+                           const struct dynamics_check *check);
+
+#endif
