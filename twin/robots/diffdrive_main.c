@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-#define PATIENCE_S 5.0 /* on top of what a move should take, for short moves */
-#define MIDPOINT   0.5 /* a step points half-way between its old and its new heading */
+#define PATIENCE_S  5.0 /* on top of what a move should take, for short moves */
+#define STEERED_RAD 0.1 /* a heading error that needs no turn on the spot */
+#define MIDPOINT    0.5 /* a step points half-way between its old and its new heading */
 
 /* --- what guards and actions see -------------------------------------------------------- */
 
@@ -38,9 +39,19 @@ static bool is_far(const struct efsm_view *v, const struct diffdrive_pose *pose)
     return pose->x_m < -params(v)->distance_tolerance_m;
 }
 
-static bool needs_turn(const struct efsm_view *v, const struct diffdrive_pose *pose)
+/* Does a new move turn first? Without a rotation it drives at once, as long as what is left
+ * from the move before can be made up for on the way. */
+static bool wants_turn(const struct efsm_view *v, const struct diffdrive_pose *goal)
 {
-    return fabs(diffdrive_left_to_turn(params(v), pose)) > params(v)->angle_tolerance_rad;
+    const double tolerance_rad = params(v)->angle_tolerance_rad;
+    const bool rotates = fabs(in(v)->angle_rad) > 0.0;
+    return fabs(diffdrive_left_to_turn(params(v), goal)) >
+           (rotates ? tolerance_rad : fmax(tolerance_rad, STEERED_RAD));
+}
+
+static bool turns_first(const struct efsm_view *v)
+{
+    return efsm_get(v, L0MAIN_INDEX) > 0.0;
 }
 
 static bool is_over(const struct efsm_view *v)
@@ -48,19 +59,20 @@ static bool is_over(const struct efsm_view *v)
     return (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL);
 }
 
-static double wait_s(double wanted_s, double inherent_s)
+/* What the travel times ask for beyond what the robot's own steps take; may be below 0. */
+static double start_surplus_s(const struct efsm_view *v)
 {
-    return fmax(wanted_s - inherent_s, 0.0);
+    return params(v)->t0_s - diffdrive_inherent_t0_s(in(v)->period_s);
 }
 
-static double turn_wait_s(const struct efsm_view *v)
+static double turn_surplus_s(const struct efsm_view *v)
 {
-    return wait_s(params(v)->ta_s, diffdrive_inherent_ta_s(params(v), in(v)->period_s));
+    return params(v)->ta_s - diffdrive_inherent_ta_s(params(v), in(v)->period_s);
 }
 
-static double go_wait_s(const struct efsm_view *v)
+static double go_surplus_s(const struct efsm_view *v)
 {
-    return wait_s(params(v)->tr_s, diffdrive_inherent_tr_s(params(v), in(v)->period_s));
+    return params(v)->tr_s - diffdrive_inherent_tr_s(params(v), in(v)->period_s);
 }
 
 /* --- guards ------------------------------------------------------------------------------ */
@@ -99,7 +111,7 @@ static bool unfit(const struct efsm_view *v)
 static bool is_ready(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return is_over(v) && (in(v)->ahead || needs_turn(v, &pose) || !is_far(v, &pose));
+    return is_over(v) && (in(v)->ahead || turns_first(v) || !is_far(v, &pose));
 }
 
 static bool start_waits(const struct efsm_view *v)
@@ -109,20 +121,19 @@ static bool start_waits(const struct efsm_view *v)
 
 static bool start_turns(const struct efsm_view *v)
 {
-    const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_ready(v) && needs_turn(v, &pose);
+    return no_halt(v) && is_ready(v) && turns_first(v);
 }
 
 static bool start_goes(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_ready(v) && !needs_turn(v, &pose) && is_far(v, &pose);
+    return no_halt(v) && is_ready(v) && !turns_first(v) && is_far(v, &pose);
 }
 
 static bool start_is_there(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_ready(v) && !needs_turn(v, &pose) && !is_far(v, &pose);
+    return no_halt(v) && is_ready(v) && !turns_first(v) && !is_far(v, &pose);
 }
 
 /* TURN: within tolerance, or beyond: a step may jump over the tolerance (REFERENCE of the
@@ -138,7 +149,7 @@ static bool is_turned(const struct efsm_view *v)
 
 static bool may_go_at_once(const struct efsm_view *v)
 {
-    return in(v)->ahead && !(go_wait_s(v) > 0.0);
+    return in(v)->ahead && !(go_surplus_s(v) > 0.0);
 }
 
 static bool turned_there(const struct efsm_view *v)
@@ -231,7 +242,7 @@ static bool stays_blocked(const struct efsm_view *v)
 
 static bool has_ray(const struct efsm_view *v)
 {
-    return efsm_get(v, L0MAIN_RAY_INDEX) < params(v)->scan_count;
+    return efsm_get(v, L0MAIN_INDEX) < params(v)->scan_count;
 }
 
 static bool next_ray(const struct efsm_view *v)
@@ -402,8 +413,12 @@ static void accept_go(const struct efsm_view *v)
     track(v);
     set_pose(v, &goal);
     efsm_set(v, L0MAIN_INTEGRAL, 0.0);
-    set_until(v, wait_s(params(v)->t0_s, diffdrive_inherent_t0_s(in(v)->period_s)) +
-                     (needs_turn(v, &goal) ? turn_wait_s(v) : go_wait_s(v)));
+    const bool spins = wants_turn(v, &goal);
+    efsm_set(v, L0MAIN_INDEX, spins ? 1.0 : 0.0);
+    set_until(v, fmax(start_surplus_s(v) + (spins              ? turn_surplus_s(v)
+                                            : is_far(v, &goal) ? go_surplus_s(v)
+                                                               : 0.0),
+                      0.0));
 }
 
 static void begin_turn(const struct efsm_view *v)
@@ -421,7 +436,7 @@ static void begin_pause(const struct efsm_view *v)
 {
     track(v);
     drive(v, 0.0, 0.0);
-    set_until(v, go_wait_s(v));
+    set_until(v, go_surplus_s(v));
 }
 
 static void begin_go(const struct efsm_view *v)
@@ -465,14 +480,13 @@ static void stop_before_obstacle(const struct efsm_view *v)
 static void begin_sweep(const struct efsm_view *v)
 {
     track(v);
-    efsm_set(v, L0MAIN_RAY_INDEX, 0.0);
+    efsm_set(v, L0MAIN_INDEX, 0.0);
 }
 
 static void look(const struct efsm_view *v)
 {
     track(v);
-    efsm_set(v, L0MAIN_TARGET,
-             l0main_ray_rad(params(v), (unsigned)efsm_get(v, L0MAIN_RAY_INDEX)));
+    efsm_set(v, L0MAIN_TARGET, l0main_ray_rad(params(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
 }
 
 static void look_ahead(const struct efsm_view *v)
@@ -490,7 +504,7 @@ static void tell_ray(const struct efsm_view *v)
 static void await_resume(const struct efsm_view *v)
 {
     track(v);
-    efsm_set(v, L0MAIN_RAY_INDEX, efsm_get(v, L0MAIN_RAY_INDEX) + 1.0);
+    efsm_set(v, L0MAIN_INDEX, efsm_get(v, L0MAIN_INDEX) + 1.0);
     set_until(v, params(v)->resume_timeout_s);
 }
 
@@ -526,15 +540,15 @@ static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
  * passed within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0MAIN_LISTEN,  L0MAIN_START,   go,               accept_go,    "go / A+, X+, Y+ = goal, until+ = t + t0", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_START,   go,               accept_go,    "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0", .waits = false},
     {L0MAIN_LISTEN,  L0MAIN_LIDAR,   lidar,            begin_sweep,  "lidar / J+ = 0", .waits = false},
     {L0MAIN_LISTEN,  L0MAIN_LISTEN,  unfit,            track,        "another command / warn", .waits = true},
     {L0MAIN_LISTEN,  L0MAIN_LISTEN,  idle,             track,        "no command", .waits = true},
     {L0MAIN_START,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
     {L0MAIN_START,   L0MAIN_START,   start_waits,      track,        "t < until", .waits = true},
-    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,   "t >= until & |A| > atol / L+, R+ = +-uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,     "t >= until & ahead & |A| <= atol & X < -stol / L+, R+ = uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,     "t >= until & |A| <= atol & X >= -stol / done", .waits = false},
+    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,   "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,     "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,     "t >= until & J = 0 & X >= -stol / done", .waits = false},
     {L0MAIN_TURN,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
     {L0MAIN_TURN,    L0MAIN_TURN,    turns,            track,        "|A| > atol", .waits = true},
     {L0MAIN_TURN,    L0MAIN_LISTEN,  turned_there,     end_done,     "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .waits = false},
@@ -574,7 +588,7 @@ static const struct efsm_arc arcs[] = {
 static const char *const cells[L0MAIN_CELL_COUNT] = {
     [L0MAIN_ANGLE] = "A",  [L0MAIN_X] = "X",           [L0MAIN_Y] = "Y",
     [L0MAIN_ERROR] = "eA", [L0MAIN_INTEGRAL] = "I",    [L0MAIN_LEFT] = "L",
-    [L0MAIN_RIGHT] = "R",  [L0MAIN_UNTIL] = "until",   [L0MAIN_RAY_INDEX] = "J",
+    [L0MAIN_RIGHT] = "R",  [L0MAIN_UNTIL] = "until",   [L0MAIN_INDEX] = "J",
     [L0MAIN_TARGET] = "P", [L0MAIN_ANSWER] = "answer", [L0MAIN_NOTICE] = "notice",
 };
 

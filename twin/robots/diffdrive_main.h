@@ -37,8 +37,8 @@ enum {
     L0MAIN_INTEGRAL, /* of the heading error, rad s */
     L0MAIN_LEFT,     /* control of the left motor */
     L0MAIN_RIGHT,
-    L0MAIN_UNTIL, /* a wait ends, or patience does, us */
-    L0MAIN_RAY_INDEX,
+    L0MAIN_UNTIL,  /* a wait ends, or patience does, us */
+    L0MAIN_INDEX,  /* J: ray of a sweep; of a move: 1 when it turns first */
     L0MAIN_TARGET, /* of the lidar, rad */
     L0MAIN_ANSWER, /* enum l0main_answer, for one cycle */
     L0MAIN_NOTICE, /* enum l0main_notice, for one cycle */

@@ -13,9 +13,9 @@ _Static_assert(COUNT(carries) == DIFFDRIVE_CARRY_COUNT, "a word for each carry")
 const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT] = {
     {"angular_speed_radps", "rad/s", 3.125, 0.01, 50, "while turning", NULL},
     {"linear_speed_mps", "m/s", 0.25, 0.001, 10, "of a wheel at control_max, driving straight", NULL},
-    {"t0_s", "s", 0, 0, 60, "of every move; the robot waits for what its own steps do not take", NULL},
-    {"ta_s", "s", 0, 0, 60, "of every rotation, likewise", NULL},
-    {"tr_s", "s", 0, 0, 60, "of every displacement, likewise (the taper takes some)", NULL},
+    {"t0_s", "s", 0, -5, 60, "of every move; the robot waits for what its own steps do not take", NULL},
+    {"ta_s", "s", 0, -5, 60, "of every rotation, likewise", NULL},
+    {"tr_s", "s", 0, -5, 60, "of every displacement, likewise (the taper takes some)", NULL},
     {"wheel_radius_m", "m", 0.033, 0.001, 1, "as the odometry believes it", NULL},
     {"track_m", "m", 0.16, 0.01, 5, "distance of the wheels, as the odometry believes it", NULL},
     {"encoder_counts", "", 1440, 4, 1e6, "per turn of a wheel", NULL},
