@@ -11,6 +11,7 @@ line() { echo "{\"tst\": \"2026-11-20T05:00:$1Z\", \"topic\": \"tandem/v1/$2\", 
 {
     line 00 r1/command '{"id": "a", "op": "go", "displacement_m": 1}'
     line 03 r1/real/reply '{"id": "a", "status": "done"}'
+    line 04 r1/entry '{"pair": "r1"}'
     line 05 r9/command '{"id": "x", "op": "go"}'
 } >odd.jsonl
 {
@@ -30,7 +31,7 @@ grep -q '"real_lap_s":3,"virtual_lap_s":2,"lag_s":1,"verdict":"AHEAD"' one || fa
 
 # What was not taken as it stands there is said.
 "$TANDEM" replay -c lab.yaml odd.jsonl even.jsonl >text
-for words in '8 lines, 7 events, 0 malformed' '1 of pairs that are not in the lab file' '1 earlier than the one before' \
+for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1 of pairs that are not in the lab file' '1 earlier than the one before' \
     '1 torn at the end of a file'; do
     grep -qF "$words" text || fail "no '$words' in $(cat text)"
 done
