@@ -91,39 +91,64 @@ static void keep_row(struct maker *m, size_t row, bool new_piece)
     m->kept->data[m->kept_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
 }
 
+/* Where the reading of a part is. */
+struct cursor {
+    bool begun, behind;
+    double last;
+};
+
+/* A row that repeats a time or lies before it; true when that is all it does. */
+static bool runs_back(struct maker *m, struct cursor *c, double step, bool restart)
+{
+    if (!c->begun || restart || step > 0.0) {
+        return false;
+    }
+    const bool same = !(step < 0.0);
+    m->card.duplicates += same ? 1 : 0;
+    m->card.back_rows += same ? 0 : 1;
+    m->card.back_steps += same || c->behind ? 0 : 1;
+    c->behind = c->behind || !same;
+    return true;
+}
+
+/* Whether a gap before a row cuts the recording. */
+static bool cuts(struct maker *m, const struct cursor *c, double step, double period)
+{
+    if (!c->begun || !(step > GAP_RATIO * period)) {
+        return false;
+    }
+    const bool bridge = step <= BRIDGE_RATIO * period;
+    m->card.gaps++;
+    m->card.bridged += bridge ? 1 : 0;
+    m->card.gap_s_max = fmax(m->card.gap_s_max, step);
+    return !bridge;
+}
+
+static void take_row(struct maker *m, struct cursor *c, size_t row, double period)
+{
+    const double step = c->begun ? m->raw->t_s[row] - c->last : 0.0;
+    const bool restart = step < -RESTART_RATIO * period;
+    if (runs_back(m, c, step, restart)) {
+        return;
+    }
+    m->card.back_steps += restart ? 1 : 0;
+    const bool cut = cuts(m, c, step, period);
+    keep_row(m, row, !c->begun || restart || cut);
+    *c = (struct cursor){.begun = true, .last = m->raw->t_s[row]};
+}
+
 /* Which rows take part, and where the recording is cut. */
 static void keep_rows(struct maker *m, double period)
 {
     const struct data_raw *raw = m->raw;
     for (size_t part = 0; part < raw->part_count; part++) {
-        bool begun = false;
-        bool behind = false;
-        double last = 0.0;
+        struct cursor c = {.begun = false};
         for (size_t k = raw->part_start[part]; k < raw->part_start[part + 1]; k++) {
-            if (!is_complete(raw, k)) {
+            if (is_complete(raw, k)) {
+                take_row(m, &c, k, period);
+            } else {
                 m->card.incomplete++;
-                continue;
             }
-            const double step = begun ? raw->t_s[k] - last : 0.0;
-            const bool restart = step < -RESTART_RATIO * period;
-            if (begun && step <= 0.0 && !restart) {
-                const bool same = !(step < 0.0);
-                m->card.duplicates += same ? 1 : 0;
-                m->card.back_rows += same ? 0 : 1;
-                m->card.back_steps += same || behind ? 0 : 1;
-                behind = behind || !same;
-                continue;
-            }
-            m->card.back_steps += restart ? 1 : 0;
-            const bool gap = begun && step > GAP_RATIO * period;
-            const bool bridge = gap && step <= BRIDGE_RATIO * period;
-            m->card.gaps += gap ? 1 : 0;
-            m->card.bridged += bridge ? 1 : 0;
-            m->card.gap_s_max = gap ? fmax(m->card.gap_s_max, step) : m->card.gap_s_max;
-            keep_row(m, k, !begun || restart || (gap && !bridge));
-            begun = true;
-            behind = false;
-            last = raw->t_s[k];
         }
     }
 }

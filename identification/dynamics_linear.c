@@ -2,33 +2,22 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_vector.h>
 
+#include "identification/long_run.h"
 #include "identification/row_source.h"
 #include "identification/simulation.h"
+#include "identification/spectrum.h"
 #include "identification/triangle.h"
 
-enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX, HAC_LAGS_MAX = 64, REWEIGHTS = 4 };
+enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX, REWEIGHTS = 4 };
 
 static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
 
-/* Singular values of scaled columns below this share of the largest count as zero. */
-static const double RANK_RATIO = 1e-9;
-/* A parameter with more than this of its (scaled) direction in the null space is free. */
-static const double NULL_PART = 1e-4;
 /* An axis that fits better than this share of its own equations is as good as exact. */
 static const double EXACT_RATIO = 1e-9;
-
-/* A [p x p] = diag(left) U S V' diag(right), and its pseudo inverse. */
-struct spectrum {
-    size_t rank;
-    double condition;
-    double v[P * P], s[P];
-    double inverse[P * P];
-};
 
 struct fitter {
     const struct model *model;
@@ -82,12 +71,8 @@ static void find_active(struct fitter *f)
     }
 }
 
-/* Every equation once, into the triangle of its axis. */
-static void take_rows(struct fitter *f, struct row_source *rows)
+static void start_triangles(struct fitter *f)
 {
-    double phi[AXES * P];
-    double rhs[AXES];
-    size_t run = 0;
     for (size_t a = 0; a < f->axes; a++) {
         size_t columns = 1;
         for (size_t i = 0; i < f->p; i++) {
@@ -96,18 +81,32 @@ static void take_rows(struct fitter *f, struct row_source *rows)
         triangle_start(&f->triangle[a], columns);
     }
     f->times = 0;
+}
+
+static void add_equation(struct fitter *f, size_t a, const double *phi, double rhs)
+{
+    double row[P + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < f->p; i++) {
+        if (f->active[a][i]) {
+            row[n++] = phi[i];
+        }
+    }
+    row[n] = rhs;
+    triangle_add(&f->triangle[a], row);
+}
+
+/* Every equation once, into the triangle of its axis. */
+static void take_rows(struct fitter *f, struct row_source *rows)
+{
+    double phi[AXES * P];
+    double rhs[AXES];
+    size_t run = 0;
+    start_triangles(f);
     while (row_source_next(rows, phi, rhs, &run)) {
         f->times++;
         for (size_t a = 0; a < f->axes; a++) {
-            double row[P + 1];
-            size_t n = 0;
-            for (size_t i = 0; i < f->p; i++) {
-                if (f->active[a][i]) {
-                    row[n++] = phi[a * f->p + i];
-                }
-            }
-            row[n] = rhs[a];
-            triangle_add(&f->triangle[a], row);
+            add_equation(f, a, phi + a * f->p, rhs[a]);
         }
     }
     for (size_t a = 0; a < f->axes; a++) {
@@ -157,45 +156,6 @@ static void combine(const struct fitter *f, struct triangle *all)
     triangle_flush(all);
 }
 
-/* Pseudo inverse of m [p x p], whose rows are to be divided by left (NULL: not) and columns by
- * right first; entries of zero leave theirs empty. */
-static enum status invert(const double *m, size_t p, const double *left, const double *right,
-                          struct spectrum *out)
-{
-    double u[P * P];
-    for (size_t i = 0; i < p; i++) {
-        for (size_t j = 0; j < p; j++) {
-            const double scale = (left ? left[i] : 1.0) * right[j];
-            u[i * p + j] = scale > 0.0 ? m[i * p + j] / scale : 0.0;
-            if (!isfinite(u[i * p + j])) {
-                return STATUS_E_MATH;
-            }
-        }
-    }
-    gsl_matrix_view a = gsl_matrix_view_array(u, p, p);
-    gsl_matrix_view v = gsl_matrix_view_array(out->v, p, p);
-    gsl_vector_view s = gsl_vector_view_array(out->s, p);
-    if (gsl_linalg_SV_decomp_jacobi(&a.matrix, &v.matrix, &s.vector) != 0) {
-        return STATUS_E_MATH;
-    }
-    out->rank = 0;
-    while (out->rank < p && out->s[out->rank] > RANK_RATIO * out->s[0]) {
-        out->rank++;
-    }
-    out->condition = out->rank == p ? out->s[0] / out->s[p - 1] : (double)INFINITY;
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i < p; i++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < out->rank; k++) {
-                sum += out->v[j * p + k] * u[i * p + k] / out->s[k];
-            }
-            const double scale = (left ? left[i] : 1.0) * right[j];
-            out->inverse[j * p + i] = scale > 0.0 ? sum / scale : 0.0;
-        }
-    }
-    return STATUS_OK;
-}
-
 /* to = a b or a b', all [p x p]. */
 static void multiply(const double *a, const double *b, bool transposed, size_t p, double *to)
 {
@@ -225,7 +185,7 @@ static enum status solve_squares(struct fitter *f)
         }
         f->norm[j] = sqrt(sum);
     }
-    const enum status st = invert(r, p, NULL, f->norm, &f->spectrum);
+    const enum status st = spectrum_find(r, p, NULL, f->norm, &f->spectrum);
     if (st != STATUS_OK) {
         return st;
     }
@@ -293,69 +253,6 @@ static enum status fit_squares(struct fitter *f)
     return st;
 }
 
-/* Moments g of the equations, and their long-run covariance with Bartlett's weights. Blocks
- * of equations count as one where the correlation reaches far. */
-struct moments {
-    size_t p, lags, block, in_block, seen;
-    double ring[HAC_LAGS_MAX][P];
-    double now[P];
-    double plain[P * P], robust[P * P];
-};
-
-static void moments_start(struct moments *m, size_t p, size_t reach)
-{
-    memset(m, 0, sizeof *m);
-    m->p = p;
-    m->block = (reach + HAC_LAGS_MAX - 1) / HAC_LAGS_MAX;
-    m->block = m->block > 0 ? m->block : 1;
-    m->lags = reach / m->block;
-}
-
-static void close_block(struct moments *m)
-{
-    double past[P] = {0.0};
-    const size_t known = m->seen < m->lags ? m->seen : m->lags;
-    for (size_t l = 1; l <= known; l++) {
-        const double *before = m->ring[(m->seen - l) % HAC_LAGS_MAX];
-        const double weight = 1.0 - (double)l / ((double)m->lags + 1.0);
-        for (size_t i = 0; i < m->p; i++) {
-            past[i] += weight * before[i];
-        }
-    }
-    for (size_t i = 0; i < m->p; i++) {
-        for (size_t j = 0; j < m->p; j++) {
-            m->robust[i * m->p + j] +=
-                m->now[i] * m->now[j] + m->now[i] * past[j] + past[i] * m->now[j];
-        }
-    }
-    memcpy(m->ring[m->seen % HAC_LAGS_MAX], m->now, sizeof m->now);
-    m->seen++;
-    m->in_block = 0;
-    memset(m->now, 0, sizeof m->now);
-}
-
-static void moments_add(struct moments *m, const double *g)
-{
-    for (size_t i = 0; i < m->p; i++) {
-        m->now[i] += g[i];
-        for (size_t j = 0; j < m->p; j++) {
-            m->plain[i * m->p + j] += g[i] * g[j];
-        }
-    }
-    if (++m->in_block == m->block) {
-        close_block(m);
-    }
-}
-
-/* Runs are independent of each other. */
-static void moments_new_run(struct moments *m)
-{
-    if (m->in_block > 0) {
-        close_block(m);
-    }
-    m->seen = 0;
-}
-
 /* Equations over which residuals hang together. */
 static size_t reach_of(const struct fitter *f, const struct row_source *rows)
 {
@@ -378,7 +275,7 @@ static void sandwich(const struct fitter *f, const double *m, double *covariance
 static void find_errors(struct fitter *f, struct row_source *rows,
                         struct row_source *instruments)
 {
-    struct moments m;
+    struct long_run m;
     double phi[AXES * P];
     double z[AXES * P];
     double rhs[AXES];
@@ -387,7 +284,7 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     size_t run = 0;
     size_t last = 0;
     const size_t p = f->p;
-    moments_start(&m, p, reach_of(f, rows));
+    long_run_start(&m, p, reach_of(f, rows));
     row_source_rewind(rows);
     if (instruments) {
         row_source_rewind(instruments);
@@ -408,12 +305,12 @@ static void find_errors(struct fitter *f, struct row_source *rows,
             }
         }
         if (run != last) {
-            moments_new_run(&m);
+            long_run_break(&m);
             last = run;
         }
-        moments_add(&m, g);
+        long_run_add(&m, g);
     }
-    moments_new_run(&m);
+    long_run_break(&m);
     sandwich(f, m.plain, covariance);
     for (size_t i = 0; i < p && instruments; i++) {
         f->fit->se[i] = sqrt(covariance[i * p + i]);
@@ -427,95 +324,23 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     }
 }
 
-/* Null directions [count][p] of the parameters, made readable by elimination: each has a
- * parameter of its own. */
-static size_t null_directions(const struct fitter *f, double direction[P][P])
-{
-    const size_t p = f->p;
-    const size_t count = p - f->spectrum.rank;
-    for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < p; i++) {
-            direction[k][i] = f->spectrum.v[i * p + f->spectrum.rank + k];
-        }
-    }
-    for (size_t k = 0; k < count; k++) {
-        size_t pivot = 0;
-        for (size_t i = 1; i < p; i++) {
-            if (fabs(direction[k][i]) > fabs(direction[k][pivot])) {
-                pivot = i;
-            }
-        }
-        const double lead = direction[k][pivot];
-        for (size_t i = 0; i < p; i++) {
-            direction[k][i] /= lead;
-        }
-        for (size_t o = 0; o < count; o++) {
-            const double factor = direction[o][pivot];
-            for (size_t i = 0; i < p && o != k; i++) {
-                direction[o][i] -= factor * direction[k][i];
-            }
-        }
-    }
-    return count;
-}
-
-/* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964" */
-static void name_direction(const struct fitter *f, const double *scaled, char *text)
-{
-    size_t used = 0;
-    double unit = 0.0;
-    size_t parts = 0;
-    text[0] = '\0';
-    for (int pass = 0; pass < 2; pass++) {
-        bool first = true;
-        for (size_t i = 0; i < f->p && used < DYNAMICS_TEXT_MAX; i++) {
-            char name[64];
-            const double value = f->norm[i] > 0.0 ? scaled[i] / f->norm[i] : scaled[i];
-            if (fabs(scaled[i]) < NULL_PART) {
-                continue;
-            }
-            unit = first && pass == 0 ? value : unit;
-            parts += pass == 0 ? 1 : 0;
-            const char *comma =
-                first ? (pass == 0 ? "" : " in the ratio ") : (pass == 0 ? ", " : " : ");
-            first = false;
-            char number[32];
-            (void)snprintf(number, sizeof number, "%.3g", value / unit);
-            const int n = snprintf(
-                text + used, DYNAMICS_TEXT_MAX - used, "%s%s", comma,
-                pass == 0 ? dynamics_parameter_name(f->model, i, name, sizeof name) : number);
-            used += n > 0 ? (size_t)n : 0;
-        }
-        if (parts < 2) {
-            return;
-        }
-    }
-}
-
+/* Leaves out what the data leave free. */
 static void report_nulls(struct fitter *f)
 {
-    double direction[P][P];
-    const size_t count = null_directions(f, direction);
-    bool free_parameter[P] = {false};
-    for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < f->p; i++) {
-            free_parameter[i] = free_parameter[i] || fabs(direction[k][i]) > NULL_PART;
-        }
-        if (f->fit->null_count < DYNAMICS_NULLS_MAX) {
-            name_direction(f, direction[k], f->fit->nulls[f->fit->null_count++]);
-        }
-    }
+    bool free_parameter[P];
+    null_directions_find(f->model, &f->spectrum, f->norm, f->fit, free_parameter);
     for (size_t i = 0; i < f->p; i++) {
-        f->fit->theta[i] = free_parameter[i] ? (double)NAN : f->theta[i];
+        f->fit->theta[i] = f->theta[i];
         if (!free_parameter[i]) {
             continue;
         }
-        f->fit->se[i] = NAN;
-        f->fit->se_hac[i] = NAN;
+        f->fit->theta[i] = (double)NAN;
+        f->fit->se[i] = (double)NAN;
+        f->fit->se_hac[i] = (double)NAN;
         f->fit->independence_ratio[i] = 0.0;
         for (size_t j = 0; j < f->p; j++) {
-            f->fit->covariance[i][j] = NAN;
-            f->fit->covariance[j][i] = NAN;
+            f->fit->covariance[i][j] = (double)NAN;
+            f->fit->covariance[j][i] = (double)NAN;
         }
     }
 }
@@ -541,6 +366,25 @@ static void report(struct fitter *f, struct row_source *rows, struct row_source 
     report_nulls(f);
 }
 
+/* Z' W G and Z' W b of the equations of one time. */
+static void add_products(const struct fitter *f, const double *z, const double *phi,
+                         const double *rhs, double *zg, double *zb)
+{
+    const size_t p = f->p;
+    for (size_t a = 0; a < f->axes; a++) {
+        for (size_t i = 0; i < p; i++) {
+            if (!f->active[a][i]) {
+                continue;
+            }
+            const double zi = f->weight[a] * z[a * p + i];
+            zb[i] += zi * rhs[a];
+            for (size_t j = 0; j < p; j++) {
+                zg[i * p + j] += zi * phi[a * p + j];
+            }
+        }
+    }
+}
+
 /* One step of refined instruments: rows of the simulated motion in place of the measured. */
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,
                                      struct row_source *instruments)
@@ -549,36 +393,28 @@ static enum status solve_instruments(struct fitter *f, struct row_source *rows,
     double z[AXES * P];
     double rhs[AXES];
     double ignored[AXES];
-    double a_all[P * P] = {0.0};
-    double b_all[P] = {0.0};
+    double zg[P * P] = {0.0};
+    double zb[P] = {0.0};
     size_t run = 0;
     const size_t p = f->p;
     row_source_rewind(rows);
     row_source_rewind(instruments);
     while (row_source_next(rows, phi, rhs, &run) &&
            row_source_next(instruments, z, ignored, &run)) {
-        for (size_t a = 0; a < f->axes; a++) {
-            for (size_t i = 0; i < p; i++) {
-                const double zi = f->weight[a] * z[a * p + i];
-                if (!f->active[a][i]) {
-                    continue;
-                }
-                b_all[i] += zi * rhs[a];
-                for (size_t j = 0; j < p; j++) {
-                    a_all[i * p + j] += zi * phi[a * p + j];
-                }
-            }
-        }
+        add_products(f, z, phi, rhs, zg, zb);
     }
-    const enum status st = invert(a_all, p, f->norm, f->norm, &f->spectrum);
-    for (size_t i = 0; i < p && st == STATUS_OK; i++) {
+    const enum status st = spectrum_find(zg, p, f->norm, f->norm, &f->spectrum);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < p; i++) {
         f->theta[i] = 0.0;
         for (size_t k = 0; k < p; k++) {
-            f->theta[i] += f->spectrum.inverse[i * p + k] * b_all[k];
+            f->theta[i] += f->spectrum.inverse[i * p + k] * zb[k];
         }
     }
     memcpy(f->bread, f->spectrum.inverse, sizeof f->bread);
-    return st;
+    return STATUS_OK;
 }
 
 /* How far the last step went, in standard errors. */

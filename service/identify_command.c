@@ -143,6 +143,39 @@ static int run_model(const char *name, const struct identify_request *request)
     return complain("unknown model", name, "'tandem identify --help' lists them");
 }
 
+static bool hold_out(const char *file, struct identify_request *request)
+{
+    if (request->validate_count == IDENTIFY_HELD_OUT_MAX) {
+        (void)complain("too many recordings to hold out at", file, "16 are the limit");
+        return false;
+    }
+    request->validate[request->validate_count++] = file;
+    return true;
+}
+
+/* Options without a value. */
+static bool take_flag(const char *word, struct identify_request *request)
+{
+    if (strcmp(word, "--json") == 0) {
+        request->json = true;
+        return true;
+    }
+    if (strcmp(word, "--biases") == 0) {
+        request->biases = true;
+        return true;
+    }
+    return false;
+}
+
+static size_t find_option(const struct option *options, size_t n, const char *word)
+{
+    size_t k = 0;
+    while (k < n && strcmp(options[k].name, word) != 0) {
+        k++;
+    }
+    return k;
+}
+
 int command_identify(int argc, char **argv)
 {
     struct identify_request request = {.side = "real"};
@@ -157,10 +190,7 @@ int command_identify(int argc, char **argv)
     request.files = argv;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        size_t k = 0;
-        while (k < COUNT(options) && strcmp(options[k].name, word) != 0) {
-            k++;
-        }
+        const size_t k = find_option(options, COUNT(options), word);
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help();
             return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
@@ -170,20 +200,13 @@ int command_identify(int argc, char **argv)
                 return complain("no value after", word, "see 'tandem identify --help'");
             }
             *options[k].value = argv[i];
-            if (options[k].value == &held_out) {
-                if (request.validate_count == IDENTIFY_HELD_OUT_MAX) {
-                    return complain("too many recordings at", word, "16 are the limit");
-                }
-                request.validate[request.validate_count++] = held_out;
+            if (options[k].value == &held_out && !hold_out(held_out, &request)) {
+                return EXIT_USAGE;
             }
-        } else if (strcmp(word, "--biases") == 0) {
-            request.biases = true;
-        } else if (strcmp(word, "--json") == 0) {
-            request.json = true;
-        } else if (word[0] == '-' && word[1] != '\0') {
-            return complain("unknown option", word, "see 'tandem identify --help'");
-        } else {
+        } else if (word[0] != '-' || word[1] == '\0') {
             argv[request.file_count++] = argv[i];
+        } else if (!take_flag(word, &request)) {
+            return complain("unknown option", word, "see 'tandem identify --help'");
         }
     }
     return columns && !take_columns(columns, &request) ? EXIT_USAGE

@@ -144,11 +144,18 @@ static enum status read_files(struct rows_in *in, const char *const *paths, size
     return STATUS_OK;
 }
 
-/* A table of some files; the rows are given back before the fit begins. */
+/* What is read for a fit, or held out of it. */
+struct source {
+    const char *const *paths;
+    size_t count;
+    struct identify_file *files; /* [count] out */
+    struct data_card *card;      /* out */
+};
+
+/* The table of some files; the rows are given back before the fit begins. */
 static enum status load(const struct identify_kind *kind,
-                        const struct identify_request *request, const char *const *paths,
-                        size_t count, struct identify_file *files, struct data_table *table,
-                        struct data_card *card, struct err *err)
+                        const struct identify_request *request, const struct source *source,
+                        struct data_table *table, struct err *err)
 {
     struct rows_in *in = calloc(1, sizeof *in);
     if (!in) {
@@ -156,9 +163,9 @@ static enum status load(const struct identify_kind *kind,
     }
     in->kind = kind;
     in->request = request;
-    enum status st = read_files(in, paths, count, files, err);
+    enum status st = read_files(in, source->paths, source->count, source->files, err);
     if (st == STATUS_OK) {
-        st = data_table_make(&in->raw, table, card, err);
+        st = data_table_make(&in->raw, table, source->card, err);
     }
     for (size_t c = 0; c < CHANNELS_MAX; c++) {
         free(in->values[c]);
@@ -171,8 +178,9 @@ static enum status hold_out(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
     struct data_table table;
-    enum status st = load(result->kind, request, request->validate, request->validate_count,
-                          result->held_out_files, &table, &result->held_out_card, err);
+    const struct source source = {request->validate, request->validate_count,
+                                  result->held_out_files, &result->held_out_card};
+    enum status st = load(result->kind, request, &source, &table, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -215,8 +223,8 @@ static int run(const struct identify_request *request, enum dynamics_method meth
         paths[i] = request->files[i];
     }
     result->file_count = request->file_count;
-    enum status st = load(result->kind, request, paths, request->file_count, result->files,
-                          &table, &result->card, &err);
+    const struct source source = {paths, request->file_count, result->files, &result->card};
+    enum status st = load(result->kind, request, &source, &table, &err);
     if (st == STATUS_OK) {
         st = fit_and_check(request, method, &table.set, result, &err);
         data_table_free(&table);

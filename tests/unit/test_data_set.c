@@ -155,7 +155,8 @@ static void rounded_stamps(struct recording *r)
 static void torn(struct recording *r)
 {
     for (size_t k = 0; k < N; k++) {
-        r->t[k] += (double)(k / 5);
+        const size_t piece = k / 5;
+        r->t[k] += (double)piece;
     }
 }
 
