@@ -1,6 +1,6 @@
 /* Any bytes as a journal: every line comes out once, whole and in order, and what is a message
  * can be written and read again. The first byte chooses: one file, or two that are merged, cut
- * at a place it names. Also run over the corpus by test_journal. */
+ * at a place it names. Also run over the corpus by test_journal_reader. */
 #undef NDEBUG /* its checks are asserts, in every build */
 #include <assert.h>
 #include <stdint.h>

@@ -1,0 +1,204 @@
+/* The store's reader: pages, their cursors, counts, and how SQLite finds the rows. */
+#include "tests/support/check.h"
+
+#include <sqlite3.h>
+
+#include "logger/store.h"
+#include "logger/store_schema.h"
+#include "tests/support/store_fixture.h"
+
+static void pages(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    fill(s);
+    struct store_reader *r = open_reader();
+    for (int limit = 1; limit <= 13; limit++) {
+        struct store_query query = everything;
+        query.limit = limit;
+        expect("all", r, query, "b:1 a:1 a:2 b:2 b:3 a:3 a:4 b:4 b:5 a:5 a:6 b:6");
+        query.newest_first = true;
+        expect("all, newest", r, query, "b:6 a:6 a:5 b:5 b:4 a:4 a:3 b:3 b:2 a:2 a:1 b:1");
+        query.pair = "b";
+        expect("pair, newest", r, query, "b:6 b:5 b:4 b:3 b:2 b:1");
+        query.since_us = 20;
+        query.until_us = 60;
+        expect("since and until, newest", r, query, "b:5 b:4 b:3 b:2");
+        query.newest_first = false;
+        expect("since and until", r, query, "b:2 b:3 b:4 b:5");
+        query.pair = NULL;
+        expect("all pairs, since and until", r, query, "a:2 b:2 b:3 a:3 a:4 b:4 b:5 a:5");
+        query.type = "SYNC";
+        expect("verdict", r, query, "a:2 b:2 b:3 b:4 b:5 a:5");
+        query.pair = "a";
+        expect("pair and verdict", r, query, "a:2 a:5");
+        query.type = "TIMEOUT";
+        expect("none of it", r, query, "");
+        query = everything;
+        query.kind = STORE_ALARMS;
+        query.limit = limit;
+        expect("alarms", r, query, "b:1 a:1");
+        query.type = "late";
+        expect("alarms of a type", r, query, "a:1");
+    }
+    expect_counts("pair", r, STORE_ENTRIES, "a", "AHEAD:2 BEHIND:2 SYNC:2");
+    expect_counts("all", r, STORE_ENTRIES, NULL, "AHEAD:2 BEHIND:2 SYNC:8");
+    expect_counts("alarms", r, STORE_ALARMS, NULL, "late:1 timeout:1");
+    expect_counts("nobody", r, STORE_ALARMS, "c", "");
+
+    /* The callback may stop; the cursor goes on behind the last row it saw. */
+    struct store_query query = everything;
+    struct listing listing = {.stop_at = 3};
+    char next[STORE_CURSOR_MAX];
+    CHECK_INT("stop", store_query(r, &query, list_row, &listing, next, NULL), STATUS_OK);
+    CHECK_TEXT("stop", listing.text, "b:1 a:1 a:2");
+    query.cursor = next;
+    listing = (struct listing){.stop_at = 1};
+    char after[STORE_CURSOR_MAX];
+    CHECK_INT("go on", store_query(r, &query, list_row, &listing, after, NULL), STATUS_OK);
+    CHECK_TEXT("go on", listing.text, "b:2");
+    store_reader_close(r);
+    store_close(s);
+}
+
+/* Rows that come and go between two pages shift nothing. */
+static void pages_while_writing(void)
+{
+    for (int newest = 0; newest < 2; newest++) {
+        fresh_path();
+        struct store *s = open_store(NULL);
+        for (uint64_t n = 1; n <= 20; n++) {
+            add_one(s, STORE_ENTRIES, "a", n, (int64_t)n * 10, "SYNC");
+        }
+        struct store_reader *r = open_reader();
+        struct store_query query = everything;
+        query.pair = "a";
+        query.limit = 3;
+        query.newest_first = newest;
+        struct listing listing = {0};
+        char cursor[STORE_CURSOR_MAX] = "";
+        uint64_t next_n = 21;
+        do {
+            char next[STORE_CURSOR_MAX];
+            query.cursor = cursor;
+            CHECK_INT("page", store_query(r, &query, list_row, &listing, next, NULL),
+                      STATUS_OK);
+            memcpy(cursor, next, sizeof cursor);
+            if (next_n <= 24) {
+                /* Before and behind what was read. */
+                add_one(s, STORE_ENTRIES, "a", next_n, (int64_t)next_n * 10, "SYNC");
+                add_one(s, STORE_ENTRIES, "a", 100 + next_n, -(int64_t)next_n * 10, "SYNC");
+                next_n++;
+            }
+        } while (cursor[0] != '\0');
+        CHECK_TEXT("each old row once", listing.text,
+                   newest ? "a:20 a:19 a:18 a:17 a:16 a:15 a:14 a:13 a:12 a:11 a:10 a:9 a:8 a:7"
+                            " a:6 a:5 a:4 a:3 a:2 a:1 a:121 a:122 a:123 a:124"
+                          : "a:1 a:2 a:3 a:4 a:5 a:6 a:7 a:8 a:9 a:10 a:11 a:12 a:13 a:14 a:15"
+                            " a:16 a:17 a:18 a:19 a:20 a:21 a:22 a:23 a:24");
+        store_reader_close(r);
+        store_close(s);
+    }
+}
+
+static void foreign_cursors(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    fill(s);
+    struct store_reader *r = open_reader();
+    struct store_query query = everything;
+    query.pair = "a";
+    query.limit = 2;
+    struct listing listing = {0};
+    char cursor[STORE_CURSOR_MAX];
+    char next[STORE_CURSOR_MAX] = "?";
+    CHECK_INT("page", store_query(r, &query, list_row, &listing, cursor, NULL), STATUS_OK);
+    query.cursor = cursor;
+    struct store_query others[5] = {query, query, query, query, query};
+    others[0].pair = "b";
+    others[1].pair = NULL;
+    others[2].type = "SYNC";
+    others[3].newest_first = true;
+    others[4].kind = STORE_ALARMS;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        struct err err = {0};
+        CHECK_INT("another list", store_query(r, &others[i], list_row, &listing, next, &err),
+                  STATUS_E_PARSE);
+        CHECK_TEXT("where", err.where, "cursor");
+    }
+    for (size_t i = 0; cursor[i] != '\0'; i++) {
+        char changed[STORE_CURSOR_MAX];
+        memcpy(changed, cursor, sizeof changed);
+        changed[i] = changed[i] == '1' ? '2' : '1';
+        query.cursor = changed;
+        CHECK_INT("changed", store_query(r, &query, list_row, &listing, next, NULL),
+                  STATUS_E_PARSE);
+        changed[i] = '\0';
+        CHECK_INT("cut", store_query(r, &query, list_row, &listing, next, NULL),
+                  i == 0 ? STATUS_OK : STATUS_E_PARSE);
+    }
+    char endless[2 * STORE_CURSOR_MAX];
+    memset(endless, 'a', sizeof endless - 1);
+    endless[sizeof endless - 1] = '\0';
+    static const char *const nonsense[] = {"x", "' OR 1=1 --", "ABCDEF", "\xff\xfe"};
+    for (size_t i = 0; i <= COUNT(nonsense); i++) {
+        query.cursor = i < COUNT(nonsense) ? nonsense[i] : endless;
+        CHECK_INT("nonsense", store_query(r, &query, list_row, &listing, next, NULL),
+                  STATUS_E_PARSE);
+    }
+    store_reader_close(r);
+    store_close(s);
+}
+
+/* No query reads more than its page: SQLite's plans search an index and sort nothing. */
+static void plans(void)
+{
+    fresh_path();
+    struct store *s = open_store(NULL);
+    fill(s);
+    sqlite3 *db = NULL;
+    CHECK_INT("open", sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    for (int i = 0; i < 16; i++) {
+        struct store_query query = everything;
+        query.kind = i & 1 ? STORE_ALARMS : STORE_ENTRIES;
+        query.pair = i & 2 ? "a" : NULL;
+        query.type = i & 4 ? "SYNC" : NULL;
+        query.newest_first = i & 8;
+        char sql[STORE_SQL_MAX];
+        char explain[STORE_SQL_MAX + 32];
+        store_schema_query(&query, sql);
+        (void)snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", sql);
+        sqlite3_stmt *statement = NULL;
+        CHECK_INT(sql, sqlite3_prepare_v2(db, explain, -1, &statement, NULL), SQLITE_OK);
+        int steps = 0;
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *plan = (const char *)sqlite3_column_text(statement, 3);
+            CHECK(plan, strncmp(plan, "SEARCH", 6) == 0 && strstr(plan, "INDEX"));
+            CHECK(plan, (strstr(plan, "pair=?") != NULL) == (query.pair != NULL));
+            CHECK(plan, (strstr(plan, "verdict=?") || strstr(plan, "type=?")) ==
+                            (query.type != NULL));
+            steps++;
+        }
+        CHECK_INT(sql, steps, 1);
+        (void)sqlite3_finalize(statement);
+    }
+    (void)sqlite3_close(db);
+    store_close(s);
+}
+
+int main(void)
+{
+    if (!mkdtemp(base) || CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("store reader", NULL, NULL);
+    CU_add_test(suite, "pages", pages);
+    CU_add_test(suite, "pages while writing", pages_while_writing);
+    CU_add_test(suite, "foreign cursors", foreign_cursors);
+    CU_add_test(suite, "plans", plans);
+    const int result = check_run();
+    fresh_path();
+    (void)rmdir(base);
+    return result;
+}
