@@ -25,7 +25,8 @@ const char identify_travel_time_help[] =
     "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
     "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
     "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
-    "           --side says which of the two. A move without a lap is skipped and counted.\n"
+    "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
+    "           Tandem's entries also what was no go, or did not end as done.\n"
     "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
 
 const char *const identify_travel_time_roles[] = {
@@ -46,6 +47,7 @@ struct loader {
     const struct identify_request *request;
     struct source rotation, displacement, lap;
     int lap1, lap2, state; /* a smart logger's table; -1: it is none */
+    int op, status;        /* what it was and how it ended on this side, in our own entries */
     struct travel_move *moves;
     size_t count, room;
     size_t skipped;
@@ -94,8 +96,12 @@ static enum status find_lap(struct loader *loader, struct err *err)
     if (st != STATUS_OK) {
         return st;
     }
+    loader->op = -1;
+    loader->status = -1;
     if (loader->lap.column < 0) {
         loader->lap.column = sided;
+        loader->op = csv_find(&loader->csv, "op");
+        loader->status = csv_find(&loader->csv, real ? "real_status" : "virtual_status");
     }
     const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
     size_t ignored = 0;
@@ -158,10 +164,13 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     const size_t rotation = (size_t)loader->rotation.column;
     const size_t displacement = (size_t)loader->displacement.column;
     const int lap = lap_column(loader);
+    const bool other =
+        (loader->op >= 0 && strcmp(csv_text(csv, (size_t)loader->op), "go") != 0) ||
+        (loader->status >= 0 && strcmp(csv_text(csv, (size_t)loader->status), "done") != 0);
     struct travel_move move = {.lap_s = 0.0};
 
-    if (lap < 0 || *csv_text(csv, (size_t)lap) == '\0' || *csv_text(csv, rotation) == '\0' ||
-        *csv_text(csv, displacement) == '\0') {
+    if (other || lap < 0 || *csv_text(csv, (size_t)lap) == '\0' ||
+        *csv_text(csv, rotation) == '\0' || *csv_text(csv, displacement) == '\0') {
         loader->skipped++;
         return STATUS_OK;
     }
@@ -306,7 +315,7 @@ static void print_report(const struct identify_request *request, const struct tr
                  request->file_count, request->file_count == 1 ? "" : "s",
                  travel_method_name(fit->method));
     if (skipped > 0) {
-        (void)printf("%zu more have no lap and were skipped\n", skipped);
+        (void)printf("%zu more are no moves that ended well, and were skipped\n", skipped);
     }
     (void)putchar('\n');
     print_terms(fit);
