@@ -1,7 +1,8 @@
 /* twin/robots/diffdrive.h - the small lab robot with two driven wheels and a lidar: L0Main and
  * L0Lidar on their body. As a robot kind: diffdrive_kind in twin/robots/robot_kinds.h.
  *
- * Here for tests and benchmarks that look inside. Plain data but for the world. Pure.
+ * Here for tests that look inside. Plain data: the world is borrowed, and main_in.params is set
+ * anew before each use, so a robot may be copied between two steps. Pure.
  */
 #ifndef TWIN_ROBOTS_DIFFDRIVE_H
 #define TWIN_ROBOTS_DIFFDRIVE_H

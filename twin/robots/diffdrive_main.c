@@ -136,8 +136,8 @@ static bool start_is_there(const struct efsm_view *v)
     return no_halt(v) && is_ready(v) && !turns_first(v) && !is_far(v, &pose);
 }
 
-/* TURN: within tolerance, or beyond: a step may jump over the tolerance (REFERENCE of the
- * tolerance: docs/model/diffdrive.md, equation 15). */
+/* TURN: within tolerance or beyond the goal: one step may jump over the tolerance
+ * (docs/model/diffdrive.md, part 2). */
 static bool is_turned(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);

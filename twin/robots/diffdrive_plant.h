@@ -1,7 +1,7 @@
 /* twin/robots/diffdrive_plant.h - the body of the differential-drive robot: motors, wheels,
  * encoders, and where it really is.
  *
- * Equations 16 to 20 of docs/model/diffdrive.md. Plain data. Pure.
+ * Equations 14 to 18 of docs/model/diffdrive.md. Plain data. Pure.
  */
 #ifndef TWIN_ROBOTS_DIFFDRIVE_PLANT_H
 #define TWIN_ROBOTS_DIFFDRIVE_PLANT_H
