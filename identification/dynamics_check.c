@@ -3,6 +3,13 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/simulation.h"
+
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
 static const double INCOMPLETE_RATIO = 0.1;
 static const double SATURATED_RATIO = 0.9;
@@ -13,22 +20,109 @@ static const double SIGNAL_RATIO = 5.0;
 static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
 
-static enum status score(const struct model *model, const struct dynamics_fit *fit,
-                         const struct data_set *set, double *const *nu,
-                         struct dynamics_check *check)
+/* Medians are of at most so many values, spread evenly over the recording. */
+enum { SCRATCH = 16384 };
+
+static double mean_of(const double *x, size_t n)
 {
-    enum status st = STATUS_OK;
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        sum += isnan(x[k]) ? 0.0 : x[k];
+    }
+    return n > 0 ? sum / (double)n : 0.0;
+}
+
+/* Sum of products of x with y so many samples earlier, in one run, about their means. */
+static double products(const struct data_set *set, const double *x, double x_mean,
+                       const double *y, double y_mean, size_t lag)
+{
+    double sum = 0.0;
+    for (size_t run = 0; run < set->run_count; run++) {
+        for (size_t k = set->run_start[run] + 1 + lag; k < set->run_start[run + 1]; k++) {
+            sum += (x[k] - x_mean) * (y[k - lag] - y_mean);
+        }
+    }
+    return sum;
+}
+
+/* A model that lacks nothing leaves nothing that efforts could foretell. */
+static void test_inputs(const struct data_set *set, const double *residual,
+                        struct dynamics_axis_check *check)
+{
+    const double mean = mean_of(residual, set->n);
+    const double power = products(set, residual, mean, residual, mean, 0);
+    const double tests = (RESIDUAL_LAGS + 1) * (double)set->axes;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *tau = set->tau[a];
+        const double centre = mean_of(tau, set->n);
+        const double scale = sqrt(products(set, tau, centre, tau, centre, 0) * power);
+        for (size_t lag = 0; lag <= RESIDUAL_LAGS && scale > 0.0; lag++) {
+            const double rho = products(set, residual, mean, tau, centre, lag) / scale;
+            check->input_correlation = fmax(check->input_correlation, fabs(rho));
+        }
+    }
+    check->input_correlation_bound =
+        gsl_cdf_ugaussian_Qinv(0.005 / tests) / sqrt((double)set->n);
+}
+
+static size_t count_outliers(const double *residual, size_t n, double *scratch)
+{
+    const size_t every = n / SCRATCH + 1;
+    size_t used = 0;
+    size_t outliers = 0;
+    for (size_t k = 0; k < n && used < SCRATCH; k += every) {
+        if (!isnan(residual[k])) {
+            scratch[used++] = fabs(residual[k]);
+        }
+    }
+    if (used == 0) {
+        return 0;
+    }
+    gsl_sort(scratch, 1, used);
+    const double sd = 1.4826 * gsl_stats_median_from_sorted_data(scratch, 1, used);
+    for (size_t k = 0; k < n; k++) {
+        outliers += fabs(residual[k]) > 4.0 * sd ? 1 : 0;
+    }
+    return outliers;
+}
+
+/* Computed velocities to what is left of the measured ones. */
+static void subtract(const struct data_set *set, double *const *nu)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        for (size_t k = 0; k < set->n; k++) {
+            nu[a][k] = set->nu[a][k] - nu[a][k];
+        }
+        for (size_t run = 0; run < set->run_count; run++) {
+            nu[a][set->run_start[run]] = (double)NAN;
+        }
+    }
+}
+
+static void score(const struct model *model, const struct dynamics_fit *fit,
+                  const struct data_set *set, double *const *nu, double *scratch,
+                  struct dynamics_check *check)
+{
     check->simulated = simulation_run(model, fit->theta, fit->bias_count, set, false, nu);
-    for (size_t a = 0; a < set->axes && check->simulated && st == STATUS_OK; a++) {
-        check->run[a] = simulation_compare(set, a, nu[a]);
-        st = simulation_residuals(set, a, nu[a], &check->residual[a]);
+    if (!check->simulated) {
+        return;
     }
-    check->simulated =
-        check->simulated && simulation_one_step(model, fit->theta, fit->bias_count, set, nu);
-    for (size_t a = 0; a < set->axes && check->simulated; a++) {
-        check->one_step[a] = simulation_compare(set, a, nu[a]);
+    subtract(set, nu);
+    for (size_t a = 0; a < set->axes; a++) {
+        struct dynamics_axis_check *axis = &check->axis[a];
+        residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count, &axis->run);
+        test_inputs(set, nu[a], axis);
+        axis->outliers = count_outliers(nu[a], set->n, scratch);
     }
-    return st;
+    check->simulated = simulation_one_step(model, fit->theta, fit->bias_count, set, nu);
+    if (!check->simulated) {
+        return;
+    }
+    subtract(set, nu);
+    for (size_t a = 0; a < set->axes; a++) {
+        residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count,
+                           &check->axis[a].one_step);
+    }
 }
 
 enum status dynamics_check_run(const struct model *model, const struct dynamics_fit *fit,
@@ -43,19 +137,17 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
             return STATUS_OK;
         }
     }
-    gsl_vector *memory = gsl_vector_alloc(set->axes * set->n);
+    gsl_vector *memory = gsl_vector_alloc(set->axes * set->n + SCRATCH);
     if (!memory) {
         return STATUS_E_NOMEM;
     }
     for (size_t a = 0; a < set->axes; a++) {
         nu[a] = memory->data + a * set->n;
     }
-    const enum status st = score(model, fit, set, nu, &out);
+    score(model, fit, set, nu, memory->data + set->axes * set->n, &out);
     gsl_vector_free(memory);
-    if (st == STATUS_OK) {
-        *check = out;
-    }
-    return st;
+    *check = out;
+    return STATUS_OK;
 }
 
 static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axis,
@@ -103,7 +195,7 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
                          const struct dynamics_check *check, const struct data_card *card)
 {
     for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
-        const double r2 = check->run[a].r2;
+        const double r2 = check->axis[a].run.r2;
         /* An axis that hardly moves cannot be explained, nor need it be. */
         if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
             continue;

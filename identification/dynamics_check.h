@@ -10,14 +10,21 @@
 
 #include "identification/data_set.h"
 #include "identification/dynamics_fit.h"
-#include "identification/simulation.h"
+#include "identification/residual_test.h"
 #include "twin/base/status.h"
 
+/* One axis. The first sample of each run, where both begin, does not count. */
+struct dynamics_axis_check {
+    struct residual_summary run;      /* simulated from the first sample of each run */
+    struct residual_summary one_step; /* from each sample to the next */
+    double input_correlation;         /* largest of run's residual with an earlier effort */
+    double input_correlation_bound;   /* what 99 % of noise stays below, all lags together */
+    size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
+};
+
 struct dynamics_check {
-    bool simulated; /* else the model could not be, and nothing below is valid */
-    struct simulation_score run[MODEL_AXES_MAX];      /* from the first sample of each run */
-    struct simulation_score one_step[MODEL_AXES_MAX]; /* from each sample to the next */
-    struct residual_report residual[MODEL_AXES_MAX];  /* of run */
+    bool simulated; /* else the model could not be, and axis is not valid */
+    struct dynamics_axis_check axis[MODEL_AXES_MAX];
 };
 
 /* Simulate the fit on a set. Returns STATUS_E_NOMEM with *check untouched, else STATUS_OK. */

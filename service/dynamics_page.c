@@ -43,12 +43,13 @@ static void print_scores(const struct model *model, const char *what,
         return;
     }
     (void)printf("\n  %-22s %10s %10s %8s %8s %8s %9s\n", what, "RMSE", "MAE", "R2", "fit",
-                 "1 step", "lag 1");
+                 "1 step", "residual");
     for (size_t a = 0; a < model->axis_count; a++) {
-        (void)printf("  %-22s %10.4g %10.4g %8.4f %6.1f %% %8.4f %9.2f\n",
-                     model->axes[a].velocity, check->run[a].rmse, check->run[a].mae,
-                     check->run[a].r2, check->run[a].fit_percent, check->one_step[a].r2,
-                     check->residual[a].lag1);
+        const struct dynamics_axis_check *axis = &check->axis[a];
+        (void)printf("  %-22s %10.4g %10.4g %8.4f %6.1f %% %8.4f %9s\n",
+                     model->axes[a].velocity, axis->run.rmse, axis->run.mae, axis->run.r2,
+                     axis->run.fit_percent, axis->one_step.r2,
+                     axis->run.white ? "white" : "not white");
     }
 }
 

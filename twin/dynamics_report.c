@@ -159,46 +159,46 @@ void dynamics_report_card(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-static void write_score(struct json_writer *w, const char *key, const struct model *model,
-                        const struct simulation_score *scores)
+static void write_summary(struct json_writer *w, const char *key,
+                          const struct residual_summary *s)
 {
     json_write_object(w, key);
-    for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_object(w, model->axes[a].velocity);
-        json_write_int(w, "n", (int64_t)scores[a].n);
-        json_write_real(w, "rmse", scores[a].rmse);
-        json_write_real(w, "mae", scores[a].mae);
-        json_write_real(w, "r2", scores[a].r2);
-        json_write_real(w, "fit_percent", scores[a].fit_percent);
-        json_write_close(w);
-    }
+    json_write_int(w, "n", (int64_t)s->n);
+    json_write_real(w, "rmse", s->rmse);
+    json_write_real(w, "mae", s->mae);
+    json_write_real(w, "r2", s->r2);
+    json_write_real(w, "fit_percent", s->fit_percent);
+    json_write_real(w, "mean", s->mean);
+    json_write_real(w, "correlation", s->correlation);
+    json_write_real(w, "runs_z", s->runs_z);
+    json_write_real(w, "ljung_box_p", s->ljung_box_p);
+    json_write_bool(w, "white", s->white);
     json_write_close(w);
 }
 
 void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct dynamics_check *check)
 {
-    if (!check->simulated) {
-        json_write_null(w, "simulated");
-        json_write_null(w, "one_step");
-        json_write_null(w, "residuals");
-        return;
-    }
-    write_score(w, "simulated", model, check->run);
-    write_score(w, "one_step", model, check->one_step);
-    json_write_object(w, "residuals");
-    for (size_t a = 0; a < model->axis_count; a++) {
-        const struct residual_report *r = &check->residual[a];
-        json_write_object(w, model->axes[a].velocity);
-        json_write_real(w, "mean", r->mean);
-        json_write_real(w, "sd", r->sd);
-        json_write_real(w, "lag1", r->lag1);
-        json_write_real(w, "whiteness_p", r->whiteness_p);
-        json_write_real(w, "runs_z", r->runs_z);
-        json_write_real(w, "input_correlation", r->input_correlation);
-        json_write_real(w, "input_correlation_bound", r->input_correlation_bound);
-        json_write_int(w, "outliers", (int64_t)r->outliers);
+    static const char *const parts[] = {"simulated", "one_step", "residuals"};
+    for (size_t part = 0; part < COUNT(parts); part++) {
+        if (!check->simulated) {
+            json_write_null(w, parts[part]);
+            continue;
+        }
+        json_write_object(w, parts[part]);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            const struct dynamics_axis_check *axis = &check->axis[a];
+            const char *name = model->axes[a].velocity;
+            if (part < 2) {
+                write_summary(w, name, part == 0 ? &axis->run : &axis->one_step);
+                continue;
+            }
+            json_write_object(w, name);
+            json_write_real(w, "input_correlation", axis->input_correlation);
+            json_write_real(w, "input_correlation_bound", axis->input_correlation_bound);
+            json_write_int(w, "outliers", (int64_t)axis->outliers);
+            json_write_close(w);
+        }
         json_write_close(w);
     }
-    json_write_close(w);
 }

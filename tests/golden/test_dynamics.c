@@ -3,7 +3,6 @@
 #include "tests/support/check.h"
 
 #include "identification/dynamics_linear.h"
-#include "identification/simulation.h"
 #include "twin/models/usv3.h"
 
 enum { SAMPLES = 1500, COLUMNS = 10 };
