@@ -12,7 +12,7 @@
 #include "identification/spectrum.h"
 #include "identification/triangle.h"
 
-enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX, REWEIGHTS = 4 };
+enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX };
 
 static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
 
@@ -237,13 +237,16 @@ static void describe_columns(struct fitter *f)
     }
 }
 
+/* Weights are found once. An axis that is never pushed has equations without a right side,
+ * which smaller parameters always fit better: weights that followed would take everything to
+ * zero. Derivatives are noisy enough for the first step of that, so they stay pooled. */
 static enum status fit_squares(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes; a++) {
         f->weight[a] = 1.0;
     }
     enum status st = solve_squares(f);
-    for (int i = 0; st == STATUS_OK && !f->options->pooled && i < REWEIGHTS; i++) {
+    if (st == STATUS_OK && f->fit->method >= DYNAMICS_WEAK && !f->options->pooled) {
         reweight(f);
         st = solve_squares(f);
     }
@@ -449,6 +452,9 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
             break;
         }
         memcpy(before, f->theta, sizeof before);
+        if (i > 0) { /* nothing pulls this estimate towards zero */
+            reweight(f);
+        }
         st = solve_instruments(f, rows, &instruments);
         f->fit->iterations = i + 1;
     }

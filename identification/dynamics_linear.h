@@ -21,8 +21,9 @@
 
 struct dynamics_options {
     bool biases;    /* also a constant effort per axis */
-    bool pooled;    /* equations of all axes weigh alike, N as much as N m; else each by the
-                     * inverse of its own residual variance */
+    bool pooled;    /* weak, weak_iv: equations of all axes weigh alike, N as much as N m, as
+                     * they always do with derivatives; else each axis by the inverse of its
+                     * residual variance */
     bool from_rest; /* runs begin at rest; else at what was measured first */
     double half_width_s;  /* of the window of the weak form; > 0; 2 */
     double stride_s;      /* from window to window; > 0; 0.5 */

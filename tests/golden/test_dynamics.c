@@ -152,11 +152,30 @@ static void test_defaults(void)
     }
 }
 
+/* The sway equation has no effort: its residuals are least when everything is zero. Weights
+ * must not follow it there. */
+static void test_no_collapse(void)
+{
+    static struct recording recording;
+    const struct dynamics_options options = dynamics_options_defaults();
+    load("usv_W", true, &recording);
+    for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
+        struct dynamics_fit fit;
+        const char *name = dynamics_method_name((enum dynamics_method)method);
+        CHECK_INT(name,
+                  dynamics_linear_fit(&usv3_model, &recording.set, (enum dynamics_method)method,
+                                      &options, &fit),
+                  STATUS_OK);
+        CHECK(name, fit.theta[0] > 75.0 && fit.theta[1] > 70.0);
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("dynamics", NULL, NULL);
     CU_add_test(suite, "expected", test_expected);
     CU_add_test(suite, "defaults", test_defaults);
+    CU_add_test(suite, "no collapse", test_no_collapse);
     return check_run();
 }
