@@ -47,23 +47,15 @@ struct dynamics_options dynamics_options_defaults(void)
     };
 }
 
-/* Which columns of an axis can be other than zero: those that are, somewhere odd. */
+/* Which columns of an axis can be other than zero. */
 static void find_active(struct fitter *f)
 {
-    double nu[AXES];
-    double nu_dot[AXES];
-    double phi[AXES * MODEL_PARAMETERS_MAX];
+    bool active[AXES * MODEL_PARAMETERS_MAX];
     const size_t n = f->model->parameter_count;
-    for (int sign = -1; sign <= 1; sign += 2) {
-        for (size_t a = 0; a < AXES; a++) {
-            nu[a] = sign * (0.7 + 0.31 * (double)a);
-            nu_dot[a] = sign * (1.1 + 0.17 * (double)a);
-        }
-        f->model->rows(nu, nu_dot, phi);
-        for (size_t a = 0; a < f->axes; a++) {
-            for (size_t i = 0; i < n; i++) {
-                f->active[a][i] = f->active[a][i] || fabs(phi[a * n + i]) > 0.0;
-            }
+    row_source_find_active(f->model, true, active);
+    for (size_t a = 0; a < f->axes; a++) {
+        for (size_t i = 0; i < n; i++) {
+            f->active[a][i] = active[a * n + i];
         }
     }
     for (size_t i = n; i < f->p; i++) {

@@ -24,6 +24,37 @@ static double window_integral(double s)
     return s * (1.0 + z * (-4.0 / 3.0 + z * (6.0 / 5.0 + z * (-4.0 / 7.0 + z / 9.0))));
 }
 
+void row_source_find_active(const struct model *model, bool with_nu_dot, bool *active)
+{
+    double nu[MODEL_AXES_MAX];
+    double nu_dot[MODEL_AXES_MAX];
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t size = model->axis_count * model->parameter_count;
+    memset(active, 0, size * sizeof *active);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
+            nu[a] = sign * (0.7 + 0.31 * (double)a);
+            nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
+        }
+        model->rows(nu, nu_dot, phi);
+        for (size_t i = 0; i < size; i++) {
+            active[i] = active[i] || fabs(phi[i]) > 0.0;
+        }
+    }
+}
+
+static void find_static(struct row_source *rows)
+{
+    bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    row_source_find_active(rows->model, false, active);
+    rows->static_count = 0;
+    for (size_t i = 0; i < rows->model->axis_count * rows->model->parameter_count; i++) {
+        if (active[i]) {
+            rows->static_at[rows->static_count++] = i;
+        }
+    }
+}
+
 static enum status make_window(struct row_source *rows)
 {
     const size_t n = 2 * rows->half + 1;
@@ -146,6 +177,7 @@ enum status row_source_start(struct row_source *rows, const struct model *model,
         rows->half = samples_of(options->half_width_s, set->dt_s, 4, set->n > 8 ? set->n : 8);
         rows->stride = samples_of(options->stride_s, set->dt_s, 1, rows->half);
         find_inertia(rows);
+        find_static(rows);
         st = make_window(rows);
     }
     if (st != STATUS_OK) {
@@ -225,14 +257,18 @@ static void fill_cache(struct row_source *rows, size_t end)
 {
     const struct data_set *set = rows->set;
     const size_t n = 2 * rows->half + 1;
-    const size_t size = rows->model->axis_count * rows->model->parameter_count;
     const double zero[MODEL_AXES_MAX] = {0.0};
     for (size_t k = rows->cached_to; k < end; k++) {
+        double *to = rows->cache->data + (k % n) * rows->static_count;
         double nu[MODEL_AXES_MAX];
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         for (size_t a = 0; a < set->axes; a++) {
             nu[a] = set->nu[a][k];
         }
-        rows->model->rows(nu, zero, rows->cache->data + (k % n) * size);
+        rows->model->rows(nu, zero, phi);
+        for (size_t i = 0; i < rows->static_count; i++) {
+            to[i] = phi[rows->static_at[i]];
+        }
     }
     rows->cached_to = end;
 }
@@ -244,22 +280,26 @@ static void weak_rows(struct row_source *rows, double *phi, double *rhs)
     const struct data_set *set = rows->set;
     const struct model *model = rows->model;
     const size_t n = 2 * rows->half + 1;
-    const size_t size = model->axis_count * model->parameter_count;
+    const size_t count = rows->static_count;
     const size_t first = rows->at - rows->half;
     const double *weight = rows->window->data;
     const double *slope = weight + n;
     const double *cell = slope + n;
     double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
+    double sums[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
     double change[MODEL_AXES_MAX] = {0.0};
     double bias = 0.0;
 
     fill_cache(rows, first + n);
     for (size_t m = 0; m < n; m++) {
-        const double *row = rows->cache->data + ((first + m) % n) * size;
-        for (size_t i = 0; i < size; i++) {
-            narrow[i] += weight[m] * row[i];
+        const double *row = rows->cache->data + ((first + m) % n) * count;
+        for (size_t i = 0; i < count; i++) {
+            sums[i] += weight[m] * row[i];
         }
         bias += cell[m];
+    }
+    for (size_t i = 0; i < count; i++) {
+        narrow[rows->static_at[i]] = sums[i];
     }
     for (size_t a = 0; a < set->axes; a++) {
         rhs[a] = 0.0;

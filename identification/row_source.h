@@ -25,9 +25,12 @@ struct row_source {
     /* What multiplies nu_dot[j] in row a and column i; constant, or parts integration would
      * not hold. */
     double inertia[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX][MODEL_AXES_MAX];
+    /* Entries of Phi0 (axis times parameters plus parameter) that can be other than zero. */
+    size_t static_at[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    size_t static_count;
     double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
     gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
-    gsl_vector *cache;  /* [2 half + 1][axes x parameters] static part of the rows */
+    gsl_vector *cache;  /* [2 half + 1][static_count] static part of the rows */
     size_t cached_to;   /* samples below this one are in the cache */
 };
 
@@ -40,6 +43,10 @@ MUST_USE enum status row_source_start(struct row_source *rows, const struct mode
 /* The next axes equations: phi [axes x p] by rows and rhs [axes], out. False at the end. run is
  * the one they belong to. */
 bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *run);
+
+/* Whether entries of Phi [axes x parameters] can be other than zero: those that are, somewhere
+ * odd. With nu_dot as well, or at rest of accelerations. */
+void row_source_find_active(const struct model *model, bool with_nu_dot, bool *active);
 
 void row_source_rewind(struct row_source *rows);
 void row_source_end(struct row_source *rows);

@@ -78,6 +78,9 @@ static bool make_room(struct rows_in *in)
 static bool is_missing(const char *text)
 {
     static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
+    if (text[0] != '\0' && strchr("0123456789.", text[0] == '-' ? text[1] : text[0])) {
+        return false;
+    }
     for (size_t i = 0; i < COUNT(words); i++) {
         if (strcmp(text, words[i]) == 0) {
             return true;

@@ -1,13 +1,53 @@
 /* Recordings with every fault there is, to data sets; and fits of data that cannot tell. */
 #include "tests/support/check.h"
 
+#include <dlfcn.h>
+
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_vector.h>
+#include <gsl/gsl_vector_ulong.h>
 
 #include "identification/data_set.h"
+#include "identification/dynamics_check.h"
 #include "identification/dynamics_linear.h"
 #include "twin/models/usv3.h"
 
 enum { N = 1200, AXES = 3 };
+
+/* ---- memory that runs out: the program's own definitions come before the library's ---------
+ */
+
+static long allocations_left = -1; /* -1: no end */
+
+static int refuse(void)
+{
+    if (allocations_left == 0) {
+        return 1;
+    }
+    allocations_left -= allocations_left > 0;
+    return 0;
+}
+
+gsl_vector *gsl_vector_alloc(const size_t n)
+{
+    union {
+        void *object;
+        gsl_vector *(*function)(size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
+    return refuse() ? NULL : next.function(n);
+}
+
+gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
+{
+    union {
+        void *object;
+        gsl_vector_ulong *(*function)(size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_ulong_alloc")};
+    return refuse() ? NULL : next.function(n);
+}
+
+/* ---- recordings --------------------------------------------------------------------------
+ */
 
 struct recording {
     double t[2 * N], nu[AXES][2 * N], tau[AXES][2 * N];
@@ -457,6 +497,41 @@ static void test_biases(void)
     data_table_free(&table);
 }
 
+static enum status all_of_it(const struct recording *r, struct data_table *table,
+                             struct dynamics_fit *fit, struct dynamics_check *check)
+{
+    struct data_card card;
+    struct err err = {0};
+    const struct dynamics_options options = dynamics_options_defaults();
+    enum status st = data_table_make(&r->raw, table, &card, &err);
+    if (st != STATUS_OK) {
+        CHECK("said", strstr(err.text, "no memory") != NULL);
+        return st;
+    }
+    st = dynamics_linear_fit(&usv3_model, &table->set, DYNAMICS_WEAK_IV, &options, fit);
+    return st == STATUS_OK ? dynamics_check_run(&usv3_model, fit, &table->set, check) : st;
+}
+
+static void test_no_memory(void)
+{
+    static struct recording r;
+    enum status st = STATUS_E_NOMEM;
+    long n = 0;
+    drive(&r);
+    for (; n < 100 && st == STATUS_E_NOMEM; n++) {
+        struct data_table table = {.memory = NULL};
+        struct dynamics_fit fit;
+        struct dynamics_check check;
+        allocations_left = n;
+        st = all_of_it(&r, &table, &fit, &check);
+        allocations_left = -1;
+        CHECK("no memory", st == STATUS_OK || st == STATUS_E_NOMEM);
+        data_table_free(&table);
+    }
+    CHECK_INT("no memory", st, STATUS_OK);
+    CHECK_INT("allocations", n - 1, 9);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -469,5 +544,6 @@ int main(void)
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "null direction", test_null_direction);
     CU_add_test(suite, "biases", test_biases);
+    CU_add_test(suite, "no memory", test_no_memory);
     return check_run();
 }
