@@ -8,6 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/output_error.h"
 #include "identification/simulation.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
@@ -39,7 +40,8 @@ static double products(const struct data_set *set, const double *x, double x_mea
     double sum = 0.0;
     for (size_t run = 0; run < set->run_count; run++) {
         for (size_t k = set->run_start[run] + 1 + lag; k < set->run_start[run + 1]; k++) {
-            sum += (x[k] - x_mean) * (y[k - lag] - y_mean);
+            const double product = (x[k] - x_mean) * (y[k - lag] - y_mean);
+            sum += isnan(product) ? 0.0 : product;
         }
     }
     return sum;
@@ -99,6 +101,36 @@ static void subtract(const struct data_set *set, double *const *nu)
     }
 }
 
+/* The same for a fit that knows a delay. */
+static enum status score_late(const struct model *model, const struct dynamics_fit *fit,
+                              const struct data_set *set, double *const *nu, double *scratch,
+                              struct dynamics_check *check)
+{
+    struct output_error_report report;
+    const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
+                                                 fit->delay_s, nu, &report);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    check->simulated = true;
+    for (size_t a = 0; a < set->axes; a++) {
+        struct dynamics_axis_check *axis = &check->axis[a];
+        axis->run = report.axis[a];
+        check->simulated = check->simulated && axis->run.n > 0;
+        test_inputs(set, nu[a], axis);
+        axis->outliers = count_outliers(nu[a], set->n, scratch);
+        axis->one_step.r2 = (double)NAN;
+        axis->one_step.rmse = (double)NAN;
+        axis->one_step.mae = (double)NAN;
+        axis->one_step.fit_percent = (double)NAN;
+        axis->one_step.mean = (double)NAN;
+        axis->one_step.correlation = (double)NAN;
+        axis->one_step.runs_z = (double)NAN;
+        axis->one_step.ljung_box_p = (double)NAN;
+    }
+    return STATUS_OK;
+}
+
 static void score(const struct model *model, const struct dynamics_fit *fit,
                   const struct data_set *set, double *const *nu, double *scratch,
                   struct dynamics_check *check)
@@ -144,10 +176,18 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     for (size_t a = 0; a < set->axes; a++) {
         nu[a] = memory->data + a * set->n;
     }
-    score(model, fit, set, nu, memory->data + set->axes * set->n, &out);
+    double *scratch = memory->data + set->axes * set->n;
+    enum status st = STATUS_OK;
+    if (isfinite(fit->delay_s)) {
+        st = score_late(model, fit, set, nu, scratch, &out);
+    } else {
+        score(model, fit, set, nu, scratch, &out);
+    }
     gsl_vector_free(memory);
-    *check = out;
-    return STATUS_OK;
+    if (st == STATUS_OK) {
+        *check = out;
+    }
+    return st;
 }
 
 static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axis,

@@ -15,8 +15,10 @@
 
 /* One axis. The first sample of each run, where both begin, does not count. */
 struct dynamics_axis_check {
-    struct residual_summary run;      /* simulated from the first sample of each run */
-    struct residual_summary one_step; /* from each sample to the next */
+    /* Simulated; from the first sample of each run, or, for a fit with a delay, from the start
+     * that fits best. */
+    struct residual_summary run;
+    struct residual_summary one_step; /* from each sample to the next; n is 0 with a delay */
     double input_correlation;         /* largest of run's residual with an earlier effort */
     double input_correlation_bound;   /* what 99 % of noise stays below, all lags together */
     size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
@@ -27,7 +29,8 @@ struct dynamics_check {
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
 };
 
-/* Simulate the fit on a set. Returns STATUS_E_NOMEM with *check untouched, else STATUS_OK. */
+/* Simulate the fit on a set. Returns STATUS_OK; STATUS_E_NOMEM, or what
+ * output_error_validate() does for a fit with a delay, with *check untouched. */
 MUST_USE enum status dynamics_check_run(const struct model *model,
                                         const struct dynamics_fit *fit,
                                         const struct data_set *set,

@@ -56,7 +56,7 @@ struct dynamics_fit {
     double lo[DYNAMICS_P_MAX], hi[DYNAMICS_P_MAX]; /* 95 %, of the wider error; NaN as theta */
     double covariance[DYNAMICS_P_MAX][DYNAMICS_P_MAX]; /* the one that lo and hi rest on */
     bool identifiable[DYNAMICS_P_MAX]; /* determined, and its error is below half its value */
-    size_t rank;
+    size_t rank;                       /* of p, and one more with a fitted delay */
     double condition; /* of the columns scaled to unit length; inf when the rank is short */
     size_t null_count;
     char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "surge_mass_kg - 0.98 …" */

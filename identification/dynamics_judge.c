@@ -151,7 +151,7 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
     for (size_t i = 0; i < fit->null_count; i++) {
         dynamics_reason(fit, DYNAMICS_MARGINAL, "the data leave free: %s", fit->nulls[i]);
     }
-    if (fit->rank == fit->p && !(fit->condition <= CONDITION_MARGINAL)) {
+    if (fit->rank >= fit->p && !(fit->condition <= CONDITION_MARGINAL)) {
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "scaled condition number %.3g: some regressors are nearly alike",
                         fit->condition);

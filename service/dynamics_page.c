@@ -46,10 +46,13 @@ static void print_scores(const struct model *model, const char *what,
                  "1 step", "residual");
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_axis_check *axis = &check->axis[a];
-        (void)printf("  %-22s %10.4g %10.4g %8.4f %6.1f %% %8.4f %9s\n",
-                     model->axes[a].velocity, axis->run.rmse, axis->run.mae, axis->run.r2,
-                     axis->run.fit_percent, axis->one_step.r2,
-                     axis->run.white ? "white" : "not white");
+        char one_step[32] = "-";
+        if (axis->one_step.n > 0) {
+            (void)snprintf(one_step, sizeof one_step, "%.4f", axis->one_step.r2);
+        }
+        (void)printf("  %-22s %10.4g %10.4g %8.4f %6.1f %% %8s %9s\n", model->axes[a].velocity,
+                     axis->run.rmse, axis->run.mae, axis->run.r2, axis->run.fit_percent,
+                     one_step, axis->run.white ? "white" : "not white");
     }
 }
 
@@ -93,7 +96,12 @@ void dynamics_page_print(const struct identify_result *result)
     }
     print_parameters(result);
     (void)printf("\n  scaled condition number %.3g, %zu equations, rank %zu of %zu\n",
-                 fit->condition, fit->rows, fit->rank, fit->p);
+                 fit->condition, fit->rows, fit->rank,
+                 fit->p + (isfinite(fit->delay_se_s) ? 1 : 0));
+    if (isfinite(fit->delay_s)) {
+        (void)printf("  velocities follow the efforts by %.4g s, error %.2g s\n", fit->delay_s,
+                     fit->delay_se_s);
+    }
     print_scores(model, "simulated", &result->own);
     if (result->is_held_out) {
         print_scores(model, "held out, simulated", &result->held_out);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "identification/dynamics_linear.h"
+#include "identification/dynamics_estimate.h"
 #include "logger/csv.h"
 #include "service/commands.h"
 
@@ -201,7 +201,7 @@ static enum status fit_and_check(const struct identify_request *request,
     const struct model *model = result->kind->model;
     struct dynamics_options options = dynamics_options_defaults();
     options.biases = request->biases;
-    enum status st = dynamics_linear_fit(model, set, method, &options, &result->fit);
+    enum status st = dynamics_estimate(model, set, method, &options, &result->fit);
     st = st == STATUS_OK ? dynamics_check_run(model, &result->fit, set, &result->own) : st;
     if (st != STATUS_OK) {
         return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
@@ -248,10 +248,10 @@ int identify_dynamics(const struct identify_kind *kind, const struct identify_re
 {
     enum dynamics_method method = DYNAMICS_WEAK_IV;
     const char *name = request->method ? request->method : dynamics_method_name(method);
-    if (!dynamics_method_from_name(name, &method) || method > DYNAMICS_WEAK_IV) {
+    if (!dynamics_method_from_name(name, &method) || !dynamics_estimate_knows(method)) {
         (void)fprintf(stderr,
-                      "tandem: identify: unknown method '%s', ols_central, ols_sg, weak and "
-                      "weak_iv are known\n",
+                      "tandem: identify: unknown method '%s', ols_central, ols_sg, weak, "
+                      "weak_iv and output_error are known\n",
                       name);
         return EXIT_USAGE;
     }

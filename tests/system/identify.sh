@@ -94,6 +94,9 @@ refuse 1 'times must be in seconds' $vessel,t=ms "$work/ms.csv"
 "$TANDEM" identify $vessel --json "$W" | cmp - "$work/vessel.json" || fail "other bytes from the same data"
 "$TANDEM" identify $vessel --json --validate "$W" --validate "$W" "$SOURCE/tests/golden/usv_IA.csv" >"$work/other.json"
 "$TANDEM" identify $vessel "$W" >"$work/page"
+"$TANDEM" identify $vessel --json --method output_error "$W" >"$work/simulated.json"
+awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 += 1.5; print }' "$W" >"$work/part.csv"
+"$TANDEM" identify $vessel --json --method output_error --biases "$W" "$work/part.csv" >"$work/biases.json"
 grep -q '^usv3 by weak_iv: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
 # Yaw in deg/s, and a recording in which nothing happens.
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W" >"$work/deg.csv"
@@ -126,6 +129,12 @@ for name, want in zip(vessel["parameters"], truth):
     assert abs(vessel["values"][name] - want) < 3 * vessel["se_hac"][name], name
 assert vessel["verdict"] == "PASS" and len(vessel["identifiable"]) == 9 and vessel["held_out"] is None
 assert vessel["data"]["used"] == 1500 and vessel["provenance"]["files"][0]["bytes"] == 148714
+simulated, biases = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("simulated", "biases"))
+assert simulated["verdict"] == "PASS" and abs(simulated["delay_s"]["value"]) < 3 * simulated["delay_s"]["se"] < 0.01
+for name, want in zip(simulated["parameters"], truth):
+    assert abs(simulated["values"][name] - want) < 3 * simulated["se"][name], name
+assert all(axis["white"] for axis in simulated["fit"]["simulated"].values())
+assert len(biases["parameters"]) == 12 and biases["data"]["runs"] == 2 and abs(biases["values"]["tau_u_n_bias"]) < 1
 assert other["verdict"] != "PASS" and "yaw_quadratic_kgm2" not in other["identifiable"]
 assert other["held_out"]["simulated"]["u_mps"]["n"] == 2998
 PY

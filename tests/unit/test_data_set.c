@@ -9,6 +9,7 @@
 
 #include "identification/data_set.h"
 #include "identification/dynamics_check.h"
+#include "identification/dynamics_estimate.h"
 #include "identification/dynamics_linear.h"
 #include "twin/models/usv3.h"
 
@@ -497,6 +498,33 @@ static void test_biases(void)
     data_table_free(&table);
 }
 
+/* Output error needs a start: where there is none it says so. */
+static void test_estimate(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    struct dynamics_fit fit;
+    const struct dynamics_options options = dynamics_options_defaults();
+    for (int straight = 0; straight <= 1; straight++) {
+        drive(&r);
+        if (straight) {
+            make_straight(&r);
+        }
+        CHECK_INT("estimate", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        CHECK_INT(
+            "estimate",
+            dynamics_estimate(&usv3_model, &table.set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+            STATUS_OK);
+        CHECK_INT("method", fit.method, straight ? DYNAMICS_WEAK_IV : DYNAMICS_OUTPUT_ERROR);
+        CHECK("delay", straight || fabs(fit.delay_s) < 1e-3);
+        CHECK_INT("pem",
+                  dynamics_estimate(&usv3_model, &table.set, DYNAMICS_PEM, &options, &fit),
+                  STATUS_E_ARG);
+        data_table_free(&table);
+    }
+}
+
 static enum status all_of_it(const struct recording *r, struct data_table *table,
                              struct dynamics_fit *fit, struct dynamics_check *check)
 {
@@ -544,6 +572,7 @@ int main(void)
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "null direction", test_null_direction);
     CU_add_test(suite, "biases", test_biases);
+    CU_add_test(suite, "estimate", test_estimate);
     CU_add_test(suite, "no memory", test_no_memory);
     return check_run();
 }

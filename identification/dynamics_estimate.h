@@ -1,0 +1,26 @@
+/* identification/dynamics_estimate.h - one call for every method. */
+#ifndef IDENTIFICATION_DYNAMICS_ESTIMATE_H
+#define IDENTIFICATION_DYNAMICS_ESTIMATE_H
+
+#include <stdbool.h>
+
+#include "identification/data_set.h"
+#include "identification/dynamics_fit.h"
+#include "identification/dynamics_linear.h"
+#include "identification/linear_model.h"
+#include "twin/base/status.h"
+
+/* Whether there is an estimator for it yet. */
+bool dynamics_estimate_knows(enum dynamics_method method);
+
+/* Linear methods directly. output_error starts from weak_iv and also finds the delay between
+ * effort and velocity, from 5 periods early to 20 late; where the start leaves a parameter free
+ * there is nothing to simulate, and the result is the start's with a reason that says so.
+ *
+ * Returns as dynamics_linear_fit() and output_error_fit(). */
+MUST_USE enum status dynamics_estimate(const struct model *model, const struct data_set *set,
+                                       enum dynamics_method method,
+                                       const struct dynamics_options *options,
+                                       struct dynamics_fit *fit);
+
+#endif
