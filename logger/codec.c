@@ -683,10 +683,27 @@ static size_t decode_payload(const struct topic_row *row, const struct message *
     return count;
 }
 
+static bool away_seconds(struct json_scan *s, struct event *e)
+{
+    return scan_stamp(s, &e->away_us);
+}
+
+static bool scan_away(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {{"away_s", true, away_seconds}};
+    e->away_us = LAB_TIME_NONE;
+    return scan_members(s, e, members, COUNT(members), "\"away_s\" is missing") &&
+           (e->away_us >= 0 || json_scan_fail(s, "an \"away_s\" of 0 or more was expected"));
+}
+
 static size_t decode_lab(const char *rest, const struct message *m, struct event *e,
                          codec_emit *emit, void *context)
 {
     const bool start = strcmp(rest, "start") == 0;
+    if (strcmp(rest, "away") == 0) {
+        static const struct topic_row row = {"away", "away", EVENT_AWAY, SIDE_COUNT, scan_away};
+        return decode_payload(&row, m, e, emit, context);
+    }
     if (strcmp(rest, "request") == 0) {
         static const struct topic_row row = {"request", "request", EVENT_REQUEST, SIDE_COUNT,
                                              scan_request};

@@ -29,6 +29,7 @@ const char *event_kind_name(enum event_kind kind)
         [EVENT_ACK] = "ack",
         [EVENT_REQUEST] = "request",
         [EVENT_MALFORMED] = "malformed",
+        [EVENT_AWAY] = "away",
         [EVENT_START] = "start",
         [EVENT_STOP] = "stop",
     };

@@ -35,6 +35,7 @@ enum event_kind {
     EVENT_ACK,        /* the simulator's answer to a parameter set */
     EVENT_REQUEST,    /* a person's or program's wish about parameter sets, by HTTP */
     EVENT_MALFORMED,  /* a message to this pair that is not of the protocol */
+    EVENT_AWAY,       /* nothing was heard for a while: what comes now may have waited */
     EVENT_START,      /* the daemon started: a new run of lab time begins */
     EVENT_STOP,       /* the daemon stopped in good order */
     EVENT_KIND_COUNT
@@ -147,6 +148,7 @@ struct event {
         struct event_ack ack;
         struct event_request request;
         struct event_malformed malformed;
+        int64_t away_us; /* EVENT_AWAY: for how long */
     };
 };
 

@@ -56,8 +56,10 @@ struct entry {
     bool timed_out[SIDE_COUNT];
     int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
     int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
-    double virtual_pace;        /* the simulator's real-time factor; NaN: not known */
-    bool explained_by_pace;     /* AHEAD or BEHIND would be SYNC at pace 1 */
+    int64_t
+        interrupted_us; /* > 0: Tandem was not listening for up to so long, times are its own */
+    double virtual_pace;    /* the simulator's real-time factor; NaN: not known */
+    bool explained_by_pace; /* AHEAD or BEHIND would be SYNC at pace 1 */
     enum verdict verdict;
 };
 

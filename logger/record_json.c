@@ -35,6 +35,9 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     if (timeout_side(entry)) {
         json_write_text(w, "timeout_side", timeout_side(entry));
     }
+    if (entry->interrupted_us > 0) {
+        json_write_seconds(w, "interrupted_s", entry->interrupted_us);
+    }
     if (isfinite(entry->virtual_pace)) {
         json_write_real(w, "virtual_pace", entry->virtual_pace);
     }
@@ -125,6 +128,7 @@ static void write_details(struct json_writer *w, const struct event *event)
         json_write_text(w, "detail", event->malformed.detail);
         break;
     case EVENT_TICK:
+    case EVENT_AWAY:
     case EVENT_START:
     case EVENT_STOP:
     case EVENT_KIND_COUNT:

@@ -61,6 +61,23 @@ static void take_message(void *context, const char *topic, const void *payload, 
     inbox_take(g->inbox, &m, is_telemetry(topic, topic_bytes) ? INBOX_SAMPLE : INBOX_EVENT);
 }
 
+/* What comes next may have waited at the broker, or in the socket of a frozen process: the lab
+ * has to know, so it goes into the journal. */
+static void note_silence(void *context, int64_t silent_us)
+{
+    struct gateway *g = context;
+    char topic[LAB_PREFIX_MAX + 16];
+    char payload[64];
+    struct json_writer w;
+    (void)snprintf(topic, sizeof topic, "%s/$lab/away", g->prefix);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_seconds(&w, "away_s", silent_us);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    inbox_note(g->inbox, topic, payload, w.used);
+}
+
 static enum status connect_client(struct gateway *g, const struct broker_options *broker,
                                   struct err *err)
 {
@@ -88,6 +105,7 @@ static enum status connect_client(struct gateway *g, const struct broker_options
     options.topics = topics;
     options.topic_count = count;
     options.message = take_message;
+    options.silence = note_silence;
     options.context = g;
     return mqtt_client_create(&g->client, &options, err);
 }

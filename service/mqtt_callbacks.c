@@ -301,11 +301,29 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
     mqtt_link_unlock(client);
 }
 
+/* The heartbeat comes back several times a second: a second without anything is an absence. */
+static const int64_t SILENCE_US = 1000000;
+
+static void note_silence(struct mqtt_client *client)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t silent_us = now_us - client->heard_us;
+    client->heard_us = now_us;
+    if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
+        (void)pthread_mutex_lock(&client->delivery);
+        if (!client->closed) {
+            client->options.silence(client->options.context, silent_us);
+        }
+        (void)pthread_mutex_unlock(&client->delivery);
+    }
+}
+
 static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_message *message)
 {
     struct mqtt_client *client = context;
     (void)topic_bytes; /* not 0 only when the topic holds a NUL, which MQTT forbids */
     const size_t bytes = message->payloadlen > 0 ? (size_t)message->payloadlen : 0;
+    note_silence(client);
     if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
         take_heartbeat(client, message->payload, bytes);
     } else if (client->options.message) {

@@ -177,6 +177,7 @@ enum status mqtt_client_create(struct mqtt_client **out,
     init_locks(client);
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
     client->state.heartbeat_rtt_us = -1;
+    client->heard_us = lab_clock_monotonic_us();
     status = take_options(client, options);
     if (status == STATUS_OK) {
         note_address(client);

@@ -35,6 +35,9 @@ typedef void mqtt_client_message(void *context, const char *topic, const void *p
 
 /* connected, subscribed or the error has changed. Same rules as for `message`. */
 typedef void mqtt_client_changed(void *context);
+/* Nothing was heard for so long, not even the own heartbeat: the link was down or the process
+ * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
+typedef void mqtt_client_silence(void *context, int64_t silent_us);
 
 struct mqtt_client_topic {
     const char *filter;
@@ -69,7 +72,8 @@ struct mqtt_client_options {
     size_t topic_count;                     /* <= MQTT_CLIENT_TOPICS_MAX */
     mqtt_client_message *message;           /* NULL when nothing is subscribed */
     mqtt_client_changed *changed;           /* may be NULL */
-    void *context;                          /* handed to both */
+    mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
+    void *context;                          /* handed to all of them */
 };
 
 struct mqtt_client_state {

@@ -10,7 +10,7 @@
 #include "twin/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 2 };
+enum { LAB_LAYOUT = 3 };
 
 /* Smaller labs stay in the caches by themselves. */
 enum { EXPECT_PAIRS_MIN = 32 };
@@ -23,7 +23,11 @@ static const int64_t RESENT_WITHIN_US = 30000000;
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
-    uint64_t outstanding; /* open commands of all pairs */
+    int64_t heard_us;      /* the last event that came from outside; LAB_TIME_NONE before */
+    bool started;          /* and a run of the daemon has begun since */
+    int64_t away_us;       /* how long nobody listened, as of the last such event */
+    int64_t away_until_us; /* what comes up to then may have waited */
+    uint64_t outstanding;  /* open commands of all pairs */
     struct lab_counts counts;
     struct redelivery redelivery;
 };
@@ -154,6 +158,8 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     at += aligned(n * sizeof *lab->place);
     lab->table = (void *)at;
     lab->state->t_us = LAB_TIME_NONE;
+    lab->state->heard_us = LAB_TIME_NONE;
+    lab->state->away_until_us = LAB_TIME_NONE;
     for (size_t i = 0; i < n; i++) {
         pair_init(&lab->pairs[i], &p->pairs[i], (uint32_t)i);
         lab->heap[i] = (struct heap_item){LAB_TIME_MAX, (uint32_t)i};
@@ -210,10 +216,30 @@ static void fire_first(struct lab *lab, const struct effects *fx)
     reorder(lab, i);
 }
 
+/* Messages that waited come in a burst. Some that did not are taken for such: that costs a
+ * verdict, a wrong lap would cost trust. */
+static const int64_t BACKLOG_US = 2000000;
+
+/* Nobody listened: until now, for as long as the event says or since the last message before a
+ * start. */
+static void note_absence(struct lab *lab, const struct event *event)
+{
+    struct lab_state *state = lab->state;
+    state->started = state->started || event->kind == EVENT_START;
+    state->away_us = event->kind == EVENT_AWAY ? event->away_us : 0;
+    if (state->started && state->heard_us != LAB_TIME_NONE &&
+        event->t_us - state->heard_us > state->away_us) {
+        state->away_us = event->t_us - state->heard_us;
+    }
+    state->away_until_us = event->t_us + BACKLOG_US;
+}
+
 static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
                       const struct effects *fx)
 {
     struct pair *pair = &lab->pairs[i];
+    const struct lab_state *state = lab->state;
+    pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
     pair_step(pair, &lab->p.pairs[i], event, fx);
@@ -265,8 +291,12 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     switch (event->kind) {
     case EVENT_TICK:
         return;
+    case EVENT_AWAY:
+        note_absence(lab, event);
+        return;
     case EVENT_START:
         lab->state->counts.starts++;
+        note_absence(lab, event);
         return;
     case EVENT_STOP:
         step_all(lab, event, fx);
@@ -281,6 +311,10 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     case EVENT_MALFORMED:
     case EVENT_KIND_COUNT:
         break;
+    }
+    if (event->kind != EVENT_REQUEST) {
+        lab->state->heard_us = event->t_us;
+        lab->state->started = false;
     }
     const long i = lab_find(lab, event->pair);
     if (i < 0) {

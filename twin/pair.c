@@ -155,6 +155,7 @@ static struct pair_slot *open_slot(const struct pair_run *run)
     pair->outstanding++;
     slot->order = pair->order++;
     slot->t_us = run->t_us;
+    slot->away_us = pair->away_us;
     slot->rotation_rad = c->rotation_rad;
     slot->displacement_m = c->displacement_m;
     memcpy(slot->id, c->id, sizeof slot->id);
@@ -273,6 +274,7 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     char detail[160];
     slot->answered[side] = true;
     slot->reply_us[side] = run->t_us;
+    slot->away_us = run->pair->away_us > slot->away_us ? run->pair->away_us : slot->away_us;
     slot->status[side] = (uint8_t)r->status;
     if (r->source_us != LAB_TIME_NONE) {
         if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
@@ -470,6 +472,7 @@ static void dispatch_event(const struct pair_run *run)
     case EVENT_STOP:
         stop_probes(run->pair);
         break;
+    case EVENT_AWAY:
     case EVENT_START:
     case EVENT_TICK:
     case EVENT_KIND_COUNT:

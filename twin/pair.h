@@ -122,6 +122,7 @@ struct pair_slot {
     int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: not known */
     double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
+    int64_t away_us;                  /* > 0: command or reply may have waited for so long */
     bool differs;
     uint8_t value_count;    /* of the first reply */
     uint16_t value_is_text; /* bit k: value k is text */
@@ -182,6 +183,7 @@ struct pair {
     uint64_t version;      /* changes with every step */
     int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
     uint64_t order;        /* commands so far */
+    int64_t away_us;       /* > 0: what comes now may have waited for so long */
     uint16_t open_mask;    /* bit k: slot k is in use */
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;

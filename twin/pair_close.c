@@ -53,6 +53,9 @@ static enum verdict judge(const struct entry *e, const struct pair_slot *slot,
     if (slot->differs) {
         return VERDICT_INCONSISTENT;
     }
+    if (slot->away_us > 0) {
+        return VERDICT_UNRESOLVED; /* the times are those of the delivery */
+    }
     const int64_t gap_us = e->lag_us < 0 ? -e->lag_us : e->lag_us;
     if (gap_us <= p->sync_tolerance_us) {
         return VERDICT_SYNC;
@@ -110,7 +113,11 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     if (e->answered[SIDE_REAL] && e->answered[SIDE_VIRTUAL]) {
         e->lag_us = e->lap_us[SIDE_REAL] - e->lap_us[SIDE_VIRTUAL];
         e->lag_uncertainty_us = lag_uncertainty_us(pair, slot);
+        if (slot->away_us > 0 && slot->away_us > e->lag_uncertainty_us) {
+            e->lag_uncertainty_us = slot->away_us;
+        }
     }
+    e->interrupted_us = slot->away_us;
     e->verdict = judge(e, slot, p);
     e->virtual_pace = nan("");
     explain_by_pace(pair, p, e);
@@ -177,7 +184,9 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
 {
     struct pair_side *side = &run->pair->side[s];
     row->lap_s[s] = nanf("");
-    if (!e->answered[s] || e->status[s] != REPLY_DONE) {
+    /* A lap that was not watched says nothing; the robot's own clock still does. */
+    const bool unwatched = e->interrupted_us > 0 && e->motion_us[s] == LAB_TIME_NONE;
+    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched) {
         side->moves_excluded++;
         return false;
     }

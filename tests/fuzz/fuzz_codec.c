@@ -151,6 +151,7 @@ static void fuzz_limits(const struct event *e)
         assert(e->echo.probe >= 0);
         break;
     case EVENT_CONNECTION:
+    case EVENT_AWAY:
     case EVENT_START:
     case EVENT_STOP:
         break;

@@ -44,6 +44,7 @@ static void test_kinds(void)
          EVENT_ECHO, SIDE_REAL},
         {"tandem/v1/$lab/start", "{}", 1, EVENT_START, SIDE_COUNT},
         {"tandem/v1/$lab/stop", "{}", 1, EVENT_STOP, SIDE_COUNT},
+        {"tandem/v1/$lab/away", "{\"away_s\":2.5}", 1, EVENT_AWAY, SIDE_COUNT},
         {"tandem/v1/r1/virtual/parameters/ack",
          "{\"version\":3,\"applied\":[\"t0_s\"],\"refused\":[{\"name\":\"x\",\"reason\":"
          "\"unknown\"}]}",

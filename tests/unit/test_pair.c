@@ -397,6 +397,55 @@ static void test_pace(void)
     }
 }
 
+/* Messages that waited while nobody listened: their times are those of the delivery, and the
+ * entry says so instead of a verdict. */
+static void test_absence(void)
+{
+    static struct script s;
+    script_init(&s, 1);
+    script_open(&s);
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    struct event away = script_event("", AT(10), EVENT_AWAY, SIDE_COUNT);
+    away.away_us = 5000000;
+    script_command(&s, "r1", AT(4), "a");
+    lab_step(s.lab, &away, &s.fx);
+    script_reply(&s, "r1", AT(10.001), SIDE_REAL, "a", DONE);
+    struct event e = script_reply_event("r1", AT(10.002), SIDE_VIRTUAL, "a", DONE);
+    e.reply.source_us = AT(1);
+    e.reply.source_start_us = AT(0);
+    lab_step(s.lab, &e, &s.fx);
+    const struct entry *entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+    CHECK_TEXT("no verdict", verdict_name(entry->verdict), "UNRESOLVED");
+    CHECK_INT("for so long", entry->interrupted_us, 5000000);
+    CHECK_INT("uncertain by it", entry->lag_uncertainty_us, 5000000);
+    CHECK_INT("no lap is learnt from",
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_REAL, moves), 0);
+    CHECK_INT("but the robot's own clock is",
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_VIRTUAL, moves), 1);
+
+    script_clear(&s);
+    script_command(&s, "r1", AT(20), "b");
+    script_reply(&s, "r1", AT(21), SIDE_REAL, "b", DONE);
+    script_reply(&s, "r1", AT(21), SIDE_VIRTUAL, "b", DONE);
+    entry = &script_find(&s, EFFECT_ENTRY, 0)->entry;
+    CHECK_TEXT("later all is well", verdict_name(entry->verdict), "SYNC");
+    CHECK_INT("later all is well", entry->interrupted_us, 0);
+
+    /* A restart: the last message before it tells how long at most. */
+    script_clear(&s);
+    const struct event start = script_event("", AT(81), EVENT_START, SIDE_COUNT);
+    lab_step(s.lab, &start, &s.fx);
+    away.t_us = AT(84); /* the broker was slow */
+    away.away_us = 3000000;
+    lab_step(s.lab, &away, &s.fx);
+    script_command(&s, "r1", AT(84.1), "c");
+    script_reply(&s, "r1", AT(84.1), SIDE_REAL, "c", DONE);
+    script_reply(&s, "r1", AT(84.1), SIDE_VIRTUAL, "c", DONE);
+    CHECK_INT("since the last message", script_find(&s, EFFECT_ENTRY, 0)->entry.interrupted_us,
+              63000000);
+    script_close(&s);
+}
+
 static void test_alarm_rate(void)
 {
     static struct script s;
@@ -482,6 +531,7 @@ int main(void)
     CU_add_test(suite, "unresolved", test_unresolved);
     CU_add_test(suite, "clock jump", test_clock_jump);
     CU_add_test(suite, "pace", test_pace);
+    CU_add_test(suite, "absence", test_absence);
     CU_add_test(suite, "alarm rate", test_alarm_rate);
     CU_add_test(suite, "probes", test_probes);
     CU_add_test(suite, "calibration", test_calibration);
