@@ -246,9 +246,11 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
                             "%s",
                             what, fmax(0.0, 100.0 * r2), model->axes[a].velocity);
             dynamics_advise(fit,
-                            "%s: look for a delay, for efforts that are commanded and not "
-                            "measured, or for forces from outside (current, wind, slope)",
-                            model->axes[a].velocity);
+                            "%s: look for %sefforts that are commanded and not measured, or "
+                            "for forces from outside (current, wind, slope)",
+                            model->axes[a].velocity,
+                            isfinite(fit->delay_s) ? ""
+                                                   : "a delay (output_error finds it), for ");
         }
     }
 }
