@@ -197,8 +197,8 @@ static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axi
     const double most = fmax(fabs(nu->min), fabs(nu->max));
     if (limit > 0.0 && most > limit) {
         dynamics_reason(fit, DYNAMICS_FAIL,
-                        "%s reaches %.4g, which no such robot does: is it in another unit "
-                        "(deg/s, mm/s, knots)?",
+                        "%s reaches %.4g, which no such robot does: a wild sample, or another "
+                        "unit (deg/s, mm/s, knots)?",
                         axis->velocity, most);
     }
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {

@@ -194,6 +194,31 @@ static enum status hold_out(const struct identify_request *request,
     return st == STATUS_OK ? st : err_set(err, st, "data", 0, 0, "%s", status_name(st));
 }
 
+/* A fit fails for want of memory, or because of numbers so large that their squares overflow.
+ */
+static enum status explain(const struct identify_result *result, enum status st,
+                           struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const char *name = "";
+    double most = 0.0;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct data_channel *both[] = {&result->card.nu[a], &result->card.tau[a]};
+        for (size_t k = 0; k < COUNT(both); k++) {
+            const double size = fmax(fabs(both[k]->min), fabs(both[k]->max));
+            if (size > most) {
+                most = size;
+                name = k == 0 ? model->axes[a].velocity : model->axes[a].effort;
+            }
+        }
+    }
+    if (st == STATUS_E_MATH && most > 1e9) {
+        return err_set(err, st, "data", 0, 0, "%s reaches %.3g, which cannot be computed with",
+                       name, most);
+    }
+    return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+}
+
 static enum status fit_and_check(const struct identify_request *request,
                                  enum dynamics_method method, const struct data_set *set,
                                  struct identify_result *result, struct err *err)
@@ -204,7 +229,7 @@ static enum status fit_and_check(const struct identify_request *request,
     enum status st = dynamics_estimate(model, set, method, &options, &result->fit);
     st = st == STATUS_OK ? dynamics_check_run(model, &result->fit, set, &result->own) : st;
     if (st != STATUS_OK) {
-        return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+        return explain(result, st, err);
     }
     if (request->validate_count > 0) {
         st = hold_out(request, result, err);

@@ -90,6 +90,8 @@ refuse 1 "$work/text.csv:2:9: column 'u': 'fast' is not a number" --model usv3 "
 refuse 1 'empty' --model usv3 "$work/empty.csv"
 awk -F, '!/^#/ { print $1 * 1000 "," $0 }' "$W" | sed '1i ms,t,Tu,Tv,Tr,u_meas,v_meas,r_meas,a,b,c' >"$work/ms.csv"
 refuse 1 'times must be in seconds' $vessel,t=ms "$work/ms.csv"
+awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } NR % 9 == 0 { $5 = "1e200" } { print }' "$W" >"$work/huge.csv"
+refuse 1 'u_mps reaches 1e+200' $vessel "$work/huge.csv"
 "$TANDEM" identify $vessel --json "$W" >"$work/vessel.json"
 "$TANDEM" identify $vessel --json "$W" | cmp - "$work/vessel.json" || fail "other bytes from the same data"
 "$TANDEM" identify $vessel --json --validate "$W" --validate "$W" "$SOURCE/tests/golden/usv_IA.csv" >"$work/other.json"
@@ -103,6 +105,7 @@ awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W
 "$TANDEM" identify $vessel "$work/deg.csv" >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'another unit' "$work/page" || fail "deg/s: $(head -5 "$work/page")"
 awk 'BEGIN { print "'$body'"; for (k = 0; k < 900; k++) print k / 10 ",5,0,0,0,0,0" }' >"$work/still.csv"
+"$TANDEM" identify --model usv3 --json "$work/still.csv" >"$work/still.json"
 "$TANDEM" identify --model usv3 "$work/still.csv" >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'does not determine\|do not determine' "$work/page" || fail "still: $(head -5 "$work/page")"
 
@@ -135,6 +138,8 @@ for name, want in zip(simulated["parameters"], truth):
     assert abs(simulated["values"][name] - want) < 3 * simulated["se"][name], name
 assert all(axis["white"] for axis in simulated["fit"]["simulated"].values())
 assert len(biases["parameters"]) == 12 and biases["data"]["runs"] == 2 and abs(biases["values"]["tau_u_n_bias"]) < 1
+still = json.load(open(f"{sys.argv[1]}/still.json"))
+assert still["verdict"] == "FAIL" and set(still["values"].values()) == {None} and still["identifiable"] == []
 assert other["verdict"] != "PASS" and "yaw_quadratic_kgm2" not in other["identifiable"]
 assert other["held_out"]["simulated"]["u_mps"]["n"] == 2998
 PY
