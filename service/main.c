@@ -22,7 +22,7 @@ static const struct command commands[] = {
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
     {"config",   "check a lab file and print its effective values",               command_config},
     {"play",     "publish a recording to a broker",                            command_play},
-    {"robot",    "a simulated differential-drive robot on MQTT",               command_robot},
+    {"robot",    "a simulated robot, or a fleet, on MQTT",                   command_robot},
     {"drive",    "command a pair with random moves",                           command_drive},
     {"mission",  "drive a pair along paths, around obstacles, and look around", command_mission},
     {"demo",     "see it work: broker, daemon, robots and driver on loopback", command_demo},
