@@ -1,29 +1,18 @@
 /* Error bars of an output-error fit, ordinary and robust (docs/model/output_error.md, eq. 5 -
  * 7).
  */
+#include "identification/information.h"
 #include "identification/output_error_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include <gsl/gsl_blas.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
 enum { HAC_LAGS_MAX = 4096 };
 
-/* Of the largest singular value of the scaled columns: less is no information. */
-static const double RANK_TOLERANCE = 1e-7;
-/* A parameter's part in a unit null direction from which on it is left open. */
-static const double NULL_PART_MIN = 1e-3;
-
 struct bars {
-    size_t count;                 /* free global unknowns */
-    size_t index[OE_GLOBALS_MAX]; /* theirs */
-    double length[OE_GLOBALS_MAX];
-    gsl_matrix *v;          /* [count x count] right singular vectors of the scaled triangle */
-    gsl_vector *s;          /* [count] */
-    gsl_matrix *covariance; /* [g x g] natural units, of unit weight */
+    struct information information;
     gsl_matrix *meat;       /* [g x g] long-run covariance of the scores */
     gsl_matrix *product;    /* [g x g] */
     gsl_matrix *eliminated; /* [runs axes x g] velocities at the start by global unknowns */
@@ -33,124 +22,21 @@ struct bars {
 static bool bars_alloc(struct bars *bars, const struct oe_work *work, size_t lags)
 {
     const size_t g = work->g;
-    const size_t count = bars->count > 0 ? bars->count : 1;
-    bars->v = gsl_matrix_alloc(count, count);
-    bars->s = gsl_vector_alloc(count);
-    bars->covariance = gsl_matrix_alloc(g, g);
+    const bool told = information_alloc(&bars->information, g, work->free);
     bars->meat = gsl_matrix_alloc(g, g);
     bars->product = gsl_matrix_alloc(g, g);
     bars->eliminated = gsl_matrix_alloc(work->runs * work->n, g);
     bars->scores = gsl_matrix_alloc(lags + 1, g);
-    return bars->v && bars->s && bars->covariance && bars->meat && bars->product &&
-           bars->eliminated && bars->scores;
+    return told && bars->meat && bars->product && bars->eliminated && bars->scores;
 }
 
 static void bars_free(struct bars *bars)
 {
-    gsl_matrix_free(bars->v);
-    gsl_vector_free(bars->s);
-    gsl_matrix_free(bars->covariance);
+    information_free(&bars->information);
     gsl_matrix_free(bars->meat);
     gsl_matrix_free(bars->product);
     gsl_matrix_free(bars->eliminated);
     gsl_matrix_free(bars->scores);
-}
-
-/* Singular values of the triangle with columns of unit length. */
-static enum status decompose(struct oe_work *work, struct bars *bars)
-{
-    const size_t count = bars->count;
-    gsl_matrix_view u = gsl_matrix_submatrix(bars->product, 0, 0, count, count);
-    for (size_t k = 0; k < count; k++) {
-        gsl_vector_const_view column =
-            gsl_matrix_const_subcolumn(work->global, bars->index[k], 0, work->g);
-        const double length = gsl_blas_dnrm2(&column.vector);
-        bars->length[k] = length > 0.0 ? length : 1.0;
-    }
-    /* Columns that are held are empty and their rows hold what the others left there: all rows
-     * of the triangle count, so it is made square again before the decomposition. */
-    gsl_matrix_view square = gsl_matrix_submatrix(work->below, 0, 0, work->g, count);
-    for (size_t k = 0; k < count; k++) {
-        for (size_t i = 0; i < work->g; i++) {
-            gsl_matrix_set(&square.matrix, i, k,
-                           gsl_matrix_get(work->global, i, bars->index[k]) / bars->length[k]);
-        }
-    }
-    gsl_matrix_set_zero(&u.matrix);
-    const enum status st = oe_fold(work, &u.matrix, &square.matrix);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    const int code = gsl_linalg_SV_decomp_jacobi(&u.matrix, bars->v, bars->s);
-    if (code != GSL_SUCCESS) {
-        return code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
-    }
-    return STATUS_OK;
-}
-
-static void set_covariance(struct bars *bars, size_t rank)
-{
-    gsl_matrix_set_zero(bars->covariance);
-    for (size_t a = 0; a < bars->count; a++) {
-        for (size_t b = 0; b < bars->count; b++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < rank; k++) {
-                const double s = gsl_vector_get(bars->s, k);
-                sum += gsl_matrix_get(bars->v, a, k) * gsl_matrix_get(bars->v, b, k) / (s * s);
-            }
-            gsl_matrix_set(bars->covariance, bars->index[a], bars->index[b],
-                           sum / (bars->length[a] * bars->length[b]));
-        }
-    }
-}
-
-/* "surge_mass_kg + 0.98 sway_mass_kg": what may be added to the parameters unseen. */
-static void describe_null(const struct oe_work *work, const struct bars *bars, size_t k,
-                          char text[DYNAMICS_TEXT_MAX])
-{
-    double largest = 0.0;
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t a = 0; a < bars->count; a++) {
-        const double part = gsl_matrix_get(bars->v, a, k) / bars->length[a];
-        largest = fabs(part) > fabs(largest) ? part : largest;
-    }
-    for (size_t a = 0; a < bars->count && used < DYNAMICS_TEXT_MAX; a++) {
-        const double part = gsl_matrix_get(bars->v, a, k) / bars->length[a] / largest;
-        char name[64] = "delay_s";
-        if (fabs(gsl_matrix_get(bars->v, a, k)) < NULL_PART_MIN) {
-            continue;
-        }
-        if (bars->index[a] < work->p) {
-            (void)dynamics_parameter_name(work->model, bars->index[a], name, sizeof name);
-        }
-        const char *sign = part < 0.0 ? "-" : used > 0 ? "+" : "";
-        const int wrote =
-            snprintf(text + used, DYNAMICS_TEXT_MAX - used, "%s%s%s%.3g %s",
-                     used > 0 ? " " : "", sign, *sign ? " " : "", fabs(part), name);
-        used += wrote > 0 ? (size_t)wrote : 0;
-    }
-}
-
-/* What the singular values say; marks what is open with NaN. */
-static void describe_rank(const struct oe_work *work, const struct bars *bars, size_t rank,
-                          bool open[OE_GLOBALS_MAX], struct dynamics_fit *fit)
-{
-    const size_t count = bars->count;
-    fit->rank = rank;
-    fit->condition = rank < count ? HUGE_VAL
-                     : count > 0
-                         ? gsl_vector_get(bars->s, 0) / gsl_vector_get(bars->s, count - 1)
-                         : nan("");
-    for (size_t k = rank; k < count; k++) {
-        for (size_t a = 0; a < count; a++) {
-            open[bars->index[a]] =
-                open[bars->index[a]] || fabs(gsl_matrix_get(bars->v, a, k)) >= NULL_PART_MIN;
-        }
-        if (fit->null_count < DYNAMICS_NULLS_MAX) {
-            describe_null(work, bars, k, fit->nulls[fit->null_count++]);
-        }
-    }
 }
 
 static double root(double variance)
@@ -199,7 +85,8 @@ static void eliminate(struct oe_work *work, struct bars *bars, size_t run, doubl
         gsl_vector_const_view by = gsl_matrix_const_row(&follow.matrix, i);
         gsl_vector_const_view row = gsl_matrix_const_subrow(&inverse.matrix, i, 0, work->n);
         const double own = gsl_blas_dnrm2(&row.vector);
-        (void)gsl_blas_dsymv(CblasUpper, 1.0, bars->covariance, &by.vector, 0.0, &image.vector);
+        (void)gsl_blas_dsymv(CblasUpper, 1.0, bars->information.covariance, &by.vector, 0.0,
+                             &image.vector);
         (void)gsl_blas_ddot(&by.vector, &image.vector, &brought);
         const bool told = fabs(gsl_matrix_get(work->run, top + i, i)) > 0.0;
         fit->initial[run][i] = gsl_matrix_get(work->here.initial, run, i);
@@ -280,10 +167,10 @@ static void sandwich(struct oe_work *work, struct bars *bars)
         add_run(work, bars, r, weight);
     }
     gsl_matrix_view half = gsl_matrix_submatrix(work->below, 0, 0, work->g, work->g);
-    (void)gsl_blas_dsymm(CblasLeft, CblasUpper, 1.0, bars->meat, bars->covariance, 0.0,
-                         &half.matrix);
-    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, bars->covariance, &half.matrix, 0.0,
-                         bars->product);
+    (void)gsl_blas_dsymm(CblasLeft, CblasUpper, 1.0, bars->meat, bars->information.covariance,
+                         0.0, &half.matrix);
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, bars->information.covariance,
+                         &half.matrix, 0.0, bars->product);
 }
 
 /* As many lags as a first-order process with the residuals' correlation asks for (Andrews'
@@ -305,36 +192,30 @@ static size_t choose_lags(const struct oe_work *work, const struct output_error_
 static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics_fit *fit,
                         struct output_error_report *report)
 {
-    bool open[OE_GLOBALS_MAX] = {false};
-    size_t rank = 0;
+    const bool *open = bars->information.open;
     const double residuals = (double)(work->n * work->counted);
     const double left = residuals - (double)work->unknowns;
     const double factor = left > 0.0 ? residuals / left : nan("");
     const size_t delay = work->p;
     enum status st = oe_reduce(work, 0.0, NULL, work->free);
-    if (st == STATUS_OK && bars->count > 0) {
-        st = decompose(work, bars);
+    if (st == STATUS_OK) {
+        st = information_take(&bars->information, work->global);
     }
     if (st != STATUS_OK) {
         return st;
     }
-    while (rank < bars->count &&
-           gsl_vector_get(bars->s, rank) > RANK_TOLERANCE * gsl_vector_get(bars->s, 0)) {
-        rank++;
-    }
-    set_covariance(bars, rank);
-    describe_rank(work, bars, rank, open, fit);
+    information_describe(&bars->information, work->model, fit);
     for (size_t r = 0; r < work->runs; r++) {
         eliminate(work, bars, r, factor, fit);
     }
     sandwich(work, bars);
     for (size_t a = 0; a < work->p; a++) {
-        const double ordinary = factor * gsl_matrix_get(bars->covariance, a, a);
+        const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);
         fit->se[a] = open[a] ? nan("") : root(ordinary);
         fit->se_hac[a] = open[a] ? nan("") : root(factor * gsl_matrix_get(bars->product, a, a));
         fit->theta[a] = open[a] ? nan("") : work->here.theta[a];
         for (size_t b = 0; b < work->p; b++) {
-            const gsl_matrix *of = report->white ? bars->covariance : bars->product;
+            const gsl_matrix *of = report->white ? bars->information.covariance : bars->product;
             fit->covariance[a][b] =
                 open[a] || open[b] ? nan("") : factor * gsl_matrix_get(of, a, b);
         }
@@ -342,7 +223,8 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
     report->delay_se_hac_s = NAN;
     if (work->free[delay] && !open[delay]) {
         fit->delay_s = work->here.delay_s;
-        fit->delay_se_s = root(factor * gsl_matrix_get(bars->covariance, delay, delay));
+        fit->delay_se_s =
+            root(factor * gsl_matrix_get(bars->information.covariance, delay, delay));
         report->delay_se_hac_s = root(factor * gsl_matrix_get(bars->product, delay, delay));
     }
     return STATUS_OK;
@@ -351,12 +233,7 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
 enum status oe_error_bars(struct oe_work *work, struct dynamics_fit *fit,
                           struct output_error_report *report)
 {
-    struct bars bars = {.count = 0};
-    for (size_t j = 0; j < work->g; j++) {
-        if (work->free[j]) {
-            bars.index[bars.count++] = j;
-        }
-    }
+    struct bars bars;
     report->hac_lags = choose_lags(work, report);
     const enum status st = bars_alloc(&bars, work, report->hac_lags)
                                ? fill(work, &bars, fit, report)
