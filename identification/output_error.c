@@ -17,8 +17,6 @@ static const double LAMBDA_FREE = 1e-2;
 static const double STEP_TOLERANCE = 1e-3;
 /* ... and so does what such a step would gain in -2 log likelihood. */
 static const double COST_TOLERANCE = 1e-6;
-/* A positive parameter moves by no more than a factor e in one step. */
-static const double LOG_STEP_MAX = 1.0;
 /* A velocity that runs this many times beyond the largest measured one has run away. */
 static const double RUN_AWAY_RATIO = 100.0;
 /* Of a channel's span: residuals below are rounding. */
@@ -32,49 +30,6 @@ void output_error_defaults(const struct model *model, struct output_error_option
         options->lower[i] = any ? -HUGE_VAL : 0.0;
         options->upper[i] = HUGE_VAL;
     }
-}
-
-/* Moves in its logarithm. */
-static bool is_positive(const struct oe_work *work, size_t i)
-{
-    return i < work->model->parameter_count &&
-           work->model->parameters[i].sign == MODEL_POSITIVE;
-}
-
-static enum status check(const struct model *model, const struct data_set *set,
-                         const double *start, const struct output_error_options *o)
-{
-    const size_t p = model->parameter_count + (o->with_biases ? model->axis_count : 0);
-    if (set->axes != model->axis_count || set->run_count > DATA_RUNS_MAX ||
-        !isfinite(o->delay_s) || !(o->step_s >= 0.0) || !(set->dt_s > 0.0) ||
-        (o->fit_delay && (!(o->delay_s_min <= o->delay_s) || !(o->delay_s <= o->delay_s_max) ||
-                          !isfinite(o->delay_s_max - o->delay_s_min)))) {
-        return STATUS_E_ARG;
-    }
-    for (size_t i = 0; i < p; i++) {
-        if (!isfinite(start[i]) || !(o->lower[i] <= o->upper[i])) {
-            return STATUS_E_ARG;
-        }
-    }
-    if (set->run_count < 1 || set->run_start[set->run_count] == 0) {
-        return STATUS_E_EMPTY;
-    }
-    for (size_t r = 0; r < set->run_count; r++) {
-        if (set->run_start[r] >= set->run_start[r + 1]) {
-            return STATUS_E_EMPTY;
-        }
-        for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
-            bool well = isfinite(set->t_s[k]) &&
-                        (k == set->run_start[r] || set->t_s[k] > set->t_s[k - 1]);
-            for (size_t i = 0; i < set->axes; i++) {
-                well = well && isfinite(set->nu[i][k]) && isfinite(set->tau[i][k]);
-            }
-            if (!well) {
-                return STATUS_E_RANGE;
-            }
-        }
-    }
-    return STATUS_OK;
 }
 
 static bool point_alloc(struct oe_point *point, const struct oe_work *work)
@@ -119,21 +74,19 @@ static void describe(struct oe_work *work, const struct model *model,
 {
     *work = (struct oe_work){.model = model, .set = set, .options = options};
     work->n = model->axis_count;
-    work->p = model->parameter_count + (options->with_biases ? work->n : 0);
-    work->g = work->p + 1;
+    unknowns_set(&work->unknowns, model, options);
+    work->p = work->unknowns.p;
+    work->g = work->unknowns.g;
     work->columns = work->n + work->g + 1;
     work->runs = set->run_count;
     work->rules = (struct trajectory_rules){
         .model = model, .set = set, .with_biases = options->with_biases};
-    work->unknowns = work->runs * work->n;
+    work->free_count = work->runs * work->n;
     for (size_t j = 0; j < work->g; j++) {
-        work->free[j] = j < work->p
-                            ? !options->fixed[j] && options->lower[j] < options->upper[j]
-                            : options->fit_delay && options->delay_s_min < options->delay_s_max;
-        work->unknowns += work->free[j] ? 1 : 0;
+        work->free_count += work->unknowns.free[j] ? 1 : 0;
     }
     for (size_t r = 0; r < work->runs; r++) {
-        const double settled_s = oe_settled_s(work, r);
+        const double settled_s = unknowns_settled_s(&work->unknowns, set, r);
         for (size_t k = set->run_start[r]; k < set->run_start[r + 1]; k++) {
             work->counted += set->t_s[k] >= settled_s ? 1 : 0;
         }
@@ -149,21 +102,13 @@ static void describe(struct oe_work *work, const struct model *model,
     }
 }
 
-/* Where the search begins: inside the bounds, and positive where nothing else makes sense. */
+/* Where the search begins. */
 static void place(struct oe_work *work, const double *start)
 {
     const struct output_error_options *options = work->options;
     const struct data_set *set = work->set;
     struct oe_point *here = &work->here;
-    for (size_t i = 0; i < work->p; i++) {
-        double x = start[i];
-        if (is_positive(work, i) && !(x > 0.0)) {
-            x = x < 0.0 ? -x : 1.0;
-        }
-        here->theta[i] =
-            options->fixed[i] ? start[i] : fmin(fmax(x, options->lower[i]), options->upper[i]);
-    }
-    here->delay_s = options->delay_s;
+    unknowns_place(&work->unknowns, start, &here->values);
     for (size_t r = 0; r < work->runs; r++) {
         const size_t from = set->run_start[r];
         const size_t there = set->run_start[r + 1] - from;
@@ -178,60 +123,25 @@ static void place(struct oe_work *work, const double *start)
     }
     work->rules.step_s = options->step_s > 0.0
                              ? options->step_s
-                             : trajectory_step_s(work->model, here->theta, set);
-}
-
-/* A bound in the way of a step: the unknown is held there for this once. */
-static bool hold(const struct oe_work *work, const double *step, bool *free)
-{
-    const struct output_error_options *o = work->options;
-    bool held = false;
-    for (size_t j = 0; j < work->g; j++) {
-        const double x = j < work->p ? work->here.theta[j] : work->here.delay_s;
-        const double lower = j < work->p ? o->lower[j] : o->delay_s_min;
-        const double upper = j < work->p ? o->upper[j] : o->delay_s_max;
-        if (free[j] && ((x <= lower && step[j] < 0.0) || (x >= upper && step[j] > 0.0))) {
-            free[j] = false;
-            held = true;
-        }
-    }
-    return held;
+                             : trajectory_step_s(work->model, here->values.theta, set);
 }
 
 /* The step from here, and there where it leads. */
 static enum status propose(struct oe_work *work, double lambda, double *length)
 {
-    const struct output_error_options *o = work->options;
     double scale[OE_GLOBALS_MAX];
     double step[OE_GLOBALS_MAX];
     bool free[OE_GLOBALS_MAX];
-    double ratio = 1.0;
-    memcpy(free, work->free, sizeof free);
-    for (size_t j = 0; j < work->g; j++) {
-        scale[j] = j < work->p && is_positive(work, j) ? work->here.theta[j] : 1.0;
-    }
+    memcpy(free, work->unknowns.free, sizeof free);
+    unknowns_scale(&work->unknowns, &work->here.values, scale);
     do {
         const enum status st = oe_step(work, lambda, scale, free, step, length);
         if (st != STATUS_OK) {
             return st;
         }
-    } while (hold(work, step, free));
-    for (size_t j = 0; j < work->p; j++) {
-        if (is_positive(work, j) && fabs(step[j]) * ratio > LOG_STEP_MAX) {
-            ratio = LOG_STEP_MAX / fabs(step[j]);
-        }
-    }
-    for (size_t j = 0; j < work->p; j++) {
-        const double x = work->here.theta[j];
-        const double moved =
-            is_positive(work, j) ? x * exp(ratio * step[j]) : x + ratio * step[j];
-        work->there.theta[j] = free[j] ? fmin(fmax(moved, o->lower[j]), o->upper[j]) : x;
-    }
-    work->there.delay_s = work->here.delay_s;
-    if (free[work->p]) {
-        const double moved = work->here.delay_s + ratio * step[work->p];
-        work->there.delay_s = fmin(fmax(moved, o->delay_s_min), o->delay_s_max);
-    }
+    } while (unknowns_hold(&work->unknowns, &work->here.values, step, free));
+    const double ratio =
+        unknowns_move(&work->unknowns, &work->here.values, step, free, &work->there.values);
     gsl_matrix_memcpy(work->there.initial, work->step);
     gsl_matrix_scale(work->there.initial, ratio);
     gsl_matrix_add(work->there.initial, work->here.initial);
@@ -313,13 +223,9 @@ static void summarise(struct oe_work *work, struct output_error_report *report)
     const double rest = (double)(work->n * work->counted) * (log(2.0 * acos(-1.0)) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
     for (size_t i = 0; i < work->p; i++) {
-        report->at_bound[i] =
-            work->free[i] && (work->here.theta[i] <= work->options->lower[i] ||
-                              work->here.theta[i] >= work->options->upper[i]);
+        report->at_bound[i] = unknowns_at_bound(&work->unknowns, &work->here.values, i);
     }
-    report->delay_at_bound =
-        work->free[work->p] && (work->here.delay_s <= work->options->delay_s_min ||
-                                work->here.delay_s >= work->options->delay_s_max);
+    report->delay_at_bound = unknowns_at_bound(&work->unknowns, &work->here.values, work->p);
     report->evaluations = work->evaluations;
     report->step_s = work->rules.step_s;
 }
@@ -345,12 +251,12 @@ static void judge(const struct oe_work *work, const struct output_error_report *
         if (report->at_bound[i]) {
             dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its bound %.4g",
                             dynamics_parameter_name(work->model, i, name, sizeof name),
-                            work->here.theta[i]);
+                            work->here.values.theta[i]);
         }
     }
     if (report->delay_at_bound) {
         dynamics_reason(fit, DYNAMICS_MARGINAL, "delay_s stands at its bound %.4g",
-                        work->here.delay_s);
+                        work->here.values.delay_s);
     }
 }
 
@@ -367,7 +273,7 @@ static enum status run(struct oe_work *work, const double *start, struct dynamic
     report->delay_se_hac_s = NAN;
     if (!isfinite(work->here.cost)) {
         fit->stop = DYNAMICS_STOP_DIVERGED;
-        memcpy(fit->theta, work->here.theta, work->p * sizeof *start);
+        memcpy(fit->theta, work->here.values.theta, work->p * sizeof *start);
         gsl_matrix_set_all(work->residual, NAN);
         dynamics_reason(fit, DYNAMICS_FAIL,
                         "the model runs away from the recording: wrong units, signs or start?");
@@ -396,7 +302,7 @@ enum status output_error_fit(const struct model *model, const struct data_set *s
                              struct output_error_report *report)
 {
     assert(model && set && start && options && fit && report);
-    enum status st = check(model, set, start, options);
+    enum status st = unknowns_check(model, set, start, options);
     if (st != STATUS_OK) {
         return st;
     }

@@ -22,7 +22,7 @@ struct bars {
 static bool bars_alloc(struct bars *bars, const struct oe_work *work, size_t lags)
 {
     const size_t g = work->g;
-    const bool told = information_alloc(&bars->information, g, work->free);
+    const bool told = information_alloc(&bars->information, g, work->unknowns.free);
     bars->meat = gsl_matrix_alloc(g, g);
     bars->product = gsl_matrix_alloc(g, g);
     bars->eliminated = gsl_matrix_alloc(work->runs * work->n, g);
@@ -132,7 +132,7 @@ static void slide(struct bars *bars, size_t place, const double *score, double *
 
 static void add_run(struct oe_work *work, struct bars *bars, size_t run, const double *weight)
 {
-    const double settled_s = oe_settled_s(work, run);
+    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
     const double zero[OE_GLOBALS_MAX] = {0.0};
     double window[OE_GLOBALS_MAX] = {0.0};
     double score[OE_GLOBALS_MAX];
@@ -140,7 +140,8 @@ static void add_run(struct oe_work *work, struct bars *bars, size_t run, const d
     size_t place = 0;
     bool more = true;
     gsl_matrix_set_zero(bars->scores);
-    trajectory_begin(&walk, &work->rules, run, work->here.theta, work->here.delay_s,
+    trajectory_begin(&walk, &work->rules, run, work->here.values.theta,
+                     work->here.values.delay_s,
                      gsl_matrix_const_ptr(work->here.initial, run, 0));
     while (more) {
         if (work->set->t_s[walk.at] >= settled_s) {
@@ -194,10 +195,10 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
 {
     const bool *open = bars->information.open;
     const double residuals = (double)(work->n * work->counted);
-    const double left = residuals - (double)work->unknowns;
+    const double left = residuals - (double)work->free_count;
     const double factor = left > 0.0 ? residuals / left : nan("");
     const size_t delay = work->p;
-    enum status st = oe_reduce(work, 0.0, NULL, work->free);
+    enum status st = oe_reduce(work, 0.0, NULL, work->unknowns.free);
     if (st == STATUS_OK) {
         st = information_take(&bars->information, work->global);
     }
@@ -213,7 +214,7 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
         const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);
         fit->se[a] = open[a] ? nan("") : root(ordinary);
         fit->se_hac[a] = open[a] ? nan("") : root(factor * gsl_matrix_get(bars->product, a, a));
-        fit->theta[a] = open[a] ? nan("") : work->here.theta[a];
+        fit->theta[a] = open[a] ? nan("") : work->here.values.theta[a];
         for (size_t b = 0; b < work->p; b++) {
             const gsl_matrix *of = report->white ? bars->information.covariance : bars->product;
             fit->covariance[a][b] =
@@ -221,8 +222,8 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
         }
     }
     report->delay_se_hac_s = NAN;
-    if (work->free[delay] && !open[delay]) {
-        fit->delay_s = work->here.delay_s;
+    if (work->unknowns.free[delay] && !open[delay]) {
+        fit->delay_s = work->here.values.delay_s;
         fit->delay_se_s =
             root(factor * gsl_matrix_get(bars->information.covariance, delay, delay));
         report->delay_se_hac_s = root(factor * gsl_matrix_get(bars->product, delay, delay));

@@ -14,13 +14,13 @@
 
 #include "identification/output_error.h"
 #include "identification/trajectory.h"
+#include "identification/unknowns.h"
 
-enum { OE_BLOCK_ROWS = 64, OE_GLOBALS_MAX = DYNAMICS_P_MAX + 1 };
+enum { OE_BLOCK_ROWS = 64, OE_GLOBALS_MAX = INFORMATION_MAX };
 
 /* One set of values of all unknowns, and what the simulation from there gives. */
 struct oe_point {
-    double theta[DYNAMICS_P_MAX]; /* parameters, biases */
-    double delay_s;
+    struct unknown_values values;
     gsl_matrix *initial;   /* [runs x axes] */
     gsl_matrix *triangles; /* [runs axes columns x columns]: of each run and axis, unweighted */
     double rss[MODEL_AXES_MAX];
@@ -31,6 +31,7 @@ struct oe_work {
     const struct model *model;
     const struct data_set *set;
     const struct output_error_options *options;
+    struct unknowns unknowns;
     struct trajectory_rules rules;
     size_t n;       /* axes */
     size_t p;       /* parameters and biases */
@@ -38,9 +39,8 @@ struct oe_work {
     size_t columns; /* n + g + 1 */
     size_t runs;
     size_t counted;                /* residuals of one axis */
-    size_t unknowns;               /* that are free, velocities at the start included */
+    size_t free_count;             /* unknowns, velocities at the start included */
     double floor2[MODEL_AXES_MAX]; /* a residual variance below it is none */
-    bool free[OE_GLOBALS_MAX];
     size_t evaluations;
     gsl_matrix *block;     /* [axes OE_BLOCK_ROWS x columns] rows on their way to triangles */
     gsl_matrix *reflector; /* [columns x columns] */
@@ -51,9 +51,6 @@ struct oe_work {
     gsl_matrix *residual;  /* [axes x set->n] */
     struct oe_point here, there;
 };
-
-/* The time before which a run's samples take no part: their efforts may be unknown. */
-double oe_settled_s(const struct oe_work *work, size_t run);
 
 double oe_weight(const struct oe_work *work, const struct oe_point *point, size_t axis);
 

@@ -12,14 +12,6 @@ static enum status failure(int gsl_code)
     return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
 }
 
-double oe_settled_s(const struct oe_work *work, size_t run)
-{
-    const struct output_error_options *options = work->options;
-    const double delay_s = options->fit_delay ? options->delay_s_max : options->delay_s;
-    const double from_s = work->set->t_s[work->set->run_start[run]];
-    return delay_s > 0.0 ? from_s + delay_s : from_s;
-}
-
 double oe_weight(const struct oe_work *work, const struct oe_point *point, size_t axis)
 {
     return 1.0 / fmax(point->rss[axis] / (double)work->counted, work->floor2[axis]);
@@ -73,10 +65,10 @@ static void add_sample(struct oe_work *work, struct oe_point *point,
 static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t run,
                             bool *ran_away)
 {
-    const double settled_s = oe_settled_s(work, run);
+    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
     struct trajectory walk;
     size_t rows = 0;
-    trajectory_begin(&walk, &work->rules, run, point->theta, point->delay_s,
+    trajectory_begin(&walk, &work->rules, run, point->values.theta, point->values.delay_s,
                      gsl_matrix_const_ptr(point->initial, run, 0));
     for (;;) {
         if (work->set->t_s[walk.at] >= settled_s) {
@@ -133,10 +125,11 @@ void oe_residuals(struct oe_work *work)
     work->rules.sensitive = false;
     gsl_matrix_set_all(work->residual, NAN);
     for (size_t r = 0; r < work->runs; r++) {
-        const double settled_s = oe_settled_s(work, r);
+        const double settled_s = unknowns_settled_s(&work->unknowns, work->set, r);
         struct trajectory walk;
         bool more = true;
-        trajectory_begin(&walk, &work->rules, r, work->here.theta, work->here.delay_s,
+        trajectory_begin(&walk, &work->rules, r, work->here.values.theta,
+                         work->here.values.delay_s,
                          gsl_matrix_const_ptr(work->here.initial, r, 0));
         while (more) {
             for (size_t i = 0; i < work->n && work->set->t_s[walk.at] >= settled_s; i++) {

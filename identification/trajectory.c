@@ -16,13 +16,14 @@ size_t trajectory_columns(const struct trajectory_rules *rules)
     return n + rules->model->parameter_count + (rules->with_biases ? n : 0) + 1;
 }
 
-/* What drives the model: the effort that acts, less the constant one. */
+/* What drives the model: the efforts that act, less the constant ones. */
 static void set_effort(const struct trajectory *walk, double *tau)
 {
     const struct trajectory_rules *rules = walk->rules;
     const double *bias = walk->theta + rules->model->parameter_count;
     for (size_t i = 0; i < rules->model->axis_count; i++) {
-        tau[i] = rules->set->tau[i][walk->effort] - (rules->with_biases ? bias[i] : 0.0);
+        tau[i] = rules->set->tau[i][walk->effort] + walk->push[i] -
+                 (rules->with_biases ? bias[i] : 0.0);
     }
 }
 
@@ -172,12 +173,21 @@ static void pass_edge(struct trajectory *walk)
     }
 }
 
+void trajectory_linearise(struct trajectory *walk)
+{
+    const size_t n = walk->rules->model->axis_count;
+    const size_t m = trajectory_columns(walk->rules);
+    memset(walk->by, 0, sizeof walk->by);
+    for (size_t i = 0; walk->rules->sensitive && i < n; i++) {
+        walk->by[i * m + i] = 1.0;
+    }
+}
+
 void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *rules, size_t run,
                       const double *theta, double delay_s, const double *nu_0)
 {
     const size_t n = rules->model->axis_count;
-    const size_t m = trajectory_columns(rules);
-    assert(n <= MODEL_AXES_MAX && m <= TRAJECTORY_COLUMNS_MAX);
+    assert(n <= MODEL_AXES_MAX && trajectory_columns(rules) <= TRAJECTORY_COLUMNS_MAX);
     walk->rules = rules;
     walk->theta = theta;
     walk->delay_s = delay_s;
@@ -186,10 +196,8 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     walk->at = walk->from;
     walk->effort = walk->from;
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
-    memset(walk->by, 0, sizeof walk->by);
-    for (size_t i = 0; rules->sensitive && i < n; i++) {
-        walk->by[i * m + i] = 1.0;
-    }
+    memset(walk->push, 0, sizeof walk->push);
+    trajectory_linearise(walk);
     /* Edges that lie before the first sample have no part in what follows. */
     while (next_edge_s(walk) <= rules->set->t_s[walk->from]) {
         walk->effort++;

@@ -45,6 +45,7 @@ struct trajectory {
     size_t at;           /* the sample of nu and by */
     size_t effort;       /* the row of tau that acts */
     double nu[MODEL_AXES_MAX];
+    double push[MODEL_AXES_MAX]; /* efforts beside the recorded ones; zero at the beginning */
     /* [axis_count x columns] by rows: d(nu) / d(nu_0, theta, biases, delay). Zero when not
      * wanted. */
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
@@ -57,6 +58,9 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
 /* On to the next sample, which there must be (at + 1 < end). False when the velocities ran
  * away: the walk is over then. */
 MUST_USE bool trajectory_next(struct trajectory *walk);
+
+/* Sensitivities are from here on those to the present velocities and to what acts later. */
+void trajectory_linearise(struct trajectory *walk);
 
 /* The longest step for which Runge-Kutta follows the set closely: half the time constant of the
  * fastest motion at the measured velocities, and not above the sample time. > 0. */
