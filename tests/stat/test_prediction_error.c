@@ -1,0 +1,159 @@
+/* Prediction error on known truth, with forces that nobody measures and without: bias, error
+ * bars, and what output error makes of the same draws. Prints the table of
+ * docs/model/prediction_error.md. TANDEM_RUNS sets the number of draws (default 10; 100 are
+ * those of the page). */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/prediction_error.h"
+#include "tests/support/usv_truth.h"
+
+enum { RUNS_DEFAULT = 10, P = USV3_PARAMETERS, N = USV3_AXES };
+
+/* Gauss-Markov forces: N, N, N m, and for how long they last. */
+static const double force_sd[N] = {3.0, 3.0, 2.0};
+static const double force_time_s = 1.0;
+
+static const double *truth;
+static struct usv_record record;
+static unsigned seed;
+static size_t runs;
+
+struct outcome {
+    double error[P], error2[P], inside[P];
+};
+
+static void draw_forces(uint64_t *state)
+{
+    static double force[USV_SAMPLES][N];
+    const double kept = exp(-0.1 / force_time_s);
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        for (size_t i = 0; i < N; i++) {
+            const double fresh = force_sd[i] * usv_normal(state);
+            force[k][i] =
+                k == 0 ? fresh : kept * force[k - 1][i] + sqrt(1.0 - kept * kept) * fresh;
+        }
+    }
+    usv_drive(&record, truth, 0.0, force);
+}
+
+static void add(struct outcome *o, const struct dynamics_fit *fit, const double *se)
+{
+    for (size_t i = 0; i < P; i++) {
+        const double e = fit->theta[i] / truth[i] - 1.0;
+        o->error[i] += e;
+        o->error2[i] += e * e;
+        o->inside[i] += fabs(fit->theta[i] - truth[i]) <= 1.959964 * se[i] ? 1.0 : 0.0;
+    }
+}
+
+static double print(const char *row, const struct outcome *o)
+{
+    const double n = (double)runs;
+    double mean = 0.0;
+    (void)printf("%-22s bias %%    ", row);
+    for (size_t i = 0; i < P; i++) {
+        (void)printf(" %7.2f", 100.0 * o->error[i] / n);
+    }
+    (void)printf("\n%-22s rmse %%    ", "");
+    for (size_t i = 0; i < P; i++) {
+        (void)printf(" %7.2f", 100.0 * sqrt(o->error2[i] / n));
+    }
+    (void)printf("\n%-22s coverage %%", "");
+    for (size_t i = 0; i < P; i++) {
+        mean += o->inside[i] / n / P;
+        (void)printf(" %7.1f", 100.0 * o->inside[i] / n);
+    }
+    (void)printf("   mean %.1f\n", 100.0 * mean);
+    return mean;
+}
+
+static void repeat(bool with_forces)
+{
+    static struct dynamics_fit fit;
+    struct output_error_options options;
+    struct output_error_report simulated;
+    struct prediction_error_report report;
+    struct outcome ordinary = {.error = {0.0}};
+    struct outcome robust = {.error = {0.0}};
+    struct outcome foretold = {.error = {0.0}};
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    double white = 0.0;
+    double white_simulated = 0.0;
+    double noise[2 * N + 1] = {0.0};
+    output_error_defaults(&usv3_model, &options);
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    for (size_t run = 0; run < runs; run++) {
+        if (with_forces) {
+            draw_forces(&state);
+        }
+        usv_measure(&record, &state);
+        const struct data_set set = usv_set(&record);
+        CU_ASSERT_EQUAL_FATAL(
+            output_error_fit(&usv3_model, &set, truth, &options, NULL, &fit, &simulated),
+            STATUS_OK);
+        add(&ordinary, &fit, fit.se);
+        add(&robust, &fit, fit.se_hac);
+        white_simulated += simulated.white ? 1.0 : 0.0;
+        double start[P];
+        memcpy(start, fit.theta, sizeof start);
+        CU_ASSERT_EQUAL_FATAL(
+            prediction_error_fit(&usv3_model, &set, start, &options, NULL, NULL, &fit, &report),
+            STATUS_OK);
+        CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
+        add(&foretold, &fit, fit.se);
+        white += report.white ? 1.0 : 0.0;
+        for (size_t i = 0; i < N; i++) {
+            noise[i] += report.noise.velocity_sd[i] / (double)runs;
+            noise[N + i] += report.noise.force_sd[i] / (double)runs;
+        }
+        noise[(size_t)2 * N] += report.noise.force_time_s / (double)runs;
+    }
+    (void)printf("\n%s forces, %zu draws; white: simulated %.0f %%, innovations %.0f %%\n",
+                 with_forces ? "with" : "without", runs, 100.0 * white_simulated / (double)runs,
+                 100.0 * white / (double)runs);
+    (void)printf("noise found: %.4f %.4f %.4f, forces %.2f %.2f %.2f for %.2f s\n", noise[0],
+                 noise[1], noise[2], noise[3], noise[4], noise[5], noise[6]);
+    (void)print("output error", &ordinary);
+    const double sandwich = print("output error, robust", &robust);
+    const double mean = print("prediction error", &foretold);
+    /* Levels for 100 draws of nine intervals each, which depend on each other; fewer wander. */
+    const double slack = runs >= 100 ? 0.0 : 0.5 / sqrt((double)runs);
+    CHECK("coverage", mean >= 0.90 - slack && mean <= 0.99 + slack);
+    CHECK("robust coverage", sandwich >= 0.80 - slack);
+    CHECK("white", white >= (0.95 - slack) * (double)runs);
+    for (size_t i = 0; i < P; i++) {
+        const double se = sqrt(foretold.error2[i] / (double)runs / (double)runs);
+        CHECK_NEAR("bias", foretold.error[i] / (double)runs, 0.0, 0.0, 4.0 * se);
+        CHECK("efficient",
+              !with_forces || runs < 50 || foretold.error2[i] < ordinary.error2[i]);
+    }
+}
+
+static void test_forces(void)
+{
+    repeat(true);
+}
+
+static void test_no_forces(void)
+{
+    repeat(false);
+}
+
+int main(void)
+{
+    const char *text = getenv("TANDEM_RUNS");
+    (void)gsl_set_error_handler_off();
+    truth = usv3_vessel_find("wamv")->theta;
+    seed = check_seed(20240601);
+    runs = text && *text ? (size_t)strtoul(text, NULL, 10) : RUNS_DEFAULT;
+    runs = runs > 0 ? runs : RUNS_DEFAULT;
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("prediction error", NULL, NULL);
+    CU_add_test(suite, "forces", test_forces);
+    CU_add_test(suite, "no forces", test_no_forces);
+    return check_run();
+}
