@@ -26,8 +26,11 @@ static const double LAMBDA_FREE = 1e-2;
 /* As in output error: of every standard error, and of -2 log likelihood. */
 static const double STEP_TOLERANCE = 1e-3;
 static const double COST_TOLERANCE = 1e-6;
-/* A step this short that does not help is as good as none. */
+/* Steps leave out what the covariances do with the parameters, which begins to show near the
+ * minimum: a step this short that does not help ends the search, and one as short as the
+ * second does so when none in its direction helps. */
 static const double STEP_USELESS = 0.05;
+static const double STEP_STALLED = 0.3;
 /* Forces tried first: these shares of the forces that the model itself has. */
 static const double SCALE_LEAST = 1e-4;
 static const double SCALE_FACTOR = 3.0;
@@ -280,6 +283,7 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
 {
     const struct output_error_options *o = work->filter.unknowns.options;
     double lambda = LAMBDA_START;
+    double free_length = HUGE_VAL;
     *stop = DYNAMICS_STOP_LIMIT;
     for (; *iterations < o->iterations_max; (*iterations)++) {
         struct prediction_pass pass = {.triangle = work->next};
@@ -299,6 +303,7 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
         if (st != STATUS_OK) {
             return st;
         }
+        free_length = lambda <= LAMBDA_FREE ? length : free_length;
         const double gain = work->cost - pass.cost;
         if (gain >= 0.0) {
             move(work, pass.cost);
@@ -308,15 +313,14 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
             }
             lambda = fmax(0.2 * lambda, LAMBDA_MIN);
         } else if (lambda <= LAMBDA_FREE && length <= STEP_USELESS) {
-            /* The step leaves out what the covariances do with the parameters: so near the
-             * minimum that begins to show. */
             *stop = DYNAMICS_STOP_CONVERGED;
             return STATUS_OK;
         } else {
             lambda *= 10.0;
         }
         if (lambda > LAMBDA_MAX) {
-            *stop = DYNAMICS_STOP_STALLED;
+            *stop =
+                free_length <= STEP_STALLED ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_STALLED;
             return STATUS_OK;
         }
     }
