@@ -147,7 +147,10 @@ void information_describe(const struct information *information, const struct mo
 {
     const size_t count = information->count;
     const gsl_vector *s = information->s;
-    fit->rank = information->rank;
+    /* The fit's rank is that of its parameters; the delay is beside them. */
+    const size_t delay = information->g - 1;
+    const bool has_delay = count > 0 && information->index[count - 1] == delay;
+    fit->rank = information->rank - (has_delay && !information->open[delay] ? 1 : 0);
     if (count > 0) {
         fit->condition = information->rank < count
                              ? HUGE_VAL

@@ -6,7 +6,7 @@
 
 #include "identification/output_error_parts.h"
 
-enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 6 };
+enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
 static const double LAMBDA_START = 1e-4;
 static const double LAMBDA_MIN = 1e-12;

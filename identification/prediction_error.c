@@ -16,7 +16,7 @@ enum {
     SWEEPS_LATER = 1,
     ROUNDS = 2, /* of noise and parameters in turn */
     SCALES = 9,
-    FINER_MAX = 6
+    FINER_MAX = 3
 };
 
 static const double LAMBDA_START = 1e-4;
@@ -279,6 +279,20 @@ static void move(struct pe_work *work, double cost)
     work->cost = cost;
 }
 
+/* A step that did not help: whether the search is over, and why. */
+static bool give_up(double lambda, double length, double free_length, enum dynamics_stop *stop)
+{
+    if (lambda <= LAMBDA_FREE && length <= STEP_USELESS) {
+        *stop = DYNAMICS_STOP_CONVERGED;
+        return true;
+    }
+    if (10.0 * lambda > LAMBDA_MAX) {
+        *stop = free_length <= STEP_STALLED ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_STALLED;
+        return true;
+    }
+    return false;
+}
+
 static enum status search(struct pe_work *work, size_t *iterations, enum dynamics_stop *stop)
 {
     const struct output_error_options *o = work->filter.unknowns.options;
@@ -312,16 +326,10 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
                 return STATUS_OK;
             }
             lambda = fmax(0.2 * lambda, LAMBDA_MIN);
-        } else if (lambda <= LAMBDA_FREE && length <= STEP_USELESS) {
-            *stop = DYNAMICS_STOP_CONVERGED;
+        } else if (give_up(lambda, length, free_length, stop)) {
             return STATUS_OK;
         } else {
             lambda *= 10.0;
-        }
-        if (lambda > LAMBDA_MAX) {
-            *stop =
-                free_length <= STEP_STALLED ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_STALLED;
-            return STATUS_OK;
         }
     }
     return STATUS_OK;
@@ -540,15 +548,13 @@ static bool noise_is_well(const struct model *model, const struct prediction_noi
 enum status prediction_error_fit(const struct model *model, const struct data_set *set,
                                  const double *start,
                                  const struct output_error_options *options,
-                                 const struct prediction_noise *noise, double *const *residual,
-                                 struct dynamics_fit *fit,
+                                 const struct prediction_noise *noise, struct dynamics_fit *fit,
                                  struct prediction_error_report *report)
 {
     assert(model && set && start && options && fit && report);
-    enum status st = unknowns_check(model, set, start, options);
-    if (st == STATUS_OK && noise && !noise_is_well(model, noise)) {
-        st = STATUS_E_ARG;
-    }
+    enum status st = noise && !noise_is_well(model, noise)
+                         ? STATUS_E_ARG
+                         : unknowns_check(model, set, start, options);
     if (st != STATUS_OK) {
         return st;
     }
@@ -564,10 +570,6 @@ enum status prediction_error_fit(const struct model *model, const struct data_se
     if (st == STATUS_OK) {
         *fit = out;
         *report = told;
-        for (size_t i = 0; residual && i < work.filter.n; i++) {
-            memcpy(residual[i], gsl_matrix_const_ptr(work.filter.residual, i, 0),
-                   set->n * sizeof *residual[i]);
-        }
     }
     information_free(&information);
     work_free(&work);

@@ -39,8 +39,7 @@ struct prediction_error_report {
 };
 
 /* Fit. start and options as for output_error_fit(), whose result is a good start. noise: known,
- * or NULL to have it found. residual: of one-step predictions; NaN where there is none, as at
- * the first sample of a run.
+ * or NULL to have it found.
  *
  * fit: se_hac is not computed, initial is the filter's first state.
  *
@@ -50,7 +49,7 @@ MUST_USE enum status prediction_error_fit(const struct model *model, const struc
                                           const double *start,
                                           const struct output_error_options *options,
                                           const struct prediction_noise *noise,
-                                          double *const *residual, struct dynamics_fit *fit,
+                                          struct dynamics_fit *fit,
                                           struct prediction_error_report *report);
 
 #endif

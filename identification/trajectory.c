@@ -9,6 +9,8 @@ enum { PIECE_STEPS_MAX = 10000 };
 /* Of a step times the fastest rate: the error of one Runge-Kutta step is then below 3e-4 of
  * what changes in it. */
 static const double STEP_RATE_MAX = 0.5;
+/* Of the sample time: motion faster than that cannot be seen in the samples. */
+static const double STEP_SHARE_MIN = 1.0 / 16.0;
 
 size_t trajectory_columns(const struct trajectory_rules *rules)
 {
@@ -280,5 +282,5 @@ double trajectory_step_s(const struct model *model, const double *theta,
     }
     /* A little more than the sample time, so that rounding does not make two steps of one. */
     const double step_s = fmin(1.001 * set->dt_s, STEP_RATE_MAX / fastest);
-    return step_s > 1e-3 * set->dt_s ? step_s : 1e-3 * set->dt_s;
+    return step_s > STEP_SHARE_MIN * set->dt_s ? step_s : STEP_SHARE_MIN * set->dt_s;
 }

@@ -99,7 +99,7 @@ static void repeat(bool with_forces)
         double start[P];
         memcpy(start, fit.theta, sizeof start);
         CU_ASSERT_EQUAL_FATAL(
-            prediction_error_fit(&usv3_model, &set, start, &options, NULL, NULL, &fit, &report),
+            prediction_error_fit(&usv3_model, &set, start, &options, NULL, &fit, &report),
             STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
         add(&foretold, &fit, fit.se);

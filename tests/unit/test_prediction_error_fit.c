@@ -1,0 +1,199 @@
+/* Prediction error and the choice of a method: known noise, delay, models that run away, wrong
+ * calls and memory that runs out. */
+#include "tests/support/check.h"
+
+#include <dlfcn.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/dynamics_estimate.h"
+#include "identification/prediction_error.h"
+#include "tests/support/usv_truth.h"
+
+/* ---- memory that runs out: the program's own definitions come before the library's ---- */
+
+static long allocations_left = -1; /* -1: no end */
+
+static int refuse(void)
+{
+    if (allocations_left == 0) {
+        return 1;
+    }
+    allocations_left -= allocations_left > 0;
+    return 0;
+}
+
+gsl_vector *gsl_vector_alloc(const size_t n)
+{
+    union {
+        void *object;
+        gsl_vector *(*function)(size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
+    return refuse() ? NULL : next.function(n);
+}
+
+gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
+{
+    union {
+        void *object;
+        gsl_matrix *(*function)(size_t, size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
+    return refuse() ? NULL : next.function(n1, n2);
+}
+
+/* ---- ---- */
+
+enum { P = USV3_PARAMETERS, N = USV3_AXES };
+
+static struct usv_record record;
+static const double *truth;
+
+static struct data_set draw_set(double delay_s, bool with_forces)
+{
+    static double force[USV_SAMPLES][N];
+    uint64_t state = 11;
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        for (size_t i = 0; i < N; i++) {
+            force[k][i] = k == 0 ? 0.0 : 0.9 * force[k - 1][i] + 1.5 * usv_normal(&state);
+        }
+    }
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    usv_drive(&record, truth, delay_s, with_forces ? force : NULL);
+    usv_measure(&record, &state);
+    return usv_set(&record);
+}
+
+static const struct prediction_noise known = {
+    .velocity_sd = {0.03, 0.0125, 0.009}, .force_sd = {3.4, 3.4, 3.4}, .force_time_s = 0.95};
+
+static void test_known_noise(void)
+{
+    struct data_set set = draw_set(0.06, true);
+    struct output_error_options options;
+    struct prediction_error_report report;
+    struct dynamics_fit fit;
+    output_error_defaults(&usv3_model, &options);
+    options.fit_delay = true;
+    options.delay_s_max = 0.3;
+    /* Two runs: the second begins in motion. */
+    set.run_count = 2;
+    set.run_start[1] = 700;
+    set.run_start[2] = USV_SAMPLES;
+    CU_ASSERT_EQUAL_FATAL(
+        prediction_error_fit(&usv3_model, &set, truth, &options, &known, &fit, &report),
+        STATUS_OK);
+    CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
+    CHECK_NEAR("delay", fit.delay_s, 0.06, 0.0, 4.0 * fit.delay_se_s);
+    CHECK("delay", fit.delay_se_s > 1e-4 && fit.delay_se_s < 0.01);
+    CHECK_NEAR("noise", report.noise.force_sd[0], 3.4, 0.0, 0.0);
+    CHECK("white", report.white);
+    for (size_t i = 0; i < P; i++) {
+        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.theta[i], truth[i], 0.0,
+                   4.0 * fit.se[i]);
+    }
+}
+
+/* The same motion: where nothing disturbs it output error is chosen, else prediction error. */
+static void test_auto(void)
+{
+    const struct dynamics_options options = dynamics_options_defaults();
+    const struct dynamics_search search = dynamics_search_defaults();
+    struct dynamics_fit fit;
+    struct data_set set = draw_set(0.0, false);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &search, &fit),
+                          STATUS_OK);
+    CHECK_INT("calm", fit.method, DYNAMICS_OUTPUT_ERROR);
+    CHECK_INT("calm", fit.verdict, DYNAMICS_PASS);
+    CHECK_INT("calm", fit.rank, P);
+    CHECK("calm", fit.reason_count == 1);
+    set = draw_set(0.0, true);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &search, &fit),
+                          STATUS_OK);
+    CHECK_INT("waves", fit.method, DYNAMICS_PEM);
+    for (size_t i = 0; i < P; i++) {
+        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.theta[i], truth[i], 0.0,
+                   4.0 * fit.se[i]);
+    }
+}
+
+static void test_arguments(void)
+{
+    struct data_set set = draw_set(0.0, false);
+    struct output_error_options options;
+    struct prediction_error_report report;
+    struct prediction_noise noise = known;
+    struct dynamics_fit fit;
+    output_error_defaults(&usv3_model, &options);
+    noise.force_time_s = 0.0;
+    CHECK_INT("time",
+              prediction_error_fit(&usv3_model, &set, truth, &options, &noise, &fit, &report),
+              STATUS_E_ARG);
+    noise = known;
+    noise.velocity_sd[1] = nan("");
+    CHECK_INT("noise",
+              prediction_error_fit(&usv3_model, &set, truth, &options, &noise, &fit, &report),
+              STATUS_E_ARG);
+    const double light[P] = {1e-9, 1e-9, 1e-9};
+    CU_ASSERT_EQUAL_FATAL(
+        prediction_error_fit(&usv3_model, &set, light, &options, &known, &fit, &report),
+        STATUS_OK);
+    CHECK_INT("diverged", fit.stop, DYNAMICS_STOP_DIVERGED);
+    CHECK_INT("diverged", fit.verdict, DYNAMICS_FAIL);
+    for (size_t n = 2; n < 12; n++) {
+        set.n = n;
+        set.run_start[1] = n;
+        CHECK_INT(
+            "short",
+            prediction_error_fit(&usv3_model, &set, truth, &options, &known, &fit, &report),
+            STATUS_OK);
+        CHECK("short", fit.verdict != DYNAMICS_PASS);
+    }
+    set.n = 1;
+    set.run_start[1] = 1;
+    CHECK_INT("one",
+              prediction_error_fit(&usv3_model, &set, truth, &options, &known, &fit, &report),
+              STATUS_E_EMPTY);
+}
+
+static void test_no_memory(void)
+{
+    struct data_set set = draw_set(0.0, false);
+    struct output_error_options options;
+    struct prediction_error_report report;
+    enum status st = STATUS_E_NOMEM;
+    long n = 0;
+    output_error_defaults(&usv3_model, &options);
+    set.n = 60;
+    set.run_start[1] = 60;
+    for (; n < 100 && st == STATUS_E_NOMEM; n++) {
+        struct dynamics_fit fit;
+        memset(&fit, 0x5a, sizeof fit);
+        const struct dynamics_fit before = fit;
+        allocations_left = n;
+        st = prediction_error_fit(&usv3_model, &set, truth, &options, &known, &fit, &report);
+        allocations_left = -1;
+        if (st != STATUS_OK) {
+            CHECK_INT("no memory", st, STATUS_E_NOMEM);
+            CHECK("no memory", memcmp(&fit, &before, sizeof fit) == 0);
+        }
+    }
+    CHECK_INT("no memory", st, STATUS_OK);
+    CHECK("no memory", n > 15);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    truth = usv3_vessel_find("wamv")->theta;
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("prediction error", NULL, NULL);
+    CU_add_test(suite, "known noise", test_known_noise);
+    CU_add_test(suite, "auto", test_auto);
+    CU_add_test(suite, "arguments", test_arguments);
+    CU_add_test(suite, "no memory", test_no_memory);
+    return check_run();
+}
