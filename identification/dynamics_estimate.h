@@ -10,17 +10,23 @@
 #include "identification/linear_model.h"
 #include "twin/base/status.h"
 
-/* Whether there is an estimator for it yet. */
-bool dynamics_estimate_knows(enum dynamics_method method);
-
 /* Linear methods directly. output_error starts from weak_iv and also finds the delay between
  * effort and velocity, from 5 periods early to 20 late; where the start leaves a parameter free
- * there is nothing to simulate, and the result is the start's with a reason that says so.
+ * there is nothing to simulate, and the result is the start's with a reason that says so. pem
+ * starts from output_error in the same way.
  *
  * Returns as dynamics_linear_fit() and output_error_fit(). */
 MUST_USE enum status dynamics_estimate(const struct model *model, const struct data_set *set,
                                        enum dynamics_method method,
                                        const struct dynamics_options *options,
                                        struct dynamics_fit *fit);
+
+/* The best method for the recording: output_error when what it leaves is white, pem when forces
+ * act that nobody measured, weak_iv when the model cannot be simulated. A reason of the fit
+ * says why; fit->method is the one chosen. Returns as above. */
+MUST_USE enum status dynamics_estimate_auto(const struct model *model,
+                                            const struct data_set *set,
+                                            const struct dynamics_options *options,
+                                            struct dynamics_fit *fit);
 
 #endif

@@ -228,38 +228,6 @@ bool trajectory_next(struct trajectory *walk)
     return true;
 }
 
-static void measured(const struct data_set *set, size_t k, double *nu)
-{
-    for (size_t i = 0; i < set->axes; i++) {
-        nu[i] = set->nu[i][k];
-    }
-}
-
-bool trajectory_simulate(const struct trajectory_rules *rules, const double *theta,
-                         double delay_s, bool one_step, double *const *nu)
-{
-    const struct data_set *set = rules->set;
-    bool well = true;
-    for (size_t r = 0; well && r < set->run_count; r++) {
-        double nu_0[MODEL_AXES_MAX];
-        struct trajectory walk;
-        measured(set, set->run_start[r], nu_0);
-        trajectory_begin(&walk, rules, r, theta, delay_s, nu_0);
-        for (bool more = true; more;) {
-            for (size_t i = 0; i < set->axes; i++) {
-                nu[i][walk.at] = walk.nu[i];
-            }
-            if (one_step) {
-                measured(set, walk.at, walk.nu);
-            }
-            more = walk.at + 1 < walk.end;
-            well = !more || trajectory_next(&walk);
-            more = more && well;
-        }
-    }
-    return well;
-}
-
 double trajectory_step_s(const struct model *model, const double *theta,
                          const struct data_set *set)
 {

@@ -62,12 +62,6 @@ MUST_USE bool trajectory_next(struct trajectory *walk);
 /* Sensitivities are from here on those to the present velocities and to what acts later. */
 void trajectory_linearise(struct trajectory *walk);
 
-/* Velocities at the samples of every run into nu [axis_count][set->n]: each run from its first
- * measured sample, or, one_step, each sample from the measured one before it. False when the
- * motion runs away; nu then holds no result. */
-MUST_USE bool trajectory_simulate(const struct trajectory_rules *rules, const double *theta,
-                                  double delay_s, bool one_step, double *const *nu);
-
 /* The longest step for which Runge-Kutta follows the set closely: half the time constant of the
  * fastest motion at the measured velocities, and not above the sample time. > 0. */
 double trajectory_step_s(const struct model *model, const double *theta,

@@ -219,6 +219,7 @@ static enum status explain(const struct identify_result *result, enum status st,
     return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
 }
 
+/* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 static enum status fit_and_check(const struct identify_request *request,
                                  enum dynamics_method method, const struct data_set *set,
                                  struct identify_result *result, struct err *err)
@@ -226,7 +227,9 @@ static enum status fit_and_check(const struct identify_request *request,
     const struct model *model = result->kind->model;
     struct dynamics_options options = dynamics_options_defaults();
     options.biases = request->biases;
-    enum status st = dynamics_estimate(model, set, method, &options, &result->fit);
+    enum status st = method == DYNAMICS_METHOD_COUNT
+                         ? dynamics_estimate_auto(model, set, &options, &result->fit)
+                         : dynamics_estimate(model, set, method, &options, &result->fit);
     st = st == STATUS_OK ? dynamics_check_run(model, &result->fit, set, &result->own) : st;
     if (st != STATUS_OK) {
         return explain(result, st, err);
@@ -271,13 +274,14 @@ static int run(const struct identify_request *request, enum dynamics_method meth
 
 int identify_dynamics(const struct identify_kind *kind, const struct identify_request *request)
 {
-    enum dynamics_method method = DYNAMICS_WEAK_IV;
-    const char *name = request->method ? request->method : dynamics_method_name(method);
-    if (!dynamics_method_from_name(name, &method) || !dynamics_estimate_knows(method)) {
-        (void)fprintf(stderr,
-                      "tandem: identify: unknown method '%s', ols_central, ols_sg, weak, "
-                      "weak_iv and output_error are known\n",
-                      name);
+    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
+    const char *name = request->method ? request->method : "auto";
+    if (strcmp(name, "auto") != 0 && !dynamics_method_from_name(name, &method)) {
+        (void)fprintf(
+            stderr,
+            "tandem: identify: unknown method '%s', auto, output_error, pem, weak_iv, "
+            "weak, ols_central and ols_sg are known\n",
+            name);
         return EXIT_USAGE;
     }
     if (request->file_count > IDENTIFY_FILES_MAX) {

@@ -76,7 +76,7 @@ done
 # Dynamics of a vessel: a recording with its truth, read by the names of its columns.
 vessel="--model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 W=$SOURCE/tests/golden/usv_W.csv
-refuse 2 "unknown method 'best', ols_central" $vessel --method best "$W"
+refuse 2 "unknown method 'best', auto" $vessel --method best "$W"
 refuse 1 "there is no column 'u_mps'" --model usv3 "$W"
 refuse 2 'not for travel_time' --model travel_time --biases "$log"
 body='t,tau_u,tau_v,tau_r,u,v,r'
@@ -99,7 +99,7 @@ refuse 1 'u_mps reaches 1e+200' $vessel "$work/huge.csv"
 "$TANDEM" identify $vessel --json --method output_error "$W" >"$work/simulated.json"
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 += 1.5; print }' "$W" >"$work/part.csv"
 "$TANDEM" identify $vessel --json --method output_error --biases "$W" "$work/part.csv" >"$work/biases.json"
-grep -q '^usv3 by weak_iv: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
+grep -q '^usv3 by output_error: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
 # Yaw in deg/s, and a recording in which nothing happens.
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W" >"$work/deg.csv"
 "$TANDEM" identify $vessel "$work/deg.csv" >"$work/page"

@@ -520,7 +520,8 @@ static void test_estimate(void)
         CHECK("delay", straight || fabs(fit.delay_s) < 1e-3);
         CHECK_INT("pem",
                   dynamics_estimate(&usv3_model, &table.set, DYNAMICS_PEM, &options, &fit),
-                  STATUS_E_ARG);
+                  STATUS_OK);
+        CHECK_INT("pem", fit.method, straight ? DYNAMICS_WEAK_IV : DYNAMICS_PEM);
         data_table_free(&table);
     }
 }

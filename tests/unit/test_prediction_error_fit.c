@@ -99,18 +99,15 @@ static void test_known_noise(void)
 static void test_auto(void)
 {
     const struct dynamics_options options = dynamics_options_defaults();
-    const struct dynamics_search search = dynamics_search_defaults();
     struct dynamics_fit fit;
     struct data_set set = draw_set(0.0, false);
-    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &search, &fit),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit), STATUS_OK);
     CHECK_INT("calm", fit.method, DYNAMICS_OUTPUT_ERROR);
     CHECK_INT("calm", fit.verdict, DYNAMICS_PASS);
     CHECK_INT("calm", fit.rank, P);
     CHECK("calm", fit.reason_count == 1);
     set = draw_set(0.0, true);
-    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &search, &fit),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit), STATUS_OK);
     CHECK_INT("waves", fit.method, DYNAMICS_PEM);
     for (size_t i = 0; i < P; i++) {
         CHECK_NEAR(usv3_model.parameters[i].symbol, fit.theta[i], truth[i], 0.0,
