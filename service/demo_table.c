@@ -227,6 +227,23 @@ void demo_table_take(struct demo_table *t, const char *topic, const char *payloa
     json_decref(document);
 }
 
+static void print_speed(const struct demo_table *t, enum side side, int i)
+{
+    const struct demo_fit *fit = &t->fits[side][i];
+    (void)printf(" %s ", i == DEMO_ANGULAR ? "turns at" : "drives at");
+    if (!isfinite(fit->value)) {
+        (void)printf("a speed not known yet;");
+        return;
+    }
+    (void)printf("%.4f %s, ", fit->value, fit_units[i]);
+    if (isfinite(fit->low) && isfinite(fit->high)) {
+        (void)printf("95 %% [%.4f, %.4f]", fit->low, fit->high);
+    } else {
+        (void)printf("too few moves for an interval");
+    }
+    (void)printf(", true %.4f;", t->truth[side][i]);
+}
+
 void demo_table_summary(const struct demo_table *t)
 {
     (void)printf("\n%llu commands, %llu entries:", (unsigned long long)t->commands,
@@ -245,19 +262,13 @@ void demo_table_summary(const struct demo_table *t)
                      before_s, after_s, before_s / after_s);
     }
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        (void)printf("%-8s", side_name(side));
+        (void)printf("%-7s", side_name(side));
         if (!t->verdicts[side][0]) {
-            (void)puts("not calibrated yet");
+            (void)puts(" not calibrated yet");
             continue;
         }
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
-            const struct demo_fit *fit = &t->fits[side][i];
-            if (isfinite(fit->value)) {
-                (void)printf("%s %.4f %s, 95 %% [%.4f, %.4f], true %.4f;%s",
-                             i == DEMO_ANGULAR ? "turns at" : "drives at", fit->value,
-                             fit_units[i], fit->low, fit->high, t->truth[side][i],
-                             i + 1 < DEMO_SPEED_COUNT ? " " : "");
-            }
+            print_speed(t, side, i);
         }
         (void)printf(" fit %s\n", t->verdicts[side]);
     }

@@ -96,8 +96,7 @@ void dynamics_page_print(const struct identify_result *result)
     }
     print_parameters(result);
     (void)printf("\n  scaled condition number %.3g, %zu equations, rank %zu of %zu\n",
-                 fit->condition, fit->rows, fit->rank,
-                 fit->p + (isfinite(fit->delay_se_s) ? 1 : 0));
+                 fit->condition, fit->rows, fit->rank, fit->p);
     if (isfinite(fit->delay_s)) {
         (void)printf("  velocities follow the efforts by %.4g s, error %.2g s\n", fit->delay_s,
                      fit->delay_se_s);
