@@ -2,48 +2,14 @@
  * calls and memory that runs out. */
 #include "tests/support/check.h"
 
-#include <dlfcn.h>
-
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
 
 #include "identification/dynamics_estimate.h"
 #include "identification/prediction_error.h"
+#include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-
-/* ---- memory that runs out: the program's own definitions come before the library's ---- */
-
-static long allocations_left = -1; /* -1: no end */
-
-static int refuse(void)
-{
-    if (allocations_left == 0) {
-        return 1;
-    }
-    allocations_left -= allocations_left > 0;
-    return 0;
-}
-
-gsl_vector *gsl_vector_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
-
-gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
-{
-    union {
-        void *object;
-        gsl_matrix *(*function)(size_t, size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
-    return refuse() ? NULL : next.function(n1, n2);
-}
-
-/* ---- ---- */
 
 enum { P = USV3_PARAMETERS, N = USV3_AXES };
 

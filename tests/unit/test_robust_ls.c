@@ -1,7 +1,6 @@
 /* Least squares: published numbers, rank, robustness, and memory that runs out. */
 #include "tests/support/check.h"
 
-#include <dlfcn.h>
 #include <float.h>
 
 #include <gsl/gsl_errno.h>
@@ -10,39 +9,8 @@
 
 #include "identification/robust_ls.h"
 #include "identification/travel_time.h"
+#include "tests/support/gsl_memory.h"
 #include "tests/support/travel_truth.h"
-
-/* ---- memory that runs out: the program's own definitions come before the library's ---------
- */
-
-static long allocations_left = -1; /* -1: no end */
-
-static int refuse(void)
-{
-    if (allocations_left == 0) {
-        return 1;
-    }
-    allocations_left -= allocations_left > 0;
-    return 0;
-}
-
-gsl_vector *gsl_vector_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
-
-gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
-{
-    union {
-        void *object;
-        gsl_matrix *(*function)(size_t, size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
-    return refuse() ? NULL : next.function(n1, n2);
-}
 
 /* ---- NIST StRD, Longley: seven columns, the hardest of the linear sets --------------------
  */
