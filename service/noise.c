@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#define TWO_PI 6.283185307179586
-
 /* SplitMix64: short, and any seed will do. */
 static uint64_t next(struct noise *n)
 {
@@ -23,12 +21,6 @@ static double unit(struct noise *n)
 double noise_uniform(struct noise *n, double low, double high)
 {
     return low + (high - low) * (1.0 - unit(n));
-}
-
-double noise_normal(struct noise *n, double sd)
-{
-    const double radius = sqrt(-2.0 * log(unit(n)));
-    return sd * radius * cos(TWO_PI * unit(n));
 }
 
 double noise_exponential(struct noise *n, double mean)

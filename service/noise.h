@@ -9,7 +9,6 @@ struct noise {
 };
 
 double noise_uniform(struct noise *n, double low, double high); /* [low, high) */
-double noise_normal(struct noise *n, double sd);
 double noise_exponential(struct noise *n, double mean);
 
 #endif
