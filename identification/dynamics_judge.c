@@ -25,7 +25,7 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
     double acceleration[MODEL_AXES_MAX] = {0.0};
     velocity[axis] = nu;
     acceleration[axis] = nu_dot;
-    model->rows(velocity, acceleration, phi);
+    model->rows(NULL, velocity, acceleration, phi);
     return phi[axis * model->parameter_count + i];
 }
 

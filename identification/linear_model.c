@@ -43,7 +43,7 @@ static void derive(const struct model *model, const double *theta, const struct 
         effort[0] += c * inertial_n[0] + q * inertial_n[1];
         effort[1] += c * inertial_n[1] - q * inertial_n[0];
     }
-    model->forward(theta, s->nu, effort, rate->nu);
+    model->forward(theta, s->pose, s->nu, effort, rate->nu);
     model->kinematics(s->pose, s->nu, rate->pose);
 }
 

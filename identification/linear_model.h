@@ -14,7 +14,7 @@
 
 #include "twin/base/status.h"
 
-enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6 };
+enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6, MODEL_DERIVED_MAX = 8 };
 
 enum model_sign { MODEL_ANY, MODEL_NOT_NEGATIVE, MODEL_POSITIVE };
 
@@ -24,6 +24,14 @@ struct model_parameter {
     const char *unit;     /* "kg" */
     enum model_sign sign; /* that a physical value has */
     const char *help;
+};
+
+/* A quantity that follows from the parameters and that people know better: a gain, a time
+ * constant. Its standard error follows from their covariance through the gradient. */
+struct model_derived {
+    const char *name, *symbol, *unit, *help;
+    /* Value at theta, and gradient [parameter_count], every element, out. */
+    double (*value)(const double *theta, double *gradient);
 };
 
 struct model_axis {
@@ -39,16 +47,23 @@ struct model {
     size_t axis_count; /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
     const struct model_parameter *parameters;
     size_t parameter_count; /* <= MODEL_PARAMETERS_MAX */
+    const struct model_derived *derived;
+    size_t derived_count; /* <= MODEL_DERIVED_MAX; 0: none */
 
+    /* What follows takes the pose for models whose dynamics depend on it (a pendulum); others
+     * do not look at it and take NULL. */
+    bool needs_pose;
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
      * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
-    void (*rows)(const double *nu, const double *nu_dot, double *phi);
+    void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);
     /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
-    void (*forward)(const double *theta, const double *nu, const double *tau, double *nu_dot);
+    void (*forward)(const double *theta, const double *pose, const double *nu,
+                    const double *tau, double *nu_dot);
     /* tau that gives nu_dot at nu: equals phi theta. */
-    void (*inverse)(const double *theta, const double *nu, const double *nu_dot, double *tau);
+    void (*inverse)(const double *theta, const double *pose, const double *nu,
+                    const double *nu_dot, double *tau);
     /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows, at any tau. */
-    void (*slope)(const double *theta, const double *nu, double *jacobian);
+    void (*slope)(const double *theta, const double *pose, const double *nu, double *jacobian);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
 };

@@ -162,7 +162,7 @@ static void guess_noise(struct pe_work *work, double *force)
             for (size_t a = 0; a < n; a++) {
                 nu[a] = set->nu[a][k];
             }
-            filter->model->inverse(work->here.theta, nu, rest, tau);
+            filter->model->inverse(work->here.theta, NULL, nu, rest, tau);
             force[i] += tau[i] * tau[i] / (double)set->n;
             spread += nu[i] * nu[i] / (double)set->n;
         }

@@ -36,7 +36,7 @@ void row_source_find_active(const struct model *model, bool with_nu_dot, bool *a
             nu[a] = sign * (0.7 + 0.31 * (double)a);
             nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
         }
-        model->rows(nu, nu_dot, phi);
+        model->rows(NULL, nu, nu_dot, phi);
         for (size_t i = 0; i < size; i++) {
             active[i] = active[i] || fabs(phi[i]) > 0.0;
         }
@@ -133,11 +133,11 @@ static void find_inertia(struct row_source *rows)
     const double zero[MODEL_AXES_MAX] = {0.0};
     double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->rows(zero, zero, still);
+    model->rows(NULL, zero, zero, still);
     for (size_t j = 0; j < model->axis_count; j++) {
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
-        model->rows(zero, unit, moved);
+        model->rows(NULL, zero, unit, moved);
         for (size_t a = 0; a < model->axis_count; a++) {
             for (size_t i = 0; i < model->parameter_count; i++) {
                 const size_t at = a * model->parameter_count + i;
@@ -249,7 +249,7 @@ static void derivative_rows(const struct row_source *rows, size_t first, double 
             rhs[a] += rows->smooth[m] * effort_at(set, a, at, first);
         }
     }
-    rows->model->rows(nu, nu_dot, narrow);
+    rows->model->rows(NULL, nu, nu_dot, narrow);
     spread_rows(rows, narrow, 1.0, phi);
 }
 
@@ -265,7 +265,7 @@ static void fill_cache(struct row_source *rows, size_t end)
         for (size_t a = 0; a < set->axes; a++) {
             nu[a] = set->nu[a][k];
         }
-        rows->model->rows(nu, zero, phi);
+        rows->model->rows(NULL, nu, zero, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
             to[i] = phi[rows->static_at[i]];
         }

@@ -22,7 +22,7 @@ static int substeps(const struct model *model, const double *theta, const double
 {
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double rate = 0.0;
-    model->slope(theta, fastest, slope);
+    model->slope(theta, NULL, fastest, slope);
     for (size_t a = 0; a < model->axis_count; a++) {
         rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
     }

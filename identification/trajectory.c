@@ -37,10 +37,10 @@ static void mobility(const struct model *model, const double *theta, const doubl
     double tau[MODEL_AXES_MAX] = {0.0};
     double rest[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
-    model->forward(theta, nu, tau, rest);
+    model->forward(theta, NULL, nu, tau, rest);
     for (size_t j = 0; j < n; j++) {
         tau[j] = 1.0;
-        model->forward(theta, nu, tau, moved);
+        model->forward(theta, NULL, nu, tau, moved);
         tau[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
             inverse[i * n + j] = moved[i] - rest[i];
@@ -59,8 +59,8 @@ static void derive(const struct trajectory *walk, const double *nu, const double
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->slope(walk->theta, nu, a);
-    model->rows(nu, nu_dot, phi);
+    model->slope(walk->theta, NULL, nu, a);
+    model->rows(NULL, nu, nu_dot, phi);
     mobility(model, walk->theta, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
@@ -99,7 +99,7 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
         nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
     }
     set_effort(walk, tau);
-    model->forward(walk->theta, nu, tau, rate->nu);
+    model->forward(walk->theta, NULL, nu, tau, rate->nu);
     if (!walk->rules->sensitive) {
         return;
     }
@@ -163,12 +163,12 @@ static void pass_edge(struct trajectory *walk)
     double after[MODEL_AXES_MAX];
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, walk->nu, tau, before);
+        model->forward(walk->theta, NULL, walk->nu, tau, before);
     }
     walk->effort++;
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, walk->nu, tau, after);
+        model->forward(walk->theta, NULL, walk->nu, tau, after);
         for (size_t i = 0; i < n; i++) {
             walk->by[i * m + m - 1] += before[i] - after[i];
         }
@@ -239,7 +239,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
         for (size_t i = 0; i < n; i++) {
             nu[i] = set->nu[i][k];
         }
-        model->slope(theta, nu, a);
+        model->slope(theta, NULL, nu, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (size_t j = 0; j < n; j++) {

@@ -183,10 +183,10 @@ static void test_one_object(void)
         double tau[3];
         double back[3];
         double slope[3][3];
-        usv3_model.rows(nu, nu_dot, phi[0]);
-        usv3_model.inverse(theta, nu, nu_dot, tau);
-        usv3_model.forward(theta, nu, tau, back);
-        usv3_model.slope(theta, nu, slope[0]);
+        usv3_model.rows(NULL, nu, nu_dot, phi[0]);
+        usv3_model.inverse(theta, NULL, nu, nu_dot, tau);
+        usv3_model.forward(theta, NULL, nu, tau, back);
+        usv3_model.slope(theta, NULL, nu, slope[0]);
         for (size_t i = 0; i < 3; i++) {
             double sum = 0.0;
             for (size_t k = 0; k < USV3_PARAMETERS; k++) {
@@ -202,8 +202,8 @@ static void test_one_object(void)
                 double down_dot[3];
                 up[k] += e;
                 down[k] -= e;
-                usv3_model.forward(theta, up, tau, up_dot);
-                usv3_model.forward(theta, down, tau, down_dot);
+                usv3_model.forward(theta, NULL, up, tau, up_dot);
+                usv3_model.forward(theta, NULL, down, tau, down_dot);
                 CHECK_NEAR("slope", (up_dot[i] - down_dot[i]) / (2.0 * e), slope[i][k], 0.0,
                            1e-6);
             }

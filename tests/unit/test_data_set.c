@@ -421,8 +421,9 @@ static void test_overflow(void)
 }
 
 /* Two masses that only their sum would show: a direction with names. */
-static void pair_rows(const double *nu, const double *nu_dot, double *phi)
+static void pair_rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
 {
+    (void)pose;
     phi[0] = nu_dot[0];
     phi[1] = 2.0 * nu_dot[0];
     phi[2] = nu[0];

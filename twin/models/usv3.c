@@ -5,8 +5,9 @@
 
 enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
 
-static void rows(const double *nu, const double *nu_dot, double *phi)
+static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
 {
+    (void)pose;
     const double u = nu[0];
     const double v = nu[1];
     const double r = nu[2];
@@ -41,8 +42,10 @@ static void resist(const double *d, const double *nu, double *tau)
     tau[2] = (d[D2] - d[D1]) * u * v + (d[D8] + d[D9] * fabs(r)) * r;
 }
 
-static void forward(const double *theta, const double *nu, const double *tau, double *nu_dot)
+static void forward(const double *theta, const double *pose, const double *nu,
+                    const double *tau, double *nu_dot)
 {
+    (void)pose;
     double resisted[USV3_AXES];
     resist(theta, nu, resisted);
     for (size_t i = 0; i < USV3_AXES; i++) {
@@ -50,8 +53,10 @@ static void forward(const double *theta, const double *nu, const double *tau, do
     }
 }
 
-static void inverse(const double *theta, const double *nu, const double *nu_dot, double *tau)
+static void inverse(const double *theta, const double *pose, const double *nu,
+                    const double *nu_dot, double *tau)
 {
+    (void)pose;
     double resisted[USV3_AXES];
     resist(theta, nu, resisted);
     for (size_t i = 0; i < USV3_AXES; i++) {
@@ -59,8 +64,9 @@ static void inverse(const double *theta, const double *nu, const double *nu_dot,
     }
 }
 
-static void slope(const double *theta, const double *nu, double *jacobian)
+static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
 {
+    (void)pose;
     const double *d = theta;
     const double u = nu[0];
     const double v = nu[1];
