@@ -23,16 +23,30 @@ static bool is_whole(const struct dynamics_fit *fit)
     return true;
 }
 
-static void set_search(const struct model *model, const struct data_set *set,
-                       const struct dynamics_options *options,
-                       struct output_error_options *search)
+/* Who is asked before an iteration, and of which method. */
+struct stage {
+    const struct dynamics_options *options;
+    enum dynamics_method method;
+};
+
+static bool go_on(void *context, size_t iteration)
 {
+    const struct stage *stage = context;
+    return stage->options->go_on(stage->options->context, stage->method, iteration);
+}
+
+static void set_search(const struct model *model, const struct data_set *set,
+                       struct stage *stage, struct output_error_options *search)
+{
+    const struct dynamics_options *options = stage->options;
     output_error_defaults(model, search);
     search->with_biases = options->biases;
     search->fit_delay = true;
     search->delay_s_min = DELAY_PERIODS_MIN * set->dt_s;
     search->delay_s_max = DELAY_PERIODS_MAX * set->dt_s;
     search->iterations_max = ITERATIONS_MAX;
+    search->go_on = options->go_on ? go_on : NULL;
+    search->context = stage;
 }
 
 /* What regression alone knows about the recording. */
@@ -50,6 +64,7 @@ static enum status simulate(const struct model *model, const struct data_set *se
                             struct dynamics_fit *fit, struct output_error_report *report)
 {
     struct output_error_options search;
+    struct stage stage = {options, DYNAMICS_OUTPUT_ERROR};
     enum status st = dynamics_linear_fit(model, set, DYNAMICS_WEAK_IV, options, start);
     if (st != STATUS_OK) {
         return st;
@@ -61,7 +76,7 @@ static enum status simulate(const struct model *model, const struct data_set *se
                         "weak_iv");
         return STATUS_OK;
     }
-    set_search(model, set, options, &search);
+    set_search(model, set, &stage, &search);
     st = output_error_fit(model, set, start->theta, &search, NULL, fit, report);
     if (st == STATUS_OK) {
         keep_regression(start, fit);
@@ -76,6 +91,7 @@ static enum status predict(const struct model *model, const struct data_set *set
 {
     struct output_error_options search;
     struct prediction_error_report report;
+    struct stage stage = {options, DYNAMICS_PEM};
     if (from->stop != DYNAMICS_STOP_CONVERGED || !is_whole(from)) {
         *fit = *from;
         dynamics_reason(fit, DYNAMICS_MARGINAL,
@@ -83,7 +99,7 @@ static enum status predict(const struct model *model, const struct data_set *set
                         dynamics_method_name(from->method));
         return STATUS_OK;
     }
-    set_search(model, set, options, &search);
+    set_search(model, set, &stage, &search);
     search.delay_s = isfinite(from->delay_s) ? from->delay_s : 0.0;
     const enum status st =
         prediction_error_fit(model, set, from->theta, &search, NULL, fit, &report);
@@ -104,7 +120,8 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
         return dynamics_linear_fit(model, set, method, options, fit);
     }
     const enum status st = simulate(model, set, options, &start, &simulated, &report);
-    if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR) {
+    if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR ||
+        simulated.stop == DYNAMICS_STOP_CANCELLED) {
         *fit = st == STATUS_OK ? simulated : *fit;
         return st;
     }
@@ -138,6 +155,10 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                         "auto chose weak_iv: the model cannot be simulated over the recording");
         return STATUS_OK;
     }
+    if (simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = simulated;
+        return STATUS_OK;
+    }
     const char *why = "auto chose output_error: what it leaves is white";
     struct dynamics_fit *best = &simulated;
     if (!report.white && simulated.stop == DYNAMICS_STOP_CONVERGED && is_whole(&simulated) &&
@@ -146,7 +167,8 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
         if (st == STATUS_E_NOMEM) {
             return st;
         }
-        if (st == STATUS_OK && predicted.stop == DYNAMICS_STOP_CONVERGED) {
+        if (st == STATUS_OK && (predicted.stop == DYNAMICS_STOP_CONVERGED ||
+                                predicted.stop == DYNAMICS_STOP_CANCELLED)) {
             best = &predicted;
         }
     }

@@ -31,6 +31,10 @@ struct dynamics_options {
     size_t sg_order;      /* 1 .. 6, below sg_window; 4 */
     size_t iv_iterations; /* 1 .. 50; 3 */
     double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
+    /* Asked before every iteration of the methods that simulate (stage: output_error, pem);
+     * false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */
+    bool (*go_on)(void *context, enum dynamics_method stage, size_t iteration);
+    void *context;
 };
 
 struct dynamics_options dynamics_options_defaults(void);
