@@ -1,5 +1,6 @@
 #include "identification/data_set.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector_ulong.h>
+
+#include "identification/derived_velocity.h"
 
 /* Longer than this many periods is a gap; up to the second, velocities are interpolated and
  * efforts held, beyond it the recording is cut in two. */
@@ -23,6 +26,9 @@ static const double DT_S_MAX = 10.0;
 static const double STEPPED_RATIO = 0.9;
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
+
+/* Samples without a velocity when it is derived over the narrowest window. */
+enum { DERIVED_ENDS_MIN = 4 };
 
 /* A row that takes part, in the order of time. */
 enum { NEW_PIECE = 1 }; /* flag beside the index */
@@ -60,7 +66,9 @@ static bool is_complete(const struct data_raw *raw, size_t k)
 {
     bool finite = isfinite(raw->t_s[k]);
     for (size_t a = 0; a < raw->axes; a++) {
-        finite = finite && isfinite(raw->nu[a][k]) && isfinite(raw->tau[a][k]);
+        finite = finite && isfinite(raw->tau[a][k]) &&
+                 (!raw->nu[a] || isfinite(raw->nu[a][k])) &&
+                 (!raw->pose[a] || isfinite(raw->pose[a][k]));
     }
     return finite;
 }
@@ -153,16 +161,27 @@ static void keep_rows(struct maker *m, double period)
     }
 }
 
+/* Whether a velocity is to come from the pose. */
+static bool derives(const struct data_raw *raw)
+{
+    bool any = false;
+    for (size_t a = 0; a < raw->axes; a++) {
+        any = any || !raw->nu[a];
+    }
+    return any;
+}
+
 /* Pieces long enough to be of use. */
 static void find_pieces(struct maker *m)
 {
+    const size_t least = DATA_RUN_MIN + (derives(m->raw) ? DERIVED_ENDS_MIN : 0);
     size_t first = 0;
     while (first < m->kept_count) {
         size_t end = first + 1;
         while (end < m->kept_count && !begins_piece(m, end)) {
             end++;
         }
-        if (end - first >= DATA_RUN_MIN && m->piece_count < DATA_RUNS_MAX) {
+        if (end - first >= least && m->piece_count < DATA_RUNS_MAX) {
             m->pieces[m->piece_count++] = (struct piece){first, end};
         } else {
             m->card.short_rows += end - first;
@@ -220,7 +239,7 @@ static size_t piece_samples(const struct maker *m, const struct piece *piece)
 }
 
 struct columns {
-    double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX];
+    double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX];
 };
 
 static void copy_rows(const struct maker *m, const struct piece *piece,
@@ -231,8 +250,13 @@ static void copy_rows(const struct maker *m, const struct piece *piece,
         const size_t row = row_at(m, k);
         to->t_s[at] = raw->t_s[row];
         for (size_t a = 0; a < raw->axes; a++) {
-            to->nu[a][at] = raw->nu[a][row];
             to->tau[a][at] = raw->tau[a][row];
+            if (raw->nu[a]) {
+                to->nu[a][at] = raw->nu[a][row];
+            }
+            if (raw->pose[a]) {
+                to->pose[a][at] = raw->pose[a][row];
+            }
         }
     }
 }
@@ -252,8 +276,14 @@ static double mean_effort(const struct maker *m, const struct piece *piece, size
     return (sum + tau[row_at(m, k)] * (end - from)) / m->card.dt_s;
 }
 
-/* On an even grid: velocities between rows; the mean of the effort until the next sample, so
- * that no push is lost or comes late. */
+/* A column that goes straight from row to next. */
+static double between(const double *x, size_t row, size_t next, double share)
+{
+    return x[row] + share * (x[next] - x[row]);
+}
+
+/* On an even grid: velocities and poses between rows; the mean of the effort until the next
+ * sample, so that no push is lost or comes late. */
 static void resample_piece(const struct maker *m, const struct piece *piece, size_t n,
                            const struct columns *to, size_t at)
 {
@@ -271,8 +301,13 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
         const size_t next = row_at(m, k + 1);
         to->t_s[at + i] = t;
         for (size_t a = 0; a < raw->axes; a++) {
-            to->nu[a][at + i] = raw->nu[a][row] + share * (raw->nu[a][next] - raw->nu[a][row]);
             to->tau[a][at + i] = mean_effort(m, piece, k, raw->tau[a], t);
+            if (raw->nu[a]) {
+                to->nu[a][at + i] = between(raw->nu[a], row, next, share);
+            }
+            if (raw->pose[a]) {
+                to->pose[a][at + i] = between(raw->pose[a], row, next, share);
+            }
         }
     }
 }
@@ -341,56 +376,179 @@ static void describe(const double *x, size_t n, struct data_channel *channel)
         channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
 }
 
+/* Columns of n samples each in one piece of memory; false when there is none. */
+static bool point_columns(const struct data_raw *raw, size_t n, struct data_table *table,
+                          struct columns *to)
+{
+    const size_t axes = raw->axes;
+    size_t poses = 0;
+    for (size_t a = 0; a < axes; a++) {
+        poses += raw->pose[a] ? 1 : 0;
+    }
+    const size_t columns = 1 + 2 * axes + poses;
+    memset(table, 0, sizeof *table);
+    table->memory =
+        n <= SIZE_MAX / sizeof(double) / columns ? gsl_vector_alloc(columns * n) : NULL;
+    if (!table->memory) {
+        return false;
+    }
+    double *at = table->memory->data;
+    to->t_s = at;
+    for (size_t a = 0; a < axes; a++) {
+        to->nu[a] = at += n;
+        to->tau[a] = at += n;
+        to->pose[a] = raw->pose[a] ? at += n : NULL;
+        table->set.nu[a] = to->nu[a];
+        table->set.tau[a] = to->tau[a];
+        table->set.pose[a] = to->pose[a];
+    }
+    table->set.axes = axes;
+    table->set.n = n;
+    table->set.t_s = to->t_s;
+    return true;
+}
+
+/* Take `cut` samples off both ends of every run; rows move to the front of their columns. */
+static void trim(struct data_set *set, const struct columns *to, size_t cut)
+{
+    size_t at = 0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t first = set->run_start[r] + cut;
+        const size_t bytes = (set->run_start[r + 1] - cut - first) * sizeof(double);
+        (void)memmove(to->t_s + at, to->t_s + first, bytes);
+        for (size_t a = 0; a < set->axes; a++) {
+            (void)memmove(to->nu[a] + at, to->nu[a] + first, bytes);
+            (void)memmove(to->tau[a] + at, to->tau[a] + first, bytes);
+            if (to->pose[a]) {
+                (void)memmove(to->pose[a] + at, to->pose[a] + first, bytes);
+            }
+        }
+        set->run_start[r] = at;
+        at += bytes / sizeof(double);
+    }
+    set->run_start[set->run_count] = at;
+    set->n = at;
+}
+
+/* Velocities that were not recorded, with their noise; *cut, in/out: samples at either end of a
+ * run that have none. */
+static enum status derive_axis(struct maker *m, struct data_set *set, const struct columns *to,
+                               size_t a, size_t *cut)
+{
+    struct derived_velocity derived;
+    const struct data_channel *pose = &m->card.pose[a];
+    size_t shortest = SIZE_MAX;
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t n = set->run_start[r + 1] - set->run_start[r];
+        shortest = n < shortest ? n : shortest;
+    }
+    /* Steps of an encoder are noise of a twelfth of their square. */
+    const struct derived_runs runs = {.position = to->pose[a],
+                                      .start = set->run_start,
+                                      .count = set->run_count,
+                                      .dt_s = set->dt_s,
+                                      .noise_sd =
+                                          fmax(pose->noise_sd, pose->quantum / sqrt(12.0))};
+    const enum status st =
+        derived_velocity_choose(&runs, (shortest - DATA_RUN_MIN) / 2, &derived);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r] + derived.half;
+             k + derived.half < set->run_start[r + 1]; k++) {
+            to->nu[a][k] = derived_velocity_at(&runs, &derived, k);
+        }
+    }
+    *cut = derived.half > *cut ? derived.half : *cut;
+    m->card.derived_window[a] = 2 * derived.half + 1;
+    m->card.nu[a].noise_sd = derived.noise_sd;
+    return STATUS_OK;
+}
+
+static enum status derive_velocities(struct maker *m, struct data_set *set,
+                                     const struct columns *to)
+{
+    size_t cut = 0;
+    for (size_t a = 0; a < set->axes; a++) {
+        const enum status st = m->raw->nu[a] ? STATUS_OK : derive_axis(m, set, to, a, &cut);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    if (cut > 0) {
+        trim(set, to, cut);
+    }
+    return STATUS_OK;
+}
+
+static void look_at_channels(struct maker *m)
+{
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        if (m->raw->nu[a]) {
+            look_closely(m, m->raw->nu[a], &m->card.nu[a]);
+        }
+        if (m->raw->pose[a]) {
+            look_closely(m, m->raw->pose[a], &m->card.pose[a]);
+        }
+    }
+}
+
+static void describe_channels(struct maker *m, struct data_set *set)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        describe(set->nu[a], set->n, &m->card.nu[a]);
+        describe(set->tau[a], set->n, &m->card.tau[a]);
+        if (set->pose[a]) {
+            describe(set->pose[a], set->n, &m->card.pose[a]);
+        }
+        set->noise_sd[a] = m->card.nu[a].noise_sd;
+    }
+    m->card.used = set->n;
+    m->card.runs = set->run_count;
+    m->card.duration_s = (double)(set->n - set->run_count) * m->card.dt_s;
+    m->card.rate_hz = 1.0 / m->card.dt_s;
+}
+
+static void fill_columns(const struct maker *m, struct data_set *set, const struct columns *to)
+{
+    size_t at = 0;
+    set->dt_s = m->card.dt_s;
+    set->run_count = m->piece_count;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        const size_t samples = piece_samples(m, &m->pieces[p]);
+        set->run_start[p] = at;
+        if (m->card.resampled) {
+            resample_piece(m, &m->pieces[p], samples, to, at);
+        } else {
+            copy_rows(m, &m->pieces[p], to, at);
+        }
+        at += samples;
+    }
+    set->run_start[m->piece_count] = at;
+}
+
 static enum status fill_table(struct maker *m, struct data_table *table, struct err *err)
 {
-    const size_t axes = m->raw->axes;
     struct columns to;
+    struct data_table out;
     size_t n = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
         n += piece_samples(m, &m->pieces[p]);
     }
-    gsl_vector *memory = n <= SIZE_MAX / sizeof(double) / (2 * axes + 1)
-                             ? gsl_vector_alloc((2 * axes + 1) * n)
-                             : NULL;
-    if (!memory) {
+    if (!point_columns(m->raw, n, &out, &to)) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
     }
-    memset(table, 0, sizeof *table);
-    table->memory = memory;
-    to.t_s = memory->data;
-    for (size_t a = 0; a < axes; a++) {
-        to.nu[a] = memory->data + (1 + a) * n;
-        to.tau[a] = memory->data + (1 + axes + a) * n;
-        table->set.nu[a] = to.nu[a];
-        table->set.tau[a] = to.tau[a];
+    fill_columns(m, &out.set, &to);
+    look_at_channels(m);
+    const enum status st = derive_velocities(m, &out.set, &to);
+    if (st != STATUS_OK) {
+        data_table_free(&out);
+        return err_set(err, st, "data", 0, 0, "no velocities can be derived: %s",
+                       status_name(st));
     }
-    table->set.axes = axes;
-    table->set.n = n;
-    table->set.dt_s = m->card.dt_s;
-    table->set.t_s = to.t_s;
-    table->set.run_count = m->piece_count;
-    size_t at = 0;
-    for (size_t p = 0; p < m->piece_count; p++) {
-        const size_t samples = piece_samples(m, &m->pieces[p]);
-        table->set.run_start[p] = at;
-        if (m->card.resampled) {
-            resample_piece(m, &m->pieces[p], samples, &to, at);
-        } else {
-            copy_rows(m, &m->pieces[p], &to, at);
-        }
-        at += samples;
-    }
-    table->set.run_start[m->piece_count] = at;
-    for (size_t a = 0; a < axes; a++) {
-        look_closely(m, m->raw->nu[a], &m->card.nu[a]);
-        describe(to.nu[a], n, &m->card.nu[a]);
-        describe(to.tau[a], n, &m->card.tau[a]);
-        table->set.noise_sd[a] = m->card.nu[a].noise_sd;
-    }
-    m->card.used = n;
-    m->card.runs = m->piece_count;
-    m->card.duration_s = (double)(n - m->piece_count) * m->card.dt_s;
-    m->card.rate_hz = 1.0 / m->card.dt_s;
+    describe_channels(m, &out.set);
+    *table = out;
     return STATUS_OK;
 }
 
@@ -431,6 +589,9 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
         return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
                        "%zu rows, a recording of many is needed", raw->n);
     }
+    for (size_t a = 0; a < raw->axes; a++) {
+        assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
+    }
     m.kept = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
     const enum status st = m.kept && m.scratch ? make(&m, table, err)
@@ -448,4 +609,24 @@ void data_table_free(struct data_table *table)
         gsl_vector_free(table->memory);
         memset(table, 0, sizeof *table);
     }
+}
+
+bool data_set_suits(const struct data_set *set, const struct model *model)
+{
+    bool suits = set->axes == model->axis_count;
+    for (size_t a = 0; a < set->axes && suits && model->needs_pose; a++) {
+        suits = set->pose[a] != NULL;
+    }
+    return suits;
+}
+
+const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose)
+{
+    bool any = false;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *x = set->pose[a];
+        any = any || x;
+        pose[a] = !x ? 0.0 : share > 0.0 ? between(x, k, k + 1, share) : x[k];
+    }
+    return any ? pose : NULL;
 }

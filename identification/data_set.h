@@ -1,4 +1,4 @@
-/* identification/data_set.h - recorded motion: velocities and efforts on an even grid.
+/* identification/data_set.h - recorded motion: velocities, efforts, poses on an even grid.
  *
  * Estimators read struct data_set and nothing else. data_table_make() brings what was recorded
  * into that shape and says on a data card what it found on the way (docs/model/
@@ -27,18 +27,22 @@ struct data_set {
     const double *t_s;                   /* [n] */
     const double *nu[MODEL_AXES_MAX];    /* [axes][n] */
     const double *tau[MODEL_AXES_MAX];   /* [axes][n] */
+    const double *pose[MODEL_AXES_MAX];  /* [axes][n]; NULL: not recorded */
     size_t run_count;                    /* 1 .. DATA_RUNS_MAX */
     size_t run_start[DATA_RUNS_MAX + 1]; /* run r is run_start[r] .. run_start[r + 1] - 1 */
     double noise_sd[MODEL_AXES_MAX];     /* of nu; 0 when it cannot be told */
 };
 
-/* What was recorded: rows in the order of the recording. NaN marks what is missing. */
+/* What was recorded: rows in the order of the recording. NaN marks what is missing. A velocity
+ * may be absent where the pose is there: it is derived then (docs/model/identification.md,
+ * eq. 2a). */
 struct data_raw {
     size_t axes, n;
-    const double *t_s;                 /* [n] */
-    const double *nu[MODEL_AXES_MAX];  /* [axes][n] */
-    const double *tau[MODEL_AXES_MAX]; /* [axes][n] */
-    size_t part_count;                 /* files or recordings, 1 .. DATA_RUNS_MAX */
+    const double *t_s;                  /* [n] */
+    const double *nu[MODEL_AXES_MAX];   /* [axes][n]; NULL: derived from the pose */
+    const double *tau[MODEL_AXES_MAX];  /* [axes][n] */
+    const double *pose[MODEL_AXES_MAX]; /* [axes][n]; NULL: not recorded */
+    size_t part_count;                  /* files or recordings, 1 .. DATA_RUNS_MAX */
     size_t part_start[DATA_RUNS_MAX + 1];
 };
 
@@ -69,6 +73,9 @@ struct data_card {
     double jitter_ratio; /* robust sd of the sampling period over the period */
     double gap_s_max;
     struct data_channel nu[MODEL_AXES_MAX], tau[MODEL_AXES_MAX];
+    struct data_channel pose[MODEL_AXES_MAX]; /* zero where none was recorded */
+    /* Samples of the polynomial that gave the velocity; 0: it was recorded. */
+    size_t derived_window[MODEL_AXES_MAX];
 };
 
 struct data_table {
@@ -76,7 +83,8 @@ struct data_table {
     gsl_vector *memory; /* of the set's columns */
 };
 
-/* Clean, cut into runs, resample where needed. The caller ends with data_table_free().
+/* Clean, cut into runs, resample where needed, derive velocities that were not recorded. The
+ * caller ends with data_table_free().
  *
  * Returns STATUS_E_EMPTY (no run of DATA_RUN_MIN samples is left), STATUS_E_RANGE (periods
  * that cannot be seconds) or STATUS_E_NOMEM with err filled; outputs but *card, which then says
@@ -85,5 +93,13 @@ MUST_USE enum status data_table_make(const struct data_raw *raw, struct data_tab
                                      struct data_card *card, struct err *err);
 
 void data_table_free(struct data_table *table); /* NULL and zeroed ones are allowed */
+
+/* Whether the set has the model's axes, and the pose where the model needs it. */
+bool data_set_suits(const struct data_set *set, const struct model *model);
+
+/* The recorded pose a share 0 .. 1 of the way from sample k to the next one of its run, which
+ * there must be for a share above 0. Returns pose [axes], filled, or NULL where the set has
+ * none. */
+const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose);
 
 #endif

@@ -99,4 +99,15 @@ void dynamics_advise(struct dynamics_fit *fit, const char *format, ...) PRINTF_L
 void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
                     const struct data_set *set);
 
+/* A quantity that follows from the parameters (struct model_derived). */
+struct dynamics_derived {
+    double value, se; /* NaN when a parameter it needs is not known */
+    double lo, hi;    /* 95 % */
+};
+
+/* Derived quantity i of the model, < derived_count; error bars by the gradient from the fit's
+ * covariance, linear in the parameters' errors. Biases have no part in it. */
+void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
+                     struct dynamics_derived *derived);
+
 #endif

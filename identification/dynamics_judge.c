@@ -23,9 +23,10 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double velocity[MODEL_AXES_MAX] = {0.0};
     double acceleration[MODEL_AXES_MAX] = {0.0};
+    double pose[MODEL_AXES_MAX] = {0.0};
     velocity[axis] = nu;
     acceleration[axis] = nu_dot;
-    model->rows(NULL, velocity, acceleration, phi);
+    model->rows(pose, velocity, acceleration, phi);
     return phi[axis * model->parameter_count + i];
 }
 
@@ -100,11 +101,37 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model, size
                             : ", within its error bar of zero");
 }
 
+/* Standard errors from an estimate to the ends of its 95 % interval. */
+static double reach(const struct dynamics_fit *fit)
+{
+    return gsl_cdf_tdist_Pinv(0.975, fit->rows > fit->p ? (double)(fit->rows - fit->p) : 1.0);
+}
+
+void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
+                     struct dynamics_derived *derived)
+{
+    double gradient[MODEL_PARAMETERS_MAX];
+    double variance = 0.0;
+    derived->value = model->derived[i].value(fit->theta, gradient);
+    for (size_t a = 0; a < model->parameter_count; a++) {
+        for (size_t b = 0; b < model->parameter_count; b++) {
+            /* What has no part in it may be unknown. */
+            if (fabs(gradient[a]) > 0.0 && fabs(gradient[b]) > 0.0) {
+                variance += gradient[a] * fit->covariance[a][b] * gradient[b];
+            } else if (isnan(gradient[a])) {
+                variance = (double)NAN;
+            }
+        }
+    }
+    derived->se = variance >= 0.0 ? sqrt(variance) : (double)NAN;
+    derived->lo = derived->value - reach(fit) * derived->se;
+    derived->hi = derived->value + reach(fit) * derived->se;
+}
+
 static size_t judge_parameters(struct dynamics_fit *fit, const struct model *model,
                                const struct data_set *set)
 {
-    const double freedom = fit->rows > fit->p ? (double)(fit->rows - fit->p) : 1.0;
-    const double factor = gsl_cdf_tdist_Pinv(0.975, freedom);
+    const double factor = reach(fit);
     size_t identified = 0;
     for (size_t i = 0; i < fit->p; i++) {
         const double se = sqrt(fit->covariance[i][i]);

@@ -546,7 +546,7 @@ enum status dynamics_linear_fit(const struct model *model, const struct data_set
     struct row_source rows;
     struct dynamics_fit out;
     struct fitter f;
-    if (!options_fit(options, method) || set->axes != model->axis_count) {
+    if (!options_fit(options, method) || !data_set_suits(set, model)) {
         return STATUS_E_ARG;
     }
     memset(&f, 0, sizeof f);

@@ -42,7 +42,8 @@ struct dynamics_options dynamics_options_defaults(void);
 /* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an
  * error.
  *
- * Returns STATUS_E_ARG for an option out of its range or a method that is not linear,
+ * Returns STATUS_E_ARG for an option out of its range or a method that is not linear, or a set
+ * that lacks the pose the model needs,
  * STATUS_E_NOMEM, STATUS_E_MATH when numbers overflow; *fit is written only on STATUS_OK. Cost
  * O(n p^2) and two passes, weak_iv iv_iterations more. */
 MUST_USE enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,

@@ -63,7 +63,8 @@ void output_error_defaults(const struct model *model, struct output_error_option
  * otherwise; rows are the residuals. stop tells why it ended: DIVERGED when the model cannot be
  * simulated from the start, then nothing but start, stop and verdict is filled.
  *
- * Returns STATUS_E_ARG (options contradict each other), STATUS_E_RANGE (numbers that are not
+ * Returns STATUS_E_ARG (options contradict each other, a pose that the model needs
+ * is missing), STATUS_E_RANGE (numbers that are not
  * finite, times that do not increase), STATUS_E_EMPTY (no run), STATUS_E_NOMEM or STATUS_E_MATH
  * (a decomposition failed); outputs are written only on STATUS_OK, residual excepted. Cost:
  * about a dozen simulations with sensitivities. */

@@ -159,10 +159,12 @@ static void guess_noise(struct pe_work *work, double *force)
             double nu[MODEL_AXES_MAX];
             const double rest[MODEL_AXES_MAX] = {0.0};
             double tau[MODEL_AXES_MAX];
+            double pose[MODEL_AXES_MAX];
             for (size_t a = 0; a < n; a++) {
                 nu[a] = set->nu[a][k];
             }
-            filter->model->inverse(work->here.theta, NULL, nu, rest, tau);
+            filter->model->inverse(work->here.theta, data_set_pose(set, k, 0.0, pose), nu, rest,
+                                   tau);
             force[i] += tau[i] * tau[i] / (double)set->n;
             spread += nu[i] * nu[i] / (double)set->n;
         }

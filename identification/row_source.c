@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <gsl/gsl_linalg.h>
+#include "identification/local_polynomial.h"
 
 /* The weak form's window (1 - s^2)^4 for -1 <= s <= 1, its slope and its integral from 0. */
 static double window_weight(double s)
@@ -28,15 +28,17 @@ void row_source_find_active(const struct model *model, bool with_nu_dot, bool *a
 {
     double nu[MODEL_AXES_MAX];
     double nu_dot[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     const size_t size = model->axis_count * model->parameter_count;
     memset(active, 0, size * sizeof *active);
     for (int sign = -1; sign <= 1; sign += 2) {
         for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
+            pose[a] = 0.6 + 0.23 * (double)a;
             nu[a] = sign * (0.7 + 0.31 * (double)a);
             nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
         }
-        model->rows(NULL, nu, nu_dot, phi);
+        model->rows(pose, nu, nu_dot, phi);
         for (size_t i = 0; i < size; i++) {
             active[i] = active[i] || fabs(phi[i]) > 0.0;
         }
@@ -82,49 +84,11 @@ static enum status make_window(struct row_source *rows)
 /* Least squares polynomial over the window: weights of its value and slope at the middle. */
 static enum status make_sg(struct row_source *rows, size_t order)
 {
-    const size_t n = 2 * rows->half + 1;
-    const size_t m = order + 1;
-    double gram[7 * 7] = {0.0};
-    double unit[7] = {0.0};
-    double value[7];
-    double first[7];
-    for (size_t k = 0; k < n; k++) {
-        const double s = ((double)k - (double)rows->half) / (double)rows->half;
-        double power[13];
-        power[0] = 1.0;
-        for (size_t i = 1; i < 2 * m - 1; i++) {
-            power[i] = power[i - 1] * s;
-        }
-        for (size_t i = 0; i < m; i++) {
-            for (size_t j = 0; j < m; j++) {
-                gram[i * m + j] += power[i + j];
-            }
-        }
+    const enum status st = local_polynomial(rows->half, order, rows->smooth, rows->slope);
+    for (size_t k = 0; st == STATUS_OK && k <= 2 * rows->half; k++) {
+        rows->slope[k] /= rows->set->dt_s;
     }
-    gsl_matrix_view a = gsl_matrix_view_array(gram, m, m);
-    gsl_vector_view e = gsl_vector_view_array(unit, m);
-    gsl_vector_view x0 = gsl_vector_view_array(value, m);
-    gsl_vector_view x1 = gsl_vector_view_array(first, m);
-    if (gsl_linalg_cholesky_decomp1(&a.matrix) != 0) {
-        return STATUS_E_MATH;
-    }
-    unit[0] = 1.0;
-    int bad = gsl_linalg_cholesky_solve(&a.matrix, &e.vector, &x0.vector);
-    unit[0] = 0.0;
-    unit[1] = 1.0;
-    bad = bad != 0 ? bad : gsl_linalg_cholesky_solve(&a.matrix, &e.vector, &x1.vector);
-    const double step_s = (double)rows->half * rows->set->dt_s;
-    for (size_t k = 0; k < n; k++) {
-        const double s = ((double)k - (double)rows->half) / (double)rows->half;
-        rows->smooth[k] = 0.0;
-        rows->slope[k] = 0.0;
-        for (size_t i = m; i-- > 0;) {
-            rows->smooth[k] = rows->smooth[k] * s + value[i];
-            rows->slope[k] = rows->slope[k] * s + first[i];
-        }
-        rows->slope[k] /= step_s;
-    }
-    return bad != 0 ? STATUS_E_MATH : STATUS_OK;
+    return st;
 }
 
 static void find_inertia(struct row_source *rows)
@@ -133,11 +97,11 @@ static void find_inertia(struct row_source *rows)
     const double zero[MODEL_AXES_MAX] = {0.0};
     double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->rows(NULL, zero, zero, still);
+    model->rows(zero, zero, zero, still);
     for (size_t j = 0; j < model->axis_count; j++) {
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
-        model->rows(NULL, zero, unit, moved);
+        model->rows(zero, zero, unit, moved);
         for (size_t a = 0; a < model->axis_count; a++) {
             for (size_t i = 0; i < model->parameter_count; i++) {
                 const size_t at = a * model->parameter_count + i;
@@ -222,6 +186,23 @@ static void spread_rows(const struct row_source *rows, const double *narrow, dou
     }
 }
 
+/* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none.
+ */
+static const double *smooth_pose(const struct row_source *rows, size_t k, double *pose)
+{
+    const struct data_set *set = rows->set;
+    if (rows->method == DYNAMICS_OLS_CENTRAL || !set->pose[0]) {
+        return data_set_pose(set, k, 0.0, pose);
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        pose[a] = 0.0;
+        for (size_t m = 0; m <= 2 * rows->half && set->pose[a]; m++) {
+            pose[a] += rows->smooth[m] * set->pose[a][k - rows->half + m];
+        }
+    }
+    return pose;
+}
+
 static void derivative_rows(const struct row_source *rows, size_t first, double *phi,
                             double *rhs)
 {
@@ -230,6 +211,7 @@ static void derivative_rows(const struct row_source *rows, size_t first, double 
     const size_t k = rows->at;
     double nu[MODEL_AXES_MAX];
     double nu_dot[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
     double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     for (size_t a = 0; a < set->axes; a++) {
         const double *y = set->nu[a];
@@ -249,7 +231,7 @@ static void derivative_rows(const struct row_source *rows, size_t first, double 
             rhs[a] += rows->smooth[m] * effort_at(set, a, at, first);
         }
     }
-    rows->model->rows(NULL, nu, nu_dot, narrow);
+    rows->model->rows(smooth_pose(rows, k, pose), nu, nu_dot, narrow);
     spread_rows(rows, narrow, 1.0, phi);
 }
 
@@ -261,11 +243,12 @@ static void fill_cache(struct row_source *rows, size_t end)
     for (size_t k = rows->cached_to; k < end; k++) {
         double *to = rows->cache->data + (k % n) * rows->static_count;
         double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
         double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         for (size_t a = 0; a < set->axes; a++) {
             nu[a] = set->nu[a][k];
         }
-        rows->model->rows(NULL, nu, zero, phi);
+        rows->model->rows(data_set_pose(set, k, 0.0, pose), nu, zero, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
             to[i] = phi[rows->static_at[i]];
         }

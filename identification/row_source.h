@@ -12,8 +12,9 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/dynamics_linear.h"
+#include "identification/local_polynomial.h"
 
-enum { ROW_SG_MAX = 101 };
+enum { ROW_SG_MAX = LOCAL_POLYNOMIAL_MAX };
 
 struct row_source {
     const struct model *model;

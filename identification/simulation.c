@@ -17,12 +17,12 @@ static double largest(const double *x, size_t n)
 
 /* Runge-Kutta follows a motion well when a step is short against its time constant, here
  * bounded by the row sums of the slope at the fastest measured velocities. */
-static int substeps(const struct model *model, const double *theta, const double *fastest,
-                    double dt_s)
+static int substeps(const struct model *model, const double *theta, const double *pose,
+                    const double *fastest, double dt_s)
 {
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double rate = 0.0;
-    model->slope(theta, NULL, fastest, slope);
+    model->slope(theta, pose, fastest, slope);
     for (size_t a = 0; a < model->axis_count; a++) {
         rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
     }
@@ -41,21 +41,25 @@ struct walk {
 
 static bool begin_walk(struct walk *w)
 {
-    if (model_unphysical(w->model, w->theta) >= 0) {
+    double pose[MODEL_AXES_MAX];
+    if (!data_set_suits(w->set, w->model) || model_unphysical(w->model, w->theta) >= 0) {
         return false;
     }
     for (size_t a = 0; a < w->set->axes; a++) {
         w->fastest[a] = largest(w->set->nu[a], w->set->n);
     }
-    w->steps = substeps(w->model, w->theta, w->fastest, w->set->dt_s);
+    w->steps = substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose), w->fastest,
+                        w->set->dt_s);
     return true;
 }
 
-/* From sample k to the next; false when it has run away. */
+/* From sample k to the next, with the pose from the recorded one on; false when it has run
+ * away. */
 static bool walk_on(const struct walk *w, size_t k, double *nu)
 {
     double pose[MODEL_AXES_MAX] = {0.0};
     double tau[MODEL_AXES_MAX];
+    (void)data_set_pose(w->set, k, 0.0, pose);
     for (size_t a = 0; a < w->set->axes; a++) {
         tau[a] = w->set->tau[a][k] -
                  (a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);

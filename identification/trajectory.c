@@ -29,18 +29,33 @@ static void set_effort(const struct trajectory *walk, double *tau)
     }
 }
 
+/* The recorded pose so much later than where the walk is; NULL where nobody asks for it. */
+static const double *pose_at(const struct trajectory *walk, double h_s, double *memory)
+{
+    const struct data_set *set = walk->rules->set;
+    const size_t k = walk->at;
+    if (!walk->rules->model->needs_pose) {
+        return NULL;
+    }
+    if (k + 1 >= walk->end) {
+        return data_set_pose(set, k, 0.0, memory);
+    }
+    const double share = (walk->t_s + h_s - set->t_s[k]) / (set->t_s[k + 1] - set->t_s[k]);
+    return data_set_pose(set, k, fmin(share, 1.0), memory);
+}
+
 /* d(nu_dot) / d(tau) [n x n]: nu_dot is affine in tau. */
-static void mobility(const struct model *model, const double *theta, const double *nu,
-                     double *inverse)
+static void mobility(const struct model *model, const double *theta, const double *pose,
+                     const double *nu, double *inverse)
 {
     const size_t n = model->axis_count;
     double tau[MODEL_AXES_MAX] = {0.0};
     double rest[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
-    model->forward(theta, NULL, nu, tau, rest);
+    model->forward(theta, pose, nu, tau, rest);
     for (size_t j = 0; j < n; j++) {
         tau[j] = 1.0;
-        model->forward(theta, NULL, nu, tau, moved);
+        model->forward(theta, pose, nu, tau, moved);
         tau[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
             inverse[i * n + j] = moved[i] - rest[i];
@@ -49,8 +64,8 @@ static void mobility(const struct model *model, const double *theta, const doubl
 }
 
 /* Rates of the sensitivities at nu, where nu_dot is the rate of nu (eq. 2). */
-static void derive(const struct trajectory *walk, const double *nu, const double *nu_dot,
-                   const double *by, double *by_dot)
+static void derive(const struct trajectory *walk, const double *pose, const double *nu,
+                   const double *nu_dot, const double *by, double *by_dot)
 {
     const struct model *model = walk->rules->model;
     const size_t n = model->axis_count;
@@ -59,9 +74,9 @@ static void derive(const struct trajectory *walk, const double *nu, const double
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->slope(walk->theta, NULL, nu, a);
-    model->rows(NULL, nu, nu_dot, phi);
-    mobility(model, walk->theta, nu, inverse);
+    model->slope(walk->theta, pose, nu, a);
+    model->rows(pose, nu, nu_dot, phi);
+    mobility(model, walk->theta, pose, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
         memset(row, 0, m * sizeof *row);
@@ -95,23 +110,25 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
     const size_t all = n * trajectory_columns(walk->rules);
     double nu[MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
+    double memory[MODEL_AXES_MAX];
+    const double *pose = pose_at(walk, h_s, memory);
     for (size_t i = 0; i < n; i++) {
         nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
     }
     set_effort(walk, tau);
-    model->forward(walk->theta, NULL, nu, tau, rate->nu);
+    model->forward(walk->theta, pose, nu, tau, rate->nu);
     if (!walk->rules->sensitive) {
         return;
     }
     if (!former) {
-        derive(walk, nu, rate->nu, walk->by, rate->by);
+        derive(walk, pose, nu, rate->nu, walk->by, rate->by);
         return;
     }
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
     for (size_t i = 0; i < all; i++) {
         by[i] = walk->by[i] + h_s * former->by[i];
     }
-    derive(walk, nu, rate->nu, by, rate->by);
+    derive(walk, pose, nu, rate->nu, by, rate->by);
 }
 
 static void step(struct trajectory *walk, double h_s)
@@ -133,6 +150,7 @@ static void step(struct trajectory *walk, double h_s)
     for (size_t i = 0; walk->rules->sensitive && i < all; i++) {
         walk->by[i] += w * (k1.by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
     }
+    walk->t_s += h_s;
 }
 
 /* Steps of equal length over a stretch with one effort. */
@@ -161,14 +179,16 @@ static void pass_edge(struct trajectory *walk)
     double tau[MODEL_AXES_MAX];
     double before[MODEL_AXES_MAX];
     double after[MODEL_AXES_MAX];
+    double memory[MODEL_AXES_MAX];
+    const double *pose = pose_at(walk, 0.0, memory);
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, NULL, walk->nu, tau, before);
+        model->forward(walk->theta, pose, walk->nu, tau, before);
     }
     walk->effort++;
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, NULL, walk->nu, tau, after);
+        model->forward(walk->theta, pose, walk->nu, tau, after);
         for (size_t i = 0; i < n; i++) {
             walk->by[i * m + m - 1] += before[i] - after[i];
         }
@@ -196,6 +216,7 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     walk->from = rules->set->run_start[run];
     walk->end = rules->set->run_start[run + 1];
     walk->at = walk->from;
+    walk->t_s = rules->set->t_s[walk->from];
     walk->effort = walk->from;
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
     memset(walk->push, 0, sizeof walk->push);
@@ -210,14 +231,13 @@ bool trajectory_next(struct trajectory *walk)
 {
     assert(walk->at + 1 < walk->end);
     const double end_s = walk->rules->set->t_s[walk->at + 1];
-    double t_s = walk->rules->set->t_s[walk->at];
-    while (t_s < end_s) {
-        while (next_edge_s(walk) <= t_s) {
+    while (walk->t_s < end_s) {
+        while (next_edge_s(walk) <= walk->t_s) {
             pass_edge(walk);
         }
         const double stop_s = fmin(next_edge_s(walk), end_s);
-        advance(walk, stop_s - t_s);
-        t_s = stop_s;
+        advance(walk, stop_s - walk->t_s);
+        walk->t_s = stop_s;
     }
     walk->at++;
     for (size_t i = 0; i < walk->rules->model->axis_count; i++) {
@@ -235,11 +255,12 @@ double trajectory_step_s(const struct model *model, const double *theta,
     double fastest = 0.0; /* 1/s: a bound on the rates, by rows of the slope */
     for (size_t k = 0; k < set->n; k++) {
         double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
         double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
         for (size_t i = 0; i < n; i++) {
             nu[i] = set->nu[i][k];
         }
-        model->slope(theta, NULL, nu, a);
+        model->slope(theta, data_set_pose(set, k, 0.0, pose), nu, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (size_t j = 0; j < n; j++) {

@@ -6,9 +6,10 @@
  *
  * Classical Runge-Kutta from sample to sample; efforts are held from their row's time to the
  * next row's, both later by the delay, and a step never runs across such an edge, so that the
- * velocities are smooth in the delay however large it is. The sensitivities are the derivatives
- * of these very steps, carried along (eq. 2), not differences. Pure: no I/O, no clock, no
- * allocation.
+ * velocities are smooth in the delay however large it is. Where the dynamics depend on the
+ * pose, it is the recorded one, straight from sample to sample. The sensitivities are the
+ * derivatives of these very steps, carried along (eq. 2), not differences. Pure: no I/O, no
+ * clock, no allocation.
  */
 #ifndef IDENTIFICATION_TRAJECTORY_H
 #define IDENTIFICATION_TRAJECTORY_H
@@ -43,7 +44,8 @@ struct trajectory {
     double delay_s;      /* finite, of any sign; before the first row its efforts act */
     size_t from, end;    /* samples of the run */
     size_t at;           /* the sample of nu and by */
-    size_t effort;       /* the row of tau that acts */
+    double t_s;    /* the time of nu and by: on the way to the next sample, later than at */
+    size_t effort; /* the row of tau that acts */
     double nu[MODEL_AXES_MAX];
     double push[MODEL_AXES_MAX]; /* efforts beside the recorded ones; zero at the beginning */
     /* [axis_count x columns] by rows: d(nu) / d(nu_0, theta, biases, delay). Zero when not

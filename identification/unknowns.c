@@ -10,7 +10,7 @@ enum status unknowns_check(const struct model *model, const struct data_set *set
                            const double *start, const struct output_error_options *o)
 {
     const size_t p = model->parameter_count + (o->with_biases ? model->axis_count : 0);
-    if (set->axes != model->axis_count || set->run_count > DATA_RUNS_MAX ||
+    if (!data_set_suits(set, model) || set->run_count > DATA_RUNS_MAX ||
         !isfinite(o->delay_s) || !(o->step_s >= 0.0) || !(set->dt_s > 0.0) ||
         (o->fit_delay && (!(o->delay_s_min <= o->delay_s) || !(o->delay_s <= o->delay_s_max) ||
                           !isfinite(o->delay_s_max - o->delay_s_min)))) {

@@ -35,6 +35,18 @@ static void print_parameters(const struct identify_result *result)
     }
 }
 
+static void print_derived(const struct identify_result *result)
+{
+    const struct model *model = result->kind->model;
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived derived;
+        dynamics_derive(&result->fit, model, i, &derived);
+        (void)printf("  %-22s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%  derived\n",
+                     model->derived[i].name, derived.value, derived.se, derived.lo, derived.hi,
+                     100.0 * derived.se / fabs(derived.value));
+    }
+}
+
 static void print_scores(const struct model *model, const char *what,
                          const struct dynamics_check *check)
 {
@@ -80,6 +92,12 @@ static void print_card(const struct model *model, const struct data_card *card)
         (void)printf("  %-22s %10.4g %10.4g %10s %10s %8.1f %%\n", model->axes[a].effort,
                      c->min, c->max, "", "", 100.0 * c->saturation_ratio);
     }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (card->derived_window[a] > 0) {
+            (void)printf("  %s is derived from %s over %zu samples\n", model->axes[a].velocity,
+                         model->axes[a].pose, card->derived_window[a]);
+        }
+    }
 }
 
 void dynamics_page_print(const struct identify_result *result)
@@ -95,6 +113,7 @@ void dynamics_page_print(const struct identify_result *result)
         (void)printf("  advice: %s\n", fit->advice[i]);
     }
     print_parameters(result);
+    print_derived(result);
     (void)printf("\n  scaled condition number %.3g, %zu equations, rank %zu of %zu\n",
                  fit->condition, fit->rows, fit->rank, fit->p);
     if (isfinite(fit->delay_s)) {

@@ -71,6 +71,25 @@ static void write_texts(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
+static void write_derived(struct json_writer *w, const struct model *model,
+                          const struct dynamics_fit *fit)
+{
+    json_write_object(w, "derived");
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived derived;
+        dynamics_derive(fit, model, i, &derived);
+        json_write_object(w, model->derived[i].name);
+        json_write_real(w, "value", derived.value);
+        json_write_real(w, "se", derived.se);
+        json_write_array(w, "ci95");
+        json_write_real(w, NULL, derived.lo);
+        json_write_real(w, NULL, derived.hi);
+        json_write_close(w);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
 static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
 {
     json_write_object(w, "delay_s");
@@ -108,20 +127,21 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     }
     json_write_close(w);
     write_delay(w, fit);
+    write_derived(w, model, fit);
     json_write_text(w, "verdict", dynamics_verdict_name(fit->verdict));
     write_texts(w, "reasons", fit->reasons, fit->reason_count);
     write_texts(w, "advice", fit->advice, fit->advice_count);
 }
 
 static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,
-                          bool velocity)
+                          bool motion)
 {
     json_write_object(w, key);
     json_write_real(w, "min", c->min);
     json_write_real(w, "max", c->max);
     json_write_real(w, "mean", c->mean);
     json_write_real(w, "sd", c->sd);
-    if (velocity) {
+    if (motion) {
         json_write_real(w, "noise_sd", c->noise_sd);
         json_write_real(w, "signal_ratio", c->signal_ratio);
         json_write_real(w, "quantum", c->quantum);
@@ -155,6 +175,18 @@ void dynamics_report_card(struct json_writer *w, const struct model *model,
     }
     for (size_t a = 0; a < model->axis_count; a++) {
         write_channel(w, model->axes[a].effort, &card->tau[a], false);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (card->pose[a].max > card->pose[a].min) {
+            write_channel(w, model->axes[a].pose, &card->pose[a], true);
+        }
+    }
+    json_write_close(w);
+    json_write_object(w, "derived_window");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (card->derived_window[a] > 0) {
+            json_write_int(w, model->axes[a].velocity, (int64_t)card->derived_window[a]);
+        }
     }
     json_write_close(w);
 }

@@ -1,0 +1,275 @@
+/* Recordings with a pose: resampled and cut like the rest, asked for by models that need it,
+ * and the source of velocities that nobody recorded. */
+#include "tests/support/check.h"
+
+#include "identification/data_set.h"
+#include "identification/dynamics_estimate.h"
+#include "identification/output_error.h"
+#include "identification/simulation.h"
+
+enum { N = 4000 };
+
+/* A driven swing: I w' + c w + G sin(q) = tau. */
+static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+{
+    phi[0] = nu_dot[0];
+    phi[1] = nu[0];
+    phi[2] = sin(pose[0]);
+}
+
+static void forward(const double *theta, const double *pose, const double *nu,
+                    const double *tau, double *nu_dot)
+{
+    nu_dot[0] = (tau[0] - theta[1] * nu[0] - theta[2] * sin(pose[0])) / theta[0];
+}
+
+static void inverse(const double *theta, const double *pose, const double *nu,
+                    const double *nu_dot, double *tau)
+{
+    tau[0] = theta[0] * nu_dot[0] + theta[1] * nu[0] + theta[2] * sin(pose[0]);
+}
+
+static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
+{
+    (void)pose;
+    (void)nu;
+    jacobian[0] = -theta[1] / theta[0];
+}
+
+static void kinematics(const double *pose, const double *nu, double *pose_dot)
+{
+    (void)pose;
+    pose_dot[0] = nu[0];
+}
+
+/* c / I */
+static double fading(const double *theta, double *gradient)
+{
+    gradient[0] = -theta[1] / (theta[0] * theta[0]);
+    gradient[1] = 1.0 / theta[0];
+    gradient[2] = 0.0;
+    return theta[1] / theta[0];
+}
+
+static const struct model_axis axes[] = {{"w_radps", "tau_nm", "q_rad"}};
+static const struct model_parameter parameters[] = {
+    {"inertia_kgm2", "I", "kg m^2", MODEL_POSITIVE, ""},
+    {"damping_nms", "c", "N m s", MODEL_NOT_NEGATIVE, ""},
+    {"load_nm", "G", "N m", MODEL_ANY, ""},
+};
+static const struct model_derived derived[] = {{"fading_hz", "f", "1/s", "", fading}};
+static const struct model swing = {.name = "swing",
+                                   .axes = axes,
+                                   .axis_count = 1,
+                                   .parameters = parameters,
+                                   .parameter_count = 3,
+                                   .derived = derived,
+                                   .derived_count = 1,
+                                   .needs_pose = true,
+                                   .rows = rows,
+                                   .forward = forward,
+                                   .inverse = inverse,
+                                   .slope = slope,
+                                   .kinematics = kinematics};
+static const double truth[3] = {0.5, 0.4, 3.0};
+
+struct recording {
+    double t[N], q[N], w[N], tau[N];
+    struct data_raw raw;
+};
+
+static double noise(unsigned *state)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; i++) {
+        *state = *state * 1664525u + 1013904223u;
+        sum += (double)(*state >> 8) / 16777216.0;
+    }
+    return sum;
+}
+
+/* 40 s at 100 Hz; the efforts change at every sample, held between. */
+static void record(struct recording *r, double q_sd, double w_sd)
+{
+    double nu = 0.0;
+    double pose = 0.3;
+    unsigned seed = 7;
+    for (size_t k = 0; k < N; k++) {
+        r->t[k] = 0.01 * (double)k;
+        r->q[k] = pose + q_sd * noise(&seed);
+        r->w[k] = nu + w_sd * noise(&seed);
+        r->tau[k] = 2.0 * sin(1.3 * r->t[k]) + 1.5 * sin(3.1 * r->t[k] + 0.4);
+        for (int i = 0; i < 4; i++) {
+            model_step(&swing, truth, &nu, &pose, &r->tau[k], NULL, 0.0025);
+        }
+    }
+    r->raw = (struct data_raw){.axes = 1, .n = N, .t_s = r->t, .part_count = 1};
+    r->raw.part_start[1] = N;
+    r->raw.nu[0] = r->w;
+    r->raw.tau[0] = r->tau;
+    r->raw.pose[0] = r->q;
+}
+
+static void test_every_method(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    const struct dynamics_options options = dynamics_options_defaults();
+    record(&r, 1e-4, 0.01);
+    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("recorded", card.derived_window[0], 0);
+    CHECK_NEAR("noise", card.pose[0].noise_sd, 1e-4, 0.1, 0.0);
+    for (int method = DYNAMICS_WEAK; method < DYNAMICS_METHOD_COUNT; method++) {
+        const char *name = dynamics_method_name((enum dynamics_method)method);
+        struct dynamics_fit fit;
+        CHECK_INT(
+            name,
+            dynamics_estimate(&swing, &table.set, (enum dynamics_method)method, &options, &fit),
+            STATUS_OK);
+        CHECK_INT(name, fit.method, method);
+        for (size_t i = 0; i < 3; i++) {
+            CHECK_NEAR(name, fit.theta[i], truth[i], 0.01, 0.0);
+        }
+    }
+    data_table_free(&table);
+}
+
+static void test_missing_pose(void)
+{
+    static struct recording r;
+    static double computed[N];
+    double *nu[1] = {computed};
+    struct data_table table;
+    struct data_card card;
+    struct dynamics_fit fit;
+    const struct dynamics_options options = dynamics_options_defaults();
+    record(&r, 0.0, 0.0);
+    r.raw.pose[0] = NULL;
+    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK("no pose", !data_set_suits(&table.set, &swing));
+    for (int method = 0; method < DYNAMICS_METHOD_COUNT; method++) {
+        CHECK_INT(
+            "no pose",
+            dynamics_estimate(&swing, &table.set, (enum dynamics_method)method, &options, &fit),
+            STATUS_E_ARG);
+    }
+    struct output_error_options search;
+    struct output_error_report report;
+    output_error_defaults(&swing, &search);
+    CHECK_INT("no pose",
+              output_error_fit(&swing, &table.set, truth, &search, NULL, &fit, &report),
+              STATUS_E_ARG);
+    CHECK("no pose", !simulation_run(&swing, truth, 0, &table.set, false, nu));
+    data_table_free(&table);
+}
+
+/* Straight between samples, cut where the recording is cut, a row without a pose passed over.
+ */
+static void test_resampled(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    double pose[MODEL_AXES_MAX];
+    record(&r, 0.0, 0.0);
+    for (size_t k = 0; k < N; k++) {
+        r.t[k] += 0.003 * sin(0.7 * (double)k) + (k >= 1000 ? 1.0 : 0.0);
+        r.q[k] = 2.0 * r.t[k];
+    }
+    r.q[50] = (double)NAN;
+    CHECK_INT("table", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK("uneven", card.resampled);
+    CHECK_INT("incomplete", card.incomplete, 1);
+    CHECK_INT("runs", table.set.run_count, 2);
+    for (size_t k = 0; k < table.set.n; k++) {
+        CHECK_NEAR("straight", table.set.pose[0][k], 2.0 * table.set.t_s[k], 0.0, 1e-9);
+    }
+    const double *between = data_set_pose(&table.set, 10, 0.25, pose);
+    CHECK_NEAR("between", between[0], 2.0 * (table.set.t_s[10] + 0.25 * table.set.dt_s), 0.0,
+               1e-9);
+    data_table_free(&table);
+}
+
+/* Without noise nothing is lost; with noise the error is what the card says. */
+static void test_derived(void)
+{
+    static const double sds[] = {0.0, 1e-5, 1e-3};
+    for (size_t i = 0; i < COUNT(sds); i++) {
+        static struct recording r;
+        struct data_table table;
+        struct data_card card;
+        char row[32];
+        double squares = 0.0;
+        (void)snprintf(row, sizeof row, "noise %g", sds[i]);
+        record(&r, sds[i], 0.0);
+        r.raw.nu[0] = NULL;
+        CHECK_INT(row, data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+        const size_t half = card.derived_window[0] / 2;
+        CHECK(row, half >= 2);
+        CHECK_INT(row, table.set.n, N - 2 * half);
+        CHECK_NEAR(row, table.set.t_s[0], r.t[half], 0.0, 0.0);
+        CHECK_NEAR(row, table.set.tau[0][7], r.tau[7 + half], 0.0, 0.0);
+        for (size_t k = 0; k < table.set.n; k++) {
+            const double error = table.set.nu[0][k] - r.w[k + half];
+            squares += error * error / (double)table.set.n;
+        }
+        (void)printf("%s: window %zu, error %.2g, said %.2g\n", row, card.derived_window[0],
+                     sqrt(squares), table.set.noise_sd[0]);
+        CHECK(row, sqrt(squares) <= 1.7 * table.set.noise_sd[0] + 1e-4);
+        CHECK(row, sds[i] < 1e-4 || card.derived_window[0] > 20);
+        data_table_free(&table);
+    }
+}
+
+static void test_too_short(void)
+{
+    static struct recording r;
+    struct data_table table;
+    struct data_card card;
+    record(&r, 0.0, 0.0);
+    r.raw.nu[0] = NULL;
+    r.raw.n = 11;
+    r.raw.part_start[1] = 11;
+    CHECK_INT("eleven", data_table_make(&r.raw, &table, &card, NULL), STATUS_E_EMPTY);
+    r.raw.n = 12;
+    r.raw.part_start[1] = 12;
+    CHECK_INT("twelve", data_table_make(&r.raw, &table, &card, NULL), STATUS_OK);
+    CHECK_INT("twelve", table.set.n, 8);
+    data_table_free(&table);
+}
+
+/* The error of c / I from the covariance of both, by hand. */
+static void test_derived_quantity(void)
+{
+    struct dynamics_fit fit;
+    struct dynamics_derived f;
+    dynamics_fit_start(&fit, &swing, DYNAMICS_OUTPUT_ERROR, false);
+    fit.rows = 100000;
+    fit.theta[0] = 0.5;
+    fit.theta[1] = 0.4;
+    fit.covariance[0][0] = 1e-4;
+    fit.covariance[0][1] = fit.covariance[1][0] = 2e-5;
+    fit.covariance[1][1] = 4e-4;
+    dynamics_derive(&fit, &swing, 0, &f);
+    const double variance = 1.6 * 1.6 * 1e-4 - 2.0 * 1.6 * 2.0 * 2e-5 + 4.0 * 4e-4;
+    CHECK_NEAR("value", f.value, 0.8, 1e-12, 0.0);
+    CHECK_NEAR("se", f.se, sqrt(variance), 1e-12, 0.0);
+    CHECK_NEAR("interval", f.hi - f.lo, 2.0 * 1.96 * f.se, 1e-4, 0.0);
+    fit.theta[1] = (double)NAN;
+    dynamics_derive(&fit, &swing, 0, &f);
+    CHECK("unknown", isnan(f.value) && isnan(f.se) && isnan(f.lo) && isnan(f.hi));
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("pose", NULL, NULL);
+    CU_add_test(suite, "every method", test_every_method);
+    CU_add_test(suite, "missing", test_missing_pose);
+    CU_add_test(suite, "resampled", test_resampled);
+    CU_add_test(suite, "derived velocity", test_derived);
+    CU_add_test(suite, "too short", test_too_short);
+    CU_add_test(suite, "derived quantity", test_derived_quantity);
+    return check_run();
+}
