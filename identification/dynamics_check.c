@@ -10,6 +10,7 @@
 
 #include "identification/output_error.h"
 #include "identification/simulation.h"
+#include "identification/trajectory.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
 static const double INCOMPLETE_RATIO = 0.1;
@@ -101,60 +102,115 @@ static void subtract(const struct data_set *set, double *const *nu)
     }
 }
 
-/* The same for a fit that knows a delay. */
-static enum status score_late(const struct model *model, const struct dynamics_fit *fit,
-                              const struct data_set *set, double *const *nu, double *scratch,
-                              struct dynamics_check *check)
+/* From each sample to the next, with efforts that act late; nu is [axes][set->n], out. NaN
+ * where the effort was given before the recording began. False when the motion runs away. */
+static bool step_late(const struct model *model, const struct dynamics_fit *fit,
+                      const struct data_set *set, double *const *nu)
 {
-    struct output_error_report report;
-    const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
-                                                 fit->delay_s, nu, &report);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    check->simulated = true;
+    struct trajectory walk;
+    struct trajectory_rules rules = {.model = model,
+                                     .set = set,
+                                     .with_biases = fit->bias_count > 0,
+                                     .step_s = trajectory_step_s(model, fit->theta, set)};
+    bool well = true;
     for (size_t a = 0; a < set->axes; a++) {
-        struct dynamics_axis_check *axis = &check->axis[a];
-        axis->run = report.axis[a];
-        check->simulated = check->simulated && axis->run.n > 0;
-        test_inputs(set, nu[a], axis);
-        axis->outliers = count_outliers(nu[a], set->n, scratch);
-        axis->one_step.r2 = (double)NAN;
-        axis->one_step.rmse = (double)NAN;
-        axis->one_step.mae = (double)NAN;
-        axis->one_step.fit_percent = (double)NAN;
-        axis->one_step.mean = (double)NAN;
-        axis->one_step.correlation = (double)NAN;
-        axis->one_step.runs_z = (double)NAN;
-        axis->one_step.ljung_box_p = (double)NAN;
+        rules.limit[a] = INFINITY;
     }
-    return STATUS_OK;
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        const size_t first = set->run_start[run];
+        double now[MODEL_AXES_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            now[a] = set->nu[a][first];
+        }
+        trajectory_begin(&walk, &rules, run, fit->theta, fit->delay_s, now);
+        for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
+            for (size_t a = 0; a < set->axes; a++) {
+                walk.nu[a] = set->nu[a][k];
+            }
+            well = trajectory_next(&walk);
+            const bool known = set->t_s[k] >= set->t_s[first] + fit->delay_s;
+            for (size_t a = 0; a < set->axes; a++) {
+                nu[a][k + 1] = known ? walk.nu[a] : (double)NAN;
+            }
+        }
+    }
+    return well;
 }
 
-static void score(const struct model *model, const struct dynamics_fit *fit,
-                  const struct data_set *set, double *const *nu, double *scratch,
-                  struct dynamics_check *check)
+/* Within which time the fastest axis changes: half of its autocorrelation is gone. Found
+ * between powers of two, which suffices for a size. */
+static double motion_s(const struct data_set *set)
 {
-    check->simulated = simulation_run(model, fit->theta, fit->bias_count, set, false, nu);
-    if (!check->simulated) {
-        return;
+    double quickest = INFINITY;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *nu = set->nu[a];
+        const double mean = mean_of(nu, set->n);
+        const double power = products(set, nu, mean, nu, mean, 0) -
+                             (double)set->n * set->noise_sd[a] * set->noise_sd[a];
+        size_t lag = 1;
+        if (!(power > 0.0)) {
+            continue;
+        }
+        while (lag < set->n && products(set, nu, mean, nu, mean, lag) >= 0.5 * power) {
+            lag *= 2;
+        }
+        quickest = fmin(quickest, 0.75 * set->dt_s * (double)lag);
     }
-    subtract(set, nu);
+    return isfinite(quickest) ? quickest : (double)NAN;
+}
+
+enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,
+                                     const struct data_set *set, double *const *residual,
+                                     bool *simulated)
+{
+    for (size_t i = 0; i < fit->p; i++) {
+        if (!isfinite(fit->theta[i])) {
+            *simulated = false;
+            return STATUS_OK;
+        }
+    }
+    if (!isfinite(fit->delay_s)) {
+        *simulated = simulation_run(model, fit->theta, fit->bias_count, set, false, residual);
+        if (*simulated) {
+            subtract(set, residual);
+        }
+        return STATUS_OK;
+    }
+    struct output_error_report report;
+    const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
+                                                 fit->delay_s, residual, &report);
+    for (size_t a = 0; st == STATUS_OK && a < set->axes; a++) {
+        *simulated = (a == 0 || *simulated) && report.axis[a].n > 0;
+    }
+    return st;
+}
+
+static enum status score(const struct model *model, const struct dynamics_fit *fit,
+                         const struct data_set *set, double *const *nu, double *scratch,
+                         struct dynamics_check *check)
+{
+    const enum status st = dynamics_check_residuals(model, fit, set, nu, &check->simulated);
+    if (st != STATUS_OK || !check->simulated) {
+        return st;
+    }
     for (size_t a = 0; a < set->axes; a++) {
         struct dynamics_axis_check *axis = &check->axis[a];
         residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count, &axis->run);
         test_inputs(set, nu[a], axis);
         axis->outliers = count_outliers(nu[a], set->n, scratch);
     }
-    check->simulated = simulation_one_step(model, fit->theta, fit->bias_count, set, nu);
+    check->simulated = isfinite(fit->delay_s)
+                           ? step_late(model, fit, set, nu)
+                           : simulation_one_step(model, fit->theta, fit->bias_count, set, nu);
     if (!check->simulated) {
-        return;
+        return st;
     }
     subtract(set, nu);
     for (size_t a = 0; a < set->axes; a++) {
         residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count,
                            &check->axis[a].one_step);
     }
+    return st;
 }
 
 enum status dynamics_check_run(const struct model *model, const struct dynamics_fit *fit,
@@ -163,12 +219,6 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     struct dynamics_check out;
     double *nu[MODEL_AXES_MAX] = {NULL};
     memset(&out, 0, sizeof out);
-    for (size_t i = 0; i < fit->p; i++) {
-        if (!isfinite(fit->theta[i])) {
-            *check = out;
-            return STATUS_OK;
-        }
-    }
     gsl_vector *memory = gsl_vector_alloc(set->axes * set->n + SCRATCH);
     if (!memory) {
         return STATUS_E_NOMEM;
@@ -176,13 +226,8 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     for (size_t a = 0; a < set->axes; a++) {
         nu[a] = memory->data + a * set->n;
     }
-    double *scratch = memory->data + set->axes * set->n;
-    enum status st = STATUS_OK;
-    if (isfinite(fit->delay_s)) {
-        st = score_late(model, fit, set, nu, scratch, &out);
-    } else {
-        score(model, fit, set, nu, scratch, &out);
-    }
+    out.motion_s = motion_s(set);
+    const enum status st = score(model, fit, set, nu, memory->data + set->axes * set->n, &out);
     gsl_vector_free(memory);
     if (st == STATUS_OK) {
         *check = out;
@@ -190,17 +235,91 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     return st;
 }
 
+/* A unit that a channel may be in instead of its own. */
+struct other_unit {
+    const char *end;  /* of the channel's name */
+    const char *unit; /* that it may be in */
+    double ratio;     /* of the numbers then */
+};
+
+static const struct other_unit other_units[] = {
+    {"_radps", "deg/s", 57.29577951308232},
+    {"_mps", "km/h", 3.6},
+    {"_mps", "cm/s", 100.0},
+    {"_mps", "mm/s", 1000.0},
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name);
+    const size_t m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Too large by its magnitude: in which unit it would be usual. */
+static void judge_magnitude(struct dynamics_fit *fit, const char *name,
+                            const struct data_channel *nu, double limit)
+{
+    const double most = fmax(fabs(nu->min), fabs(nu->max));
+    if (!(limit > 0.0 && most > limit)) {
+        return;
+    }
+    /* A few samples out of their range, and the rest well inside. */
+    if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "%s reaches %.4g, which no such robot does, while most of it "
+                              "stays below %.2g: wild samples",
+                              name, most, fabs(nu->mean) + 3.0 * nu->sd);
+        dynamics_advise(fit, "take the wild samples of %s out, or leave their fields empty",
+                        name);
+        return;
+    }
+    for (size_t k = 0; k < COUNT(other_units); k++) {
+        const struct other_unit *other = &other_units[k];
+        /* Half the limit: a usual speed, not the fastest one. */
+        if (ends_with(name, other->end) && most / other->ratio <= 0.5 * limit) {
+            dynamics_reason_first(fit, DYNAMICS_FAIL,
+                                  "%s reaches %.4g, which no such robot does: is it in %s, or "
+                                  "another unit than its name says?",
+                                  name, most, other->unit);
+            dynamics_advise(fit, "give %s in SI units: divide it by %.6g if it is in %s", name,
+                            other->ratio, other->unit);
+            return;
+        }
+    }
+    dynamics_reason_first(fit, DYNAMICS_FAIL,
+                          "%s reaches %.4g, which no such robot does: another unit than its "
+                          "name says?",
+                          name, most);
+    dynamics_advise(fit, "give %s in SI units", name);
+}
+
+/* Times in another unit make the robot far too slow or too fast. */
+static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *limits,
+                       double motion)
+{
+    if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "velocities take %.3g s to change, far slower than such a robot: "
+                              "are the times in ms? They must be in seconds",
+                              motion);
+        dynamics_advise(fit, "give times in seconds: divide them by 1000 if they are in ms");
+    }
+    if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "velocities change within %.2g s, far faster than such a robot: "
+                              "are the times in minutes? They must be in seconds",
+                              motion);
+        dynamics_advise(fit,
+                        "give times in seconds: multiply them by 60 if they are in minutes");
+    }
+}
+
 static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axis,
                           const struct data_channel *nu, const struct data_channel *tau,
                           double limit)
 {
-    const double most = fmax(fabs(nu->min), fabs(nu->max));
-    if (limit > 0.0 && most > limit) {
-        dynamics_reason(fit, DYNAMICS_FAIL,
-                        "%s reaches %.4g, which no such robot does: a wild sample, or another "
-                        "unit (deg/s, mm/s, knots)?",
-                        axis->velocity, most);
-    }
+    judge_magnitude(fit, axis->velocity, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
         dynamics_reason(fit, DYNAMICS_MARGINAL, "%s moves only %.1f times its noise of %.3g",
                         axis->velocity, nu->signal_ratio, nu->noise_sd);
@@ -261,6 +380,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *held_out)
 {
     judge_card(fit, model, card, limits);
+    judge_time(fit, limits, own->motion_s);
     if (!own->simulated) {
         dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");
     }

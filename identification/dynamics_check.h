@@ -18,14 +18,15 @@ struct dynamics_axis_check {
     /* Simulated; from the first sample of each run, or, for a fit with a delay, from the start
      * that fits best. */
     struct residual_summary run;
-    struct residual_summary one_step; /* from each sample to the next; n is 0 with a delay */
+    struct residual_summary one_step; /* from each sample to the next */
     double input_correlation;         /* largest of run's residual with an earlier effort */
     double input_correlation_bound;   /* what 99 % of noise stays below, all lags together */
     size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
 };
 
 struct dynamics_check {
-    bool simulated; /* else the model could not be, and axis is not valid */
+    bool simulated;  /* else the model could not be, and axis is not valid */
+    double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
 };
 
@@ -36,9 +37,18 @@ MUST_USE enum status dynamics_check_run(const struct model *model,
                                         const struct data_set *set,
                                         struct dynamics_check *check);
 
-/* Speeds beyond these are in another unit. */
+/* The same residuals, measured - simulated, one by one: [axes] rows of [set->n], out; NaN where
+ * there is none. *simulated is false when the model cannot be, and residual then holds nothing.
+ * Returns as dynamics_check_run() does. */
+MUST_USE enum status dynamics_check_residuals(const struct model *model,
+                                              const struct dynamics_fit *fit,
+                                              const struct data_set *set,
+                                              double *const *residual, bool *simulated);
+
+/* What lies beyond these is in another unit. 0: any. */
 struct dynamics_limits {
-    double nu_max[MODEL_AXES_MAX]; /* 0: any */
+    double nu_max[MODEL_AXES_MAX];
+    double motion_s_min, motion_s_max; /* of dynamics_check.motion_s */
 };
 
 /* Add to the verdict what the data card and the checks say; held_out may be NULL. */

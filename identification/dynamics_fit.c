@@ -117,6 +117,23 @@ void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
     add_text(fit->reasons, &fit->reason_count, text);
 }
 
+void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_best,
+                           const char *format, ...)
+{
+    char text[DYNAMICS_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (at_best > fit->verdict) {
+        fit->verdict = at_best;
+    }
+    fit->reason_count -= fit->reason_count == DYNAMICS_TEXTS_MAX ? 1 : 0;
+    memmove(fit->reasons[1], fit->reasons[0], fit->reason_count * sizeof fit->reasons[0]);
+    memcpy(fit->reasons[0], text, sizeof text);
+    fit->reason_count++;
+}
+
 void dynamics_advise(struct dynamics_fit *fit, const char *format, ...)
 {
     char text[DYNAMICS_TEXT_MAX];

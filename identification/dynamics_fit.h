@@ -92,6 +92,9 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
  */
 void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
                      const char *format, ...) PRINTF_LIKE(3, 4);
+/* The same at the head of the list, for what explains the others; the last one makes room. */
+void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_best,
+                           const char *format, ...) PRINTF_LIKE(3, 4);
 void dynamics_advise(struct dynamics_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* lo, hi and identifiable from theta, covariance and rows; then what every estimator's verdict

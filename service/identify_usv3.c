@@ -6,7 +6,8 @@ const char identify_usv3_help[] =
     "  a vessel in surge, sway and yaw: masses, inertia, linear and quadratic damping, from\n"
     "  efforts (N, N m) and body velocities (m/s, rad/s) over time; x forward, y to port, yaw\n"
     "  counter-clockwise. An effort is held from its row to the next.\n"
-    "  methods: auto (default) takes output_error, which simulates the recording and finds the\n"
+    "  methods: auto (default) takes output_error, which simulates the recording and finds "
+    "the\n"
     "           delay from effort to velocity, or pem where forces act that nobody measured;\n"
     "           weak_iv and weak are quicker; ols_central and ols_sg to compare with\n"
     "  roles:   t tau_u tau_v tau_r u v r; columns t_s tau_u_n tau_v_n tau_r_nm u_mps v_mps\n"
@@ -22,9 +23,10 @@ static const char *const velocities[USV3_AXES] = {"u", "v", "r"};
 int identify_usv3(const struct identify_request *request)
 {
     /* 60 knots, and a turn on the spot in less than a second. */
-    const struct identify_kind kind = {.model = &usv3_model,
-                                       .effort_roles = efforts,
-                                       .velocity_roles = velocities,
-                                       .limits = {{30.0, 30.0, 8.0}}};
+    const struct identify_kind kind = {
+        .model = &usv3_model,
+        .effort_roles = efforts,
+        .velocity_roles = velocities,
+        .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0}};
     return identify_dynamics(&kind, request);
 }

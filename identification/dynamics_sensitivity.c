@@ -1,0 +1,138 @@
+#include "identification/dynamics_sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of a longer recording the beginning tells as much, and costs less. */
+enum { SAMPLES_MAX = 50000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
+
+static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
+
+/* The first samples of a set; columns are shared. */
+static struct data_set first_of(const struct data_set *set)
+{
+    struct data_set part = *set;
+    part.run_count = 0;
+    part.n = 0;
+    for (size_t run = 0; run < set->run_count && part.n < SAMPLES_MAX; run++) {
+        const size_t length = set->run_start[run + 1] - set->run_start[run];
+        const size_t room = SAMPLES_MAX - part.n;
+        const size_t used = length < room ? length : room;
+        if (used < DATA_RUN_MIN) {
+            break;
+        }
+        part.n += used;
+        part.run_count++;
+        part.run_start[part.run_count] = part.n;
+    }
+    return part;
+}
+
+/* Scale the window of a method; returns the whole window in seconds. */
+static double scale_window(struct dynamics_options *options, enum dynamics_method method,
+                           double scale, double dt_s)
+{
+    if (method == DYNAMICS_OLS_SG) {
+        const double wanted = scale * (double)options->sg_window;
+        size_t window = 2 * (size_t)(0.5 * wanted) + 1; /* odd */
+        window = window < SG_WINDOW_MIN ? SG_WINDOW_MIN : window;
+        window = window > SG_WINDOW_MAX ? SG_WINDOW_MAX : window;
+        options->sg_window = window;
+        options->sg_order = options->sg_order < window ? options->sg_order : window - 1;
+        return (double)(window - 1) * dt_s;
+    }
+    options->half_width_s *= scale;
+    return 2.0 * options->half_width_s;
+}
+
+static void compare(const struct dynamics_fit *own, const struct dynamics_fit *other,
+                    size_t which, struct dynamics_sensitivity *out)
+{
+    for (size_t i = 0; i < own->p; i++) {
+        const double shift = other->theta[i] - own->theta[i];
+        const double reach = 0.5 * fmax(own->hi[i] - own->lo[i], other->hi[i] - other->lo[i]);
+        out->shift[which][i] = shift / sqrt(own->covariance[i][i]);
+        out->moved[i] = out->moved[i] || fabs(shift) > reach;
+    }
+}
+
+static bool may_go_on(const struct dynamics_options *options, enum dynamics_method method,
+                      size_t fit)
+{
+    return !options->go_on || options->go_on(options->context, method, fit);
+}
+
+enum status dynamics_sensitivity_run(const struct model *model, const struct data_set *set,
+                                     enum dynamics_method method,
+                                     const struct dynamics_options *options,
+                                     struct dynamics_sensitivity *out)
+{
+    const struct data_set part = first_of(set);
+    struct dynamics_sensitivity found = {.n = part.n};
+    struct dynamics_fit own;
+    found.method =
+        method == DYNAMICS_OLS_SG || method == DYNAMICS_WEAK ? method : DYNAMICS_WEAK_IV;
+    if (method == DYNAMICS_OLS_CENTRAL || part.run_count == 0 ||
+        !may_go_on(options, found.method, 0)) {
+        *out = (struct dynamics_sensitivity){.known = false};
+        return STATUS_OK;
+    }
+    struct dynamics_options nominal = *options;
+    found.window_s = scale_window(&nominal, found.method, 1.0, set->dt_s);
+    enum status st = dynamics_linear_fit(model, &part, found.method, options, &own);
+    for (size_t k = 0; k < SENSITIVITY_COUNT && st == STATUS_OK; k++) {
+        struct dynamics_options changed = *options;
+        struct dynamics_fit other;
+        if (!may_go_on(options, found.method, k + 1)) {
+            *out = (struct dynamics_sensitivity){.known = false};
+            return STATUS_OK;
+        }
+        found.other_s[k] = scale_window(&changed, found.method, SCALE[k], set->dt_s);
+        st = dynamics_linear_fit(model, &part, found.method, &changed, &other);
+        if (st == STATUS_OK) {
+            compare(&own, &other, k, &found);
+        }
+    }
+    if (st == STATUS_OK) {
+        found.known = true;
+        *out = found;
+    }
+    return st;
+}
+
+void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *model,
+                                const struct dynamics_sensitivity *sensitivity)
+{
+    double worst = 0.0;
+    size_t worst_i = 0;
+    size_t worst_k = 0;
+    size_t moved = 0;
+    if (!sensitivity->known) {
+        return;
+    }
+    for (size_t i = 0; i < fit->p; i++) {
+        if (!sensitivity->moved[i] || !fit->identifiable[i]) {
+            continue;
+        }
+        moved++;
+        for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
+            if (fabs(sensitivity->shift[k][i]) > worst) {
+                worst = fabs(sensitivity->shift[k][i]);
+                worst_i = i;
+                worst_k = k;
+            }
+        }
+    }
+    if (moved == 0) {
+        return;
+    }
+    char name[64];
+    dynamics_reason(fit, DYNAMICS_MARGINAL,
+                    "%zu of %zu estimates lean on the filter: through %s of its window %s of "
+                    "%s moves by %.1f standard errors",
+                    moved, fit->p, worst_k == SENSITIVITY_HALF ? "half" : "double",
+                    dynamics_parameter_name(model, worst_i, name, sizeof name),
+                    dynamics_method_name(sensitivity->method), worst);
+    dynamics_advise(fit, "sample faster or with less noise, and let efforts change less often "
+                         "than the robot can follow");
+}

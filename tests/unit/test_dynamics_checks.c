@@ -1,0 +1,278 @@
+/* What a fit is held against: its own recording, other windows, the parameters in use, and what
+ * speeds and times a robot can have.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <CUnit/Basic.h>
+#include <gsl/gsl_errno.h>
+
+#include "identification/dynamics_check.h"
+#include "identification/dynamics_compare.h"
+#include "identification/dynamics_estimate.h"
+#include "identification/dynamics_sensitivity.h"
+#include "tests/support/check.h"
+#include "tests/support/gsl_memory.h"
+#include "tests/support/usv_truth.h"
+
+static const char *const names[] = {"W", "IB", "IA"};
+static struct usv_record records[3];
+
+static struct dynamics_fit fit_of(const struct data_set *set, enum dynamics_method method)
+{
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate(&usv3_model, set, method, &options, &fit),
+                          STATUS_OK);
+    return fit;
+}
+
+static struct dynamics_sensitivity sensitivity_of(const struct data_set *set,
+                                                  enum dynamics_method method)
+{
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_sensitivity found;
+    CU_ASSERT_EQUAL_FATAL(dynamics_sensitivity_run(&usv3_model, set, method, &options, &found),
+                          STATUS_OK);
+    return found;
+}
+
+static bool says(const struct dynamics_fit *fit, const char *words)
+{
+    bool said = false;
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        said = said || strstr(fit->reasons[i], words);
+    }
+    return said;
+}
+
+/* Through half and double the window the same comes out of the weak form, and something else
+ * out of derivatives, whose bias depends on it. */
+static void test_sensitivity(void)
+{
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const struct data_set set = usv_set(&records[i]);
+        struct dynamics_fit fit = fit_of(&set, DYNAMICS_WEAK_IV);
+        struct dynamics_sensitivity found = sensitivity_of(&set, DYNAMICS_PEM);
+        CHECK_INT(names[i], found.known, true);
+        CHECK_INT(names[i], found.method, DYNAMICS_WEAK_IV);
+        CHECK_INT(names[i], found.n, USV_SAMPLES);
+        CHECK_NEAR(names[i], found.other_s[SENSITIVITY_DOUBLE], 2.0 * found.window_s, 0, 1e-12);
+        for (size_t k = 0; k < 9; k++) {
+            CHECK_INT(names[i], found.moved[k], false);
+            CHECK_INT(names[i], fabs(found.shift[SENSITIVITY_HALF][k]) < 2.0, true);
+            CHECK_INT(names[i], fabs(found.shift[SENSITIVITY_DOUBLE][k]) > 0.0, true);
+        }
+        dynamics_sensitivity_judge(&fit, &usv3_model, &found);
+        CHECK_INT(names[i], says(&fit, "lean on the filter"), false);
+
+        fit = fit_of(&set, DYNAMICS_OLS_SG);
+        found = sensitivity_of(&set, DYNAMICS_OLS_SG);
+        CHECK_INT(names[i], found.method, DYNAMICS_OLS_SG);
+        CHECK_INT(names[i], found.moved[0] && found.moved[1] && found.moved[2], true);
+        dynamics_sensitivity_judge(&fit, &usv3_model, &found);
+        CHECK_INT(names[i], says(&fit, "estimates lean on the filter: through half of"), true);
+    }
+}
+
+static bool refuse_second(void *context, enum dynamics_method stage, size_t fit)
+{
+    size_t *asked = context;
+    (*asked)++;
+    return stage == DYNAMICS_WEAK && fit < 1;
+}
+
+static void test_sensitivity_unknown(void)
+{
+    const struct data_set set = usv_set(&records[0]);
+    struct dynamics_options options = dynamics_options_defaults();
+    size_t asked = 0;
+    struct dynamics_sensitivity found = sensitivity_of(&set, DYNAMICS_OLS_CENTRAL);
+    CHECK_INT("no window", found.known, false);
+    options.go_on = refuse_second;
+    options.context = &asked;
+    CU_ASSERT_EQUAL(
+        dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, &found),
+        STATUS_OK);
+    CHECK_INT("cancelled", found.known, false);
+    CHECK_INT("cancelled", asked, 2);
+    allocations_left = 0;
+    options.go_on = NULL;
+    CHECK_INT("memory",
+              dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, &found),
+              STATUS_E_NOMEM);
+    allocations_left = -1;
+}
+
+/* A delay of 60 ms in the fit and none in the set in use; a mass 5 standard errors off. */
+static void test_compare(void)
+{
+    const struct data_set set = usv_set(&records[0]);
+    const struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
+    struct dynamics_current current;
+    struct dynamics_comparison found;
+    dynamics_current_start(&current);
+    CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
+                          STATUS_OK);
+    CHECK_INT("nothing given", found.simulated, true);
+    CHECK_INT("nothing given", isnan(found.z[0]) && isnan(found.delay_z), true);
+    CHECK_NEAR("nothing given", found.effect_rmse[0], 0.0, 0, 0);
+    CHECK_NEAR("noise is left", found.fit_rmse[0], 0.03, 0.1, 0);
+
+    const double se = sqrt(fit.covariance[0][0]);
+    current.value[0] = fit.theta[0] - 5.0 * se;
+    current.value[1] = fit.theta[1] + 4.0 * sqrt(fit.covariance[1][1]);
+    current.se[1] = sqrt(3.0 * fit.covariance[1][1]);
+    current.delay_s = fit.delay_s + 0.1;
+    CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
+                          STATUS_OK);
+    CHECK_NEAR("exact", found.z[0], 5.0, 1e-9, 0);
+    CHECK_NEAR("with an error of its own", found.z[1], -2.0, 1e-9, 0);
+    CHECK_NEAR("delay", found.delay_z, -0.1 / fit.delay_se_s, 1e-9, 0);
+    CHECK_INT("effect", found.effect_rmse[0] > 0.005, true);
+    CHECK_INT("effect", found.current_rmse[0] > found.fit_rmse[0], true);
+
+    current.value[0] = -1.0;
+    CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
+                          STATUS_OK);
+    CHECK_INT("no such vessel", found.simulated, false);
+    for (long left = 0; left < 2; left++) {
+        allocations_left = left;
+        CHECK_INT("memory", dynamics_compare(&usv3_model, &fit, &set, &current, &found),
+                  STATUS_E_NOMEM);
+    }
+    allocations_left = -1;
+}
+
+/* One step ahead and simulated are told apart, with a delay as without. */
+static void test_one_step(void)
+{
+    static struct usv_record late;
+    static const double delays[] = {0.0, 0.06, 0.35};
+    uint64_t seed = 7;
+    late = records[0];
+    for (size_t i = 0; i < COUNT(delays); i++) {
+        const struct data_set set = usv_set(&late);
+        struct dynamics_check check;
+        char row[32];
+        (void)snprintf(row, sizeof row, "%g s", delays[i]);
+        usv_drive(&late, usv3_vessel_find("wamv")->theta, delays[i], NULL);
+        usv_measure(&late, &seed);
+        const struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
+        CHECK_NEAR(row, fit.delay_s, delays[i], 0, 0.005);
+        CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &check), STATUS_OK);
+        CHECK_INT(row, check.simulated, true);
+        for (size_t a = 0; a < 3; a++) {
+            const struct dynamics_axis_check *axis = &check.axis[a];
+            CHECK_NEAR(row, axis->run.rmse, usv_noise_sd[a], 0.06, 0);
+            /* Noise of this sample, and that of the one before carried on. */
+            CHECK_NEAR(row, axis->one_step.rmse, sqrt(2.0) * usv_noise_sd[a], 0.12, 0);
+            const size_t lost = (size_t)ceil(delays[i] / 0.1 + 0.01) + 1;
+            CHECK_INT(row, axis->one_step.n + lost >= USV_SAMPLES, true);
+            CHECK_INT(row, axis->one_step.n < USV_SAMPLES, true);
+            CHECK_NEAR(row, axis->one_step.correlation, -0.5, 0, 0.1);
+        }
+    }
+}
+
+/* The same numbers in other units, and what is said first. */
+static void test_units(void)
+{
+    static const struct {
+        const char *row;
+        double u, r, t; /* numbers as they are, times this */
+        enum dynamics_verdict verdict;
+        const char *first;
+    } rows[] = {
+        {"SI", 1, 1, 1, DYNAMICS_PASS, ""},
+        {"deg/s", 1, 57.29577951, 1, DYNAMICS_FAIL, "is it in deg/s"},
+        {"cm/s", 100, 1, 1, DYNAMICS_FAIL, "is it in cm/s"},
+        {"mm/s", 1000, 1, 1, DYNAMICS_FAIL, "is it in mm/s"},
+        {"ms", 1, 1, 1000, DYNAMICS_FAIL, "are the times in ms"},
+        {"minutes", 1, 1, 1 / 60.0, DYNAMICS_FAIL, "are the times in minutes"},
+        {"a wild sample", -1, 1, 1, DYNAMICS_FAIL, "wild samples"},
+    };
+    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        static struct usv_record other;
+        struct dynamics_check check = {.motion_s = 2.4 * rows[i].t};
+        struct data_card card = {.rows = 1500, .used = 1500};
+        struct data_set set = usv_set(&other);
+        other = records[0];
+        for (size_t k = 0; k < USV_SAMPLES; k++) {
+            other.t_s[k] *= rows[i].t;
+            other.measured[0][k] *= fabs(rows[i].u);
+            other.measured[2][k] *= rows[i].r;
+        }
+        set.dt_s *= rows[i].t;
+        struct dynamics_fit fit;
+        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+        dynamics_reason(&fit, DYNAMICS_PASS, "what else there is");
+        for (size_t a = 0; a < 3; a++) {
+            double most = 0.0;
+            for (size_t k = 0; k < USV_SAMPLES; k++) {
+                most = fmax(most, fabs(set.nu[a][k]));
+            }
+            card.nu[a] = (struct data_channel){
+                .min = -most, .max = most, .sd = 0.5 * most, .signal_ratio = 50.0};
+        }
+        if (rows[i].u < 0.0) {
+            card.nu[0].max = 1000.0;
+        }
+        struct dynamics_check measured;
+        struct dynamics_fit unknown;
+        dynamics_fit_start(&unknown, &usv3_model, DYNAMICS_WEAK, false);
+        CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &unknown, &set, &measured),
+                              STATUS_OK);
+        CHECK_NEAR(rows[i].row, measured.motion_s, check.motion_s, 0.6, 0);
+        check.simulated = true;
+        for (size_t a = 0; a < 3; a++) {
+            check.axis[a].run.r2 = 0.99;
+        }
+        dynamics_check_judge(&fit, &usv3_model, &card, &limits, &check, NULL);
+        CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
+        CHECK_INT(rows[i].row, strstr(fit.reasons[0], rows[i].first) != NULL, true);
+        CHECK_INT(rows[i].row, fit.reason_count, rows[i].first[0] ? 2 : 1);
+        CHECK_INT(rows[i].row, fit.advice_count, rows[i].first[0] ? 1 : 0);
+    }
+}
+
+static void test_reason_first(void)
+{
+    struct dynamics_fit fit;
+    dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+    for (int i = 0; i < DYNAMICS_TEXTS_MAX; i++) {
+        dynamics_reason(&fit, DYNAMICS_MARGINAL, "reason %d", i);
+    }
+    dynamics_reason_first(&fit, DYNAMICS_FAIL, "%s", "before all");
+    CHECK_INT("full", fit.reason_count, DYNAMICS_TEXTS_MAX);
+    CHECK_INT("full", fit.verdict, DYNAMICS_FAIL);
+    CHECK_INT("full", strcmp(fit.reasons[0], "before all"), 0);
+    CHECK_INT("full", strcmp(fit.reasons[1], "reason 0"), 0);
+    CHECK_INT("full", strcmp(fit.reasons[DYNAMICS_TEXTS_MAX - 1], "reason 14"), 0);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    for (size_t i = 0; i < COUNT(names); i++) {
+        if (usv_read(names[i], &records[i]) != USV_SAMPLES) {
+            return 1;
+        }
+    }
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return 1;
+    }
+    CU_pSuite suite = CU_add_suite("dynamics_checks", NULL, NULL);
+    CU_add_test(suite, "sensitivity", test_sensitivity);
+    CU_add_test(suite, "sensitivity unknown", test_sensitivity_unknown);
+    CU_add_test(suite, "compare", test_compare);
+    CU_add_test(suite, "one step", test_one_step);
+    CU_add_test(suite, "units", test_units);
+    CU_add_test(suite, "reason first", test_reason_first);
+    const CU_ErrorCode ran = CU_basic_run_tests();
+    const unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return ran == CUE_SUCCESS && failures == 0 ? 0 : 1;
+}
