@@ -27,7 +27,12 @@ int model_unphysical(const struct model *model, const double *theta)
     return -1;
 }
 
-/* Velocity and pose as one state of 2 n numbers. */
+size_t model_pose_count(const struct model *model)
+{
+    return model->axis_count + (model->heading ? 1 : 0);
+}
+
+/* Velocity and pose as one state. */
 struct state {
     double nu[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
 };
@@ -48,11 +53,13 @@ static void derive(const struct model *model, const double *theta, const struct 
 }
 
 /* to = from + h rate */
-static void advance(size_t n, const struct state *from, const struct state *rate, double h_s,
-                    struct state *to)
+static void advance(const struct model *model, const struct state *from,
+                    const struct state *rate, double h_s, struct state *to)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < model->axis_count; i++) {
         to->nu[i] = from->nu[i] + h_s * rate->nu[i];
+    }
+    for (size_t i = 0; i < model_pose_count(model); i++) {
         to->pose[i] = from->pose[i] + h_s * rate->pose[i];
     }
 }
@@ -61,6 +68,7 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
                 const double *tau, const double *inertial_n, double h_s)
 {
     const size_t n = model->axis_count;
+    const size_t poses = model_pose_count(model);
     struct state begin = {0};
     struct state at = {0};
     struct state k1 = {0};
@@ -69,16 +77,18 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
     struct state k4 = {0};
 
     memcpy(begin.nu, nu, n * sizeof nu[0]);
-    memcpy(begin.pose, pose, n * sizeof pose[0]);
+    memcpy(begin.pose, pose, poses * sizeof pose[0]);
     derive(model, theta, &begin, tau, inertial_n, &k1);
-    advance(n, &begin, &k1, 0.5 * h_s, &at);
+    advance(model, &begin, &k1, 0.5 * h_s, &at);
     derive(model, theta, &at, tau, inertial_n, &k2);
-    advance(n, &begin, &k2, 0.5 * h_s, &at);
+    advance(model, &begin, &k2, 0.5 * h_s, &at);
     derive(model, theta, &at, tau, inertial_n, &k3);
-    advance(n, &begin, &k3, h_s, &at);
+    advance(model, &begin, &k3, h_s, &at);
     derive(model, theta, &at, tau, inertial_n, &k4);
     for (size_t i = 0; i < n; i++) {
         nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
+    }
+    for (size_t i = 0; i < poses; i++) {
         pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
     }
 }

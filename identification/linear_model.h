@@ -44,7 +44,8 @@ struct model {
     const char *name;
     const char *purpose;
     const struct model_axis *axes;
-    size_t axis_count; /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */
     const struct model_parameter *parameters;
     size_t parameter_count; /* <= MODEL_PARAMETERS_MAX */
     const struct model_derived *derived;
@@ -74,6 +75,10 @@ int model_unphysical(const struct model *model, const double *theta);
 
 /* Index of a parameter by name or symbol, -1 when there is none. */
 int model_parameter_find(const struct model *model, const char *name);
+
+/* Entries of the pose: one an axis, and the heading of a model that has one beside them. <=
+ * MODEL_AXES_MAX. */
+size_t model_pose_count(const struct model *model);
 
 /* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out. tau is held over the step
  * (zero-order hold). inertial_n: a force that keeps its direction in the world, [2] along the
