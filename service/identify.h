@@ -37,11 +37,19 @@ const char *identify_column(const struct identify_request *request, const char *
 /* Each prints its result and returns the exit status. */
 int identify_travel_time(const struct identify_request *request);
 int identify_usv3(const struct identify_request *request);
+int identify_diffdrive(const struct identify_request *request);
+int identify_first_order(const struct identify_request *request);
+int identify_first_order_deadband(const struct identify_request *request);
 
 /* Their roles, ending with NULL, and their parts of the help. */
 extern const char *const identify_travel_time_roles[];
 extern const char identify_travel_time_help[];
 extern const char *const identify_usv3_roles[];
 extern const char identify_usv3_help[];
+extern const char *const identify_diffdrive_roles[];
+extern const char identify_diffdrive_help[];
+extern const char *const identify_first_order_roles[];
+extern const char identify_first_order_help[];
+extern const char identify_first_order_deadband_help[];
 
 #endif

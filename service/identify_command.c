@@ -17,6 +17,11 @@ static const struct model models[] = {
     {"travel_time", identify_travel_time, identify_travel_time_roles,
      identify_travel_time_help},
     {"usv3", identify_usv3, identify_usv3_roles, identify_usv3_help},
+    {"diffdrive", identify_diffdrive, identify_diffdrive_roles, identify_diffdrive_help},
+    {"first_order", identify_first_order, identify_first_order_roles,
+     identify_first_order_help},
+    {"first_order_deadband", identify_first_order_deadband, identify_first_order_roles,
+     identify_first_order_deadband_help},
 };
 
 static const char help[] =
@@ -122,7 +127,7 @@ static bool check_roles(const struct model *model, const struct identify_request
 static int run_model(const char *name, const struct identify_request *request)
 {
     if (!name) {
-        (void)fputs("tandem: identify: which model? --model travel_time, --model usv3, see "
+        (void)fputs("tandem: identify: which model? --model NAME, see "
                     "'tandem identify --help'\n",
                     stderr);
         return EXIT_USAGE;

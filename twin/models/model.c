@@ -2,10 +2,15 @@
 
 #include <string.h>
 
+#include "twin/models/diffdrive.h"
+#include "twin/models/first_order.h"
 #include "twin/models/usv3.h"
 
 const struct model *const models[] = {
     &usv3_model,
+    &diffdrive_model,
+    &first_order_model,
+    &first_order_deadband_model,
 };
 
 const size_t model_count = COUNT(models);

@@ -1,0 +1,151 @@
+#include "twin/models/diffdrive.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { T1, T2, T3, T4, T5, T6 };
+
+static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+{
+    (void)pose;
+    const double u = nu[0];
+    const double w = nu[1];
+    double *ahead = phi;
+    double *turn = phi + DIFFDRIVE_PARAMETERS;
+
+    memset(phi, 0, sizeof(double) * DIFFDRIVE_AXES * DIFFDRIVE_PARAMETERS);
+    ahead[T1] = nu_dot[0];
+    ahead[T3] = -w * w;
+    ahead[T4] = u;
+    turn[T2] = nu_dot[1];
+    turn[T5] = u * w;
+    turn[T6] = w;
+}
+
+/* What is left of the left-hand side at nu_dot = 0. */
+static void resist(const double *t, const double *nu, double *tau)
+{
+    const double u = nu[0];
+    const double w = nu[1];
+    tau[0] = t[T4] * u - t[T3] * w * w;
+    tau[1] = (t[T5] * u + t[T6]) * w;
+}
+
+static void forward(const double *theta, const double *pose, const double *nu,
+                    const double *tau, double *nu_dot)
+{
+    (void)pose;
+    double resisted[DIFFDRIVE_AXES];
+    resist(theta, nu, resisted);
+    for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
+        nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
+    }
+}
+
+static void inverse(const double *theta, const double *pose, const double *nu,
+                    const double *nu_dot, double *tau)
+{
+    (void)pose;
+    double resisted[DIFFDRIVE_AXES];
+    resist(theta, nu, resisted);
+    for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
+        tau[i] = theta[i] * nu_dot[i] + resisted[i];
+    }
+}
+
+static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
+{
+    (void)pose;
+    const double *t = theta;
+    const double u = nu[0];
+    const double w = nu[1];
+    jacobian[0] = -t[T4] / t[T1];
+    jacobian[1] = 2.0 * t[T3] * w / t[T1];
+    jacobian[2] = -t[T5] * w / t[T2];
+    jacobian[3] = -(t[T5] * u + t[T6]) / t[T2];
+}
+
+/* The axle does not slip sideways. */
+static void kinematics(const double *pose, const double *nu, double *pose_dot)
+{
+    pose_dot[0] = nu[0] * cos(pose[2]);
+    pose_dot[1] = nu[0] * sin(pose[2]);
+    pose_dot[2] = nu[1];
+}
+
+/* 1 / theta[i] */
+static double one_over(const double *theta, size_t i, double *gradient)
+{
+    memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
+    gradient[i] = -1.0 / (theta[i] * theta[i]);
+    return 1.0 / theta[i];
+}
+
+/* theta[over] / theta[under] */
+static double quotient(const double *theta, size_t over, size_t under, double *gradient)
+{
+    memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
+    gradient[over] = 1.0 / theta[under];
+    gradient[under] = -theta[over] / (theta[under] * theta[under]);
+    return theta[over] / theta[under];
+}
+
+static double forward_gain(const double *theta, double *gradient)
+{
+    return one_over(theta, T4, gradient);
+}
+
+static double turn_gain(const double *theta, double *gradient)
+{
+    return one_over(theta, T6, gradient);
+}
+
+static double forward_time_s(const double *theta, double *gradient)
+{
+    return quotient(theta, T1, T4, gradient);
+}
+
+static double turn_time_s(const double *theta, double *gradient)
+{
+    return quotient(theta, T2, T6, gradient);
+}
+
+static const struct model_axis axes[DIFFDRIVE_AXES] = {
+    {"v_mps", "v_cmd_mps", "x_m"},
+    {"w_radps", "w_cmd_radps", "y_m"},
+};
+
+/* clang-format off */
+static const struct model_parameter parameters[DIFFDRIVE_PARAMETERS] = {
+    {"forward_inertia_s",  "t1", "s",         MODEL_POSITIVE, "mass, wheels and D gain against the P gain of the forward speed"},
+    {"turn_inertia_s",     "t2", "s",         MODEL_POSITIVE, "inertia, wheels and D gain against the P gain of the turning speed"},
+    {"centrifugal_sm",     "t3", "s m/rad^2", MODEL_ANY,      "push ahead in a turn; negative when the mass is behind the axle"},
+    {"forward_drag_ratio", "t4", "1",         MODEL_POSITIVE, "command for each m/s of steady forward speed"},
+    {"coupling_spm",       "t5", "s/m",       MODEL_ANY,      "resistance to a turn under way; negative when the mass is behind the axle"},
+    {"turn_drag_ratio",    "t6", "1",         MODEL_POSITIVE, "command for each rad/s of steady turning speed"},
+};
+
+static const struct model_derived derived[] = {
+    {"forward_gain_ratio", "K_u",   "1", "speed reached for each m/s commanded, 1/t4", forward_gain},
+    {"forward_time_s",     "tau_u", "s", "time constant of the forward speed, t1/t4",  forward_time_s},
+    {"turn_gain_ratio",    "K_w",   "1", "turning speed for each rad/s commanded, 1/t6", turn_gain},
+    {"turn_time_s",        "tau_w", "s", "time constant of the turning speed on the spot, t2/t6", turn_time_s},
+};
+/* clang-format on */
+
+const struct model diffdrive_model = {
+    .name = "diffdrive",
+    .purpose = "a differential drive that follows velocity commands",
+    .axes = axes,
+    .axis_count = DIFFDRIVE_AXES,
+    .heading = "theta_rad",
+    .parameters = parameters,
+    .parameter_count = DIFFDRIVE_PARAMETERS,
+    .derived = derived,
+    .derived_count = COUNT(derived),
+    .rows = rows,
+    .forward = forward,
+    .inverse = inverse,
+    .slope = slope,
+    .kinematics = kinematics,
+};
