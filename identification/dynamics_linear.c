@@ -27,6 +27,7 @@ struct fitter {
     size_t p, axes;
     size_t times; /* equations per axis */
     bool active[AXES][P];
+    size_t column[AXES][P], column_count[AXES]; /* those that are active */
     double weight[AXES];
     struct triangle triangle[AXES];
     double norm[P]; /* of the columns of all weighted equations */
@@ -61,16 +62,20 @@ static void find_active(struct fitter *f)
     for (size_t i = n; i < f->p; i++) {
         f->active[i - n][i] = true;
     }
+    for (size_t a = 0; a < f->axes; a++) {
+        f->column_count[a] = 0;
+        for (size_t i = 0; i < f->p; i++) {
+            if (f->active[a][i]) {
+                f->column[a][f->column_count[a]++] = i;
+            }
+        }
+    }
 }
 
 static void start_triangles(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes; a++) {
-        size_t columns = 1;
-        for (size_t i = 0; i < f->p; i++) {
-            columns += f->active[a][i] ? 1 : 0;
-        }
-        triangle_start(&f->triangle[a], columns);
+        triangle_start(&f->triangle[a], f->column_count[a] + 1);
     }
     f->times = 0;
 }
@@ -78,11 +83,9 @@ static void start_triangles(struct fitter *f)
 static void add_equation(struct fitter *f, size_t a, const double *phi, double rhs)
 {
     double row[P + 1];
-    size_t n = 0;
-    for (size_t i = 0; i < f->p; i++) {
-        if (f->active[a][i]) {
-            row[n++] = phi[i];
-        }
+    const size_t n = f->column_count[a];
+    for (size_t k = 0; k < n; k++) {
+        row[k] = phi[f->column[a][k]];
     }
     row[n] = rhs;
     triangle_add(&f->triangle[a], row);
@@ -266,6 +269,22 @@ static void sandwich(const struct fitter *f, const double *m, double *covariance
     multiply(half, f->bread, true, f->p, covariance);
 }
 
+/* What the residual of one equation of an axis adds to the moments. */
+static void add_moments(const struct fitter *f, size_t a, const double *phi, const double *by,
+                        double rhs, double *g)
+{
+    const size_t *column = f->column[a];
+    const size_t n = f->column_count[a];
+    double error = rhs;
+    for (size_t k = 0; k < n; k++) {
+        error -= phi[column[k]] * f->theta[column[k]];
+    }
+    error *= f->weight[a];
+    for (size_t k = 0; k < n; k++) {
+        g[column[k]] += by[column[k]] * error;
+    }
+}
+
 /* Errors from the residuals; instruments: the rows themselves when NULL. */
 static void find_errors(struct fitter *f, struct row_source *rows,
                         struct row_source *instruments)
@@ -279,7 +298,7 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     size_t run = 0;
     size_t last = 0;
     const size_t p = f->p;
-    long_run_start(&m, p, reach_of(f, rows));
+    long_run_start(&m, p, reach_of(f, rows), instruments != NULL);
     row_source_rewind(rows);
     if (instruments) {
         row_source_rewind(instruments);
@@ -291,13 +310,7 @@ static void find_errors(struct fitter *f, struct row_source *rows,
             by = z;
         }
         for (size_t a = 0; a < f->axes; a++) {
-            double error = rhs[a];
-            for (size_t i = 0; i < p; i++) {
-                error -= phi[a * p + i] * f->theta[i];
-            }
-            for (size_t i = 0; i < p; i++) {
-                g[i] += f->weight[a] * by[a * p + i] * error;
-            }
+            add_moments(f, a, phi + a * p, by + a * p, rhs[a], g);
         }
         if (run != last) {
             long_run_break(&m);

@@ -2,45 +2,62 @@
 
 #include <string.h>
 
-void long_run_start(struct long_run *m, size_t p, size_t reach)
+void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain)
 {
     memset(m, 0, sizeof *m);
     m->p = p;
+    m->with_plain = with_plain;
     m->block = (reach + LONG_RUN_LAGS_MAX - 1) / LONG_RUN_LAGS_MAX;
     m->block = m->block > 0 ? m->block : 1;
     m->lags = reach / m->block;
 }
 
+/* to += x x', above the diagonal and on it. */
+static void add_square(double *to, const double *x, size_t p)
+{
+    for (size_t i = 0; i < p; i++) {
+        const double xi = x[i];
+        for (size_t j = i; j < p; j++) {
+            to[i * p + j] += xi * x[j];
+        }
+    }
+}
+
+/* What rounding leaves in a sum that terms come to and go from would stay for ever. */
+static void sum_anew(struct long_run *m)
+{
+    memset(m->sum, 0, sizeof m->sum);
+    for (size_t l = 0; l <= m->lags; l++) {
+        for (size_t i = 0; i < m->p; i++) {
+            m->sum[i] += m->ring[l][i];
+        }
+    }
+}
+
+/* The block at hand comes into the window, the oldest one leaves it. */
 static void close_block(struct long_run *m)
 {
-    double past[DYNAMICS_P_MAX] = {0.0};
-    const size_t known = m->seen < m->lags ? m->seen : m->lags;
-    for (size_t l = 1; l <= known; l++) {
-        const double *before = m->ring[(m->seen - l) % LONG_RUN_LAGS_MAX];
-        const double weight = 1.0 - (double)l / ((double)m->lags + 1.0);
-        for (size_t i = 0; i < m->p; i++) {
-            past[i] += weight * before[i];
-        }
-    }
+    double *oldest = m->ring[m->at];
     for (size_t i = 0; i < m->p; i++) {
-        for (size_t j = 0; j < m->p; j++) {
-            m->robust[i * m->p + j] +=
-                m->now[i] * m->now[j] + m->now[i] * past[j] + past[i] * m->now[j];
-        }
+        m->sum[i] += m->now[i] - oldest[i];
+        oldest[i] = m->now[i];
+        m->now[i] = 0.0;
     }
-    memcpy(m->ring[m->seen % LONG_RUN_LAGS_MAX], m->now, sizeof m->now);
-    m->seen++;
     m->in_block = 0;
-    memset(m->now, 0, sizeof m->now);
+    if (++m->at > m->lags) {
+        m->at = 0;
+        sum_anew(m);
+    }
+    add_square(m->windows, m->sum, m->p);
 }
 
 void long_run_add(struct long_run *m, const double *g)
 {
+    if (m->with_plain) {
+        add_square(m->plain, g, m->p);
+    }
     for (size_t i = 0; i < m->p; i++) {
         m->now[i] += g[i];
-        for (size_t j = 0; j < m->p; j++) {
-            m->plain[i * m->p + j] += g[i] * g[j];
-        }
     }
     if (++m->in_block == m->block) {
         close_block(m);
@@ -52,5 +69,17 @@ void long_run_break(struct long_run *m)
     if (m->in_block > 0) {
         close_block(m);
     }
-    m->seen = 0;
+    for (size_t l = 0; l < m->lags; l++) {
+        close_block(m);
+    }
+    memset(m->ring, 0, sizeof m->ring);
+    memset(m->sum, 0, sizeof m->sum);
+    m->at = 0;
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            const double mean = m->windows[i * m->p + j] / (double)(m->lags + 1);
+            m->robust[i * m->p + j] = m->robust[j * m->p + i] = mean;
+            m->plain[j * m->p + i] = m->plain[i * m->p + j];
+        }
+    }
 }

@@ -1,16 +1,19 @@
 /* identification/triangle.h - the triangle of a tall matrix, row after row.
  *
- * Householder QR of blocks of rows on top of what is there: the matrix itself is never held and
- * normal equations are never formed. Deterministic. Pure, no allocation.
+ * Blocks of rows go on top of what is there by Householder reflections: the matrix itself is
+ * never held. A block whose columns stand well apart is first condensed to its own triangle by
+ * the Cholesky factor of its products, which costs a third; one whose columns are nearly
+ * parallel is reflected row by row, so that no digit is lost (docs/model/identification.md,
+ * section 3). Deterministic. Pure, no allocation.
  */
 #ifndef IDENTIFICATION_TRIANGLE_H
 #define IDENTIFICATION_TRIANGLE_H
 
 #include <stddef.h>
 
-enum { TRIANGLE_COLUMNS_MAX = 23, TRIANGLE_BLOCK = 32 };
+enum { TRIANGLE_COLUMNS_MAX = 23, TRIANGLE_BLOCK = 128 };
 
-/* About 10 kB. */
+/* About 28 kB. */
 struct triangle {
     size_t columns;                                       /* 1 .. TRIANGLE_COLUMNS_MAX */
     size_t waiting;                                       /* rows in block */
