@@ -10,87 +10,90 @@
 
 static void write_out(void *context, const char *text, size_t bytes)
 {
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
+    (void)fwrite(text, 1, bytes, context);
 }
 
-static void print_parameters(const struct identify_result *result)
+static void print_parameters(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
     const struct model *model = result->kind->model;
-    (void)printf("\n  %-22s %10s %9s  %-23s %7s\n", "parameter", "estimate", "error",
-                 "95 % interval", "error");
+    (void)fprintf(out, "\n  %-22s %10s %9s  %-23s %7s\n", "parameter", "estimate", "error",
+                  "95 % interval", "error");
     for (size_t i = 0; i < fit->p; i++) {
         char name[64];
         (void)dynamics_parameter_name(model, i, name, sizeof name);
         if (!isfinite(fit->theta[i])) {
-            (void)printf("  %-22s %10s\n", name, "unknown");
+            (void)fprintf(out, "  %-22s %10s\n", name, "unknown");
             continue;
         }
         const double se = sqrt(fit->covariance[i][i]);
-        (void)printf("  %-22s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%%s\n", name,
-                     fit->theta[i], se, fit->lo[i], fit->hi[i],
-                     100.0 * se / fabs(fit->theta[i]),
-                     fit->identifiable[i] ? "" : "  not identifiable");
+        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%%s\n", name,
+                      fit->theta[i], se, fit->lo[i], fit->hi[i],
+                      100.0 * se / fabs(fit->theta[i]),
+                      fit->identifiable[i] ? "" : "  not identifiable");
     }
 }
 
-static void print_derived(const struct identify_result *result)
+static void print_derived(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     for (size_t i = 0; i < model->derived_count; i++) {
         struct dynamics_derived derived;
         dynamics_derive(&result->fit, model, i, &derived);
-        (void)printf("  %-22s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%  derived\n",
-                     model->derived[i].name, derived.value, derived.se, derived.lo, derived.hi,
-                     100.0 * derived.se / fabs(derived.value));
+        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%  derived\n",
+                      model->derived[i].name, derived.value, derived.se, derived.lo, derived.hi,
+                      100.0 * derived.se / fabs(derived.value));
     }
 }
 
 static void print_scores(const struct model *model, const char *what,
-                         const struct dynamics_check *check)
+                         const struct dynamics_check *check, FILE *out)
 {
     if (!check->simulated) {
-        (void)printf("\n%s: could not be simulated\n", what);
+        (void)fprintf(out, "\n%s: could not be simulated\n", what);
         return;
     }
-    (void)printf("\n  %-22s %10s %10s %8s %8s %8s %9s\n", what, "RMSE", "MAE", "R2", "fit",
-                 "1 step", "residual");
+    (void)fprintf(out, "\n  %-22s %10s %10s %8s %8s %8s %9s\n", what, "RMSE", "MAE", "R2",
+                  "fit", "1 step", "residual");
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct dynamics_axis_check *axis = &check->axis[a];
         char one_step[32] = "-";
         if (axis->one_step.n > 0) {
             (void)snprintf(one_step, sizeof one_step, "%.4f", axis->one_step.r2);
         }
-        (void)printf("  %-22s %10.4g %10.4g %8.4f %6.1f %% %8s %9s\n", model->axes[a].velocity,
-                     axis->run.rmse, axis->run.mae, axis->run.r2, axis->run.fit_percent,
-                     one_step, axis->run.white ? "white" : "not white");
+        (void)fprintf(out, "  %-22s %10.4g %10.4g %8.4f %6.1f %% %8s %9s\n",
+                      model->axes[a].velocity, axis->run.rmse, axis->run.mae, axis->run.r2,
+                      axis->run.fit_percent, one_step, axis->run.white ? "white" : "not white");
     }
 }
 
-static void print_card(const struct model *model, const struct data_card *card)
+static void print_card(const struct model *model, const struct data_card *card, FILE *out)
 {
-    (void)printf("\ndata: %zu rows, %zu samples in %zu run%s, %.4g Hz, %.4g s, jitter %.1f %%%s"
-                 "\n",
-                 card->rows, card->used, card->runs, card->runs == 1 ? "" : "s", card->rate_hz,
-                 card->duration_s, 100.0 * card->jitter_ratio,
-                 card->resampled ? ", put on an even grid" : "");
-    (void)printf(
+    (void)fprintf(
+        out,
+        "\ndata: %zu rows, %zu samples in %zu run%s, %.4g Hz, %.4g s, jitter %.1f %%%s"
+        "\n",
+        card->rows, card->used, card->runs, card->runs == 1 ? "" : "s", card->rate_hz,
+        card->duration_s, 100.0 * card->jitter_ratio,
+        card->resampled ? ", put on an even grid" : "");
+    (void)fprintf(
+        out,
         "      %zu incomplete, %zu repeated, %zu back in time, %zu gaps (%zu bridged), "
         "%zu in pieces too short\n",
         card->incomplete, card->duplicates, card->back_rows, card->gaps, card->bridged,
         card->short_rows);
-    (void)printf("\n  %-22s %10s %10s %10s %10s %10s\n", "channel", "least", "most", "noise",
-                 "step", "at limit");
+    (void)fprintf(out, "\n  %-22s %10s %10s %10s %10s %10s\n", "channel", "least", "most",
+                  "noise", "step", "at limit");
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct data_channel *c = &card->nu[a];
-        (void)printf("  %-22s %10.4g %10.4g %10.3g %10.3g %8.1f %%\n", model->axes[a].velocity,
-                     c->min, c->max, c->noise_sd, c->quantum, 100.0 * c->saturation_ratio);
+        (void)fprintf(out, "  %-22s %10.4g %10.4g %10.3g %10.3g %8.1f %%\n",
+                      model->axes[a].velocity, c->min, c->max, c->noise_sd, c->quantum,
+                      100.0 * c->saturation_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
         const struct data_channel *c = &card->tau[a];
-        (void)printf("  %-22s %10.4g %10.4g %10s %10s %8.1f %%\n", model->axes[a].effort,
-                     c->min, c->max, "", "", 100.0 * c->saturation_ratio);
+        (void)fprintf(out, "  %-22s %10.4g %10.4g %10s %10s %8.1f %%\n", model->axes[a].effort,
+                      c->min, c->max, "", "", 100.0 * c->saturation_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
         if (card->derived_window[a] > 0) {
@@ -100,35 +103,35 @@ static void print_card(const struct model *model, const struct data_card *card)
     }
 }
 
-void dynamics_page_print(const struct identify_result *result)
+void dynamics_page_print(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
     const struct model *model = result->kind->model;
-    (void)printf("%s by %s: %s\n", model->name, dynamics_method_name(fit->method),
-                 dynamics_verdict_name(fit->verdict));
+    (void)fprintf(out, "%s by %s: %s\n", model->name, dynamics_method_name(fit->method),
+                  dynamics_verdict_name(fit->verdict));
     for (size_t i = 0; i < fit->reason_count; i++) {
-        (void)printf("  because %s\n", fit->reasons[i]);
+        (void)fprintf(out, "  because %s\n", fit->reasons[i]);
     }
     for (size_t i = 0; i < fit->advice_count; i++) {
-        (void)printf("  advice: %s\n", fit->advice[i]);
+        (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
     }
-    print_parameters(result);
-    print_derived(result);
-    (void)printf("\n  scaled condition number %.3g, %zu equations, rank %zu of %zu\n",
-                 fit->condition, fit->rows, fit->rank, fit->p);
+    print_parameters(result, out);
+    print_derived(result, out);
+    (void)fprintf(out, "\n  scaled condition number %.3g, %zu equations, rank %zu of %zu\n",
+                  fit->condition, fit->rows, fit->rank, fit->p);
     if (isfinite(fit->delay_s)) {
-        (void)printf("  velocities follow the efforts by %.4g s, error %.2g s\n", fit->delay_s,
-                     fit->delay_se_s);
+        (void)fprintf(out, "  velocities follow the efforts by %.4g s, error %.2g s\n",
+                      fit->delay_s, fit->delay_se_s);
     }
-    print_scores(model, "simulated", &result->own);
+    print_scores(model, "simulated", &result->own, out);
     if (result->is_held_out) {
-        print_scores(model, "held out, simulated", &result->held_out);
+        print_scores(model, "held out, simulated", &result->held_out, out);
     }
-    print_card(model, &result->card);
+    print_card(model, &result->card, out);
     for (size_t i = 0; i < result->file_count; i++) {
-        (void)printf("file: %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
-                     result->files[i].name, result->files[i].mark.bytes,
-                     result->files[i].mark.hash);
+        (void)fprintf(out, "file: %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
+                      result->files[i].name, result->files[i].mark.bytes,
+                      result->files[i].mark.hash);
     }
 }
 
@@ -148,12 +151,12 @@ static void write_files(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
-void dynamics_page_json(const struct identify_result *result)
+void dynamics_page_json(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     char text[4096];
     struct json_writer w;
-    json_write_start(&w, text, sizeof text, write_out, NULL);
+    json_write_start(&w, text, sizeof text, write_out, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, model, &result->fit);
     json_write_object(&w, "fit");
@@ -180,5 +183,5 @@ void dynamics_page_json(const struct identify_result *result)
     json_write_close(&w);
     json_write_close(&w);
     (void)json_write_end(&w);
-    (void)putchar('\n');
+    (void)fputc('\n', out);
 }

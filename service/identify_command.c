@@ -1,28 +1,12 @@
 /* tandem identify - fits a model to recorded data. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "service/commands.h"
+#include "service/csv_file.h"
 #include "service/identify.h"
 #include "twin/base/status.h"
-
-struct model {
-    const char *name;
-    int (*run)(const struct identify_request *request);
-    const char *const *roles;
-    const char *help;
-};
-
-static const struct model models[] = {
-    {"travel_time", identify_travel_time, identify_travel_time_roles,
-     identify_travel_time_help},
-    {"usv3", identify_usv3, identify_usv3_roles, identify_usv3_help},
-    {"diffdrive", identify_diffdrive, identify_diffdrive_roles, identify_diffdrive_help},
-    {"first_order", identify_first_order, identify_first_order_roles,
-     identify_first_order_help},
-    {"first_order_deadband", identify_first_order_deadband, identify_first_order_roles,
-     identify_first_order_deadband_help},
-};
 
 static const char help[] =
     "usage: tandem identify --model NAME [OPTION]... FILE.csv...\n"
@@ -53,20 +37,10 @@ static const char help_end[] =
 static void print_help(void)
 {
     (void)fputs(help, stdout);
-    for (size_t i = 0; i < COUNT(models); i++) {
-        (void)printf("\nmodel %s\n%s", models[i].name, models[i].help);
+    for (size_t i = 0; i < identify_model_count; i++) {
+        (void)printf("\nmodel %s\n%s", identify_models[i]->name, identify_models[i]->help);
     }
     (void)fputs(help_end, stdout);
-}
-
-const char *identify_column(const struct identify_request *request, const char *role)
-{
-    for (size_t i = 0; i < request->column_count; i++) {
-        if (strcmp(request->columns[i].role, role) == 0) {
-            return request->columns[i].column;
-        }
-    }
-    return NULL;
 }
 
 static int complain(const char *what, const char *subject, const char *right)
@@ -75,57 +49,25 @@ static int complain(const char *what, const char *subject, const char *right)
     return EXIT_USAGE;
 }
 
-/* "a=b,c=d" into request->columns; false with a message on anything else. */
-static bool take_columns(const char *text, struct identify_request *request)
-{
-    while (*text) {
-        const size_t n = strcspn(text, ",");
-        const char *equals = memchr(text, '=', n);
-        if (request->column_count == IDENTIFY_COLUMNS_MAX) {
-            (void)complain("too many columns at", text, "32 are the limit");
-            return false;
-        }
-        struct identify_column *column = &request->columns[request->column_count];
-        const size_t role = equals ? (size_t)(equals - text) : 0;
-        if (role == 0 || role >= sizeof column->role || n - role - 1 == 0 ||
-            n - role - 1 >= sizeof column->column) {
-            (void)complain("--columns cannot read", text, "write role=name,role=name");
-            return false;
-        }
-        memcpy(column->role, text, role);
-        column->role[role] = '\0';
-        memcpy(column->column, equals + 1, n - role - 1);
-        column->column[n - role - 1] = '\0';
-        request->column_count++;
-        text += n + (text[n] == ',');
-    }
-    return true;
-}
-
 /* An option and where its value goes. */
 struct option {
     const char *name;
     const char **value;
 };
 
-static bool check_roles(const struct model *model, const struct identify_request *request)
+static int answer(enum status st, const struct err *err)
 {
-    for (size_t i = 0; i < request->column_count; i++) {
-        bool known = false;
-        for (const char *const *role = model->roles; *role; role++) {
-            known = known || strcmp(*role, request->columns[i].role) == 0;
-        }
-        if (!known) {
-            (void)complain("unknown role", request->columns[i].role,
-                           "'tandem identify --help' lists them");
-            return false;
-        }
+    if (st != STATUS_OK) {
+        csv_file_complain(err);
+        return st == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
     }
-    return true;
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
 static int run_model(const char *name, const struct identify_request *request)
 {
+    const struct identify_model *model = name ? identify_find_model(name) : NULL;
+    struct err err = {0};
     if (!name) {
         (void)fputs("tandem: identify: which model? --model NAME, see "
                     "'tandem identify --help'\n",
@@ -137,15 +79,14 @@ static int run_model(const char *name, const struct identify_request *request)
                     stderr);
         return EXIT_USAGE;
     }
-    if (strcmp(request->side, "real") != 0 && strcmp(request->side, "virtual") != 0) {
-        return complain("unknown side", request->side, "real and virtual are known");
+    if (!model) {
+        return complain("unknown model", name, "'tandem identify --help' lists them");
     }
-    for (size_t i = 0; i < COUNT(models); i++) {
-        if (strcmp(models[i].name, name) == 0) {
-            return check_roles(&models[i], request) ? models[i].run(request) : EXIT_USAGE;
-        }
+    enum status st = identify_check(model, request, &err);
+    if (st == STATUS_OK) {
+        st = model->run(model, request, stdout, &err);
     }
-    return complain("unknown model", name, "'tandem identify --help' lists them");
+    return answer(st, &err);
 }
 
 static bool hold_out(const char *file, struct identify_request *request)
@@ -154,7 +95,7 @@ static bool hold_out(const char *file, struct identify_request *request)
         (void)complain("too many recordings to hold out at", file, "16 are the limit");
         return false;
     }
-    request->validate[request->validate_count++] = file;
+    request->validate[request->validate_count++].path = file;
     return true;
 }
 
@@ -181,9 +122,42 @@ static size_t find_option(const struct option *options, size_t n, const char *wo
     return k;
 }
 
-int command_identify(int argc, char **argv)
+/* Words to options; false when the answer is given already, with the exit status. */
+static bool take_words(int argc, char **argv, const struct option *options, size_t count,
+                       struct identify_input *files, struct identify_request *request,
+                       int *code)
 {
-    struct identify_request request = {.side = "real"};
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        const size_t k = find_option(options, count, word);
+        *code = EXIT_USAGE;
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help();
+            *code = fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+            return false;
+        }
+        if (k < count) {
+            if (++i == argc) {
+                (void)complain("no value after", word, "see 'tandem identify --help'");
+                return false;
+            }
+            *options[k].value = argv[i];
+            if (strcmp(word, "--validate") == 0 && !hold_out(argv[i], request)) {
+                return false;
+            }
+        } else if (word[0] != '-' || word[1] == '\0') {
+            files[request->file_count++].path = argv[i];
+        } else if (!take_flag(word, request)) {
+            (void)complain("unknown option", word, "see 'tandem identify --help'");
+            return false;
+        }
+    }
+    return true;
+}
+
+static int identify(int argc, char **argv, struct identify_input *files)
+{
+    struct identify_request request = {.side = "real", .files = files};
     const char *model = NULL;
     const char *columns = NULL;
     const char *held_out = NULL;
@@ -191,29 +165,26 @@ int command_identify(int argc, char **argv)
         {"--model", &model},       {"--method", &request.method}, {"--columns", &columns},
         {"--side", &request.side}, {"--validate", &held_out},
     };
-    /* File names are moved to the front of argv, which is ours to write. */
-    request.files = argv;
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        const size_t k = find_option(options, COUNT(options), word);
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help();
-            return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
-        }
-        if (k < COUNT(options)) {
-            if (++i == argc) {
-                return complain("no value after", word, "see 'tandem identify --help'");
-            }
-            *options[k].value = argv[i];
-            if (options[k].value == &held_out && !hold_out(held_out, &request)) {
-                return EXIT_USAGE;
-            }
-        } else if (word[0] != '-' || word[1] == '\0') {
-            argv[request.file_count++] = argv[i];
-        } else if (!take_flag(word, &request)) {
-            return complain("unknown option", word, "see 'tandem identify --help'");
-        }
+    struct err err = {0};
+    int code = EXIT_USAGE;
+    if (!take_words(argc, argv, options, COUNT(options), files, &request, &code)) {
+        return code;
     }
-    return columns && !take_columns(columns, &request) ? EXIT_USAGE
-                                                       : run_model(model, &request);
+    if (columns && identify_take_columns(columns, &request, &err) != STATUS_OK) {
+        csv_file_complain(&err);
+        return EXIT_USAGE;
+    }
+    return run_model(model, &request);
+}
+
+int command_identify(int argc, char **argv)
+{
+    struct identify_input *files = calloc((size_t)argc + 1, sizeof *files);
+    if (!files) {
+        (void)fputs("tandem: identify: no memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    const int code = identify(argc, argv, files);
+    free(files);
+    return code;
 }

@@ -2,7 +2,7 @@
 #include "service/identify_dynamics.h"
 #include "twin/models/diffdrive.h"
 
-const char identify_diffdrive_help[] =
+static const char help[] =
     "  a differential drive that follows velocity commands: inertia and drag of driving and\n"
     "  turning, what a mass beside the axle does, and from these gains and time constants, "
     "from\n"
@@ -14,18 +14,17 @@ const char identify_diffdrive_help[] =
     "           themselves\n"
     "  example: tandem identify --model diffdrive --validate lap2.csv lap1.csv\n";
 
-const char *const identify_diffdrive_roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
+static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
 
 static const char *const efforts[DIFFDRIVE_AXES] = {"u_cmd", "w_cmd"};
 static const char *const velocities[DIFFDRIVE_AXES] = {"u", "w"};
 
-int identify_diffdrive(const struct identify_request *request)
-{
-    /* Faster than any robot on two wheels, and five turns a second. */
-    const struct identify_kind kind = {
-        .model = &diffdrive_model,
-        .effort_roles = efforts,
-        .velocity_roles = velocities,
-        .limits = {.nu_max = {20.0, 31.5}, .motion_s_min = 0.005, .motion_s_max = 100.0}};
-    return identify_dynamics(&kind, request);
-}
+/* Faster than any robot on two wheels, and five turns a second. */
+static const struct identify_kind kind = {
+    .model = &diffdrive_model,
+    .effort_roles = efforts,
+    .velocity_roles = velocities,
+    .limits = {.nu_max = {20.0, 31.5}, .motion_s_min = 0.005, .motion_s_max = 100.0}};
+
+const struct identify_model identify_diffdrive = {
+    .name = "diffdrive", .run = identify_dynamics, .kind = &kind, .roles = roles, .help = help};

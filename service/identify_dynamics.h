@@ -1,29 +1,14 @@
-/* service/identify_dynamics.h - `tandem identify` for models of motion: reading, fitting,
- * checking, printing. A model is a row of names. */
+/* service/identify_dynamics.h - fitting a model of motion to recordings, and showing what came
+ * of it. */
 #ifndef SERVICE_IDENTIFY_DYNAMICS_H
 #define SERVICE_IDENTIFY_DYNAMICS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "identification/dynamics_check.h"
-#include "service/csv_file.h"
+#include "service/dynamics_rows.h"
 #include "service/identify.h"
-
-struct identify_kind {
-    const struct model *model;
-    const char *const *effort_roles;   /* [model's axes] */
-    const char *const *velocity_roles; /* [model's axes] */
-    struct dynamics_limits limits;
-};
-
-int identify_dynamics(const struct identify_kind *kind, const struct identify_request *request);
-
-enum { IDENTIFY_FILES_MAX = DATA_RUNS_MAX };
-
-struct identify_file {
-    const char *name; /* without its folders */
-    struct csv_file_mark mark;
-};
 
 /* Everything there is to tell. */
 struct identify_result {
@@ -39,8 +24,19 @@ struct identify_result {
     struct identify_file held_out_files[IDENTIFY_HELD_OUT_MAX];
 };
 
-/* On standard output: for people, and one line of JSON. */
-void dynamics_page_print(const struct identify_result *result);
-void dynamics_page_json(const struct identify_result *result);
+/* Read, fit, check, judge. Cold path: allocates. STATUS_E_ARG: unknown method, too many files;
+ * STATUS_E_STALE: told to end by request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
+MUST_USE enum status identify_dynamics_fit(const struct identify_kind *kind,
+                                           const struct identify_request *request,
+                                           struct identify_result *result, struct err *err);
+
+/* The same, and the result written: run() of every model with a kind. */
+MUST_USE enum status identify_dynamics(const struct identify_model *model,
+                                       const struct identify_request *request, FILE *out,
+                                       struct err *err);
+
+/* For people, and one line of JSON. */
+void dynamics_page_print(const struct identify_result *result, FILE *out);
+void dynamics_page_json(const struct identify_result *result, FILE *out);
 
 #endif

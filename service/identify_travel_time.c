@@ -10,12 +10,11 @@
 #include "identification/travel_time.h"
 #include "logger/csv.h"
 #include "logger/json_write.h"
-#include "service/commands.h"
 #include "service/csv_file.h"
 #include "service/identify.h"
 #include "twin/travel_report.h"
 
-const char identify_travel_time_help[] =
+static const char help[] =
     "  lap = t0 + [it turns] (ta + |rotation| / angular_speed)\n"
     "           + [it drives] (tr + displacement / linear_speed)\n"
     "  from a table of moves, one a line, of one robot or of several that are meant to be "
@@ -29,7 +28,7 @@ const char identify_travel_time_help[] =
     "           Tandem's entries also what was no go, or did not end as done.\n"
     "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
 
-const char *const identify_travel_time_roles[] = {
+static const char *const roles[] = {
     "lap_s",  "real_lap_s", "virtual_lap_s", "rotation_rad",   "rotation_deg",
     "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
     NULL};
@@ -186,15 +185,25 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     return keep(loader, &move, err);
 }
 
-static bool load(struct loader *loader, const char *path)
+static bool go_on(void *context, uint64_t done, uint64_t total)
 {
-    struct err err = {.code = STATUS_OK};
-    csv_start(&loader->csv, path, take_header, take_row, loader);
-    if (csv_file_read(path, &loader->csv, &err) == STATUS_OK) {
-        return true;
+    const struct loader *loader = context;
+    const struct identify_request *request = loader->request;
+    const double share = total > 0 ? (double)done / (double)total : 0.0;
+    return request->go_on(request->context, "reading", 0.9 * share);
+}
+
+static enum status load(struct loader *loader, const struct identify_input *input,
+                        struct err *err)
+{
+    struct csv_source source = {
+        .path = input->path, .text = input->text, .bytes = input->bytes};
+    if (loader->request->go_on) {
+        source.go_on = go_on;
+        source.context = loader;
     }
-    csv_file_complain(&err);
-    return false;
+    csv_start(&loader->csv, input->path, take_header, take_row, loader);
+    return csv_file_read(&source, &loader->csv, err);
 }
 
 /* How well the fit predicts moves that it has not seen. */
@@ -237,16 +246,15 @@ static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
 
 static void write_out(void *context, const char *text, size_t bytes)
 {
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
+    (void)fwrite(text, 1, bytes, context);
 }
 
 static void print_json(const struct travel_fit *fit, size_t skipped,
-                       const struct held_out *held)
+                       const struct held_out *held, FILE *out)
 {
     char text[4096];
     struct json_writer w;
-    json_write_start(&w, text, sizeof text, write_out, NULL);
+    json_write_start(&w, text, sizeof text, write_out, out);
     json_write_object(&w, NULL);
     travel_report_members(&w, fit);
     json_write_int(&w, "skipped", (int64_t)skipped);
@@ -261,19 +269,19 @@ static void print_json(const struct travel_fit *fit, size_t skipped,
     }
     json_write_close(&w);
     (void)json_write_end(&w);
-    (void)putchar('\n');
+    (void)fputc('\n', out);
 }
 
-static void print_bound(double bound)
+static void print_bound(double bound, FILE *out)
 {
     if (isfinite(bound)) {
-        (void)printf("  %9.4g", bound);
+        (void)fprintf(out, "  %9.4g", bound);
     } else {
-        (void)printf("  %9s", "open");
+        (void)fprintf(out, "  %9s", "open");
     }
 }
 
-static void print_terms(const struct travel_fit *fit)
+static void print_terms(const struct travel_fit *fit, FILE *out)
 {
     static const char *const labels[TRAVEL_P] = {[TRAVEL_T0] = "delay of every move, s",
                                                  [TRAVEL_TA] = "extra when it turns, s",
@@ -282,154 +290,164 @@ static void print_terms(const struct travel_fit *fit)
                                                  [TRAVEL_INV_V] = "linear speed, m/s"};
     static const char *const inverse[TRAVEL_P] = {
         [TRAVEL_INV_W] = "its inverse, s/rad", [TRAVEL_INV_V] = "its inverse, s/m"};
-    (void)printf("%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from", "to");
+    (void)fprintf(out, "%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from",
+                  "to");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         if (!fit->identifiable[j]) {
-            (void)printf("%-26s %10s\n", labels[j], "not determined");
+            (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
             continue;
         }
         const struct travel_value v = travel_report_value(fit, j);
-        (void)printf("%-26s %10.4g", labels[j], v.value);
-        print_bound(v.se);
-        print_bound(v.lo);
-        print_bound(v.hi);
-        (void)putchar('\n');
+        (void)fprintf(out, "%-26s %10.4g", labels[j], v.value);
+        print_bound(v.se, out);
+        print_bound(v.lo, out);
+        print_bound(v.hi, out);
+        (void)fputc('\n', out);
         if (inverse[j]) {
-            (void)printf("  %-24s %10.5g", inverse[j], fit->beta[j]);
-            print_bound(fit->se[j]);
-            print_bound(fit->lo[j]);
-            print_bound(fit->hi[j]);
-            (void)putchar('\n');
+            (void)fprintf(out, "  %-24s %10.5g", inverse[j], fit->beta[j]);
+            print_bound(fit->se[j], out);
+            print_bound(fit->lo[j], out);
+            print_bound(fit->hi[j], out);
+            (void)fputc('\n', out);
         }
     }
     for (size_t k = 0; k < fit->combination_count; k++) {
         const struct travel_combination *c = &fit->combinations[k];
-        (void)printf("%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
+        (void)fprintf(out, "%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
     }
 }
 
 static void print_report(const struct identify_request *request, const struct travel_fit *fit,
-                         size_t skipped, const struct held_out *held)
+                         size_t skipped, const struct held_out *held, FILE *out)
 {
-    (void)printf("travel times of %zu moves from %zu file%s, method %s\n", fit->n,
-                 request->file_count, request->file_count == 1 ? "" : "s",
-                 travel_method_name(fit->method));
+    (void)fprintf(out, "travel times of %zu moves from %zu file%s, method %s\n", fit->n,
+                  request->file_count, request->file_count == 1 ? "" : "s",
+                  travel_method_name(fit->method));
     if (skipped > 0) {
-        (void)printf("%zu more are no moves that ended well, and were skipped\n", skipped);
+        (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
+                      skipped);
     }
-    (void)putchar('\n');
-    print_terms(fit);
+    (void)fputc('\n', out);
+    print_terms(fit, out);
     if (fit->n > 0) {
-        (void)printf("\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
-                     "condition %.3g\n",
-                     fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->rank,
-                     fit->condition);
+        (void)fprintf(
+            out,
+            "\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
+            "condition %.3g\n",
+            fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->rank, fit->condition);
     }
     if (held) {
-        (void)printf(
+        (void)fprintf(
+            out,
             "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
             "predictable\n",
             held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
     }
-    (void)printf("\nverdict: %s\n", travel_verdict_name(fit->verdict));
+    (void)fprintf(out, "\nverdict: %s\n", travel_verdict_name(fit->verdict));
     for (size_t k = 0; k < fit->reason_count; k++) {
-        (void)printf("  - %s\n", fit->reasons[k]);
+        (void)fprintf(out, "  - %s\n", fit->reasons[k]);
     }
     if (fit->advice_count > 0) {
-        (void)puts("advice:");
+        (void)fputs("advice:\n", out);
     }
     for (size_t k = 0; k < fit->advice_count; k++) {
-        (void)printf("  - %s\n", fit->advice[k]);
+        (void)fprintf(out, "  - %s\n", fit->advice[k]);
     }
 }
 
-static const char *base_name(const char *path)
+static enum status complain(enum status st, struct err *err)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static int complain(enum status st)
-{
-    (void)fprintf(stderr, "tandem: identify: the fit failed: %s\n", status_name(st));
-    return EXIT_FAILED;
+    return err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
 }
 
 /* Fits all files together, then each alone to see whether the whole stands for its parts. */
-static int fit_files(const struct identify_request *request, enum travel_method method,
-                     struct loader *loader, size_t *starts)
+static enum status fit_files(const struct identify_request *request, enum travel_method method,
+                             const struct loader *loader, const size_t *starts,
+                             struct travel_fit *whole, struct err *err)
 {
-    struct travel_fit whole;
-    enum status st = travel_time_fit(loader->moves, loader->count, method, &whole);
+    enum status st = travel_time_fit(loader->moves, loader->count, method, whole);
     for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
          i++) {
         struct travel_fit part;
         st = travel_time_fit(loader->moves + starts[i], starts[i + 1] - starts[i], method,
                              &part);
         if (st == STATUS_OK) {
-            travel_time_check_part(&whole, base_name(request->files[i]), &part);
+            travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
         }
     }
-    if (st != STATUS_OK) {
-        return complain(st);
-    }
-    struct held_out held;
-    const size_t skipped = loader->skipped;
-    if (request->validate_count > 0) {
-        loader->count = 0;
-        if (!load(loader, request->validate[0])) {
-            return EXIT_FAILED;
-        }
-        if (!hold_out(&whole, loader, &held)) {
-            return complain(STATUS_E_NOMEM);
-        }
-    }
-    const struct held_out *shown = request->validate_count > 0 ? &held : NULL;
-    if (request->json) {
-        print_json(&whole, skipped, shown);
-    } else {
-        print_report(request, &whole, skipped, shown);
-    }
-    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+    return st == STATUS_OK ? st : complain(st, err);
 }
 
-static int load_and_fit(const struct identify_request *request, enum travel_method method,
-                        struct loader *loader, size_t *starts)
+static enum status load_files(struct loader *loader, size_t *starts, struct err *err)
 {
-    loader->request = request;
+    const struct identify_request *request = loader->request;
     for (size_t i = 0; i < request->file_count; i++) {
         starts[i] = loader->count;
-        if (!load(loader, request->files[i])) {
-            return EXIT_FAILED;
+        const enum status st = load(loader, &request->files[i], err);
+        if (st != STATUS_OK) {
+            return st;
         }
     }
     starts[request->file_count] = loader->count;
-    return fit_files(request, method, loader, starts);
+    return STATUS_OK;
 }
 
-int identify_travel_time(const struct identify_request *request)
+static enum status load_and_fit(enum travel_method method, struct loader *loader,
+                                size_t *starts, FILE *out, struct err *err)
+{
+    const struct identify_request *request = loader->request;
+    struct travel_fit whole;
+    struct held_out held;
+    enum status st = load_files(loader, starts, err);
+    st = st == STATUS_OK ? fit_files(request, method, loader, starts, &whole, err) : st;
+    const size_t skipped = loader->skipped;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        loader->count = 0;
+        st = load(loader, &request->validate[0], err);
+        if (st == STATUS_OK && !hold_out(&whole, loader, &held)) {
+            st = complain(STATUS_E_NOMEM, err);
+        }
+    }
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const struct held_out *shown = request->validate_count > 0 ? &held : NULL;
+    if (request->json) {
+        print_json(&whole, skipped, shown, out);
+    } else {
+        print_report(request, &whole, skipped, shown, out);
+    }
+    return STATUS_OK;
+}
+
+static enum status run(const struct identify_model *model,
+                       const struct identify_request *request, FILE *out, struct err *err)
 {
     enum travel_method method = TRAVEL_AUTO;
+    (void)model;
     if (request->method && !travel_method_from_name(request->method, &method)) {
-        (void)fprintf(stderr,
-                      "tandem: identify: unknown method '%s', ols, huber, tukey and auto are "
-                      "known\n",
-                      request->method);
-        return EXIT_USAGE;
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                       "unknown method '%s', ols, huber, tukey and auto are known",
+                       request->method);
     }
     if (request->validate_count > 1 || request->biases) {
-        (void)fprintf(stderr, "tandem: identify: %s is not for travel_time\n",
-                      request->biases ? "--biases" : "more than one --validate");
-        return EXIT_USAGE;
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%s is not for travel_time",
+                       request->biases ? "--biases" : "more than one --validate");
     }
     struct loader *loader = calloc(1, sizeof *loader);
     size_t *starts = calloc(request->file_count + 1, sizeof *starts);
-    const int code = loader && starts ? load_and_fit(request, method, loader, starts)
-                                      : complain(STATUS_E_NOMEM);
-    if (loader) {
+    enum status st = STATUS_E_NOMEM;
+    if (loader && starts) {
+        loader->request = request;
+        st = load_and_fit(method, loader, starts, out, err);
         free(loader->moves);
+    } else {
+        st = complain(st, err);
     }
     free(loader);
     free(starts);
-    return code;
+    return st;
 }
+
+const struct identify_model identify_travel_time = {
+    .name = "travel_time", .run = run, .roles = roles, .help = help};

@@ -2,7 +2,7 @@
 #include "service/identify_dynamics.h"
 #include "twin/models/usv3.h"
 
-const char identify_usv3_help[] =
+static const char help[] =
     "  a vessel in surge, sway and yaw: masses, inertia, linear and quadratic damping, from\n"
     "  efforts (N, N m) and body velocities (m/s, rad/s) over time; x forward, y to port, yaw\n"
     "  counter-clockwise. An effort is held from its row to the next.\n"
@@ -15,18 +15,17 @@ const char identify_usv3_help[] =
     "  --validate may be given several times.\n"
     "  example: tandem identify --model usv3 --columns tau_u=Tu,tau_v=Tv,tau_r=Tr trial.csv\n";
 
-const char *const identify_usv3_roles[] = {"t", "tau_u", "tau_v", "tau_r", "u", "v", "r", NULL};
+static const char *const roles[] = {"t", "tau_u", "tau_v", "tau_r", "u", "v", "r", NULL};
 
 static const char *const efforts[USV3_AXES] = {"tau_u", "tau_v", "tau_r"};
 static const char *const velocities[USV3_AXES] = {"u", "v", "r"};
 
-int identify_usv3(const struct identify_request *request)
-{
-    /* 60 knots, and a turn on the spot in less than a second. */
-    const struct identify_kind kind = {
-        .model = &usv3_model,
-        .effort_roles = efforts,
-        .velocity_roles = velocities,
-        .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0}};
-    return identify_dynamics(&kind, request);
-}
+/* 60 knots, and a turn on the spot in less than a second. */
+static const struct identify_kind kind = {
+    .model = &usv3_model,
+    .effort_roles = efforts,
+    .velocity_roles = velocities,
+    .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0}};
+
+const struct identify_model identify_usv3 = {
+    .name = "usv3", .run = identify_dynamics, .kind = &kind, .roles = roles, .help = help};

@@ -1,0 +1,43 @@
+/* service/dynamics_rows.h - tables of motion, from files or memory, as data for a fit. */
+#ifndef SERVICE_DYNAMICS_ROWS_H
+#define SERVICE_DYNAMICS_ROWS_H
+
+#include "identification/data_set.h"
+#include "identification/dynamics_check.h"
+#include "service/csv_file.h"
+#include "service/identify.h"
+
+/* A model of motion, and what its columns are called. */
+struct identify_kind {
+    const struct model *model;
+    const char *const *effort_roles;   /* [model's axes] */
+    const char *const *velocity_roles; /* [model's axes] */
+    struct dynamics_limits limits;
+};
+
+enum { IDENTIFY_FILES_MAX = DATA_RUNS_MAX };
+
+/* A recording that has been read. */
+struct identify_file {
+    const char *name; /* without its folders */
+    struct csv_file_mark mark;
+};
+
+/* What is read for a fit, or held out of it. */
+struct dynamics_source {
+    const struct identify_input *inputs;
+    size_t count;                /* 1 .. IDENTIFY_FILES_MAX */
+    struct identify_file *files; /* [count] out */
+    struct data_card *card;      /* out */
+};
+
+/* The table of all inputs together, each a part of its own; to be freed with data_table_free()
+ * on STATUS_OK. Asks request->go_on while it reads. Cold path: allocates some 70 bytes a row
+ * and axis meanwhile. STATUS_E_STALE: told to end; STATUS_E_IO, STATUS_E_PARSE, STATUS_E_NOMEM,
+ * STATUS_E_FULL, and as data_table_make(). */
+MUST_USE enum status dynamics_rows_load(const struct identify_kind *kind,
+                                        const struct identify_request *request,
+                                        const struct dynamics_source *source,
+                                        struct data_table *table, struct err *err);
+
+#endif

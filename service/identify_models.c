@@ -1,0 +1,84 @@
+/* The models there are, and what holds for a request to any of them. */
+#include <string.h>
+
+#include "service/identify.h"
+
+const struct identify_model *const identify_models[] = {
+    &identify_travel_time,          &identify_usv3, &identify_diffdrive, &identify_first_order,
+    &identify_first_order_deadband,
+};
+const size_t identify_model_count = COUNT(identify_models);
+
+const struct identify_model *identify_find_model(const char *name)
+{
+    for (size_t i = 0; i < identify_model_count; i++) {
+        if (strcmp(identify_models[i]->name, name) == 0) {
+            return identify_models[i];
+        }
+    }
+    return NULL;
+}
+
+enum status identify_take_columns(const char *text, struct identify_request *request,
+                                  struct err *err)
+{
+    while (*text) {
+        const size_t n = strcspn(text, ",");
+        const char *equals = memchr(text, '=', n);
+        if (request->column_count == IDENTIFY_COLUMNS_MAX) {
+            return err_set(err, STATUS_E_FULL, "identify", 0, 0,
+                           "too many columns at '%s', 32 are the limit", text);
+        }
+        struct identify_column *column = &request->columns[request->column_count];
+        const size_t role = equals ? (size_t)(equals - text) : 0;
+        if (role == 0 || role >= sizeof column->role || n - role - 1 == 0 ||
+            n - role - 1 >= sizeof column->column) {
+            return err_set(err, STATUS_E_PARSE, "identify", 0, 0,
+                           "--columns cannot read '%s', write role=name,role=name", text);
+        }
+        memcpy(column->role, text, role);
+        column->role[role] = '\0';
+        memcpy(column->column, equals + 1, n - role - 1);
+        column->column[n - role - 1] = '\0';
+        request->column_count++;
+        text += n + (text[n] == ',');
+    }
+    return STATUS_OK;
+}
+
+enum status identify_check(const struct identify_model *model,
+                           const struct identify_request *request, struct err *err)
+{
+    if (strcmp(request->side, "real") != 0 && strcmp(request->side, "virtual") != 0) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                       "unknown side '%s', real and virtual are known", request->side);
+    }
+    for (size_t i = 0; i < request->column_count; i++) {
+        const char *const *role = model->roles;
+        while (*role && strcmp(*role, request->columns[i].role) != 0) {
+            role++;
+        }
+        if (!*role) {
+            return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                           "unknown role '%s', 'tandem identify --help' lists them",
+                           request->columns[i].role);
+        }
+    }
+    return STATUS_OK;
+}
+
+const char *identify_column(const struct identify_request *request, const char *role)
+{
+    for (size_t i = 0; i < request->column_count; i++) {
+        if (strcmp(request->columns[i].role, role) == 0) {
+            return request->columns[i].column;
+        }
+    }
+    return NULL;
+}
+
+const char *identify_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

@@ -1,0 +1,193 @@
+/* tests/unit/test_identify.c - what `tandem identify` does, asked for by a program: from memory
+ * as from a file, with its progress told, and ended early. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "service/identify.h"
+
+static const char vessel_file[] = TANDEM_SOURCE_DIR "/tests/golden/usv_W.csv";
+static const char moves_file[] = TANDEM_SOURCE_DIR "/tests/golden/smartlog.csv";
+
+/* What went through go_on. */
+struct watch {
+    size_t asked, patience; /* the answer is no after so many; 0: never */
+    double share;
+    bool falls;
+    char stages[256];
+};
+
+static bool go_on(void *context, const char *stage, double share)
+{
+    struct watch *watch = context;
+    const size_t n = strlen(watch->stages);
+    if (!strstr(watch->stages, stage)) {
+        (void)snprintf(watch->stages + n, sizeof watch->stages - n, "%s ", stage);
+    }
+    watch->falls = watch->falls || share < watch->share || share > 1.0;
+    watch->share = share;
+    watch->asked++;
+    return watch->patience == 0 || watch->asked < watch->patience;
+}
+
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *in = fopen(path, "rb");
+    CU_ASSERT_FATAL(in != NULL);
+    char *text = malloc(1 << 20);
+    CU_ASSERT_FATAL(text != NULL);
+    *bytes = fread(text, 1, 1 << 20, in);
+    (void)fclose(in);
+    return text;
+}
+
+/* Result as text, for free(); "" unless STATUS_OK. */
+static char *identify(const char *model, const struct identify_request *request,
+                      enum status *st, struct err *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    const struct identify_model *found = identify_find_model(model);
+    CU_ASSERT_FATAL(found != NULL);
+    FILE *out = open_memstream(&text, &bytes);
+    CU_ASSERT_FATAL(out != NULL);
+    *st = identify_check(found, request, err);
+    *st = *st == STATUS_OK ? found->run(found, request, out, err) : *st;
+    CHECK_INT("written", fclose(out), 0);
+    return text;
+}
+
+static void set_columns(struct identify_request *request)
+{
+    CHECK_INT("columns",
+              identify_take_columns("tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas",
+                                    request, NULL),
+              STATUS_OK);
+}
+
+static void test_memory(void)
+{
+    static const struct {
+        const char *model, *path, *name, *stages;
+    } rows[] = {
+        {"usv3", vessel_file, "usv_W.csv", "reading starting output_error checking "},
+        {"travel_time", moves_file, "smartlog.csv", "reading "},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        enum status st[2] = {STATUS_COUNT, STATUS_COUNT};
+        struct watch watch = {.asked = 0};
+        size_t bytes = 0;
+        char *text = read_file(rows[i].path, &bytes);
+        const struct identify_input file = {.path = rows[i].path};
+        const struct identify_input memory = {rows[i].name, text, bytes};
+        struct identify_request request = {
+            .side = "real", .json = true, .files = &file, .file_count = 1};
+        if (i == 0) {
+            set_columns(&request);
+        }
+        char *from_file = identify(rows[i].model, &request, &st[0], NULL);
+        request.files = &memory;
+        request.go_on = go_on;
+        request.context = &watch;
+        char *from_memory = identify(rows[i].model, &request, &st[1], NULL);
+        CHECK_INT(rows[i].model, st[0], STATUS_OK);
+        CHECK_INT(rows[i].model, st[1], STATUS_OK);
+        CHECK("a result", strlen(from_file) > 500);
+        CHECK_TEXT(rows[i].model, from_memory, from_file);
+        CHECK("asked often", watch.asked >= 1);
+        CHECK("share never falls", !watch.falls);
+        CHECK_TEXT(rows[i].model, watch.stages, rows[i].stages);
+        free(from_file);
+        free(from_memory);
+        free(text);
+    }
+}
+
+/* Whenever the answer is no, the work ends, nothing is written, and nothing is lost. */
+static void test_patience(void)
+{
+    const struct identify_input file = {.path = vessel_file};
+    struct identify_request request = {
+        .side = "real", .json = true, .files = &file, .file_count = 1, .method = "pem"};
+    size_t ended = 0;
+    set_columns(&request);
+    request.validate[request.validate_count++] = file;
+    for (size_t patience = 1; patience < 200; patience += 1 + patience / 2) {
+        struct watch watch = {.patience = patience};
+        enum status st = STATUS_COUNT;
+        struct err err = {0};
+        request.go_on = go_on;
+        request.context = &watch;
+        char *text = identify("usv3", &request, &st, &err);
+        CHECK_INT("asked no further", watch.asked, st == STATUS_OK ? watch.asked : patience);
+        if (st == STATUS_OK) {
+            CHECK("there are no more questions", watch.asked < patience);
+            free(text);
+            break;
+        }
+        CHECK_INT("ended", st, STATUS_E_STALE);
+        CHECK_TEXT("why", err.text, "cancelled");
+        CHECK_TEXT("nothing written", text, "");
+        free(text);
+        ended++;
+    }
+    CHECK("in many places", ended > 5);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *row, *model, *method, *side, *columns, *text;
+        enum status st;
+        unsigned line, column;
+        const char *where, *what;
+    } rows[] = {
+        {"method", "usv3", "best", "real", "", "", STATUS_E_ARG, 0, 0, "identify",
+         "unknown method 'best'"},
+        {"method of another", "travel_time", "pem", "real", "", "", STATUS_E_ARG, 0, 0,
+         "identify", "unknown method 'pem'"},
+        {"side", "travel_time", NULL, "left", "", "", STATUS_E_ARG, 0, 0, "identify",
+         "unknown side 'left'"},
+        {"role", "usv3", NULL, "real", "w=x", "", STATUS_E_ARG, 0, 0, "identify",
+         "unknown role 'w'"},
+        {"empty", "usv3", NULL, "real", "", "", STATUS_E_PARSE, 1, 0, "up.csv",
+         "no header line"},
+        {"text", "usv3", NULL, "real", "", "t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,fast,0,0\n",
+         STATUS_E_PARSE, 2, 9, "up.csv", "column 'u': 'fast' is not a number"},
+        {"column", "usv3", NULL, "real", "u=surge", "t,u\n", STATUS_E_PARSE, 1, 0, "up.csv",
+         "there is no column"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct identify_input input = {"up.csv", rows[i].text, strlen(rows[i].text)};
+        struct identify_request request = {
+            .side = rows[i].side, .method = rows[i].method, .files = &input, .file_count = 1};
+        struct err err = {0};
+        enum status st = STATUS_COUNT;
+        CHECK_INT(rows[i].row, identify_take_columns(rows[i].columns, &request, &err),
+                  STATUS_OK);
+        char *text = identify(rows[i].model, &request, &st, &err);
+        CHECK_INT(rows[i].row, st, rows[i].st);
+        CHECK_INT(rows[i].row, err.line, rows[i].line);
+        CHECK_INT(rows[i].row, err.column, rows[i].column);
+        CHECK_TEXT(rows[i].row, err.where, rows[i].where);
+        CHECK(err.text, strstr(err.text, rows[i].what) != NULL);
+        CHECK_TEXT(rows[i].row, text, "");
+        free(text);
+    }
+    struct identify_request request = {.side = "real"};
+    CHECK_INT("no role", identify_take_columns("=u", &request, NULL), STATUS_E_PARSE);
+    CHECK_INT("no column", identify_take_columns("u=,v=b", &request, NULL), STATUS_E_PARSE);
+    CHECK("none", identify_find_model("walk") == NULL);
+    CHECK_TEXT("base", identify_base_name("/a/b.csv"), "b.csv");
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("identify", NULL, NULL);
+    CU_add_test(suite, "from memory", test_memory);
+    CU_add_test(suite, "told to end", test_patience);
+    CU_add_test(suite, "faults", test_faults);
+    return check_run();
+}
