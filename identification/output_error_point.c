@@ -149,30 +149,36 @@ static double length_of(const gsl_matrix *triangle, size_t column)
     return length > 0.0 ? length : 1.0;
 }
 
-/* sqrt(lambda) times the lengths of the first columns, as rows below the triangle. */
+/* sqrt(lambda) times the lengths of the first columns, or least where they are shorter, as
+ * rows below the triangle. */
 static enum status damp(struct oe_work *work, gsl_matrix *triangle, size_t count, double lambda,
-                        const bool *free)
+                        const bool *free, const double *least)
 {
     gsl_matrix_view rows = gsl_matrix_submatrix(work->below, 0, 0, count, triangle->size2);
     gsl_matrix_set_zero(&rows.matrix);
     for (size_t j = 0; j < count; j++) {
         const bool held = free && !free[j];
-        gsl_matrix_set(&rows.matrix, j, j, held ? 1.0 : sqrt(lambda) * length_of(triangle, j));
+        const double length = fmax(length_of(triangle, j), least ? least[j] : 0.0);
+        gsl_matrix_set(&rows.matrix, j, j, held ? 1.0 : sqrt(lambda) * length);
     }
     return oe_fold(work, triangle, &rows.matrix);
 }
 
-/* The triangle of one run from those of its axes; returns it in work->run. */
+/* The triangle of one run from those of its axes; returns it in work->run. A velocity at the
+ * start that is forgotten before the residuals begin has no effect to be divided by: it is
+ * damped as if one sample showed it. */
 static enum status reduce_run(struct oe_work *work, size_t run, double lambda,
                               const double *scale)
 {
     const size_t m = work->columns;
     gsl_matrix_view triangle = gsl_matrix_submatrix(work->run, run * m, 0, m, m);
+    double least[MODEL_AXES_MAX];
     gsl_matrix_set_zero(&triangle.matrix);
     for (size_t i = 0; i < work->n; i++) {
+        least[i] = sqrt(oe_weight(work, &work->here, i));
         gsl_matrix_view axis = triangle_of(work, &work->here, run, i);
         gsl_matrix_memcpy(work->below, &axis.matrix);
-        gsl_matrix_scale(work->below, sqrt(oe_weight(work, &work->here, i)));
+        gsl_matrix_scale(work->below, least[i]);
         for (size_t j = 0; scale && j < work->g; j++) {
             gsl_vector_view column = gsl_matrix_column(work->below, work->n + j);
             gsl_vector_scale(&column.vector, scale[j]);
@@ -182,7 +188,8 @@ static enum status reduce_run(struct oe_work *work, size_t run, double lambda,
             return st;
         }
     }
-    return lambda > 0.0 ? damp(work, &triangle.matrix, work->n, lambda, NULL) : STATUS_OK;
+    return lambda > 0.0 ? damp(work, &triangle.matrix, work->n, lambda, NULL, least)
+                        : STATUS_OK;
 }
 
 enum status oe_reduce(struct oe_work *work, double lambda, const double *scale,
@@ -211,7 +218,7 @@ enum status oe_reduce(struct oe_work *work, double lambda, const double *scale,
             gsl_vector_set_zero(&column.vector);
         }
     }
-    return lambda > 0.0 ? damp(work, work->global, work->g, lambda, free) : STATUS_OK;
+    return lambda > 0.0 ? damp(work, work->global, work->g, lambda, free, NULL) : STATUS_OK;
 }
 
 enum status oe_step(struct oe_work *work, double lambda, const double *scale, const bool *free,
