@@ -32,34 +32,43 @@ size_t model_pose_count(const struct model *model)
     return model->axis_count + (model->heading ? 1 : 0);
 }
 
-/* Velocity and pose as one state. */
+/* Velocity and pose as one state of 2 n numbers; of n where nobody asks for the pose. */
 struct state {
     double nu[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
 };
 
-static void derive(const struct model *model, const double *theta, const struct state *s,
-                   const double *tau, const double *inertial_n, struct state *rate)
+struct mover {
+    const struct model *model;
+    const double *theta, *tau, *inertial_n;
+    size_t n;
+    bool with_pose;
+};
+
+static void derive(const struct mover *m, const struct state *s, struct state *rate)
 {
     double effort[MODEL_AXES_MAX];
-    memcpy(effort, tau, model->axis_count * sizeof effort[0]);
-    if (inertial_n) {
+    const double *pose = m->with_pose ? s->pose : NULL;
+    memcpy(effort, m->tau, m->n * sizeof effort[0]);
+    if (m->inertial_n) {
         const double c = cos(s->pose[2]);
         const double q = sin(s->pose[2]);
-        effort[0] += c * inertial_n[0] + q * inertial_n[1];
-        effort[1] += c * inertial_n[1] - q * inertial_n[0];
+        effort[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
+        effort[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
     }
-    model->forward(theta, s->pose, s->nu, effort, rate->nu);
-    model->kinematics(s->pose, s->nu, rate->pose);
+    m->model->forward(m->theta, pose, s->nu, effort, rate->nu);
+    if (m->with_pose) {
+        m->model->kinematics(s->pose, s->nu, rate->pose);
+    }
 }
 
 /* to = from + h rate */
-static void advance(const struct model *model, const struct state *from,
-                    const struct state *rate, double h_s, struct state *to)
+static void advance(const struct mover *m, const struct state *from, const struct state *rate,
+                    double h_s, struct state *to)
 {
-    for (size_t i = 0; i < model->axis_count; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         to->nu[i] = from->nu[i] + h_s * rate->nu[i];
     }
-    for (size_t i = 0; i < model_pose_count(model); i++) {
+    for (size_t i = 0; m->with_pose && i < m->n; i++) {
         to->pose[i] = from->pose[i] + h_s * rate->pose[i];
     }
 }
@@ -68,27 +77,29 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
                 const double *tau, const double *inertial_n, double h_s)
 {
     const size_t n = model->axis_count;
-    const size_t poses = model_pose_count(model);
-    struct state begin = {0};
-    struct state at = {0};
-    struct state k1 = {0};
-    struct state k2 = {0};
-    struct state k3 = {0};
-    struct state k4 = {0};
+    const struct mover m = {model, theta, tau, inertial_n, n, pose != NULL};
+    struct state begin;
+    struct state at;
+    struct state k1;
+    struct state k2;
+    struct state k3;
+    struct state k4;
 
     memcpy(begin.nu, nu, n * sizeof nu[0]);
-    memcpy(begin.pose, pose, poses * sizeof pose[0]);
-    derive(model, theta, &begin, tau, inertial_n, &k1);
-    advance(model, &begin, &k1, 0.5 * h_s, &at);
-    derive(model, theta, &at, tau, inertial_n, &k2);
-    advance(model, &begin, &k2, 0.5 * h_s, &at);
-    derive(model, theta, &at, tau, inertial_n, &k3);
-    advance(model, &begin, &k3, h_s, &at);
-    derive(model, theta, &at, tau, inertial_n, &k4);
+    if (pose) {
+        memcpy(begin.pose, pose, n * sizeof pose[0]);
+    }
+    derive(&m, &begin, &k1);
+    advance(&m, &begin, &k1, 0.5 * h_s, &at);
+    derive(&m, &at, &k2);
+    advance(&m, &begin, &k2, 0.5 * h_s, &at);
+    derive(&m, &at, &k3);
+    advance(&m, &begin, &k3, h_s, &at);
+    derive(&m, &at, &k4);
     for (size_t i = 0; i < n; i++) {
         nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
     }
-    for (size_t i = 0; i < poses; i++) {
+    for (size_t i = 0; pose && i < n; i++) {
         pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
     }
 }

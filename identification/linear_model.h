@@ -80,10 +80,10 @@ int model_parameter_find(const struct model *model, const char *name);
  * MODEL_AXES_MAX. */
 size_t model_pose_count(const struct model *model);
 
-/* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out. tau is held over the step
- * (zero-order hold). inertial_n: a force that keeps its direction in the world, [2] along the
- * x and y of the pose, NULL for none; only for models whose first three axes are surge, sway
- * and yaw. */
+/* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out; pose NULL: not wanted,
+ * for models that do not need it. tau is held over the step (zero-order hold). inertial_n: a
+ * force that keeps its direction in the world, [2] along the x and y of the pose, NULL for
+ * none; only with a pose and for models whose first three axes are surge, sway and yaw. */
 void model_step(const struct model *model, const double *theta, double *nu, double *pose,
                 const double *tau, const double *inertial_n, double h_s);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/dot.h"
 #include "identification/local_polynomial.h"
 
 /* The weak form's window (1 - s^2)^4 for -1 <= s <= 1, its slope and its integral from 0. */
@@ -63,7 +64,7 @@ static enum status make_window(struct row_source *rows)
     const double half = (double)rows->half;
     const double dt_s = rows->set->dt_s;
     rows->window = gsl_vector_alloc(3 * n);
-    rows->cache = gsl_vector_alloc(n * rows->model->axis_count * rows->model->parameter_count);
+    rows->cache = gsl_vector_alloc(2 * n * (rows->static_count > 0 ? rows->static_count : 1));
     if (!rows->window || !rows->cache) {
         return STATUS_E_NOMEM;
     }
@@ -77,6 +78,7 @@ static enum status make_window(struct row_source *rows)
         w[2 * n + m] = m + 1 < n ? (window_integral(s + 1.0 / half) - window_integral(s)) *
                                        half * dt_s / area_s
                                  : 0.0;
+        rows->bias += w[2 * n + m];
     }
     return STATUS_OK;
 }
@@ -102,10 +104,10 @@ static void find_inertia(struct row_source *rows)
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
         model->rows(zero, zero, unit, moved);
-        for (size_t a = 0; a < model->axis_count; a++) {
-            for (size_t i = 0; i < model->parameter_count; i++) {
-                const size_t at = a * model->parameter_count + i;
-                rows->inertia[a][i][j] = moved[at] - still[at];
+        for (size_t at = 0; at < model->axis_count * model->parameter_count; at++) {
+            const double factor = moved[at] - still[at];
+            if (fabs(factor) > 0.0) {
+                rows->inertia[rows->inertia_count++] = (struct row_inertia){at, j, factor};
             }
         }
     }
@@ -156,7 +158,7 @@ void row_source_rewind(struct row_source *rows)
 {
     rows->run = 0;
     rows->at = rows->set->run_start[0] + rows->half;
-    rows->cached_to = rows->set->run_start[0];
+    rows->cached_to = 0;
 }
 
 void row_source_end(struct row_source *rows)
@@ -174,12 +176,15 @@ static double effort_at(const struct data_set *set, size_t axis, size_t k, size_
     return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
 }
 
-static void spread_rows(const struct row_source *rows, const double *narrow, double bias,
-                        double *phi)
+/* Rows without the columns of biases, in place to rows with them. */
+static void spread_rows(const struct row_source *rows, double bias, double *phi)
 {
     const size_t n = rows->model->parameter_count;
-    for (size_t a = 0; a < rows->model->axis_count; a++) {
-        memcpy(phi + a * rows->p, narrow + a * n, n * sizeof *phi);
+    if (rows->p == n) {
+        return;
+    }
+    for (size_t a = rows->model->axis_count; a-- > 0;) {
+        memmove(phi + a * rows->p, phi + a * n, n * sizeof *phi);
         for (size_t i = n; i < rows->p; i++) {
             phi[a * rows->p + i] = i - n == a ? bias : 0.0;
         }
@@ -209,15 +214,15 @@ static void derivative_rows(const struct row_source *rows, size_t first, double 
     const struct data_set *set = rows->set;
     const size_t n = 2 * rows->half + 1;
     const size_t k = rows->at;
+    const double per_two_steps = 0.5 / set->dt_s;
     double nu[MODEL_AXES_MAX];
     double nu_dot[MODEL_AXES_MAX];
     double pose[MODEL_AXES_MAX];
-    double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     for (size_t a = 0; a < set->axes; a++) {
         const double *y = set->nu[a];
         if (rows->method == DYNAMICS_OLS_CENTRAL) {
             nu[a] = y[k];
-            nu_dot[a] = (y[k + 1] - y[k - 1]) / (2.0 * set->dt_s);
+            nu_dot[a] = (y[k + 1] - y[k - 1]) * per_two_steps;
             rhs[a] = effort_at(set, a, k, first);
             continue;
         }
@@ -231,17 +236,29 @@ static void derivative_rows(const struct row_source *rows, size_t first, double 
             rhs[a] += rows->smooth[m] * effort_at(set, a, at, first);
         }
     }
-    rows->model->rows(smooth_pose(rows, k, pose), nu, nu_dot, narrow);
-    spread_rows(rows, narrow, 1.0, phi);
+    rows->model->rows(smooth_pose(rows, k, pose), nu, nu_dot, phi);
+    spread_rows(rows, 1.0, phi);
 }
 
-static void fill_cache(struct row_source *rows, size_t end)
+/* The static part of the rows of samples first to end - 1, a window at most. What lies before
+ * is given up when there is no room. */
+static void fill_cache(struct row_source *rows, size_t first, size_t end)
 {
     const struct data_set *set = rows->set;
-    const size_t n = 2 * rows->half + 1;
+    const size_t room = 2 * (2 * rows->half + 1);
     const double zero[MODEL_AXES_MAX] = {0.0};
+    double *cache = rows->cache->data;
+    if (rows->cached_to <= first) {
+        rows->cached_from = rows->cached_to = first;
+    }
+    if (end - rows->cached_from > room) {
+        for (size_t i = 0; i < rows->static_count; i++) {
+            memmove(cache + i * room, cache + i * room + (first - rows->cached_from),
+                    (rows->cached_to - first) * sizeof *cache);
+        }
+        rows->cached_from = first;
+    }
     for (size_t k = rows->cached_to; k < end; k++) {
-        double *to = rows->cache->data + (k % n) * rows->static_count;
         double nu[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
@@ -250,7 +267,7 @@ static void fill_cache(struct row_source *rows, size_t end)
         }
         rows->model->rows(data_set_pose(set, k, 0.0, pose), nu, zero, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
-            to[i] = phi[rows->static_at[i]];
+            cache[i * room + (k - rows->cached_from)] = phi[rows->static_at[i]];
         }
     }
     rows->cached_to = end;
@@ -261,44 +278,28 @@ static void fill_cache(struct row_source *rows, size_t end)
 static void weak_rows(struct row_source *rows, double *phi, double *rhs)
 {
     const struct data_set *set = rows->set;
-    const struct model *model = rows->model;
     const size_t n = 2 * rows->half + 1;
-    const size_t count = rows->static_count;
     const size_t first = rows->at - rows->half;
     const double *weight = rows->window->data;
     const double *slope = weight + n;
     const double *cell = slope + n;
-    double narrow[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
-    double sums[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX] = {0.0};
-    double change[MODEL_AXES_MAX] = {0.0};
-    double bias = 0.0;
+    double change[MODEL_AXES_MAX];
 
-    fill_cache(rows, first + n);
-    for (size_t m = 0; m < n; m++) {
-        const double *row = rows->cache->data + ((first + m) % n) * count;
-        for (size_t i = 0; i < count; i++) {
-            sums[i] += weight[m] * row[i];
-        }
-        bias += cell[m];
-    }
-    for (size_t i = 0; i < count; i++) {
-        narrow[rows->static_at[i]] = sums[i];
+    fill_cache(rows, first, first + n);
+    memset(phi, 0, set->axes * rows->model->parameter_count * sizeof *phi);
+    const double *column = rows->cache->data + (first - rows->cached_from);
+    for (size_t i = 0; i < rows->static_count; i++) {
+        phi[rows->static_at[i]] = dot(weight, column + 2 * n * i, n);
     }
     for (size_t a = 0; a < set->axes; a++) {
-        rhs[a] = 0.0;
-        for (size_t m = 0; m < n; m++) {
-            change[a] += slope[m] * set->nu[a][first + m];
-            rhs[a] += cell[m] * set->tau[a][first + m];
-        }
+        change[a] = dot(slope, set->nu[a] + first, n);
+        rhs[a] = dot(cell, set->tau[a] + first, n);
     }
-    for (size_t a = 0; a < model->axis_count; a++) {
-        for (size_t i = 0; i < model->parameter_count; i++) {
-            for (size_t j = 0; j < model->axis_count; j++) {
-                narrow[a * model->parameter_count + i] += rows->inertia[a][i][j] * change[j];
-            }
-        }
+    for (size_t i = 0; i < rows->inertia_count; i++) {
+        const struct row_inertia *inertia = &rows->inertia[i];
+        phi[inertia->at] += inertia->factor * change[inertia->axis];
     }
-    spread_rows(rows, narrow, bias, phi);
+    spread_rows(rows, rows->bias, phi);
 }
 
 bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *run)
@@ -309,7 +310,6 @@ bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *
         rows->run++;
         if (rows->run < set->run_count) {
             rows->at = set->run_start[rows->run] + rows->half;
-            rows->cached_to = set->run_start[rows->run];
         }
     }
     if (rows->run >= set->run_count) {

@@ -23,16 +23,21 @@ struct row_source {
     size_t p;                    /* columns: parameters, then biases */
     size_t run, at;              /* the next equations: of this run, around this sample */
     size_t half, stride;         /* samples before and after; from one to the next */
-    /* What multiplies nu_dot[j] in row a and column i; constant, or parts integration would
-     * not hold. */
-    double inertia[MODEL_AXES_MAX][MODEL_PARAMETERS_MAX][MODEL_AXES_MAX];
+    /* What multiplies nu_dot[axis] in an entry of Phi (as below); constant, or parts
+     * integration would not hold. */
+    struct row_inertia {
+        size_t at, axis;
+        double factor;
+    } inertia[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX * MODEL_AXES_MAX];
+    size_t inertia_count;
     /* Entries of Phi0 (axis times parameters plus parameter) that can be other than zero. */
     size_t static_at[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     size_t static_count;
     double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
     gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
-    gsl_vector *cache;  /* [2 half + 1][static_count] static part of the rows */
-    size_t cached_to;   /* samples below this one are in the cache */
+    double bias;        /* integral of the window, which is what a constant effort adds */
+    gsl_vector *cache;  /* [static_count][2 windows] static part of the rows, by columns */
+    size_t cached_from, cached_to; /* the samples there */
 };
 
 /* Returns STATUS_E_NOMEM or STATUS_E_MATH (then there is nothing to end), else STATUS_OK. Ends

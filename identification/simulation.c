@@ -57,7 +57,7 @@ static bool begin_walk(struct walk *w)
  * away. */
 static bool walk_on(const struct walk *w, size_t k, double *nu)
 {
-    double pose[MODEL_AXES_MAX] = {0.0};
+    double pose[MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
     (void)data_set_pose(w->set, k, 0.0, pose);
     for (size_t a = 0; a < w->set->axes; a++) {
@@ -65,7 +65,8 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
                  (a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
     }
     for (int i = 0; i < w->steps; i++) {
-        model_step(w->model, w->theta, nu, pose, tau, NULL, w->set->dt_s / w->steps);
+        model_step(w->model, w->theta, nu, w->model->needs_pose ? pose : NULL, tau, NULL,
+                   w->set->dt_s / w->steps);
     }
     for (size_t a = 0; a < w->set->axes; a++) {
         if (!(fabs(nu[a]) <= RUN_AWAY_RATIO * (1.0 + w->fastest[a]))) {

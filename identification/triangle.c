@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "identification/dot.h"
+
 /* Products of columns are formed where the inverse of their correlation, by its trace, is at
  * most this large, and where their squares neither overflow nor vanish. */
 static const double INVERSE_MAX = 1e6;
@@ -50,19 +52,6 @@ static void reflect(struct triangle *t, size_t j)
             other[i] -= share * v[i];
         }
     }
-}
-
-/* Over the whole block, in four sums that do not wait for each other. */
-static double dot(const double *x, const double *y)
-{
-    double s[4] = {0.0};
-    for (size_t i = 0; i < TRIANGLE_BLOCK; i += 4) {
-        s[0] += x[i] * y[i];
-        s[1] += x[i + 1] * y[i + 1];
-        s[2] += x[i + 2] * y[i + 2];
-        s[3] += x[i + 3] * y[i + 3];
-    }
-    return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
 struct square {
@@ -114,7 +103,7 @@ static bool correlate(const struct triangle *t, struct kept *kept, struct square
 {
     for (size_t j = 0; j < kept->count; j++) {
         const double *x = t->block[kept->column[j]];
-        const double squares = dot(x, x);
+        const double squares = dot(x, x, TRIANGLE_BLOCK);
         if (squares > 0.0 && !(squares > SQUARES_MIN && squares < SQUARES_MAX)) {
             return false;
         }
@@ -122,7 +111,8 @@ static bool correlate(const struct triangle *t, struct kept *kept, struct square
         to->at[j][j] = 1.0;
         for (size_t i = 0; i < j; i++) {
             const double both = kept->length[i] * kept->length[j];
-            to->at[i][j] = both > 0.0 ? dot(t->block[kept->column[i]], x) / both : 0.0;
+            to->at[i][j] =
+                both > 0.0 ? dot(t->block[kept->column[i]], x, TRIANGLE_BLOCK) / both : 0.0;
         }
     }
     return true;
