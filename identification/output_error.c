@@ -17,6 +17,12 @@ static const double LAMBDA_FREE = 1e-2;
 static const double STEP_TOLERANCE = 1e-3;
 /* ... and so does what such a step would gain in -2 log likelihood. */
 static const double COST_TOLERANCE = 1e-6;
+/* A valley so flat that ten iterations together gain less than this is a minimum, too. The gain
+ * counts for less where residuals hang together: they tell as much as fewer independent ones.
+ */
+enum { SLOW_ITERATIONS = 10 };
+static const double SLOW_GAIN = 0.05;
+static const double CORRELATION_MAX = 0.99;
 /* A velocity that runs this many times beyond the largest measured one has run away. */
 static const double RUN_AWAY_RATIO = 100.0;
 /* Of a channel's span: residuals below are rounding. */
@@ -156,14 +162,45 @@ static void move(struct oe_work *work)
     work->there = left;
 }
 
+/* Of -2 log likelihood: what counts as 1 with residuals as correlated as they are here. */
+static double inflation(struct oe_work *work)
+{
+    const struct data_set *set = work->set;
+    double rho = 0.0;
+    oe_residuals(work);
+    for (size_t i = 0; i < work->n; i++) {
+        struct residual_summary axis;
+        residual_summarise(gsl_matrix_const_ptr(work->residual, i, 0), set->nu[i],
+                           set->run_start, set->run_count, &axis);
+        rho = fmax(rho, fmin(axis.correlation, CORRELATION_MAX));
+    }
+    return (1.0 + rho) / (1.0 - rho);
+}
+
+/* Whether what the last ten iterations gained is worth no more of them. */
+static bool is_slow(struct oe_work *work, double *past, size_t iteration)
+{
+    double *before = &past[iteration % SLOW_ITERATIONS];
+    const double gain = *before - work->here.cost;
+    const double most = SLOW_GAIN * (1.0 + CORRELATION_MAX) / (1.0 - CORRELATION_MAX);
+    *before = work->here.cost;
+    return iteration >= SLOW_ITERATIONS && gain > 0.0 && gain <= most &&
+           gain <= SLOW_GAIN * inflation(work);
+}
+
 static enum status search(struct oe_work *work, size_t *iterations, enum dynamics_stop *stop)
 {
     const struct output_error_options *o = work->options;
+    double past[SLOW_ITERATIONS];
     double lambda = LAMBDA_START;
     for (*iterations = 0; *iterations < o->iterations_max; (*iterations)++) {
         double length = 0.0;
         if (o->go_on && !o->go_on(o->context, *iterations)) {
             *stop = DYNAMICS_STOP_CANCELLED;
+            return STATUS_OK;
+        }
+        if (is_slow(work, past, *iterations)) {
+            *stop = DYNAMICS_STOP_CONVERGED;
             return STATUS_OK;
         }
         enum status st = propose(work, lambda, &length);
