@@ -16,7 +16,8 @@ enum {
     SWEEPS_LATER = 1,
     ROUNDS = 2, /* of noise and parameters in turn */
     SCALES = 9,
-    FINER_MAX = 3
+    FINER_MAX = 3,
+    EXACT_MAX = 12
 };
 
 static const double LAMBDA_START = 1e-4;
@@ -27,10 +28,11 @@ static const double LAMBDA_FREE = 1e-2;
 static const double STEP_TOLERANCE = 1e-3;
 static const double COST_TOLERANCE = 1e-6;
 /* Steps leave out what the covariances do with the parameters, which begins to show near the
- * minimum: a step this short that does not help ends the search, and one as short as the
- * second does so when none in its direction helps. */
+ * minimum: a step this short that does not help ends the search. */
 static const double STEP_USELESS = 0.05;
-static const double STEP_STALLED = 0.3;
+/* So does one this short with the gradient by differences, of this part of a standard error. */
+static const double STEP_EXACT = 0.02;
+static const double DIFFERENCE = 0.1;
 /* Forces tried first: these shares of the forces that the model itself has. */
 static const double SCALE_LEAST = 1e-4;
 static const double SCALE_FACTOR = 3.0;
@@ -49,6 +51,7 @@ struct pe_work {
     gsl_matrix *damped;          /* [g + 1 x g + 1] */
     double cost;
     size_t counted;
+    bool noise_known;
 };
 
 static bool work_alloc(struct pe_work *work, const struct model *model,
@@ -271,6 +274,33 @@ static enum status propose(struct pe_work *work, double lambda, double *length)
     return STATUS_OK;
 }
 
+/* Effort that accelerates an axis by 1, at rest. */
+static double inertia(const struct model *model, const double *theta, size_t axis)
+{
+    const double zero[MODEL_AXES_MAX] = {0.0};
+    double nu_dot[MODEL_AXES_MAX] = {0.0};
+    double still[MODEL_AXES_MAX];
+    double moved[MODEL_AXES_MAX];
+    model->inverse(theta, zero, zero, nu_dot, still);
+    nu_dot[axis] = 1.0;
+    model->inverse(theta, zero, zero, nu_dot, moved);
+    return moved[axis] - still[axis];
+}
+
+/* Forces that are searched as well keep what they do to the motion while the inertia changes: a
+ * step in the parameters alone, which is what the sensitivities know of. */
+static void carry_forces(struct pe_work *work)
+{
+    struct prediction_filter *filter = &work->filter;
+    for (size_t i = 0; i < filter->n; i++) {
+        const double ratio = inertia(filter->model, work->there.theta, i) /
+                             inertia(filter->model, work->here.theta, i);
+        if (isfinite(ratio) && ratio > 0.0) {
+            filter->noise.force_sd[i] *= ratio;
+        }
+    }
+}
+
 /* Accept there. */
 static void move(struct pe_work *work, double cost)
 {
@@ -281,25 +311,68 @@ static void move(struct pe_work *work, double cost)
     work->cost = cost;
 }
 
+/* Cost at here with one unknown moved, forces carried. */
+static double cost_beside(struct pe_work *work, size_t j, double by)
+{
+    const struct prediction_noise noise = work->filter.noise;
+    struct prediction_pass pass = {.triangle = NULL};
+    work->there = work->here;
+    *(j < work->filter.unknowns.p ? &work->there.theta[j] : &work->there.delay_s) += by;
+    if (!work->noise_known) {
+        carry_forces(work);
+    }
+    const enum status st = prediction_filter_pass(&work->filter, &work->there, &pass);
+    work->filter.noise = noise;
+    return st == STATUS_OK ? pass.cost : HUGE_VAL;
+}
+
+/* The right side of the triangle at here from the cost itself: sensitivities take the gain as
+ * given, which is not enough where forces outweigh the noise of the measurement. */
+static void set_gradient(struct pe_work *work)
+{
+    const size_t g = work->filter.g;
+    double slope[INFORMATION_MAX] = {0.0};
+    for (size_t j = 0; j < g; j++) {
+        const double length = length_of(work->triangle, j);
+        const double h = DIFFERENCE / length;
+        if (work->filter.unknowns.free[j] && fabs(gsl_matrix_get(work->triangle, j, j)) > 0.0) {
+            slope[j] = (cost_beside(work, j, h) - cost_beside(work, j, -h)) / (2.0 * h);
+        }
+    }
+    /* R' z = -slope / 2, column by column */
+    for (size_t j = 0; j < g; j++) {
+        double sum = -0.5 * slope[j];
+        for (size_t i = 0; i < j; i++) {
+            sum -= gsl_matrix_get(work->triangle, i, j) * gsl_matrix_get(work->triangle, i, g);
+        }
+        const double pivot = gsl_matrix_get(work->triangle, j, j);
+        gsl_matrix_set(work->triangle, j, g,
+                       fabs(pivot) > 0.0 && isfinite(sum) ? sum / pivot : 0.0);
+    }
+}
+
 /* A step that did not help: whether the search is over, and why. */
-static bool give_up(double lambda, double length, double free_length, enum dynamics_stop *stop)
+static bool give_up(double lambda, double length, enum dynamics_stop *stop)
 {
     if (lambda <= LAMBDA_FREE && length <= STEP_USELESS) {
         *stop = DYNAMICS_STOP_CONVERGED;
         return true;
     }
     if (10.0 * lambda > LAMBDA_MAX) {
-        *stop = free_length <= STEP_STALLED ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_STALLED;
+        *stop = DYNAMICS_STOP_STALLED;
         return true;
     }
     return false;
 }
 
-static enum status search(struct pe_work *work, size_t *iterations, enum dynamics_stop *stop)
+/* Steps by sensitivities while they help; in the last round by differences of the cost after
+ * that. */
+static enum status search(struct pe_work *work, bool last, size_t *iterations,
+                          enum dynamics_stop *stop)
 {
     const struct output_error_options *o = work->filter.unknowns.options;
     double lambda = LAMBDA_START;
-    double free_length = HUGE_VAL;
+    int exact = 0; /* gradients by differences so far */
     *stop = DYNAMICS_STOP_LIMIT;
     for (; *iterations < o->iterations_max; (*iterations)++) {
         struct prediction_pass pass = {.triangle = work->next};
@@ -309,17 +382,21 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
             return STATUS_OK;
         }
         enum status st = propose(work, lambda, &length);
-        if (st == STATUS_OK && lambda <= LAMBDA_FREE && length <= STEP_TOLERANCE) {
+        const double enough = exact > 0 ? STEP_EXACT : STEP_TOLERANCE;
+        if (st == STATUS_OK && lambda <= LAMBDA_FREE && length <= enough) {
             *stop = DYNAMICS_STOP_CONVERGED;
             return STATUS_OK;
         }
+        const struct prediction_noise noise = work->filter.noise;
         if (st == STATUS_OK) {
+            if (!work->noise_known) {
+                carry_forces(work);
+            }
             st = prediction_filter_pass(&work->filter, &work->there, &pass);
         }
         if (st != STATUS_OK) {
             return st;
         }
-        free_length = lambda <= LAMBDA_FREE ? length : free_length;
         const double gain = work->cost - pass.cost;
         if (gain >= 0.0) {
             move(work, pass.cost);
@@ -328,10 +405,18 @@ static enum status search(struct pe_work *work, size_t *iterations, enum dynamic
                 return STATUS_OK;
             }
             lambda = fmax(0.2 * lambda, LAMBDA_MIN);
-        } else if (give_up(lambda, length, free_length, stop)) {
-            return STATUS_OK;
         } else {
-            lambda *= 10.0;
+            work->filter.noise = noise;
+            if (give_up(lambda, length, stop)) {
+                return STATUS_OK;
+            }
+            lambda = exact > 0 || !last ? 10.0 * lambda : LAMBDA_START;
+        }
+        if (last && (exact > 0 ? gain >= 0.0 : gain < 0.0)) {
+            if (exact++ == EXACT_MAX) {
+                return STATUS_OK;
+            }
+            set_gradient(work);
         }
     }
     return STATUS_OK;
@@ -365,18 +450,17 @@ static enum status begin(struct pe_work *work, const double *start,
 }
 
 /* Noise and parameters in turn; ends with a pass at the result. */
-static enum status refine(struct pe_work *work, bool noise_known, size_t *iterations,
-                          enum dynamics_stop *stop)
+static enum status refine(struct pe_work *work, size_t *iterations, enum dynamics_stop *stop)
 {
     enum status st = STATUS_OK;
-    const int rounds = noise_known ? 1 : ROUNDS;
+    const int rounds = work->noise_known ? 1 : ROUNDS;
     for (int round = 0; round < rounds && st == STATUS_OK; round++) {
-        if (!noise_known) {
+        if (!work->noise_known) {
             search_noise(work, round == 0 ? SWEEPS_FIRST : SWEEPS_LATER);
         }
         st = stand(work);
         if (st == STATUS_OK) {
-            st = search(work, iterations, stop);
+            st = search(work, round + 1 == rounds, iterations, stop);
         }
         if (*stop == DYNAMICS_STOP_CANCELLED) {
             break;
@@ -523,7 +607,8 @@ static enum status run(struct pe_work *work, struct information *information,
                         "the model runs away from the recording: wrong units, signs or start?");
         return STATUS_OK;
     }
-    st = refine(work, noise, &fit->iterations, &fit->stop);
+    work->noise_known = noise != NULL;
+    st = refine(work, &fit->iterations, &fit->stop);
     if (st != STATUS_OK) {
         return st;
     }

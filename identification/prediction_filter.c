@@ -118,12 +118,17 @@ static bool predict(struct prediction_filter *filter, struct trajectory *walk, d
                          filter->covariance, 0.0, filter->product);
     (void)gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1.0, filter->product, filter->transition,
                          0.0, filter->covariance);
+    for (size_t i = 0; i < n; i++) {
+        const double sd = filter->noise.force_sd[i];
+        *gsl_matrix_ptr(filter->covariance, n + i, n + i) += sd * sd * (1.0 - kept * kept);
+    }
+    if (!filter->sensitive) {
+        return true;
+    }
     (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->transition, filter->state_by,
                          0.0, filter->moved_by);
     gsl_matrix_memcpy(filter->state_by, filter->moved_by);
     for (size_t i = 0; i < n; i++) {
-        const double sd = filter->noise.force_sd[i];
-        *gsl_matrix_ptr(filter->covariance, n + i, n + i) += sd * sd * (1.0 - kept * kept);
         for (size_t j = 0; j < filter->g; j++) {
             /* The delay is the last of the walk's columns, with biases fitted or not. */
             const size_t column = j + 1 < filter->g ? n + j : m - 1;
@@ -173,9 +178,11 @@ static void update(struct prediction_filter *filter, struct trajectory *walk, do
             force[i] += gsl_matrix_get(filter->gain, n + i, j) * e[j];
         }
     }
-    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->gain, &velocity_by.matrix,
-                         0.0, filter->moved_by);
-    gsl_matrix_sub(filter->state_by, filter->moved_by);
+    if (filter->sensitive) {
+        (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->gain, &velocity_by.matrix,
+                             0.0, filter->moved_by);
+        gsl_matrix_sub(filter->state_by, filter->moved_by);
+    }
 }
 
 static enum status fold(struct prediction_filter *filter, gsl_matrix *triangle, size_t rows)
@@ -262,6 +269,7 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     double theta[DYNAMICS_P_MAX] = {0.0};
     memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
     filter->evaluations++;
+    filter->sensitive = pass->triangle != NULL;
     pass->cost = 0.0;
     pass->counted = 0;
     gsl_matrix_set_all(filter->residual, nan(""));

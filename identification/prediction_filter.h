@@ -20,6 +20,7 @@ struct prediction_filter {
     size_t n, g;
     struct prediction_noise noise;
     size_t evaluations;
+    bool sensitive;         /* this pass wants its triangle */
     gsl_matrix *covariance; /* [2n x 2n] of velocities, then forces */
     gsl_matrix *transition; /* [2n x 2n] */
     gsl_matrix *product;    /* [2n x 2n] */
