@@ -10,12 +10,15 @@
 #include "identification/linear_model.h"
 #include "twin/base/status.h"
 
-/* Linear methods directly. output_error starts from weak_iv and also finds the delay between
- * effort and velocity, from 5 periods early to 20 late; where the start leaves a parameter free
- * there is nothing to simulate, and the result is the start's with a reason that says so. pem
- * starts from output_error in the same way.
+/* Linear methods directly. output_error starts from weak_iv, or from ols_sg where runs are too
+ * short for a window, and also finds the delay between effort and velocity
+ * (options->delay_max_s): twice, the second time near what the first one found, which leaves
+ * out no more samples at the start of a run than that delay asks for. Where the start leaves a
+ * parameter free, or numbers overflow, the result is the start's with a reason that says so.
+ * pem starts from output_error in the same way.
  *
- * Returns as dynamics_linear_fit() and output_error_fit(). */
+ * Returns as dynamics_linear_fit() and output_error_fit(), but for STATUS_E_MATH, which only
+ * the start returns. */
 MUST_USE enum status dynamics_estimate(const struct model *model, const struct data_set *set,
                                        enum dynamics_method method,
                                        const struct dynamics_options *options,

@@ -61,6 +61,7 @@ struct dynamics_fit {
     size_t null_count;
     char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "surge_mass_kg - 0.98 …" */
     double residual_sd[MODEL_AXES_MAX]; /* per axis: of the equations (N, N m), or of nu */
+    double window_s;                    /* over which a linear method looks at once; NaN: none */
     double delay_s, delay_se_s;         /* nu answers tau so much later; NaN: not estimated */
     double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
     double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */

@@ -7,6 +7,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/long_run.h"
+#include "identification/motion_time.h"
 #include "identification/row_source.h"
 #include "identification/simulation.h"
 #include "identification/spectrum.h"
@@ -18,6 +19,15 @@ static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side
 
 /* An axis that fits better than this share of its own equations is as good as exact. */
 static const double EXACT_RATIO = 1e-9;
+/* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The
+ * standard deviation of (1 - s^2)^4 is 0.3 of its half width, and is to be the motion's time. */
+static const double HALF_WIDTH_S_MAX = 2.0;
+static const double HALF_WIDTH_TIMES = 3.0;
+static const double HALF_WIDTH_SAMPLES_MIN = 4.0;
+static const double WINDOWS_IN_RUN = 8.0;
+static const double SG_HALF_MIN = 2.0;
+/* A polynomial of order 4 over fewer samples smooths nothing. */
+enum { SG_SMALL = 9 };
 
 struct fitter {
     const struct model *model;
@@ -39,13 +49,38 @@ struct fitter {
 struct dynamics_options dynamics_options_defaults(void)
 {
     return (struct dynamics_options){
-        .half_width_s = 2.0,
-        .stride_s = 0.5,
-        .sg_window = 21,
         .sg_order = 4,
         .iv_iterations = 3,
         .hac_s = 5.0,
+        .delay_max_s = (double)NAN,
     };
+}
+
+/* An odd number of samples over about a width, and no more than fit into a short run. */
+static size_t odd_window(double width_s, const struct data_set *set)
+{
+    const double run = (double)set->n / (double)set->run_count;
+    const double most = fmin(ROW_SG_MAX / 2, floor(run / 4.0));
+    const double half = fmin(round(0.5 * width_s / set->dt_s), most);
+    return 2 * (size_t)fmax(half, SG_HALF_MIN) + 1;
+}
+
+struct dynamics_options dynamics_options_chosen(const struct data_set *set,
+                                                const struct dynamics_options *options)
+{
+    struct dynamics_options o = *options;
+    const double run_s = set->dt_s * (double)set->n / (double)set->run_count;
+    if (!(o.half_width_s > 0.0)) {
+        const double motion_s = motion_time_s(set, HALF_WIDTH_S_MAX / HALF_WIDTH_TIMES);
+        o.half_width_s = fmin(HALF_WIDTH_TIMES * motion_s, run_s / WINDOWS_IN_RUN);
+        o.half_width_s = fmax(o.half_width_s, HALF_WIDTH_SAMPLES_MIN * set->dt_s);
+    }
+    o.stride_s = o.stride_s > 0.0 ? o.stride_s : 0.25 * o.half_width_s;
+    if (o.sg_window == 0) {
+        o.sg_window = odd_window(o.half_width_s, set);
+        o.sg_order = o.sg_window < SG_SMALL && o.sg_order > 2 ? 2 : o.sg_order;
+    }
+    return o;
 }
 
 /* Which columns of an axis can be other than zero. */
@@ -545,10 +580,12 @@ static enum status run(struct fitter *f, struct row_source *rows)
 
 static bool options_fit(const struct dynamics_options *o, enum dynamics_method method)
 {
-    return method <= DYNAMICS_WEAK_IV && o->half_width_s > 0.0 && o->stride_s > 0.0 &&
-           o->sg_window >= 5 && o->sg_window <= ROW_SG_MAX && o->sg_window % 2 == 1 &&
-           o->sg_order >= 1 && o->sg_order <= 6 && o->sg_order < o->sg_window &&
-           o->iv_iterations >= 1 && o->iv_iterations <= 50 && o->hac_s >= 0.0;
+    const bool window =
+        o->sg_window == 0 || (o->sg_window >= 5 && o->sg_window <= ROW_SG_MAX &&
+                              o->sg_window % 2 == 1 && o->sg_order < o->sg_window);
+    return method <= DYNAMICS_WEAK_IV && o->half_width_s >= 0.0 && o->stride_s >= 0.0 &&
+           window && o->sg_order >= 1 && o->sg_order <= 6 && o->iv_iterations >= 1 &&
+           o->iv_iterations <= 50 && o->hac_s >= 0.0;
 }
 
 enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
@@ -562,18 +599,21 @@ enum status dynamics_linear_fit(const struct model *model, const struct data_set
     if (!options_fit(options, method) || !data_set_suits(set, model)) {
         return STATUS_E_ARG;
     }
+    const struct dynamics_options chosen = dynamics_options_chosen(set, options);
     memset(&f, 0, sizeof f);
     dynamics_fit_start(&out, model, method, options->biases);
     f.model = model;
     f.set = set;
-    f.options = options;
+    f.options = &chosen;
     f.fit = &out;
     f.p = out.p;
     f.axes = model->axis_count;
-    enum status st = row_source_start(&rows, model, set, method, options);
+    enum status st = row_source_start(&rows, model, set, method, &chosen);
     if (st != STATUS_OK) {
         return st;
     }
+    out.window_s =
+        method == DYNAMICS_OLS_CENTRAL ? out.window_s : 2.0 * (double)rows.half * set->dt_s;
     st = run(&f, &rows);
     row_source_end(&rows);
     if (st == STATUS_OK) {

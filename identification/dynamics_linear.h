@@ -25,12 +25,15 @@ struct dynamics_options {
                      * they always do with derivatives; else each axis by the inverse of its
                      * residual variance */
     bool from_rest; /* runs begin at rest; else at what was measured first */
-    double half_width_s;  /* of the window of the weak form; > 0; 2 */
-    double stride_s;      /* from window to window; > 0; 0.5 */
-    size_t sg_window;     /* samples, odd, 5 .. 101; 21 */
-    size_t sg_order;      /* 1 .. 6, below sg_window; 4 */
+    double half_width_s;  /* of the window of the weak form; 0: chosen, 2 at most */
+    double stride_s;      /* from window to window; 0: a quarter of half_width_s */
+    size_t sg_window;     /* samples, odd, 5 .. 101; 0: about half_width_s as chosen */
+    size_t sg_order;      /* 1 .. 6, below sg_window; 4, less in windows below 9 */
     size_t iv_iterations; /* 1 .. 50; 3 */
     double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
+    /* Methods that simulate: how late velocities may answer efforts, and a quarter of that
+     * early. 0: no delay is sought; NaN: chosen from sampling time and length of the runs. */
+    double delay_max_s;
     /* Asked before every iteration of the methods that simulate (stage: output_error, pem);
      * false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */
     bool (*go_on)(void *context, enum dynamics_method stage, size_t iteration);
@@ -38,6 +41,12 @@ struct dynamics_options {
 };
 
 struct dynamics_options dynamics_options_defaults(void);
+
+/* What the recording asks for in place of what is to be chosen: windows three times as wide, to
+ * either side, as the motion takes to half forget itself (motion_time.h), from 4 samples to 2 s
+ * and no more than an eighth of a run. */
+struct dynamics_options dynamics_options_chosen(const struct data_set *set,
+                                                const struct dynamics_options *options);
 
 /* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an
  * error.

@@ -77,11 +77,12 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
         *out = (struct dynamics_sensitivity){.known = false};
         return STATUS_OK;
     }
-    struct dynamics_options nominal = *options;
+    const struct dynamics_options chosen = dynamics_options_chosen(&part, options);
+    struct dynamics_options nominal = chosen;
     found.window_s = scale_window(&nominal, found.method, 1.0, set->dt_s);
-    enum status st = dynamics_linear_fit(model, &part, found.method, options, &own);
+    enum status st = dynamics_linear_fit(model, &part, found.method, &chosen, &own);
     for (size_t k = 0; k < SENSITIVITY_COUNT && st == STATUS_OK; k++) {
-        struct dynamics_options changed = *options;
+        struct dynamics_options changed = chosen;
         struct dynamics_fit other;
         if (!may_go_on(options, found.method, k + 1)) {
             *out = (struct dynamics_sensitivity){.known = false};

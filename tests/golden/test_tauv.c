@@ -115,6 +115,10 @@ static void test_simulated(void)
     (void)printf(" (reference, of the equations: 0.739 0.656 0.672); %s\n",
                  dynamics_verdict_name(fit.verdict));
     CHECK("explained", mean > 0.68);
+    CHECK_INT("ended", fit.stop, DYNAMICS_STOP_CONVERGED);
+    for (size_t i = 0; i < USV3_PARAMETERS; i++) {
+        CHECK(usv3_model.parameters[i].name, fit.theta[i] > 0.0);
+    }
     CHECK("delay", fit.delay_s > 0.1 && fit.delay_s < 0.4);
     CHECK("doubted", fit.verdict != DYNAMICS_PASS && fit.reason_count > 0);
     CHECK("advised", fit.advice_count > 0);

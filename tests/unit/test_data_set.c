@@ -337,7 +337,7 @@ static void make_straight(struct recording *r)
 
 static void make_short(struct recording *r)
 {
-    point(r, 20);
+    point(r, 8);
 }
 
 static void make_reversed(struct recording *r)

@@ -1,0 +1,249 @@
+/* The choice of window, start and delay range, and what is said where a method cannot be
+ * computed: short runs, fast sampling, decompositions that fail, memory that runs out. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+
+#include "identification/dynamics_estimate.h"
+#include "identification/motion_time.h"
+#include "tests/support/gsl_memory.h"
+#include "tests/support/usv_truth.h"
+#include "twin/models/first_order.h"
+
+enum { N_MAX = 20000 };
+
+static double t_s[N_MAX];
+static double y[N_MAX];
+static double command[N_MAX];
+
+/* Singular values cannot be found any more, from the so many-th time on. */
+static long decompositions_left = -1;
+
+int gsl_linalg_SV_decomp_jacobi(gsl_matrix *a, gsl_matrix *v, gsl_vector *s)
+{
+    union {
+        void *object;
+        int (*function)(gsl_matrix *, gsl_matrix *, gsl_vector *);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_linalg_SV_decomp_jacobi")};
+    if (decompositions_left == 0) {
+        return GSL_ETOL;
+    }
+    decompositions_left -= decompositions_left > 0;
+    return next.function(a, v, s);
+}
+
+struct drive {
+    double dt_s, tau_s, gain, delay_s, noise;
+    size_t runs, samples; /* in each */
+    size_t hold;          /* samples between changes of the command */
+};
+
+/* Of a run, at a time in samples that is no edge; nothing before the run. */
+static double commanded(const struct drive *d, size_t run, double sample)
+{
+    const double size = 20.0 + 20.0 * (double)(run % 3);
+    if (sample < 0.0) {
+        return 0.0;
+    }
+    return (size_t)(sample / (double)d->hold) % 2 == 0 ? size : -0.5 * size;
+}
+
+/* Runs from rest under commands of several sizes, integrated exactly. */
+static struct data_set drive(const struct drive *d)
+{
+    enum { FINE = 50 };
+    uint64_t state = 5;
+    struct data_set set = {.axes = 1,
+                           .n = d->runs * d->samples,
+                           .dt_s = d->dt_s,
+                           .t_s = t_s,
+                           .nu = {y},
+                           .tau = {command},
+                           .run_count = d->runs,
+                           .noise_sd = {d->noise}};
+    const double fade = exp(-d->dt_s / FINE / d->tau_s);
+    CU_ASSERT_FATAL(set.n <= N_MAX);
+    for (size_t r = 0; r < d->runs; r++) {
+        double now = 0.0;
+        set.run_start[r + 1] = (r + 1) * d->samples;
+        for (size_t k = 0; k < d->samples; k++) {
+            const size_t at = r * d->samples + k;
+            t_s[at] = 1000.0 * (double)r + (double)k * d->dt_s;
+            command[at] = commanded(d, r, (double)k + 0.5);
+            y[at] = now + d->noise * usv_normal(&state);
+            for (int i = 0; i < FINE; i++) {
+                const double sample = (double)k + (i + 0.5) / FINE - d->delay_s / d->dt_s;
+                const double to = d->gain * commanded(d, r, sample);
+                now = to + (now - to) * fade;
+            }
+        }
+    }
+    return set;
+}
+
+static bool says(const struct dynamics_fit *fit, const char *what)
+{
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        if (strstr(fit->reasons[i], what)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* y = gain command with a lag: a = tau / gain, b = 1 / gain. */
+static void check_fit(const char *row, const struct drive *d, const struct dynamics_fit *fit)
+{
+    CHECK_NEAR(row, fit->theta[0], d->tau_s / d->gain, 0.0, 4.5 * fit->se[0]);
+    CHECK_NEAR(row, fit->theta[1], 1.0 / d->gain, 0.0, 4.5 * fit->se[1]);
+    CHECK(row, fit->se[0] < 0.1 * fit->theta[0] && fit->se[1] < 0.1 * fit->theta[1]);
+    CHECK(row, fit->verdict != DYNAMICS_FAIL);
+}
+
+/* Machines and recordings of all sizes with nothing said about windows or delays. */
+static void test_windows(void)
+{
+    static const struct {
+        const char *row;
+        struct drive drive;
+        double half_s_min, half_s_max; /* of the window */
+        const char *start;             /* what it says about its start; NULL: nothing */
+    } cases[] = {
+        {"vessel", {0.1, 4.0, 0.02, 0.0, 0.01, 2, 600, 120}, 2.0, 2.0, NULL},
+        {"motor", {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50}, 0.08, 0.13, NULL},
+        {"servo", {0.001, 0.02, 1.0, 0.0, 0.2, 2, 4000, 200}, 0.02, 0.4, NULL},
+        {"late servo", {0.001, 0.05, 1.0, 0.12, 0.2, 2, 4000, 400}, 0.02, 0.8, NULL},
+        {"short", {0.1, 0.4, 1.0, 0.0, 0.2, 20, 50, 20}, 0.4, 0.7, NULL},
+        {"scraps", {0.1, 0.4, 1.0, 0.0, 0.1, 60, 8, 4}, 0.2, 0.4, "started from ols_sg"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *row = cases[i].row;
+        const struct data_set set = drive(&cases[i].drive);
+        const struct dynamics_options options = dynamics_options_defaults();
+        struct dynamics_fit fit;
+        CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                              STATUS_OK);
+        CHECK_INT(row, fit.method, DYNAMICS_OUTPUT_ERROR);
+        CHECK_INT(row, fit.stop, DYNAMICS_STOP_CONVERGED);
+        check_fit(row, &cases[i].drive, &fit);
+        CHECK_NEAR(row, fit.delay_s, cases[i].drive.delay_s, 0.0,
+                   4.5 * fit.delay_se_s + 1e-4 * set.dt_s);
+        CHECK(row, 0.5 * fit.window_s >= cases[i].half_s_min - 1e-9);
+        CHECK(row, 0.5 * fit.window_s <= cases[i].half_s_max + 1e-9);
+        CHECK(row, says(&fit, "started from") == (cases[i].start != NULL));
+        CHECK(row, !cases[i].start || says(&fit, cases[i].start));
+    }
+}
+
+/* No more is left out at the start of a run than the delay that was found asks for. */
+static void test_delay_loss(void)
+{
+    const struct drive motor = {0.01, 0.2, 1.6, 0.03, 0.5, 6, 100, 50};
+    const struct data_set set = drive(&motor);
+    struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    options.delay_max_s = 0.5;
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    check_fit("late motor", &motor, &fit);
+    CHECK_NEAR("late motor", fit.delay_s, 0.03, 0.0, 4.5 * fit.delay_se_s);
+    CHECK("late motor", fit.rows >= 6 * 90);
+    /* Not sought: nothing is left out, and the delay is not known. */
+    options.delay_max_s = 0.0;
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    CHECK("not sought", isnan(fit.delay_s));
+    CHECK_INT("not sought", fit.rows, 600);
+}
+
+static void test_motion_time(void)
+{
+    struct drive d = {0.01, 0.2, 1.0, 0.0, 0.0, 1, 4000, 100};
+    struct data_set set = drive(&d);
+    const double moving_s = motion_time_s(&set, 2.0);
+    CHECK("moving", moving_s > 0.1 && moving_s < 0.5);
+    d.noise = 2.0; /* of 20 to 30 */
+    set = drive(&d);
+    CHECK_NEAR("noisy", motion_time_s(&set, 2.0), moving_s, 0.3, 0.0);
+    CHECK_NEAR("bounded", motion_time_s(&set, 0.05), 0.05, 0.0, 1e-12);
+    set.noise_sd[0] = 10.0;
+    CHECK_NEAR("noise only", motion_time_s(&set, 2.0), 2.0, 0.0, 1e-12);
+    for (size_t k = 0; k < set.n; k++) {
+        y[k] = 3.0;
+    }
+    CHECK_NEAR("still", motion_time_s(&set, 2.0), 2.0, 0.0, 1e-12);
+}
+
+/* A decomposition that fails in a later stage leaves what the stage before it found. */
+static void test_failed_decomposition(void)
+{
+    const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50};
+    const struct data_set set = drive(&motor);
+    const struct dynamics_options options = dynamics_options_defaults();
+    size_t from_start = 0;
+    size_t from_simulation = 0;
+    for (long n = 0; n < 12; n++) {
+        struct dynamics_fit fit;
+        for (int method = DYNAMICS_OUTPUT_ERROR; method <= DYNAMICS_PEM; method++) {
+            decompositions_left = n;
+            const enum status st = dynamics_estimate(
+                &first_order_model, &set, (enum dynamics_method)method, &options, &fit);
+            CHECK("status", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
+            if (st == STATUS_OK && (int)fit.method != method) {
+                CHECK_INT("asked for", fit.verdict, DYNAMICS_FAIL);
+                CHECK("said", says(&fit, "cannot be computed") || says(&fit, "needs a start"));
+                CHECK("values", isfinite(fit.theta[0]) && isfinite(fit.se[0]));
+                from_start += fit.method == DYNAMICS_WEAK_IV ? 1 : 0;
+                from_simulation += fit.method == DYNAMICS_OUTPUT_ERROR ? 1 : 0;
+            }
+        }
+        decompositions_left = n;
+        const enum status st = dynamics_estimate_auto(&first_order_model, &set, &options, &fit);
+        CHECK("auto", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
+        CHECK("auto", st != STATUS_OK || fit.verdict != DYNAMICS_FAIL);
+        CHECK("auto", st != STATUS_OK || says(&fit, "auto chose"));
+    }
+    decompositions_left = -1;
+    CHECK("start kept", from_start > 0);
+    CHECK("simulation kept", from_simulation > 0);
+}
+
+static void test_no_memory(void)
+{
+    static const struct drive drives[] = {{0.01, 0.2, 1.6, 0.0, 0.5, 3, 60, 30},
+                                          {0.1, 0.4, 1.0, 0.0, 0.1, 30, 8, 4}};
+    const struct dynamics_options options = dynamics_options_defaults();
+    for (size_t i = 0; i < COUNT(drives); i++) {
+        const struct data_set set = drive(&drives[i]);
+        enum status st = STATUS_E_NOMEM;
+        long n = 0;
+        for (; n < 300 && st == STATUS_E_NOMEM; n++) {
+            struct dynamics_fit fit;
+            memset(&fit, 0x5a, sizeof fit);
+            const struct dynamics_fit before = fit;
+            allocations_left = n;
+            st = dynamics_estimate(&first_order_model, &set, DYNAMICS_PEM, &options, &fit);
+            allocations_left = -1;
+            CHECK("no memory", st == STATUS_OK || st == STATUS_E_NOMEM);
+            CHECK("kept", st == STATUS_OK || memcmp(&fit, &before, sizeof fit) == 0);
+        }
+        CHECK_INT("no memory", st, STATUS_OK);
+        CHECK("no memory", n > 40);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("dynamics_start", NULL, NULL);
+    CU_add_test(suite, "windows", test_windows);
+    CU_add_test(suite, "delay loss", test_delay_loss);
+    CU_add_test(suite, "motion time", test_motion_time);
+    CU_add_test(suite, "failed decomposition", test_failed_decomposition);
+    CU_add_test(suite, "no memory", test_no_memory);
+    return check_run();
+}
