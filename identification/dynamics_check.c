@@ -8,6 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/lag_products.h"
 #include "identification/output_error.h"
 #include "identification/simulation.h"
 #include "identification/trajectory.h"
@@ -34,34 +35,33 @@ static double mean_of(const double *x, size_t n)
     return n > 0 ? sum / (double)n : 0.0;
 }
 
-/* Sum of products of x with y so many samples earlier, in one run, about their means. */
-static double products(const struct data_set *set, const double *x, double x_mean,
-                       const double *y, double y_mean, size_t lag)
+/* Sums of products of x with y up to so many samples earlier, each run without its first. */
+static void add_products(const struct data_set *set, const struct lag_series *x,
+                         const struct lag_series *y, size_t lags, double *sums)
 {
-    double sum = 0.0;
     for (size_t run = 0; run < set->run_count; run++) {
-        for (size_t k = set->run_start[run] + 1 + lag; k < set->run_start[run + 1]; k++) {
-            const double product = (x[k] - x_mean) * (y[k - lag] - y_mean);
-            sum += isnan(product) ? 0.0 : product;
-        }
+        lag_products_add(x, y, set->run_start[run] + 1, set->run_start[run + 1], lags, sums);
     }
-    return sum;
 }
 
 /* A model that lacks nothing leaves nothing that efforts could foretell. */
 static void test_inputs(const struct data_set *set, const double *residual,
                         struct dynamics_axis_check *check)
 {
-    const double mean = mean_of(residual, set->n);
-    const double power = products(set, residual, mean, residual, mean, 0);
+    const struct lag_series left = {residual, mean_of(residual, set->n)};
     const double tests = (RESIDUAL_LAGS + 1) * (double)set->axes;
+    double power[1] = {0.0};
+    add_products(set, &left, &left, 0, power);
     for (size_t a = 0; a < set->axes; a++) {
-        const double *tau = set->tau[a];
-        const double centre = mean_of(tau, set->n);
-        const double scale = sqrt(products(set, tau, centre, tau, centre, 0) * power);
+        const struct lag_series tau = {set->tau[a], mean_of(set->tau[a], set->n)};
+        double effort[1] = {0.0};
+        double products[RESIDUAL_LAGS + 1] = {0.0};
+        add_products(set, &tau, &tau, 0, effort);
+        add_products(set, &left, &tau, RESIDUAL_LAGS, products);
+        const double scale = sqrt(effort[0] * power[0]);
         for (size_t lag = 0; lag <= RESIDUAL_LAGS && scale > 0.0; lag++) {
-            const double rho = products(set, residual, mean, tau, centre, lag) / scale;
-            check->input_correlation = fmax(check->input_correlation, fabs(rho));
+            check->input_correlation =
+                fmax(check->input_correlation, fabs(products[lag] / scale));
         }
     }
     check->input_correlation_bound =
@@ -137,6 +137,18 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
     return well;
 }
 
+/* Sum of products of x with itself so many samples earlier, in one run, about its mean. */
+static double products(const struct data_set *set, const double *x, double mean, size_t lag)
+{
+    double sum = 0.0;
+    for (size_t run = 0; run < set->run_count; run++) {
+        for (size_t k = set->run_start[run] + 1 + lag; k < set->run_start[run + 1]; k++) {
+            sum += (x[k] - mean) * (x[k - lag] - mean);
+        }
+    }
+    return sum;
+}
+
 /* Within which time the fastest axis changes: half of its autocorrelation is gone. Found
  * between powers of two, which suffices for a size. */
 static double motion_s(const struct data_set *set)
@@ -145,13 +157,13 @@ static double motion_s(const struct data_set *set)
     for (size_t a = 0; a < set->axes; a++) {
         const double *nu = set->nu[a];
         const double mean = mean_of(nu, set->n);
-        const double power = products(set, nu, mean, nu, mean, 0) -
-                             (double)set->n * set->noise_sd[a] * set->noise_sd[a];
+        const double power =
+            products(set, nu, mean, 0) - (double)set->n * set->noise_sd[a] * set->noise_sd[a];
         size_t lag = 1;
         if (!(power > 0.0)) {
             continue;
         }
-        while (lag < set->n && products(set, nu, mean, nu, mean, lag) >= 0.5 * power) {
+        while (lag < set->n && products(set, nu, mean, lag) >= 0.5 * power) {
             lag *= 2;
         }
         quickest = fmin(quickest, 0.75 * set->dt_s * (double)lag);

@@ -4,6 +4,8 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "identification/lag_products.h"
+
 /* 0.2 % each, so that six tests of three axes blame a perfect fit once in a hundred. What a
  * model lacks shows far below that. */
 static const double RUNS_Z_MAX = 3.0902; /* of the standard normal, two-sided */
@@ -33,20 +35,6 @@ static struct sums add_up(const double *residual, const double *measured, size_t
         }
     }
     return s;
-}
-
-/* Sum of products of residuals that lie lag samples apart in one run. */
-static double products(const double *residual, const size_t *start, size_t run_count,
-                       size_t lag)
-{
-    double sum = 0.0;
-    for (size_t r = 0; r < run_count; r++) {
-        for (size_t k = start[r] + lag; k < start[r + 1]; k++) {
-            const double product = residual[k] * residual[k - lag];
-            sum += isnan(product) ? 0.0 : product;
-        }
-    }
-    return sum;
 }
 
 /* Number of stretches of equal sign against what chance would give. */
@@ -89,8 +77,13 @@ void residual_summarise(const double *residual, const double *measured, const si
     summary->mae = s.ae / s.n;
     summary->r2 = s.yy > 0.0 ? 1.0 - s.ee / s.yy : nan("");
     summary->fit_percent = s.yy > 0.0 ? 100.0 * (1.0 - sqrt(s.ee / s.yy)) : nan("");
+    const struct lag_series series = {residual, 0.0};
+    double products[RESIDUAL_LAGS + 1] = {0.0};
+    for (size_t r = 0; r < run_count; r++) {
+        lag_products_add(&series, &series, start[r], start[r + 1], RESIDUAL_LAGS, products);
+    }
     for (size_t lag = 1; lag <= RESIDUAL_LAGS; lag++) {
-        const double rho = products(residual, start, run_count, lag) / s.ee;
+        const double rho = products[lag] / s.ee;
         summary->correlation = lag == 1 ? rho : summary->correlation;
         summary->ljung_box += s.n * (s.n + 2.0) * rho * rho / (s.n - (double)lag);
     }

@@ -217,9 +217,26 @@ static void test_numbers(void)
         const char *text;
         double value;
     } rows[] = {
-        {"0", 0.0},       {"-0.05", -0.05},   {"+1.5", 1.5},   {"1e3", 1000.0},
-        {"1.E-3", 0.001}, {".5", 0.5},        {"007", 7.0},    {"\"2.5\"", 2.5},
-        {" 3 ", 3.0},     {"5e-324", 5e-324}, {"1e-400", 0.0},
+        {"0", 0.0},
+        {"-0.05", -0.05},
+        {"+1.5", 1.5},
+        {"1e3", 1000.0},
+        {"1.E-3", 0.001},
+        {".5", 0.5},
+        {"007", 7.0},
+        {"\"2.5\"", 2.5},
+        {" 3 ", 3.0},
+        {"5e-324", 5e-324},
+        {"1e-400", 0.0},
+        {"1.", 1.0},
+        {"00.50", 0.5},
+        {"-0.0", 0.0},
+        {"9007199254740992", 9007199254740992.0},
+        {"9007199254740993", 9007199254740992.0},
+        {"18446744073709551617", 18446744073709551616.0},
+        {"0.0000000000000000000001", 1e-22},
+        {"0.00000000000000000000001", 1e-23},
+        {"123456789012345678901234567890", 123456789012345678901234567890.0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char text[64];
@@ -228,6 +245,29 @@ static void test_numbers(void)
         const int n = snprintf(text, sizeof text, "x\n%s\n", rows[i].text);
         CHECK_INT(rows[i].text, read_text(text, (size_t)n, 3, &seen, &err), STATUS_OK);
         CHECK_NEAR(rows[i].text, seen.sum, rows[i].value, 0.0, 0.0);
+    }
+}
+
+/* Numbers of every length are those of strtod(), to the last bit. */
+static void test_exact(void)
+{
+    uint64_t state = 5;
+    for (int i = 0; i < 20000; i++) {
+        char number[400];
+        char text[420];
+        struct seen seen = {.number = "x"};
+        struct err err = {.code = STATUS_OK};
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const double size = ldexp((double)(state >> 11), (int)(state >> 5 & 63) - 60);
+        const double value = state >> 4 & 1 ? -size : size;
+        const int digits = i % 23;
+        (void)(i % 3 == 0   ? snprintf(number, sizeof number, "%.*g", digits, value)
+               : i % 3 == 1 ? snprintf(number, sizeof number, "%.*f", digits, value)
+                            : snprintf(number, sizeof number, "%.*e", digits, value));
+        const int n = snprintf(text, sizeof text, "x\n%s\n", number);
+        CHECK_INT(number, read_text(text, (size_t)n, 500, &seen, &err), STATUS_OK);
+        const double want = 0.0 + strtod(number, NULL);
+        CHECK(number, memcmp(&seen.sum, &want, sizeof want) == 0);
     }
 }
 
@@ -292,6 +332,7 @@ int main(void)
     CU_add_test(suite, "zero byte", test_zero_byte);
     CU_add_test(suite, "limits", test_limits);
     CU_add_test(suite, "numbers", test_numbers);
+    CU_add_test(suite, "exact", test_exact);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "stop", test_stop);
     CU_add_test(suite, "long file", test_long_file);
