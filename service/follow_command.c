@@ -1,0 +1,106 @@
+/* tandem follow - a model-following experiment, offline. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config/experiment_file.h"
+#include "service/arguments.h"
+#include "service/commands.h"
+#include "service/csv_file.h"
+#include "service/follow_report.h"
+#include "service/progress.h"
+#include "service/stop_signal.h"
+
+static bool go_on(void *context, size_t done, size_t total)
+{
+    progress_step(context, done, total);
+    return !stop_signal_raised();
+}
+
+static enum status show(const struct follow_study *study, bool json, const char *csv_folder,
+                        struct err *err)
+{
+    if (json) {
+        follow_report_json(study, stdout);
+    } else {
+        follow_report_page(study, stdout);
+    }
+    if (fflush(stdout) != 0) {
+        return err_set(err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
+    }
+    return csv_folder ? follow_report_csv(study, csv_folder, err) : STATUS_OK;
+}
+
+static int run(const struct experiment_file *file, bool json, const char *csv_folder)
+{
+    struct follow_study study = {0};
+    struct progress progress;
+    struct err err = {0};
+    stop_signal_install();
+    progress_start(&progress, "runs");
+    enum status status = follow_study_run(file, go_on, &progress, &study, &err);
+    progress_end(&progress);
+    if (status == STATUS_OK) {
+        status = show(&study, json, csv_folder, &err);
+    }
+    if (status != STATUS_OK) {
+        csv_file_complain(&err);
+    }
+    const bool whole = status == STATUS_OK && study.diverged == 0 && study.runs == file->runs;
+    follow_study_free(&study);
+    return whole ? EXIT_FINE : EXIT_FAILED;
+}
+
+int command_follow(int argc, char **argv)
+{
+    bool json = false;
+    const char *csv_folder = NULL;
+    int runs = 0;
+    const struct argument rows[] = {
+        {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
+         "so many runs instead of the file's"},
+        {"csv", 0, ARGUMENT_TEXT, &csv_folder, 0, 0, "DIR",
+         "also write states.csv, and run.csv with the first run over time"},
+        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "print one JSON document, nothing else"},
+    };
+    const struct arguments arguments = {
+        .command = "follow",
+        .purpose = "a model-following experiment, offline",
+        .operands = "EXPERIMENT.yaml",
+        .description =
+            "Simulates a reference robot and a second one that is driven so that it moves\n"
+            "alike, by the model identified for it, as often as the experiment says, each\n"
+            "time with other true parameters within their intervals. Prints how closely it\n"
+            "followed, state by state, beside what was published. Experiments that come with\n"
+            "tandem: config/experiments.\n",
+        .examples = "  tandem follow config/experiments/table7.yaml\n"
+                    "  tandem follow config/experiments/shadow.yaml --json\n",
+        .exit_status = "the experiment cannot be run, or the robot was lost in a run",
+        .rows = rows,
+        .row_count = COUNT(rows),
+    };
+    struct err_list errors = {0};
+    int first = 0;
+    int exit_status = EXIT_FINE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
+    }
+    if (first + 1 < argc && argv[first + 1]) { /* operands end with NULL */
+        (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    struct experiment_file *file = malloc(sizeof *file);
+    if (!file) {
+        (void)fputs("tandem: follow: not enough memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    exit_status = EXIT_USAGE;
+    if (experiment_file_load(argv[first], file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+    } else {
+        file->runs = runs > 0 ? (uint32_t)runs : file->runs;
+        exit_status = run(file, json, csv_folder);
+    }
+    free(file);
+    return exit_status;
+}

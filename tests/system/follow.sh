@@ -1,0 +1,68 @@
+#!/bin/sh
+# tandem follow: every experiment that is shipped, its outputs, and what is said about a bad one.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() {
+    echo "FAILED: $*"
+    failed=1
+}
+for file in "$SOURCE"/config/experiments/*.yaml; do
+    name=$(basename "$file" .yaml)
+    "$TANDEM" follow "$file" --runs 2 --json --csv "$work/$name" >"$work/$name.json" || fail "$name: exit $?"
+    python3 - "$work/$name.json" "$name" "$work/$name" <<'P' || fail "$name: its document"
+import csv, json, sys
+doc = json.load(open(sys.argv[1]))
+assert doc["experiment"] == sys.argv[2], doc["experiment"]
+assert doc["runs"] >= 1 and doc["lost"] == 0
+table = {row["state"]: row for row in csv.DictReader(open(sys.argv[3] + "/states.csv"))}
+for name, state in doc["states"].items():
+    assert state["rmse"]["median"] > 0 and state["rmse"]["p95"] >= state["rmse"]["median"], name
+    assert float(table[name]["rmse_median"]) == state["rmse"]["median"]
+    assert "paper_rmse" in state
+rows = list(csv.DictReader(open(sys.argv[3] + "/run.csv")))
+assert len(rows) > 100 and all(None not in row and "" not in row.values() for row in rows)
+P
+    "$TANDEM" follow "$file" --runs 1 >"$work/page" || fail "$name: page"
+    grep -q '^u  *[0-9]' "$work/page" || fail "$name: no row of u"
+done
+
+# What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
+refused() { # status, text, file's content
+    printf '%s' "$3" >"$work/bad.yaml"
+    status=0
+    "$TANDEM" follow "$work/bad.yaml" >"$work/out" 2>"$work/err" || status=$?
+    [ "$status" = "$1" ] || fail "'$2': exit $status, not $1"
+    grep -q "$2" "$work/err" || fail "'$2' is not said: $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail "'$2': something on stdout"
+}
+robots='reference: {vessel: wamv}
+plant: {vessel: wamv}
+'
+refused 2 'input.file is missing' "$robots"
+refused 2 'bad.yaml:3:.*runs' "$robots"'runs: many
+'
+refused 1 'none.csv: ' "$robots"'input: {file: none.csv, columns: left_right}
+'
+printf 't_s,left\n0,1\n' >"$work/short.csv"
+refused 1 'short.csv.*right' "$robots"'input: {file: short.csv, columns: left_right}
+'
+printf 't_s,left,right\n0,1,1\n0,1,1\n' >"$work/back.csv"
+refused 1 'back.csv:3.*rise' "$robots"'input: {file: back.csv, columns: left_right}
+'
+printf 't_s,left,right\n' >"$work/none.csv"
+refused 1 'none.csv: there is no row' "$robots"'input: {file: none.csv, columns: left_right}
+'
+printf 't_s,left,right\n0,1,1\n' >"$work/ok.csv"
+refused 1 'bandwidth_radps: 80 is not possible' "$robots"'input: {file: ok.csv, columns: left_right}
+control: {bandwidth_radps: 80}
+'
+printf 'a,b\n1,2\n' >"$work/draws.csv"
+refused 1 'as many columns' "$robots"'input: {file: ok.csv, columns: left_right}
+draws: draws.csv
+'
+status=0
+"$TANDEM" follow >/dev/null 2>&1 || status=$?
+[ "$status" = 2 ] || fail "no operand: exit $status"
+exit $failed

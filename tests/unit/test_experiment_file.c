@@ -1,0 +1,134 @@
+#include "tests/support/check.h"
+
+#include "config/experiment_file.h"
+
+#define ROBOTS                                                                                 \
+    "reference: {vessel: iacquabot}\nplant: {vessel: wamv}\ninput: {file: a.csv, columns: "    \
+    "left_right}\n"
+
+static enum status parse(const char *text, struct experiment_file *file,
+                         struct err_list *errors)
+{
+    *errors = (struct err_list){0};
+    return experiment_file_parse(text, strlen(text), "folder/x.yaml", file, errors);
+}
+
+static void test_values(void)
+{
+    static struct experiment_file file;
+    struct err_list errors;
+    CHECK_INT("reads",
+              parse("name: mine\n" ROBOTS "runs: 7\nseed: 5\ndraws: /abs/d.csv\n"
+                    "control: {period_s: 0.02, bandwidth_radps: 3, rejection: integral,\n"
+                    "          actuators: thrusters}\n"
+                    "force: {wind_n: 2, wind_direction_rad: 1.5707963267948966}\n"
+                    "telemetry: {noise_sd: [0.1, 0.2, 0.3], latency_s: 0.2}\n"
+                    "source: shadow\npaper: {rmse: {psi: 0.5}}\n",
+                    &file, &errors),
+              STATUS_OK);
+    CHECK_TEXT("name", file.name, "mine");
+    CHECK_TEXT("beside the file", file.input_path, "folder/a.csv");
+    CHECK_TEXT("or where it says", file.draws_path, "/abs/d.csv");
+    CHECK_INT("runs", file.runs, 7);
+    CHECK_NEAR("period", file.trial.follower.period_s, 0.02, 0.0, 0.0);
+    CHECK_NEAR("bandwidth of every axis", file.trial.follower.gains.bandwidth_radps[2], 3.0,
+               0.0, 0.0);
+    CHECK("two thrusters", file.trial.follower.allocation.underactuated);
+    CHECK_NEAR("wind along y", file.trial.inertial_n[1], 2.0, 0.0, 1e-12);
+    CHECK_NEAR("noise", file.trial.noise_sd[1], 0.2, 0.0, 0.0);
+    CHECK_NEAR("published", file.paper.rmse[5], 0.5, 0.0, 0.0);
+    CHECK("not published", isnan(file.paper.rmse[0]) && isnan(file.paper.mae[5]));
+    CHECK("knows the plant", memcmp(file.trial.follower.theta, file.plant.theta,
+                                    9 * sizeof file.plant.theta[0]) == 0);
+}
+
+static void test_own_parameters(void)
+{
+    static struct experiment_file file;
+    struct err_list errors;
+    CHECK_INT(
+        "a model's own",
+        parse("reference: {vessel: wamv}\ninput: {file: a.csv}\n"
+              "plant:\n  parameters: {d1: 1, d2: 2, d3: 3, d4: 4, d5: 5, d6: 6, d7: 7, d8: 8,"
+              " yaw_quadratic_kgm2: 9}\n  standard_errors: {d1: 0.5}\n  spread: intervals\n",
+              &file, &errors),
+        STATUS_OK);
+    CHECK_NEAR("by symbol", file.plant.theta[1], 2.0, 0.0, 0.0);
+    CHECK_NEAR("by name", file.plant.theta[8], 9.0, 0.0, 0.0);
+    CHECK("spread", file.plant.spread && !file.reference.spread);
+    CHECK_NEAR("with its error", file.plant.standard_error[0], 0.5, 0.0, 0.0);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *text, *says;
+        unsigned line;
+    } cases[] = {
+        {"", "empty", 1},
+        {"- 1\n", "keys", 1},
+        {ROBOTS "rusn: 3\n", "runs", 4},
+        {ROBOTS "runs: 0\n", "1 to 10000", 4},
+        {ROBOTS "model: usv9\n", "not known", 4},
+        {"plant: {vessel: wamv}\ninput: {file: a.csv}\n",
+         "reference: either vessel or parameters", 0},
+        {"reference: {vessel: titanic}\nplant: {vessel: wamv}\ninput: {file: a.csv}\n",
+         "wamv and iacquabot", 1},
+        {"reference: {vessel: wamv}\nplant: {parameters: {d1: 1}}\ninput: {file: a.csv}\n",
+         "'sway_mass_kg' is missing", 2},
+        {"reference: {vessel: wamv}\nplant: {parameters: {dx: 1}}\ninput: {file: a.csv}\n",
+         "no parameter 'dx'", 2},
+        {"reference: {vessel: wamv}\nplant: {vessel: wamv}\n", "input.file is missing", 0},
+        {ROBOTS "telemetry: {noise_sd: [1, 2]}\n", "a list of 3 numbers", 4},
+        {ROBOTS "telemetry: {noise_sd: [1, 2, x]}\n", "noise_sd", 4},
+        {ROBOTS "paper: {rmse: {w: 1}}\n", "no state 'w'", 4},
+        {ROBOTS "paper: {rms: {u: 1}}\n", "rmse, mae and r2", 4},
+        {"reference: {vessel: wamv}\nplant: {vessel: wamv}\ninput: {file: a.csv}\ndrive: "
+         "commands\n",
+         "need sticks", 4},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        static struct experiment_file file;
+        struct err_list errors;
+        CHECK_INT(cases[i].says, parse(cases[i].text, &file, &errors), STATUS_E_PARSE);
+        bool said = false;
+        for (size_t k = 0; k < errors.count; k++) {
+            said = said || (strstr(errors.items[k].text, cases[i].says) &&
+                            (cases[i].line == 0 || errors.items[k].line == cases[i].line));
+        }
+        CHECK(cases[i].says, said);
+    }
+}
+
+static void test_trial_check(void)
+{
+    static struct experiment_file file;
+    struct err_list errors;
+    struct err err = {0};
+    CHECK_INT("reads", parse(ROBOTS, &file, &errors), STATUS_OK);
+    CHECK_INT("can be run", trial_check(&file.trial, &err), STATUS_OK);
+    struct trial_params p = file.trial;
+    p.follower.period_s = 0.0105;
+    CHECK_INT("off the grid", trial_check(&p, &err), STATUS_E_RANGE);
+    p = file.trial;
+    p.record_s = 0.015;
+    CHECK_INT("records between steps", trial_check(&p, NULL), STATUS_E_RANGE);
+    p = file.trial;
+    p.source = TRIAL_SHADOW;
+    p.latency_s = 1e6;
+    CHECK_INT("more in flight than there is room for", trial_check(&p, NULL), STATUS_E_RANGE);
+    p = file.trial;
+    p.plant[0] = -1.0;
+    CHECK_INT("no such robot", trial_check(&p, NULL), STATUS_E_RANGE);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("experiment file", NULL, NULL);
+    CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "own parameters", test_own_parameters);
+    CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "what can be run", test_trial_check);
+    return check_run();
+}
