@@ -32,7 +32,7 @@ size_t model_pose_count(const struct model *model)
     return model->axis_count + (model->heading ? 1 : 0);
 }
 
-/* Velocity and pose as one state of 2 n numbers; of n where nobody asks for the pose. */
+/* Velocity and pose as one state; the velocity alone where nobody asks for the pose. */
 struct state {
     double nu[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
 };
@@ -41,13 +41,13 @@ struct mover {
     const struct model *model;
     const double *theta, *tau, *inertial_n;
     size_t n;
-    bool with_pose;
+    size_t poses; /* 0: nobody asks for the pose */
 };
 
 static void derive(const struct mover *m, const struct state *s, struct state *rate)
 {
     double effort[MODEL_AXES_MAX];
-    const double *pose = m->with_pose ? s->pose : NULL;
+    const double *pose = m->poses > 0 ? s->pose : NULL;
     memcpy(effort, m->tau, m->n * sizeof effort[0]);
     if (m->inertial_n) {
         const double c = cos(s->pose[2]);
@@ -56,7 +56,7 @@ static void derive(const struct mover *m, const struct state *s, struct state *r
         effort[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
     }
     m->model->forward(m->theta, pose, s->nu, effort, rate->nu);
-    if (m->with_pose) {
+    if (m->poses > 0) {
         m->model->kinematics(s->pose, s->nu, rate->pose);
     }
 }
@@ -68,7 +68,7 @@ static void advance(const struct mover *m, const struct state *from, const struc
     for (size_t i = 0; i < m->n; i++) {
         to->nu[i] = from->nu[i] + h_s * rate->nu[i];
     }
-    for (size_t i = 0; m->with_pose && i < m->n; i++) {
+    for (size_t i = 0; i < m->poses; i++) {
         to->pose[i] = from->pose[i] + h_s * rate->pose[i];
     }
 }
@@ -77,7 +77,8 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
                 const double *tau, const double *inertial_n, double h_s)
 {
     const size_t n = model->axis_count;
-    const struct mover m = {model, theta, tau, inertial_n, n, pose != NULL};
+    const size_t poses = pose ? model_pose_count(model) : 0;
+    const struct mover m = {model, theta, tau, inertial_n, n, poses};
     struct state begin;
     struct state at;
     struct state k1;
@@ -87,7 +88,7 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
 
     memcpy(begin.nu, nu, n * sizeof nu[0]);
     if (pose) {
-        memcpy(begin.pose, pose, n * sizeof pose[0]);
+        memcpy(begin.pose, pose, poses * sizeof pose[0]);
     }
     derive(&m, &begin, &k1);
     advance(&m, &begin, &k1, 0.5 * h_s, &at);
@@ -99,7 +100,7 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
     for (size_t i = 0; i < n; i++) {
         nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
     }
-    for (size_t i = 0; pose && i < n; i++) {
+    for (size_t i = 0; i < poses; i++) {
         pose[i] += h_s / 6.0 * (k1.pose[i] + 2.0 * k2.pose[i] + 2.0 * k3.pose[i] + k4.pose[i]);
     }
 }
