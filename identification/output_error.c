@@ -87,7 +87,9 @@ static void describe(struct oe_work *work, const struct model *model,
     work->runs = set->run_count;
     work->rules = (struct trajectory_rules){
         .model = model, .set = set, .with_biases = options->with_biases};
-    work->free_count = work->runs * work->n;
+    for (size_t r = 0; r < work->runs; r++) {
+        work->free_count += options->at_rest[r] ? 0 : work->n;
+    }
     for (size_t j = 0; j < work->g; j++) {
         work->free_count += work->unknowns.free[j] ? 1 : 0;
     }
@@ -124,7 +126,8 @@ static void place(struct oe_work *work, const double *start)
             for (size_t k = 0; k < count; k++) {
                 sum += set->nu[i][from + k];
             }
-            gsl_matrix_set(here->initial, r, i, sum / (double)count);
+            gsl_matrix_set(here->initial, r, i,
+                           options->at_rest[r] ? 0.0 : sum / (double)count);
         }
     }
     work->rules.step_s = options->step_s > 0.0

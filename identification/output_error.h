@@ -28,6 +28,7 @@ struct output_error_options {
     bool with_biases;
     bool fixed[DYNAMICS_P_MAX];                          /* stays at its start */
     double lower[DYNAMICS_P_MAX], upper[DYNAMICS_P_MAX]; /* may be infinite */
+    bool at_rest[DATA_RUNS_MAX]; /* run begins with no velocity, which is not fitted then */
     bool fit_delay;
     double delay_s;                  /* start, or known value */
     double delay_s_min, delay_s_max; /* when fitted: min <= start <= max */

@@ -179,6 +179,10 @@ static enum status reduce_run(struct oe_work *work, size_t run, double lambda,
         gsl_matrix_view axis = triangle_of(work, &work->here, run, i);
         gsl_matrix_memcpy(work->below, &axis.matrix);
         gsl_matrix_scale(work->below, least[i]);
+        if (work->options->at_rest[run]) {
+            gsl_matrix_view start = gsl_matrix_submatrix(work->below, 0, 0, m, work->n);
+            gsl_matrix_set_zero(&start.matrix);
+        }
         for (size_t j = 0; scale && j < work->g; j++) {
             gsl_vector_view column = gsl_matrix_column(work->below, work->n + j);
             gsl_vector_scale(&column.vector, scale[j]);

@@ -2,6 +2,7 @@
  * motors it is made of; first_order against its closed solutions. */
 #include "tests/support/check.h"
 
+#include "identification/output_error.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
 
@@ -218,6 +219,48 @@ static void test_dead_band_of_nothing(void)
     }
 }
 
+/* Two steps of a wheel that jumps ahead within the first samples, as a light one does: more
+ * than a lag explains. */
+static void test_begins_at_rest(void)
+{
+    enum { STEP = 60, SAMPLES = 2 * STEP };
+    static double t_s[SAMPLES];
+    static double y[SAMPLES];
+    static double c[SAMPLES];
+    const double start[] = {0.2, 1.0};
+    struct data_set set = {.axes = 1,
+                           .n = SAMPLES,
+                           .dt_s = 0.02,
+                           .t_s = t_s,
+                           .nu = {y},
+                           .tau = {c},
+                           .run_count = 2,
+                           .run_start = {0, STEP, SAMPLES}};
+    struct output_error_options options;
+    struct output_error_report report;
+    struct dynamics_fit fit;
+    for (size_t k = 0; k < SAMPLES; k++) {
+        t_s[k] = 0.02 * (double)k;
+        c[k] = k < STEP ? 10.0 : 20.0;
+        y[k] = 1.6 * c[k] * (1.0 - 0.7 * exp(-0.02 * (double)(k % STEP) / 0.2));
+        y[k] = k % STEP == 0 ? 0.0 : y[k];
+    }
+    output_error_defaults(&first_order_model, &options);
+    for (int held = 0; held < 2; held++) {
+        options.at_rest[1] = held == 1;
+        CU_ASSERT_EQUAL_FATAL(
+            output_error_fit(&first_order_model, &set, start, &options, NULL, &fit, &report),
+            STATUS_OK);
+        CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
+        CHECK("found", fit.initial[0][0] > 1.0 && fit.initial_se[0][0] > 0.0);
+    }
+    CHECK_NEAR("held", fit.initial[1][0], 0.0, 0.0, 0.0);
+    CHECK("held", isnan(fit.initial_se[1][0]));
+    /* The lag has to make up for the jump now. */
+    CHECK("held", fit.theta[0] / fit.theta[1] < 0.14);
+    CHECK_INT("held", fit.rank, 2);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -230,5 +273,6 @@ int main(void)
     CU_add_test(suite, "step from rest", test_step_from_rest);
     CU_add_test(suite, "dead band holds", test_dead_band_holds);
     CU_add_test(suite, "dead band of nothing", test_dead_band_of_nothing);
+    CU_add_test(suite, "begins at rest", test_begins_at_rest);
     return check_run();
 }
