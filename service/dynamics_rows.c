@@ -14,6 +14,7 @@ struct rows_in {
     const struct identify_request *request;
     size_t channels;
     size_t column[CHANNELS_MAX]; /* in the input at hand */
+    double sign[CHANNELS_MAX];   /* -1: turned by a minus before the column's name */
     double *values[CHANNELS_MAX];
     size_t count, room;
     struct data_raw raw;
@@ -48,7 +49,12 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
         const char *role = role_of(in->kind, c);
         const char *given = identify_column(in->request, role);
         const char *usual = usual_name(in->kind, c);
-        const char *name = given ? given : csv_find(csv, role) >= 0 ? role : usual;
+        const bool turned = given && given[0] == '-';
+        const char *name = turned                     ? given + 1
+                           : given                    ? given
+                           : csv_find(csv, role) >= 0 ? role
+                                                      : usual;
+        in->sign[c] = turned ? -1.0 : 1.0;
         const enum status st = csv_require(csv, name, &in->column[c], err);
         if (st != STATUS_OK) {
             return st;
@@ -107,6 +113,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         if (st != STATUS_OK) {
             return st;
         }
+        *value *= in->sign[c];
     }
     in->count++;
     return STATUS_OK;
