@@ -14,6 +14,8 @@
 /* Longer than this many periods is a gap; up to the second, velocities are interpolated and
  * efforts held, beyond it the recording is cut in two. */
 static const double GAP_RATIO = 2.5;
+/* From so many periods on a row is missing in between: jitter does not reach so far. */
+static const double MISSING_RATIO = 1.6;
 static const double BRIDGE_RATIO = 4.0;
 /* Time that falls by more is a clock set anew, not rows out of order. */
 static const double RESTART_RATIO = 50.0;
@@ -122,6 +124,9 @@ static bool runs_back(struct maker *m, struct cursor *c, double step, bool resta
 /* Whether a gap before a row cuts the recording. */
 static bool cuts(struct maker *m, const struct cursor *c, double step, double period)
 {
+    if (c->begun && step > MISSING_RATIO * period && step < 1e9 * period) {
+        m->card.missing += (size_t)round(step / period) - 1;
+    }
     if (!c->begun || !(step > GAP_RATIO * period)) {
         return false;
     }

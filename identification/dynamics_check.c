@@ -288,8 +288,8 @@ static void judge_magnitude(struct dynamics_fit *fit, const char *name,
     }
     for (size_t k = 0; k < COUNT(other_units); k++) {
         const struct other_unit *other = &other_units[k];
-        /* Half the limit: a usual speed, not the fastest one. */
-        if (ends_with(name, other->end) && most / other->ratio <= 0.5 * limit) {
+        /* A usual speed, not the fastest one. */
+        if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
             dynamics_reason_first(fit, DYNAMICS_FAIL,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
                                   "another unit than its name says?",

@@ -153,8 +153,23 @@ static bool take_text(const struct argument *row, const char *text)
     return true;
 }
 
+static bool take_more(const struct argument *row, const char *text)
+{
+    struct argument_list *list = row->value;
+    if (list->count == list->room) {
+        (void)fprintf(stderr, "tandem: --%s %s: %zu are the limit\n", row->name, text,
+                      list->room);
+        return false;
+    }
+    list->texts[list->count++] = text;
+    return true;
+}
+
 static bool take(const struct argument *row, const char *text)
 {
+    if (row->kind == ARGUMENT_LIST) {
+        return take_more(row, text);
+    }
     return row->kind == ARGUMENT_TEXT ? take_text(row, text) : take_number(row, text);
 }
 

@@ -10,13 +10,25 @@
 
 #include "service/mqtt_client.h"
 
-enum argument_kind { ARGUMENT_REAL, ARGUMENT_INTEGER, ARGUMENT_TEXT, ARGUMENT_FLAG };
+enum argument_kind {
+    ARGUMENT_REAL,
+    ARGUMENT_INTEGER,
+    ARGUMENT_TEXT,
+    ARGUMENT_FLAG,
+    ARGUMENT_LIST /* a text, given as often as wanted */
+};
+
+/* Of an ARGUMENT_LIST; one more than room is an error. */
+struct argument_list {
+    size_t count, room;
+    const char **texts; /* [room], borrowed from argv */
+};
 
 struct argument {
     const char *name; /* without the dashes; "c" alone would be -c */
     char letter;      /* the short form, 0: none */
     enum argument_kind kind;
-    void *value;             /* double, int, const char * (borrowed from argv) or bool */
+    void *value;             /* double, int, const char * (borrowed from argv), bool or list */
     double min, max;         /* of numbers, inclusive */
     const char *placeholder; /* "S", "N", "FILE"; of a text "a|b" admits these words only */
     const char *help;

@@ -48,7 +48,7 @@ bool journal_field_from_name(const char *name, struct journal_field *field);
 struct dynamics_journal {
     const char *pair; /* NULL: the only one there is */
     enum side side;
-    size_t field_count;
+    size_t field_count;                 /* <= 3 EVENT_AXES_MAX */
     const struct journal_field *fields; /* [field_count] of a row after its time */
     /* A row: [1 + field_count], NaN where a value is missing. new_part: the robot started anew
      * (never with the first row). A status other than STATUS_OK ends the reading. */
@@ -67,8 +67,8 @@ struct journal_mark {
  *
  * Efforts are those of the telemetry; of the virtual side, where it has none, those of the last
  * message on virtual/control before it. STATUS_E_IO, STATUS_E_PARSE (a file cannot be read),
- * STATUS_E_EMPTY (no telemetry of the robot), STATUS_E_ARG (several pairs and none chosen),
- * STATUS_E_NOMEM, or what take returned, with err filled. */
+ * STATUS_E_EMPTY (no telemetry of the robot, or none with one of the fields), STATUS_E_ARG
+ * (several pairs and none chosen), STATUS_E_NOMEM, or what take returned, with err filled. */
 MUST_USE enum status dynamics_journal_read(const struct dynamics_journal *wanted,
                                            const char *const *paths, size_t count,
                                            struct journal_mark *marks,

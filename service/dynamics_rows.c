@@ -1,8 +1,10 @@
 #include "service/dynamics_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "logger/csv.h"
 
@@ -92,16 +94,27 @@ static bool is_missing(const char *text)
     return false;
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+/* Room for one more row. */
+static enum status expect_row(struct rows_in *in, const char *name, unsigned line,
+                              struct err *err)
 {
-    struct rows_in *in = context;
     if (in->count == ROWS_MAX) {
-        return err_set(err, STATUS_E_FULL, csv->name, csv->line, 0,
+        return err_set(err, STATUS_E_FULL, name, line, 0,
                        "more than %d rows, cut the recording into pieces", (int)ROWS_MAX);
     }
     if (in->count == in->room && !make_room(in)) {
-        return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0,
-                       "no memory for more than %zu rows", in->count);
+        return err_set(err, STATUS_E_NOMEM, name, line, 0, "no memory for more than %zu rows",
+                       in->count);
+    }
+    return STATUS_OK;
+}
+
+static enum status take_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct rows_in *in = context;
+    enum status st = expect_row(in, csv->name, csv->line, err);
+    if (st != STATUS_OK) {
+        return st;
     }
     for (size_t c = 0; c < in->channels; c++) {
         double *value = &in->values[c][in->count];
@@ -109,7 +122,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
             *value = (double)NAN;
             continue;
         }
-        const enum status st = csv_number(csv, in->column[c], value, err);
+        st = csv_number(csv, in->column[c], value, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -142,11 +155,9 @@ static enum status read_input(struct rows_in *in, const struct identify_input *i
     return csv_file_read_marked(&source, &in->csv, &file->mark, err);
 }
 
-static enum status read_inputs(struct rows_in *in, const struct dynamics_source *source,
+static enum status read_tables(struct rows_in *in, const struct dynamics_source *source,
                                struct err *err)
 {
-    const size_t axes = in->kind->model->axis_count;
-    in->channels = 1 + 2 * axes;
     for (size_t i = 0; i < source->count; i++) {
         in->raw.part_start[i] = in->count;
         const enum status st = read_input(in, &source->inputs[i], &source->files[i], err);
@@ -154,8 +165,142 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
             return st;
         }
     }
-    in->raw.part_start[source->count] = in->count;
     in->raw.part_count = source->count;
+    return STATUS_OK;
+}
+
+static enum status take_sample(void *context, const double *row, bool new_part, struct err *err)
+{
+    struct rows_in *in = context;
+    const enum status st = expect_row(in, "journal", 0, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (new_part && in->raw.part_count == DATA_RUNS_MAX) {
+        return err_set(err, STATUS_E_FULL, "journal", 0, 0,
+                       "the robot started anew more than %d times, cut the journal into pieces",
+                       (int)DATA_RUNS_MAX);
+    }
+    if (new_part) {
+        in->raw.part_start[in->raw.part_count++] = in->count;
+    }
+    for (size_t c = 0; c < in->channels; c++) {
+        in->values[c][in->count] = row[c];
+    }
+    in->count++;
+    return STATUS_OK;
+}
+
+/* Where a channel is in telemetry: as --columns says, else in the order of the axes. */
+static enum status find_field(const struct rows_in *in, size_t channel,
+                              struct journal_field *field, struct err *err)
+{
+    const size_t axes = in->kind->model->axis_count;
+    const char *role = role_of(in->kind, channel);
+    const char *given = identify_column(in->request, role);
+    if (given && !journal_field_from_name(given, field)) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                       "--columns %s=%s: a journal has nu[0] ..., tau[0] ... and pose[0] ...",
+                       role, given);
+    }
+    if (!given) {
+        field->vector = channel <= axes ? JOURNAL_NU : JOURNAL_TAU;
+        field->index = (channel - 1) % axes;
+    }
+    return STATUS_OK;
+}
+
+static enum status read_marked_journals(struct rows_in *in,
+                                        const struct dynamics_source *source,
+                                        const struct dynamics_journal *wanted, struct err *err)
+{
+    struct journal_mark marks[IDENTIFY_FILES_MAX];
+    const char *paths[IDENTIFY_FILES_MAX];
+    const struct identify_input *first = &source->inputs[0];
+    for (size_t i = 0; i < source->count; i++) {
+        paths[i] = source->inputs[i].path;
+        if (source->inputs[i].text && source->count > 1) {
+            return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                           "one journal at a time was expected");
+        }
+    }
+    in->raw.part_count = 1;
+    const enum status st =
+        first->text
+            ? dynamics_journal_read_text(wanted, first->path, first->text, first->bytes, marks,
+                                         source->journal, err)
+            : dynamics_journal_read(wanted, paths, source->count, marks, source->journal, err);
+    for (size_t i = 0; i < source->count && st == STATUS_OK; i++) {
+        source->files[i].name = identify_base_name(paths[i]);
+        source->files[i].mark = (struct csv_file_mark){marks[i].bytes, marks[i].hash};
+    }
+    *source->is_journal = true;
+    return st;
+}
+
+static enum status read_journals(struct rows_in *in, const struct dynamics_source *source,
+                                 struct err *err)
+{
+    struct journal_field fields[CHANNELS_MAX];
+    const struct dynamics_journal wanted = {
+        .pair = in->request->pair,
+        .side = strcmp(in->request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
+        .field_count = in->channels - 1,
+        .fields = fields,
+        .take = take_sample,
+        .go_on = in->request->go_on ? go_on : NULL,
+        .context = in};
+    for (size_t c = 1; c < in->channels; c++) {
+        const enum status st = find_field(in, c, &fields[c - 1], err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    return read_marked_journals(in, source, &wanted, err);
+}
+
+/* What an input is: a journal's lines are objects. */
+static bool is_journal(const struct identify_request *request,
+                       const struct identify_input *input)
+{
+    struct stat kind;
+    char head[64] = "";
+    if (request->journal || request->pair) {
+        return true;
+    }
+    if (input->text) {
+        const size_t n = input->bytes < sizeof head - 1 ? input->bytes : sizeof head - 1;
+        memcpy(head, input->text, n);
+    } else if (strcmp(input->path, "-") != 0 && stat(input->path, &kind) == 0 &&
+               S_ISREG(kind.st_mode)) {
+        FILE *in = fopen(input->path, "rb");
+        const size_t n = in ? fread(head, 1, sizeof head - 1, in) : 0;
+        head[n] = '\0';
+        if (in) {
+            (void)fclose(in);
+        }
+    }
+    return head[strspn(head, " \t\r\n")] == '{';
+}
+
+static enum status read_inputs(struct rows_in *in, const struct dynamics_source *source,
+                               struct err *err)
+{
+    const size_t axes = in->kind->model->axis_count;
+    in->channels = 1 + 2 * axes;
+    const bool journal = is_journal(in->request, &source->inputs[0]);
+    for (size_t i = 1; i < source->count; i++) {
+        if (is_journal(in->request, &source->inputs[i]) != journal) {
+            return err_set(err, STATUS_E_ARG, source->inputs[i].path, 0, 0,
+                           "tables and journals cannot be read together");
+        }
+    }
+    const enum status st =
+        journal ? read_journals(in, source, err) : read_tables(in, source, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    in->raw.part_start[in->raw.part_count] = in->count;
     in->raw.axes = axes;
     in->raw.n = in->count;
     in->raw.t_s = in->values[0];

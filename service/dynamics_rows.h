@@ -5,6 +5,7 @@
 #include "identification/data_set.h"
 #include "identification/dynamics_check.h"
 #include "service/csv_file.h"
+#include "service/dynamics_journal.h"
 #include "service/identify.h"
 
 /* A model of motion, and what its columns are called. */
@@ -26,15 +27,18 @@ struct identify_file {
 /* What is read for a fit, or held out of it. */
 struct dynamics_source {
     const struct identify_input *inputs;
-    size_t count;                /* 1 .. IDENTIFY_FILES_MAX */
-    struct identify_file *files; /* [count] out */
-    struct data_card *card;      /* out */
+    size_t count;                          /* 1 .. IDENTIFY_FILES_MAX */
+    struct identify_file *files;           /* [count] out */
+    struct data_card *card;                /* out */
+    bool *is_journal;                      /* out: journal below is valid */
+    struct dynamics_journal_card *journal; /* out */
 };
 
 /* The table of all inputs together, each a part of its own; to be freed with data_table_free()
- * on STATUS_OK. Asks request->go_on while it reads. Cold path: allocates some 70 bytes a row
- * and axis meanwhile. STATUS_E_STALE: told to end; STATUS_E_IO, STATUS_E_PARSE, STATUS_E_NOMEM,
- * STATUS_E_FULL, and as data_table_make(). */
+ * on STATUS_OK. Inputs that begin with '{' are journals: they are merged by
+ * time, and each start of the robot is a part. Asks request->go_on while it reads. Cold path:
+ * allocates some 70 bytes a row and axis meanwhile. STATUS_E_STALE: told to end; STATUS_E_IO,
+ * STATUS_E_PARSE, STATUS_E_NOMEM, STATUS_E_FULL, and as data_table_make(). */
 MUST_USE enum status dynamics_rows_load(const struct identify_kind *kind,
                                         const struct identify_request *request,
                                         const struct dynamics_source *source,

@@ -35,7 +35,12 @@ struct identify_request {
     /* Recordings that take no part in the fit. */
     struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
     size_t validate_count;
-    bool biases; /* also fit constant efforts */
+    /* For models with a kind only. */
+    bool biases;         /* also fit constant efforts */
+    bool journal;        /* inputs are journals, whatever they begin with */
+    const char *pair;    /* of a journal; NULL: the only one there is */
+    const char *current; /* service/current_parameters.h; NULL: compare with nothing */
+    const char *plot;    /* file to draw to; NULL: none */
     bool json;
     struct identify_column columns[IDENTIFY_COLUMNS_MAX];
     size_t column_count;
@@ -76,7 +81,8 @@ const struct identify_model *identify_find_model(const char *name);
 MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,
                                            struct err *err);
 
-/* What holds for every model: the side, and that the model has the roles. STATUS_E_ARG. */
+/* What holds for every model: the side, that the model has the roles, and that what is asked is
+ * for models of its sort. STATUS_E_ARG. */
 MUST_USE enum status identify_check(const struct identify_model *model,
                                     const struct identify_request *request, struct err *err);
 

@@ -3,57 +3,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/arguments.h"
 #include "service/commands.h"
 #include "service/csv_file.h"
 #include "service/identify.h"
+#include "service/progress.h"
+#include "service/stop_signal.h"
 #include "twin/base/status.h"
 
-static const char help[] =
-    "usage: tandem identify --model NAME [OPTION]... FILE.csv...\n"
+static const char purpose[] =
+    "  Fits a model to recorded data and says how far the numbers may be trusted: standard\n"
+    "  errors, 95 % intervals, which terms the data determine and which recording is missing.\n"
+    "  Several files are fitted together; '-' is standard input.\n"
     "\n"
-    "Fits a model to recorded data and says how far the numbers may be trusted: standard\n"
-    "errors, 95 % intervals, which terms the data determine and which recording is missing.\n"
-    "Several files are fitted together; '-' is standard input.\n"
-    "\n"
-    "  --model NAME            what to fit, see below\n"
-    "  --method METHOD         how to fit; each model has its own\n"
-    "  --columns ROLE=NAME,... which columns to read, where they are not called as the roles\n"
-    "  --side real|virtual     whose laps to take where a file holds both (default real)\n"
-    "  --validate FILE.csv     also predict this recording, which takes no part in the fit; "
-    "may\n"
-    "                          be given several times where a model says so\n"
-    "  --biases                also fit a constant effort per axis (dynamics)\n"
-    "  --json                  print the result as one JSON document and nothing else\n"
-    "\n"
-    "Files are CSV with a header line, SI units, decimal points. A unit in brackets is part "
+    "  Tables are CSV with a header line, SI units, decimal points. A unit in brackets is "
+    "part\n"
+    "  of a column's name: lap1[s] is lap1_s. Lines that begin with '#' are remarks. Models "
     "of\n"
-    "a column's name: lap1[s] is lap1_s. Lines that begin with '#' are remarks.\n";
+    "  motion also take journals, as `mosquitto_sub -F %J` and the daemon write them: the\n"
+    "  telemetry of one robot, with nu[0], nu[1] ... and tau[0] ... in the order of the\n"
+    "  model's axes.\n";
 
-static const char help_end[] =
-    "\n"
-    "exit status: 0 there is a result (read its verdict), 1 the data cannot be read, 2 wrong\n"
-    "usage\n";
+static const char examples[] =
+    "  tandem identify --model usv3 --validate day2.csv --plot day1.svg day1.csv\n"
+    "  tandem identify --model usv3 --pair r1 --side virtual --current used.json log.jsonl\n";
 
-static void print_help(void)
-{
-    (void)fputs(help, stdout);
-    for (size_t i = 0; i < identify_model_count; i++) {
-        (void)printf("\nmodel %s\n%s", identify_models[i]->name, identify_models[i]->help);
-    }
-    (void)fputs(help_end, stdout);
-}
+struct wishes {
+    const char *model, *columns;
+    struct argument_list validate;
+    const char *held_out[IDENTIFY_HELD_OUT_MAX];
+    struct identify_request request;
+};
 
 static int complain(const char *what, const char *subject, const char *right)
 {
     (void)fprintf(stderr, "tandem: identify: %s '%s', %s\n", what, subject, right);
     return EXIT_USAGE;
 }
-
-/* An option and where its value goes. */
-struct option {
-    const char *name;
-    const char **value;
-};
 
 static int answer(enum status st, const struct err *err)
 {
@@ -64,18 +50,22 @@ static int answer(enum status st, const struct err *err)
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-static int run_model(const char *name, const struct identify_request *request)
+static bool show(void *context, const char *stage, double share)
+{
+    struct progress *progress = context;
+    progress->what = stage;
+    progress_step(progress, (uint64_t)(1000.0 * share), 1000);
+    return !stop_signal_raised();
+}
+
+static int run_model(const char *name, struct identify_request *request)
 {
     const struct identify_model *model = name ? identify_find_model(name) : NULL;
+    struct progress progress;
     struct err err = {0};
     if (!name) {
         (void)fputs("tandem: identify: which model? --model NAME, see "
                     "'tandem identify --help'\n",
-                    stderr);
-        return EXIT_USAGE;
-    }
-    if (request->file_count == 0) {
-        (void)fputs("tandem: identify: no file to read, see 'tandem identify --help'\n",
                     stderr);
         return EXIT_USAGE;
     }
@@ -84,97 +74,86 @@ static int run_model(const char *name, const struct identify_request *request)
     }
     enum status st = identify_check(model, request, &err);
     if (st == STATUS_OK) {
+        stop_signal_install();
+        progress_start(&progress, "reading");
+        request->go_on = show;
+        request->context = &progress;
         st = model->run(model, request, stdout, &err);
+        progress_end(&progress);
     }
     return answer(st, &err);
 }
 
-static bool hold_out(const char *file, struct identify_request *request)
+/* The page of help: the models tell their part. NULL: no memory. */
+static char *describe(void)
 {
-    if (request->validate_count == IDENTIFY_HELD_OUT_MAX) {
-        (void)complain("too many recordings to hold out at", file, "16 are the limit");
-        return false;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    if (!to) {
+        return NULL;
     }
-    request->validate[request->validate_count++].path = file;
-    return true;
+    (void)fputs(purpose, to);
+    for (size_t i = 0; i < identify_model_count; i++) {
+        (void)fprintf(to, "\nmodel %s\n%s", identify_models[i]->name, identify_models[i]->help);
+    }
+    return fclose(to) == 0 ? text : NULL;
 }
 
-/* Options without a value. */
-static bool take_flag(const char *word, struct identify_request *request)
+static bool take_words(int argc, char **argv, struct wishes *w, int *first, int *code)
 {
-    if (strcmp(word, "--json") == 0) {
-        request->json = true;
-        return true;
-    }
-    if (strcmp(word, "--biases") == 0) {
-        request->biases = true;
-        return true;
-    }
-    return false;
-}
-
-static size_t find_option(const struct option *options, size_t n, const char *word)
-{
-    size_t k = 0;
-    while (k < n && strcmp(options[k].name, word) != 0) {
-        k++;
-    }
-    return k;
-}
-
-/* Words to options; false when the answer is given already, with the exit status. */
-static bool take_words(int argc, char **argv, const struct option *options, size_t count,
-                       struct identify_input *files, struct identify_request *request,
-                       int *code)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        const size_t k = find_option(options, count, word);
-        *code = EXIT_USAGE;
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help();
-            *code = fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
-            return false;
-        }
-        if (k < count) {
-            if (++i == argc) {
-                (void)complain("no value after", word, "see 'tandem identify --help'");
-                return false;
-            }
-            *options[k].value = argv[i];
-            if (strcmp(word, "--validate") == 0 && !hold_out(argv[i], request)) {
-                return false;
-            }
-        } else if (word[0] != '-' || word[1] == '\0') {
-            files[request->file_count++].path = argv[i];
-        } else if (!take_flag(word, request)) {
-            (void)complain("unknown option", word, "see 'tandem identify --help'");
-            return false;
-        }
-    }
-    return true;
+    struct identify_request *r = &w->request;
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"model", 'm', ARGUMENT_TEXT, &w->model, 0, 0, "NAME", "what to fit, see above (needed)"},
+        {"method", 0, ARGUMENT_TEXT, &r->method, 0, 0, "METHOD", "how to fit; each model has its own (auto)"},
+        {"columns", 0, ARGUMENT_TEXT, &w->columns, 0, 0, "ROLE=NAME,...", "columns to read, where they are not called as the roles"},
+        {"side", 0, ARGUMENT_TEXT, &r->side, 0, 0, "real|virtual", "whose laps or telemetry to take where there are both (real)"},
+        {"journal", 0, ARGUMENT_FLAG, &r->journal, 0, 0, NULL, "files are journals; else seen from what they begin with"},
+        {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "whose telemetry, where a journal has several"},
+        {"validate", 0, ARGUMENT_LIST, &w->validate, 0, 0, "FILE", "also predict this recording, which takes no part in the fit; may be given several times"},
+        {"biases", 0, ARGUMENT_FLAG, &r->biases, 0, 0, NULL, "also fit a constant effort per axis (motion)"},
+        {"current", 0, ARGUMENT_TEXT, &r->current, 0, 0, "SET", "compare with the parameters in use: NAME=VALUE,... or a JSON file with \"values\" (motion)"},
+        {"plot", 0, ARGUMENT_TEXT, &r->plot, 0, 0, "FILE.svg", "draw measured against simulated, and what is left; needs gnuplot (motion)"},
+        {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "print the result as one JSON document and nothing else"},
+    };
+    /* clang-format on */
+    char *description = describe();
+    const struct arguments arguments = {
+        .command = "identify",
+        .purpose = "fit a model to recorded data, with error bars",
+        .operands = "FILE...",
+        .description = description ? description : purpose,
+        .examples = examples,
+        .exit_status = "the data cannot be read, or the fit was cancelled; read the verdict",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    const bool goes_on = arguments_parse(&arguments, argc, argv, first, code);
+    free(description);
+    return goes_on;
 }
 
 static int identify(int argc, char **argv, struct identify_input *files)
 {
-    struct identify_request request = {.side = "real", .files = files};
-    const char *model = NULL;
-    const char *columns = NULL;
-    const char *held_out = NULL;
-    const struct option options[] = {
-        {"--model", &model},       {"--method", &request.method}, {"--columns", &columns},
-        {"--side", &request.side}, {"--validate", &held_out},
-    };
+    struct wishes w = {.request = {.side = "real", .files = files}};
     struct err err = {0};
     int code = EXIT_USAGE;
-    if (!take_words(argc, argv, options, COUNT(options), files, &request, &code)) {
+    int first = 0;
+    w.validate = (struct argument_list){.room = IDENTIFY_HELD_OUT_MAX, .texts = w.held_out};
+    if (!take_words(argc, argv, &w, &first, &code)) {
         return code;
     }
-    if (columns && identify_take_columns(columns, &request, &err) != STATUS_OK) {
+    for (; first < argc && argv[first]; first++) {
+        files[w.request.file_count++].path = argv[first];
+    }
+    for (size_t i = 0; i < w.validate.count; i++) {
+        w.request.validate[w.request.validate_count++].path = w.held_out[i];
+    }
+    if (w.columns && identify_take_columns(w.columns, &w.request, &err) != STATUS_OK) {
         csv_file_complain(&err);
         return EXIT_USAGE;
     }
-    return run_model(model, &request);
+    return run_model(w.model, &w.request);
 }
 
 int command_identify(int argc, char **argv)

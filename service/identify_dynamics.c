@@ -1,25 +1,42 @@
 #include "service/identify_dynamics.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "identification/dynamics_estimate.h"
+#include "service/current_parameters.h"
+#include "service/dynamics_plot.h"
+
+static enum status load(const struct identify_result *result,
+                        const struct identify_request *request,
+                        const struct identify_input *inputs, size_t count,
+                        struct identify_data *data, struct err *err)
+{
+    const struct dynamics_source source = {.inputs = inputs,
+                                           .count = count,
+                                           .files = data->files,
+                                           .card = &data->card,
+                                           .is_journal = &data->is_journal,
+                                           .journal = &data->journal};
+    const enum status st =
+        dynamics_rows_load(result->kind, request, &source, &data->table, err);
+    data->count = st == STATUS_OK ? count : 0;
+    return st;
+}
 
 static enum status hold_out(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
-    struct data_table table;
-    const struct dynamics_source source = {request->validate, request->validate_count,
-                                           result->held_out_files, &result->held_out_card};
-    enum status st = dynamics_rows_load(result->kind, request, &source, &table, err);
+    struct identify_data *data = &result->held_out;
+    enum status st =
+        load(result, request, request->validate, request->validate_count, data, err);
     if (st != STATUS_OK) {
         return st;
     }
-    st = dynamics_check_run(result->kind->model, &result->fit, &table.set, &result->held_out);
-    data_table_free(&table);
-    result->is_held_out = true;
-    result->held_out_count = request->validate_count;
+    st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set, &data->check);
     return st == STATUS_OK ? st : err_set(err, st, "data", 0, 0, "%s", status_name(st));
 }
 
@@ -32,7 +49,7 @@ static enum status explain(const struct identify_result *result, enum status st,
     const char *name = "";
     double most = 0.0;
     for (size_t a = 0; a < model->axis_count; a++) {
-        const struct data_channel *both[] = {&result->card.nu[a], &result->card.tau[a]};
+        const struct data_channel *both[] = {&result->own.card.nu[a], &result->own.card.tau[a]};
         for (size_t k = 0; k < COUNT(both); k++) {
             const double size = fmax(fabs(both[k]->min), fabs(both[k]->max));
             if (size > most) {
@@ -81,48 +98,69 @@ static enum status ask(const struct identify_request *request, const char *stage
 
 /* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 static enum status fit(const struct identify_request *request, enum dynamics_method method,
-                       const struct data_set *set, struct identify_result *result,
-                       struct err *err)
+                       struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
-    struct dynamics_options options = dynamics_options_defaults();
-    struct search search = {request};
-    options.biases = request->biases;
-    if (request->go_on) {
-        options.go_on = search_on;
-        options.context = &search;
-    }
+    const struct data_set *set = &result->own.table.set;
     enum status st = ask(request, "starting", 0.1, err);
     if (st != STATUS_OK) {
         return st;
     }
     st = method == DYNAMICS_METHOD_COUNT
-             ? dynamics_estimate_auto(model, set, &options, &result->fit)
-             : dynamics_estimate(model, set, method, &options, &result->fit);
+             ? dynamics_estimate_auto(model, set, &result->options, &result->fit)
+             : dynamics_estimate(model, set, method, &result->options, &result->fit);
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
         return give_up(err);
     }
     return st == STATUS_OK ? st : explain(result, st, err);
 }
 
-static enum status check(const struct identify_request *request, const struct data_set *set,
-                         struct identify_result *result, struct err *err)
+static bool filter_on(void *context, enum dynamics_method stage, size_t which)
+{
+    const struct identify_request *request = context;
+    (void)stage;
+    return request->go_on(request->context, "other windows", 0.86 + 0.01 * (double)which);
+}
+
+/* The recording again: simulated, through other windows, and with the parameters in use. */
+static enum status check_own(const struct identify_request *request,
+                             struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
-    enum status st = ask(request, "checking", 0.9, err);
-    if (st != STATUS_OK) {
-        return st;
+    const struct data_set *set = &result->own.table.set;
+    struct dynamics_options options = result->options;
+    if (request->go_on) {
+        options.go_on = filter_on;
+        options.context = (void *)(uintptr_t)request;
     }
-    st = dynamics_check_run(model, &result->fit, set, &result->own);
-    if (st != STATUS_OK) {
-        return explain(result, st, err);
+    enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
+                                              &result->sensitivity);
+    if (st == STATUS_OK) {
+        st = ask(request, "checking", 0.9, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        st = dynamics_check_run(model, &result->fit, set, &result->own.check);
     }
-    if (request->validate_count > 0) {
+    if (st == STATUS_OK && result->is_compared) {
+        st = dynamics_compare(model, &result->fit, set, &result->current, &result->comparison);
+    }
+    return st == STATUS_OK ? st : explain(result, st, err);
+}
+
+static enum status check(const struct identify_request *request, struct identify_result *result,
+                         struct err *err)
+{
+    const struct model *model = result->kind->model;
+    enum status st = check_own(request, result, err);
+    if (st == STATUS_OK && request->validate_count > 0) {
         st = hold_out(request, result, err);
     }
     if (st == STATUS_OK) {
-        dynamics_check_judge(&result->fit, model, &result->card, &result->kind->limits,
-                             &result->own, result->is_held_out ? &result->held_out : NULL);
+        dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
+        dynamics_check_judge(&result->fit, model, &result->own.card, &result->kind->limits,
+                             &result->own.check,
+                             result->held_out.count > 0 ? &result->held_out.check : NULL);
     }
     return st;
 }
@@ -141,32 +179,110 @@ static enum status take_method(const struct identify_request *request,
                    name);
 }
 
+static enum status fit_and_check(const struct identify_request *request,
+                                 enum dynamics_method method, struct identify_result *result,
+                                 struct err *err)
+{
+    struct search search = {request};
+    result->options = dynamics_options_defaults();
+    result->options.biases = request->biases;
+    if (request->go_on) {
+        result->options.go_on = search_on;
+        result->options.context = &search;
+    }
+    enum status st =
+        load(result, request, request->files, request->file_count, &result->own, err);
+    st = st == STATUS_OK ? fit(request, method, result, err) : st;
+    st = st == STATUS_OK ? check(request, result, err) : st;
+    result->options.go_on = NULL;
+    result->options.context = NULL;
+    return st;
+}
+
 enum status identify_dynamics_fit(const struct identify_kind *kind,
                                   const struct identify_request *request,
                                   struct identify_result *result, struct err *err)
 {
     enum dynamics_method method = DYNAMICS_METHOD_COUNT;
-    struct data_table table;
+    memset(result, 0, sizeof *result);
+    result->kind = kind;
+    result->asked = request->method ? request->method : "auto";
     enum status st = take_method(request, &method, err);
     if (st == STATUS_OK && request->file_count > IDENTIFY_FILES_MAX) {
         st = err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
                      request->file_count, (int)IDENTIFY_FILES_MAX);
     }
-    if (st != STATUS_OK) {
-        return st;
+    if (st == STATUS_OK && request->current) {
+        result->is_compared = true;
+        st = current_parameters_read(request->current, kind->model, &result->current, err);
     }
-    *result = (struct identify_result){.kind = kind, .file_count = request->file_count};
-    const struct dynamics_source source = {request->files, request->file_count, result->files,
-                                           &result->card};
-    st = dynamics_rows_load(kind, request, &source, &table, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    st = fit(request, method, &table.set, result, err);
     if (st == STATUS_OK) {
-        st = check(request, &table.set, result, err);
+        st = fit_and_check(request, method, result, err);
     }
-    data_table_free(&table);
+    if (st != STATUS_OK) {
+        identify_result_free(result);
+    }
+    return st;
+}
+
+void identify_result_free(struct identify_result *result)
+{
+    data_table_free(&result->own.table);
+    data_table_free(&result->held_out.table);
+}
+
+/* Residuals of some data as a column of the picture; false when the model cannot be simulated.
+ */
+static enum status add_part(const struct identify_result *result,
+                            const struct identify_data *data, const char *title,
+                            double **residual, struct dynamics_plot *plot)
+{
+    const struct data_set *set = &data->table.set;
+    bool simulated = false;
+    residual[0] = calloc(set->axes * set->n, sizeof **residual);
+    if (!residual[0]) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 1; a < set->axes; a++) {
+        residual[a] = residual[0] + a * set->n;
+    }
+    const enum status st =
+        dynamics_check_residuals(result->kind->model, &result->fit, set, residual, &simulated);
+    for (size_t k = 0; k < set->axes * set->n && !simulated; k++) {
+        residual[0][k] = (double)NAN;
+    }
+    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
+    return st;
+}
+
+enum status identify_dynamics_plot(const struct identify_result *result, const char *path,
+                                   struct err *err)
+{
+    const struct model *model = result->kind->model;
+    double *residual[DYNAMICS_PLOT_PARTS_MAX][MODEL_AXES_MAX] = {{NULL}};
+    char title[256];
+    struct dynamics_plot plot = {.model = model, .title = title};
+    (void)snprintf(title, sizeof title, "%s by %s: %s", model->name,
+                   dynamics_method_name(result->fit.method),
+                   dynamics_verdict_name(result->fit.verdict));
+    const struct identify_data *const parts[] = {&result->own, &result->held_out};
+    char titles[COUNT(parts)][160];
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < COUNT(parts) && parts[i]->count > 0 && st == STATUS_OK; i++) {
+        const size_t more = parts[i]->count - 1;
+        const int used = snprintf(titles[i], sizeof titles[i], "%s: %s",
+                                  i == 0 ? "recording" : "held out", parts[i]->files[0].name);
+        if (more > 0 && (size_t)used < sizeof titles[i]) {
+            (void)snprintf(titles[i] + used, sizeof titles[i] - (size_t)used, " and %zu more",
+                           more);
+        }
+        st = add_part(result, parts[i], titles[i], residual[i], &plot);
+    }
+    st = st == STATUS_OK ? dynamics_plot_draw(&plot, path, err)
+                         : err_set(err, st, "plot", 0, 0, "%s", status_name(st));
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        free(residual[i][0]);
+    }
     return st;
 }
 
@@ -178,11 +294,17 @@ enum status identify_dynamics(const struct identify_model *model,
     if (!result) {
         return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
     }
-    const enum status st = identify_dynamics_fit(model->kind, request, result, err);
-    if (st == STATUS_OK && request->json) {
-        dynamics_page_json(result, out);
-    } else if (st == STATUS_OK) {
-        dynamics_page_print(result, out);
+    enum status st = identify_dynamics_fit(model->kind, request, result, err);
+    if (st == STATUS_OK) {
+        if (request->plot) {
+            st = identify_dynamics_plot(result, request->plot, err);
+        }
+        if (st == STATUS_OK && request->json) {
+            dynamics_page_json(result, out);
+        } else if (st == STATUS_OK) {
+            dynamics_page_print(result, out);
+        }
+        identify_result_free(result);
     }
     free(result);
     return st;

@@ -7,28 +7,48 @@
 #include <stdio.h>
 
 #include "identification/dynamics_check.h"
+#include "identification/dynamics_compare.h"
+#include "identification/dynamics_sensitivity.h"
 #include "service/dynamics_rows.h"
 #include "service/identify.h"
+
+/* Some recordings and what is known of them. */
+struct identify_data {
+    size_t count;
+    struct identify_file files[IDENTIFY_FILES_MAX]; /* [count] */
+    bool is_journal;                                /* journal is valid */
+    struct dynamics_journal_card journal;
+    struct data_card card;
+    struct data_table table;
+    struct dynamics_check check;
+};
 
 /* Everything there is to tell. */
 struct identify_result {
     const struct identify_kind *kind;
+    const char *asked; /* method, as it was asked for */
+    struct dynamics_options options;
     struct dynamics_fit fit;
-    struct data_card card;
-    struct dynamics_check own;
-    bool is_held_out; /* card and check below are valid */
-    struct data_card held_out_card;
-    struct dynamics_check held_out;
-    size_t file_count, held_out_count;
-    struct identify_file files[IDENTIFY_FILES_MAX];
-    struct identify_file held_out_files[IDENTIFY_HELD_OUT_MAX];
+    struct identify_data own, held_out; /* held_out.count is 0: nothing was */
+    struct dynamics_sensitivity sensitivity;
+    bool is_compared; /* with current; comparison is valid */
+    struct dynamics_current current;
+    struct dynamics_comparison comparison;
 };
 
-/* Read, fit, check, judge. Cold path: allocates. STATUS_E_ARG: unknown method, too many files;
+/* Read, fit, check, judge; *result is to be freed with identify_result_free() on STATUS_OK. It
+ * borrows from the request. Cold path: allocates. STATUS_E_ARG: unknown method, too many files;
  * STATUS_E_STALE: told to end by request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
 MUST_USE enum status identify_dynamics_fit(const struct identify_kind *kind,
                                            const struct identify_request *request,
                                            struct identify_result *result, struct err *err);
+
+void identify_result_free(struct identify_result *result); /* what it points to */
+
+/* Measured and simulated velocities to request->plot. STATUS_E_NOMEM; as dynamics_plot_draw().
+ */
+MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
+                                            const char *path, struct err *err);
 
 /* The same, and the result written: run() of every model with a kind. */
 MUST_USE enum status identify_dynamics(const struct identify_model *model,

@@ -53,6 +53,16 @@ enum status identify_check(const struct identify_model *model,
         return err_set(err, STATUS_E_ARG, "identify", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
+    const char *motion = request->biases    ? "--biases"
+                         : request->journal ? "--journal"
+                         : request->pair    ? "--pair"
+                         : request->current ? "--current"
+                         : request->plot    ? "--plot"
+                                            : NULL;
+    if (motion && !model->kind) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%s is not for %s", motion,
+                       model->name);
+    }
     for (size_t i = 0; i < request->column_count; i++) {
         const char *const *role = model->roles;
         while (*role && strcmp(*role, request->columns[i].role) != 0) {

@@ -430,9 +430,9 @@ static enum status run(const struct identify_model *model,
                        "unknown method '%s', ols, huber, tukey and auto are known",
                        request->method);
     }
-    if (request->validate_count > 1 || request->biases) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%s is not for travel_time",
-                       request->biases ? "--biases" : "more than one --validate");
+    if (request->validate_count > 1) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+                       "more than one --validate is not for travel_time");
     }
     struct loader *loader = calloc(1, sizeof *loader);
     size_t *starts = calloc(request->file_count + 1, sizeof *starts);

@@ -38,7 +38,7 @@ void progress_step(struct progress *p, uint64_t done, uint64_t total)
         bar[k] = (double)k < share * BAR_WIDTH ? '#' : '.';
     }
     bar[BAR_WIDTH] = '\0';
-    (void)fprintf(stderr, "\r%s [%s] %3.0f %%", p->what, bar, 100.0 * share);
+    (void)fprintf(stderr, "\r%s [%s] %3.0f %%\033[K", p->what, bar, 100.0 * share);
 }
 
 void progress_end(struct progress *p)

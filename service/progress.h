@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct progress {
-    const char *what;
-    bool shown; /* stderr is a terminal */
+    const char *what; /* borrowed; may change on the way */
+    bool shown;       /* stderr is a terminal */
     int64_t next_us;
 };
 

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Half an interval of 95 % in standard errors; a delay is fitted to many samples. */
+static const double NORMAL_95 = 1.959963984540054;
+
 static const char *name_of(const struct model *model, size_t i, char text[64])
 {
     return dynamics_parameter_name(model, i, text, 64);
@@ -46,6 +49,20 @@ static void write_errors(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
+/* Parameters of a sign that no robot has. */
+static void write_unphysical(struct json_writer *w, const struct model *model,
+                             const struct dynamics_fit *fit)
+{
+    json_write_array(w, "unphysical");
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (model->parameters[i].sign != MODEL_ANY && fit->theta[i] < 0.0) {
+            json_write_text(w, NULL, model->parameters[i].name);
+        }
+    }
+    json_write_close(w);
+}
+
+/* Rows and columns in the order of "parameters". */
 static void write_correlation(struct json_writer *w, const struct dynamics_fit *fit)
 {
     json_write_array(w, "correlation");
@@ -95,6 +112,10 @@ static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
     json_write_object(w, "delay_s");
     json_write_real(w, "value", fit->delay_s);
     json_write_real(w, "se", fit->delay_se_s);
+    json_write_array(w, "ci95");
+    json_write_real(w, NULL, fit->delay_s - NORMAL_95 * fit->delay_se_s);
+    json_write_real(w, NULL, fit->delay_s + NORMAL_95 * fit->delay_se_s);
+    json_write_close(w);
     json_write_close(w);
 }
 
@@ -115,6 +136,7 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     json_write_close(w);
     write_column(w, "values", model, fit->p, fit->theta);
     write_errors(w, model, fit);
+    write_unphysical(w, model, fit);
     write_correlation(w, fit);
     json_write_int(w, "rank", (int64_t)fit->rank);
     json_write_real(w, "condition", fit->condition);
@@ -167,6 +189,7 @@ void dynamics_report_card(struct json_writer *w, const struct model *model,
     json_write_int(w, "back_rows", (int64_t)card->back_rows);
     json_write_int(w, "gaps", (int64_t)card->gaps);
     json_write_int(w, "bridged", (int64_t)card->bridged);
+    json_write_int(w, "missing", (int64_t)card->missing);
     json_write_real(w, "gap_s_max", card->gap_s_max);
     json_write_int(w, "short_rows", (int64_t)card->short_rows);
     json_write_object(w, "channels");
@@ -212,6 +235,7 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct dynamics_check *check)
 {
     static const char *const parts[] = {"simulated", "one_step", "residuals"};
+    json_write_real(w, "motion_s", check->motion_s);
     for (size_t part = 0; part < COUNT(parts); part++) {
         if (!check->simulated) {
             json_write_null(w, parts[part]);
@@ -233,4 +257,82 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
         }
         json_write_close(w);
     }
+}
+
+void dynamics_report_sensitivity(struct json_writer *w, const struct model *model, size_t p,
+                                 const struct dynamics_sensitivity *sensitivity)
+{
+    static const char *const names[SENSITIVITY_COUNT] = {"half", "double"};
+    char name[64];
+    if (!sensitivity->known) {
+        json_write_null(w, "filter_sensitivity");
+        return;
+    }
+    json_write_object(w, "filter_sensitivity");
+    json_write_text(w, "method", dynamics_method_name(sensitivity->method));
+    json_write_int(w, "n", (int64_t)sensitivity->n);
+    json_write_real(w, "window_s", sensitivity->window_s);
+    for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
+        json_write_object(w, names[k]);
+        json_write_real(w, "window_s", sensitivity->other_s[k]);
+        write_column(w, "shift_se", model, p, sensitivity->shift[k]);
+        json_write_close(w);
+    }
+    json_write_array(w, "moved");
+    for (size_t i = 0; i < p; i++) {
+        if (sensitivity->moved[i]) {
+            json_write_text(w, NULL, name_of(model, i, name));
+        }
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_axes(struct json_writer *w, const char *key, const struct model *model,
+                       const double *values)
+{
+    json_write_object(w, key);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_real(w, model->axes[a].velocity, values[a]);
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_comparison(struct json_writer *w, const struct model *model, size_t p,
+                                const struct dynamics_current *current,
+                                const struct dynamics_comparison *comparison)
+{
+    if (!comparison) {
+        json_write_null(w, "comparison");
+        return;
+    }
+    json_write_object(w, "comparison");
+    write_column(w, "current", model, p, current->value);
+    write_column(w, "current_se", model, p, current->se);
+    json_write_real(w, "current_delay_s", current->delay_s);
+    write_column(w, "z", model, p, comparison->z);
+    json_write_real(w, "delay_z", comparison->delay_z);
+    if (comparison->simulated) {
+        write_axes(w, "effect_rmse", model, comparison->effect_rmse);
+        write_axes(w, "fit_rmse", model, comparison->fit_rmse);
+        write_axes(w, "current_rmse", model, comparison->current_rmse);
+    } else {
+        json_write_null(w, "effect_rmse");
+        json_write_null(w, "fit_rmse");
+        json_write_null(w, "current_rmse");
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options)
+{
+    json_write_bool(w, "biases", options->biases);
+    json_write_bool(w, "pooled", options->pooled);
+    json_write_bool(w, "from_rest", options->from_rest);
+    json_write_real(w, "half_width_s", options->half_width_s);
+    json_write_real(w, "stride_s", options->stride_s);
+    json_write_int(w, "sg_window", (int64_t)options->sg_window);
+    json_write_int(w, "sg_order", (int64_t)options->sg_order);
+    json_write_int(w, "iv_iterations", (int64_t)options->iv_iterations);
+    json_write_real(w, "hac_s", options->hac_s);
 }

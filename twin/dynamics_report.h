@@ -6,7 +6,9 @@
 
 #include "identification/data_set.h"
 #include "identification/dynamics_check.h"
+#include "identification/dynamics_compare.h"
 #include "identification/dynamics_fit.h"
+#include "identification/dynamics_sensitivity.h"
 #include "identification/linear_model.h"
 #include "logger/json_write.h"
 
@@ -17,5 +19,14 @@ void dynamics_report_card(struct json_writer *w, const struct model *model,
                           const struct data_card *card);
 void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct dynamics_check *check);
+
+/* A member of its own name; null when it is not known. */
+void dynamics_report_sensitivity(struct json_writer *w, const struct model *model, size_t p,
+                                 const struct dynamics_sensitivity *sensitivity);
+/* The same; comparison may be NULL. */
+void dynamics_report_comparison(struct json_writer *w, const struct model *model, size_t p,
+                                const struct dynamics_current *current,
+                                const struct dynamics_comparison *comparison);
+void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);
 
 #endif

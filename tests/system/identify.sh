@@ -17,14 +17,14 @@ refuse() {
     [ ! -s "$work/out" ] || fail "output beside an error: $*"
 }
 
-refuse 2 'which model?'
+refuse 2 'identify needs FILE...'
 refuse 2 'which model?' "$log"
 refuse 2 "unknown model 'walk', " --model walk "$log"
-refuse 2 'no file to read' --model travel_time
+refuse 2 'identify needs FILE...' --model travel_time
 refuse 2 "unknown option '--mehtod'" --model travel_time --mehtod ols "$log"
-refuse 2 "no value after '--method'" --model travel_time "$log" --method
+refuse 2 "--method: its value METHOD is missing" --model travel_time "$log" --method
 refuse 2 "unknown method 'lad', ols, huber, tukey and auto" --model travel_time --method lad "$log"
-refuse 2 "unknown side 'left', real and virtual" --model travel_time --side left "$log"
+refuse 2 "--side left: one of real|virtual was expected" --model travel_time --side left "$log"
 refuse 2 "--columns cannot read 'lap_s'" --model travel_time --columns lap_s "$log"
 refuse 2 "unknown role 'lap'" --model travel_time --columns lap=lap1_s "$log"
 refuse 1 "$work/none.csv: cannot open: No such file" --model travel_time "$work/none.csv"
@@ -109,8 +109,68 @@ awk 'BEGIN { print "'$body'"; for (k = 0; k < 900; k++) print k / 10 ",5,0,0,0,0
 "$TANDEM" identify --model usv3 "$work/still.csv" >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'does not determine\|do not determine' "$work/page" || fail "still: $(head -5 "$work/page")"
 
+# A unit by its magnitude: one clear reason, the first.
+unit() {
+    awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { '"$1"'; print }' "$W" >"$work/unit.csv"
+    "$TANDEM" identify $vessel --method weak_iv "$work/unit.csv" >"$work/page"
+    grep -q FAIL "$work/page" && sed -n 2p "$work/page" | grep -qF "$2" || fail "$1: $(head -3 "$work/page")"
+}
+unit '$7 *= 57.29578' 'is it in deg/s'
+unit '$5 *= 1000; $6 *= 1000' 'is it in mm/s'
+unit '$1 /= 60' 'are the times in minutes'
+awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 *= 10; print }' "$W" >"$work/slow.csv"
+"$TANDEM" identify $vessel --method weak_iv "$work/slow.csv" >"$work/page"
+! grep -q 'They must be in seconds' "$work/page" || fail "ten times slower is no other unit: $(head -3 "$work/page")"
+# The parameters in use: by a list, by what the command printed, and wrong ones.
+refuse 1 "usv3 has no 'd10', but surge_mass_kg" $vessel --current d10=1 "$W"
+refuse 1 "cannot read 'd1=', write name=value" $vessel --current d1= "$W"
+refuse 1 "$work/none.json: cannot open" $vessel --current "$work/none.json" "$W"
+refuse 1 'no JSON' $vessel --current "$W" "$W"
+refuse 2 "--current is not for travel_time" --model travel_time --current a=1 "$log"
+"$TANDEM" identify $vessel --json --current d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
+"$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
+"$TANDEM" identify $vessel --current d1=125.9712,d3=60 "$W" >"$work/page"
+grep -q 'contradicts 1 of the 2 given' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
+# The same recording as a journal, in one file and in two that overlap, gives the same.
+telemetry() {
+    awk -F, -v side="$1" '/^#/ { next } { k++
+        printf "{\"tst\":\"2026-11-20T10:%02d:%06.3fZ\",\"topic\":\"lab/r1/%s/telemetry\",\"qos\":0,\"retain\":0,\"payloadlen\":9,\"payload\":{\"t\":%s,\"seq\":%d,\"boot\":\"a\",\"nu\":[%s,%s,%s],\"tau\":[%s,%s,%s]}}\n",
+            k / 600, (k / 10) % 60, side, $1, k, $5, $6, $7, $2, $3, $4 }' "$W"
+}
+telemetry real >"$work/log.jsonl"
+sed -n 'p;n' "$work/log.jsonl" >"$work/odd.jsonl"
+sed -n 'n;p' "$work/log.jsonl" >"$work/even.jsonl"
+"$TANDEM" identify --model usv3 --json "$work/log.jsonl" >"$work/journal.json" || fail "journal: exit $?"
+"$TANDEM" identify --model usv3 --json --journal --pair r1 --side real "$work/even.jsonl" "$work/odd.jsonl" >"$work/merged.json"
+"$TANDEM" identify --model usv3 --json --journal - <"$work/log.jsonl" >"$work/piped.json"
+"$TANDEM" identify --model usv3 "$work/log.jsonl" >"$work/page"
+grep -q 'journal: pair r1, 1500 samples in 1500 lines, stamped by robot (1500)' "$work/page" || fail "journal: $(grep journal: "$work/page")"
+refuse 1 "no telemetry of r2's real side" --model usv3 --pair r2 "$work/log.jsonl"
+refuse 1 'no telemetry of the virtual side' --model usv3 --side virtual "$work/log.jsonl"
+refuse 2 'tables and journals cannot be read together' --model usv3 "$work/log.jsonl" "$W"
+refuse 2 '--columns u=u_meas: a journal has nu[0]' $vessel "$work/log.jsonl"
+{ telemetry real; telemetry real | sed s/r1/r2/; } >"$work/two.jsonl"
+refuse 2 "several pairs ('r1' and 'r2'), say which: --pair" --model usv3 "$work/two.jsonl"
+sed 's/,"tau":[^}]*//' "$work/log.jsonl" >"$work/no_tau.jsonl"
+refuse 1 "no sample of r1's real side has tau[0]" --model usv3 "$work/no_tau.jsonl"
+# A picture: any name is text, gnuplot may be missing, and then no file is left.
+if command -v gnuplot >/dev/null; then
+    odd="$work/it's \"odd\" \$(touch hit) \`touch hit\`; a.csv"
+    cp "$W" "$odd"
+    (cd "$work" && "$TANDEM" identify $vessel --method weak_iv --plot "$work/a b'.svg" --validate "$odd" "$odd" >/dev/null) || fail "plot: exit $?"
+    grep -q '</svg>' "$work/a b'.svg" || fail 'no picture'
+    grep -qF 'touch hit' "$work/a b'.svg" || fail 'no title'
+    [ ! -e "$work/hit" ] || fail 'a name was run'
+    refuse 1 'cannot write: No such file' $vessel --method weak --plot "$work/none/a.svg" "$W"
+fi
+mkdir "$work/bin"
+code=0
+(PATH="$work/bin"; export PATH; exec "$TANDEM" identify $vessel --method weak --plot "$work/no.svg" "$W") >"$work/out" 2>"$work/err" || code=$?
+[ "$code" = 1 ] && grep -q 'gnuplot: not found: a picture needs it (Debian package gnuplot-nox)' "$work/err" || fail "no gnuplot: $code $(cat "$work/err")"
+[ ! -e "$work/no.svg" ] || fail 'a picture without gnuplot'
+
 "$TANDEM" identify --help >"$work/help" || fail "help: exit $?"
-grep -q '^usage: tandem identify' "$work/help" || fail "no usage"
+grep -q '^  tandem identify \[OPTION\]... FILE...' "$work/help" || fail "no synopsis"
 grep -q '^model travel_time' "$work/help" || fail "no model in the help"
 if command -v python3 >/dev/null; then
     python3 - "$work" <<'PY'
@@ -138,6 +198,25 @@ for name, want in zip(simulated["parameters"], truth):
     assert abs(simulated["values"][name] - want) < 3 * simulated["se"][name], name
 assert all(axis["white"] for axis in simulated["fit"]["simulated"].values())
 assert len(biases["parameters"]) == 12 and biases["data"]["runs"] == 2 and abs(biases["values"]["tau_u_n_bias"]) < 1
+same, one, merged, piped, inuse = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("same", "journal", "merged", "piped", "list"))
+for read in (one, merged, piped):
+    for name, value in vessel["values"].items():
+        assert abs(read["values"][name] - value) <= 1e-9 * abs(value), (name, read["values"][name], value)
+    assert read["data"]["journal"]["samples"] == 1500 and read["data"]["journal"]["lost"] == 0
+assert vessel["data"]["journal"] is None and len(merged["provenance"]["files"]) == 2
+assert merged["provenance"]["files"][0]["bytes"] + merged["provenance"]["files"][1]["bytes"] == one["provenance"]["files"][0]["bytes"]
+assert vessel["comparison"] is None and vessel["unphysical"] == [] and vessel["data"]["missing"] == 0
+assert all(abs(z) < 1e-9 for z in same["comparison"]["z"].values()) and all(e < 1e-9 for e in same["comparison"]["effect_rmse"].values())
+z = inuse["comparison"]["z"]
+assert abs(z["surge_mass_kg"]) < 3 < z["yaw_inertia_kgm2"] and z["sway_mass_kg"] is None
+assert inuse["comparison"]["effect_rmse"]["r_radps"] > 0.005
+sensitivity = vessel["filter_sensitivity"]
+assert sensitivity["moved"] == [] and sensitivity["half"]["window_s"] * 4 == sensitivity["double"]["window_s"]
+options = vessel["provenance"]["options"]
+assert options["method"] == "auto" and options["biases"] is False and options["half_width_s"] > 0
+low, high = vessel["delay_s"]["ci95"]
+assert low < 0 < high
+assert vessel["fit"]["one_step"]["u_mps"]["n"] > 1490 and vessel["fit"]["motion_s"] > 1
 still = json.load(open(f"{sys.argv[1]}/still.json"))
 assert still["verdict"] == "FAIL" and set(still["values"].values()) == {None} and still["identifiable"] == []
 assert other["verdict"] != "PASS" and "yaw_quadratic_kgm2" not in other["identifiable"]

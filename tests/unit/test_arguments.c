@@ -8,6 +8,8 @@ struct values {
     int count;
     const char *mode;
     bool quiet;
+    struct argument_list files;
+    const char *room[2];
 };
 
 static bool parse(const char *operands, int argc, char **argv, struct values *v,
@@ -18,7 +20,9 @@ static bool parse(const char *operands, int argc, char **argv, struct values *v,
         {"count", 0, ARGUMENT_INTEGER, &v->count, 1, 100, "N", "how many"},
         {"mode", 0, ARGUMENT_TEXT, &v->mode, 0, 0, "one|two", "which"},
         {"quiet", 'q', ARGUMENT_FLAG, &v->quiet, 0, 0, NULL, "less"},
+        {"file", 0, ARGUMENT_LIST, &v->files, 0, 0, "FILE", "any number"},
     };
+    v->files = (struct argument_list){.room = COUNT(v->room), .texts = v->room};
     const struct arguments arguments = {.command = "test",
                                         .purpose = "of the table",
                                         .operands = operands,
@@ -51,7 +55,7 @@ static void test_good(void)
     char storage[WORDS_MAX][32];
     char *argv[WORDS_MAX + 1];
     const int argc = count_words(words, argv, storage);
-    struct values v = {1.0, 1, "one", false};
+    struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
     struct broker_arguments broker = broker_arguments_defaults();
     int first = 0;
     int exit_status = -1;
@@ -68,6 +72,21 @@ static void test_good(void)
     CHECK_INT("version", o.version, 5);
     CHECK_INT("port", o.port, 99);
     CHECK_TEXT("prefix", o.prefix, "tandem/v1");
+}
+
+static void test_list(void)
+{
+    static const char *const words[WORDS_MAX] = {"test", "--file=a", "b", "--file", "c"};
+    char storage[WORDS_MAX][32];
+    char *argv[WORDS_MAX + 1];
+    const int argc = count_words(words, argv, storage);
+    struct values v = {.count = 1};
+    int first = 0;
+    int exit_status = -1;
+    CHECK("goes on", parse("FILE...", argc, argv, &v, NULL, &first, &exit_status));
+    CHECK_INT("count", v.files.count, 2);
+    CHECK_TEXT("first", v.room[0], "a");
+    CHECK_TEXT("second", v.room[1], "c");
 }
 
 static void test_bad(void)
@@ -89,6 +108,7 @@ static void test_bad(void)
         {"not of the words", {"test", "--mode", "on"}, EXIT_USAGE},
         {"value of a flag", {"test", "--quiet=1"}, EXIT_USAGE},
         {"operand", {"test", "file"}, EXIT_USAGE},
+        {"list", {"test", "--file=a", "--file=b", "--file=c"}, EXIT_USAGE},
         {"no broker here", {"test", "--port", "1"}, EXIT_USAGE},
         {"help", {"test", "--help"}, EXIT_FINE},
         {"short help", {"test", "-h"}, EXIT_FINE},
@@ -97,7 +117,7 @@ static void test_bad(void)
         char storage[WORDS_MAX][32];
         char *argv[WORDS_MAX + 1];
         const int argc = count_words(rows[i].words, argv, storage);
-        struct values v = {1.0, 1, "one", false};
+        struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
         int first = 0;
         int exit_status = -1;
         CHECK(rows[i].row, !parse("", argc, argv, &v, NULL, &first, &exit_status));
@@ -105,7 +125,7 @@ static void test_bad(void)
     }
     char name[] = "test";
     char *argv[] = {name, NULL};
-    struct values v = {1.0, 1, "one", false};
+    struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
     int first = 0;
     int exit_status = -1;
     CHECK("operand missing", !parse("FILE", 1, argv, &v, NULL, &first, &exit_status));
@@ -117,6 +137,7 @@ int main(void)
     (void)CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("arguments", NULL, NULL);
     (void)CU_add_test(suite, "good", test_good);
+    (void)CU_add_test(suite, "list", test_list);
     (void)CU_add_test(suite, "bad", test_bad);
     return check_run();
 }

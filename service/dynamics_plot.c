@@ -1,0 +1,366 @@
+#include "service/dynamics_plot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A curve of more points cannot be told from one of so many. */
+enum { BUCKETS = 1000 };
+/* In pixels. */
+enum { COLUMN_WIDTH = 720, ROW_HEIGHT = 250, HEAD = 64, FOOT = 52, LEFT = 84, RIGHT = 20 };
+
+static const char MEASURED[] = "#9bb4c8";
+static const char SIMULATED[] = "#c8501e";
+static const char LEFT_OVER[] = "#5a6e7d";
+
+/* A text between quotes, in which nothing has a meaning of its own. */
+static void write_quoted(FILE *to, const char *text)
+{
+    (void)fputc('\'', to);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            (void)fputs("''", to);
+        } else {
+            (void)fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, to);
+        }
+    }
+    (void)fputc('\'', to);
+}
+
+/* "u_mps" is "u, m/s". */
+static void write_label(FILE *to, const char *name)
+{
+    static const char *const units[][2] = {
+        {"mps", "m/s"}, {"radps", "rad/s"}, {"rad", "rad"},
+        {"m", "m"},     {"n", "N"},         {"nm", "N m"},
+    };
+    char text[128];
+    const char *mark = strrchr(name, '_');
+    (void)snprintf(text, sizeof text, "%s", name);
+    for (size_t i = 0; mark && i < COUNT(units); i++) {
+        if (strcmp(mark + 1, units[i][0]) == 0) {
+            (void)snprintf(text, sizeof text, "%.*s, %s", (int)(mark - name), name,
+                           units[i][1]);
+        }
+    }
+    write_quoted(to, text);
+}
+
+/* What a curve is made of. */
+enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
+
+static double value_of(const struct dynamics_plot_part *part, enum curve curve, size_t axis,
+                       size_t k)
+{
+    const double measured = part->set->nu[axis][k];
+    const double residual = part->residual[axis][k];
+    switch (curve) {
+    case CURVE_SIMULATED:
+        return measured - residual;
+    case CURVE_RESIDUAL:
+        return residual;
+    case CURVE_MEASURED:
+    default:
+        return measured;
+    }
+}
+
+/* Runs stand one after the other, with a space between them. */
+static double start_of_run(const struct data_set *set, size_t run)
+{
+    const double space = 0.02 * (double)set->n * set->dt_s;
+    return (double)set->run_start[run] * set->dt_s + (double)run * space;
+}
+
+/* The least and the most of a stretch of samples, in the order in which they come. */
+static void write_stretch(FILE *to, const struct dynamics_plot_part *part, enum curve curve,
+                          size_t axis, double t_0, size_t first, size_t from, size_t end)
+{
+    size_t low = end;
+    size_t high = end;
+    for (size_t k = from; k < end; k++) {
+        const double y = value_of(part, curve, axis, k);
+        if (isfinite(y)) {
+            low = low == end || y < value_of(part, curve, axis, low) ? k : low;
+            high = high == end || y > value_of(part, curve, axis, high) ? k : high;
+        }
+    }
+    const size_t both[] = {low < high ? low : high, low < high ? high : low};
+    for (size_t i = 0; i < 2 && both[i] < end; i++) {
+        if (i == 0 || both[1] != both[0]) {
+            (void)fprintf(to, "%.6g %.6g\n", t_0 + (double)(both[i] - first) * part->set->dt_s,
+                          value_of(part, curve, axis, both[i]));
+        }
+    }
+}
+
+static void write_curve(FILE *to, const struct dynamics_plot_part *part, size_t p,
+                        enum curve curve, size_t axis)
+{
+    const struct data_set *set = part->set;
+    const size_t step = set->n / BUCKETS + 1;
+    (void)fprintf(to, "$d%zu_%zu_%d << EOD\n", p, axis, (int)curve);
+    for (size_t run = 0; run < set->run_count; run++) {
+        const size_t first = set->run_start[run];
+        const size_t end = set->run_start[run + 1];
+        for (size_t k = first; k < end; k += step) {
+            write_stretch(to, part, curve, axis, start_of_run(set, run), first, k,
+                          k + step < end ? k + step : end);
+        }
+        (void)fputs("\n", to); /* the line ends here */
+    }
+    /* A block without a number would be an error. */
+    (void)fputs("NaN NaN\nEOD\n", to);
+}
+
+/* The place of a panel, in shares of the picture. */
+static void place(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis, bool lower)
+{
+    const double width = (double)plot->part_count * COLUMN_WIDTH;
+    const double height = HEAD + FOOT + (double)plot->model->axis_count * ROW_HEIGHT;
+    const double top = HEAD + (double)axis * ROW_HEIGHT;
+    const double begin = top + (lower ? 0.68 : 0.02) * ROW_HEIGHT;
+    const double end = top + (lower ? 0.91 : 0.60) * ROW_HEIGHT;
+    (void)fprintf(to,
+                  "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
+                  ((double)p * COLUMN_WIDTH + LEFT) / width,
+                  ((double)(p + 1) * COLUMN_WIDTH - RIGHT) / width, 1.0 - begin / height,
+                  1.0 - end / height);
+}
+
+static void write_run_marks(FILE *to, const struct data_set *set)
+{
+    (void)fputs("unset arrow\n", to);
+    for (size_t run = 1; run < set->run_count; run++) {
+        const double t = start_of_run(set, run) - 0.01 * (double)set->n * set->dt_s;
+        (void)fprintf(to,
+                      "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead lc '#bbbbbb' "
+                      "dt 2 back\n",
+                      t, t);
+    }
+}
+
+static double rms_of(const struct dynamics_plot_part *part, size_t axis)
+{
+    double sum = 0.0;
+    size_t n = 0;
+    for (size_t k = 0; k < part->set->n; k++) {
+        const double e = part->residual[axis][k];
+        sum += isfinite(e) ? e * e : 0.0;
+        n += isfinite(e) ? 1 : 0;
+    }
+    return n > 0 ? sqrt(sum / (double)n) : 0.0;
+}
+
+/* The largest residual, and a round number below it for the tics. */
+static double largest_of(const struct dynamics_plot_part *part, size_t axis, double *round)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < part->set->n; k++) {
+        const double e = fabs(part->residual[axis][k]);
+        most = isfinite(e) ? fmax(most, e) : most;
+    }
+    most = most > 0.0 ? most : 1.0;
+    const double ten = pow(10.0, floor(log10(most)));
+    *round = most >= 5.0 * ten ? 5.0 * ten : most >= 2.0 * ten ? 2.0 * ten : ten;
+    return most;
+}
+
+static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)
+{
+    const struct dynamics_plot_part *part = &plot->part[p];
+    double tic = 1.0;
+    const double most = largest_of(part, axis, &tic);
+    place(to, plot, p, axis, true);
+    (void)fputs("unset title\nset key off\nset ylabel 'residual' offset 1,0\n", to);
+    if (axis + 1 == plot->model->axis_count) {
+        (void)fprintf(
+            to, "set format x '%%g'\nset xlabel 'time, s%s'\n",
+            part->set->run_count > 1 ? " (pieces of the recording one after the other)" : "");
+    }
+    (void)fprintf(
+        to,
+        "set ytics (-%g, 0, %g)\nset yrange [%g:%g]\n"
+        "set label 1 'RMSE %.3g' at graph 0.995, graph 1.16 right front tc '#444444'\n"
+        "plot 0 with lines lc '#bbbbbb' lw 1 notitle, $d%zu_%zu_2 with lines "
+        "lc '%s' lw 1 notitle\nunset label 1\nset ytics autofreq\n"
+        "set yrange [*:*]\n",
+        tic, tic, -1.1 * most, 1.1 * most, rms_of(part, axis), p, axis, LEFT_OVER);
+}
+
+static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)
+{
+    const struct dynamics_plot_part *part = &plot->part[p];
+    const struct data_set *set = part->set;
+    const double end = start_of_run(set, set->run_count - 1) +
+                       (double)(set->n - set->run_start[set->run_count - 1]) * set->dt_s;
+    write_run_marks(to, set);
+    place(to, plot, p, axis, false);
+    (void)fprintf(to, "set xrange [0:%.6g]\nset format x ''\nunset xlabel\nset ylabel ", end);
+    write_label(to, plot->model->axes[axis].velocity);
+    (void)fputs(axis == 0 ? " offset 1,0\nset title " : " offset 1,0\nunset title\n", to);
+    if (axis == 0) {
+        write_quoted(to, part->title);
+        (void)fputs(" offset 0,0.2\n", to);
+    }
+    (void)fprintf(to,
+                  "set key %s\n"
+                  "plot $d%zu_%zu_0 with lines lc '%s' lw 1.6 title 'measured', "
+                  "$d%zu_%zu_1 with lines lc '%s' lw 1.4 title 'simulated'\n",
+                  axis == 0 && p == 0 ? "on" : "off", p, axis, MEASURED, p, axis, SIMULATED);
+    write_residual(to, plot, p, axis);
+}
+
+static void write_script(FILE *to, const struct dynamics_plot *plot)
+{
+    const size_t axes = plot->model->axis_count;
+    (void)fprintf(to,
+                  "set encoding utf8\n"
+                  "set terminal svg size %zu,%zu dynamic noenhanced font 'sans-serif,13' "
+                  "background '#ffffff'\n",
+                  plot->part_count * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
+    for (size_t p = 0; p < plot->part_count; p++) {
+        for (size_t axis = 0; axis < axes; axis++) {
+            for (int curve = CURVE_MEASURED; curve <= CURVE_RESIDUAL; curve++) {
+                write_curve(to, &plot->part[p], p, (enum curve)curve, axis);
+            }
+        }
+    }
+    (void)fputs("set multiplot title ", to);
+    write_quoted(to, plot->title);
+    (void)fputs(" font 'sans-serif,16'\n"
+                "set border 3 lc '#666666'\nset tics nomirror tc '#444444'\n"
+                "set grid lc '#e4e4e4' lt 1\n"
+                "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
+                "set ytics autofreq\n",
+                to);
+    for (size_t p = 0; p < plot->part_count; p++) {
+        for (size_t axis = 0; axis < axes; axis++) {
+            write_panels(to, plot, p, axis);
+        }
+    }
+    (void)fputs("unset multiplot\nunset output\n", to);
+}
+
+static enum status refuse(const char *path, const char *what, int why, struct err *err)
+{
+    char text[128];
+    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what,
+                   strerror_r(why, text, sizeof text));
+}
+
+/* gnuplot with its ends: the script from in, the picture to out, its complaints to told. */
+static int start_gnuplot(int in, int out, int told, pid_t *pid)
+{
+    char *const argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t usual;
+    (void)posix_spawn_file_actions_init(&files);
+    (void)posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&files, told, STDERR_FILENO);
+    (void)posix_spawnattr_init(&how);
+    (void)sigemptyset(&usual);
+    (void)sigaddset(&usual, SIGPIPE);
+    (void)posix_spawnattr_setsigdefault(&how, &usual);
+    (void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    const int failed = posix_spawnp(pid, argv[0], &files, &how, argv, environ);
+    (void)posix_spawnattr_destroy(&how);
+    (void)posix_spawn_file_actions_destroy(&files);
+    return failed;
+}
+
+/* What it said before it gave up: its first line with a word in it. */
+static void read_complaint(FILE *told, char *text, size_t text_bytes)
+{
+    text[0] = '\0';
+    rewind(told);
+    while (fgets(text, (int)text_bytes, told)) {
+        text[strcspn(text, "\r\n")] = '\0';
+        if (strpbrk(text, "abcdefghijklmnopqrstuvwxyz")) {
+            return;
+        }
+    }
+}
+
+static enum status feed(const struct dynamics_plot *plot, int script, pid_t pid, FILE *told,
+                        struct err *err)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    int ended = 0;
+    FILE *to = fdopen(script, "w");
+    if (!to) {
+        (void)close(script);
+    } else {
+        /* A gnuplot that ends early is seen by its exit status. */
+        (void)sigaction(SIGPIPE, &ignore, &before);
+        write_script(to, plot);
+        (void)fclose(to);
+        (void)sigaction(SIGPIPE, &before, NULL);
+    }
+    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
+    }
+    if (to && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
+        return STATUS_OK;
+    }
+    char text[120];
+    read_complaint(told, text, sizeof text);
+    return err_set(err, STATUS_E_IO, "gnuplot", 0, 0, "could not draw: %s",
+                   text[0] ? text : "it ended early");
+}
+
+static enum status draw_to(const struct dynamics_plot *plot, int out, FILE *told,
+                           struct err *err)
+{
+    int ends[2];
+    pid_t pid = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return refuse("gnuplot", "no pipe", errno, err);
+    }
+    const int failed = start_gnuplot(ends[0], out, fileno(told), &pid);
+    (void)close(ends[0]);
+    if (failed != 0) {
+        (void)close(ends[1]);
+        return failed == ENOENT
+                   ? err_set(err, STATUS_E_IO, "gnuplot", 0, 0,
+                             "not found: a picture needs it (Debian package gnuplot-nox)")
+                   : refuse("gnuplot", "cannot start", failed, err);
+    }
+    return feed(plot, ends[1], pid, told, err);
+}
+
+enum status dynamics_plot_draw(const struct dynamics_plot *plot, const char *path,
+                               struct err *err)
+{
+    const int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out < 0) {
+        return refuse(path, "cannot write", errno, err);
+    }
+    FILE *told = tmpfile();
+    enum status st =
+        told ? draw_to(plot, out, told, err) : refuse(path, "no temporary file", errno, err);
+    struct stat kind;
+    if (st != STATUS_OK && fstat(out, &kind) == 0 && S_ISREG(kind.st_mode)) {
+        (void)unlink(path);
+    }
+    if (close(out) != 0 && st == STATUS_OK) {
+        st = refuse(path, "cannot write", errno, err);
+    }
+    if (told) {
+        (void)fclose(told);
+    }
+    return st;
+}
