@@ -9,6 +9,7 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/lag_products.h"
+#include "identification/motion_time.h"
 #include "identification/output_error.h"
 #include "identification/simulation.h"
 #include "identification/trajectory.h"
@@ -137,38 +138,12 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
     return well;
 }
 
-/* Sum of products of x with itself so many samples earlier, in one run, about its mean. */
-static double products(const struct data_set *set, const double *x, double mean, size_t lag)
-{
-    double sum = 0.0;
-    for (size_t run = 0; run < set->run_count; run++) {
-        for (size_t k = set->run_start[run] + 1 + lag; k < set->run_start[run + 1]; k++) {
-            sum += (x[k] - mean) * (x[k - lag] - mean);
-        }
-    }
-    return sum;
-}
-
-/* Within which time the fastest axis changes: half of its autocorrelation is gone. Found
- * between powers of two, which suffices for a size. */
+/* NaN where nothing moves. */
 static double motion_s(const struct data_set *set)
 {
-    double quickest = INFINITY;
-    for (size_t a = 0; a < set->axes; a++) {
-        const double *nu = set->nu[a];
-        const double mean = mean_of(nu, set->n);
-        const double power =
-            products(set, nu, mean, 0) - (double)set->n * set->noise_sd[a] * set->noise_sd[a];
-        size_t lag = 1;
-        if (!(power > 0.0)) {
-            continue;
-        }
-        while (lag < set->n && products(set, nu, mean, lag) >= 0.5 * power) {
-            lag *= 2;
-        }
-        quickest = fmin(quickest, 0.75 * set->dt_s * (double)lag);
-    }
-    return isfinite(quickest) ? quickest : (double)NAN;
+    const double all_s = (double)set->n * set->dt_s;
+    const double motion = motion_time_s(set, all_s);
+    return motion < all_s ? motion : (double)NAN;
 }
 
 enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,

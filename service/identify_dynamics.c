@@ -194,8 +194,12 @@ static enum status fit_and_check(const struct identify_request *request,
         load(result, request, request->files, request->file_count, &result->own, err);
     st = st == STATUS_OK ? fit(request, method, result, err) : st;
     st = st == STATUS_OK ? check(request, result, err) : st;
-    result->options.go_on = NULL;
-    result->options.context = NULL;
+    if (st == STATUS_OK) {
+        result->options.go_on = NULL;
+        result->options.context = NULL;
+        /* What was left to the recording, as it was chosen. */
+        result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
+    }
     return st;
 }
 

@@ -27,6 +27,7 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct model *mode
 void dynamics_report_comparison(struct json_writer *w, const struct model *model, size_t p,
                                 const struct dynamics_current *current,
                                 const struct dynamics_comparison *comparison);
+/* Members again. */
 void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);
 
 #endif
