@@ -29,6 +29,7 @@ deps_to_test='
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)
     graphviz            the state diagrams are read back
+    gnuplot-nox         draws what identify simulates
     prometheus          promtool reads /metrics back
 '
 
