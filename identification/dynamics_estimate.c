@@ -20,6 +20,11 @@ static const double DELAY_ERRORS = 5.0;
 enum { ITERATIONS_MAX = 100 };
 /* A model that explains less of some axis is wrong, not disturbed. */
 static const double R2_MIN = 0.5;
+/* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
+ * biased then, that of output error is not. */
+static const double NEARLY_WHITE = 0.1;
+static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
+static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
 /* A value that fits worse by less than this in -2 log likelihood is as good: 95 %. */
 static const double CHI2_95 = 3.84;
 
@@ -44,6 +49,17 @@ static double delay_max_s(const struct data_set *set, const struct dynamics_opti
     return fmin(periods_s, DELAY_RUN_SHARE * run_s);
 }
 
+/* An exact zero is what counters and simulators at rest give, noise does not. */
+static bool stands_still(const struct data_set *set, size_t k)
+{
+    for (size_t i = 0; i < set->axes; i++) {
+        if (fabs(set->nu[i][k]) > 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Who is asked before an iteration, and of which method. */
 struct stage {
     const struct dynamics_options *options;
@@ -62,6 +78,9 @@ static void set_search(const struct model *model, const struct data_set *set,
     const struct dynamics_options *options = stage->options;
     output_error_defaults(model, search);
     search->with_biases = options->biases;
+    for (size_t r = 0; r < set->run_count; r++) {
+        search->at_rest[r] = options->from_rest || stands_still(set, set->run_start[r]);
+    }
     search->delay_s_max = delay_max_s(set, options);
     search->delay_s_min = -EARLY_SHARE * search->delay_s_max;
     search->fit_delay = search->delay_s_max > 0.0;
@@ -118,11 +137,16 @@ static enum status search_twice(const struct model *model, const struct data_set
     const struct output_error_options wide = *search;
     enum status st = output_error_fit(model, set, start->theta, search, NULL, fit, report);
     if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !is_whole(fit) ||
-        !isfinite(fit->delay_s) || report->delay_at_bound) {
+        !search->fit_delay || report->delay_at_bound) {
         return st;
     }
-    const double se_s = fmax(fit->delay_se_s, report->delay_se_hac_s);
-    narrow(fit, fmax(DELAY_ERRORS * se_s, EARLY_SHARE * set->dt_s), search);
+    const bool found = isfinite(fit->delay_s);
+    if (found) {
+        const double se_s = fmax(fit->delay_se_s, report->delay_se_hac_s);
+        narrow(fit, fmax(DELAY_ERRORS * se_s, EARLY_SHARE * set->dt_s), search);
+    } else {
+        search->fit_delay = false;
+    }
     st = output_error_fit(model, set, fit->theta, search, NULL, &near, &second);
     const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
     if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
@@ -130,6 +154,11 @@ static enum status search_twice(const struct model *model, const struct data_set
         second.evaluations += report->evaluations;
         *fit = near;
         *report = second;
+        if (!found) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "efforts do not change inside the runs, which leaves the delay "
+                            "open: it counts as none");
+        }
     } else {
         *search = wide;
     }
@@ -220,6 +249,17 @@ static enum status keep_positive(const struct model *model, const struct data_se
     return STATUS_OK;
 }
 
+/* Whether a parameter that must be positive is not, beyond its error. */
+static bool is_reversed(const struct model *model, const struct dynamics_fit *start)
+{
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (model->parameters[i].sign == MODEL_POSITIVE && start->hi[i] < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
  * start and says why; fit->method tells. */
 static enum status simulate(const struct model *model, const struct data_set *set,
@@ -235,6 +275,14 @@ static enum status simulate(const struct model *model, const struct data_set *se
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "output_error needs a start for every parameter: values are those of "
                         "%s",
+                        dynamics_method_name(start->method));
+        return STATUS_OK;
+    }
+    if (is_reversed(model, start)) {
+        *fit = *start;
+        dynamics_reason(fit, DYNAMICS_FAIL,
+                        "output_error has no start with the signs of a robot: values are those "
+                        "of %s",
                         dynamics_method_name(start->method));
         return STATUS_OK;
     }
@@ -268,10 +316,10 @@ static enum status simulate(const struct model *model, const struct data_set *se
  * pem cannot be computed. */
 static enum status predict(const struct model *model, const struct data_set *set,
                            const struct dynamics_options *options,
-                           const struct dynamics_fit *from, struct dynamics_fit *fit)
+                           const struct dynamics_fit *from, struct dynamics_fit *fit,
+                           struct prediction_error_report *report)
 {
     struct output_error_options search;
-    struct prediction_error_report report;
     struct stage stage = {options, DYNAMICS_PEM};
     if (from->stop != DYNAMICS_STOP_CONVERGED || !is_whole(from)) {
         *fit = *from;
@@ -281,11 +329,13 @@ static enum status predict(const struct model *model, const struct data_set *set
         return STATUS_OK;
     }
     set_search(model, set, &stage, &search);
-    if (isfinite(from->delay_s)) {
+    if (!isfinite(from->delay_s)) {
+        search.fit_delay = false;
+    } else {
         narrow(from, fmax(2.0 * DELAY_ERRORS * from->delay_se_s, 2.0 * set->dt_s), &search);
     }
     const enum status st =
-        prediction_error_fit(model, set, from->theta, &search, NULL, fit, &report);
+        prediction_error_fit(model, set, from->theta, &search, NULL, fit, report);
     if (st == STATUS_E_MATH) {
         *fit = *from;
         dynamics_reason(fit, DYNAMICS_FAIL,
@@ -305,6 +355,7 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     struct output_error_report report;
+    struct prediction_error_report pem;
     struct dynamics_fit start;
     struct dynamics_fit simulated;
     if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
@@ -316,7 +367,7 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
         *fit = st == STATUS_OK ? simulated : *fit;
         return st;
     }
-    return predict(model, set, options, &simulated, fit);
+    return predict(model, set, options, &simulated, fit, &pem);
 }
 
 static bool explains(const struct model *model, const struct output_error_report *report)
@@ -328,71 +379,133 @@ static bool explains(const struct model *model, const struct output_error_report
     return well;
 }
 
-/* Whether pem is to be taken; if not, why. A physical parameter at zero says that its noise is
- * not what disturbs this robot. */
-static bool is_better(const struct model *model, const struct dynamics_fit *simulated,
-                      const struct dynamics_fit *predicted, char doubt[DYNAMICS_TEXT_MAX])
+/* The two fits that auto has to choose from. */
+struct contest {
+    const struct model *model;
+    const struct data_set *set;
+    struct dynamics_fit simulated, predicted;
+    struct output_error_report oe;
+    struct prediction_error_report pem;
+};
+
+/* Physical parameters at zero, or further from output error than its robust errors allow: that
+ * one has no bias whatever disturbs the robot (Hausman's test, parameter by parameter). */
+static bool doubt_values(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
 {
-    if (predicted->method != DYNAMICS_PEM) {
-        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be computed");
-        return false;
-    }
-    if (predicted->stop == DYNAMICS_STOP_CANCELLED) {
-        return true;
-    }
-    if (predicted->stop != DYNAMICS_STOP_CONVERGED) {
-        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "did not find an end: %s",
-                       dynamics_stop_name(predicted->stop));
-        return false;
-    }
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        if (model->parameters[i].sign != MODEL_ANY && simulated->theta[i] > 0.0 &&
-            !(predicted->theta[i] > 0.0)) {
-            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "takes %s to zero",
-                           model->parameters[i].name);
-            return false;
+    for (size_t i = 0; i < c->simulated.p; i++) {
+        const double shift = c->predicted.theta[i] - c->simulated.theta[i];
+        const double se = fmax(c->simulated.se[i], c->simulated.se_hac[i]);
+        char name[64];
+        (void)dynamics_parameter_name(c->model, i, name, sizeof name);
+        if (i < c->model->parameter_count && c->model->parameters[i].sign != MODEL_ANY &&
+            c->simulated.theta[i] > 0.0 && !(c->predicted.theta[i] > 0.0)) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "takes %s to zero", name);
+            return true;
+        }
+        if (fabs(shift) > HAUSMAN_MAX * se) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "moves %s by %.1f of these errors", name,
+                           shift / se);
+            return true;
         }
     }
-    return true;
+    return false;
+}
+
+static bool doubt_axes(const struct contest *c, const struct output_error_report *other,
+                       char doubt[DYNAMICS_TEXT_MAX])
+{
+    for (size_t i = 0; i < c->model->axis_count; i++) {
+        const char *name = c->model->axes[i].velocity;
+        const double correlation = c->pem.axis[i].correlation;
+        if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX,
+                           "leaves innovations of %s as far from white as %.2f", name,
+                           correlation);
+            return true;
+        }
+        if (!(other->axis[i].rmse <= WORSE_RATIO * c->oe.axis[i].rmse)) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "simulates %s %.1f times worse", name,
+                           other->axis[i].rmse / c->oe.axis[i].rmse);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What speaks against pem although it found an end: that what disturbs this robot is not of the
+ * kind that pem knows. */
+static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+{
+    struct output_error_report other;
+    const double delay_s = isfinite(c->predicted.delay_s) ? c->predicted.delay_s : 0.0;
+    if (doubt_values(c, doubt)) {
+        return STATUS_OK;
+    }
+    const enum status st =
+        is_whole(&c->predicted)
+            ? output_error_validate(c->model, c->set, c->predicted.theta,
+                                    c->predicted.bias_count > 0, delay_s, NULL, &other)
+            : STATUS_E_MATH;
+    if (st != STATUS_OK) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be simulated");
+        return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    }
+    (void)doubt_axes(c, &other, doubt);
+    return STATUS_OK;
+}
+
+/* Why pem is not to be taken; empty when it is. */
+static enum status compare(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+{
+    doubt[0] = '\0';
+    if (c->predicted.method != DYNAMICS_PEM) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be computed");
+    } else if (c->predicted.stop != DYNAMICS_STOP_CONVERGED &&
+               c->predicted.stop != DYNAMICS_STOP_CANCELLED) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "did not find an end: %s",
+                       dynamics_stop_name(c->predicted.stop));
+    } else if (c->predicted.stop == DYNAMICS_STOP_CONVERGED) {
+        return find_doubt(c, doubt);
+    }
+    return STATUS_OK;
 }
 
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
                                    const struct dynamics_options *options,
                                    struct dynamics_fit *fit)
 {
-    struct output_error_report report;
+    struct contest c = {.model = model, .set = set};
     struct dynamics_fit weak;
-    struct dynamics_fit simulated;
-    struct dynamics_fit predicted;
-    enum status st = simulate(model, set, options, &weak, &simulated, &report);
+    char doubt[DYNAMICS_TEXT_MAX] = "would need a model that explains more";
+    enum status st = simulate(model, set, options, &weak, &c.simulated, &c.oe);
     if (st != STATUS_OK) {
         return st;
     }
-    if (simulated.method != DYNAMICS_OUTPUT_ERROR || simulated.stop == DYNAMICS_STOP_DIVERGED) {
+    if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
+        c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
         *fit = weak;
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "auto chose %s: the model cannot be simulated over the recording",
                         dynamics_method_name(weak.method));
         return STATUS_OK;
     }
-    if (simulated.stop == DYNAMICS_STOP_CANCELLED) {
-        *fit = simulated;
+    *fit = c.simulated;
+    if (c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
         return STATUS_OK;
     }
-    *fit = simulated;
-    if (report.white) {
+    if (c.oe.white) {
         dynamics_reason(fit, DYNAMICS_PASS, "auto chose output_error: what it leaves is white");
         return STATUS_OK;
     }
-    char doubt[DYNAMICS_TEXT_MAX] = "would need a model that explains more";
-    if (simulated.stop == DYNAMICS_STOP_CONVERGED && is_whole(&simulated) &&
-        explains(model, &report)) {
-        st = predict(model, set, options, &simulated, &predicted);
+    if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && is_whole(&c.simulated) &&
+        explains(model, &c.oe)) {
+        st = predict(model, set, options, &c.simulated, &c.predicted, &c.pem);
+        st = st == STATUS_OK ? compare(&c, doubt) : st;
         if (st != STATUS_OK) {
             return st;
         }
-        if (is_better(model, &simulated, &predicted, doubt)) {
-            *fit = predicted;
+        if (doubt[0] == '\0') {
+            *fit = c.predicted;
             dynamics_reason(fit, DYNAMICS_PASS,
                             "auto chose pem: what output_error leaves is not white");
             return STATUS_OK;

@@ -159,6 +159,83 @@ static void test_delay_loss(void)
     CHECK_INT("not sought", fit.rows, 600);
 }
 
+/* One command a run, from rest: nothing tells a delay, and nothing need be left out for it. */
+static void test_steps_from_rest(void)
+{
+    const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 1000};
+    struct data_set set = drive(&motor);
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    for (size_t r = 0; r < motor.runs; r++) {
+        y[set.run_start[r]] = 0.0;
+    }
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    CHECK_INT("steps", fit.method, DYNAMICS_OUTPUT_ERROR);
+    check_fit("steps", &motor, &fit);
+    CHECK("steps", isnan(fit.delay_s) && says(&fit, "leaves the delay open"));
+    CHECK_INT("steps", fit.rows, set.n);
+    CHECK_INT("steps", fit.verdict, DYNAMICS_PASS);
+    const double known_se = fit.se[0];
+    for (size_t r = 0; r < motor.runs; r++) {
+        CHECK_NEAR("at rest", fit.initial[r][0], 0.0, 0.0, 0.0);
+        y[set.run_start[r]] = 1e-9;
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    check_fit("in motion", &motor, &fit);
+    CHECK("in motion", fit.se[0] > 1.1 * known_se);
+}
+
+/* What is measured against the effort has no start with the signs of a robot. */
+static void test_reversed(void)
+{
+    const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.5, 6, 100, 50};
+    const struct data_set set = drive(&motor);
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    for (size_t k = 0; k < set.n; k++) {
+        y[k] = -y[k];
+    }
+    for (int method = DYNAMICS_OUTPUT_ERROR; method <= DYNAMICS_METHOD_COUNT; method++) {
+        const enum status st =
+            method == DYNAMICS_METHOD_COUNT
+                ? dynamics_estimate_auto(&first_order_model, &set, &options, &fit)
+                : dynamics_estimate(&first_order_model, &set, (enum dynamics_method)method,
+                                    &options, &fit);
+        CHECK_INT("reversed", st, STATUS_OK);
+        CHECK_INT("reversed", fit.method, DYNAMICS_WEAK_IV);
+        CHECK_INT("reversed", fit.verdict, DYNAMICS_FAIL);
+        CHECK("reversed", says(&fit, "check signs"));
+    }
+}
+
+/* A sensor whose error drifts: prediction error takes it for forces, output error stays right
+ * and is what auto keeps. */
+static void test_drifting_sensor(void)
+{
+    const struct drive motor = {0.01, 0.2, 1.6, 0.0, 0.0, 2, 3000, 80};
+    const struct data_set set = drive(&motor);
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    uint64_t state = 17;
+    double error = 0.0;
+    double before = 0.0;
+    for (size_t k = 0; k < set.n; k++) {
+        const double drawn = usv_normal(&state);
+        error = 0.98 * error + 0.3 * (drawn + 0.9 * before);
+        before = drawn;
+        y[k] += error;
+    }
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    CHECK_INT("drift", fit.method, DYNAMICS_OUTPUT_ERROR);
+    CHECK("drift", says(&fit, "with robust errors"));
+    CHECK_NEAR("drift", fit.theta[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
+    CHECK_NEAR("drift", fit.theta[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
+}
+
 static void test_motion_time(void)
 {
     struct drive d = {0.01, 0.2, 1.0, 0.0, 0.0, 1, 4000, 100};
@@ -242,6 +319,9 @@ int main(void)
     CU_pSuite suite = CU_add_suite("dynamics_start", NULL, NULL);
     CU_add_test(suite, "windows", test_windows);
     CU_add_test(suite, "delay loss", test_delay_loss);
+    CU_add_test(suite, "steps from rest", test_steps_from_rest);
+    CU_add_test(suite, "reversed", test_reversed);
+    CU_add_test(suite, "drifting sensor", test_drifting_sensor);
     CU_add_test(suite, "motion time", test_motion_time);
     CU_add_test(suite, "failed decomposition", test_failed_decomposition);
     CU_add_test(suite, "no memory", test_no_memory);
