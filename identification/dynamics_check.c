@@ -23,6 +23,8 @@ static const double SIGNAL_RATIO = 5.0;
 /* Variance explained by simulation: below the first a fit is poor, below the second useless. */
 static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
+/* Of a velocity's mean: one that varies by less is nearly constant. */
+static const double STEADY_RATIO = 0.35;
 
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
@@ -337,6 +339,20 @@ static void judge_card(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+/* Variance is little where a velocity stays about the same, and a share of little says little.
+ */
+static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis,
+                         const struct data_channel *nu)
+{
+    if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "%s hardly changes: it stays around %.3g and varies by %.2g",
+                        axis->velocity, nu->mean, nu->sd);
+        dynamics_advise(fit, "let %s step between rest and several values, in both directions",
+                        axis->effort);
+    }
+}
+
 static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
                          const struct dynamics_check *check, const struct data_card *card)
 {
@@ -351,6 +367,7 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
                             "simulated over %s, the model explains %.0f %% of the variance of "
                             "%s",
                             what, fmax(0.0, 100.0 * r2), model->axes[a].velocity);
+            judge_steady(fit, &model->axes[a], &card->nu[a]);
             dynamics_advise(fit,
                             "%s: look for %sefforts that are commanded and not measured, or "
                             "for forces from outside (current, wind, slope)",

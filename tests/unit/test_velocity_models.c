@@ -2,6 +2,7 @@
  * motors it is made of; first_order against its closed solutions. */
 #include "tests/support/check.h"
 
+#include "identification/dynamics_check.h"
 #include "identification/output_error.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
@@ -261,6 +262,27 @@ static void test_begins_at_rest(void)
     CHECK_INT("held", fit.rank, 2);
 }
 
+/* A poor fit of a velocity that hardly changes says so; one of a velocity that does, not. */
+static void test_steady_velocity(void)
+{
+    static const struct dynamics_limits limits;
+    static const double means[] = {0.06, -0.06, 0.0, 0.03};
+    for (size_t i = 0; i < COUNT(means); i++) {
+        struct dynamics_fit fit;
+        struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+        struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
+        card.nu[0] = (struct data_channel){
+            .min = -0.1, .max = 0.1, .mean = means[i], .sd = 0.016, .signal_ratio = 100.0};
+        own.axis[0].run.r2 = 0.4;
+        dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
+        dynamics_check_judge(&fit, &first_order_model, &card, &limits, &own, NULL);
+        CHECK_INT("poor", fit.verdict, DYNAMICS_MARGINAL);
+        CHECK_INT("steady", fit.reason_count, i < 2 ? 2 : 1);
+        CHECK_INT("advice", strncmp(fit.advice[0], "let command step between rest", 29) == 0,
+                  i < 2);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -274,5 +296,6 @@ int main(void)
     CU_add_test(suite, "dead band holds", test_dead_band_holds);
     CU_add_test(suite, "dead band of nothing", test_dead_band_of_nothing);
     CU_add_test(suite, "begins at rest", test_begins_at_rest);
+    CU_add_test(suite, "steady velocity", test_steady_velocity);
     return check_run();
 }
