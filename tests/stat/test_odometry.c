@@ -1,0 +1,127 @@
+/* Wheel radii, track and mounting on known truth: bias, spread and coverage over many draws of
+ * noise and slip. Prints the table of docs/model/odometry.md. TANDEM_RUNS sets the number of
+ * draws (default 25; 1000 are those of the page). */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "tests/support/odometry_truth.h"
+
+enum { RUNS_DEFAULT = 25 };
+
+static struct odometry_record record;
+static unsigned seed;
+static size_t runs;
+
+struct outcome {
+    double error[ODOMETRY_P], error2[ODOMETRY_P], inside[ODOMETRY_P], white[ODOMETRY_P];
+    double noise_m, noise_rad, slip_m, slip_rad, pass;
+};
+
+static void draw(const struct odometry_world *world, size_t parts, uint64_t *state,
+                 struct outcome *sum)
+{
+    static const double starts[2][3] = {{1.0, -2.0, 0.7}, {-0.5, 0.3, -2.9}};
+    struct odometry_set set;
+    struct odometry_card card;
+    struct odometry_fit fit;
+    record.n = 0;
+    struct odometry_raw raw = {.part_count = parts};
+    size_t at[3] = {0};
+    for (size_t part = 0; part < parts; part++) {
+        odometry_drive(&record, odometry_path, COUNT(odometry_path), world, starts[part],
+                       state);
+        at[part + 1] = record.n;
+    }
+    raw = odometry_record_raw(&record);
+    raw.part_count = parts;
+    memcpy(raw.part_start, at, sizeof at);
+    CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, &set, &card, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
+    odometry_set_free(&set);
+    CHECK("converged", fit.converged);
+    sum->pass += fit.verdict == ODOMETRY_PASS ? 1.0 : 0.0;
+    sum->noise_m += fit.noise_m;
+    sum->noise_rad += fit.noise_rad;
+    sum->slip_m += fit.slip_m;
+    sum->slip_rad += fit.slip_rad;
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        const double e = fit.theta[i] - odometry_truth[i];
+        sum->error[i] += e;
+        sum->error2[i] += e * e;
+        sum->inside[i] += fit.lo[i] <= odometry_truth[i] && odometry_truth[i] <= fit.hi[i];
+        sum->white[i] += fabs(e) <= 1.959964 * fit.se_white[i];
+    }
+}
+
+static double percent(double share)
+{
+    return 100.0 * share / (double)runs;
+}
+
+/* The levels are for many draws; fewer wander by some standard errors more. */
+static void test_world(const char *row, const struct odometry_world *world, size_t parts)
+{
+    const double n = (double)runs;
+    struct outcome o = {.pass = 0.0};
+    uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
+    for (size_t run = 0; run < runs; run++) {
+        draw(world, parts, &state, &o);
+    }
+    (void)printf("\n%s, %zu draws: PASS %.0f %%, noise %.2g m %.2g rad, slip %.2g m %.2g rad\n",
+                 row, runs, percent(o.pass), o.noise_m / n, o.noise_rad / n, o.slip_m / n,
+                 o.slip_rad / n);
+    (void)printf("%-18s %9s %9s %11s %11s\n", "", "bias", "rmse", "coverage %", "if white %");
+    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
+        const double rmse = sqrt(o.error2[i] / n);
+        const double slack = 300.0 * sqrt(0.95 * 0.05 / n);
+        (void)printf("%-18s %9.2g %9.2g %11.1f %11.1f\n", odometry_parameter_name(i),
+                     o.error[i] / n, rmse, percent(o.inside[i]), percent(o.white[i]));
+        CHECK_NEAR(row, o.error[i] / n, 0.0, 0.0, rmse * (0.1 + 3.0 / sqrt(n)));
+        CHECK_NEAR(row, fmin(percent(o.inside[i]), 90.0), 90.0, 0.0, slack);
+    }
+}
+
+static void test_noise(void)
+{
+    const struct odometry_world world = {.noise_m = 0.003, .noise_rad = 0.003, .dt_s = 0.0625};
+    test_world("noise alone", &world, 1);
+}
+
+static void test_slip(void)
+{
+    const struct odometry_world world = {.noise_m = 0.002,
+                                         .noise_rad = 0.002,
+                                         .slip_m = 0.005,
+                                         .slip_rad = 0.02,
+                                         .dt_s = 0.0625};
+    test_world("slip", &world, 1);
+    test_world("slip, two runs", &world, 2);
+}
+
+static void test_both(void)
+{
+    const struct odometry_world world = {.noise_m = 0.012,
+                                         .noise_rad = 0.014,
+                                         .slip_m = 0.02,
+                                         .slip_rad = 0.015,
+                                         .dt_s = 0.0625};
+    test_world("much of both", &world, 1);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    const char *text = getenv("TANDEM_RUNS");
+    runs = text && *text ? strtoul(text, NULL, 10) : RUNS_DEFAULT;
+    runs = runs > 0 ? runs : RUNS_DEFAULT;
+    seed = check_seed(1);
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("odometry", NULL, NULL);
+    CU_add_test(suite, "noise", test_noise);
+    CU_add_test(suite, "slip", test_slip);
+    CU_add_test(suite, "both", test_both);
+    return check_run();
+}

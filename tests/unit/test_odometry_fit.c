@@ -1,0 +1,507 @@
+/* Odometry: what is made of rows, sensitivities, what paths leave open, wrong columns and
+ * units, poses that jump, parameters used as a model, wrong calls and memory that runs out. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/odometry_parts.h"
+#include "tests/support/gsl_memory.h"
+#include "tests/support/odometry_truth.h"
+#include "twin/models/odometry.h"
+
+static struct odometry_record record;
+static const struct odometry_world quiet = {
+    .noise_m = 5e-4, .noise_rad = 5e-4, .slip_m = 2e-4, .slip_rad = 2e-4, .dt_s = 0.0625};
+static const double origin[3] = {1.0, -2.0, 0.7};
+
+static void drive(const struct odometry_leg *legs, size_t count,
+                  const struct odometry_world *world)
+{
+    uint64_t state = 11;
+    record.n = 0;
+    odometry_drive(&record, legs, count, world, origin, &state);
+}
+
+static void drive_path(const struct odometry_world *world)
+{
+    drive(odometry_path, COUNT(odometry_path), world);
+}
+
+static enum status make(struct odometry_set *set, struct odometry_card *card, struct err *err)
+{
+    const struct odometry_raw raw = odometry_record_raw(&record);
+    return odometry_set_make(&raw, set, card, err);
+}
+
+static struct odometry_fit fit_record(struct odometry_card *card)
+{
+    struct odometry_set set;
+    struct odometry_fit fit;
+    CU_ASSERT_EQUAL_FATAL(make(&set, card, NULL), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, card, &fit), STATUS_OK);
+    odometry_set_free(&set);
+    return fit;
+}
+
+static bool says(const struct odometry_fit *fit, const char *text)
+{
+    for (size_t k = 0; k < fit->reason_count; k++) {
+        if (strstr(fit->reasons[k], text)) {
+            return true;
+        }
+    }
+    for (size_t k = 0; k < fit->advice_count; k++) {
+        if (strstr(fit->advice[k], text)) {
+            return true;
+        }
+    }
+    (void)printf("no '%s'\n", text);
+    return false;
+}
+
+static void check_truth(const char *row, const struct odometry_fit *fit, double tolerance)
+{
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        CHECK_NEAR(row, fit->theta[i], odometry_truth[i], 0.0, tolerance);
+        CHECK(row, fit->identifiable[i]);
+        CHECK(row, fit->lo[i] < fit->theta[i] && fit->theta[i] < fit->hi[i]);
+    }
+}
+
+/* Rows that are not as they should be, counted. */
+static void test_card(void)
+{
+    struct odometry_card card;
+    struct odometry_set set;
+    drive_path(&quiet);
+    const size_t n = record.n;
+    record.t[100] = record.t[99];                /* repeated */
+    record.t[201] = record.t[199] - 0.5;         /* back, */
+    record.t[202] = record.t[199] - 0.25;        /* and not yet there */
+    record.left[300] = nan("");                  /* no wheel */
+    record.x[400] = record.theta[401] = nan(""); /* no pose */
+    record.x[500] = record.x[499];               /* the last one again */
+    record.y[500] = record.y[499];
+    record.theta[500] = record.theta[499];
+    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+    CHECK_INT("card", card.rows, n);
+    CHECK_INT("card", card.duplicates, 1);
+    CHECK_INT("card", card.back_steps, 1);
+    CHECK_INT("card", card.back_rows, 2);
+    CHECK_INT("card", card.incomplete, 1);
+    CHECK_INT("card", card.pose_missing, 2);
+    CHECK_INT("card", card.stale, 1);
+    CHECK_INT("card", card.used, n - 4);
+    CHECK_INT("card", card.poses, n - 7);
+    CHECK_INT("card", card.runs, 1);
+    CHECK_INT("card", card.cuts, 0);
+    CHECK_NEAR("card", card.rate_hz, 16.0, 1e-9, 0.0);
+    CHECK_INT("card", set.poses, card.poses);
+    for (size_t k = 1; k < set.n; k++) {
+        CHECK("heading", !(fabs(set.theta_rad[k] - set.theta_rad[k - 1]) > 1.0));
+    }
+    odometry_set_free(&set);
+    odometry_set_free(&set);
+    odometry_set_free(NULL);
+}
+
+/* Where the path is unknown, another begins; the fit goes on as if nothing had happened. */
+static void test_cuts(void)
+{
+    struct odometry_card card;
+    drive_path(&quiet);
+    for (size_t k = 300; k < record.n; k++) {
+        record.left[k] -= 40.0; /* a counter that starts again */
+        record.right[k] += 25.0;
+    }
+    for (size_t k = 600; k < record.n; k++) {
+        record.t[k] += 30.0; /* time without rows, and a turn in it */
+        record.left[k] += 9.0;
+    }
+    for (size_t k = 640; k < 645; k++) {
+        record.t[k] += 1e-4; /* a little uneven */
+    }
+    const struct odometry_fit fit = fit_record(&card);
+    CHECK_INT("cuts", card.cuts, 2);
+    CHECK_INT("cuts", card.wheel_jumps, 1);
+    CHECK_INT("cuts", card.gaps, 1);
+    CHECK_INT("cuts", fit.runs, 3);
+    CHECK("cuts", says(&fit, "cut 2 times"));
+    check_truth("cuts", &fit, 0.004);
+    /* Pieces too short to be used. */
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.left[k] += 50.0 * floor((double)k / 7.0);
+    }
+    struct odometry_set set;
+    struct err err = {.code = STATUS_OK};
+    CHECK_INT("short", make(&set, &card, &err), STATUS_E_EMPTY);
+    CHECK_INT("short", card.short_rows, record.n);
+    CHECK("short", strstr(err.text, "no 8 poses in a row") != NULL);
+}
+
+static void test_refusals(void)
+{
+    struct odometry_card card;
+    struct odometry_set set;
+    struct err err = {.code = STATUS_OK};
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.theta[k] *= 57.29577951308232;
+    }
+    CHECK_INT("degrees", make(&set, &card, &err), STATUS_E_RANGE);
+    CHECK("degrees", strstr(err.text, "degrees?") != NULL);
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.t[k] *= 1e6;
+    }
+    err = (struct err){.code = STATUS_OK};
+    CHECK_INT("microseconds", make(&set, &card, &err), STATUS_E_RANGE);
+    CHECK("microseconds", strstr(err.text, "must be in seconds") != NULL);
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.y[k] = nan("");
+    }
+    err = (struct err){.code = STATUS_OK};
+    CHECK_INT("no pose", make(&set, &card, &err), STATUS_E_EMPTY);
+    record.n = 1;
+    err = (struct err){.code = STATUS_OK};
+    CHECK_INT("one row", make(&set, &card, &err), STATUS_E_EMPTY);
+    CHECK("one row", strstr(err.text, "a recording of many") != NULL);
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.t[k] = 3.0;
+    }
+    err = (struct err){.code = STATUS_OK};
+    CHECK_INT("time stands", make(&set, &card, &err), STATUS_E_EMPTY);
+    CHECK_INT("time stands", card.duplicates, record.n - 1);
+}
+
+static void walk_to(const struct odometry_set *set, const double x[ODOMETRY_COLUMNS],
+                    bool sensitive, struct odometry_walk *walk, struct odometry_point *point)
+{
+    memcpy(point->start[0], x, sizeof point->start[0]);
+    memcpy(point->theta, x + ODOMETRY_START, sizeof point->theta);
+    odometry_walk_begin(walk, set, 0, point, sensitive);
+    while (walk->row < 500) {
+        odometry_walk_next(walk);
+    }
+}
+
+static void test_sensitivities(void)
+{
+    struct odometry_card card;
+    struct odometry_set set;
+    struct odometry_point point;
+    struct odometry_walk walk;
+    struct odometry_walk up;
+    struct odometry_walk down;
+    double x[ODOMETRY_COLUMNS] = {1.0, -2.0, 0.7};
+    drive_path(&quiet);
+    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+    memcpy(x + ODOMETRY_START, odometry_truth, sizeof odometry_truth);
+    walk_to(&set, x, true, &walk, &point);
+    for (size_t j = 0; j < ODOMETRY_COLUMNS; j++) {
+        const double was = x[j];
+        const double h = 1e-6;
+        x[j] = was + h;
+        walk_to(&set, x, false, &up, &point);
+        x[j] = was - h;
+        walk_to(&set, x, false, &down, &point);
+        x[j] = was;
+        for (size_t i = 0; i < 3; i++) {
+            const double difference = (up.sensor[i] - down.sensor[i]) / (2.0 * h);
+            CHECK_NEAR("sensitivity", walk.sensor_by[i][j], difference, 1e-5, 1e-6);
+        }
+    }
+    odometry_set_free(&set);
+}
+
+static void test_truth(void)
+{
+    struct odometry_card card;
+    const struct odometry_world exact = {.dt_s = 0.02};
+    drive_path(&exact);
+    struct odometry_fit fit = fit_record(&card);
+    CHECK("exact", fit.converged);
+    /* The arc of a row is not quite the way, where speeds change. */
+    check_truth("exact", &fit, 2e-4);
+    drive_path(&quiet);
+    fit = fit_record(&card);
+    check_truth("quiet", &fit, 0.002);
+    CHECK_INT("quiet", fit.verdict, ODOMETRY_PASS);
+    CHECK_INT("quiet", fit.rank, ODOMETRY_P);
+    CHECK_NEAR("quiet", fit.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 2e-3, 0.0);
+    CHECK_NEAR("quiet", fit.combinations[ODOMETRY_TURN_LEFT].value, 0.0795 / 0.412, 2e-3, 0.0);
+    CHECK_NEAR("quiet", fit.own.start[0][0], origin[0], 0.0, 0.01);
+    CHECK_NEAR("quiet", fit.own.start[0][2], origin[2], 0.0, 0.01);
+    /* The same again, to the byte. */
+    const struct odometry_fit again = fit_record(&card);
+    CHECK_INT("again", memcmp(&fit, &again, sizeof fit), 0);
+    /* Wheels sampled four times as often as poses. */
+    for (size_t k = 0; k < record.n; k++) {
+        record.x[k] = k % 4 == 1 ? record.x[k] : nan("");
+    }
+    fit = fit_record(&card);
+    CHECK_INT("few poses", fit.n, record.n / 4);
+    check_truth("few poses", &fit, 0.004);
+}
+
+/* Poses on a grid of a centimetre and a degree. */
+static void test_quantised(void)
+{
+    struct odometry_card card;
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.x[k] = 0.01 * round(record.x[k] / 0.01);
+        record.y[k] = 0.01 * round(record.y[k] / 0.01);
+        record.theta[k] = 0.0175 * round(record.theta[k] / 0.0175);
+    }
+    const struct odometry_fit fit = fit_record(&card);
+    CHECK("quantised", card.stale > 0);
+    check_truth("quantised", &fit, 0.01);
+    CHECK_INT("quantised", fit.verdict, ODOMETRY_PASS);
+}
+
+static void test_jumps(void)
+{
+    struct odometry_card card;
+    drive_path(&quiet);
+    for (size_t k = 50; k < record.n; k += 40) {
+        record.x[k] += 3.0;
+        record.y[k] -= k % 80 < 40 ? 50.0 : 0.0;
+    }
+    record.theta[333] += 0.5;
+    const struct odometry_fit fit = fit_record(&card);
+    CHECK_INT("jumps", fit.outliers, 1 + (record.n - 50 + 39) / 40);
+    CHECK("jumps", says(&fit, "jump away and back"));
+    check_truth("jumps", &fit, 0.003);
+}
+
+/* What a path cannot show is not told. */
+static void test_open(void)
+{
+    static const struct odometry_leg straight[] = {{0.0, 0.0, 2.0}, {0.3, 0.0, 30.0}};
+    static const struct odometry_leg spot[] = {
+        {0.0, 0.0, 2.0}, {0.0, 0.6, 20.0}, {0.0, -0.6, 20.0}};
+    static const struct odometry_leg rest[] = {{0.0, 0.0, 30.0}};
+    static const struct odometry_leg left[] = {{0.3, 0.0, 10.0}, {0.3, 0.5, 40.0}};
+    struct odometry_card card;
+    drive(straight, COUNT(straight), &quiet);
+    struct odometry_fit fit = fit_record(&card);
+    CHECK_INT("straight", fit.verdict, ODOMETRY_FAIL);
+    CHECK("straight", !fit.identifiable[ODOMETRY_TRACK]);
+    CHECK("straight", !fit.identifiable[ODOMETRY_SENSOR_X]);
+    CHECK("straight", fit.identifiable[ODOMETRY_SENSOR_ALPHA]);
+    CHECK("straight", says(&fit, "drive a closed circle in both directions"));
+    CHECK_NEAR("straight", fit.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 5e-3, 0.0);
+    drive(spot, COUNT(spot), &quiet);
+    fit = fit_record(&card);
+    CHECK_INT("spot", fit.verdict, ODOMETRY_FAIL);
+    CHECK("spot", !fit.identifiable[ODOMETRY_RADIUS_RIGHT]);
+    CHECK("spot", !fit.identifiable[ODOMETRY_SENSOR_ALPHA]);
+    CHECK("spot", says(&fit, "drive several metres"));
+    drive(rest, COUNT(rest), &quiet);
+    fit = fit_record(&card);
+    CHECK_INT("rest", fit.verdict, ODOMETRY_FAIL);
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        CHECK("rest", !fit.identifiable[i]);
+    }
+    drive(left, COUNT(left), &quiet);
+    fit = fit_record(&card);
+    CHECK_INT("left only", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK("left only", says(&fit, "it turns to the left only"));
+    CHECK("left only", says(&fit, "in the other direction too"));
+}
+
+/* Columns and units that are not what they should be. */
+static void test_wrong(void)
+{
+    struct odometry_card card;
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.left[k] = -record.left[k];
+    }
+    struct odometry_fit fit = fit_record(&card);
+    CHECK_INT("mirrored", fit.verdict, ODOMETRY_FAIL);
+    CHECK("mirrored", says(&fit, "the left wheel is below zero"));
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        const double left = record.left[k];
+        record.left[k] = record.right[k];
+        record.right[k] = left;
+    }
+    fit = fit_record(&card);
+    CHECK_INT("exchanged", fit.verdict, ODOMETRY_FAIL);
+    CHECK("exchanged", says(&fit, "left and right wheel are exchanged"));
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.x[k] *= 1000.0;
+        record.y[k] *= 1000.0;
+    }
+    fit = fit_record(&card);
+    CHECK_INT("mm", fit.verdict, ODOMETRY_FAIL);
+    CHECK("mm", says(&fit, "units?"));
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.left[k] *= 57.29577951308232;
+        record.right[k] *= 57.29577951308232;
+    }
+    fit = fit_record(&card);
+    CHECK_INT("degrees", fit.verdict, ODOMETRY_FAIL);
+    CHECK("degrees", says(&fit, "units?"));
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.theta[k] = -record.theta[k];
+    }
+    fit = fit_record(&card);
+    CHECK_INT("clockwise", fit.verdict, ODOMETRY_FAIL);
+    drive_path(&quiet);
+    for (size_t k = 0; k < record.n; k++) {
+        record.left[k] *= 1.3;
+    }
+    fit = fit_record(&card);
+    CHECK_INT("unequal", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK("unequal", says(&fit, "the wheels differ"));
+}
+
+static void test_held_out(void)
+{
+    struct odometry_card card;
+    struct odometry_set set;
+    struct odometry_check check;
+    drive_path(&quiet);
+    struct odometry_fit fit = fit_record(&card);
+    CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+    CHECK_INT("own", odometry_check_run(&set, fit.theta, &check), STATUS_OK);
+    CHECK_NEAR("own", check.position_rmse_m, fit.own.position_rmse_m, 0.01, 0.0);
+    CHECK("own", check.position_r2 > 0.9999 && check.heading_r2 > 0.9999);
+    odometry_judge_held_out(&fit, &check);
+    CHECK_INT("own", fit.verdict, ODOMETRY_PASS);
+    double theta[ODOMETRY_P];
+    memcpy(theta, fit.theta, sizeof theta);
+    theta[ODOMETRY_RADIUS_LEFT] *= 1.05;
+    CHECK_INT("other", odometry_check_run(&set, theta, &check), STATUS_OK);
+    CHECK("other", check.position_rmse_m > 0.1);
+    odometry_judge_held_out(&fit, &check);
+    CHECK_INT("other", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK("other", says(&fit, "held-out paths are foretold"));
+    theta[ODOMETRY_TRACK] = 0.0;
+    CHECK_INT("no track", odometry_check_run(&set, theta, &check), STATUS_E_ARG);
+    theta[ODOMETRY_TRACK] = nan("");
+    CHECK_INT("no track", odometry_check_run(&set, theta, &check), STATUS_E_ARG);
+    odometry_set_free(&set);
+}
+
+static void test_model(void)
+{
+    struct odometry_model model;
+    double theta[ODOMETRY_P];
+    double v = 0.0;
+    double w = 0.0;
+    double right = 0.0;
+    double left = 0.0;
+    memcpy(theta, odometry_truth, sizeof theta);
+    CU_ASSERT_EQUAL_FATAL(odometry_model_set(theta, &model), STATUS_OK);
+    odometry_model_forward(&model, 3.0, 2.0, &v, &w);
+    CHECK_NEAR("forward", v, 0.5 * (3.0 * 0.081 + 2.0 * 0.0795), 1e-15, 0.0);
+    CHECK_NEAR("forward", w, (3.0 * 0.081 - 2.0 * 0.0795) / 0.412, 1e-15, 0.0);
+    odometry_model_inverse(&model, v, w, &right, &left);
+    CHECK_NEAR("inverse", right, 3.0, 1e-14, 0.0);
+    CHECK_NEAR("inverse", left, 2.0, 1e-14, 0.0);
+    /* A full circle comes back; straight is straight. */
+    double pose[3] = {1.0, 2.0, 0.3};
+    odometry_model_inverse(&model, 0.3, 0.5, &right, &left);
+    const double lap_s = 6.283185307179586 / 0.5;
+    for (int k = 0; k < 7; k++) {
+        odometry_model_step(&model, right * lap_s / 7.0, left * lap_s / 7.0, pose);
+    }
+    CHECK_NEAR("circle", pose[0], 1.0, 0.0, 1e-12);
+    CHECK_NEAR("circle", pose[1], 2.0, 0.0, 1e-12);
+    CHECK_NEAR("circle", pose[2], 0.3 + 6.283185307179586, 1e-14, 0.0);
+    odometry_model_inverse(&model, 1.0, 0.0, &right, &left);
+    odometry_model_step(&model, right, left, pose);
+    CHECK_NEAR("straight", hypot(pose[0] - 1.0, pose[1] - 2.0), 1.0, 1e-12, 0.0);
+    double sensor[3];
+    double back[3];
+    odometry_model_sensor(&model, pose, sensor);
+    CHECK_NEAR("sensor", hypot(sensor[0] - pose[0], sensor[1] - pose[1]), hypot(0.11, 0.035),
+               1e-12, 0.0);
+    odometry_model_body(&model, sensor, back);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_NEAR("body", back[i], pose[i], 0.0, 1e-14);
+    }
+    theta[ODOMETRY_TRACK] = -1.0;
+    CHECK_INT("track", odometry_model_set(theta, &model), STATUS_E_RANGE);
+    theta[ODOMETRY_TRACK] = nan("");
+    CHECK_INT("track", odometry_model_set(theta, &model), STATUS_E_RANGE);
+    theta[ODOMETRY_TRACK] = 1.0;
+    theta[ODOMETRY_RADIUS_LEFT] = 0.0;
+    CHECK_INT("radius", odometry_model_set(theta, &model), STATUS_E_RANGE);
+}
+
+/* Every allocation fails once; nothing is written then. */
+static void test_memory(void)
+{
+    struct odometry_card card;
+    struct odometry_set set = {.n = 77};
+    struct odometry_check check = {.poses = 77};
+    struct odometry_fit fit = {.n = 77};
+    long count = 0;
+    drive_path(&quiet);
+    enum status st = STATUS_E_NOMEM;
+    for (; st != STATUS_OK && count < 100; count++) {
+        struct err err = {.code = STATUS_OK};
+        allocations_left = count;
+        st = make(&set, &card, &err);
+        allocations_left = -1;
+        CHECK("set", st == STATUS_OK || (st == STATUS_E_NOMEM && set.n == 77));
+        CHECK_INT("set", err.code, st);
+    }
+    CHECK_INT("set", count, 3);
+    st = STATUS_E_NOMEM;
+    for (count = 0; st != STATUS_OK && count < 2000; count++) {
+        allocations_left = count;
+        st = odometry_fit_run(&set, &card, &fit);
+        allocations_left = -1;
+        CHECK("fit", st == STATUS_OK || (st == STATUS_E_NOMEM && fit.n == 77));
+    }
+    CHECK("fit", st == STATUS_OK && count > 5);
+    allocations_left = 0;
+    CHECK_INT("check", odometry_check_run(&set, fit.theta, &check), STATUS_OK);
+    allocations_left = -1;
+    odometry_set_free(&set);
+}
+
+static void test_names(void)
+{
+    CHECK_TEXT("name", odometry_parameter_name(ODOMETRY_TRACK), "track_m");
+    CHECK_TEXT("name", odometry_parameter_name(ODOMETRY_P), "unknown");
+    CHECK_TEXT("name", odometry_combination_name(ODOMETRY_MEAN_RADIUS), "mean_radius_m");
+    CHECK_TEXT("name", odometry_combination_name(ODOMETRY_COMBINATIONS), "unknown");
+    CHECK_TEXT("name", odometry_verdict_name(ODOMETRY_FAIL), "FAIL");
+    CHECK_TEXT("name", odometry_verdict_name((enum odometry_verdict)9), "unknown");
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("odometry", NULL, NULL);
+    CU_add_test(suite, "card", test_card);
+    CU_add_test(suite, "cuts", test_cuts);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "sensitivities", test_sensitivities);
+    CU_add_test(suite, "truth", test_truth);
+    CU_add_test(suite, "quantised", test_quantised);
+    CU_add_test(suite, "jumps", test_jumps);
+    CU_add_test(suite, "open", test_open);
+    CU_add_test(suite, "wrong", test_wrong);
+    CU_add_test(suite, "held out", test_held_out);
+    CU_add_test(suite, "model", test_model);
+    CU_add_test(suite, "memory", test_memory);
+    CU_add_test(suite, "names", test_names);
+    return check_run();
+}
