@@ -4,8 +4,12 @@
 #include "service/identify.h"
 
 const struct identify_model *const identify_models[] = {
-    &identify_travel_time,          &identify_usv3, &identify_diffdrive, &identify_first_order,
+    &identify_travel_time,
+    &identify_usv3,
+    &identify_diffdrive,
+    &identify_first_order,
     &identify_first_order_deadband,
+    &identify_odometry,
 };
 const size_t identify_model_count = COUNT(identify_models);
 

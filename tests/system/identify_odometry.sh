@@ -1,0 +1,53 @@
+# tandem identify --model odometry: what it reads, refuses and prints.
+set -eu
+fail() { echo "identify_odometry: $*" >&2; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# refuse STATUS TEXT ARGUMENT...: exit status, words on stderr, nothing on stdout
+refuse() {
+    want=$1 text=$2
+    shift 2
+    code=0
+    "$TANDEM" identify "$@" >"$work/out" 2>"$work/err" || code=$?
+    [ "$code" = "$want" ] || fail "exit $code, not $want: $*"
+    grep -qF -- "$text" "$work/err" || fail "no '$text' from '$*': $(cat "$work/err")"
+    [ ! -s "$work/out" ] || fail "output beside an error: $*"
+}
+
+# Wheels under a camera: curves to both sides and a straight, with poses as numbers between -pi and pi.
+awk 'BEGIN { pi = 3.141592653589793; print "t_s,cam_x_m,cam_y_m,cam_theta_rad,wheel_left_rad,wheel_right_rad"
+    rr = 0.08; rl = 0.079; b = 0.4; dt = 0.05; h = 0.3
+    for (k = 0; k < 1200; k++) {
+        c = h + 0.2; while (c > pi) c -= 2 * pi; while (c < -pi) c += 2 * pi
+        printf "%.3f,%.5f,%.5f,%.5f,%.6f,%.6f\n", k * dt, x + 0.1 * cos(h), y + 0.1 * sin(h), c, l, r
+        w = k < 500 ? 0.6 : k < 700 ? 0 : -0.7; v = k < 700 ? 0.3 : 0.2
+        l += dt * (v - b * w / 2) / rl; r += dt * (v + b * w / 2) / rr
+        s = w ? 2 * sin(w * dt / 2) / w : dt; x += v * s * cos(h + w * dt / 2); y += v * s * sin(h + w * dt / 2); h += w * dt
+    } }' >"$work/wheels.csv"
+sed 's/cam_x_m/px/; s/wheel_left_rad/enc/' "$work/wheels.csv" >"$work/named.csv"
+refuse 1 "there is no column 'wheel_left_rad'" --model odometry "$work/named.csv"
+refuse 2 'not for odometry' --model odometry --method ols "$work/wheels.csv"
+refuse 2 "unknown role 'tau_u'" --model odometry --columns tau_u=a "$work/wheels.csv"
+head -4 "$work/wheels.csv" >"$work/few.csv"
+refuse 1 'no 8 poses in a row' --model odometry "$work/few.csv"
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $4 *= 57.29578 } { print }' "$work/wheels.csv" >"$work/degrees.csv"
+refuse 1 'degrees?' --model odometry "$work/degrees.csv"
+"$TANDEM" identify --model odometry --json --columns x=px,wheel_left=enc --validate "$work/named.csv" "$work/named.csv" >"$work/wheels.json"
+"$TANDEM" identify --model odometry --json --columns x=px,wheel_left=enc --validate "$work/named.csv" "$work/named.csv" | cmp - "$work/wheels.json" ||
+    fail "other bytes from the same wheels"
+"$TANDEM" identify --model odometry "$work/wheels.csv" >"$work/page"
+grep -q '^odometry of 1200 poses in 1 run: PASS' "$work/page" || fail "wheels: $(head -5 "$work/page")"
+sed -n '1p; 502,701p' "$work/wheels.csv" | "$TANDEM" identify --model odometry - >"$work/page"
+grep -q 'FAIL' "$work/page" && grep -q 'does not determine track_m' "$work/page" && grep -q 'drive a closed circle in both directions' "$work/page" ||
+    fail "straight: $(head -8 "$work/page")"
+if command -v python3 >/dev/null; then
+    python3 - "$work/wheels.json" <<'PY'
+import json, sys
+wheels = json.load(open(sys.argv[1]))
+for name, want in (("radius_right_m", 0.08), ("radius_left_m", 0.079), ("track_m", 0.4), ("sensor_x_m", 0.1), ("sensor_alpha_rad", 0.2)):
+    assert abs(wheels["values"][name] - want) < 1e-4 and name in wheels["identifiable"], name
+assert wheels["verdict"] == "PASS" and wheels["held_out"]["position_rmse_m"] < 1e-4
+assert wheels["provenance"]["held_out"][0]["name"] == "named.csv" and len(wheels["correlation"]) == 6
+PY
+fi
