@@ -20,7 +20,8 @@ static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side
 /* An axis that fits better than this share of its own equations is as good as exact. */
 static const double EXACT_RATIO = 1e-9;
 /* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The
- * standard deviation of (1 - s^2)^4 is 0.3 of its half width, and is to be the motion's time. */
+ * standard deviation of (1 - s^2)^4 is 0.3 of its half width, and is to be the motion's time.
+ */
 static const double HALF_WIDTH_S_MAX = 2.0;
 static const double HALF_WIDTH_TIMES = 3.0;
 static const double HALF_WIDTH_SAMPLES_MIN = 4.0;
@@ -115,17 +116,6 @@ static void start_triangles(struct fitter *f)
     f->times = 0;
 }
 
-static void add_equation(struct fitter *f, size_t a, const double *phi, double rhs)
-{
-    double row[P + 1];
-    const size_t n = f->column_count[a];
-    for (size_t k = 0; k < n; k++) {
-        row[k] = phi[f->column[a][k]];
-    }
-    row[n] = rhs;
-    triangle_add(&f->triangle[a], row);
-}
-
 /* Every equation once, into the triangle of its axis. */
 static void take_rows(struct fitter *f, struct row_source *rows)
 {
@@ -136,7 +126,7 @@ static void take_rows(struct fitter *f, struct row_source *rows)
     while (row_source_next(rows, phi, rhs, &run)) {
         f->times++;
         for (size_t a = 0; a < f->axes; a++) {
-            add_equation(f, a, phi + a * f->p, rhs[a]);
+            triangle_add_some(&f->triangle[a], phi + a * f->p, f->column[a], rhs[a]);
         }
     }
     for (size_t a = 0; a < f->axes; a++) {
@@ -306,13 +296,14 @@ static void sandwich(const struct fitter *f, const double *m, double *covariance
 
 /* What the residual of one equation of an axis adds to the moments. */
 static void add_moments(const struct fitter *f, size_t a, const double *phi, const double *by,
-                        double rhs, double *g)
+                        double rhs, double *restrict g)
 {
-    const size_t *column = f->column[a];
+    const size_t *restrict column = f->column[a];
+    const double *restrict theta = f->theta;
     const size_t n = f->column_count[a];
     double error = rhs;
     for (size_t k = 0; k < n; k++) {
-        error -= phi[column[k]] * f->theta[column[k]];
+        error -= phi[column[k]] * theta[column[k]];
     }
     error *= f->weight[a];
     for (size_t k = 0; k < n; k++) {
@@ -339,8 +330,9 @@ static void find_errors(struct fitter *f, struct row_source *rows,
         row_source_rewind(instruments);
     }
     while (row_source_next(rows, phi, rhs, &run)) {
-        double g[P] = {0.0};
+        double g[P];
         const double *by = phi;
+        memset(g, 0, p * sizeof *g);
         if (instruments && row_source_next(instruments, z, ignored, &run)) {
             by = z;
         }

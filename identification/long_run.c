@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "identification/dot.h"
+
 void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain)
 {
     memset(m, 0, sizeof *m);
@@ -34,27 +36,52 @@ static void sum_anew(struct long_run *m)
     }
 }
 
-/* The block at hand comes into the window, the oldest one leaves it. */
-static void close_block(struct long_run *m)
+/* Squares of the sums that wait. */
+static void take_sums(struct long_run *m)
+{
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            m->windows[i * m->p + j] += dot(m->sums[i], m->sums[j], m->waiting);
+        }
+    }
+    m->waiting = 0;
+}
+
+/* A block comes into the window, the oldest one leaves it. */
+static void push(struct long_run *m, const double *block)
 {
     double *oldest = m->ring[m->at];
-    for (size_t i = 0; i < m->p; i++) {
-        m->sum[i] += m->now[i] - oldest[i];
-        oldest[i] = m->now[i];
-        m->now[i] = 0.0;
+    const size_t p = m->p;
+    for (size_t i = 0; i < p; i++) {
+        const double sum = m->sum[i] + (block[i] - oldest[i]);
+        oldest[i] = block[i];
+        m->sum[i] = sum;
+        m->sums[i][m->waiting] = sum;
     }
-    m->in_block = 0;
     if (++m->at > m->lags) {
         m->at = 0;
+    }
+    if (++m->waiting == LONG_RUN_WAITING) {
+        take_sums(m);
         sum_anew(m);
     }
-    add_square(m->windows, m->sum, m->p);
+}
+
+static void close_block(struct long_run *m)
+{
+    push(m, m->now);
+    memset(m->now, 0, sizeof m->now);
+    m->in_block = 0;
 }
 
 void long_run_add(struct long_run *m, const double *g)
 {
     if (m->with_plain) {
         add_square(m->plain, g, m->p);
+    }
+    if (m->block == 1) {
+        push(m, g);
+        return;
     }
     for (size_t i = 0; i < m->p; i++) {
         m->now[i] += g[i];
@@ -72,6 +99,7 @@ void long_run_break(struct long_run *m)
     for (size_t l = 0; l < m->lags; l++) {
         close_block(m);
     }
+    take_sums(m);
     memset(m->ring, 0, sizeof m->ring);
     memset(m->sum, 0, sizeof m->sum);
     m->at = 0;

@@ -14,9 +14,9 @@
 
 #include "identification/dynamics_fit.h"
 
-enum { LONG_RUN_LAGS_MAX = 64 };
+enum { LONG_RUN_LAGS_MAX = 64, LONG_RUN_WAITING = 64 };
 
-/* About 22 kB. */
+/* About 33 kB. */
 struct long_run {
     size_t p;
     size_t lags;  /* in blocks, <= LONG_RUN_LAGS_MAX */
@@ -25,7 +25,9 @@ struct long_run {
     bool with_plain;
     double ring[LONG_RUN_LAGS_MAX + 1][DYNAMICS_P_MAX]; /* blocks in the window */
     double now[DYNAMICS_P_MAX], sum[DYNAMICS_P_MAX];    /* block at hand; of the window */
-    double windows[DYNAMICS_P_MAX * DYNAMICS_P_MAX];    /* squares of the sums */
+    size_t waiting;
+    double sums[DYNAMICS_P_MAX][LONG_RUN_WAITING];   /* by columns, to be squared */
+    double windows[DYNAMICS_P_MAX * DYNAMICS_P_MAX]; /* squares of the sums */
     /* Valid after a break. */
     double plain[DYNAMICS_P_MAX * DYNAMICS_P_MAX];  /* [p x p] as if independent, on request */
     double robust[DYNAMICS_P_MAX * DYNAMICS_P_MAX]; /* [p x p] */

@@ -180,10 +180,7 @@ static double effort_at(const struct data_set *set, size_t axis, size_t k, size_
 static void spread_rows(const struct row_source *rows, double bias, double *phi)
 {
     const size_t n = rows->model->parameter_count;
-    if (rows->p == n) {
-        return;
-    }
-    for (size_t a = rows->model->axis_count; a-- > 0;) {
+    for (size_t a = rows->p > n ? rows->model->axis_count : 0; a-- > 0;) {
         memmove(phi + a * rows->p, phi + a * n, n * sizeof *phi);
         for (size_t i = n; i < rows->p; i++) {
             phi[a * rows->p + i] = i - n == a ? bias : 0.0;
@@ -191,11 +188,14 @@ static void spread_rows(const struct row_source *rows, double bias, double *phi)
     }
 }
 
-/* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none.
- */
+/* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none
+ * or nobody looks at it. */
 static const double *smooth_pose(const struct row_source *rows, size_t k, double *pose)
 {
     const struct data_set *set = rows->set;
+    if (!rows->model->needs_pose) {
+        return NULL;
+    }
     if (rows->method == DYNAMICS_OLS_CENTRAL || !set->pose[0]) {
         return data_set_pose(set, k, 0.0, pose);
     }
@@ -208,35 +208,52 @@ static const double *smooth_pose(const struct row_source *rows, size_t k, double
     return pose;
 }
 
-static void derivative_rows(const struct row_source *rows, size_t first, double *phi,
-                            double *rhs)
+/* Velocity, its derivative and the effort by central differences. */
+static void difference(const struct row_source *rows, size_t first, double *nu, double *nu_dot,
+                       double *rhs)
+{
+    const struct data_set *set = rows->set;
+    const double per_two_steps = 0.5 / set->dt_s;
+    const size_t k = rows->at;
+    const size_t before = k > first ? k - 1 : k;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *y = set->nu[a];
+        const double *tau = set->tau[a];
+        nu[a] = y[k];
+        nu_dot[a] = (y[k + 1] - y[before]) * per_two_steps;
+        rhs[a] = 0.5 * (tau[k] + tau[before]);
+    }
+}
+
+/* The same, smoothed. */
+static void smooth(const struct row_source *rows, size_t first, double *nu, double *nu_dot,
+                   double *rhs)
 {
     const struct data_set *set = rows->set;
     const size_t n = 2 * rows->half + 1;
-    const size_t k = rows->at;
-    const double per_two_steps = 0.5 / set->dt_s;
+    const size_t from = rows->at - rows->half;
+    for (size_t a = 0; a < set->axes; a++) {
+        nu[a] = dot(rows->smooth, set->nu[a] + from, n);
+        nu_dot[a] = dot(rows->slope, set->nu[a] + from, n);
+        rhs[a] = 0.0;
+        for (size_t m = 0; m < n; m++) {
+            rhs[a] += rows->smooth[m] * effort_at(set, a, from + m, first);
+        }
+    }
+}
+
+static void derivative_rows(const struct row_source *rows, size_t first, double *phi,
+                            double *rhs)
+{
     double nu[MODEL_AXES_MAX];
     double nu_dot[MODEL_AXES_MAX];
     double pose[MODEL_AXES_MAX];
-    for (size_t a = 0; a < set->axes; a++) {
-        const double *y = set->nu[a];
-        if (rows->method == DYNAMICS_OLS_CENTRAL) {
-            nu[a] = y[k];
-            nu_dot[a] = (y[k + 1] - y[k - 1]) * per_two_steps;
-            rhs[a] = effort_at(set, a, k, first);
-            continue;
-        }
-        nu[a] = 0.0;
-        nu_dot[a] = 0.0;
-        rhs[a] = 0.0;
-        for (size_t m = 0; m < n; m++) {
-            const size_t at = k - rows->half + m;
-            nu[a] += rows->smooth[m] * y[at];
-            nu_dot[a] += rows->slope[m] * y[at];
-            rhs[a] += rows->smooth[m] * effort_at(set, a, at, first);
-        }
+    if (rows->method == DYNAMICS_OLS_CENTRAL) {
+        difference(rows, first, nu, nu_dot, rhs);
+    } else {
+        smooth(rows, first, nu, nu_dot, rhs);
     }
-    rows->model->rows(smooth_pose(rows, k, pose), nu, nu_dot, phi);
+    rows->model->rows(smooth_pose(rows, rows->at, pose), nu, nu_dot, phi);
     spread_rows(rows, 1.0, phi);
 }
 
@@ -265,7 +282,8 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
         for (size_t a = 0; a < set->axes; a++) {
             nu[a] = set->nu[a][k];
         }
-        rows->model->rows(data_set_pose(set, k, 0.0, pose), nu, zero, phi);
+        rows->model->rows(rows->model->needs_pose ? data_set_pose(set, k, 0.0, pose) : NULL, nu,
+                          zero, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
             cache[i * room + (k - rows->cached_from)] = phi[rows->static_at[i]];
         }

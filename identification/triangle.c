@@ -188,14 +188,28 @@ void triangle_flush(struct triangle *t)
     t->waiting = 0;
 }
 
+static void end_row(struct triangle *t)
+{
+    if (++t->waiting == TRIANGLE_BLOCK) {
+        triangle_flush(t);
+    }
+}
+
 void triangle_add(struct triangle *t, const double *row)
 {
     for (size_t c = 0; c < t->columns; c++) {
         t->block[c][t->waiting] = row[c];
     }
-    if (++t->waiting == TRIANGLE_BLOCK) {
-        triangle_flush(t);
+    end_row(t);
+}
+
+void triangle_add_some(struct triangle *t, const double *row, const size_t *at, double right)
+{
+    for (size_t c = 0; c + 1 < t->columns; c++) {
+        t->block[c][t->waiting] = row[at[c]];
     }
+    t->block[t->columns - 1][t->waiting] = right;
+    end_row(t);
 }
 
 double triangle_squares(const struct triangle *t, const double *x)

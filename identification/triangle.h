@@ -15,14 +15,17 @@ enum { TRIANGLE_COLUMNS_MAX = 23, TRIANGLE_BLOCK = 128 };
 
 /* About 28 kB. */
 struct triangle {
-    size_t columns;                                       /* 1 .. TRIANGLE_COLUMNS_MAX */
-    size_t waiting;                                       /* rows in block */
-    double r[TRIANGLE_COLUMNS_MAX][TRIANGLE_COLUMNS_MAX]; /* upper */
-    double block[TRIANGLE_COLUMNS_MAX][TRIANGLE_BLOCK];   /* by columns */
+    size_t columns;                                         /* 1 .. TRIANGLE_COLUMNS_MAX */
+    size_t waiting;                                         /* rows in block */
+    double r[TRIANGLE_COLUMNS_MAX][TRIANGLE_COLUMNS_MAX];   /* upper */
+    double block[TRIANGLE_COLUMNS_MAX][TRIANGLE_BLOCK + 4]; /* by columns */
 };
 
 void triangle_start(struct triangle *t, size_t columns);
 void triangle_add(struct triangle *t, const double *row); /* [columns] */
+/* The same of a row most of which is always zero: its columns are row[at[0]], row[at[1]] … and
+ * last, at [columns - 1], the right side. */
+void triangle_add_some(struct triangle *t, const double *row, const size_t *at, double right);
 /* Work off the rows that wait: r is right after this only. */
 void triangle_flush(struct triangle *t);
 
