@@ -68,7 +68,7 @@ static const struct option_row rows[] = {
     {"telemetry.noise_sd", OPTION_MAP, "", "", NO_RANGE, MINE, "Of measured velocities of the reference, one an axis."},
     {"telemetry.sample_s", OPTION_REAL, "s", "0.02", 0.001, 10.0, "", AT(file.trial.sample_s), "A sample so often, a multiple of 1 ms."},
     {"telemetry.latency_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(file.trial.latency_s), "From the real robot to the follower."},
-    {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|raw|difference|alpha_beta", AT(method), "What is made of it."},
+    {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta", AT(method), "What is made of it."},
     {"against_measured", OPTION_BOOL, "", "false", NO_RANGE, AT(against_measured), "Count errors against noisy velocities instead of the true ones."},
     {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s), "Of a run."},
     {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s), "An error sample so often."},

@@ -83,6 +83,9 @@ static void correct(struct shadow *s, const struct shadow_params *p, double dt_s
             s->nu[i] += g * (nu[i] - s->nu[i]);
         }
         break;
+    case SHADOW_EFFORTS:
+        run(s, p, s->nu, s->pose, dt_s);
+        break;
     case SHADOW_DIFFERENCE:
         g = dt_s / (DIFFERENCE_S + dt_s);
         for (size_t i = 0; i < p->axes; i++) {
@@ -184,7 +187,7 @@ static void age(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                        double period_s, struct follower_target *target)
 {
-    if (p->method == SHADOW_MODEL) {
+    if (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) {
         double next[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         run(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us));
@@ -259,8 +262,8 @@ const char *shadow_state_name(enum shadow_state state)
 
 const char *shadow_method_name(enum shadow_method method)
 {
-    static const char *const names[SHADOW_METHOD_COUNT] = {"model", "raw", "difference",
-                                                           "alpha_beta"};
+    static const char *const names[SHADOW_METHOD_COUNT] = {"model", "efforts", "raw",
+                                                           "difference", "alpha_beta"};
     return (size_t)method < COUNT(names) ? names[method] : "?";
 }
 

@@ -24,6 +24,7 @@
 
 enum shadow_method {
     SHADOW_MODEL,      /* observer by the identified model, predicted over the latency */
+    SHADOW_EFFORTS,    /* the model under the reported efforts alone, never corrected */
     SHADOW_RAW,        /* the last sample, acceleration zero */
     SHADOW_DIFFERENCE, /* the last sample, acceleration from filtered differences */
     SHADOW_ALPHA_BETA, /* position-velocity filter of each axis, predicted over the latency */
