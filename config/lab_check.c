@@ -2,7 +2,10 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "twin/models/model.h"
 
 bool lab_check_id(const char *id)
 {
@@ -96,6 +99,63 @@ void lab_check_file(struct option_reader *r, const struct lab_file *lab, const u
     }
 }
 
+void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
+                       const struct pair_params *pairs, size_t pair_count,
+                       const uint32_t *given)
+{
+    for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
+        if (pair_dynamics_wanted(&pairs[i].dynamics)) {
+            option_fault(r, at(&lab_options, given, "journal.record"),
+                         "journal.record: events leaves out the telemetry that %s's dynamics "
+                         "rest on; record all, or leave out its dynamics.model",
+                         pairs[i].id);
+            return;
+        }
+    }
+}
+
+/* The models' names, as they are listed. */
+static void list_models(char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < model_count && used < size; i++) {
+        const int n = snprintf(out + used, size - used, "%s%s", i ? ", " : "", models[i]->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void check_dynamics(struct option_reader *r, const char *shown,
+                           const struct pair_dynamics_params *p, const uint32_t *given)
+{
+    static const char *const keys[] = {
+        "dynamics.sides",  "dynamics.method",   "dynamics.biases",  "dynamics.promote",
+        "dynamics.window", "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
+    const uint32_t model = at(&lab_pair_options, given, "dynamics.model");
+    if (pair_dynamics_wanted(p) && !model_find(p->model)) {
+        char names[160];
+        list_models(names, sizeof names);
+        option_fault(r, model, "%sdynamics.model: there is no %.24s; one of %s is wanted",
+                     shown, p->model, names);
+    }
+    for (size_t i = 0; i < COUNT(keys) && !pair_dynamics_wanted(p); i++) {
+        const uint32_t node = at(&lab_pair_options, given, keys[i]);
+        if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
+            option_fault(r, node,
+                         "%s%s is given, but nothing is identified; set dynamics.model", shown,
+                         keys[i]);
+            return;
+        }
+    }
+    const uint32_t window = at(&lab_pair_options, given, "dynamics.window_s");
+    if (pair_dynamics_wanted(p) && p->window_us / p->window > p->gap_us) {
+        option_fault(r, window != TREE_NONE ? window : model,
+                     "%sdynamics.window_s: %u samples of so long a time are further apart than "
+                     "gap_s (%g s); raise window, too",
+                     shown, (unsigned)p->window, (double)p->gap_us * 1e-6);
+    }
+}
+
 void lab_check_pair(struct option_reader *r, const char *shown,
                     const struct pair_params *params, const uint32_t *given)
 {
@@ -107,6 +167,7 @@ void lab_check_pair(struct option_reader *r, const char *shown,
                      "%ssync_tolerance_s must be less than timeout_s (%g s)", shown,
                      (double)params->timeout_us * 1e-6);
     }
+    check_dynamics(r, shown, &params->dynamics, given);
     static const char *const asked[] = {"mode", "real_expected", "virtual_expected"};
     uint32_t place = TREE_NONE;
     for (size_t i = 0; i < COUNT(asked); i++) {

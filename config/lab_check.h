@@ -19,4 +19,9 @@ void lab_check_file(struct option_reader *r, const struct lab_file *lab, const u
 void lab_check_pair(struct option_reader *r, const char *shown,
                     const struct pair_params *params, const uint32_t *given);
 
+/* What the pairs demand of the journal. */
+void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
+                       const struct pair_params *pairs, size_t pair_count,
+                       const uint32_t *given);
+
 #endif

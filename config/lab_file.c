@@ -219,7 +219,9 @@ static enum status read_tree(struct option_reader *r, struct lab_file *lab,
     read_defaults(r, given_at(given, "defaults"), &lab->defaults);
     const uint32_t pairs = given_at(given, "pairs");
     if (pairs != TREE_NONE) {
-        return read_pairs(r, pairs, &lab->defaults, list);
+        const enum status status = read_pairs(r, pairs, &lab->defaults, list);
+        lab_check_journal(r, lab, list->items, list->count, given);
+        return status;
     }
     if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
         option_fault(r, TREE_ROOT, "pairs are missing, the least is \"pairs: {r1: {}}\"");

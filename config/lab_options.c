@@ -153,6 +153,37 @@ static const struct option_row pair_rows[] = {
      "A change of a speed by this share is a drift alarm."},
     {"calibration.warmup", OPTION_INTEGER, "", "12", 2.0, 100000.0, "", IN_PAIR(params.kalman.warmup),
      "Moves before drift is judged."},
+
+    {"dynamics.model", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.dynamics.model),
+     "Model whose parameters are identified from telemetry while the robots run, as tandem identify lists them; without it none are."},
+    {"dynamics.sides", OPTION_CHOICE, "", "both", 0.0, 0.0, "real|virtual|both", IN_PAIR(params.dynamics.sides),
+     "Whose parameters."},
+    {"dynamics.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto", IN_PAIR(params.dynamics.method),
+     "Of the batch fits; auto chooses by what the samples ask for."},
+    {"dynamics.biases", OPTION_BOOL, "", "false", NO_RANGE, IN_PAIR(params.dynamics.biases),
+     "Find a constant effort per axis as well."},
+    {"dynamics.promote", OPTION_CHOICE, "", "manual", 0.0, 0.0, "manual|auto", IN_PAIR(params.dynamics.promote),
+     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its checks and is news."},
+    {"dynamics.window", OPTION_INTEGER, "", "3000", DYNAMICS_WINDOW_MIN, DYNAMICS_WINDOW_MAX, "", IN_PAIR(params.dynamics.window),
+     "Samples kept for a batch fit; when more come in window_s, every second or third … is kept."},
+    {"dynamics.window_s", OPTION_TIME, "s", "150", 5.0, 86400.0, "", IN_PAIR(params.dynamics.window_us),
+     "How far back they reach; the first fit begins with half of it."},
+    {"dynamics.refit_s", OPTION_TIME, "s", "600", 0.0, 31536000.0, "", IN_PAIR(params.dynamics.refit_us),
+     "Between two batch fits; 0: only the first one, on drift and on request."},
+    {"dynamics.refit_on_drift", OPTION_BOOL, "", "true", NO_RANGE, IN_PAIR(params.dynamics.refit_on_drift),
+     "Fit anew when a parameter has changed, with samples from after the change."},
+    {"dynamics.fit_timeout_s", OPTION_TIME, "s", "300", 1.0, 86400.0, "", IN_PAIR(params.dynamics.fit_timeout_us),
+     "A batch fit that has not ended by then is given up, with an alarm."},
+    {"dynamics.drift_ratio", OPTION_REAL, "", "0.1", 0.005, 10.0, "", IN_PAIR(params.dynamics.drift_ratio),
+     "A change of a parameter by this share is a drift alarm."},
+    {"dynamics.gate_sd", OPTION_REAL, "", "5", 2.0, 100.0, "", IN_PAIR(params.dynamics.gate_sd),
+     "A velocity further from the predicted one than so many standard deviations is passed over."},
+    {"dynamics.gap_s", OPTION_TIME, "s", "1", 0.001, 3600.0, "", IN_PAIR(params.dynamics.gap_us),
+     "Samples further apart do not follow each other."},
+    {"dynamics.stale_s", OPTION_TIME, "s", "10", 0.001, 86400.0, "", IN_PAIR(params.dynamics.stale_us),
+     "Samples that were under way for longer are passed over."},
+    {"dynamics.excitation_s", OPTION_TIME, "s", "30", 0.1, 3600.0, "", IN_PAIR(params.dynamics.excitation_us),
+     "A parameter learns while the motion of so long would tell it by itself."},
 };
 /* clang-format on */
 
@@ -167,4 +198,6 @@ _Static_assert(PAIR_KIND_COUNT == 5 && PAIR_GENERIC == 4, "kinds");
 _Static_assert(PAIR_MODE_COUNT == 2 && PAIR_LINK == 1, "modes");
 _Static_assert(PAIR_RECORD_COUNT == 2 && PAIR_ALL == 1, "records");
 _Static_assert(PAIR_PRESENCE_COUNT == 3 && PAIR_NEVER == 2, "presences");
+_Static_assert(DYNAMICS_METHOD_COUNT == 6 && DYNAMICS_PEM == 5, "methods of dynamics");
+_Static_assert(DYNAMICS_SIDES_COUNT == 3 && DYNAMICS_SIDES_BOTH == 2, "sides");
 _Static_assert(TRAVEL_METHOD_COUNT == 4 && TRAVEL_AUTO == 3, "methods");

@@ -77,6 +77,11 @@ void online_filter_pass_over(struct online_filter *f, enum online_gate gate)
     f->gate[gate]++;
 }
 
+void online_filter_hold(struct online_filter *f, const double *tau)
+{
+    memcpy(f->tau, tau, f->n * sizeof *tau);
+}
+
 double online_filter_se(const struct online_filter *f, size_t i)
 {
     const size_t at = f->n + i;

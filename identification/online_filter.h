@@ -130,6 +130,9 @@ void online_filter_refer(struct online_filter *f, const double *theta, const dou
 /* The robot's clock was set, or it started anew: the next sample follows none. */
 void online_filter_cut(struct online_filter *f);
 
+/* What acts until the next sample is not what the last one told: a robot that answers late. */
+void online_filter_hold(struct online_filter *f, const double *tau);
+
 /* One sample. Returns what became of it; counts it. Sets *drift, and *drifted to true, when a
  * change is certain; *drifted is written always. */
 enum online_gate online_filter_step(struct online_filter *f, const struct model *model,

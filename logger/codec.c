@@ -512,7 +512,8 @@ static bool request_pair(struct json_scan *s, struct event *e)
 
 static bool request_action(struct json_scan *s, struct event *e)
 {
-    static const char expected[] = "an \"action\" out of propose promote rollback was expected";
+    static const char expected[] =
+        "an \"action\" out of propose promote rollback identify was expected";
     char word[16];
     if (!scan_word(s, word, sizeof word, expected)) {
         return false;
@@ -542,16 +543,93 @@ static bool request_by(struct json_scan *s, struct event *e)
                      "a \"by\" of at most 23 bytes was expected");
 }
 
+static bool scan_side(struct json_scan *s, enum side *side)
+{
+    static const char expected[] = "a \"side\" out of real virtual was expected";
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    for (enum side k = SIDE_REAL; k < SIDE_COUNT; k++) {
+        if (strcmp(word, side_name(k)) == 0) {
+            *side = k;
+            return true;
+        }
+    }
+    return json_scan_fail(s, expected);
+}
+
+static bool request_side(struct json_scan *s, struct event *e)
+{
+    return scan_side(s, &e->request.side);
+}
+
+static bool request_model(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->request.model, sizeof e->request.model,
+                     "a \"model\" of at most 31 bytes was expected");
+}
+
 static bool scan_request(struct json_scan *s, struct event *e)
 {
     static const struct member members[] = {
-        {"pair", true, request_pair},
-        {"action", true, request_action},
-        {"version", false, request_version},
-        {"by", false, request_by},
+        {"pair", true, request_pair},        {"action", true, request_action},
+        {"version", false, request_version}, {"by", false, request_by},
+        {"side", false, request_side},       {"model", false, request_model},
     };
     e->request = (struct event_request){0};
     return scan_members(s, e, members, COUNT(members), "\"pair\" and \"action\" were expected");
+}
+
+static bool fit_side(struct json_scan *s, struct event *e)
+{
+    return scan_side(s, &e->side);
+}
+
+static bool fit_job(struct json_scan *s, struct event *e)
+{
+    double job = 0.0;
+    if (!json_scan_number(s, &job)) {
+        return false;
+    }
+    if (!(job >= 1.0 && job <= 4294967295.0)) {
+        return json_scan_fail(s, "a \"job\" of 1 or more was expected");
+    }
+    e->fit.job = (uint32_t)job;
+    return true;
+}
+
+static bool fit_outcome(struct json_scan *s, struct event *e)
+{
+    static const char expected[] = "an \"outcome\" out of done failed cancelled was expected";
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    for (enum fit_outcome k = FIT_DONE; k < FIT_OUTCOME_COUNT; k++) {
+        if (strcmp(word, fit_outcome_name(k)) == 0) {
+            e->fit.outcome = k;
+            return true;
+        }
+    }
+    return json_scan_fail(s, expected);
+}
+
+static bool fit_detail(struct json_scan *s, struct event *e)
+{
+    return scan_word(s, e->fit.detail, sizeof e->fit.detail,
+                     "a \"detail\" of at most 103 bytes was expected");
+}
+
+static bool scan_fit(struct json_scan *s, struct event *e)
+{
+    static const struct member members[] = {
+        {"pair", true, request_pair},   {"side", true, fit_side},      {"job", true, fit_job},
+        {"outcome", true, fit_outcome}, {"detail", false, fit_detail},
+    };
+    e->fit = (struct event_fit){0};
+    return scan_members(s, e, members, COUNT(members),
+                        "\"pair\", \"side\", \"job\" and \"outcome\" were expected");
 }
 
 /* ---- topics -------------------------------------------------------------------------------
@@ -707,6 +785,10 @@ static size_t decode_lab(const char *rest, const struct message *m, struct event
     if (strcmp(rest, "request") == 0) {
         static const struct topic_row row = {"request", "request", EVENT_REQUEST, SIDE_COUNT,
                                              scan_request};
+        return decode_payload(&row, m, e, emit, context);
+    }
+    if (strcmp(rest, "fit") == 0) {
+        static const struct topic_row row = {"fit", "fit", EVENT_FIT, SIDE_COUNT, scan_fit};
         return decode_payload(&row, m, e, emit, context);
     }
     if (!start && strcmp(rest, "stop") != 0) {

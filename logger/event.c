@@ -28,6 +28,7 @@ const char *event_kind_name(enum event_kind kind)
         [EVENT_ECHO] = "echo",
         [EVENT_ACK] = "ack",
         [EVENT_REQUEST] = "request",
+        [EVENT_FIT] = "fit",
         [EVENT_MALFORMED] = "malformed",
         [EVENT_AWAY] = "away",
         [EVENT_START] = "start",
@@ -38,6 +39,13 @@ const char *event_kind_name(enum event_kind kind)
 
 const char *request_action_name(enum request_action action)
 {
-    static const char *const names[REQUEST_ACTION_COUNT] = {"propose", "promote", "rollback"};
+    static const char *const names[REQUEST_ACTION_COUNT] = {"propose", "promote", "rollback",
+                                                            "identify"};
     return (size_t)action < COUNT(names) ? names[action] : "unknown";
+}
+
+const char *fit_outcome_name(enum fit_outcome outcome)
+{
+    static const char *const names[FIT_OUTCOME_COUNT] = {"done", "failed", "cancelled"};
+    return (size_t)outcome < COUNT(names) ? names[outcome] : "unknown";
 }

@@ -34,6 +34,7 @@ enum event_kind {
     EVENT_ECHO,       /* a robot's answer to a clock probe */
     EVENT_ACK,        /* the simulator's answer to a parameter set */
     EVENT_REQUEST,    /* a person's or program's wish about parameter sets, by HTTP */
+    EVENT_FIT,        /* a fit of dynamics that was asked for has ended */
     EVENT_MALFORMED,  /* a message to this pair that is not of the protocol */
     EVENT_AWAY,       /* nothing was heard for a while: what comes now may have waited */
     EVENT_START,      /* the daemon started: a new run of lab time begins */
@@ -117,13 +118,28 @@ enum request_action {
     REQUEST_PROPOSE,
     REQUEST_PROMOTE,
     REQUEST_ROLLBACK,
+    REQUEST_IDENTIFY, /* fit the dynamics of a side anew */
     REQUEST_ACTION_COUNT
 };
 
 struct event_request {
     enum request_action action;
-    uint32_t version; /* REQUEST_PROMOTE: 0 stands for the candidate */
-    char by[24];      /* who, for the record */
+    uint32_t version;           /* REQUEST_PROMOTE: 0 stands for the candidate */
+    enum side side;             /* REQUEST_IDENTIFY; the real one when not told */
+    char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": what there is */
+    char by[24];                /* who, for the record */
+};
+
+enum fit_outcome { FIT_DONE, FIT_FAILED, FIT_CANCELLED, FIT_OUTCOME_COUNT };
+
+struct dynamics_result; /* twin/dynamics_task.h */
+
+struct event_fit {
+    uint32_t job; /* its number on this side */
+    enum fit_outcome outcome;
+    char detail[104]; /* why it failed */
+    /* Borrowed for the step: what the worker found. NULL: the lab computes it. */
+    const struct dynamics_result *result;
 };
 
 struct event_malformed {
@@ -147,6 +163,7 @@ struct event {
         struct event_echo echo;
         struct event_ack ack;
         struct event_request request;
+        struct event_fit fit;
         struct event_malformed malformed;
         int64_t away_us; /* EVENT_AWAY: for how long */
     };
@@ -158,8 +175,11 @@ const char *side_name(enum side side);
 /* "command", "reply" … */
 const char *event_kind_name(enum event_kind kind);
 
-/* "propose", "promote", "rollback" */
+/* "propose", "promote", "rollback", "identify" */
 const char *request_action_name(enum request_action action);
+
+/* "done", "failed", "cancelled" */
+const char *fit_outcome_name(enum fit_outcome outcome);
 
 /* "done", "data" …; NULL never. */
 const char *reply_status_name(enum reply_status status);

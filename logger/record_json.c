@@ -124,6 +124,10 @@ static void write_details(struct json_writer *w, const struct event *event)
         json_write_text(w, "op", request_action_name(event->request.action));
         json_write_int(w, "version", event->request.version);
         break;
+    case EVENT_FIT:
+        json_write_int(w, "job", event->fit.job);
+        json_write_text(w, "outcome", fit_outcome_name(event->fit.outcome));
+        break;
     case EVENT_MALFORMED:
         json_write_text(w, "detail", event->malformed.detail);
         break;

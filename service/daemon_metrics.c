@@ -122,8 +122,9 @@ static void write_outbox(struct daemon *d, struct metrics *m)
         [EFFECT_COMMAND] = "command", [EFFECT_REPLY] = "reply",
         [EFFECT_PROBE] = "probe",     [EFFECT_CALIBRATION] = "calibration",
         [EFFECT_CHANGE] = "change",   [EFFECT_PARAMETERS] = "parameters",
+        [EFFECT_FIT] = "fit",         [EFFECT_DYNAMICS] = "dynamics",
         [EFFECT_LOG] = "log"};
-    _Static_assert(EFFECT_KIND_COUNT == 9, "name the new effect here");
+    _Static_assert(EFFECT_KIND_COUNT == 11, "name the new effect here");
     struct outbox_counts c;
     outbox_read_counts(d->outbox, &c);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,

@@ -221,13 +221,12 @@ static void send_parameters(struct outbox *o, uint32_t pair, const char *payload
 
 static void send_active(struct outbox *o, uint32_t pair)
 {
-    const struct parameter_book *book = &lab_pair(o->params.lab, pair)->parameters;
-    const struct parameter_set *set = parameters_find(book, PARAMETERS_ACTIVE);
-    char text[512];
+    char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    parameters_write_payload(&w, set);
-    if (book->promotions > 0 && json_write_end(&w)) {
+    const bool ever = pair_write_parameters(&w, lab_pair(o->params.lab, pair),
+                                            lab_dynamics(o->params.lab, pair));
+    if (ever && json_write_end(&w)) {
         send_parameters(o, pair, text, w.used);
     }
 }
@@ -326,6 +325,9 @@ static void emit(void *context, const struct effect *effect)
         if (o->live) {
             send_parameters(o, effect->pair, effect->payload.text, effect->payload.bytes);
         }
+        break;
+    case EFFECT_FIT:
+    case EFFECT_DYNAMICS:
         break;
     case EFFECT_LOG:
         emit_event(o, effect);

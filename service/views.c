@@ -11,22 +11,39 @@ struct pair_copy {
     struct pair pair;
 };
 
+/* Likewise its dynamics, the head without the samples. */
+struct dynamics_copy {
+    _Atomic uint32_t holders;
+    struct pair_dynamics dynamics;
+};
+
 struct snapshot {
     struct view view; /* first member: what readers get */
     _Atomic uint32_t holders;
     struct pair_copy **copies; /* [pair_count] */
     const struct pair **pairs; /* [pair_count] the same, as readers see them */
+    struct dynamics_copy *
+        *dynamics_copies; /* [pair_count], NULL: none; NULL when no pair has */
+    const struct pair_dynamics **dynamics;
 };
 
 struct views {
     const struct lab *lab;
-    struct view base; /* what all snapshots have in common */
+    struct view base;  /* what all snapshots have in common */
+    bool has_dynamics; /* of any pair */
     pthread_mutex_t lock;
     struct snapshot *newest; /* under the lock */
     struct views_counts counts;
 };
 
 static void drop_copy(struct pair_copy *copy)
+{
+    if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1) {
+        free(copy);
+    }
+}
+
+static void drop_dynamics(struct dynamics_copy *copy)
 {
     if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1) {
         free(copy);
@@ -41,6 +58,11 @@ static void drop_snapshot(struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->view.pair_count; i++) {
         drop_copy(snapshot->copies[i]);
     }
+    for (size_t i = 0; snapshot->dynamics_copies && i < snapshot->view.pair_count; i++) {
+        drop_dynamics(snapshot->dynamics_copies[i]);
+    }
+    free(snapshot->dynamics_copies);
+    free(snapshot->dynamics);
     free(snapshot->copies);
     free(snapshot->pairs);
     free(snapshot);
@@ -54,6 +76,56 @@ static struct pair_copy *copy_pair(const struct pair *pair)
         copy->pair = *pair;
     }
     return copy;
+}
+
+static struct dynamics_copy *copy_dynamics(const struct pair_dynamics *dynamics,
+                                           struct dynamics_copy *before)
+{
+    if (before && before->dynamics.version == dynamics->version) {
+        atomic_fetch_add_explicit(&before->holders, 1, memory_order_relaxed);
+        return before;
+    }
+    struct dynamics_copy *copy = malloc(sizeof *copy);
+    if (copy) {
+        atomic_init(&copy->holders, 1);
+        copy->dynamics = *dynamics;
+    }
+    return copy;
+}
+
+static bool has_dynamics(const struct lab *lab)
+{
+    for (size_t i = 0; i < lab_pair_count(lab); i++) {
+        if (lab_dynamics(lab, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False when memory ran out; what there is stands in the snapshot. */
+static bool add_dynamics(const struct views *views, const struct snapshot *before,
+                         struct snapshot *snapshot)
+{
+    const size_t n = views->base.pair_count;
+    bool whole = true;
+    if (!views->has_dynamics) {
+        return true;
+    }
+    snapshot->dynamics_copies = calloc(n, sizeof(void *));
+    snapshot->dynamics = calloc(n, sizeof(void *));
+    snapshot->view.dynamics = snapshot->dynamics;
+    whole = snapshot->dynamics_copies && snapshot->dynamics;
+    for (size_t i = 0; whole && i < n; i++) {
+        const struct pair_dynamics *now = lab_dynamics(views->lab, i);
+        if (now) {
+            snapshot->dynamics_copies[i] =
+                copy_dynamics(now, before ? before->dynamics_copies[i] : NULL);
+            whole = snapshot->dynamics_copies[i] != NULL;
+            snapshot->dynamics[i] = whole ? &snapshot->dynamics_copies[i]->dynamics : NULL;
+        }
+    }
+    return whole;
 }
 
 static struct snapshot *make_snapshot(const struct views *views, const struct snapshot *before,
@@ -82,6 +154,7 @@ static struct snapshot *make_snapshot(const struct views *views, const struct sn
         whole = snapshot->copies[i] != NULL;
         snapshot->pairs[i] = whole ? &snapshot->copies[i]->pair : NULL;
     }
+    whole = whole && add_dynamics(views, before, snapshot);
     if (whole) {
         return snapshot;
     }
@@ -100,6 +173,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         return STATUS_E_NOMEM;
     }
     views->lab = lab;
+    views->has_dynamics = has_dynamics(lab);
     views->base = (struct view){.t_us = started_us,
                                 .started_us = started_us,
                                 .lab_name = lab_name,

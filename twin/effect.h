@@ -21,7 +21,9 @@ enum effect_kind {
     EFFECT_CALIBRATION, /* enough new moves to publish this pair's calibration again */
     EFFECT_CHANGE,      /* parameter sets: something was proposed, promoted, refused … */
     EFFECT_PARAMETERS,  /* send payload to the simulator's parameters topic, retained */
-    EFFECT_LOG,         /* record: all - one event of this pair, as it came */
+    EFFECT_FIT, /* begin fit number `job` of the dynamics of `side`, on its frozen window */
+    EFFECT_DYNAMICS, /* publish what is known of this pair's dynamics again */
+    EFFECT_LOG,      /* record: all - one event of this pair, as it came */
     EFFECT_KIND_COUNT
 };
 
@@ -42,6 +44,7 @@ struct effect {
             size_t bytes;
         } payload;
         int64_t probe;
+        uint32_t job;
         const struct event *event;
     };
 };

@@ -7,10 +7,11 @@
 #include "twin/base/fetch.h"
 #include "twin/base/hash.h"
 #include "twin/base/status.h"
+#include "twin/models/model.h"
 #include "twin/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 3 };
+enum { LAB_LAYOUT = 4 };
 
 /* Smaller labs stay in the caches by themselves. */
 enum { EXPECT_PAIRS_MIN = 32 };
@@ -19,7 +20,8 @@ enum { EXPECT_PAIRS_MIN = 32 };
  * whose broker went away before it acknowledged. */
 static const int64_t RESENT_WITHIN_US = 30000000;
 
-/* What a checkpoint holds. Arrays follow: pairs[n], heap[n], place[n], table[table_size]. */
+/* What a checkpoint holds. Arrays follow: pairs[n], heap[n], place[n], table[table_size], and
+ * the dynamics of those pairs that want them. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -47,6 +49,7 @@ struct lab {
     struct heap_item *heap; /* [n] the earliest deadline first */
     uint32_t *place;        /* [n] where in the heap a pair stands */
     uint32_t *table;        /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    struct pair_dynamics **dynamics; /* [n] into the state, NULL: none; NULL when no pair has */
 };
 
 static size_t aligned(size_t bytes)
@@ -63,16 +66,28 @@ static size_t table_size_for(size_t pairs)
     return size;
 }
 
-static size_t state_bytes_for(size_t n)
+static size_t dynamics_bytes_for(const struct lab_params *p)
 {
-    return aligned(sizeof(struct lab_state)) + aligned(n * sizeof(struct pair)) +
-           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) +
-           aligned(table_size_for(n) * sizeof(uint32_t));
+    size_t bytes = 0;
+    for (size_t i = 0; i < p->pair_count; i++) {
+        bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
+    }
+    return bytes;
+}
+
+static size_t state_bytes_for(const struct lab_params *p)
+{
+    const size_t n = p->pair_count;
+    return dynamics_bytes_for(p) + aligned(sizeof(struct lab_state)) +
+           aligned(n * sizeof(struct pair)) + aligned(n * sizeof(struct heap_item)) +
+           aligned(n * sizeof(uint32_t)) + aligned(table_size_for(n) * sizeof(uint32_t));
 }
 
 size_t lab_bytes(const struct lab_params *p)
 {
-    return aligned(sizeof(struct lab)) + state_bytes_for(p->pair_count);
+    const size_t pointers =
+        dynamics_bytes_for(p) > 0 ? p->pair_count * sizeof(struct pair_dynamics *) : 0;
+    return aligned(sizeof(struct lab)) + state_bytes_for(p) + pointers;
 }
 
 /* ---- heap of deadlines --------------------------------------------------------------------
@@ -137,6 +152,31 @@ static void fill_table(struct lab *lab)
     }
 }
 
+/* at: where the pairs' arrays end; behind the state stand the pointers. */
+static void place_dynamics(struct lab *lab, char *at)
+{
+    const size_t n = lab->p.pair_count;
+    lab->dynamics = NULL;
+    if (dynamics_bytes_for(&lab->p) == 0) {
+        return;
+    }
+    lab->dynamics = (void *)((char *)lab->state + lab->state_bytes);
+    for (size_t i = 0; i < n; i++) {
+        const struct pair_dynamics_params *p = &lab->p.pairs[i].dynamics;
+        const size_t bytes = pair_dynamics_bytes(p);
+        lab->dynamics[i] = bytes > 0 ? (void *)at : NULL;
+        if (bytes > 0) {
+            pair_dynamics_init(lab->dynamics[i], p);
+        }
+        at += bytes;
+    }
+}
+
+static struct pair_dynamics *dynamics_of(const struct lab *lab, size_t i)
+{
+    return lab->dynamics ? lab->dynamics[i] : NULL;
+}
+
 struct lab *lab_init(void *memory, const struct lab_params *p)
 {
     assert(memory && p && p->pairs);
@@ -144,7 +184,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     const size_t n = p->pair_count;
     struct lab *lab = memory;
     lab->p = *p;
-    lab->state_bytes = state_bytes_for(n);
+    lab->state_bytes = state_bytes_for(p);
     lab->table_size = table_size_for(n);
     char *at = (char *)memory + aligned(sizeof *lab);
     memset(at, 0, lab->state_bytes);
@@ -157,6 +197,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->place = (void *)at;
     at += aligned(n * sizeof *lab->place);
     lab->table = (void *)at;
+    place_dynamics(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
     lab->state->t_us = LAB_TIME_NONE;
     lab->state->heard_us = LAB_TIME_NONE;
     lab->state->away_until_us = LAB_TIME_NONE;
@@ -211,7 +252,7 @@ static void fire_first(struct lab *lab, const struct effects *fx)
     if (pair->deadline_us > lab->state->t_us) {
         lab->state->t_us = pair->deadline_us;
     }
-    pair_fire(pair, &lab->p.pairs[i], fx);
+    pair_fire(pair, dynamics_of(lab, i), &lab->p.pairs[i], fx);
     lab->state->outstanding -= open - pair->outstanding;
     reorder(lab, i);
 }
@@ -242,7 +283,7 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
-    pair_step(pair, &lab->p.pairs[i], event, fx);
+    pair_step(pair, dynamics_of(lab, i), &lab->p.pairs[i], event, fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
         reorder(lab, i);
@@ -308,11 +349,12 @@ static void take_in(struct lab *lab, const struct event *event, const struct eff
     case EVENT_ECHO:
     case EVENT_ACK:
     case EVENT_REQUEST:
+    case EVENT_FIT:
     case EVENT_MALFORMED:
     case EVENT_KIND_COUNT:
         break;
     }
-    if (event->kind != EVENT_REQUEST) {
+    if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT) {
         lab->state->heard_us = event->t_us;
         lab->state->started = false;
     }
@@ -373,6 +415,11 @@ const struct pair_params *lab_pair_params(const struct lab *lab, size_t index)
     return &lab->p.pairs[index];
 }
 
+const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index)
+{
+    return dynamics_of(lab, index);
+}
+
 const struct lab_counts *lab_counts(const struct lab *lab)
 {
     return &lab->state->counts;
@@ -399,6 +446,29 @@ static uint64_t mix_int(uint64_t hash, int64_t value)
 static uint64_t mix_real(uint64_t hash, double value)
 {
     return hash_bytes(hash, &value, sizeof value);
+}
+
+static uint64_t mix_dynamics(uint64_t hash, const struct pair_dynamics_params *p)
+{
+    const struct model *model = model_find(p->model);
+    hash = hash_bytes(hash, p->model, strlen(p->model) + 1);
+    hash = mix_int(hash, (int64_t)sizeof(struct pair_dynamics));
+    hash = mix_int(hash, (int64_t)model_count);
+    hash = mix_int(hash, model ? (int64_t)model->parameter_count : -1);
+    hash = mix_int(hash, p->sides);
+    hash = mix_int(hash, p->method);
+    hash = mix_int(hash, p->promote);
+    hash = mix_int(hash, p->biases);
+    hash = mix_int(hash, p->refit_on_drift);
+    hash = mix_int(hash, p->window);
+    hash = mix_int(hash, p->window_us);
+    hash = mix_int(hash, p->refit_us);
+    hash = mix_int(hash, p->fit_timeout_us);
+    hash = mix_int(hash, p->stale_us);
+    hash = mix_int(hash, p->gap_us);
+    hash = mix_int(hash, p->excitation_us);
+    hash = mix_real(hash, p->gate_sd);
+    return mix_real(hash, p->drift_ratio);
 }
 
 /* Field by field: padding has no meaning. */
@@ -434,7 +504,8 @@ static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
     hash = mix_int(hash, p->window);
     hash = mix_int(hash, p->promote);
     hash = mix_int(hash, p->propose_every);
-    return mix_int(hash, p->publish_every);
+    hash = mix_int(hash, p->publish_every);
+    return pair_dynamics_wanted(&p->dynamics) ? mix_dynamics(hash, &p->dynamics) : hash;
 }
 
 uint64_t lab_fingerprint(const struct lab_params *p)

@@ -42,6 +42,7 @@ void pair_params_default(struct pair_params *p, const char *id)
         .propose_every = 10,
         .publish_every = 5,
     };
+    pair_dynamics_params_default(&p->dynamics);
     (void)snprintf(p->id, sizeof p->id, "%s", id);
 }
 
@@ -120,9 +121,11 @@ static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool c
     }
 }
 
-static void update_deadline(struct pair *pair, const struct pair_params *p)
+static void update_deadline(const struct pair_run *run)
 {
-    int64_t deadline_us = LAB_TIME_MAX;
+    struct pair *pair = run->pair;
+    const struct pair_params *p = run->p;
+    int64_t deadline_us = run->dynamics ? pair_dynamics_deadline(run->dynamics) : LAB_TIME_MAX;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
@@ -246,6 +249,7 @@ static void note_clock_jump(const struct pair_run *run, enum side side,
     if (news == CLOCK_MAP_JUMPED) {
         pair_alarm(run, ALARM_CLOCK_JUMP, side, "", "the %s robot's clock was set by %+.3f s",
                    side_name(side), lab_s(run->pair->side[side].clock.last_jump_us));
+        pair_dynamics_restarted(run, side);
     }
 }
 
@@ -343,6 +347,7 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
         clock_map_restart(&side->clock);
         side->pace = (struct pace){0};
         side->last_seq = -1;
+        pair_dynamics_restarted(run, s);
     }
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
 }
@@ -360,6 +365,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
                    (long long)seq, (long long)side->last_seq);
         clock_map_restart(&side->clock);
         side->pace = (struct pace){0};
+        pair_dynamics_restarted(run, s);
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
         side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
     } else if (seq <= side->last_seq) {
@@ -374,6 +380,7 @@ static void on_telemetry(const struct pair_run *run)
     struct pair_side *side = &run->pair->side[run->event->side];
     side->telemetry++;
     note_boot(run, side, m->boot);
+    const int64_t last_seq = side->last_seq;
     note_seq(run, side, m->seq);
     take_stamp(run, run->event->side, m->source_us, m->has_sim ? &m->sim_us : NULL);
     if (m->nu_count > 0) {
@@ -384,6 +391,8 @@ static void on_telemetry(const struct pair_run *run)
         side->pose_count = (uint8_t)m->pose_count;
         memcpy(side->pose, m->pose, m->pose_count * sizeof m->pose[0]);
     }
+    const bool old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
+    pair_dynamics_sample(run, old, m->seq == last_seq);
 }
 
 static void on_connection(const struct pair_run *run)
@@ -413,7 +422,8 @@ static void on_echo(const struct pair_run *run)
 
 static void note_seen(const struct pair_run *run)
 {
-    if (run->event->side >= SIDE_COUNT || run->event->kind == EVENT_MALFORMED) {
+    if (run->event->side >= SIDE_COUNT || run->event->kind == EVENT_MALFORMED ||
+        run->event->kind == EVENT_FIT) {
         return;
     }
     struct pair_side *side = &run->pair->side[run->event->side];
@@ -466,6 +476,9 @@ static void dispatch_event(const struct pair_run *run)
     case EVENT_REQUEST:
         pair_request(run);
         break;
+    case EVENT_FIT:
+        pair_dynamics_fitted(run);
+        break;
     case EVENT_MALFORMED:
         pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);
         break;
@@ -480,10 +493,10 @@ static void dispatch_event(const struct pair_run *run)
     }
 }
 
-void pair_step(struct pair *pair, const struct pair_params *p, const struct event *event,
-               const struct effects *fx)
+void pair_step(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+               const struct event *event, const struct effects *fx)
 {
-    const struct pair_run run = {pair, p, fx, event->t_us, event};
+    const struct pair_run run = {pair, p, fx, event->t_us, event, dynamics};
     pair->version++;
     if (p->record == PAIR_ALL) {
         const struct effect effect = {.kind = EFFECT_LOG,
@@ -497,7 +510,7 @@ void pair_step(struct pair *pair, const struct pair_params *p, const struct even
     note_seen(&run);
     dispatch_event(&run);
     if (event->kind != EVENT_TELEMETRY) { /* samples change no deadline, and there are many */
-        update_deadline(pair, p);
+        update_deadline(&run);
     }
 }
 
@@ -577,19 +590,21 @@ static struct pair_slot *oldest_overdue(const struct pair_run *run)
     return oldest;
 }
 
-void pair_fire(struct pair *pair, const struct pair_params *p, const struct effects *fx)
+void pair_fire(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+               const struct effects *fx)
 {
-    const struct pair_run run = {pair, p, fx, pair->deadline_us, NULL};
+    const struct pair_run run = {pair, p, fx, pair->deadline_us, NULL, dynamics};
     struct pair_slot *slot = NULL;
     pair->version++;
     fire_probes(&run);
+    pair_dynamics_fire(&run);
     while ((slot = oldest_overdue(&run)) && time_out(&run, slot)) {
         step_slot(&run, slot, false);
     }
     if (p->mode == PAIR_LINK) {
         pair_dispatch(&run);
     }
-    update_deadline(pair, p);
+    update_deadline(&run);
 }
 
 void pair_redelivered(struct pair *pair)

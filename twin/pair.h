@@ -19,13 +19,15 @@
 #include "twin/effect.h"
 #include "twin/efsm.h"
 #include "twin/pace.h"
+#include "twin/pair_dynamics.h"
 #include "twin/parameters.h"
 
 enum {
     PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
     PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
-    PAIR_VALUES_MAX = 8        /* reply values compared */
+    PAIR_VALUES_MAX = 8,       /* reply values compared */
+    PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
 };
 
 enum pair_kind {
@@ -71,6 +73,8 @@ enum pair_clock {
     PAIR_CLOCK_COUNT
 };
 
+struct pair_dynamics;
+
 struct pair_params {
     char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
     enum pair_kind kind;
@@ -93,6 +97,7 @@ struct pair_params {
     enum pair_promotion promote;
     uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
+    struct pair_dynamics_params dynamics;
 };
 
 /* One scalar of a reply, for comparison: names and texts by hash. */
@@ -212,16 +217,18 @@ void pair_params_default(struct pair_params *p, const char *id);
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
 
-/* One event of this pair, at event->t_us; every deadline before it must have been fired. */
-void pair_step(struct pair *pair, const struct pair_params *p, const struct event *event,
-               const struct effects *fx);
+/* One event of this pair, at event->t_us; every deadline before it must have been fired.
+ * dynamics: this pair's, NULL when p does not want them. */
+void pair_step(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+               const struct event *event, const struct effects *fx);
 
 /* A step with such an event will follow: have the memory it touches fetched into the cache.
  * Changes nothing. */
 void pair_expect(const struct pair *pair, enum event_kind kind, enum side side);
 
 /* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
-void pair_fire(struct pair *pair, const struct pair_params *p, const struct effects *fx);
+void pair_fire(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+               const struct effects *fx);
 
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);
@@ -230,6 +237,10 @@ void pair_redelivered(struct pair *pair);
  * moves[PAIR_WINDOW_MAX]; returns how many. */
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
                   struct travel_move *moves);
+
+/* What the simulator shall be told of the sets in force. Returns whether any ever was. */
+bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
+                           const struct pair_dynamics *dynamics);
 
 const char *pair_kind_name(enum pair_kind kind);
 const char *pair_mode_name(enum pair_mode mode);

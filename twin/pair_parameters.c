@@ -7,7 +7,7 @@
 /* Fewer moves say nothing about held-out error. */
 enum { PROPOSE_MOVES_MIN = 20 };
 
-static void emit_change(const struct pair_run *run, struct parameter_change *change)
+void pair_emit_change(const struct pair_run *run, struct parameter_change *change)
 {
     change->n = ++run->pair->changes;
     change->t_us = run->t_us;
@@ -22,17 +22,41 @@ static void emit_change(const struct pair_run *run, struct parameter_change *cha
 static void decline(const struct pair_run *run, const char *by, uint32_t version,
                     const char *why)
 {
-    emit_change(
+    pair_emit_change(
         run, &(struct parameter_change){
                  .action = PARAMETERS_DECLINED, .by = by, .version = version, .detail = why});
 }
 
-static void send_parameters(const struct pair_run *run, const struct parameter_set *set)
+bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
+                           const struct pair_dynamics *d)
 {
-    char text[512];
+    const struct parameter_set *travel = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
+    const struct parameter_set *dynamics =
+        d ? parameters_find(&d->sets.book, PARAMETERS_ACTIVE) : NULL;
+    struct parameter_terms of_travel = {0};
+    struct parameter_terms of_dynamics = {0};
+    if (travel) {
+        of_travel = parameters_travel_terms(travel);
+    }
+    if (dynamics) {
+        of_dynamics = pair_dynamics_terms(d, dynamics);
+        /* Constant efforts are the lab's, not the simulator's. */
+        of_dynamics.count = of_dynamics.model->parameter_count;
+    }
+    if (dynamics && (d->sets_last || !travel)) {
+        parameters_write_payload(w, dynamics, &of_dynamics, travel ? &of_travel : NULL);
+    } else {
+        parameters_write_payload(w, travel, &of_travel, dynamics ? &of_dynamics : NULL);
+    }
+    return pair->parameters.promotions > 0 || (d && d->sets.book.promotions > 0);
+}
+
+void pair_send_parameters(const struct pair_run *run)
+{
+    char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    parameters_write_payload(&w, set);
+    (void)pair_write_parameters(&w, run->pair, run->dynamics);
     if (json_write_end(&w)) {
         const struct effect effect = {.kind = EFFECT_PARAMETERS,
                                       .pair = run->pair->index,
@@ -56,13 +80,16 @@ static void forget_virtual(const struct pair_run *run)
 static void put_in_force(const struct pair_run *run, enum parameter_action action,
                          const char *by, const struct parameter_set *set)
 {
-    emit_change(
+    pair_emit_change(
         run, &(struct parameter_change){.action = action,
                                         .by = by,
                                         .detail = set ? "" : "the simulator's own parameters",
                                         .version = set ? set->version : 0,
                                         .set = set});
-    send_parameters(run, set);
+    if (run->dynamics) {
+        run->dynamics->sets_last = false;
+    }
+    pair_send_parameters(run);
     forget_virtual(run);
 }
 
@@ -110,40 +137,78 @@ static const struct parameter_set *propose(const struct pair_run *run, const cha
                 break;
             }
         }
-        emit_change(run, &change);
+        pair_emit_change(run, &change);
         return NULL;
     }
     change.action = PARAMETERS_PROPOSED;
     change.set = parameters_propose(&run->pair->parameters, &data, &fit, &checks, run->t_us);
     change.version = change.set->version;
-    emit_change(run, &change);
+    pair_emit_change(run, &change);
     return change.set;
+}
+
+static void promote(const struct pair_run *run, const char *by, bool dynamics)
+{
+    const uint32_t version = run->event->request.version;
+    const char *why = "";
+    const struct parameter_set *set = parameters_promote(
+        dynamics ? &run->dynamics->sets.book : &run->pair->parameters, version, &why);
+    if (!set) {
+        decline(run, by, version, why);
+    } else if (dynamics) {
+        pair_dynamics_put_in_force(run, PARAMETERS_PROMOTED, by, set);
+    } else {
+        put_in_force(run, PARAMETERS_PROMOTED, by, set);
+    }
+}
+
+static void roll_back(const struct pair_run *run, const char *by, bool dynamics)
+{
+    const struct parameter_set *set = NULL;
+    const char *why = "";
+    if (!parameters_rollback(dynamics ? &run->dynamics->sets.book : &run->pair->parameters,
+                             &set, &why)) {
+        decline(run, by, 0, why);
+    } else if (dynamics) {
+        pair_dynamics_put_in_force(run, PARAMETERS_ROLLED_BACK, by, set);
+    } else {
+        put_in_force(run, PARAMETERS_ROLLED_BACK, by, set);
+    }
+}
+
+static void identify(const struct pair_run *run, const char *by)
+{
+    const char *why = pair_dynamics_request(run, run->event->request.side, by);
+    if (why) {
+        decline(run, by, 0, why);
+    }
 }
 
 void pair_request(const struct pair_run *run)
 {
     const struct event_request *r = &run->event->request;
     const char *by = r->by[0] ? r->by : "http";
-    const struct parameter_set *set = NULL;
-    const char *why = "";
+    const bool dynamics = pair_dynamics_is_meant(run);
+    if (r->model[0] && !dynamics && strcmp(r->model, "travel_time") != 0) {
+        decline(run, by, r->version, "no sets of this model are kept for the pair");
+        return;
+    }
     switch (r->action) {
     case REQUEST_PROPOSE:
-        (void)propose(run, by);
+        if (dynamics) {
+            identify(run, by);
+        } else {
+            (void)propose(run, by);
+        }
         break;
     case REQUEST_PROMOTE:
-        set = parameters_promote(&run->pair->parameters, r->version, &why);
-        if (set) {
-            put_in_force(run, PARAMETERS_PROMOTED, by, set);
-        } else {
-            decline(run, by, r->version, why);
-        }
+        promote(run, by, dynamics);
         break;
     case REQUEST_ROLLBACK:
-        if (parameters_rollback(&run->pair->parameters, &set, &why)) {
-            put_in_force(run, PARAMETERS_ROLLED_BACK, by, set);
-        } else {
-            decline(run, by, 0, why);
-        }
+        roll_back(run, by, dynamics);
+        break;
+    case REQUEST_IDENTIFY:
+        identify(run, by);
         break;
     case REQUEST_ACTION_COUNT:
         break;
@@ -163,10 +228,10 @@ void pair_acknowledge(const struct pair_run *run)
     } else {
         (void)snprintf(detail, sizeof detail, "%u applied", a->applied);
     }
-    emit_change(run, &(struct parameter_change){.action = PARAMETERS_ACKNOWLEDGED,
-                                                .by = "virtual",
-                                                .version = (uint32_t)a->version,
-                                                .detail = detail});
+    pair_emit_change(run, &(struct parameter_change){.action = PARAMETERS_ACKNOWLEDGED,
+                                                     .by = "virtual",
+                                                     .version = (uint32_t)a->version,
+                                                     .detail = detail});
 }
 
 void pair_consider_parameters(const struct pair_run *run)

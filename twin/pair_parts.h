@@ -10,6 +10,7 @@
 
 #include "twin/base/status.h"
 #include "twin/pair.h"
+#include "twin/pair_dynamics.h"
 
 /* The step in progress. */
 struct pair_run {
@@ -17,7 +18,8 @@ struct pair_run {
     const struct pair_params *p;
     const struct effects *fx;
     int64_t t_us;
-    const struct event *event; /* NULL when a deadline fires */
+    const struct event *event;      /* NULL when a deadline fires */
+    struct pair_dynamics *dynamics; /* NULL: not followed */
 };
 
 /* ---- pair_alarm.c ---- */
@@ -61,6 +63,34 @@ void pair_request(const struct pair_run *run);
 void pair_acknowledge(const struct pair_run *run);
 /* The real robot made another usable move: in auto mode it may be time to propose. */
 void pair_consider_parameters(const struct pair_run *run);
+
+/* Record what became of a set. */
+void pair_emit_change(const struct pair_run *run, struct parameter_change *change);
+/* Tell the simulator what is in force. */
+void pair_send_parameters(const struct pair_run *run);
+
+/* ---- pair_dynamics_step.c ---- */
+
+/* The event is telemetry. old: its number was here before, or a later one was; repeated: it is
+ * that of the sample before. */
+void pair_dynamics_sample(const struct pair_run *run, bool old, bool repeated);
+/* This side's robot, or its clock, started anew. */
+void pair_dynamics_restarted(const struct pair_run *run, enum side side);
+/* The event is the end of a fit. */
+void pair_dynamics_fitted(const struct pair_run *run);
+/* A fit was asked for. Returns why there is none, NULL when it began. */
+const char *pair_dynamics_request(const struct pair_run *run, enum side side, const char *by);
+/* When a fit is given up; LAB_TIME_MAX. */
+int64_t pair_dynamics_deadline(const struct pair_dynamics *d);
+void pair_dynamics_fire(const struct pair_run *run);
+
+/* ---- pair_dynamics_sets.c ---- */
+
+/* Does the wish concern sets of the model of dynamics? */
+bool pair_dynamics_is_meant(const struct pair_run *run);
+/* set: of the book of dynamics; NULL: none is in force any more. */
+void pair_dynamics_put_in_force(const struct pair_run *run, enum parameter_action action,
+                                const char *by, const struct parameter_set *set);
 
 /* ---- shared by pair.c and pair_link.c ---- */
 

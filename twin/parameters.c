@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "twin/base/hash.h"
+#include "twin/dynamics_report.h"
 #include "twin/pair.h"
 #include "twin/travel_report.h"
 
@@ -225,11 +226,8 @@ static uint64_t hash_data(const struct parameter_data *data)
     return hash;
 }
 
-const struct parameter_set *parameters_propose(struct parameter_book *book,
-                                               const struct parameter_data *data,
-                                               const struct travel_fit *fit,
-                                               const struct parameter_checks *checks,
-                                               int64_t t_us)
+struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
+                                     int64_t t_us)
 {
     struct parameter_set *older = find_state(book, PARAMETERS_CANDIDATE);
     if (older) {
@@ -237,12 +235,22 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     }
     struct parameter_set *set = make_room(book);
     memset(set, 0, sizeof *set);
-    set->version = ++book->last_version;
+    set->version = version;
     set->state = PARAMETERS_CANDIDATE;
+    set->made_us = t_us;
+    return set;
+}
+
+const struct parameter_set *parameters_propose(struct parameter_book *book,
+                                               const struct parameter_data *data,
+                                               const struct travel_fit *fit,
+                                               const struct parameter_checks *checks,
+                                               int64_t t_us)
+{
+    struct parameter_set *set = parameters_add(book, ++book->last_version, t_us);
     set->method = (uint8_t)fit->method;
     set->verdict = (uint8_t)checks->verdict;
     set->n = (uint16_t)fit->n;
-    set->made_us = t_us;
     set->since_us = data->since_us;
     set->until_us = data->until_us;
     set->data_hash = hash_data(data);
@@ -310,19 +318,27 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
     return true;
 }
 
+bool parameters_differ(const struct parameter_terms *terms,
+                       const struct parameter_terms *in_force)
+{
+    for (size_t j = 0; j < terms->count; j++) {
+        const double sd = hypot(terms->se[j], in_force->se[j]);
+        if (sd > 0.0 && fabs(terms->value[j] - in_force->value[j]) > NEWS_Z * sd) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set)
 {
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
     if (!active) {
         return true;
     }
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        const double sd = hypot(set->se[j], active->se[j]);
-        if (sd > 0.0 && fabs(set->value[j] - active->value[j]) > NEWS_Z * sd) {
-            return true;
-        }
-    }
-    return false;
+    const struct parameter_terms now = parameters_travel_terms(set);
+    const struct parameter_terms before = parameters_travel_terms(active);
+    return parameters_differ(&now, &before);
 }
 
 /* ---- words --------------------------------------------------------------------------------
@@ -334,17 +350,57 @@ const char *parameter_state_name(uint8_t state)
     return state < COUNT(names) ? names[state] : "?";
 }
 
-static void write_terms(struct json_writer *w, const char *key, const double term[TRAVEL_P])
+struct parameter_terms parameters_travel_terms(const struct parameter_set *set)
 {
+    return (struct parameter_terms){NULL, TRAVEL_P, set->value, set->se};
+}
+
+static const char *model_name(const struct parameter_terms *terms)
+{
+    return terms->model ? terms->model->name : "travel_time";
+}
+
+static const char *term_name(const struct parameter_terms *terms, size_t j, char text[64])
+{
+    return terms->model ? dynamics_parameter_name(terms->model, j, text, 64)
+                        : travel_term_name((enum travel_term)j);
+}
+
+static const char *method_name(const struct parameter_set *set,
+                               const struct parameter_terms *terms)
+{
+    return terms->model ? dynamics_method_name((enum dynamics_method)set->method)
+                        : travel_method_name((enum travel_method)set->method);
+}
+
+static void write_terms(struct json_writer *w, const char *key,
+                        const struct parameter_terms *terms, const double *term)
+{
+    char text[64];
     json_write_object(w, key);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        json_write_real(w, travel_term_name(j), term[j]);
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_real(w, term_name(terms, j, text), term[j]);
     }
     json_write_close(w);
 }
 
-void parameters_write_set(struct json_writer *w, const char *key,
-                          const struct parameter_set *set)
+static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
+{
+    static const double Z95 = 1.959963984540054;
+    char text[64];
+    json_write_object(w, "ci95");
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_array(w, term_name(terms, j, text));
+        json_write_real(w, NULL, terms->value[j] - Z95 * terms->se[j]);
+        json_write_real(w, NULL, terms->value[j] + Z95 * terms->se[j]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void parameters_write_set_of(struct json_writer *w, const char *key,
+                             const struct parameter_set *set,
+                             const struct parameter_terms *terms)
 {
     char hash[20];
     if (!set || set->version == 0) {
@@ -354,18 +410,29 @@ void parameters_write_set(struct json_writer *w, const char *key,
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
     json_write_object(w, key);
     json_write_int(w, "version", set->version);
-    json_write_text(w, "model", "travel_time");
+    json_write_text(w, "model", model_name(terms));
     json_write_text(w, "state", parameter_state_name(set->state));
     json_write_seconds(w, "made_t", set->made_us);
-    json_write_text(w, "method", travel_method_name((enum travel_method)set->method));
+    json_write_text(w, "method", method_name(set, terms));
     json_write_int(w, "n", set->n);
     json_write_seconds(w, "data_since_t", set->since_us);
     json_write_seconds(w, "data_until_t", set->until_us);
     json_write_text(w, "data_hash", hash);
     json_write_text(w, "verdict", travel_verdict_name((enum travel_verdict)set->verdict));
-    write_terms(w, "values", set->value);
-    write_terms(w, "se", set->se);
+    write_terms(w, "values", terms, terms->value);
+    write_terms(w, "se", terms, terms->se);
+    if (terms->model) {
+        write_intervals(w, terms);
+    }
     json_write_close(w);
+}
+
+void parameters_write_set(struct json_writer *w, const char *key,
+                          const struct parameter_set *set)
+{
+    const struct parameter_terms terms =
+        set ? parameters_travel_terms(set) : (struct parameter_terms){0};
+    parameters_write_set_of(w, key, set, &terms);
 }
 
 void parameters_write_checks(struct json_writer *w, const char *key,
@@ -403,29 +470,51 @@ void parameters_write_change(struct json_writer *w, const char *key,
     json_write_int(w, "version", change->version);
     json_write_text(w, "detail", change->detail);
     json_write_text(w, "code_version", code_version);
-    parameters_write_set(w, "set", change->set);
-    if (change->fit) {
+    if (change->terms) {
+        parameters_write_set_of(w, "set", change->set, change->terms);
+    } else {
+        parameters_write_set(w, "set", change->set);
+    }
+    if (change->dynamics) {
+        json_write_object(w, "fit");
+        dynamics_report_fit(w, change->terms->model, change->dynamics);
+        json_write_close(w);
+        parameters_write_checks(w, "checks", change->checks);
+    } else if (change->fit) {
         travel_report_write(w, "fit", change->fit);
         parameters_write_checks(w, "checks", change->checks);
     }
     json_write_close(w);
 }
 
-void parameters_write_payload(struct json_writer *w, const struct parameter_set *set)
+static void write_values(struct json_writer *w, const struct parameter_terms *terms)
+{
+    char text[64];
+    for (size_t j = 0; j < terms->count; j++) {
+        /* A t0_s without ta_s and tr_s is the sum of the three. */
+        const bool in_t0 = !terms->model && (j == TRAVEL_TA || j == TRAVEL_TR) &&
+                           isfinite(terms->value[TRAVEL_T0]);
+        if (isfinite(terms->value[j])) {
+            json_write_real(w, term_name(terms, j, text), terms->value[j]);
+        } else if (in_t0) {
+            json_write_real(w, term_name(terms, j, text), 0.0);
+        }
+    }
+}
+
+void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
+                              const struct parameter_terms *terms,
+                              const struct parameter_terms *others)
 {
     json_write_object(w, NULL);
     json_write_int(w, "version", set ? set->version : 0);
-    json_write_text(w, "model", "travel_time");
+    json_write_text(w, "model", set ? model_name(terms) : "travel_time");
     json_write_object(w, "values");
-    for (enum travel_term j = TRAVEL_T0; set && j < TRAVEL_P; j++) {
-        /* A t0_s without ta_s and tr_s is the sum of the three. */
-        const bool in_t0 =
-            (j == TRAVEL_TA || j == TRAVEL_TR) && isfinite(set->value[TRAVEL_T0]);
-        if (isfinite(set->value[j])) {
-            json_write_real(w, travel_term_name(j), set->value[j]);
-        } else if (in_t0) {
-            json_write_real(w, travel_term_name(j), 0.0);
-        }
+    if (set) {
+        write_values(w, terms);
+    }
+    if (others) {
+        write_values(w, others);
     }
     json_write_close(w);
     json_write_close(w);

@@ -3,11 +3,11 @@
  *     fit --checks--> candidate --promote--> active --promote another--> retired
  *                                              ^------- rollback ----------'
  *
- * A fit of the real robot's travel times becomes a candidate only if its checks pass; a
- * candidate becomes active by hand or by itself, is published to the simulator, and can be
- * rolled back to the set that was active before. Sets are numbered per pair and never changed.
- * docs/model/parameters.md. Plain data without pointers. Pure but for GSL's allocations in the
- * fit.
+ * A fit of the real robot's travel times, or of its dynamics, becomes a candidate only if its
+ * checks pass; a candidate becomes active by hand or by itself, is published to the simulator,
+ * and can be rolled back to the set that was active before. Sets are numbered per pair and
+ * never changed. docs/model/parameters.md. Plain data without pointers. Pure but for GSL's
+ * allocations in the fit.
  */
 #ifndef TWIN_PARAMETERS_H
 #define TWIN_PARAMETERS_H
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "identification/dynamics_fit.h"
 #include "identification/travel_time.h"
 #include "logger/json_write.h"
 
@@ -31,16 +32,24 @@ enum parameter_state {
 struct parameter_set {
     uint32_t version; /* 1, 2 … in the pair; 0: an empty place */
     uint8_t state;    /* enum parameter_state */
-    uint8_t method;   /* enum travel_method */
+    uint8_t method;   /* enum travel_method; of a model of dynamics, enum dynamics_method */
     uint8_t verdict;  /* enum travel_verdict of its checks */
-    uint16_t n;       /* moves */
+    uint16_t n;       /* moves, or samples (at most 65535) */
     int64_t made_us;
     int64_t since_us, until_us; /* of the moves it rests on */
     uint64_t data_hash;         /* of those moves */
     uint64_t order;             /* when it was last promoted; 0: never */
-    double value[TRAVEL_P];     /* t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; NaN:
-                                   unknown */
+    /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; NaN: unknown.
+     * Those of a model of dynamics stand beside its book. */
+    double value[TRAVEL_P];
     double se[TRAVEL_P];
+};
+
+/* The values of a set, by name. Borrowed. */
+struct parameter_terms {
+    const struct model *model; /* NULL: travel times */
+    size_t count;
+    const double *value, *se; /* [count] NaN: unknown */
 };
 
 struct parameter_book { /* all zero is empty */
@@ -73,6 +82,10 @@ MUST_USE enum status parameters_examine(const struct parameter_data *data,
                                         enum travel_method method, struct travel_fit *fit,
                                         struct parameter_checks *checks);
 
+/* An empty candidate of this version in the book; an older candidate retires. */
+struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
+                                     int64_t t_us);
+
 /* Put a fit that passed (not FAIL) into the book as the candidate; an older candidate retires.
  * Returns the new set. */
 const struct parameter_set *parameters_propose(struct parameter_book *book,
@@ -101,9 +114,18 @@ bool parameters_is_news(const struct parameter_book *book, const struct paramete
 
 const char *parameter_state_name(uint8_t state);
 
+/* Does it, beside the active set of its book with the values in force, differ by more than
+ * chance? */
+bool parameters_differ(const struct parameter_terms *terms,
+                       const struct parameter_terms *in_force);
+
 /* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null. */
 void parameters_write_set(struct json_writer *w, const char *key,
                           const struct parameter_set *set);
+/* The same of a model of dynamics, with "ci95" beside. */
+void parameters_write_set_of(struct json_writer *w, const char *key,
+                             const struct parameter_set *set,
+                             const struct parameter_terms *terms);
 void parameters_write_checks(struct json_writer *w, const char *key,
                              const struct parameter_checks *checks);
 
@@ -128,6 +150,9 @@ struct parameter_change {
     const struct parameter_set *set; /* NULL when version is 0 or not known */
     const struct travel_fit *fit;    /* proposed and rejected only, as the checks */
     const struct parameter_checks *checks;
+    /* Of a model of dynamics: the set's values, and in the place of fit. NULL: travel times. */
+    const struct parameter_terms *terms;
+    const struct dynamics_fit *dynamics;
 };
 
 const char *parameter_action_name(enum parameter_action action);
@@ -137,7 +162,14 @@ void parameters_write_change(struct json_writer *w, const char *key,
                              const struct parameter_change *change, const char *pair,
                              const char *code_version);
 
-/* What goes to the simulator; set NULL: version 0 without values, "your own parameters". */
-void parameters_write_payload(struct json_writer *w, const struct parameter_set *set);
+/* What goes to the simulator: the values of every set in force, its version and model those of
+ * the newest one. set NULL: version 0 without values, "your own parameters". others: the values
+ * of the set of another model that is in force beside it; NULL: none. */
+void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
+                              const struct parameter_terms *terms,
+                              const struct parameter_terms *others);
+
+/* The values of a travel-time set. */
+struct parameter_terms parameters_travel_terms(const struct parameter_set *set);
 
 #endif

@@ -32,6 +32,9 @@ struct view {
     size_t pair_count;
     const struct pair_params *params; /* [pair_count] */
     const struct pair *const *pairs;  /* [pair_count] */
+    /* [pair_count] the heads of their dynamics, without samples; NULL: not followed. The array
+     * itself is NULL when no pair's are. */
+    const struct pair_dynamics *const *dynamics;
     struct lab_counts counts;
     struct view_health health;
 };

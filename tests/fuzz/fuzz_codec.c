@@ -74,6 +74,8 @@ static void fuzz_effect(void *context, const struct effect *effect)
         alarm_write_json(&w, NULL, effect->alarm, pair);
         fuzz_written(&w, RECORD_JSON_MAX);
         break;
+    case EFFECT_FIT:
+    case EFFECT_DYNAMICS:
     case EFFECT_LOG:
         event_write_json(&w, NULL, effect->event, 1);
         fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
@@ -142,6 +144,13 @@ static void fuzz_limits(const struct event *e)
     case EVENT_REQUEST:
         assert(e->request.action < REQUEST_ACTION_COUNT);
         assert(memchr(e->request.by, '\0', sizeof e->request.by));
+        assert(memchr(e->request.model, '\0', sizeof e->request.model));
+        assert(e->request.side < SIDE_COUNT);
+        break;
+    case EVENT_FIT:
+        assert(e->fit.job > 0 && e->fit.outcome < FIT_OUTCOME_COUNT && !e->fit.result);
+        assert(e->side < SIDE_COUNT);
+        assert(memchr(e->fit.detail, '\0', sizeof e->fit.detail));
         break;
     case EVENT_MALFORMED:
         assert(e->malformed.detail[0] != '\0');

@@ -1,0 +1,408 @@
+/* Dynamics of a pair identified by the lab: gates, window, fits begun and ended in every way,
+ * parameter sets, drift; live, replayed and restarted alike. */
+#include "tests/support/lab_script.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "tests/support/usv_truth.h"
+#include "twin/pair_dynamics_report.h"
+
+enum { N = USV3_AXES, P = USV3_PARAMETERS };
+
+static struct usv_record record;
+static const double *truth;
+/* The lab's own answer to a fit is kept for the runs that are handed it. */
+static struct dynamics_result result;
+
+struct boat {
+    double nu[N], pose[N];
+    double theta[P];
+    uint64_t noise;
+};
+
+struct run {
+    struct script s;
+    struct boat boat[SIDE_COUNT];
+    int k; /* samples so far */
+};
+
+static struct run run;
+
+static int64_t at(int k)
+{
+    return INT64_C(1763617674000000) + (int64_t)k * 100000;
+}
+
+static void open_run(struct run *r, bool promote)
+{
+    script_init(&r->s, 2);
+    struct pair_dynamics_params *p = &r->s.params[0].dynamics;
+    (void)snprintf(p->model, sizeof p->model, "usv3");
+    p->method = DYNAMICS_WEAK_IV; /* fast */
+    p->window = 700;
+    p->window_us = 70000000;
+    p->refit_us = 0;
+    p->promote = promote ? PAIR_PROMOTE_AUTO : PAIR_PROMOTE_MANUAL;
+    script_open(&r->s);
+    for (int side = 0; side < SIDE_COUNT; side++) {
+        r->boat[side] = (struct boat){.noise = 17 + (uint64_t)side};
+        for (size_t j = 0; j < P; j++) {
+            r->boat[side].theta[j] = (side ? 0.8 : 1.0) * truth[j];
+        }
+    }
+    r->k = 0;
+}
+
+static const struct dynamics_side *side_of(const struct run *r, enum side side)
+{
+    return &lab_dynamics(r->s.lab, 0)->side[side];
+}
+
+static struct event sample(struct run *r, enum side side)
+{
+    struct boat *b = &r->boat[side];
+    struct event e = script_event("r1", at(r->k) + 3000 + side, EVENT_TELEMETRY, side);
+    e.telemetry = (struct event_telemetry){.source_us = at(r->k) - 50000000,
+                                           .seq = r->k,
+                                           .nu_count = N,
+                                           .tau_count = N,
+                                           .pose_count = N};
+    double tau[N];
+    for (size_t i = 0; i < N; i++) {
+        tau[i] = record.tau[i][r->k % USV_SAMPLES];
+        e.telemetry.tau[i] = tau[i];
+        e.telemetry.nu[i] = b->nu[i] + 0.3 * usv_noise_sd[i] * usv_normal(&b->noise);
+        e.telemetry.pose[i] = b->pose[i];
+    }
+    model_step(&usv3_model, b->theta, b->nu, b->pose, tau, NULL, 0.1);
+    return e;
+}
+
+/* One sample of both sides. */
+static void both(struct run *r)
+{
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        const struct event e = sample(r, side);
+        lab_step(r->s.lab, &e, &r->s.fx);
+    }
+    r->k++;
+}
+
+static void go(struct run *r, int samples)
+{
+    while (samples-- > 0) {
+        both(r);
+    }
+}
+
+static void end_fit(struct run *r, enum side side, uint32_t job, enum fit_outcome outcome,
+                    const struct dynamics_result *with)
+{
+    struct event e = script_event("r1", at(r->k), EVENT_FIT, side);
+    e.fit = (struct event_fit){.job = job, .outcome = outcome, .detail = "why", .result = with};
+    lab_step(r->s.lab, &e, &r->s.fx);
+}
+
+static void ask(struct run *r, enum request_action action, const char *model)
+{
+    struct event e = script_event("r1", at(r->k), EVENT_REQUEST, SIDE_COUNT);
+    e.request = (struct event_request){.action = action, .by = "test"};
+    (void)snprintf(e.request.model, sizeof e.request.model, "%s", model);
+    lab_step(r->s.lab, &e, &r->s.fx);
+}
+
+static char *report(const struct run *r)
+{
+    static char text[2][PAIR_DYNAMICS_REPORT_MAX];
+    static int turn;
+    struct json_writer w;
+    turn = !turn;
+    json_write_start(&w, text[turn], sizeof text[turn] - 1, NULL, NULL);
+    pair_dynamics_report(&w, NULL, lab_dynamics(r->s.lab, 0), &r->s.params[0]);
+    CU_ASSERT_FATAL(json_write_end(&w));
+    text[turn][w.used] = '\0';
+    return text[turn];
+}
+
+static const struct parameter_set *active(const struct run *r)
+{
+    return parameters_find(&lab_dynamics(r->s.lab, 0)->sets.book, PARAMETERS_ACTIVE);
+}
+
+/* Waits for the first fit of both sides; returns with them under way. */
+static void collect(struct run *r)
+{
+    go(r, 349);
+    CHECK_INT("not yet", script_count(&r->s, EFFECT_FIT), 0);
+    CHECK_TEXT("waits", online_gate_name(ONLINE_WAITING), "waiting");
+    CHECK("collecting", side_of(r, SIDE_REAL)->filter.gate[ONLINE_WAITING] == 349);
+    go(r, 2);
+    CHECK_INT("both began", script_count(&r->s, EFFECT_FIT), 2);
+    CHECK("running", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_VIRTUAL)->running);
+}
+
+static void test_from_window_to_simulator(void)
+{
+    struct run *r = &run;
+    open_run(r, true);
+    collect(r);
+    CHECK("plain pairs have none", !lab_dynamics(r->s.lab, 1));
+    go(r, 40); /* while the fit is computed */
+    script_clear(&r->s);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    const struct dynamics_side *real = side_of(r, SIDE_REAL);
+    CHECK("fitted", real->fitted && !real->running && real->filter.running);
+    result = real->result;
+    CHECK_INT("frozen window", real->result.card.rows, 351);
+    for (size_t j = 0; j < 6; j++) {
+        CHECK_NEAR("value", real->result.fit.theta[j], truth[j], 0.2, 0.0);
+    }
+    CHECK_INT("two changes", script_count(&r->s, EFFECT_CHANGE), 2);
+    CHECK_INT("told", script_count(&r->s, EFFECT_PARAMETERS), 1);
+    CHECK("names its model",
+          strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "\"model\":\"usv3\""));
+    CU_ASSERT_FATAL(active(r) != NULL);
+    CHECK_INT("version", active(r)->version, 1);
+    CHECK("simulator began anew",
+          !side_of(r, SIDE_VIRTUAL)->filter.running && side_of(r, SIDE_VIRTUAL)->count == 0);
+    go(r, 600);
+    CHECK("follows", real->filter.gate[ONLINE_USED] > 500);
+    for (size_t j = 0; j < P - 1; j++) {
+        CHECK_NEAR("filter", real->filter.theta[j], truth[j], 0.05, 0.0);
+    }
+    CHECK("sure", online_filter_consistent(&real->filter));
+    CHECK("report", strstr(report(r), "\"state\":\"following\"") != NULL);
+    script_clear(&r->s);
+    ask(r, REQUEST_ROLLBACK, "");
+    CHECK("none in force", !active(r));
+    CHECK_INT("told again", script_count(&r->s, EFFECT_PARAMETERS), 1);
+    CHECK("its own",
+          strstr(script_find(&r->s, EFFECT_PARAMETERS, 0)->payload, "{\"version\":0") != NULL);
+    ask(r, REQUEST_PROMOTE, "usv3");
+    CHECK("no candidate", !active(r));
+    script_close(&r->s);
+}
+
+static void test_by_hand(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    ask(r, REQUEST_IDENTIFY, "");
+    CHECK_INT("too few", side_of(r, SIDE_REAL)->counts.declined, 1);
+    go(r, 120);
+    ask(r, REQUEST_IDENTIFY, "");
+    CHECK_INT("begun", script_count(&r->s, EFFECT_FIT), 1);
+    ask(r, REQUEST_PROPOSE, "usv3");
+    CHECK_INT("under way", side_of(r, SIDE_REAL)->counts.declined, 2);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    go(r, 500);
+    ask(r, REQUEST_IDENTIFY, "");
+    end_fit(r, SIDE_REAL, 2, FIT_DONE, NULL);
+    CHECK("candidate only", !active(r));
+    ask(r, REQUEST_PROMOTE, "travel_time");
+    CHECK("of another model", !active(r));
+    ask(r, REQUEST_PROMOTE, "joint");
+    CHECK("of no model", !active(r));
+    ask(r, REQUEST_PROMOTE, "");
+    CHECK("promoted", active(r) != NULL);
+    script_close(&r->s);
+}
+
+/* Ends that are none of a fit's; and no end at all. */
+static void test_bad_ends(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    collect(r);
+    script_clear(&r->s);
+    end_fit(r, SIDE_REAL, 7, FIT_DONE, NULL);
+    CHECK_INT("another's", side_of(r, SIDE_REAL)->counts.stray, 1);
+    CHECK("still running", side_of(r, SIDE_REAL)->running);
+    end_fit(r, SIDE_REAL, 1, FIT_FAILED, NULL);
+    CHECK_INT("failed", side_of(r, SIDE_REAL)->counts.failed, 1);
+    CHECK_INT("alarm", script_count(&r->s, EFFECT_ALARM), 1);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    CHECK_INT("twice", side_of(r, SIDE_REAL)->counts.stray, 2);
+    CHECK("no result", !side_of(r, SIDE_REAL)->fitted);
+    end_fit(r, SIDE_VIRTUAL, 1, FIT_CANCELLED, NULL);
+    CHECK_INT("cancelled", side_of(r, SIDE_VIRTUAL)->counts.cancelled, 1);
+    go(r, 400);
+    CHECK("again", side_of(r, SIDE_REAL)->running && side_of(r, SIDE_REAL)->job == 2);
+    /* Nothing is heard any more. */
+    CHECK("deadline", lab_next_deadline(r->s.lab) < LAB_TIME_MAX);
+    script_tick(&r->s, at(r->k) + INT64_C(400000000));
+    CHECK_INT("given up", side_of(r, SIDE_REAL)->counts.lost, 1);
+    CHECK("not running", !side_of(r, SIDE_REAL)->running);
+    CHECK("no deadline", lab_next_deadline(r->s.lab) == LAB_TIME_MAX);
+    end_fit(r, SIDE_REAL, 2, FIT_DONE, NULL);
+    CHECK_INT("late", side_of(r, SIDE_REAL)->counts.stray, 3);
+    struct event e = script_event("r2", at(r->k), EVENT_FIT, SIDE_REAL);
+    e.fit = (struct event_fit){.job = 1};
+    lab_step(r->s.lab, &e, &r->s.fx);
+    script_close(&r->s);
+}
+
+/* The hull grows: an alarm that says which parameter, and a fit of what came after. */
+static void test_drift(void)
+{
+    struct run *r = &run;
+    open_run(r, true);
+    collect(r);
+    end_fit(r, SIDE_REAL, 1, FIT_DONE, NULL);
+    go(r, 900);
+    r->boat[SIDE_REAL].theta[3] *= 1.8;
+    script_clear(&r->s);
+    const int changed = r->k;
+    while (r->k < changed + 900 && side_of(r, SIDE_REAL)->filter.drifts == 0) {
+        both(r);
+    }
+    CHECK("found", side_of(r, SIDE_REAL)->filter.drifts == 1);
+    const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
+    CU_ASSERT_FATAL(alarm != NULL);
+    CHECK_INT("type", alarm->alarm.type, ALARM_DRIFT);
+    CHECK("named", strstr(alarm->alarm.detail, "surge_linear_kgps changed by +") != NULL);
+    go(r, 400);
+    const struct dynamics_side *real = side_of(r, SIDE_REAL);
+    CHECK("fits anew", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
+    CHECK("only what came after", (int)real->frozen < r->k - changed + 30);
+    end_fit(r, SIDE_REAL, real->job, FIT_DONE, NULL);
+    CHECK_NEAR("new value", real->result.fit.theta[3], 1.8 * truth[3], 0.2, 0.0);
+    CHECK("in force", active(r) && active(r)->version >= 2);
+    script_close(&r->s);
+}
+
+/* Samples that must not count: numbers twice, late, retained, clocks that were set. */
+static void test_passed_over(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    go(r, 50);
+    struct event e = sample(r, SIDE_REAL);
+    lab_step(r->s.lab, &e, &r->s.fx);
+    lab_step(r->s.lab, &e, &r->s.fx);
+    e.telemetry.seq -= 7;
+    lab_step(r->s.lab, &e, &r->s.fx);
+    const struct dynamics_side *real = side_of(r, SIDE_REAL);
+    CHECK_INT("twice", real->filter.gate[ONLINE_DUPLICATE], 1);
+    CHECK_INT("older", real->filter.gate[ONLINE_OUT_OF_ORDER], 1);
+    CHECK_INT("kept", real->count, 51);
+    e.telemetry.seq = 60;
+    e.telemetry.source_us += 100000;
+    e.retained = true;
+    lab_step(r->s.lab, &e, &r->s.fx);
+    CHECK_INT("retained", real->filter.gate[ONLINE_STALE], 1);
+    e.retained = false;
+    e.telemetry.seq = 61;
+    e.telemetry.nu_count = 2;
+    lab_step(r->s.lab, &e, &r->s.fx);
+    CHECK_INT("two axes", real->filter.gate[ONLINE_INCOMPLETE], 1);
+    CHECK_INT("still", real->count, 51);
+    e.telemetry.nu_count = N;
+    e.telemetry.seq = 62;
+    (void)snprintf(e.telemetry.boot, sizeof e.telemetry.boot, "b1");
+    lab_step(r->s.lab, &e, &r->s.fx);
+    CHECK_INT("first boot mark", real->count, 52);
+    (void)snprintf(e.telemetry.boot, sizeof e.telemetry.boot, "b2");
+    e.telemetry.seq = 0;
+    lab_step(r->s.lab, &e, &r->s.fx);
+    CHECK_INT("rebooted", real->count, 1);
+    CHECK_INT("cut", real->counts.cut, 1);
+    script_close(&r->s);
+}
+
+/* Denser than the window holds: what acted in between is not lost. */
+static void test_thinning(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    script_close(&r->s);
+    r->s.params[0].dynamics.window = 175;
+    script_open(&r->s);
+    go(r, 500);
+    const struct pair_dynamics *d = lab_dynamics(r->s.lab, 0);
+    struct dynamics_task task;
+    CHECK("running", d->side[SIDE_REAL].running);
+    pair_dynamics_task(d, &r->s.params[0].dynamics, SIDE_REAL, &task);
+    CHECK_INT("every fourth", task.t_us[1] - task.t_us[0], 400000);
+    const size_t first = (size_t)((task.t_us[0] + 50000000 - at(0)) / 100000);
+    double mean = 0.0;
+    for (size_t k = first; k < first + 4; k++) {
+        mean += 0.25 * record.tau[0][k];
+    }
+    CHECK_NEAR("mean effort", (double)task.values[N], mean, 1e-5, 1e-5);
+    CHECK("thinned", d->side[SIDE_REAL].counts.thinned > 300);
+    script_close(&r->s);
+}
+
+/* Handed the result, computing it, and restarted in between: the same bytes. */
+static void test_alike(void)
+{
+    static char want[PAIR_DYNAMICS_REPORT_MAX];
+    static struct run other;
+    for (int way = 0; way < 3; way++) {
+        struct run *r = &other;
+        open_run(r, true);
+        go(r, 391);
+        if (way == 2) {
+            size_t bytes = 0;
+            const void *state = lab_state(r->s.lab, &bytes);
+            void *copy = malloc(bytes);
+            memcpy(copy, state, bytes);
+            script_close(&r->s);
+            script_open(&r->s);
+            CU_ASSERT_EQUAL_FATAL(lab_load(r->s.lab, copy, bytes), STATUS_OK);
+            free(copy);
+        }
+        end_fit(r, SIDE_REAL, 1, FIT_DONE, way == 0 ? &result : NULL);
+        end_fit(r, SIDE_VIRTUAL, 1, FIT_FAILED, NULL);
+        go(r, 300);
+        if (way == 0) {
+            (void)snprintf(want, sizeof want, "%s", report(r));
+        } else {
+            CHECK_TEXT(way == 1 ? "replayed" : "restarted", report(r), want);
+        }
+        script_close(&r->s);
+    }
+}
+
+/* What it costs those who do not want it. */
+static void test_memory(void)
+{
+    struct pair_params p[2];
+    pair_params_default(&p[0], "r1");
+    pair_params_default(&p[1], "r2");
+    const struct lab_params plain = {2, p};
+    const size_t bytes = lab_bytes(&plain);
+    const uint64_t fingerprint = lab_fingerprint(&plain);
+    CHECK_INT("nothing", pair_dynamics_bytes(&p[0].dynamics), 0);
+    (void)snprintf(p[1].dynamics.model, sizeof p[1].dynamics.model, "usv3");
+    CHECK("more", lab_bytes(&plain) > bytes);
+    CHECK("another lab", lab_fingerprint(&plain) != fingerprint);
+    const uint64_t with = lab_fingerprint(&plain);
+    p[1].dynamics.drift_ratio = 0.2;
+    CHECK("other options", lab_fingerprint(&plain) != with);
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    truth = usv3_vessel_find("wamv")->theta;
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("pair_dynamics", NULL, NULL);
+    if (usv_read("W", &record) != USV_SAMPLES) {
+        return EXIT_FAILURE;
+    }
+    CU_add_test(suite, "from window to simulator", test_from_window_to_simulator);
+    CU_add_test(suite, "alike", test_alike);
+    CU_add_test(suite, "by hand", test_by_hand);
+    CU_add_test(suite, "bad ends", test_bad_ends);
+    CU_add_test(suite, "drift", test_drift);
+    CU_add_test(suite, "passed over", test_passed_over);
+    CU_add_test(suite, "thinning", test_thinning);
+    CU_add_test(suite, "memory", test_memory);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    const CU_ErrorCode ran = CU_basic_run_tests();
+    const unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return ran == CUE_SUCCESS && failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

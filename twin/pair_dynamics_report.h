@@ -1,0 +1,29 @@
+/* twin/pair_dynamics_report.h - what is known of a pair's dynamics, as JSON: served over HTTP,
+ * printed by replay, published over MQTT, from the same function. Pure, and cheap.
+ */
+#ifndef TWIN_PAIR_DYNAMICS_REPORT_H
+#define TWIN_PAIR_DYNAMICS_REPORT_H
+
+#include "logger/json_write.h"
+#include "twin/pair.h"
+#include "twin/pair_dynamics.h"
+
+enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
+
+/* null when d is NULL, the pair's dynamics not being followed; else
+ *
+ * {"model","method","biases","promote","parameters":[{"name","symbol","unit"}…],
+ *  "real": {"state": "collecting" "fitting" "following" "suspicious",
+ *           "estimate": {"values","se","ci95","excited":[…],"learnt_s"} or null,
+ *           "innovations": {"consistent", axis: {"mean_square","correlation",…}},
+ *           "gates": {"used": n, …}, "drift": {"suspected","found","looking","last"},
+ *           "window_samples", "job": {"number","cause","by","samples","began_t"} or null,
+ *           "fit": {…, "checks", "data"} or null, "counts": {…}}, null where not followed,
+ *  "virtual": …, "active": SET or null, "candidate": SET or null, "sets": […]}
+ *
+ * FIT is that of dynamics_report.h. Does not touch the samples: d may be the head of the block
+ * alone. */
+void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
+                          const struct pair_params *p);
+
+#endif
