@@ -12,10 +12,13 @@ static const double DELAY_PERIODS = 20.0;
 static const double DELAY_S_MIN = 0.5;
 static const double DELAY_S_MAX = 2.0;
 static const double DELAY_RUN_SHARE = 0.125;
-/* Stamps of efforts may be late themselves, so the delay may come out below zero. */
-static const double EARLY_SHARE = 0.25;
-/* A second search stays this many standard errors around what the first one found. */
+/* Stamps of efforts may be late themselves, so the delay may come out below zero, though by no
+ * more than a period or this: a response that begins before its effort is another response. */
+static const double EARLY_S_MIN = 0.02;
+/* A second search stays this many standard errors around what the first one found, or this
+ * share of a period. */
 static const double DELAY_ERRORS = 5.0;
+static const double DELAY_SHARE = 0.25;
 /* A search that has not ended by then will not end well. */
 enum { ITERATIONS_MAX = 100 };
 /* A model that explains less of some axis is wrong, not disturbed. */
@@ -49,15 +52,38 @@ static double delay_max_s(const struct data_set *set, const struct dynamics_opti
     return fmin(periods_s, DELAY_RUN_SHARE * run_s);
 }
 
-/* An exact zero is what counters and simulators at rest give, noise does not. */
-static bool stands_still(const struct data_set *set, size_t k)
+static bool is_zero(const double *const *channels, size_t axes, size_t k)
 {
-    for (size_t i = 0; i < set->axes; i++) {
-        if (fabs(set->nu[i][k]) > 0.0) {
+    for (size_t i = 0; i < axes; i++) {
+        if (fabs(channels[i][k]) > 0.0) {
             return false;
         }
     }
     return true;
+}
+
+/* Whether an effort changes inside some run: elsewhere no delay shows. */
+static bool efforts_change(const struct data_set *set)
+{
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r] + 1; k < set->run_start[r + 1]; k++) {
+            for (size_t i = 0; i < set->axes; i++) {
+                if (fabs(set->tau[i][k] - set->tau[i][k - 1]) > 0.0) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* An exact zero is what counters and simulators at rest give, noise does not. With a delay, a
+ * first effort other than zero acts later than the run begins, and only a free first velocity
+ * makes up for that. */
+static bool begins_at_rest(const struct data_set *set, size_t run, bool changing)
+{
+    const size_t k = set->run_start[run];
+    return is_zero(set->nu, set->axes, k) && (!changing || is_zero(set->tau, set->axes, k));
 }
 
 /* Who is asked before an iteration, and of which method. */
@@ -78,11 +104,12 @@ static void set_search(const struct model *model, const struct data_set *set,
     const struct dynamics_options *options = stage->options;
     output_error_defaults(model, search);
     search->with_biases = options->biases;
+    const bool changing = efforts_change(set);
     for (size_t r = 0; r < set->run_count; r++) {
-        search->at_rest[r] = options->from_rest || stands_still(set, set->run_start[r]);
+        search->at_rest[r] = options->from_rest || begins_at_rest(set, r, changing);
     }
     search->delay_s_max = delay_max_s(set, options);
-    search->delay_s_min = -EARLY_SHARE * search->delay_s_max;
+    search->delay_s_min = -fmin(fmax(set->dt_s, EARLY_S_MIN), search->delay_s_max);
     search->fit_delay = search->delay_s_max > 0.0;
     search->iterations_max = ITERATIONS_MAX;
     search->go_on = options->go_on ? go_on : NULL;
@@ -143,7 +170,7 @@ static enum status search_twice(const struct model *model, const struct data_set
     const bool found = isfinite(fit->delay_s);
     if (found) {
         const double se_s = fmax(fit->delay_se_s, report->delay_se_hac_s);
-        narrow(fit, fmax(DELAY_ERRORS * se_s, EARLY_SHARE * set->dt_s), search);
+        narrow(fit, fmax(DELAY_ERRORS * se_s, DELAY_SHARE * set->dt_s), search);
     } else {
         search->fit_delay = false;
     }
@@ -260,6 +287,18 @@ static bool is_reversed(const struct model *model, const struct dynamics_fit *st
     return false;
 }
 
+/* A start without what may have any sign: where such a term is hardly excited, what regression
+ * makes of it can drive a simulation away that is stable without. */
+static struct dynamics_fit calm_down(const struct model *model,
+                                     const struct dynamics_fit *start)
+{
+    struct dynamics_fit calm = *start;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        calm.theta[i] = model->parameters[i].sign == MODEL_ANY ? 0.0 : calm.theta[i];
+    }
+    return calm;
+}
+
 /* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
  * start and says why; fit->method tells. */
 static enum status simulate(const struct model *model, const struct data_set *set,
@@ -290,6 +329,10 @@ static enum status simulate(const struct model *model, const struct data_set *se
     struct stage stage = {options, DYNAMICS_OUTPUT_ERROR};
     set_search(model, set, &stage, &search);
     st = search_twice(model, set, &search, start, fit, report);
+    if (st == STATUS_OK && fit->stop == DYNAMICS_STOP_DIVERGED) {
+        const struct dynamics_fit calm = calm_down(model, start);
+        st = search_twice(model, set, &search, &calm, fit, report);
+    }
     if (st == STATUS_OK) {
         st = keep_positive(model, set, &search, start, fit, report);
     }

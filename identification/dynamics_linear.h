@@ -31,8 +31,9 @@ struct dynamics_options {
     size_t sg_order;      /* 1 .. 6, below sg_window; 4, less in windows below 9 */
     size_t iv_iterations; /* 1 .. 50; 3 */
     double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
-    /* Methods that simulate: how late velocities may answer efforts, and a quarter of that
-     * early. 0: no delay is sought; NaN: chosen from sampling time and length of the runs. */
+    /* Methods that simulate: how late velocities may answer efforts; early by a period or 20
+     * ms, if that is not more. 0: no delay is sought; NaN: chosen from sampling time and length
+     * of the runs. */
     double delay_max_s;
     /* Asked before every iteration of the methods that simulate (stage: output_error, pem);
      * false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */

@@ -33,7 +33,8 @@ near() {
 }
 
 for column in right coarse; do
-    "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-$column --json \
+    "$TANDEM" identify --model first_order_deadband --method output_error --json \
+        --columns command=power,velocity=-$column \
         "$work/wheel.csv" >"$work/wheel.json"
     near "a of $column" "$(value "$work/wheel.json" command_per_acceleration)" 0.125 0.002
     near "b of $column" "$(value "$work/wheel.json" command_per_velocity)" 0.625 0.004
@@ -45,6 +46,7 @@ grep -q '^first_order_deadband by output_error' "$work/page" || fail "page: $(he
 grep -q 'time_constant_s  *0\.\(19[89]\|20[0-2]\)' "$work/page" || fail "no time constant: $(cat "$work/page")"
 # The sign as it stands: no robot turns against its command.
 "$TANDEM" identify --model first_order --columns command=power,velocity=right "$work/wheel.csv" >"$work/page"
+grep -q 'is negative' "$work/page" || fail "nothing about the sign: $(cat "$work/page")"
 grep -q 'FAIL' "$work/page" || fail "a wheel that runs backwards passes: $(head -3 "$work/page")"
 
 # A robot with its mass ahead of the axle, by the usual names of columns.

@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "identification/dynamics_check.h"
+#include "identification/dynamics_estimate.h"
 #include "identification/output_error.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
@@ -262,6 +263,43 @@ static void test_begins_at_rest(void)
     CHECK_INT("held", fit.rank, 2);
 }
 
+/* A wheel that turns before its command does: the delay ends at a period early, and says so. */
+static void test_too_early(void)
+{
+    enum { SAMPLES = 400, EARLY = 3 };
+    static double t_s[SAMPLES];
+    static double y[SAMPLES];
+    static double c[SAMPLES + EARLY];
+    const struct dynamics_options options = dynamics_options_defaults();
+    const struct data_set set = {.axes = 1,
+                                 .n = SAMPLES,
+                                 .dt_s = 0.05,
+                                 .t_s = t_s,
+                                 .nu = {y},
+                                 .tau = {c},
+                                 .run_count = 1,
+                                 .run_start = {0, SAMPLES},
+                                 .noise_sd = {0.01}};
+    struct dynamics_fit fit;
+    for (size_t k = 0; k < SAMPLES + EARLY; k++) {
+        c[k] = (double)((k / 23) * 7 % 5) - 2.0;
+    }
+    for (size_t k = 0; k < SAMPLES; k++) {
+        const double way = 1.0 - exp(-0.05 / 0.2);
+        t_s[k] = 0.05 * (double)k;
+        y[k] = k == 0 ? 0.1 : y[k - 1] + way * (c[k - 1 + EARLY] - y[k - 1]);
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    CHECK_NEAR("early", fit.delay_s, -0.05, 1e-9, 0.0);
+    bool said = false;
+    for (size_t i = 0; i < fit.reason_count; i++) {
+        said = said || strstr(fit.reasons[i], "delay_s stands at its bound");
+    }
+    CHECK("early", said);
+}
+
 /* A poor fit of a velocity that hardly changes says so; one of a velocity that does, not. */
 static void test_steady_velocity(void)
 {
@@ -296,6 +334,7 @@ int main(void)
     CU_add_test(suite, "dead band holds", test_dead_band_holds);
     CU_add_test(suite, "dead band of nothing", test_dead_band_of_nothing);
     CU_add_test(suite, "begins at rest", test_begins_at_rest);
+    CU_add_test(suite, "too early", test_too_early);
     CU_add_test(suite, "steady velocity", test_steady_velocity);
     return check_run();
 }
