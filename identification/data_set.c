@@ -11,12 +11,15 @@
 
 #include "identification/derived_velocity.h"
 
-/* Longer than this many periods is a gap; up to the second, velocities are interpolated and
- * efforts held, beyond it the recording is cut in two. */
+/* Longer than this many periods is a gap; up to the second, it is interpolated over, beyond it
+ * the recording is cut in two. */
 static const double GAP_RATIO = 2.5;
 /* From so many periods on a row is missing in between: jitter does not reach so far. */
 static const double MISSING_RATIO = 1.6;
 static const double BRIDGE_RATIO = 4.0;
+/* An effort that differs by more of its standard deviation before and after a missing row has
+ * changed nobody knows when. */
+static const double JUMP_RATIO = 0.2;
 /* Time that falls by more is a clock set anew, not rows out of order. */
 static const double RESTART_RATIO = 50.0;
 /* Stamps off an even grid by less than this share of the period leave samples as they are. */
@@ -28,6 +31,8 @@ static const double DT_S_MAX = 10.0;
 static const double STEPPED_RATIO = 0.9;
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
+/* So many cuts cost less than what they spare; more would leave pieces only. */
+enum { JUMPS_MAX = 16 };
 
 /* Samples without a velocity when it is derived over the narrowest window. */
 enum { DERIVED_ENDS_MIN = 4 };
@@ -47,6 +52,8 @@ struct maker {
     gsl_vector *scratch;
     struct piece pieces[DATA_RUNS_MAX];
     size_t piece_count;
+    double jump[MODEL_AXES_MAX]; /* what is one in an effort */
+    bool cut_jumps;
 };
 
 static size_t row_at(const struct maker *m, size_t k)
@@ -105,6 +112,7 @@ static void keep_row(struct maker *m, size_t row, bool new_piece)
 struct cursor {
     bool begun, behind;
     double last;
+    size_t row; /* of last */
 };
 
 /* A row that repeats a time or lies before it; true when that is all it does. */
@@ -121,13 +129,31 @@ static bool runs_back(struct maker *m, struct cursor *c, double step, bool resta
     return true;
 }
 
-/* Whether a gap before a row cuts the recording. */
-static bool cuts(struct maker *m, const struct cursor *c, double step, double period)
+/* Whether an effort changed between two rows. */
+static bool jumps(const struct maker *m, size_t before, size_t row)
 {
-    if (c->begun && step > MISSING_RATIO * period && step < 1e9 * period) {
-        m->card.missing += (size_t)round(step / period) - 1;
+    bool jump = false;
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        jump = jump || fabs(m->raw->tau[a][row] - m->raw->tau[a][before]) > m->jump[a];
     }
-    if (!c->begun || !(step > GAP_RATIO * period)) {
+    return jump;
+}
+
+/* Whether a gap before a row cuts the recording. */
+static bool cuts(struct maker *m, const struct cursor *c, size_t row, double step,
+                 double period)
+{
+    if (!c->begun || !(step > MISSING_RATIO * period)) {
+        return false;
+    }
+    m->card.missing += step < 1e9 * period ? (size_t)round(step / period) - 1 : 0;
+    if (step <= BRIDGE_RATIO * period && jumps(m, c->row, row)) {
+        m->card.jumps++;
+        if (m->cut_jumps) {
+            return true;
+        }
+    }
+    if (!(step > GAP_RATIO * period)) {
         return false;
     }
     const bool bridge = step <= BRIDGE_RATIO * period;
@@ -145,9 +171,9 @@ static void take_row(struct maker *m, struct cursor *c, size_t row, double perio
         return;
     }
     m->card.back_steps += restart ? 1 : 0;
-    const bool cut = cuts(m, c, step, period);
+    const bool cut = cuts(m, c, row, step, period);
     keep_row(m, row, !c->begun || restart || cut);
-    *c = (struct cursor){.begun = true, .last = m->raw->t_s[row]};
+    *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
 }
 
 /* Which rows take part, and where the recording is cut. */
@@ -174,6 +200,39 @@ static bool derives(const struct data_raw *raw)
         any = any || !raw->nu[a];
     }
     return any;
+}
+
+static double sd_of(const double *x, size_t n)
+{
+    double count = 0.0;
+    double mean = 0.0;
+    double squares = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        if (isfinite(x[k])) {
+            const double step = x[k] - mean;
+            count += 1.0;
+            mean += step / count;
+            squares += step * (x[k] - mean);
+        }
+    }
+    return count > 1.0 ? sqrt(squares / (count - 1.0)) : 0.0;
+}
+
+/* Once to see how often an effort changed while rows were missing, and again to cut there where
+ * that is seldom. */
+static void keep_and_cut(struct maker *m, double period)
+{
+    const struct data_card fresh = m->card;
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        m->jump[a] = JUMP_RATIO * sd_of(m->raw->tau[a], m->raw->n);
+    }
+    keep_rows(m, period);
+    if (m->card.jumps > 0 && m->card.jumps <= JUMPS_MAX) {
+        m->card = fresh;
+        m->kept_count = 0;
+        m->cut_jumps = true;
+        keep_rows(m, period);
+    }
 }
 
 /* Pieces long enough to be of use. */
@@ -266,6 +325,21 @@ static void copy_rows(const struct maker *m, const struct piece *piece,
     }
 }
 
+/* Integral of a held effort between two times from row k to the next. Where a row is missing in
+ * between, the effort may have changed there or not: after the first period it is halfway. */
+static double effort_integral(const struct maker *m, const struct piece *piece, size_t k,
+                              const double *tau, double from, double to)
+{
+    const double own = tau[row_at(m, k)];
+    if (k + 1 >= piece->end ||
+        !(time_at(m, k + 1) - time_at(m, k) > MISSING_RATIO * m->card.dt_s)) {
+        return own * (to - from);
+    }
+    const double known = fmin(fmax(time_at(m, k) + m->card.dt_s, from), to);
+    const double halfway = 0.5 * (own + tau[row_at(m, k + 1)]);
+    return own * (known - from) + halfway * (to - known);
+}
+
 /* Mean of a held effort from t on over one period; row k is the last one not after t. */
 static double mean_effort(const struct maker *m, const struct piece *piece, size_t k,
                           const double *tau, double t)
@@ -275,10 +349,10 @@ static double mean_effort(const struct maker *m, const struct piece *piece, size
     double from = t;
     for (; k + 1 < piece->end && time_at(m, k + 1) < end; k++) {
         const double to = fmax(time_at(m, k + 1), from);
-        sum += tau[row_at(m, k)] * (to - from);
+        sum += effort_integral(m, piece, k, tau, from, to);
         from = to;
     }
-    return (sum + tau[row_at(m, k)] * (end - from)) / m->card.dt_s;
+    return (sum + effort_integral(m, piece, k, tau, from, end)) / m->card.dt_s;
 }
 
 /* A column that goes straight from row to next. */
@@ -570,7 +644,7 @@ static enum status make(struct maker *m, struct data_table *table, struct err *e
         return err_set(err, STATUS_E_RANGE, "data", 0, 0,
                        "rows are %.4g s apart, times must be in seconds (ms? us? ns?)", usual);
     }
-    keep_rows(m, usual);
+    keep_and_cut(m, usual);
     find_pieces(m);
     if (m->piece_count == 0) {
         return err_set(err, STATUS_E_EMPTY, "data", 0, 0,

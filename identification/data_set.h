@@ -66,6 +66,8 @@ struct data_card {
     size_t gaps;       /* longer than 2.5 periods */
     size_t bridged;    /* of them, up to 4 periods: interpolated over, not cut */
     size_t missing;    /* rows that should stand between others, single ones and in gaps */
+    size_t jumps; /* times at which an effort changed over up to 4 periods without rows: cut
+                   * there where there are at most 16 of them */
     size_t short_rows; /* rows in pieces too short, or too many, to be used */
     bool resampled;    /* the sampling was uneven */
     double duration_s; /* of the runs together */

@@ -10,6 +10,7 @@ enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 int command_identify(int argc, char **argv);
 int command_follow(int argc, char **argv);
+int command_selftest(int argc, char **argv);
 int command_mission(int argc, char **argv);
 int command_machines(int argc, char **argv);
 int command_config(int argc, char **argv);

@@ -246,11 +246,12 @@ static void print_card(const struct model *model, const char *what,
                   what, card->rows, card->used, card->runs, card->runs == 1 ? "" : "s",
                   card->rate_hz, card->duration_s, 100.0 * card->jitter_ratio,
                   card->resampled ? ", put on an even grid" : "");
-    (void)fprintf(out,
-                  "      %zu incomplete, %zu repeated, %zu back in time, %zu missing, %zu gaps "
-                  "(%zu bridged), %zu in pieces too short\n",
-                  card->incomplete, card->duplicates, card->back_rows, card->missing,
-                  card->gaps, card->bridged, card->short_rows);
+    (void)fprintf(
+        out,
+        "      %zu incomplete, %zu repeated, %zu back in time, %zu missing (%zu where an "
+        "effort changed), %zu gaps (%zu bridged), %zu in pieces too short\n",
+        card->incomplete, card->duplicates, card->back_rows, card->missing, card->jumps,
+        card->gaps, card->bridged, card->short_rows);
     if (data->is_journal) {
         print_journal(&data->journal, out);
     }

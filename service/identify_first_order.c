@@ -9,7 +9,8 @@ static const char help[] =
     "  and velocity over time, each in its own unit (the gain is velocity by command). A "
     "command\n"
     "  is held from its row to the next. Methods as usv3.\n"
-    "  roles:   t command velocity; columns t_s command velocity are found by themselves. A minus\n"
+    "  roles:   t command velocity; columns t_s command velocity are found by themselves. A "
+    "minus\n"
     "           turns a column's sign: velocity=-right_ticks, where a wheel counts backwards\n"
     "  example: tandem identify --model first_order --columns \\\n"
     "           command=w_cmd_radps,velocity=w_radps lap1.csv\n";

@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"replay",   "run recorded messages through the code of the daemon",       command_replay},
     {"identify", "fit a model to recorded data, with error bars",             command_identify},
     {"follow",   "make one simulated robot move as another, offline",         command_follow},
+    {"selftest", "inject known parameters, see whether identify finds them", command_selftest},
     {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
     {"config",   "check a lab file and print its effective values",               command_config},
     {"play",     "publish a recording to a broker",                            command_play},

@@ -190,6 +190,7 @@ void dynamics_report_card(struct json_writer *w, const struct model *model,
     json_write_int(w, "gaps", (int64_t)card->gaps);
     json_write_int(w, "bridged", (int64_t)card->bridged);
     json_write_int(w, "missing", (int64_t)card->missing);
+    json_write_int(w, "jumps", (int64_t)card->jumps);
     json_write_real(w, "gap_s_max", card->gap_s_max);
     json_write_int(w, "short_rows", (int64_t)card->short_rows);
     json_write_object(w, "channels");

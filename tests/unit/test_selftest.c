@@ -1,0 +1,116 @@
+/* The self test: passes what is right, and objects to what is not. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <CUnit/Basic.h>
+#include <gsl/gsl_errno.h>
+
+#include "service/identify.h"
+#include "service/selftest.h"
+#include "tests/support/check.h"
+
+enum { RUNS = 8 };
+
+static const struct selftest_case *find(const char *model)
+{
+    for (size_t i = 0; i < selftest_case_count; i++) {
+        if (strcmp(selftest_cases[i].model, model) == 0) {
+            return &selftest_cases[i];
+        }
+    }
+    return NULL;
+}
+
+static void run(const struct selftest_case *c, uint64_t seed, struct selftest_result *result)
+{
+    struct err err = {0};
+    for (size_t k = 0; k < RUNS; k++) {
+        CU_ASSERT_EQUAL_FATAL(selftest_run(c, seed, result, &err), STATUS_OK);
+    }
+    selftest_judge(result);
+}
+
+static void test_right(void)
+{
+    static struct selftest_result result;
+    static struct selftest_result again;
+    const struct selftest_case *c = find("first_order");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    selftest_start(c, &result);
+    run(c, 3, &result);
+    CHECK_INT("well", result.well, true);
+    CHECK_INT("parameters", result.count, 3);
+    CHECK_INT("delay", strcmp(result.parameter[2].name, "delay_s"), 0);
+    for (size_t i = 0; i < result.count; i++) {
+        const struct selftest_parameter *p = &result.parameter[i];
+        CHECK_INT(p->name, p->known, RUNS);
+        CHECK_NEAR(p->name, p->mean, p->truth, 0.05, 0.0);
+        CHECK_INT(p->name, p->sd > 0.3 * p->se && p->sd < 3.0 * p->se, true);
+    }
+    selftest_start(c, &again);
+    run(c, 3, &again);
+    CHECK_INT("same seed", memcmp(&result, &again, sizeof result), 0);
+    selftest_start(c, &again);
+    run(c, 4, &again);
+    CHECK_INT("other seed", fabs(result.parameter[0].mean - again.parameter[0].mean) > 0.0,
+              true);
+}
+
+/* A truth that is not what was simulated, by 5 %: bias and intervals have to object. */
+static void test_wrong(void)
+{
+    static struct selftest_result result;
+    const struct selftest_case *c = find("first_order");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    selftest_start(c, &result);
+    result.parameter[0].truth *= 1.05;
+    run(c, 3, &result);
+    CHECK_INT("wrong", result.well, false);
+    CHECK_INT("wrong", result.parameter[0].well, false);
+    CHECK_INT("others", result.parameter[1].well && result.parameter[2].well, true);
+}
+
+/* No bias, but intervals that hold the truth too seldom. */
+static void test_narrow(void)
+{
+    struct selftest_result result = {.runs = 100, .count = 1};
+    result.parameter[0] = (struct selftest_parameter){
+        .truth = 1.0, .mean = 1.0, .known = 100, .covered = 95, .se = 0.1};
+    result.square_sum[0] = 1.0;
+    selftest_judge(&result);
+    CHECK_INT("95 of 100", result.well, true);
+    CHECK_INT("limit", result.parameter[0].covered_min > 80, true);
+    CHECK_INT("limit", result.parameter[0].covered_min < 92, true);
+    result.parameter[0].covered = 80;
+    selftest_judge(&result);
+    CHECK_INT("80 of 100", result.well, false);
+}
+
+/* Every case names a model of motion, and rows to lose. */
+static void test_cases(void)
+{
+    for (size_t i = 0; i < selftest_case_count; i++) {
+        const struct identify_model *model = identify_find_model(selftest_cases[i].model);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+        CHECK_INT(selftest_cases[i].model, model->kind != NULL, true);
+        CHECK_INT(selftest_cases[i].model, selftest_cases[i].loss_ratio > 0.0, true);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return 1;
+    }
+    CU_pSuite suite = CU_add_suite("selftest", NULL, NULL);
+    CU_add_test(suite, "right", test_right);
+    CU_add_test(suite, "wrong", test_wrong);
+    CU_add_test(suite, "narrow", test_narrow);
+    CU_add_test(suite, "cases", test_cases);
+    const CU_ErrorCode ran = CU_basic_run_tests();
+    const unsigned failures = CU_get_number_of_failures();
+    CU_cleanup_registry();
+    return ran == CUE_SUCCESS && failures == 0 ? 0 : 1;
+}
