@@ -52,6 +52,10 @@ static const struct option_row lab_rows[] = {
      "Threads that answer requests."},
     {"http.connections_max", OPTION_INTEGER, "", "64", 4.0, 1000.0, "", IN_LAB(http.connections_max),
      "Connections open at once; more are turned away."},
+    {"http.upload_mb", OPTION_INTEGER, "MB", "32", 1.0, 64.0, "", IN_LAB(http.upload_mb),
+     "Longest recording that is taken for identification (1 MB = 1 000 000 bytes)."},
+    {"http.uploads_max", OPTION_INTEGER, "", "4", 1.0, 16.0, "", IN_LAB(http.uploads_max),
+     "Recordings held in memory at once: on their way, waiting for their fit, or being fitted; more are refused with 429."},
 
     {"journal.dir", OPTION_TEXT, "", "journal", NOT_EMPTY, IN_LAB(journal.dir),
      "Directory of the journal; it is made when missing."},

@@ -92,6 +92,51 @@ static enum status source_request(void *context, const char *payload, size_t byt
     return STATUS_OK;
 }
 
+static enum status source_check_identify(void *context, const struct web_identify *what,
+                                         struct err *err)
+{
+    (void)context;
+    return identify_jobs_check(what, err);
+}
+
+static bool source_claim_upload(void *context)
+{
+    struct daemon *d = context;
+    return identify_jobs_claim(d->identify_jobs);
+}
+
+static void source_release_upload(void *context)
+{
+    struct daemon *d = context;
+    identify_jobs_release(d->identify_jobs);
+}
+
+static enum status source_identify(void *context, const struct web_identify *what, char *text,
+                                   size_t bytes, uint64_t *job, struct err *err)
+{
+    struct daemon *d = context;
+    return identify_jobs_submit(d->identify_jobs, what, text, bytes, job, err);
+}
+
+static enum status source_cancel_job(void *context, uint64_t job)
+{
+    struct daemon *d = context;
+    return identify_jobs_cancel(d->identify_jobs, job);
+}
+
+static enum status source_read_job(void *context, uint64_t job, web_show_job *show,
+                                   void *show_context)
+{
+    struct daemon *d = context;
+    return identify_jobs_read(d->identify_jobs, job, show, show_context);
+}
+
+static void source_list_jobs(void *context, web_show_job *show, void *show_context)
+{
+    struct daemon *d = context;
+    identify_jobs_list(d->identify_jobs, show, show_context);
+}
+
 static void source_metrics(void *context, struct metrics *metrics)
 {
     struct daemon *d = context;
@@ -135,6 +180,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .token = token[0] ? token : NULL,
         .threads = http->threads,
         .connections_max = http->connections_max,
+        .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
         .store_path = d->file->store.file,
     };
     const struct web_source source = {
@@ -144,6 +190,13 @@ static enum status start_web(struct daemon *d, struct err *err)
         .command = source_command,
         .request = source_request,
         .machines = source_machines,
+        .check_identify = source_check_identify,
+        .claim_upload = source_claim_upload,
+        .release_upload = source_release_upload,
+        .identify = source_identify,
+        .cancel_job = source_cancel_job,
+        .read_job = source_read_job,
+        .list_jobs = source_list_jobs,
         .metrics = source_metrics,
         .now = source_now,
     };
@@ -310,6 +363,20 @@ static enum status start_threads(struct daemon *d, struct err *err)
     return start_lab(d, err);
 }
 
+static enum status start_worker(struct daemon *d, struct err *err)
+{
+    struct worker_params p;
+    worker_params_init(&p);
+    p.queue_max[JOB_UPLOAD] = d->file->http.uploads_max;
+    p.now_us = source_now;
+    p.now_context = d;
+    enum status status = worker_start(&p, &d->worker);
+    if (status == STATUS_OK) {
+        status = identify_jobs_create(d->worker, d->file->http.uploads_max, &d->identify_jobs);
+    }
+    return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");
+}
+
 static enum status start_parts(struct daemon *d, struct err *err)
 {
     enum status status = make_lab(d, err);
@@ -338,6 +405,9 @@ static enum status start_parts(struct daemon *d, struct err *err)
         if (status != STATUS_OK) {
             return err_set(err, status, "robot states", 0, 0, "no memory");
         }
+        status = start_worker(d, err);
+    }
+    if (status == STATUS_OK) {
         /* Before anything is said to the outside: its address may be taken. */
         status = start_web(d, err);
     }
@@ -383,6 +453,7 @@ static bool finish(struct daemon *d)
 {
     atomic_store(&d->running, false);
     web_stop(d->web);
+    worker_stop(d->worker);
     bool complete = stop_threads(d);
     lab_thread_destroy(d->thread);
     outbox_destroy(d->outbox);
@@ -390,6 +461,8 @@ static bool finish(struct daemon *d)
     gateway_destroy(d->gateway);
     views_destroy(d->views);
     robot_states_destroy(d->states);
+    identify_jobs_destroy(d->identify_jobs);
+    worker_destroy(d->worker);
     inbox_destroy(d->inbox);
     if (d->wake_fd >= 0) {
         (void)close(d->wake_fd);

@@ -203,6 +203,43 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     }
 }
 
+static void write_worker(struct daemon *d, struct metrics *m)
+{
+    struct worker_counts c;
+    worker_read_counts(d->worker, &c);
+    metrics_family(m, "tandem_jobs_total", METRIC_COUNTER, "Jobs that have ended.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        for (int state = JOB_DONE; state < JOB_STATE_COUNT; state++) {
+            metrics_count(
+                m,
+                (struct metric_label[]){{"kind", job_class_name((enum job_class) class)},
+                                        {"state", job_state_name((enum job_state)state)}},
+                2, c.ended[class][state]);
+        }
+    }
+    metrics_family(m, "tandem_jobs_refused_total", METRIC_COUNTER,
+                   "Jobs for which the queue had no room.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        metrics_count(m,
+                      (struct metric_label[]){{"kind", job_class_name((enum job_class) class)}},
+                      1, c.refused[class]);
+    }
+    metrics_family(m, "tandem_jobs", METRIC_GAUGE, "Jobs that wait or run.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        const char *kind = job_class_name((enum job_class) class);
+        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "queued"}}, 2,
+                      c.waiting[class]);
+        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "running"}}, 2,
+                      c.running[class]);
+    }
+    metrics_counter(m, "tandem_jobs_let_through_total",
+                    "Jobs of the lab carried out within an uploaded one.", c.let_through);
+    metrics_family(m, "tandem_jobs_seconds_total", METRIC_COUNTER, "Time taken by ended jobs.");
+    metrics_sample(m, NULL, 0, lab_s(c.busy_us));
+    metrics_gauge(m, "tandem_uploads", "Recordings in memory, those on their way included.",
+                  (double)identify_jobs_held(d->identify_jobs));
+}
+
 static void write_process(struct metrics *m)
 {
     struct rusage usage;
@@ -226,5 +263,6 @@ void daemon_write_metrics(struct daemon *d, struct metrics *metrics)
     write_store(d, metrics);
     write_broker(d, metrics);
     write_keeper(d, metrics);
+    write_worker(d, metrics);
     write_process(metrics);
 }

@@ -8,12 +8,14 @@
 #include "logger/store_queue.h"
 #include "service/daemon.h"
 #include "service/gateway.h"
+#include "service/identify_jobs.h"
 #include "service/inbox.h"
 #include "service/keeper.h"
 #include "service/lab_thread.h"
 #include "service/outbox.h"
 #include "service/restore.h"
 #include "service/views.h"
+#include "service/worker.h"
 #include "web/web.h"
 
 /* In the order in which they are started; NULL: not yet, or not any more. */
@@ -30,6 +32,8 @@ struct daemon {
     struct inbox *inbox;
     struct views *views;
     struct robot_states *states;
+    struct worker *worker;
+    struct identify_jobs *identify_jobs;
     struct web *web;
     struct gateway *gateway;
     struct keeper *keeper;

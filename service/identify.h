@@ -61,6 +61,9 @@ struct identify_model {
      * STATUS_E_STALE: told to end; else the data or the fit, see *err. */
     enum status (*run)(const struct identify_model *model,
                        const struct identify_request *request, FILE *out, struct err *err);
+    /* Can run() do what is asked for, whatever the data? NULL: as for every model of motion.
+     * STATUS_E_ARG: err->where is the option at fault ("method"). */
+    enum status (*check)(const struct identify_request *request, struct err *err);
     const struct identify_kind *kind; /* of models of motion; NULL for others */
     const char *const *roles;         /* ends with NULL */
     const char *help;                 /* its part of `tandem identify --help` */
@@ -78,12 +81,13 @@ extern const size_t identify_model_count;
 /* NULL: there is none of this name. */
 const struct identify_model *identify_find_model(const char *name);
 
-/* "a=b,c=d" into request->columns. STATUS_E_PARSE, STATUS_E_FULL with err. */
+/* "a=b,c=d" into request->columns. STATUS_E_ARG with err. */
 MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,
                                            struct err *err);
 
-/* What holds for every model: the side, that the model has the roles, and that what is asked is
- * for models of its sort. STATUS_E_ARG. */
+/* What holds for every model: the side, that the model has the roles, that what is asked is for
+ * models of its sort, and what the model itself checks. STATUS_E_ARG: err->where is the option
+ * at fault. */
 MUST_USE enum status identify_check(const struct identify_model *model,
                                     const struct identify_request *request, struct err *err);
 

@@ -43,9 +43,13 @@ static int complain(const char *what, const char *subject, const char *right)
 
 static int answer(enum status st, const struct err *err)
 {
+    if (st == STATUS_E_ARG) {
+        (void)fprintf(stderr, "tandem: identify: %s\n", err->text);
+        return EXIT_USAGE;
+    }
     if (st != STATUS_OK) {
         csv_file_complain(err);
-        return st == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
+        return EXIT_FAILED;
     }
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
@@ -149,11 +153,9 @@ static int identify(int argc, char **argv, struct identify_input *files)
     for (size_t i = 0; i < w.validate.count; i++) {
         w.request.validate[w.request.validate_count++].path = w.held_out[i];
     }
-    if (w.columns && identify_take_columns(w.columns, &w.request, &err) != STATUS_OK) {
-        csv_file_complain(&err);
-        return EXIT_USAGE;
-    }
-    return run_model(w.model, &w.request);
+    const enum status st =
+        w.columns ? identify_take_columns(w.columns, &w.request, &err) : STATUS_OK;
+    return st == STATUS_OK ? run_model(w.model, &w.request) : answer(st, &err);
 }
 
 int command_identify(int argc, char **argv)

@@ -119,7 +119,8 @@ static bool filter_on(void *context, enum dynamics_method stage, size_t which)
 {
     const struct identify_request *request = context;
     (void)stage;
-    return request->go_on(request->context, "other windows", 0.86 + 0.01 * (double)which);
+    return request->go_on(request->context, "other windows",
+                          0.85 + 0.05 * (double)which / ((double)which + 4.0));
 }
 
 /* The recording again: simulated, through other windows, and with the parameters in use. */
@@ -173,7 +174,7 @@ static enum status take_method(const struct identify_request *request,
     if (strcmp(name, "auto") == 0 || dynamics_method_from_name(name, method)) {
         return STATUS_OK;
     }
-    return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+    return err_set(err, STATUS_E_ARG, "method", 0, 0,
                    "unknown method '%s', auto, output_error, pem, weak_iv, weak, ols_central "
                    "and ols_sg are known",
                    name);
@@ -201,6 +202,12 @@ static enum status fit_and_check(const struct identify_request *request,
         result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
     }
     return st;
+}
+
+enum status identify_dynamics_check(const struct identify_request *request, struct err *err)
+{
+    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
+    return take_method(request, &method, err);
 }
 
 enum status identify_dynamics_fit(const struct identify_kind *kind,

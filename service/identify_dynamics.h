@@ -50,7 +50,11 @@ void identify_result_free(struct identify_result *result); /* what it points to 
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 
-/* The same, and the result written: run() of every model with a kind. */
+/* Is the method known? check() of every model with a kind. */
+MUST_USE enum status identify_dynamics_check(const struct identify_request *request,
+                                             struct err *err);
+
+/* Fit, and write the result: run() of every model with a kind. */
 MUST_USE enum status identify_dynamics(const struct identify_model *model,
                                        const struct identify_request *request, FILE *out,
                                        struct err *err);

@@ -1,7 +1,9 @@
 /* The models there are, and what holds for a request to any of them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "service/identify.h"
+#include "service/identify_dynamics.h"
 
 const struct identify_model *const identify_models[] = {
     &identify_travel_time,
@@ -30,15 +32,15 @@ enum status identify_take_columns(const char *text, struct identify_request *req
         const size_t n = strcspn(text, ",");
         const char *equals = memchr(text, '=', n);
         if (request->column_count == IDENTIFY_COLUMNS_MAX) {
-            return err_set(err, STATUS_E_FULL, "identify", 0, 0,
+            return err_set(err, STATUS_E_ARG, "columns", 0, 0,
                            "too many columns at '%s', 32 are the limit", text);
         }
         struct identify_column *column = &request->columns[request->column_count];
         const size_t role = equals ? (size_t)(equals - text) : 0;
         if (role == 0 || role >= sizeof column->role || n - role - 1 == 0 ||
             n - role - 1 >= sizeof column->column) {
-            return err_set(err, STATUS_E_PARSE, "identify", 0, 0,
-                           "--columns cannot read '%s', write role=name,role=name", text);
+            return err_set(err, STATUS_E_ARG, "columns", 0, 0,
+                           "columns cannot be read at '%s', write role=name,role=name", text);
         }
         memcpy(column->role, text, role);
         column->role[role] = '\0';
@@ -50,11 +52,24 @@ enum status identify_take_columns(const char *text, struct identify_request *req
     return STATUS_OK;
 }
 
+static enum status refuse_role(const struct identify_model *model, const char *role,
+                               struct err *err)
+{
+    char roles[ERR_TEXT_MAX] = "";
+    size_t used = 0;
+    for (const char *const *known = model->roles; *known && used < sizeof roles; known++) {
+        const int n = snprintf(roles + used, sizeof roles - used, " %s", *known);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return err_set(err, STATUS_E_ARG, "columns", 0, 0, "unknown role '%s', %s has%s", role,
+                   model->name, roles);
+}
+
 enum status identify_check(const struct identify_model *model,
                            const struct identify_request *request, struct err *err)
 {
     if (strcmp(request->side, "real") != 0 && strcmp(request->side, "virtual") != 0) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
+        return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
     const char *motion = request->biases    ? "--biases"
@@ -64,7 +79,7 @@ enum status identify_check(const struct identify_model *model,
                          : request->plot    ? "--plot"
                                             : NULL;
     if (motion && !model->kind) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%s is not for %s", motion,
+        return err_set(err, STATUS_E_ARG, motion + 2, 0, 0, "%s is not for %s", motion,
                        model->name);
     }
     for (size_t i = 0; i < request->column_count; i++) {
@@ -73,12 +88,12 @@ enum status identify_check(const struct identify_model *model,
             role++;
         }
         if (!*role) {
-            return err_set(err, STATUS_E_ARG, "identify", 0, 0,
-                           "unknown role '%s', 'tandem identify --help' lists them",
-                           request->columns[i].role);
+            return refuse_role(model, request->columns[i].role, err);
         }
     }
-    return STATUS_OK;
+    return model->check  ? model->check(request, err)
+           : model->kind ? identify_dynamics_check(request, err)
+                         : STATUS_OK;
 }
 
 const char *identify_column(const struct identify_request *request, const char *role)

@@ -388,14 +388,17 @@ static void print_page(const struct result *result, FILE *out)
     }
 }
 
+static enum status check(const struct identify_request *request, struct err *err)
+{
+    return !request->method
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "method", 0, 0, "--method is not for odometry");
+}
+
 static enum status run(const struct identify_model *model,
                        const struct identify_request *request, FILE *out, struct err *err)
 {
     (void)model;
-    if (request->method || request->biases) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%s is not for odometry",
-                       request->method ? "--method" : "--biases");
-    }
     if (request->file_count > ODOMETRY_RUNS_MAX) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
                        request->file_count, (int)ODOMETRY_RUNS_MAX);
@@ -415,4 +418,4 @@ static enum status run(const struct identify_model *model,
 }
 
 const struct identify_model identify_odometry = {
-    .name = "odometry", .run = run, .roles = roles, .help = help};
+    .name = "odometry", .run = run, .check = check, .roles = roles, .help = help};

@@ -420,23 +420,39 @@ static enum status load_and_fit(enum travel_method method, struct loader *loader
     return STATUS_OK;
 }
 
+static enum status take_method(const struct identify_request *request,
+                               enum travel_method *method, struct err *err)
+{
+    *method = TRAVEL_AUTO;
+    return !request->method || travel_method_from_name(request->method, method)
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "method", 0, 0,
+                         "unknown method '%s', ols, huber, tukey and auto are known",
+                         request->method);
+}
+
+static enum status check(const struct identify_request *request, struct err *err)
+{
+    enum travel_method method = TRAVEL_AUTO;
+    if (request->validate_count > 1) {
+        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
+                       "more than one --validate is not for travel_time");
+    }
+    return take_method(request, &method, err);
+}
+
 static enum status run(const struct identify_model *model,
                        const struct identify_request *request, FILE *out, struct err *err)
 {
     enum travel_method method = TRAVEL_AUTO;
     (void)model;
-    if (request->method && !travel_method_from_name(request->method, &method)) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
-                       "unknown method '%s', ols, huber, tukey and auto are known",
-                       request->method);
-    }
-    if (request->validate_count > 1) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0,
-                       "more than one --validate is not for travel_time");
+    enum status st = take_method(request, &method, err);
+    if (st != STATUS_OK) {
+        return st;
     }
     struct loader *loader = calloc(1, sizeof *loader);
     size_t *starts = calloc(request->file_count + 1, sizeof *starts);
-    enum status st = STATUS_E_NOMEM;
+    st = STATUS_E_NOMEM;
     if (loader && starts) {
         loader->request = request;
         st = load_and_fit(method, loader, starts, out, err);
@@ -450,4 +466,4 @@ static enum status run(const struct identify_model *model,
 }
 
 const struct identify_model identify_travel_time = {
-    .name = "travel_time", .run = run, .roles = roles, .help = help};
+    .name = "travel_time", .run = run, .check = check, .roles = roles, .help = help};

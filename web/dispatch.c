@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "web/identify.h"
 #include "web/routes.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
@@ -121,6 +122,7 @@ static bool find_route(const struct web_input *input, struct web_request *reques
     switch (route_match(web_routes, web_route_count, input->method, request->path,
                         &request->route, request->id, allow)) {
     case ROUTE_FOUND:
+        request->job = route_names_pair(request->route) ? 0 : strtoull(request->id, NULL, 10);
         return true;
     case ROUTE_WRONG_METHOD:
         web_problem(request, response, PROBLEM_WRONG_METHOD, NULL,
@@ -227,7 +229,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
 {
     const struct web_source *source = request->context->source;
     request->view = source->acquire(source->context);
-    if (request->id[0] && !find_pair(request)) {
+    if (route_names_pair(request->route) && !find_pair(request)) {
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {
@@ -238,11 +240,37 @@ static void run_handler(struct web_request *request, struct web_response *respon
     request->view = NULL;
 }
 
-void dispatch_body(struct web_request *request, const char *body, size_t bytes,
-                   const char *if_none_match, struct web_response *response)
+size_t dispatch_body_max(const struct web_request *request)
 {
-    request->body = body;
-    request->body_bytes = bytes;
+    return request->route->body_max == ROUTE_UPLOAD ? request->context->upload_bytes_max
+                                                    : request->route->body_max;
+}
+
+bool dispatch_admit(const struct web_input *input, struct web_request *request,
+                    struct web_response *response)
+{
+    if (request->route->body_max != ROUTE_UPLOAD ||
+        identify_admit(request, input->content_type, response)) {
+        return true;
+    }
+    count_answer(request->context, response);
+    return false;
+}
+
+void dispatch_end(struct web_request *request)
+{
+    if (request->upload && request->upload->claimed) {
+        const struct web_source *source = request->context->source;
+        source->release_upload(source->context);
+        request->upload->claimed = false;
+    }
+}
+
+void dispatch_body(struct web_request *request, const char *if_none_match,
+                   struct web_response *response)
+{
+    request->body = request->upload->body.text;
+    request->body_bytes = request->upload->body.bytes;
     run_handler(request, response);
     if (response->body.failed) {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
@@ -263,7 +291,7 @@ void dispatch_too_large(const struct web_request *request, struct web_response *
 {
     char detail[64];
     (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are taken here",
-                   request->route->body_max);
+                   dispatch_body_max(request));
     web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL, detail);
     count_answer(request->context, response);
 }

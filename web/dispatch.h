@@ -11,18 +11,32 @@ struct web_input {
     const char *url;           /* path and query, undecoded */
     const char *authorization; /* these headers; NULL: absent */
     const char *accept;
+    const char *content_type;
     bool local; /* the peer is on loopback */
 };
 
 /* Before the body is read: is there any use in reading it? True: *request is filled, go on with
- * dispatch_body(). False: *response holds the answer. Both come zeroed. */
+ * dispatch_admit(). False: *response holds the answer. Both come zeroed, but for
+ * request->upload. */
 bool dispatch_head(struct web_context *context, const struct web_input *input,
                    struct web_request *request, struct web_response *response);
 
-/* The body is there: body[bytes], NULL with 0. Runs the handler; afterwards *response is to be
- * sent. if_none_match: NULL when absent. */
-void dispatch_body(struct web_request *request, const char *body, size_t bytes,
-                   const char *if_none_match, struct web_response *response);
+/* How long the body of this request may be. */
+size_t dispatch_body_max(const struct web_request *request);
+
+/* Is there room for the body? After dispatch_head(), for a body that is not known to be too
+ * long. False: *response holds the answer. What it claims is given back by
+ * dispatch_end(), unless a handler handed it on. */
+bool dispatch_admit(const struct web_input *input, struct web_request *request,
+                    struct web_response *response);
+
+/* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent.
+ * if_none_match: NULL when absent. */
+void dispatch_body(struct web_request *request, const char *if_none_match,
+                   struct web_response *response);
+
+/* The request is over, whatever became of it: after dispatch_admit(), if it came so far. */
+void dispatch_end(struct web_request *request);
 
 /* The body is longer than the route allows. */
 void dispatch_too_large(const struct web_request *request, struct web_response *response);

@@ -29,10 +29,17 @@ enum {
 struct web_context {
     const struct web_source *source;
     const char *token; /* NULL: writing is off */
+    size_t upload_bytes_max;
     struct history *history;
     struct fit_cache *fits;
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t next_command;                     /* numbers made-up ids */
+};
+
+/* The body of a request as it comes in. All zero is an empty one. */
+struct web_upload {
+    struct body body;
+    bool claimed; /* there is room for it (struct web_source), to be given back */
 };
 
 struct web_request {
@@ -40,12 +47,14 @@ struct web_request {
     const struct web_route *route;
     const struct view *view; /* valid while the handler runs */
     char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
-    char id[EVENT_PAIR_MAX]; /* the {id} of the path, or "" */
+    char id[EVENT_PAIR_MAX]; /* the {id} or {job} of the path, or "" */
     size_t pair;             /* its index in view; valid when the route has an {id} */
+    uint64_t job;            /* valid when the route has a {job} */
     struct query query;
     bool csv;         /* wanted, by format= or Accept */
     const char *body; /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
+    struct web_upload *upload; /* what body points into; a handler may take it over */
 };
 
 /* All zero is an empty 200. */
@@ -58,6 +67,7 @@ struct web_response {
     char etag[WEB_ETAG_MAX];  /* with its quotes; "" for none */
     char allow[32];           /* for 405 */
     char link[WEB_LINK_MAX];  /* "" for none */
+    char location[64];        /* "" for none */
     const char *authenticate; /* WWW-Authenticate, NULL for none */
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */

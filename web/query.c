@@ -8,7 +8,7 @@
 #include "twin/base/lab_time.h"
 #include "web/percent.h"
 
-enum { VALUE_MAX = 384, NAME_MAX_SHOWN = 40 };
+enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
 
 _Static_assert((int)VALUE_MAX > (int)CURSOR_TEXT_MAX, "a cursor is a value");
 
@@ -127,6 +127,42 @@ static enum status read_cursor(const char *text, struct query *query, struct err
     return STATUS_OK;
 }
 
+static enum status read_text(enum query_parameter parameter, const char *text, char *out,
+                             size_t size, struct err *err)
+{
+    const size_t n = strlen(text);
+    if (n == 0 || n >= size) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                       "must have 1 to %zu characters", size - 1);
+    }
+    memcpy(out, text, n + 1);
+    return STATUS_OK;
+}
+
+/* What an identification is asked with. */
+static enum status read_wish(enum query_parameter parameter, const char *text,
+                             struct query *query, struct err *err)
+{
+    if (parameter == QUERY_BIASES) {
+        query->biases = strcmp(text, "true") == 0;
+        return query->biases || strcmp(text, "false") == 0
+                   ? STATUS_OK
+                   : refuse(err, parameter, "must be true or false");
+    }
+    if (parameter == QUERY_COLUMNS) {
+        return read_text(parameter, text, query->columns, sizeof query->columns, err);
+    }
+    if (parameter == QUERY_NAME) {
+        return strchr(text, '/')
+                   ? refuse(err, parameter, "must be a file's name without folders")
+                   : read_text(parameter, text, query->name, sizeof query->name, err);
+    }
+    char *word = parameter == QUERY_MODEL    ? query->model
+                 : parameter == QUERY_METHOD ? query->method
+                                             : query->side;
+    return read_text(parameter, text, word, QUERY_WORD_MAX, err);
+}
+
 static enum status read_value(enum query_parameter parameter, const char *text,
                               struct query *query, struct err *err)
 {
@@ -158,6 +194,13 @@ static enum status read_value(enum query_parameter parameter, const char *text,
         query->type = find_name(text, name_of_type, ALARM_TYPE_COUNT);
         return query->type >= 0 ? STATUS_OK
                                 : refuse_name(err, parameter, name_of_type, ALARM_TYPE_COUNT);
+    case QUERY_MODEL:
+    case QUERY_METHOD:
+    case QUERY_SIDE:
+    case QUERY_COLUMNS:
+    case QUERY_BIASES:
+    case QUERY_NAME:
+        return read_wish(parameter, text, query, err);
     case QUERY_PARAMETER_COUNT:
         break;
     }
@@ -255,7 +298,9 @@ const char *query_parameter_name(enum query_parameter parameter)
     static const char *const names[QUERY_PARAMETER_COUNT] = {
         [QUERY_LIMIT] = "limit",     [QUERY_CURSOR] = "cursor", [QUERY_SINCE] = "since",
         [QUERY_UNTIL] = "until",     [QUERY_ORDER] = "order",   [QUERY_FORMAT] = "format",
-        [QUERY_VERDICT] = "verdict", [QUERY_TYPE] = "type",
+        [QUERY_VERDICT] = "verdict", [QUERY_TYPE] = "type",     [QUERY_MODEL] = "model",
+        [QUERY_METHOD] = "method",   [QUERY_SIDE] = "side",     [QUERY_COLUMNS] = "columns",
+        [QUERY_BIASES] = "biases",   [QUERY_NAME] = "name",
     };
     return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
 }

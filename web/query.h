@@ -22,6 +22,12 @@ enum query_parameter {
     QUERY_FORMAT,
     QUERY_VERDICT,
     QUERY_TYPE,
+    QUERY_MODEL,
+    QUERY_METHOD,
+    QUERY_SIDE,
+    QUERY_COLUMNS,
+    QUERY_BIASES,
+    QUERY_NAME,
     QUERY_PARAMETER_COUNT
 };
 
@@ -29,6 +35,7 @@ enum query_parameter {
 #define QUERY_BIT(parameter) (1u << (parameter))
 
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
+enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
 
 enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
 
@@ -42,6 +49,11 @@ struct query {
     int verdict;                  /* enum verdict, or -1: every */
     int type;                     /* enum alarm_type, or -1: every */
     char cursor[CURSOR_TEXT_MAX]; /* "" when absent */
+    /* Of an identification; "" when absent. What they may say is for the models to judge. */
+    char model[QUERY_WORD_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX];
+    char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
+    char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
+    bool biases;
 };
 
 /* What holds when nothing is said. */

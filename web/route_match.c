@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "web/percent.h"
@@ -11,6 +12,17 @@ static bool is_pair_id(const char *text)
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
     const size_t n = strlen(text);
     return n > 0 && n < EVENT_PAIR_MAX && strspn(text, allowed) == n;
+}
+
+static bool is_job_id(const char *text)
+{
+    const size_t n = strlen(text);
+    return n > 0 && n <= 19 && strspn(text, "0123456789") == n;
+}
+
+static bool is_pattern(const char *segment, size_t n, const char *pattern)
+{
+    return n == strlen(pattern) && memcmp(segment, pattern, n) == 0;
 }
 
 /* Cut the next "/segment" off *path. Returns its decoded text, or NULL at the end; *bad when it
@@ -44,8 +56,9 @@ static bool path_fits(const char *pattern, const char *path, char id[EVENT_PAIR_
         if (!got || *bad) {
             return false;
         }
-        if (n == 4 && memcmp(wanted, "{id}", 4) == 0) {
-            if (!is_pair_id(got)) {
+        const bool pair = is_pattern(wanted, n, "{id}");
+        if (pair || is_pattern(wanted, n, "{job}")) {
+            if (!(pair ? is_pair_id(got) : is_job_id(got))) {
                 return false;
             }
             memcpy(id, got, strlen(got) + 1);
@@ -74,6 +87,20 @@ static bool method_fits(enum route_method have, const char *method)
     return strcmp(method, route_method_name(have)) == 0;
 }
 
+/* "GET, HEAD, POST, DELETE", those there are. */
+static void list_methods(const bool have[ROUTE_METHOD_COUNT], char allow[32])
+{
+    static const char *const names[ROUTE_METHOD_COUNT] = {"GET, HEAD", "POST", "DELETE"};
+    size_t used = 0;
+    for (int method = 0; method < ROUTE_METHOD_COUNT; method++) {
+        if (have[method]) {
+            const int n =
+                snprintf(allow + used, 32 - used, "%s%s", used > 0 ? ", " : "", names[method]);
+            used += (size_t)n;
+        }
+    }
+}
+
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32])
@@ -81,8 +108,8 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
     if (has_broken_percent(path)) {
         return ROUTE_BAD;
     }
-    bool get = false;
-    bool post = false;
+    bool have[ROUTE_METHOD_COUNT] = {false};
+    bool any = false;
     for (size_t i = 0; i < count; i++) {
         char found[EVENT_PAIR_MAX] = "";
         bool bad = false;
@@ -94,18 +121,22 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
             memcpy(id, found, sizeof found);
             return ROUTE_FOUND;
         }
-        get = get || table[i].method == ROUTE_GET;
-        post = post || table[i].method == ROUTE_POST;
+        have[table[i].method] = true;
+        any = true;
     }
-    if (!get && !post) {
-        return ROUTE_NONE;
+    if (any) {
+        list_methods(have, allow);
     }
-    const char *text = get && post ? "GET, HEAD, POST" : get ? "GET, HEAD" : "POST";
-    memcpy(allow, text, strlen(text) + 1);
-    return ROUTE_WRONG_METHOD;
+    return any ? ROUTE_WRONG_METHOD : ROUTE_NONE;
 }
 
 const char *route_method_name(enum route_method method)
 {
-    return method == ROUTE_POST ? "POST" : "GET";
+    static const char *const names[ROUTE_METHOD_COUNT] = {"GET", "POST", "DELETE"};
+    return names[method];
+}
+
+bool route_names_pair(const struct web_route *route)
+{
+    return strstr(route->path, "{id}") != NULL;
 }

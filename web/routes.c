@@ -7,6 +7,9 @@
     (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
+#define WISH                                                                                   \
+    (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
+     QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME))
 
 /* clang-format off */
 const struct web_route web_routes[] = {
@@ -31,6 +34,10 @@ const struct web_route web_routes[] = {
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/promote",  256,      ROUTE_WRITING, 0,                 post_promote},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/rollback", 256,      ROUTE_WRITING, 0,                 post_rollback},
     {ROUTE_POST, "/api/v1/pairs/{id}/commands",       EVENT_RAW_MAX, ROUTE_WRITING, 0,                 post_command},
+    {ROUTE_POST, "/api/v1/identify",                  ROUTE_UPLOAD,  ROUTE_WRITING, WISH,              post_identify},
+    {ROUTE_GET,  "/api/v1/identify",                  0,             ROUTE_READING, 0,                 get_jobs},
+    {ROUTE_GET,  "/api/v1/identify/{job}",            0,             ROUTE_READING, 0,                 get_job},
+    {ROUTE_DELETE, "/api/v1/identify/{job}",          0,             ROUTE_WRITING, 0,                 delete_job},
 };
 /* clang-format on */
 

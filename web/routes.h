@@ -6,11 +6,16 @@
 #ifndef WEB_ROUTES_H
 #define WEB_ROUTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "web/handler.h"
 
-enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_METHOD_COUNT };
+enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_DELETE, ROUTE_METHOD_COUNT };
+
+/* body_max of a route that takes uploads: as many as the lab file says, and counted. */
+#define ROUTE_UPLOAD SIZE_MAX
 
 enum route_token {
     ROUTE_OPEN,    /* for everybody */
@@ -20,8 +25,8 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    const char *path; /* literal segments and at most one {id} */
-    size_t body_max;  /* bytes; a longer body is refused with 413 */
+    const char *path; /* literal segments and at most one {id} (a pair's) or {job} */
+    size_t body_max;  /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
     web_handler *handle;
@@ -39,11 +44,14 @@ extern const size_t web_route_count;
 
 /* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
  * query. FOUND: *route and id are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
- * that could not be a pair's ([A-Za-z0-9_-]{1,31}) is NONE. Pure. */
+ * that could not be a pair's ([A-Za-z0-9_-]{1,31}) or a job's ([0-9]{1,19}) is NONE. Pure. */
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);
 
 const char *route_method_name(enum route_method method);
+
+/* Is the {id} of the path a pair's? */
+bool route_names_pair(const struct web_route *route);
 
 #endif

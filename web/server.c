@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,7 +22,9 @@ enum {
     IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
     REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
     STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
-    /* A body that nobody wants is read up to here, so that the client hears why it is refused;
+    /* An upload of more than one packet has the time that this rate needs, beyond that. */
+    UPLOAD_BYTES_PER_MS = 32,
+    /* So much of a body that nobody wants is read, so that the client hears why it is refused;
      * beyond, the connection is closed. */
     DRAIN_MAX = 64 * 1024,
     CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
@@ -47,10 +50,10 @@ struct exchange {
     bool begun,
         settled; /* settled: the response is made, the rest of the body is passed over */
     int64_t begun_ms;
-    size_t received;
+    size_t received, drained; /* drained: of them, passed over */
     struct web_request request;
     struct web_response response;
-    struct body body;
+    struct web_upload upload;
     char url[URL_MAX]; /* cut ones are still too long */
 };
 
@@ -86,7 +89,8 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     struct web *web = cls;
     struct exchange *x = *state;
     if (x) {
-        body_clear(&x->body);
+        dispatch_end(&x->request);
+        body_clear(&x->upload.body);
         body_clear(&x->response.body);
         free(x);
         *state = NULL;
@@ -129,11 +133,16 @@ static bool add_headers(const struct exchange *x, struct MHD_Response *message)
     if (r->link[0]) {
         ok = ok && add(message, "Link", r->link);
     }
+    if (r->location[0]) {
+        ok = ok && add(message, "Location", r->location);
+    }
     if (r->authenticate) {
         ok = ok && add(message, "WWW-Authenticate", r->authenticate);
     }
     if (r->retry_after_s > 0) {
-        ok = ok && add(message, "Retry-After", "1");
+        char seconds[16];
+        (void)snprintf(seconds, sizeof seconds, "%u", r->retry_after_s);
+        ok = ok && add(message, "Retry-After", seconds);
     }
     if (r->varies) {
         ok = ok && add(message, "Vary", "Accept");
@@ -186,14 +195,19 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .url = x->url,
                                     .authorization = header(connection, "Authorization"),
                                     .accept = header(connection, "Accept"),
+                                    .content_type = header(connection, "Content-Type"),
                                     .local = peer_is_local(connection)};
     const unsigned long long bytes = announced(connection);
     x->begun = true;
+    x->request.upload = &x->upload;
     x->begun_ms = now_ms();
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
-    if (!x->settled && bytes > x->request.route->body_max) {
+    if (!x->settled && bytes > dispatch_body_max(&x->request)) {
         dispatch_too_large(&x->request, &x->response);
         x->settled = true;
+    }
+    if (!x->settled) {
+        x->settled = !dispatch_admit(&input, &x->request, &x->response);
     }
     /* Whoever asks before sending, or would send much, is told at once. */
     if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
@@ -202,18 +216,28 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     return MHD_YES;
 }
 
+static bool is_too_slow(const struct exchange *x)
+{
+    const int64_t allowed_ms =
+        REQUEST_TIMEOUT_MS + (int64_t)(x->received / UPLOAD_BYTES_PER_MS);
+    return now_ms() - x->begun_ms > allowed_ms;
+}
+
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
 {
     x->received += *bytes;
-    if (x->received > DRAIN_MAX || now_ms() - x->begun_ms > REQUEST_TIMEOUT_MS) {
-        return MHD_NO;
-    }
-    if (!x->settled && x->received > x->request.route->body_max) {
+    if (!x->settled && x->received > dispatch_body_max(&x->request)) {
         dispatch_too_large(&x->request, &x->response);
+        body_clear(&x->upload.body);
+        dispatch_end(&x->request);
         x->settled = true;
     }
+    x->drained += x->settled ? *bytes : 0;
+    if (x->drained > DRAIN_MAX || is_too_slow(x)) {
+        return MHD_NO;
+    }
     if (!x->settled) {
-        body_append(&x->body, data, *bytes);
+        body_append(&x->upload.body, data, *bytes);
     }
     *bytes = 0;
     return MHD_YES;
@@ -239,8 +263,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     }
     if (!x->settled) {
         x->settled = true;
-        dispatch_body(&x->request, x->body.text, x->body.bytes,
-                      header(connection, "If-None-Match"), &x->response);
+        dispatch_body(&x->request, header(connection, "If-None-Match"), &x->response);
     }
     return send_response(connection, x);
 }
@@ -323,6 +346,7 @@ static enum status start(struct web *web, const struct web_options *options, str
     }
     web->context.source = &web->source;
     web->context.token = web->token;
+    web->context.upload_bytes_max = options->upload_bytes_max;
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
         fit_cache_create(&web->context.fits) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");

@@ -41,6 +41,33 @@ struct view {
 
 enum { WEB_MACHINES_MAX = 8192 };
 
+/* What is to be identified; texts are "" where nothing was said. Borrowed. */
+struct web_identify {
+    const char *model, *method, *side;
+    const char *columns; /* "role=column,role=column" */
+    const char *name;    /* of the recording */
+    bool biases;
+};
+
+/* A job of the daemon, as it stands. Borrowed while it is shown. */
+struct web_job {
+    uint64_t id;
+    const char *kind;  /* "upload", "lab" */
+    const char *model; /* "usv3" … */
+    const char *pair;  /* "" where it is about none */
+    const char *state; /* "queued" "running" "done" "failed" "cancelled" */
+    bool cancelling;   /* running, but told to end */
+    double progress;   /* 0 .. 1 */
+    const char *stage;
+    int64_t queued_us, began_us, ended_us; /* lab time; LAB_TIME_NONE: not yet */
+    const struct err *err;                 /* NULL: it has not failed */
+    const char *result;                    /* [result_bytes] JSON; NULL: none */
+    size_t result_bytes;
+};
+
+/* Called under a lock: does not call the source. */
+typedef void web_show_job(void *context, const struct web_job *job);
+
 /* Writes metrics in the Prometheus text format; see web/metrics.h. */
 struct metrics;
 
@@ -60,6 +87,25 @@ struct web_source {
     /* A wish about parameter sets, one JSON object {"pair","action","version","by"}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
     enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);
+    /* ---- identification of uploaded recordings, and jobs ---- */
+    /* Can it be done? STATUS_E_ARG: err->where names the query parameter at fault. */
+    enum status (*check_identify)(void *context, const struct web_identify *what,
+                                  struct err *err);
+    /* Is there room for one more recording? A claim ends with release_upload(), or goes with
+     * the recording to identify() and ends with its job. */
+    bool (*claim_upload)(void *context);
+    void (*release_upload)(void *context);
+    /* Hand over the recording text[bytes], from malloc(), and its claim: the source's on
+     * STATUS_OK only.
+     * STATUS_E_ARG as above; STATUS_E_FULL: try later; STATUS_E_NOMEM; STATUS_E_IO: starting or
+     * stopping. */
+    enum status (*identify)(void *context, const struct web_identify *what, char *text,
+                            size_t bytes, uint64_t *job, struct err *err);
+    /* STATUS_E_EMPTY: no such job; STATUS_E_STALE: it has ended. */
+    enum status (*cancel_job)(void *context, uint64_t job);
+    enum status (*read_job)(void *context, uint64_t job, web_show_job *show,
+                            void *show_context);
+    void (*list_jobs)(void *context, web_show_job *show, void *show_context);
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
@@ -71,7 +117,8 @@ struct web_options {
     const char *token; /* bearer token for writing; NULL: writing is refused with 403 */
     unsigned threads;  /* 1..4 */
     unsigned connections_max;
-    const char *store_path; /* the SQLite file */
+    size_t upload_bytes_max; /* of a recording; below BODY_BYTES_MAX */
+    const char *store_path;  /* the SQLite file */
 };
 
 struct web;

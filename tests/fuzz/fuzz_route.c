@@ -23,7 +23,7 @@ static void check_match(const char *method, const char *path)
     assert((match == ROUTE_FOUND) == (route != NULL));
     assert((match == ROUTE_WRONG_METHOD) == (allow[0] != '\0'));
     if (match == ROUTE_FOUND) {
-        assert((strstr(route->path, "{id}") != NULL) == (id[0] != '\0'));
+        assert((strchr(route->path, '{') != NULL) == (id[0] != '\0'));
         assert(strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
                strlen(id));
     }
@@ -41,6 +41,7 @@ static void check_query(const char *text)
     assert(q.since_us < q.until_us);
     assert(q.verdict >= -1 && q.verdict < VERDICT_COUNT);
     assert(q.type >= -1 && q.type < ALARM_TYPE_COUNT);
+    assert(memchr(q.columns, 0, sizeof q.columns) && !strchr(q.name, '/'));
     char place[CURSOR_PLACE_MAX];
     if (q.cursor[0] && cursor_read(q.cursor, 7, place)) {
         char again[CURSOR_TEXT_MAX];

@@ -18,7 +18,7 @@
 #include "web/metrics.h"
 #include "web/web.h"
 
-enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674 };
+enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674, FIXTURE_UPLOAD_MAX = 300000 };
 
 struct fixture {
     char directory[64], store_path[96];
@@ -33,7 +33,12 @@ struct fixture {
     atomic_int commands;
     pthread_mutex_t lock;
     char command_pair[EVENT_PAIR_MAX], command_payload[EVENT_RAW_MAX + 1];
-    char request[256];         /* the last wish about parameter sets */
+    char request[256];  /* the last wish about parameter sets */
+    atomic_int uploads; /* claimed now */
+    atomic_int uploads_max;
+    atomic_int identify_status;
+    char wish[512], upload[256]; /* of the last one handed over, the latter cut */
+    size_t upload_bytes;
     uint64_t entry_n, alarm_n; /* records stored */
 };
 
@@ -111,6 +116,104 @@ static inline size_t fixture_machines(void *context, size_t pair, enum side side
     return sizeof text - 1;
 }
 
+/* ---- jobs: 42 is done, 43 failed, 44 runs, 45 waits, 77 is the one just handed over ---- */
+
+static inline enum status fixture_check_identify(void *context, const struct web_identify *what,
+                                                 struct err *err)
+{
+    (void)context;
+    return strcmp(what->model, "usv3") == 0
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "model", 0, 0, "there is no such model");
+}
+
+static inline bool fixture_claim_upload(void *context)
+{
+    struct fixture *f = context;
+    if (atomic_fetch_add(&f->uploads, 1) < atomic_load(&f->uploads_max)) {
+        return true;
+    }
+    atomic_fetch_sub(&f->uploads, 1);
+    return false;
+}
+
+static inline void fixture_release_upload(void *context)
+{
+    struct fixture *f = context;
+    atomic_fetch_sub(&f->uploads, 1);
+}
+
+static inline enum status fixture_identify(void *context, const struct web_identify *what,
+                                           char *text, size_t bytes, uint64_t *job,
+                                           struct err *err)
+{
+    struct fixture *f = context;
+    const enum status status = (enum status)atomic_load(&f->identify_status);
+    if (status != STATUS_OK) {
+        return err_set(err, status, "identify", 0, 0, "not now");
+    }
+    (void)pthread_mutex_lock(&f->lock);
+    (void)snprintf(f->wish, sizeof f->wish, "%s|%s|%s|%s|%s|%d", what->model, what->method,
+                   what->side, what->columns, what->name, what->biases);
+    (void)snprintf(f->upload, sizeof f->upload, "%.*s", (int)(bytes < 200 ? bytes : 200), text);
+    f->upload_bytes = bytes;
+    (void)pthread_mutex_unlock(&f->lock);
+    free(text);
+    fixture_release_upload(f);
+    *job = 77;
+    return STATUS_OK;
+}
+
+static inline void fixture_show_job(uint64_t id, web_show_job *show, void *context)
+{
+    static const char result[] = "{\"model\":\"usv3\",\"n\":1500}\n";
+    static const char *const states[] = {"done", "failed", "running", "queued"};
+    const struct err err = {STATUS_E_PARSE, 2, 9, "trial.csv", "'fast' is not a number"};
+    const size_t k = id == 77 ? 3 : (size_t)id - 42;
+    const struct web_job job = {.id = id,
+                                .kind = k == 2 ? "lab" : "upload",
+                                .model = "usv3",
+                                .pair = k == 2 ? "r1" : "",
+                                .state = states[k],
+                                .cancelling = k == 2,
+                                .progress = 1.0 - 0.25 * (double)k,
+                                .stage = k == 3 ? "" : "output_error",
+                                .queued_us = fixture_us(1),
+                                .began_us = k == 3 ? LAB_TIME_NONE : fixture_us(2),
+                                .ended_us = k < 2 ? fixture_us(3) : LAB_TIME_NONE,
+                                .err = k == 1 ? &err : NULL,
+                                .result = k == 0 ? result : NULL,
+                                .result_bytes = k == 0 ? sizeof result - 1 : 0};
+    show(context, &job);
+}
+
+static inline enum status fixture_read_job(void *context, uint64_t id, web_show_job *show,
+                                           void *show_context)
+{
+    (void)context;
+    if (id != 77 && (id < 42 || id > 45)) {
+        return STATUS_E_EMPTY;
+    }
+    fixture_show_job(id, show, show_context);
+    return STATUS_OK;
+}
+
+static inline void fixture_list_jobs(void *context, web_show_job *show, void *show_context)
+{
+    (void)context;
+    for (uint64_t id = 45; id >= 42; id--) {
+        fixture_show_job(id, show, show_context);
+    }
+}
+
+static inline enum status fixture_cancel_job(void *context, uint64_t id)
+{
+    (void)context;
+    return id == 42 || id == 43   ? STATUS_E_STALE
+           : id == 44 || id == 45 ? STATUS_OK
+                                  : STATUS_E_EMPTY;
+}
+
 static inline struct web_source fixture_source(struct fixture *f)
 {
     return (struct web_source){.context = f,
@@ -119,6 +222,13 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .command = fixture_command,
                                .request = fixture_request,
                                .machines = fixture_machines,
+                               .check_identify = fixture_check_identify,
+                               .claim_upload = fixture_claim_upload,
+                               .release_upload = fixture_release_upload,
+                               .identify = fixture_identify,
+                               .cancel_job = fixture_cancel_job,
+                               .read_job = fixture_read_job,
+                               .list_jobs = fixture_list_jobs,
                                .metrics = fixture_metrics,
                                .now = fixture_now};
 }
@@ -227,7 +337,7 @@ static inline void fixture_move(struct fixture *f, size_t pair, int k)
 static inline void fixture_open(struct fixture *f, int moves)
 {
     static const char *const ids[FIXTURE_PAIRS] = {"r1", "r2", "quiet"};
-    *f = (struct fixture){.directory = "/tmp/tandem_web_XXXXXX"};
+    *f = (struct fixture){.directory = "/tmp/tandem_web_XXXXXX", .uploads_max = 2};
     (void)pthread_mutex_init(&f->lock, NULL);
     if (!mkdtemp(f->directory)) {
         abort();
@@ -285,6 +395,7 @@ static inline struct web *fixture_serve(struct fixture *f, const char *token, un
                                         .token = token,
                                         .threads = threads,
                                         .connections_max = 256,
+                                        .upload_bytes_max = FIXTURE_UPLOAD_MAX,
                                         .store_path = f->store_path};
     struct web *web = NULL;
     struct err err = {0};

@@ -25,7 +25,7 @@ refuse 2 "unknown option '--mehtod'" --model travel_time --mehtod ols "$log"
 refuse 2 "--method: its value METHOD is missing" --model travel_time "$log" --method
 refuse 2 "unknown method 'lad', ols, huber, tukey and auto" --model travel_time --method lad "$log"
 refuse 2 "--side left: one of real|virtual was expected" --model travel_time --side left "$log"
-refuse 2 "--columns cannot read 'lap_s'" --model travel_time --columns lap_s "$log"
+refuse 2 "columns cannot be read at 'lap_s'" --model travel_time --columns lap_s "$log"
 refuse 2 "unknown role 'lap'" --model travel_time --columns lap=lap1_s "$log"
 refuse 1 "$work/none.csv: cannot open: No such file" --model travel_time "$work/none.csv"
 refuse 1 "cannot read: Is a directory" --model travel_time "$work"

@@ -14,7 +14,8 @@ static json_t *find_operation(const char *path, const char *method)
 
 static const char *method_key(enum route_method method)
 {
-    return method == ROUTE_POST ? "post" : "get";
+    static const char *const keys[ROUTE_METHOD_COUNT] = {"get", "post", "delete"};
+    return keys[method];
 }
 
 static void test_openapi_has_every_route(void)
@@ -90,7 +91,7 @@ static void test_openapi_parameters(void)
                   route->needs_token != ROUTE_OPEN);
         CHECK_INT(route->path, json_object_get(responses, "413") != NULL, route->body_max > 0);
         CHECK_INT(route->path, json_object_get(responses, "404") != NULL,
-                  strstr(route->path, "{id}") != NULL);
+                  strstr(route->path, "{") != NULL);
     }
 }
 

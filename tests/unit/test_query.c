@@ -26,12 +26,13 @@ static void test_query_values(void)
 {
     struct query q;
     struct err err = {0};
-    CHECK_INT(
-        "all",
-        query_parse("limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
-                    "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc",
-                    EVERY, &q, &err),
-        STATUS_OK);
+    CHECK_INT("all",
+              query_parse(
+                  "limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
+                  "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc&model=usv3&method=pem"
+                  "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv",
+                  EVERY, &q, &err),
+              STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
     CHECK_INT("since", q.since_us, INT64_C(1763617674250000));
     CHECK_INT("until", q.until_us, INT64_C(1795154155500000));
@@ -40,6 +41,12 @@ static void test_query_values(void)
     CHECK_INT("verdict", q.verdict, VERDICT_TIMEOUT);
     CHECK_INT("type", q.type, ALARM_CLOCK_JUMP);
     CHECK_TEXT("cursor", q.cursor, "abc");
+    CHECK_TEXT("model", q.model, "usv3");
+    CHECK_TEXT("method", q.method, "pem");
+    CHECK_TEXT("side", q.side, "virtual");
+    CHECK_TEXT("columns", q.columns, "u=a,v=b");
+    CHECK_TEXT("name", q.name, "trial 1.csv");
+    CHECK("biases", q.biases);
     CHECK_INT("given", q.given, EVERY);
 }
 
@@ -114,6 +121,14 @@ static void test_query_refusals(void)
         {"backwards", "since=10&until=9", "until"},
         {"empty span", "since=10&until=10", "until"},
         {"no cursor", "cursor=", "cursor"},
+        {"no model", "model=", "model"},
+        {"long model", "model=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "model"},
+        {"biases", "biases=1", "biases"},
+        {"empty biases", "biases=", "biases"},
+        {"no columns", "columns=", "columns"},
+        {"folders", "name=../a.csv", "name"},
+        {"encoded folders", "name=..%2fa.csv", "name"},
+        {"line break in a name", "name=a%0ab.csv", "name"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct query q = {.limit = 12345};
@@ -132,7 +147,15 @@ static void test_query_refusals(void)
     err = (struct err){0};
     CHECK_INT("no parameters at all", query_parse("a=b", 0, &q, &err), STATUS_E_PARSE);
     CHECK_TEXT("no parameters at all", err.text, "unknown parameter; this resource has none");
-    char text[1000] = "cursor=";
+    static char text[2000] = "columns=";
+    memset(text + 8, 'A', 1024);
+    err = (struct err){0};
+    CHECK_INT("long columns", query_parse(text, EVERY, &q, &err), STATUS_E_PARSE);
+    CHECK_TEXT("long columns", err.where, "columns");
+    text[8 + 1023] = '\0';
+    CHECK_INT("longest columns", query_parse(text, EVERY, &q, NULL), STATUS_OK);
+    memset(text, 0, sizeof text);
+    memcpy(text, "cursor=", 7);
     memset(text + 7, 'A', 900);
     err = (struct err){0};
     CHECK_INT("long cursor", query_parse(text, EVERY, &q, &err), STATUS_E_PARSE);

@@ -12,6 +12,8 @@ static const struct web_route TABLE[] = {
     {ROUTE_POST, "/api/v1/pairs/{id}/commands", 64, ROUTE_WRITING, 0, NULL},
     {ROUTE_GET, "/both", 0, ROUTE_OPEN, 0, NULL},
     {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL},
+    {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL},
+    {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL},
 };
 
 static void test_routes_match(void)
@@ -66,6 +68,15 @@ static void test_routes_match(void)
         {"delete", "DELETE", "/both", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, POST"},
         {"get of both", "GET", "/both", ROUTE_FOUND, 5, "", ""},
         {"post of both", "POST", "/both", ROUTE_FOUND, 6, "", ""},
+        {"job", "GET", "/jobs/1763617674123456", ROUTE_FOUND, 7, "1763617674123456", ""},
+        {"delete a job", "DELETE", "/jobs/7", ROUTE_FOUND, 8, "7", ""},
+        {"post a job", "POST", "/jobs/7", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, DELETE"},
+        {"longest job", "GET", "/jobs/9999999999999999999", ROUTE_FOUND, 7,
+         "9999999999999999999", ""},
+        {"job too long", "GET", "/jobs/10000000000000000000", ROUTE_NONE, 0, "", ""},
+        {"no job's number", "GET", "/jobs/r1", ROUTE_NONE, 0, "", ""},
+        {"negative job", "GET", "/jobs/-1", ROUTE_NONE, 0, "", ""},
+        {"empty job", "GET", "/jobs/", ROUTE_NONE, 0, "", ""},
         {"methods are words", "get", "/both", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, POST"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {

@@ -55,9 +55,10 @@ static void check_contract(const char *path, const char *method, const char *sta
 
 static void fill_id(const char *pattern, const char *id, char *out, size_t size)
 {
-    const char *brace = strstr(pattern, "{id}");
+    const char *brace = strchr(pattern, '{');
     if (brace) {
-        (void)snprintf(out, size, "%.*s%s%s", (int)(brace - pattern), pattern, id, brace + 4);
+        (void)snprintf(out, size, "%.*s%s%s", (int)(brace - pattern), pattern,
+                       strncmp(brace, "{job}", 5) == 0 ? "42" : id, strchr(brace, '}') + 1);
     } else {
         (void)snprintf(out, size, "%s", pattern);
     }

@@ -1,0 +1,112 @@
+#include "web/identify.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "web/handlers.h"
+#include "web/jobs.h"
+
+/* A fit takes seconds. */
+enum { RETRY_S = 5 };
+
+/* curl and browsers add "; charset=…". */
+static bool is_media_type(const char *content_type, const char *wanted)
+{
+    const size_t n = strlen(wanted);
+    return strncasecmp(content_type, wanted, n) == 0 && strchr(" \t;", content_type[n]);
+}
+
+static struct web_identify wish_of(const struct web_request *request)
+{
+    const struct query *query = &request->query;
+    return (struct web_identify){.model = query->model,
+                                 .method = query->method,
+                                 .side = query->side,
+                                 .columns = query->columns,
+                                 .name = query->name[0] ? query->name : "upload.csv",
+                                 .biases = query->biases};
+}
+
+static bool refuse_parameter(const struct web_request *request, struct web_response *response,
+                             const struct err *err)
+{
+    char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
+    (void)snprintf(detail, sizeof detail, "%s: %s", err->where, err->text);
+    web_problem(request, response, PROBLEM_BAD_PARAMETER, err->where, detail);
+    return false;
+}
+
+static bool refuse_crowd(const struct web_request *request, struct web_response *response)
+{
+    web_problem(request, response, PROBLEM_TOO_MANY_JOBS, NULL,
+                "as many recordings as may be are here already (http.uploads_max); try again "
+                "when a job has ended");
+    response->retry_after_s = RETRY_S;
+    return false;
+}
+
+bool identify_admit(struct web_request *request, const char *content_type,
+                    struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    if (content_type && !is_media_type(content_type, "text/csv")) {
+        web_problem(request, response, PROBLEM_MEDIA_TYPE_UNKNOWN, NULL,
+                    "a table is needed: send it as it is, with 'Content-Type: text/csv'");
+        return false;
+    }
+    const struct web_identify wish = wish_of(request);
+    if (source->check_identify(source->context, &wish, &err) != STATUS_OK) {
+        return refuse_parameter(request, response, &err);
+    }
+    request->upload->claimed = source->claim_upload(source->context);
+    return request->upload->claimed || refuse_crowd(request, response);
+}
+
+static void answer(const struct web_request *request, struct web_response *response,
+                   uint64_t job)
+{
+    if (!jobs_write(request, response, job)) {
+        web_problem(request, response, PROBLEM_INTERNAL, NULL, "the job is gone already");
+        return;
+    }
+    response->status = 202;
+    (void)snprintf(response->location, sizeof response->location, "/api/v1/identify/%" PRIu64,
+                   job);
+}
+
+void post_identify(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    const struct web_identify wish = wish_of(request);
+    struct body *body = &request->upload->body;
+    struct err err = {0};
+    uint64_t job = 0;
+    if (body->failed) {
+        web_problem(request, response, PROBLEM_NOT_READY, NULL,
+                    "no memory for this recording now");
+        response->retry_after_s = RETRY_S;
+        return;
+    }
+    if (body->bytes == 0) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    "a table with a header line was expected, the body is empty");
+        return;
+    }
+    const enum status st =
+        source->identify(source->context, &wish, body->text, body->bytes, &job, &err);
+    if (st == STATUS_OK) {
+        *request->upload = (struct web_upload){.claimed = false};
+        answer(request, response, job);
+    } else if (st == STATUS_E_ARG) {
+        (void)refuse_parameter(request, response, &err);
+    } else if (st == STATUS_E_FULL) {
+        (void)refuse_crowd(request, response);
+    } else {
+        web_problem(request, response, PROBLEM_NOT_READY, NULL,
+                    err.text[0] ? err.text : status_name(st));
+        response->retry_after_s = RETRY_S;
+    }
+}

@@ -1,0 +1,13 @@
+/* web/identify.h - an uploaded recording, before it is there. */
+#ifndef WEB_IDENTIFY_H
+#define WEB_IDENTIFY_H
+
+#include "web/handler.h"
+
+/* May the recording come? Its media type is CSV, what is asked for can be done, and there is
+ * room for it, which request->upload->claimed then says. content_type: NULL when absent. False:
+ * *response holds the answer. */
+bool identify_admit(struct web_request *request, const char *content_type,
+                    struct web_response *response);
+
+#endif
