@@ -16,7 +16,7 @@ struct rows_in {
     const struct identify_request *request;
     size_t channels;
     size_t column[CHANNELS_MAX]; /* in the input at hand */
-    double sign[CHANNELS_MAX];   /* -1: turned by a minus before the column's name */
+    double sign[CHANNELS_MAX];   /* -1: turned, by a minus before the column's name */
     double *values[CHANNELS_MAX];
     size_t count, room;
     struct data_raw raw;
@@ -126,7 +126,8 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         if (st != STATUS_OK) {
             return st;
         }
-        *value *= in->sign[c];
+        /* Not times the sign, which makes zeros negative. */
+        *value = in->sign[c] < 0.0 ? 0.0 - *value : *value;
     }
     in->count++;
     return STATUS_OK;
