@@ -87,10 +87,47 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
-static void judge_sign(struct dynamics_fit *fit, const struct model *model, size_t i)
+/* The axis whose acceleration goes with parameter i and that answers its effort within a
+ * sample, -1 if there is none. The parameter is anything about zero then, of either sign,
+ * depending on when in the sample the answer was measured. */
+static int answers_at_once(const struct dynamics_fit *fit, const struct model *model,
+                           const struct data_set *set, size_t i)
+{
+    const double zero[MODEL_AXES_MAX] = {0.0};
+    double alone[MODEL_PARAMETERS_MAX] = {0.0};
+    alone[i] = 1.0;
+    for (size_t a = 0; set && !model->needs_pose && a < model->axis_count; a++) {
+        double one[MODEL_AXES_MAX] = {0.0};
+        double share[MODEL_AXES_MAX];
+        double inertia[MODEL_AXES_MAX];
+        double drag[MODEL_AXES_MAX];
+        one[a] = 1.0;
+        model->inverse(alone, NULL, zero, one, share);
+        model->inverse(fit->theta, NULL, zero, one, inertia);
+        model->inverse(fit->theta, NULL, one, zero, drag);
+        if (fabs(share[a]) > 0.0 && fabs(inertia[a]) < set->dt_s * drag[a]) {
+            return (int)a;
+        }
+    }
+    return -1;
+}
+
+static void judge_sign(struct dynamics_fit *fit, const struct model *model,
+                       const struct data_set *set, size_t i)
 {
     const struct model_parameter *parameter = &model->parameters[i];
     if (parameter->sign == MODEL_ANY || !(fit->theta[i] < 0.0)) {
+        return;
+    }
+    const int quick = answers_at_once(fit, model, set, i);
+    if (quick >= 0) {
+        const struct model_axis *axis = &model->axes[quick];
+        fit->identifiable[i] = false;
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "%s answers %s within a sample of %.3g s: %s is too small to be told",
+                        axis->velocity, axis->effort, set->dt_s, parameter->name);
+        dynamics_advise(fit, "sample faster than every %.3g s to see how %s follows %s",
+                        set->dt_s, axis->velocity, axis->effort);
         return;
     }
     const bool certain = fit->hi[i] < 0.0;
@@ -156,7 +193,7 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
             advise_on(fit, model, set, i);
         }
         if (!bias) {
-            judge_sign(fit, model, i);
+            judge_sign(fit, model, set, i);
         }
     }
     return identified;

@@ -300,6 +300,39 @@ static void test_too_early(void)
     CHECK("early", said);
 }
 
+/* A channel that is where its command is within a sample: no lag is told, and no sign blamed.
+ */
+static void test_answers_at_once(void)
+{
+    enum { SAMPLES = 400 };
+    static double t_s[SAMPLES];
+    static double c[SAMPLES];
+    const struct dynamics_options options = dynamics_options_defaults();
+    const struct data_set set = {.axes = 1,
+                                 .n = SAMPLES,
+                                 .dt_s = 0.05,
+                                 .t_s = t_s,
+                                 .nu = {c},
+                                 .tau = {c},
+                                 .run_count = 1,
+                                 .run_start = {0, SAMPLES}};
+    struct dynamics_fit fit;
+    bool said = false;
+    for (size_t k = 0; k < SAMPLES; k++) {
+        t_s[k] = 0.05 * (double)k;
+        c[k] = (double)((k / 23) * 7 % 5) - 2.0;
+    }
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    for (size_t i = 0; i < fit.reason_count; i++) {
+        said = said || strstr(fit.reasons[i], "within a sample of 0.05 s");
+        CHECK("at once", !strstr(fit.reasons[i], "check signs"));
+    }
+    CHECK("at once", said && !fit.identifiable[0] && fit.identifiable[1]);
+    CHECK("at once", fit.verdict != DYNAMICS_PASS);
+    CHECK_NEAR("at once", fit.theta[1], 1.0, 0.0, 0.01);
+}
+
 /* A poor fit of a velocity that hardly changes says so; one of a velocity that does, not. */
 static void test_steady_velocity(void)
 {
@@ -335,6 +368,7 @@ int main(void)
     CU_add_test(suite, "dead band of nothing", test_dead_band_of_nothing);
     CU_add_test(suite, "begins at rest", test_begins_at_rest);
     CU_add_test(suite, "too early", test_too_early);
+    CU_add_test(suite, "answers at once", test_answers_at_once);
     CU_add_test(suite, "steady velocity", test_steady_velocity);
     return check_run();
 }
