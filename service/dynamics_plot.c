@@ -160,7 +160,7 @@ static double rms_of(const struct dynamics_plot_part *part, size_t axis)
         sum += isfinite(e) ? e * e : 0.0;
         n += isfinite(e) ? 1 : 0;
     }
-    return n > 0 ? sqrt(sum / (double)n) : 0.0;
+    return n > 0 ? sqrt(sum / (double)n) : (double)NAN;
 }
 
 /* The largest residual, and a round number below it for the tics. */
@@ -182,6 +182,11 @@ static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p,
     const struct dynamics_plot_part *part = &plot->part[p];
     double tic = 1.0;
     const double most = largest_of(part, axis, &tic);
+    const double rms = rms_of(part, axis);
+    char told[64] = "could not be simulated";
+    if (!isnan(rms)) {
+        (void)snprintf(told, sizeof told, "RMSE %.3g", rms);
+    }
     place(to, plot, p, axis, true);
     (void)fputs("unset title\nset key off\nset ylabel 'residual' offset 1,0\n", to);
     if (axis + 1 == plot->model->axis_count) {
@@ -189,14 +194,13 @@ static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p,
             to, "set format x '%%g'\nset xlabel 'time, s%s'\n",
             part->set->run_count > 1 ? " (pieces of the recording one after the other)" : "");
     }
-    (void)fprintf(
-        to,
-        "set ytics (-%g, 0, %g)\nset yrange [%g:%g]\n"
-        "set label 1 'RMSE %.3g' at graph 0.995, graph 1.16 right front tc '#444444'\n"
-        "plot 0 with lines lc '#bbbbbb' lw 1 notitle, $d%zu_%zu_2 with lines "
-        "lc '%s' lw 1 notitle\nunset label 1\nset ytics autofreq\n"
-        "set yrange [*:*]\n",
-        tic, tic, -1.1 * most, 1.1 * most, rms_of(part, axis), p, axis, LEFT_OVER);
+    (void)fprintf(to,
+                  "set ytics (-%g, 0, %g)\nset yrange [%g:%g]\n"
+                  "set label 1 '%s' at graph 0.995, graph 1.16 right front tc '#444444'\n"
+                  "plot 0 with lines lc '#bbbbbb' lw 1 notitle, $d%zu_%zu_2 with lines "
+                  "lc '%s' lw 1 notitle\nunset label 1\nset ytics autofreq\n"
+                  "set yrange [*:*]\n",
+                  tic, tic, -1.1 * most, 1.1 * most, told, p, axis, LEFT_OVER);
 }
 
 static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)

@@ -186,7 +186,7 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
         in->raw.part_start[in->raw.part_count++] = in->count;
     }
     for (size_t c = 0; c < in->channels; c++) {
-        in->values[c][in->count] = row[c];
+        in->values[c][in->count] = c > 0 ? in->sign[c] * row[c] : row[c];
     }
     in->count++;
     return STATUS_OK;
@@ -194,12 +194,14 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
 
 /* Where a channel is in telemetry: as --columns says, else in the order of the axes. */
 static enum status find_field(const struct rows_in *in, size_t channel,
-                              struct journal_field *field, struct err *err)
+                              struct journal_field *field, double *sign, struct err *err)
 {
     const size_t axes = in->kind->model->axis_count;
     const char *role = role_of(in->kind, channel);
     const char *given = identify_column(in->request, role);
-    if (given && !journal_field_from_name(given, field)) {
+    const bool turned = given && given[0] == '-';
+    *sign = turned ? -1.0 : 1.0;
+    if (given && !journal_field_from_name(given + (turned ? 1 : 0), field)) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0,
                        "--columns %s=%s: a journal has nu[0] ..., tau[0] ... and pose[0] ...",
                        role, given);
@@ -252,7 +254,7 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
         .go_on = in->request->go_on ? go_on : NULL,
         .context = in};
     for (size_t c = 1; c < in->channels; c++) {
-        const enum status st = find_field(in, c, &fields[c - 1], err);
+        const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
         if (st != STATUS_OK) {
             return st;
         }

@@ -145,6 +145,8 @@ sed -n 'n;p' "$work/log.jsonl" >"$work/even.jsonl"
 "$TANDEM" identify --model usv3 --json --journal - <"$work/log.jsonl" >"$work/piped.json"
 "$TANDEM" identify --model usv3 "$work/log.jsonl" >"$work/page"
 grep -q 'journal: pair r1, 1500 samples in 1500 lines, stamped by robot (1500)' "$work/page" || fail "journal: $(grep journal: "$work/page")"
+"$TANDEM" identify --model first_order --json --columns command=tau[2],velocity=nu[2] "$work/log.jsonl" >"$work/yaw.json"
+"$TANDEM" identify --model first_order --json --columns command=-tau[2],velocity=-nu[2] "$work/log.jsonl" >"$work/turned.json"
 refuse 1 "no telemetry of r2's real side" --model usv3 --pair r2 "$work/log.jsonl"
 refuse 1 'no telemetry of the virtual side' --model usv3 --side virtual "$work/log.jsonl"
 refuse 2 'tables and journals cannot be read together' --model usv3 "$work/log.jsonl" "$W"
@@ -173,7 +175,28 @@ code=0
 grep -q '^  tandem identify \[OPTION\]... FILE...' "$work/help" || fail "no synopsis"
 grep -q '^model travel_time' "$work/help" || fail "no model in the help"
 if command -v python3 >/dev/null; then
-    python3 - "$work" <<'PY'
+    # Ctrl-C on a terminal, while a bar is drawn.
+    awk 'BEGIN { print "'$body'"; for (k = 0; k < 200000; k++) print k / 10 "," sin(k / 30) ",0,0," cos(k / 30) ",0,0" }' >"$work/long.csv"
+    python3 - "$TANDEM" "$work/long.csv" <<'PY' || fail 'Ctrl-C'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "identify", "--model", "usv3", sys.argv[2]])
+out = b""
+while True:
+    try:
+        data = os.read(fd, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    if not out:
+        os.write(fd, b"\x03")
+    out += data
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+assert out.startswith(b"\rreading [") and b": cancelled" in out and code == 1, (code, out[:300])
+PY
+    python3 - "$work" "$SOURCE/docs/model/identification.md" <<'PY'
 import json, sys
 fits = {k: json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("real", "virtual", "held")}
 real, held = fits["real"], fits["held"]
@@ -210,6 +233,29 @@ assert all(abs(z) < 1e-9 for z in same["comparison"]["z"].values()) and all(e < 
 z = inuse["comparison"]["z"]
 assert abs(z["surge_mass_kg"]) < 3 < z["yaw_inertia_kgm2"] and z["sway_mass_kg"] is None
 assert inuse["comparison"]["effect_rmse"]["r_radps"] > 0.005
+yaw, turned = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("yaw", "turned"))
+assert yaw["values"]["command_per_velocity"] > 90
+for name, value in yaw["values"].items():
+    assert abs(turned["values"][name] - value) <= 1e-6 * abs(value), name
+# Every member is in the documentation, and the documentation names no other.
+import re
+def members(x):
+    if isinstance(x, dict):
+        for key, value in x.items():
+            yield key
+            yield from members(value)
+    elif isinstance(x, list):
+        for value in x:
+            yield from members(value)
+page = open(sys.argv[2]).read()
+section = page[page.index("## 7. FIT"):page.index("## 8.")]
+block = "\n".join(line for line in section.split("\n") if line.startswith("    "))
+known = set(re.findall(r'["`]([a-z_0-9]+)["`]', page))
+names = set(vessel["parameters"]) | set(vessel["data"]["channels"]) | set(vessel["derived"])
+held = json.load(open(f"{sys.argv[1]}/other.json"))
+there = (set(members(one)) | set(members(inuse)) | set(members(held))) - names
+assert there <= known, there - known
+assert set(re.findall(r'"([a-z_0-9]+)"', block)) <= there | {"value", "se", "ci95"}, set(re.findall(r'"([a-z_0-9]+)"', block)) - there
 sensitivity = vessel["filter_sensitivity"]
 assert sensitivity["moved"] == [] and sensitivity["half"]["window_s"] * 4 == sensitivity["double"]["window_s"]
 options = vessel["provenance"]["options"]
