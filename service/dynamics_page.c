@@ -259,9 +259,9 @@ static void print_card(const struct model *model, const char *what,
                   "sd", "noise", "step", "at limit");
     for (size_t a = 0; a < 2 * model->axis_count; a++) {
         const bool velocity = a < model->axis_count;
-        const struct model_axis *axis = &model->axes[a % model->axis_count];
-        const struct data_channel *c =
-            velocity ? &card->nu[a] : &card->tau[a - model->axis_count];
+        const size_t at = velocity ? a : a - model->axis_count;
+        const struct model_axis *axis = &model->axes[at];
+        const struct data_channel *c = velocity ? &card->nu[at] : &card->tau[at];
         (void)fprintf(out, "  %-22s %10.4g %10.4g %10.4g",
                       velocity ? axis->velocity : axis->effort, c->min, c->max, c->sd);
         print_cell(out, 10, DIGITS, 3, velocity ? c->noise_sd : (double)NAN);

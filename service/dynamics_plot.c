@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* A curve of more points cannot be told from one of so many. */
 enum { BUCKETS = 1000 };
 /* In pixels. */
@@ -82,24 +80,40 @@ static double start_of_run(const struct data_set *set, size_t run)
     return (double)set->run_start[run] * set->dt_s + (double)run * space;
 }
 
-/* The least and the most of a stretch of samples, in the order in which they come. */
-static void write_stretch(FILE *to, const struct dynamics_plot_part *part, enum curve curve,
-                          size_t axis, double t_0, size_t first, size_t from, size_t end)
+/* A line of the picture. */
+struct line {
+    const struct dynamics_plot_part *part;
+    enum curve curve;
+    size_t axis;
+};
+
+static double line_at(const struct line *line, size_t k)
 {
+    return value_of(line->part, line->curve, line->axis, k);
+}
+
+/* The least and the most of samples from .. end - 1 of a run, in the order in which they come.
+ */
+static void write_stretch(FILE *to, const struct line *line, size_t run, size_t from,
+                          size_t end)
+{
+    const struct data_set *set = line->part->set;
     size_t low = end;
     size_t high = end;
     for (size_t k = from; k < end; k++) {
-        const double y = value_of(part, curve, axis, k);
+        const double y = line_at(line, k);
         if (isfinite(y)) {
-            low = low == end || y < value_of(part, curve, axis, low) ? k : low;
-            high = high == end || y > value_of(part, curve, axis, high) ? k : high;
+            low = low == end || y < line_at(line, low) ? k : low;
+            high = high == end || y > line_at(line, high) ? k : high;
         }
     }
     const size_t both[] = {low < high ? low : high, low < high ? high : low};
     for (size_t i = 0; i < 2 && both[i] < end; i++) {
         if (i == 0 || both[1] != both[0]) {
-            (void)fprintf(to, "%.6g %.6g\n", t_0 + (double)(both[i] - first) * part->set->dt_s,
-                          value_of(part, curve, axis, both[i]));
+            (void)fprintf(to, "%.6g %.6g\n",
+                          start_of_run(set, run) +
+                              (double)(both[i] - set->run_start[run]) * set->dt_s,
+                          line_at(line, both[i]));
         }
     }
 }
@@ -107,15 +121,14 @@ static void write_stretch(FILE *to, const struct dynamics_plot_part *part, enum 
 static void write_curve(FILE *to, const struct dynamics_plot_part *part, size_t p,
                         enum curve curve, size_t axis)
 {
+    const struct line line = {part, curve, axis};
     const struct data_set *set = part->set;
     const size_t step = set->n / BUCKETS + 1;
     (void)fprintf(to, "$d%zu_%zu_%d << EOD\n", p, axis, (int)curve);
     for (size_t run = 0; run < set->run_count; run++) {
-        const size_t first = set->run_start[run];
         const size_t end = set->run_start[run + 1];
-        for (size_t k = first; k < end; k += step) {
-            write_stretch(to, part, curve, axis, start_of_run(set, run), first, k,
-                          k + step < end ? k + step : end);
+        for (size_t k = set->run_start[run]; k < end; k += step) {
+            write_stretch(to, &line, run, k, k + step < end ? k + step : end);
         }
         (void)fputs("\n", to); /* the line ends here */
     }

@@ -208,7 +208,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     }
     if (!given) {
         field->vector = channel <= axes ? JOURNAL_NU : JOURNAL_TAU;
-        field->index = (channel - 1) % axes;
+        field->index = channel - 1 - (channel <= axes ? 0 : axes);
     }
     return STATUS_OK;
 }

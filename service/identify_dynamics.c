@@ -1,7 +1,6 @@
 #include "service/identify_dynamics.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +116,7 @@ static enum status fit(const struct identify_request *request, enum dynamics_met
 
 static bool filter_on(void *context, enum dynamics_method stage, size_t which)
 {
-    const struct identify_request *request = context;
+    const struct identify_request *request = ((const struct search *)context)->request;
     (void)stage;
     return request->go_on(request->context, "other windows",
                           0.85 + 0.05 * (double)which / ((double)which + 4.0));
@@ -130,9 +129,10 @@ static enum status check_own(const struct identify_request *request,
     const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
     struct dynamics_options options = result->options;
+    struct search search = {request};
     if (request->go_on) {
         options.go_on = filter_on;
-        options.context = (void *)(uintptr_t)request;
+        options.context = &search;
     }
     enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
                                               &result->sensitivity);
