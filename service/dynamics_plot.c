@@ -158,8 +158,8 @@ static void write_run_marks(FILE *to, const struct data_set *set)
     for (size_t run = 1; run < set->run_count; run++) {
         const double t = start_of_run(set, run) - 0.01 * (double)set->n * set->dt_s;
         (void)fprintf(to,
-                      "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead lc '#bbbbbb' "
-                      "dt 2 back\n",
+                      "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead lc '#cccccc' "
+                      "lw 1 back\n",
                       t, t);
     }
 }
