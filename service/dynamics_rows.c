@@ -186,7 +186,7 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
         in->raw.part_start[in->raw.part_count++] = in->count;
     }
     for (size_t c = 0; c < in->channels; c++) {
-        in->values[c][in->count] = c > 0 ? in->sign[c] * row[c] : row[c];
+        in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
     }
     in->count++;
     return STATUS_OK;
