@@ -30,6 +30,7 @@ static const char examples[] =
 
 struct wishes {
     const char *model, *columns;
+    double delay_max_s;
     struct argument_list validate;
     const char *held_out[IDENTIFY_HELD_OUT_MAX];
     struct identify_request request;
@@ -117,6 +118,7 @@ static bool take_words(int argc, char **argv, struct wishes *w, int *first, int 
         {"pair", 0, ARGUMENT_TEXT, &r->pair, 0, 0, "ID", "whose telemetry, where a journal has several"},
         {"validate", 0, ARGUMENT_LIST, &w->validate, 0, 0, "FILE", "also predict this recording, which takes no part in the fit; may be given several times"},
         {"biases", 0, ARGUMENT_FLAG, &r->biases, 0, 0, NULL, "also fit a constant effort per axis (motion)"},
+        {"delay-max", 0, ARGUMENT_REAL, &w->delay_max_s, 0, 10, "S", "longest delay from effort to velocity to look for, 0 for none (by the recording; motion)"},
         {"current", 0, ARGUMENT_TEXT, &r->current, 0, 0, "SET", "compare with the parameters in use: NAME=VALUE,... or a JSON file with \"values\" (motion)"},
         {"plot", 0, ARGUMENT_TEXT, &r->plot, 0, 0, "FILE.svg", "draw measured against simulated, and what is left; needs gnuplot (motion)"},
         {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "print the result as one JSON document and nothing else"},
@@ -139,7 +141,7 @@ static bool take_words(int argc, char **argv, struct wishes *w, int *first, int 
 
 static int identify(int argc, char **argv, struct identify_input *files)
 {
-    struct wishes w = {.request = {.side = "real", .files = files}};
+    struct wishes w = {.delay_max_s = -1.0, .request = {.side = "real", .files = files}};
     struct err err = {0};
     int code = EXIT_USAGE;
     int first = 0;
@@ -153,6 +155,7 @@ static int identify(int argc, char **argv, struct identify_input *files)
     for (size_t i = 0; i < w.validate.count; i++) {
         w.request.validate[w.request.validate_count++].path = w.held_out[i];
     }
+    w.request.delay_max_s = w.delay_max_s >= 0.0 ? &w.delay_max_s : NULL;
     const enum status st =
         w.columns ? identify_take_columns(w.columns, &w.request, &err) : STATUS_OK;
     return st == STATUS_OK ? run_model(w.model, &w.request) : answer(st, &err);

@@ -187,6 +187,9 @@ static enum status fit_and_check(const struct identify_request *request,
     struct search search = {request};
     result->options = dynamics_options_defaults();
     result->options.biases = request->biases;
+    if (request->delay_max_s) {
+        result->options.delay_max_s = *request->delay_max_s;
+    }
     if (request->go_on) {
         result->options.go_on = search_on;
         result->options.context = &search;

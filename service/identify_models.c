@@ -72,12 +72,13 @@ enum status identify_check(const struct identify_model *model,
         return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
-    const char *motion = request->biases    ? "--biases"
-                         : request->journal ? "--journal"
-                         : request->pair    ? "--pair"
-                         : request->current ? "--current"
-                         : request->plot    ? "--plot"
-                                            : NULL;
+    const char *motion = request->biases        ? "--biases"
+                         : request->delay_max_s ? "--delay-max"
+                         : request->journal     ? "--journal"
+                         : request->pair        ? "--pair"
+                         : request->current     ? "--current"
+                         : request->plot        ? "--plot"
+                                                : NULL;
     if (motion && !model->kind) {
         return err_set(err, STATUS_E_ARG, motion + 2, 0, 0, "%s is not for %s", motion,
                        model->name);

@@ -79,6 +79,7 @@ W=$SOURCE/tests/golden/usv_W.csv
 refuse 2 "unknown method 'best', auto" $vessel --method best "$W"
 refuse 1 "there is no column 'u_mps'" --model usv3 "$W"
 refuse 2 'not for travel_time' --model travel_time --biases "$log"
+refuse 2 'delay-max is not for travel_time' --model travel_time --delay-max 0 "$log"
 body='t,tau_u,tau_v,tau_r,u,v,r'
 printf '%s\n' "$body" >"$work/head.csv"
 refuse 1 '0 rows' --model usv3 "$work/head.csv"

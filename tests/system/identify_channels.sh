@@ -44,6 +44,11 @@ done
 "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right "$work/wheel.csv" >"$work/page"
 grep -q '^first_order_deadband by output_error' "$work/page" || fail "page: $(head -3 "$work/page")"
 grep -q 'time_constant_s  *0\.\(19[89]\|20[0-2]\)' "$work/page" || fail "no time constant: $(cat "$work/page")"
+# Without a delay the lag takes it over.
+"$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right --delay-max 0 --json \
+    --method output_error "$work/wheel.csv" >"$work/wheel.json"
+[ "$(value "$work/wheel.json" delay_s)" = None ] || fail "a delay where none was to be sought"
+near 'lag and delay' "$(value "$work/wheel.json" command_per_acceleration)" 0.16 0.015
 # The sign as it stands: no robot turns against its command.
 "$TANDEM" identify --model first_order --columns command=power,velocity=right "$work/wheel.csv" >"$work/page"
 grep -q 'is negative' "$work/page" || fail "nothing about the sign: $(cat "$work/page")"
