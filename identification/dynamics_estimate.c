@@ -532,11 +532,12 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                         dynamics_method_name(weak.method));
         return STATUS_OK;
     }
-    *fit = c.simulated;
     if (c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
         return STATUS_OK;
     }
     if (c.oe.white) {
+        *fit = c.simulated;
         dynamics_reason(fit, DYNAMICS_PASS, "auto chose output_error: what it leaves is white");
         return STATUS_OK;
     }
@@ -554,6 +555,7 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
             return STATUS_OK;
         }
     }
+    *fit = c.simulated;
     dynamics_reason(fit, DYNAMICS_PASS,
                     "auto chose output_error with robust errors: what it leaves is not white, "
                     "and pem %s",

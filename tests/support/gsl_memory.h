@@ -9,6 +9,7 @@
 
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
+#include <gsl/gsl_vector_ulong.h>
 
 static long allocations_left = -1; /* -1: no end */
 
@@ -37,6 +38,15 @@ gsl_matrix *gsl_matrix_alloc(const size_t n1, const size_t n2)
         gsl_matrix *(*function)(size_t, size_t);
     } next = {.object = dlsym(RTLD_NEXT, "gsl_matrix_alloc")};
     return refuse() ? NULL : next.function(n1, n2);
+}
+
+gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
+{
+    union {
+        void *object;
+        gsl_vector_ulong *(*function)(size_t);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_ulong_alloc")};
+    return refuse() ? NULL : next.function(n);
 }
 
 #endif

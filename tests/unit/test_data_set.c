@@ -11,41 +11,10 @@
 #include "identification/dynamics_check.h"
 #include "identification/dynamics_estimate.h"
 #include "identification/dynamics_linear.h"
+#include "tests/support/gsl_memory.h"
 #include "twin/models/usv3.h"
 
 enum { N = 1200, AXES = 3 };
-
-/* ---- memory that runs out: the program's own definitions come before the library's ---------
- */
-
-static long allocations_left = -1; /* -1: no end */
-
-static int refuse(void)
-{
-    if (allocations_left == 0) {
-        return 1;
-    }
-    allocations_left -= allocations_left > 0;
-    return 0;
-}
-
-gsl_vector *gsl_vector_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
-
-gsl_vector_ulong *gsl_vector_ulong_alloc(const size_t n)
-{
-    union {
-        void *object;
-        gsl_vector_ulong *(*function)(size_t);
-    } next = {.object = dlsym(RTLD_NEXT, "gsl_vector_ulong_alloc")};
-    return refuse() ? NULL : next.function(n);
-}
 
 /* ---- recordings --------------------------------------------------------------------------
  */
