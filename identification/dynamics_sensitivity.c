@@ -3,10 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_vector.h>
+
 /* Of a longer recording the beginning tells as much, and costs less. */
 enum { SAMPLES_MAX = 50000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
 
 static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
+/* Of an interval of 95 %. A dozen parameters through two windows: by chance one of them passes
+ * one interval in one recording of ten, and this in one of a hundred. */
+static const double REACH = 1.5;
 
 /* The first samples of a set; columns are shared. */
 static struct data_set first_of(const struct data_set *set)
@@ -52,7 +57,7 @@ static void compare(const struct dynamics_fit *own, const struct dynamics_fit *o
         const double shift = other->theta[i] - own->theta[i];
         const double reach = 0.5 * fmax(own->hi[i] - own->lo[i], other->hi[i] - other->lo[i]);
         out->shift[which][i] = shift / sqrt(own->covariance[i][i]);
-        out->moved[i] = out->moved[i] || fabs(shift) > reach;
+        out->moved[i] = out->moved[i] || fabs(shift) > REACH * reach;
     }
 }
 
@@ -62,14 +67,63 @@ static bool may_go_on(const struct dynamics_options *options, enum dynamics_meth
     return !options->go_on || options->go_on(options->context, method, fit);
 }
 
+/* Efforts as they act delay_s later, held at the start of a run until the first one acts; tau
+ * is [axes][set->n], out. A period in which one effort follows another has the mean of both. */
+static void put_late(struct data_set *set, double delay_s, double *tau)
+{
+    const double periods = delay_s / set->dt_s;
+    const double whole = floor(periods);
+    const double share = periods - whole;
+    for (size_t a = 0; a < set->axes; a++) {
+        double *late = tau + a * set->n;
+        for (size_t run = 0; run < set->run_count; run++) {
+            const double first = (double)set->run_start[run];
+            const double last = (double)set->run_start[run + 1] - 1.0;
+            for (size_t k = set->run_start[run]; k < set->run_start[run + 1]; k++) {
+                const double now = fmin(fmax((double)k - whole, first), last);
+                const double before = fmin(fmax((double)k - whole - 1.0, first), last);
+                late[k] = (1.0 - share) * set->tau[a][(size_t)now] +
+                          share * set->tau[a][(size_t)before];
+            }
+        }
+        set->tau[a] = late;
+    }
+}
+
+/* The three fits; *found says known when all were made. */
+static enum status fit_thrice(const struct model *model, const struct data_set *part,
+                              const struct dynamics_options *options,
+                              struct dynamics_sensitivity *found)
+{
+    const struct dynamics_options chosen = dynamics_options_chosen(part, options);
+    struct dynamics_options nominal = chosen;
+    struct dynamics_fit own;
+    found->window_s = scale_window(&nominal, found->method, 1.0, part->dt_s);
+    enum status st = dynamics_linear_fit(model, part, found->method, &chosen, &own);
+    for (size_t k = 0; k < SENSITIVITY_COUNT && st == STATUS_OK; k++) {
+        struct dynamics_options changed = chosen;
+        struct dynamics_fit other;
+        if (!may_go_on(options, found->method, k + 1)) {
+            return STATUS_OK;
+        }
+        found->other_s[k] = scale_window(&changed, found->method, SCALE[k], part->dt_s);
+        st = dynamics_linear_fit(model, part, found->method, &changed, &other);
+        if (st == STATUS_OK) {
+            compare(&own, &other, k, found);
+        }
+    }
+    found->known = st == STATUS_OK;
+    return st;
+}
+
 enum status dynamics_sensitivity_run(const struct model *model, const struct data_set *set,
                                      enum dynamics_method method,
-                                     const struct dynamics_options *options,
+                                     const struct dynamics_options *options, double delay_s,
                                      struct dynamics_sensitivity *out)
 {
-    const struct data_set part = first_of(set);
+    struct data_set part = first_of(set);
     struct dynamics_sensitivity found = {.n = part.n};
-    struct dynamics_fit own;
+    const bool late = isfinite(delay_s) && fabs(delay_s) > 0.0;
     found.method =
         method == DYNAMICS_OLS_SG || method == DYNAMICS_WEAK ? method : DYNAMICS_WEAK_IV;
     if (method == DYNAMICS_OLS_CENTRAL || part.run_count == 0 ||
@@ -77,25 +131,16 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
         *out = (struct dynamics_sensitivity){.known = false};
         return STATUS_OK;
     }
-    const struct dynamics_options chosen = dynamics_options_chosen(&part, options);
-    struct dynamics_options nominal = chosen;
-    found.window_s = scale_window(&nominal, found.method, 1.0, set->dt_s);
-    enum status st = dynamics_linear_fit(model, &part, found.method, &chosen, &own);
-    for (size_t k = 0; k < SENSITIVITY_COUNT && st == STATUS_OK; k++) {
-        struct dynamics_options changed = chosen;
-        struct dynamics_fit other;
-        if (!may_go_on(options, found.method, k + 1)) {
-            *out = (struct dynamics_sensitivity){.known = false};
-            return STATUS_OK;
-        }
-        found.other_s[k] = scale_window(&changed, found.method, SCALE[k], set->dt_s);
-        st = dynamics_linear_fit(model, &part, found.method, &changed, &other);
-        if (st == STATUS_OK) {
-            compare(&own, &other, k, &found);
-        }
+    gsl_vector *tau = late ? gsl_vector_alloc(part.axes * part.n) : NULL;
+    if (late && !tau) {
+        return STATUS_E_NOMEM;
     }
+    if (late) {
+        put_late(&part, delay_s, tau->data);
+    }
+    const enum status st = fit_thrice(model, &part, options, &found);
+    gsl_vector_free(tau);
     if (st == STATUS_OK) {
-        found.known = true;
         *out = found;
     }
     return st;

@@ -25,21 +25,25 @@ struct dynamics_sensitivity {
     /* Estimate through the other window less that through the fit's own, in standard errors of
      * the latter. NaN: one of them is not known. */
     double shift[SENSITIVITY_COUNT][DYNAMICS_P_MAX];
-    /* By more than the wider of both 95 % intervals reaches, one way or the other. */
+    /* By more than one and a half times what the wider of both 95 % intervals reaches, one way
+     * or the other. */
     bool moved[DYNAMICS_P_MAX];
 };
 
 /* Fit through half and double the window of the method itself, or of weak_iv where the method
- * simulates, with the same options otherwise. Not known for ols_central, which has no window,
+ * simulates, with the same options otherwise. Linear methods know no delay, and a short window
+ * feels it more than a long one: efforts are taken delay_s later before (0 or NaN: as they
+ * are). Not known for ols_central, which has no window,
  * and where options->go_on, asked before each of the three fits with the method of these, says
  * no.
  *
- * Returns STATUS_OK, or as dynamics_linear_fit() does; *out is written only on STATUS_OK. */
+ * Returns STATUS_OK, STATUS_E_NOMEM or as dynamics_linear_fit() does; *out is written only on
+ * STATUS_OK. */
 MUST_USE enum status dynamics_sensitivity_run(const struct model *model,
                                               const struct data_set *set,
                                               enum dynamics_method method,
                                               const struct dynamics_options *options,
-                                              struct dynamics_sensitivity *out);
+                                              double delay_s, struct dynamics_sensitivity *out);
 
 /* Add to the verdict of the fit what it says of parameters that are identifiable. */
 void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *model,

@@ -135,7 +135,7 @@ static enum status check_own(const struct identify_request *request,
         options.context = &search;
     }
     enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
-                                              &result->sensitivity);
+                                              result->fit.delay_s, &result->sensitivity);
     if (st == STATUS_OK) {
         st = ask(request, "checking", 0.9, err);
         if (st != STATUS_OK) {

@@ -181,6 +181,7 @@ static enum status identify_text(const struct identify_kind *kind,
         const double half = NORMAL_95 * fit->delay_se_s;
         add(result, fit->p, fit->delay_s, fit->delay_se_s, fit->delay_s - half,
             fit->delay_s + half);
+        result->verdicts[fit->verdict]++;
         result->runs++;
         identify_result_free(found);
     }
@@ -263,7 +264,7 @@ void selftest_judge(struct selftest_result *result)
 {
     /* Bias both ways and coverage of every parameter. */
     const double share = ERROR_RATIO / (2.0 * (double)result->count);
-    result->well = true;
+    result->well = result->verdicts[DYNAMICS_FAIL] == 0;
     for (size_t i = 0; i < result->count; i++) {
         struct selftest_parameter *p = &result->parameter[i];
         const double n = (double)p->known;

@@ -33,6 +33,12 @@ static void print_result(const struct selftest_case *c, const struct selftest_re
                      p->bias_z_max, p->sd, p->se, p->covered, p->covered_min,
                      p->well ? "" : "  OUTSIDE");
     }
+    (void)fputs("  verdicts:", stdout);
+    for (int verdict = DYNAMICS_PASS; verdict <= DYNAMICS_FAIL; verdict++) {
+        (void)printf(" %zu %s", result->verdicts[verdict],
+                     dynamics_verdict_name((enum dynamics_verdict)verdict));
+    }
+    (void)puts(result->verdicts[DYNAMICS_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
 }
 
 static void write_out(void *context, const char *text, size_t bytes)
@@ -51,6 +57,12 @@ static void write_result(struct json_writer *w, const struct selftest_case *c,
     json_write_real(w, "rate_hz", 1.0 / c->dt_s);
     json_write_real(w, "loss_ratio", c->loss_ratio);
     json_write_bool(w, "well", result->well);
+    json_write_object(w, "verdicts");
+    for (int verdict = DYNAMICS_PASS; verdict <= DYNAMICS_FAIL; verdict++) {
+        json_write_int(w, dynamics_verdict_name((enum dynamics_verdict)verdict),
+                       (int64_t)result->verdicts[verdict]);
+    }
+    json_write_close(w);
     json_write_array(w, "parameters");
     for (size_t i = 0; i < result->count; i++) {
         const struct selftest_parameter *p = &result->parameter[i];

@@ -15,6 +15,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
+#include "twin/models/first_order.h"
 
 static const char *const names[] = {"W", "IB", "IA"};
 static struct usv_record records[3];
@@ -33,8 +34,8 @@ static struct dynamics_sensitivity sensitivity_of(const struct data_set *set,
 {
     const struct dynamics_options options = dynamics_options_defaults();
     struct dynamics_sensitivity found;
-    CU_ASSERT_EQUAL_FATAL(dynamics_sensitivity_run(&usv3_model, set, method, &options, &found),
-                          STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_sensitivity_run(&usv3_model, set, method, &options, NAN, &found), STATUS_OK);
     return found;
 }
 
@@ -76,6 +77,70 @@ static void test_sensitivity(void)
     }
 }
 
+/* A channel that follows its command 60 ms late; a new command every second. */
+static struct data_set drive_channel(double t_s[USV_SAMPLES], double command[USV_SAMPLES],
+                                     double velocity[USV_SAMPLES])
+{
+    enum { FINE = 20 };
+    static const double theta[] = {0.26, 1.05};
+    const double dt_s = 0.05;
+    const double delay_s = 0.06;
+    uint64_t seed = 11;
+    double nu = 0.0;
+    double pose = 0.0;
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        t_s[k] = dt_s * (double)k;
+        command[k] = k % 20 == 0 ? 2.0 * usv_uniform(&seed) - 1.0 : command[k - 1];
+        velocity[k] = nu + 0.02 * usv_normal(&seed);
+        for (size_t f = 0; f < FINE; f++) {
+            const double late_s = dt_s * ((double)k + ((double)f + 0.5) / FINE) - delay_s;
+            const double tau = late_s < 0.0 ? 0.0 : command[(size_t)(late_s / dt_s)];
+            model_step(&first_order_model, theta, &nu, &pose, &tau, NULL, dt_s / FINE);
+        }
+    }
+    return (struct data_set){.axes = 1,
+                             .n = USV_SAMPLES,
+                             .dt_s = dt_s,
+                             .t_s = t_s,
+                             .nu = {velocity},
+                             .tau = {command},
+                             .run_count = 1,
+                             .run_start = {0, USV_SAMPLES},
+                             .noise_sd = {0.02}};
+}
+
+/* A delay makes the weak form lean on its window, unless it is told of it. */
+static void test_sensitivity_late(void)
+{
+    static double t_s[USV_SAMPLES];
+    static double command[USV_SAMPLES];
+    static double velocity[USV_SAMPLES];
+    static const double told_s[] = {0.0, 0.06};
+    const struct data_set set = drive_channel(t_s, command, velocity);
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_sensitivity found;
+    double most[2] = {0.0};
+    for (size_t i = 0; i < COUNT(told_s); i++) {
+        CU_ASSERT_EQUAL_FATAL(dynamics_sensitivity_run(&first_order_model, &set,
+                                                       DYNAMICS_WEAK_IV, &options, told_s[i],
+                                                       &found),
+                              STATUS_OK);
+        for (size_t k = 0; k < 2; k++) {
+            most[i] = fmax(most[i], fabs(found.shift[SENSITIVITY_HALF][k]));
+        }
+        CHECK_INT("efforts are as they were", set.tau[0] == command, true);
+    }
+    CHECK_INT("not told", most[0] > 3.0, true);
+    CHECK_INT("told", most[1] < 2.0, true);
+    CHECK_INT("told", found.moved[0] || found.moved[1], false);
+    allocations_left = 0;
+    CHECK_INT("memory",
+              dynamics_sensitivity_run(&first_order_model, &set, DYNAMICS_WEAK_IV, &options,
+                                       0.1, &found),
+              STATUS_E_NOMEM);
+    allocations_left = -1;
+}
+
 static bool refuse_second(void *context, enum dynamics_method stage, size_t fit)
 {
     size_t *asked = context;
@@ -93,14 +158,14 @@ static void test_sensitivity_unknown(void)
     options.go_on = refuse_second;
     options.context = &asked;
     CU_ASSERT_EQUAL(
-        dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, &found),
+        dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, 0.0, &found),
         STATUS_OK);
     CHECK_INT("cancelled", found.known, false);
     CHECK_INT("cancelled", asked, 2);
     allocations_left = 0;
     options.go_on = NULL;
     CHECK_INT("memory",
-              dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, &found),
+              dynamics_sensitivity_run(&usv3_model, &set, DYNAMICS_WEAK, &options, 0.0, &found),
               STATUS_E_NOMEM);
     allocations_left = -1;
 }
@@ -266,6 +331,7 @@ int main(void)
     }
     CU_pSuite suite = CU_add_suite("dynamics_checks", NULL, NULL);
     CU_add_test(suite, "sensitivity", test_sensitivity);
+    CU_add_test(suite, "sensitivity late", test_sensitivity_late);
     CU_add_test(suite, "sensitivity unknown", test_sensitivity_unknown);
     CU_add_test(suite, "compare", test_compare);
     CU_add_test(suite, "one step", test_one_step);

@@ -41,6 +41,8 @@ static void test_right(void)
     run(c, 3, &result);
     CHECK_INT("well", result.well, true);
     CHECK_INT("parameters", result.count, 3);
+    CHECK_INT("verdicts", result.verdicts[DYNAMICS_PASS] + result.verdicts[DYNAMICS_MARGINAL],
+              RUNS);
     CHECK_INT("delay", strcmp(result.parameter[2].name, "delay_s"), 0);
     for (size_t i = 0; i < result.count; i++) {
         const struct selftest_parameter *p = &result.parameter[i];
@@ -85,6 +87,10 @@ static void test_narrow(void)
     result.parameter[0].covered = 80;
     selftest_judge(&result);
     CHECK_INT("80 of 100", result.well, false);
+    result.parameter[0].covered = 95;
+    result.verdicts[DYNAMICS_FAIL] = 1;
+    selftest_judge(&result);
+    CHECK_INT("a FAIL", result.well, false);
 }
 
 /* Every case names a model of motion, and rows to lose. */
