@@ -429,6 +429,8 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
     channel->quantum = steps ? smallest : 0.0;
     /* The third difference of white noise has 20 times its variance. */
     channel->noise_sd = n > 0 ? 1.4826 * median(values, n) / sqrt(20.0) : 0.0;
+    /* Rounding to steps is noise of a twelfth of their square, also while a channel rests. */
+    channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
 }
 
 static void describe(const double *x, size_t n, struct data_channel *channel)
@@ -450,6 +452,8 @@ static void describe(const double *x, size_t n, struct data_channel *channel)
     }
     channel->mean = mean;
     channel->sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0.0;
+    /* What is left of rounding in the differences is no noise of the channel. */
+    channel->noise_sd = channel->noise_sd > near ? channel->noise_sd : 0.0;
     channel->saturation_ratio = near > 0.0 ? (double)at_limit / (double)n : 0.0;
     channel->signal_ratio =
         channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
@@ -521,7 +525,6 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
         const size_t n = set->run_start[r + 1] - set->run_start[r];
         shortest = n < shortest ? n : shortest;
     }
-    /* Steps of an encoder are noise of a twelfth of their square. */
     const struct derived_runs runs = {.position = to->pose[a],
                                       .start = set->run_start,
                                       .count = set->run_count,

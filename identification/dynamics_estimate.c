@@ -513,6 +513,24 @@ static enum status compare(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX
     return STATUS_OK;
 }
 
+/* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
+ * more friction; where a controller drives it, what disturbs it comes back through the efforts.
+ */
+static enum status regress(const struct model *model, const struct data_set *set,
+                           const struct dynamics_options *options, enum dynamics_method start,
+                           struct dynamics_fit *fit)
+{
+    const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
+    const enum status st = dynamics_linear_fit(model, set, method, options, fit);
+    if (st == STATUS_OK) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose %s: what output_error leaves is not white, and dry "
+                        "friction or a controller would mislead it",
+                        dynamics_method_name(method));
+    }
+    return st;
+}
+
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
                                    const struct dynamics_options *options,
                                    struct dynamics_fit *fit)
@@ -523,6 +541,11 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
     enum status st = simulate(model, set, options, &weak, &c.simulated, &c.oe);
     if (st != STATUS_OK) {
         return st;
+    }
+    if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED &&
+        !(c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
+          c.simulated.stop == DYNAMICS_STOP_CONVERGED && c.oe.white)) {
+        return regress(model, set, options, weak.method, fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {

@@ -25,8 +25,9 @@ MUST_USE enum status dynamics_estimate(const struct model *model, const struct d
                                        struct dynamics_fit *fit);
 
 /* The best method for the recording: output_error when what it leaves is white, pem when forces
- * act that nobody measured, weak_iv when the model cannot be simulated. A reason of the fit
- * says why; fit->method is the one chosen. Returns as above. */
+ * act that nobody measured, weak for a model that sticks instead, weak_iv when the model cannot
+ * be simulated. A reason of the fit says why; fit->method is the one chosen. Returns as above.
+ */
 MUST_USE enum status dynamics_estimate_auto(const struct model *model,
                                             const struct data_set *set,
                                             const struct dynamics_options *options,

@@ -11,19 +11,20 @@ static const double SE_RATIO_MAX = 0.5;
 /* Scaled columns this close to dependent make every error bar lean on the model's form. */
 static const double CONDITION_MARGINAL = 300.0;
 
-/* What a parameter multiplies: the axis whose acceleration or velocity it goes with. */
+/* What a parameter multiplies, and on which axis. */
 struct role {
     size_t axis;
-    bool inertia;
+    enum { INERTIA, MOTION, PLACE, CONSTANT } with;
 };
 
-static double column_at(const struct model *model, size_t axis, size_t i, double nu,
+static double column_at(const struct model *model, size_t axis, size_t i, double q, double nu,
                         double nu_dot)
 {
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double velocity[MODEL_AXES_MAX] = {0.0};
     double acceleration[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
+    pose[axis] = q;
     velocity[axis] = nu;
     acceleration[axis] = nu_dot;
     model->rows(pose, velocity, acceleration, phi);
@@ -33,16 +34,23 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
 static struct role find_role(const struct model *model, size_t i)
 {
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (fabs(column_at(model, a, i, 0.0, 1.0) - column_at(model, a, i, 0.0, 0.0)) > 0.0) {
-            return (struct role){a, true};
+        if (fabs(column_at(model, a, i, 0.0, 0.0, 1.0) -
+                 column_at(model, a, i, 0.0, 0.0, 0.0)) > 0.0) {
+            return (struct role){a, INERTIA};
         }
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        if (fabs(column_at(model, a, i, 0.7, 0.0)) > 0.0) {
-            return (struct role){a, false};
+        if (fabs(column_at(model, a, i, 0.0, 0.0, 0.0)) > 0.0) {
+            return (struct role){a, CONSTANT};
+        }
+        if (fabs(column_at(model, a, i, 0.0, 0.7, 0.0)) > 0.0) {
+            return (struct role){a, MOTION};
+        }
+        if (fabs(column_at(model, a, i, 0.7, 0.0, 0.0)) > 0.0) {
+            return (struct role){a, PLACE};
         }
     }
-    return (struct role){0, false};
+    return (struct role){0, MOTION};
 }
 
 static bool is_pushed(const struct data_set *set, size_t axis)
@@ -74,7 +82,13 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
                         "%s is not excited and %s is never pushed directly: run a zig-zag at "
                         "two speeds with hard turns",
                         name, axis->velocity);
-    } else if (role.inertia) {
+    } else if (role.with == CONSTANT) {
+        dynamics_advise(fit, "%s is not determined: drive both ways for the same time", name);
+    } else if (role.with == PLACE) {
+        dynamics_advise(fit,
+                        "%s is not excited: let %s go through its whole range, there and back",
+                        name, axis->pose);
+    } else if (role.with == INERTIA) {
         dynamics_advise(fit,
                         "%s is not excited: let %s step up and down every few seconds, so "
                         "that %s keeps changing",
@@ -177,9 +191,10 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
         fit->lo[i] = fit->theta[i] - factor * se;
         fit->hi[i] = fit->theta[i] + factor * se;
         const bool bias = i >= model->parameter_count;
+        const bool constant = bias || find_role(model, i).with == CONSTANT;
         /* A bias may well be zero: its error is not to be measured by its value. */
         fit->identifiable[i] = isfinite(se) && isfinite(fit->theta[i]) &&
-                               (bias || se <= SE_RATIO_MAX * fabs(fit->theta[i]));
+                               (constant || se <= SE_RATIO_MAX * fabs(fit->theta[i]));
         if (fit->identifiable[i]) {
             identified += bias ? 0 : 1;
         } else if (isfinite(se) && isfinite(fit->theta[i])) {

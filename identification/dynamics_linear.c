@@ -84,6 +84,17 @@ struct dynamics_options dynamics_options_chosen(const struct data_set *set,
     return o;
 }
 
+struct dynamics_options dynamics_options_for(const struct model *model)
+{
+    struct dynamics_options options = dynamics_options_defaults();
+    if (model->window_s > 0.0) {
+        options.half_width_s = model->window_s;
+        options.stride_s = 0.25 * model->window_s;
+        options.reach_s = 10.0 * model->window_s;
+    }
+    return options;
+}
+
 /* Which columns of an axis can be other than zero. */
 static void find_active(struct fitter *f)
 {
@@ -279,11 +290,10 @@ static enum status fit_squares(struct fitter *f)
 /* Equations over which residuals hang together. */
 static size_t reach_of(const struct fitter *f, const struct row_source *rows)
 {
-    if (rows->window) {
-        return 2 * rows->half / rows->stride + 1;
-    }
-    const double n = ceil(f->options->hac_s / f->set->dt_s);
-    return n < (double)f->set->n ? (size_t)n : f->set->n;
+    const double reach_s = rows->window ? f->options->reach_s : f->options->hac_s;
+    const double n = ceil(reach_s / (f->set->dt_s * (double)rows->stride));
+    const size_t beyond = n < (double)f->times ? (size_t)n : f->times;
+    return rows->window ? 2 * rows->half / rows->stride + 1 + beyond : beyond;
 }
 
 /* bread m bread' into covariance. */
@@ -577,7 +587,7 @@ static bool options_fit(const struct dynamics_options *o, enum dynamics_method m
                               o->sg_window % 2 == 1 && o->sg_order < o->sg_window);
     return method <= DYNAMICS_WEAK_IV && o->half_width_s >= 0.0 && o->stride_s >= 0.0 &&
            window && o->sg_order >= 1 && o->sg_order <= 6 && o->iv_iterations >= 1 &&
-           o->iv_iterations <= 50 && o->hac_s >= 0.0;
+           o->iv_iterations <= 50 && o->hac_s >= 0.0 && o->reach_s >= 0.0;
 }
 
 enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,

@@ -35,6 +35,7 @@ struct dynamics_options {
      * ms, if that is not more. 0: no delay is sought; NaN: chosen from sampling time and length
      * of the runs. */
     double delay_max_s;
+    double reach_s; /* weak form: the same, beyond the windows' own; >= 0; 0 */
     /* Asked before every iteration of the methods that simulate (stage: output_error, pem);
      * false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */
     bool (*go_on)(void *context, enum dynamics_method stage, size_t iteration);
@@ -48,6 +49,10 @@ struct dynamics_options dynamics_options_defaults(void);
  * and no more than an eighth of a run. */
 struct dynamics_options dynamics_options_chosen(const struct data_set *set,
                                                 const struct dynamics_options *options);
+
+/* The same with windows that suit the model's motion (model->window_s), and with a reach of ten
+ * of them. */
+struct dynamics_options dynamics_options_for(const struct model *model);
 
 /* Fit. Too little or one-sided data are an answer (FAIL or MARGINAL with reasons), not an
  * error.

@@ -54,6 +54,9 @@ struct model {
     /* What follows takes the pose for models whose dynamics depend on it (a pendulum); others
      * do not look at it and take NULL. */
     bool needs_pose;
+    /* Dry friction holds it at rest, where a velocity says nothing about the forces. */
+    bool sticks;
+    double window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
      * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
     void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);

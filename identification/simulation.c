@@ -15,16 +15,20 @@ static double largest(const double *x, size_t n)
     return most;
 }
 
-/* Runge-Kutta follows a motion well when a step is short against its time constant, here
- * bounded by the row sums of the slope at the fastest measured velocities. */
+/* Runge-Kutta follows a motion well when a step is short against its time constant: at the
+ * fastest measured velocities, where drag is steep, and at rest, where dry friction is. */
 static int substeps(const struct model *model, const double *theta, const double *pose,
                     const double *fastest, double dt_s)
 {
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const double rest[MODEL_AXES_MAX] = {0.0};
+    const double *const at[] = {fastest, rest};
     double rate = 0.0;
-    model->slope(theta, pose, fastest, slope);
-    for (size_t a = 0; a < model->axis_count; a++) {
-        rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
+    for (size_t i = 0; i < COUNT(at); i++) {
+        model->slope(theta, pose, at[i], slope);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
+        }
     }
     const double n = ceil(rate * dt_s);
     return !(n > 1.0) ? 1 : n < SUBSTEPS_MAX ? (int)n : SUBSTEPS_MAX;

@@ -292,6 +292,10 @@ void dynamics_page_print(const struct identify_result *result, FILE *out)
     const struct model *model = result->kind->model;
     print_verdict(result, out);
     print_parameters(result, out);
+    if (result->turn_over_velocity > 0.0) {
+        (void)fprintf(out, "\n  dry friction turns over within %g of rest\n",
+                      result->turn_over_velocity);
+    }
     print_support(result, out);
     print_correlation(result, out);
     print_scores(model, "on the recording itself", &result->own.check, out);
@@ -385,6 +389,9 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_text(w, "version", TANDEM_VERSION);
     json_write_object(w, "options");
     json_write_text(w, "method", result->asked);
+    json_write_real(w, "turn_over_velocity",
+                    result->turn_over_velocity > 0.0 ? result->turn_over_velocity
+                                                     : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);
     write_files(w, "files", &result->own);

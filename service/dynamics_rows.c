@@ -7,57 +7,104 @@
 #include <sys/stat.h>
 
 #include "logger/csv.h"
+#include "service/csv_product.h"
 
-enum { CHANNELS_MAX = 1 + 2 * MODEL_AXES_MAX, ROWS_MAX = 20000000 };
+enum { CHANNELS_MAX = 1 + 3 * MODEL_AXES_MAX, ROWS_MAX = 20000000 };
 
-/* Rows of all inputs of one purpose: time, velocities, efforts. */
+/* Rows of all inputs of one purpose: time, velocities, efforts, poses. */
 struct rows_in {
     const struct identify_kind *kind;
     const struct identify_request *request;
     size_t channels;
-    size_t column[CHANNELS_MAX]; /* in the input at hand */
-    double sign[CHANNELS_MAX];   /* -1: turned, by a minus before the column's name */
-    double *values[CHANNELS_MAX];
+    bool chosen; /* absent is known */
+    bool absent[CHANNELS_MAX];
+    struct csv_product column[CHANNELS_MAX]; /* in the input at hand */
+    double sign[CHANNELS_MAX];               /* of a journal's field: -1, turned by a minus */
+    double *values[CHANNELS_MAX];            /* NULL where absent */
     size_t count, room;
     struct data_raw raw;
     struct csv csv;
 };
 
-/* Role and usual name of a channel: 0 is time, then velocities, then efforts. */
+/* 0 is time, then come velocities, efforts and poses, an axis each. */
+enum quantity { TIME, VELOCITY, EFFORT, POSE };
+
+static enum quantity quantity_of(const struct identify_kind *kind, size_t channel)
+{
+    const size_t block = channel == 0 ? 0 : (channel - 1) / kind->model->axis_count;
+    return channel == 0 ? TIME : block == 0 ? VELOCITY : block == 1 ? EFFORT : POSE;
+}
+
+/* Role and usual name of a channel. */
 static const char *role_of(const struct identify_kind *kind, size_t channel)
 {
-    const size_t axes = kind->model->axis_count;
-    if (channel == 0) {
+    const size_t axis = (channel - 1) % kind->model->axis_count;
+    switch (quantity_of(kind, channel)) {
+    case VELOCITY:
+        return kind->velocity_roles[axis];
+    case EFFORT:
+        return kind->effort_roles[axis];
+    case POSE:
+        return kind->pose_roles[axis];
+    case TIME:
+    default:
         return "t";
     }
-    return channel <= axes ? kind->velocity_roles[channel - 1]
-                           : kind->effort_roles[channel - 1 - axes];
 }
 
 static const char *usual_name(const struct identify_kind *kind, size_t channel)
 {
-    const size_t axes = kind->model->axis_count;
-    if (channel == 0) {
+    const size_t axis = (channel - 1) % kind->model->axis_count;
+    switch (quantity_of(kind, channel)) {
+    case VELOCITY:
+        return kind->model->axes[axis].velocity;
+    case EFFORT:
+        return kind->model->axes[axis].effort;
+    case POSE:
+        return kind->model->axes[axis].pose;
+    case TIME:
+    default:
         return "t_s";
     }
-    return channel <= axes ? kind->model->axes[channel - 1].velocity
-                           : kind->model->axes[channel - 1 - axes].effort;
+}
+
+static const char *name_of(const struct rows_in *in, const struct csv *csv, size_t channel)
+{
+    const char *role = role_of(in->kind, channel);
+    const char *given = identify_column(in->request, role);
+    return given ? given : csv_find(csv, role) >= 0 ? role : usual_name(in->kind, channel);
+}
+
+/* Whether a header or the request has something for a channel. */
+static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t channel)
+{
+    return identify_column(in->request, role_of(in->kind, channel)) ||
+           csv_find(csv, name_of(in, csv, channel)) >= 0;
+}
+
+/* The first input says which velocities there are, and so which poses are needed. */
+static void choose_channels(struct rows_in *in, const struct csv *csv)
+{
+    const size_t axes = in->kind->model->axis_count;
+    for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
+        const size_t velocity = 1 + a;
+        const size_t pose = 1 + 2 * axes + a;
+        in->absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
+        in->absent[pose] = !in->kind->model->needs_pose && !in->absent[velocity];
+    }
+    in->chosen = true;
 }
 
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
+    if (!in->chosen) {
+        choose_channels(in, csv);
+    }
     for (size_t c = 0; c < in->channels; c++) {
-        const char *role = role_of(in->kind, c);
-        const char *given = identify_column(in->request, role);
-        const char *usual = usual_name(in->kind, c);
-        const bool turned = given && given[0] == '-';
-        const char *name = turned                     ? given + 1
-                           : given                    ? given
-                           : csv_find(csv, role) >= 0 ? role
-                                                      : usual;
-        in->sign[c] = turned ? -1.0 : 1.0;
-        const enum status st = csv_require(csv, name, &in->column[c], err);
+        const enum status st =
+            in->absent[c] ? STATUS_OK
+                          : csv_product_find(csv, name_of(in, csv, c), &in->column[c], err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -69,6 +116,9 @@ static bool make_room(struct rows_in *in)
 {
     const size_t room = in->room ? 2 * in->room : 4096;
     for (size_t c = 0; c < in->channels; c++) {
+        if (in->absent[c]) {
+            continue;
+        }
         double *more = realloc(in->values[c], room * sizeof *more);
         if (!more) {
             return false;
@@ -77,21 +127,6 @@ static bool make_room(struct rows_in *in)
     }
     in->room = room;
     return true;
-}
-
-/* What a logger writes when it has no value. */
-static bool is_missing(const char *text)
-{
-    static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
-    if (text[0] != '\0' && strchr("0123456789.", text[0] == '-' ? text[1] : text[0])) {
-        return false;
-    }
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Room for one more row. */
@@ -117,17 +152,12 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         return st;
     }
     for (size_t c = 0; c < in->channels; c++) {
-        double *value = &in->values[c][in->count];
-        if (is_missing(csv_text(csv, in->column[c]))) {
-            *value = (double)NAN;
-            continue;
-        }
-        st = csv_number(csv, in->column[c], value, err);
+        st = in->absent[c]
+                 ? STATUS_OK
+                 : csv_product_value(csv, &in->column[c], &in->values[c][in->count], err);
         if (st != STATUS_OK) {
             return st;
         }
-        /* Not times the sign, which makes zeros negative. */
-        *value = in->sign[c] < 0.0 ? 0.0 - *value : *value;
     }
     in->count++;
     return STATUS_OK;
@@ -186,7 +216,9 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
         in->raw.part_start[in->raw.part_count++] = in->count;
     }
     for (size_t c = 0; c < in->channels; c++) {
-        in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
+        if (!in->absent[c]) {
+            in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
+        }
     }
     in->count++;
     return STATUS_OK;
@@ -207,8 +239,11 @@ static enum status find_field(const struct rows_in *in, size_t channel,
                        role, given);
     }
     if (!given) {
-        field->vector = channel <= axes ? JOURNAL_NU : JOURNAL_TAU;
-        field->index = channel - 1 - (channel <= axes ? 0 : axes);
+        const enum quantity quantity = quantity_of(in->kind, channel);
+        field->vector = quantity == VELOCITY ? JOURNAL_NU
+                        : quantity == EFFORT ? JOURNAL_TAU
+                                             : JOURNAL_POSE;
+        field->index = (channel - 1) % axes;
     }
     return STATUS_OK;
 }
@@ -253,6 +288,9 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
         .take = take_sample,
         .go_on = in->request->go_on ? go_on : NULL,
         .context = in};
+    for (size_t a = 0; in->kind->pose_roles && a < in->kind->model->axis_count; a++) {
+        in->absent[1 + 2 * in->kind->model->axis_count + a] = !in->kind->model->needs_pose;
+    }
     for (size_t c = 1; c < in->channels; c++) {
         const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
         if (st != STATUS_OK) {
@@ -290,7 +328,7 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
                                struct err *err)
 {
     const size_t axes = in->kind->model->axis_count;
-    in->channels = 1 + 2 * axes;
+    in->channels = 1 + (in->kind->pose_roles ? 3 : 2) * axes;
     const bool journal = is_journal(in->request, &source->inputs[0]);
     for (size_t i = 1; i < source->count; i++) {
         if (is_journal(in->request, &source->inputs[i]) != journal) {
@@ -310,6 +348,7 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
     for (size_t a = 0; a < axes; a++) {
         in->raw.nu[a] = in->values[1 + a];
         in->raw.tau[a] = in->values[1 + axes + a];
+        in->raw.pose[a] = in->kind->pose_roles ? in->values[1 + 2 * axes + a] : NULL;
     }
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "identification/data_set.h"
 #include "identification/dynamics_check.h"
+#include "identification/model_choice.h"
 #include "service/csv_file.h"
 #include "service/dynamics_journal.h"
 #include "service/identify.h"
@@ -13,6 +14,12 @@ struct identify_kind {
     const struct model *model;
     const char *const *effort_roles;   /* [model's axes] */
     const char *const *velocity_roles; /* [model's axes] */
+    /* [model's axes]; NULL: poses are not read. They are where the model needs them, and where
+     * a velocity is missing, which is then derived. */
+    const char *const *pose_roles;
+    /* Models of the same form to choose from by the data; NULL: there is but one. */
+    const struct model_variant *variants;
+    size_t variant_count;
     struct dynamics_limits limits;
 };
 

@@ -76,6 +76,7 @@ extern const struct identify_model identify_usv3;
 extern const struct identify_model identify_diffdrive;
 extern const struct identify_model identify_first_order, identify_first_order_deadband;
 extern const struct identify_model identify_odometry;
+extern const struct identify_model identify_joint, identify_joint_load;
 
 extern const struct identify_model *const identify_models[];
 extern const size_t identify_model_count;

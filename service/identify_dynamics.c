@@ -95,6 +95,26 @@ static enum status ask(const struct identify_request *request, const char *stage
                                                                              : give_up(err);
 }
 
+/* The variant that the recording asks for becomes the kind's model. */
+static enum status choose_variant(struct identify_result *result, struct err *err)
+{
+    const struct identify_kind *kind = result->kind;
+    size_t at = 0;
+    if (!kind->variants) {
+        return STATUS_OK;
+    }
+    const enum status st = model_choose(kind->variants, kind->variant_count,
+                                        &result->own.table.set, &result->options, &at);
+    if (st != STATUS_OK) {
+        return explain(result, st, err);
+    }
+    result->chosen = *kind;
+    result->chosen.model = kind->variants[at].model;
+    result->turn_over_velocity = kind->variants[at].velocity;
+    result->kind = &result->chosen;
+    return STATUS_OK;
+}
+
 /* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 static enum status fit(const struct identify_request *request, enum dynamics_method method,
                        struct identify_result *result, struct err *err)
@@ -185,7 +205,7 @@ static enum status fit_and_check(const struct identify_request *request,
                                  struct err *err)
 {
     struct search search = {request};
-    result->options = dynamics_options_defaults();
+    result->options = dynamics_options_for(result->kind->model);
     result->options.biases = request->biases;
     if (request->delay_max_s) {
         result->options.delay_max_s = *request->delay_max_s;
@@ -196,6 +216,7 @@ static enum status fit_and_check(const struct identify_request *request,
     }
     enum status st =
         load(result, request, request->files, request->file_count, &result->own, err);
+    st = st == STATUS_OK ? choose_variant(result, err) : st;
     st = st == STATUS_OK ? fit(request, method, result, err) : st;
     st = st == STATUS_OK ? check(request, result, err) : st;
     if (st == STATUS_OK) {

@@ -26,7 +26,9 @@ struct identify_data {
 /* Everything there is to tell. */
 struct identify_result {
     const struct identify_kind *kind;
-    const char *asked; /* method, as it was asked for */
+    struct identify_kind chosen; /* of a kind with variants: what kind points to */
+    double turn_over_velocity;   /* of the chosen variant; 0: there was nothing to choose */
+    const char *asked;           /* method, as it was asked for */
     struct dynamics_options options;
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.count is 0: nothing was */

@@ -12,6 +12,8 @@ const struct identify_model *const identify_models[] = {
     &identify_first_order,
     &identify_first_order_deadband,
     &identify_odometry,
+    &identify_joint,
+    &identify_joint_load,
 };
 const size_t identify_model_count = COUNT(identify_models);
 

@@ -336,5 +336,6 @@ void dynamics_report_options(struct json_writer *w, const struct dynamics_option
     json_write_int(w, "sg_order", (int64_t)options->sg_order);
     json_write_int(w, "iv_iterations", (int64_t)options->iv_iterations);
     json_write_real(w, "hac_s", options->hac_s);
+    json_write_real(w, "reach_s", options->reach_s);
     json_write_real(w, "delay_max_s", options->delay_max_s);
 }

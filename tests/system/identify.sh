@@ -101,6 +101,24 @@ refuse 1 'u_mps reaches 1e+200' $vessel "$work/huge.csv"
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $1 += 1.5; print }' "$W" >"$work/part.csv"
 "$TANDEM" identify $vessel --json --method output_error --biases "$W" "$work/part.csv" >"$work/biases.json"
 grep -q '^usv3 by output_error: PASS' "$work/page" || fail "page: $(head -3 "$work/page")"
+# A joint: torque as a product of columns, no velocity, friction that sticks.
+awk 'BEGIN {
+    print "t_s,u_v,q_rad"
+    for (k = 0; k < 3000; k++) {
+        u = 4 * sin(0.013 * k) + 2 * sin(0.031 * k)
+        printf "%.3f,%.9f,%.9f\n", 0.01 * k, u, q
+        for (i = 0; i < 50; i++) {
+            e = exp(-2 * w / 0.01); tanh = (1 - e) / (1 + e)
+            w += 0.0002 * (0.5 * u - w - 0.3 * tanh - 0.1) / 0.4
+            q += 0.0002 * w
+        }
+    }
+}' >"$work/joint.csv"
+"$TANDEM" identify --model joint --columns effort=0.5*u_v,position=q_rad --json "$work/joint.csv" >"$work/joint.json"
+refuse 1 "there is no column 'velocity'" --model joint --columns effort=u_v "$work/joint.csv"
+refuse 1 "there is no column 'position'" --model joint_load --columns effort=u_v,velocity=q_rad "$work/joint.csv"
+refuse 1 "there is no column 'i_a'" --model joint --columns 'effort=2*i_a,position=q_rad' "$work/joint.csv"
+refuse 1 "there is no column in '2*3'" --model joint --columns 'effort=2*3,position=q_rad' "$work/joint.csv"
 # Yaw in deg/s, and a recording in which nothing happens.
 awk -F, 'BEGIN { OFS = "," } /^#/ { print; next } { $7 *= 57.29578; print }' "$W" >"$work/deg.csv"
 "$TANDEM" identify $vessel "$work/deg.csv" >"$work/page"
@@ -210,6 +228,11 @@ for name in ("t0_s", "ta_s", "tr_s", "angular_speed_radps", "linear_speed_mps"):
     assert lo < real["values"][name] < hi and real["se"][name] > 0 and name in real["identifiable"]
 assert real["combinations"] == [] and real["advice"] == [] and real["skipped"] == 0
 assert held["validation"]["n"] == 60 and held["validation"]["median_s"] < 0.05
+joint = json.load(open(f"{sys.argv[1]}/joint.json"))
+for name, want in zip(("inertia", "viscous", "coulomb", "offset"), (0.4, 1.0, 0.3, 0.1)):
+    assert abs(joint["values"][name] - want) < 0.03 * want, joint["values"]
+assert joint["provenance"]["options"]["turn_over_velocity"] == 0.01 and joint["data"]["derived_window"]["velocity"] > 4
+assert abs(joint["derived"]["time_constant_s"]["value"] - 0.4) < 0.01
 vessel, other = (json.load(open(f"{sys.argv[1]}/{k}.json")) for k in ("vessel", "other"))
 truth = [125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138, 99.1686, 10.6007]
 for name, want in zip(vessel["parameters"], truth):

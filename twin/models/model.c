@@ -4,6 +4,7 @@
 
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
+#include "twin/models/joint.h"
 #include "twin/models/usv3.h"
 
 const struct model *const models[] = {
@@ -11,6 +12,8 @@ const struct model *const models[] = {
     &diffdrive_model,
     &first_order_model,
     &first_order_deadband_model,
+    &joint_model,
+    &joint_load_model,
 };
 
 const size_t model_count = COUNT(models);

@@ -1,0 +1,173 @@
+/* Every model of the table, and every variant: rows, forward, inverse and slope say the same.
+ */
+#include "tests/support/check.h"
+
+#include "twin/models/joint.h"
+#include "twin/models/model.h"
+
+enum { STATES = 200 };
+
+static double uniform(double low, double high)
+{
+    static unsigned long state = 12345;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(state >> 33) / 2147483648.0;
+}
+
+struct state {
+    double theta[MODEL_PARAMETERS_MAX];
+    double pose[MODEL_AXES_MAX], nu[MODEL_AXES_MAX], nu_dot[MODEL_AXES_MAX];
+};
+
+/* Velocities across the turn-over of friction too, but not at kinks, and of
+ * first_order_deadband not where friction that is simulated fades
+ * (docs/model/first_order.md). */
+static struct state draw(const struct model *model, int k)
+{
+    struct state s = {{0.0}, {0.0}, {0.0}, {0.0}};
+    const bool fades = strcmp(model->name, "first_order_deadband") == 0;
+    const double scale = fades ? 8.0 : k % 2 == 0 ? 1.5 : 0.02;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        const bool any = model->parameters[i].sign == MODEL_ANY;
+        s.theta[i] = uniform(any ? -2.0 : 0.2, 2.0);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        s.nu[a] = uniform(0.1, 1.0) * scale * (uniform(-1.0, 1.0) > 0.0 ? 1.0 : -1.0);
+        s.nu_dot[a] = uniform(-2.0, 2.0);
+    }
+    for (size_t a = 0; a < model_pose_count(model); a++) {
+        s.pose[a] = uniform(-3.0, 3.0);
+    }
+    return s;
+}
+
+static void check_inverse(const struct model *model, const struct state *s)
+{
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double tau[MODEL_AXES_MAX];
+    double back[MODEL_AXES_MAX];
+    model->rows(s->pose, s->nu, s->nu_dot, phi);
+    model->inverse(s->theta, s->pose, s->nu, s->nu_dot, tau);
+    model->forward(s->theta, s->pose, s->nu, tau, back);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < model->parameter_count; i++) {
+            sum += phi[a * model->parameter_count + i] * s->theta[i];
+        }
+        CHECK_NEAR(model->name, sum, tau[a], 1e-9, 1e-9);
+        CHECK_NEAR(model->name, back[a], s->nu_dot[a], 1e-9, 1e-9);
+    }
+}
+
+/* Affine in nu_dot. */
+static void check_affine(const struct model *model, const struct state *s)
+{
+    double one[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double two[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double none[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const double rest[MODEL_AXES_MAX] = {0.0};
+    double twice[MODEL_AXES_MAX];
+    for (size_t a = 0; a < model->axis_count; a++) {
+        twice[a] = 2.0 * s->nu_dot[a];
+    }
+    model->rows(s->pose, s->nu, rest, none);
+    model->rows(s->pose, s->nu, s->nu_dot, one);
+    model->rows(s->pose, s->nu, twice, two);
+    for (size_t i = 0; i < model->axis_count * model->parameter_count; i++) {
+        CHECK_NEAR(model->name, two[i] - none[i], 2.0 * (one[i] - none[i]), 1e-9, 1e-9);
+    }
+}
+
+static void check_slope(const struct model *model, const struct state *s)
+{
+    const size_t n = model->axis_count;
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    model->inverse(s->theta, s->pose, s->nu, s->nu_dot, tau);
+    model->slope(s->theta, s->pose, s->nu, slope);
+    for (size_t j = 0; j < n; j++) {
+        struct state moved = *s;
+        double up[MODEL_AXES_MAX];
+        double down[MODEL_AXES_MAX];
+        const double step = 1e-5 * fabs(s->nu[j]);
+        moved.nu[j] = s->nu[j] + step;
+        model->forward(s->theta, s->pose, moved.nu, tau, up);
+        moved.nu[j] = s->nu[j] - step;
+        model->forward(s->theta, s->pose, moved.nu, tau, down);
+        for (size_t i = 0; i < n; i++) {
+            const double want = (up[i] - down[i]) / (2.0 * step);
+            CHECK_NEAR(model->name, slope[i * n + j], want, 1e-4, 1e-4);
+        }
+    }
+}
+
+static void check_derived(const struct model *model, const struct state *s)
+{
+    for (size_t d = 0; d < model->derived_count; d++) {
+        double gradient[MODEL_PARAMETERS_MAX];
+        double ignored[MODEL_PARAMETERS_MAX];
+        (void)model->derived[d].value(s->theta, gradient);
+        for (size_t i = 0; i < model->parameter_count; i++) {
+            struct state moved = *s;
+            const double step = 1e-6 * fabs(s->theta[i]);
+            moved.theta[i] = s->theta[i] + step;
+            const double up = model->derived[d].value(moved.theta, ignored);
+            moved.theta[i] = s->theta[i] - step;
+            const double down = model->derived[d].value(moved.theta, ignored);
+            CHECK_NEAR(model->derived[d].name, gradient[i], (up - down) / (2.0 * step), 1e-5,
+                       1e-6);
+        }
+    }
+}
+
+static void check_model(const struct model *model)
+{
+    CHECK(model->name, model->axis_count <= MODEL_AXES_MAX &&
+                           model->parameter_count <= MODEL_PARAMETERS_MAX &&
+                           model->derived_count <= MODEL_DERIVED_MAX &&
+                           model_pose_count(model) <= MODEL_AXES_MAX);
+    for (int k = 0; k < STATES; k++) {
+        const struct state s = draw(model, k);
+        check_inverse(model, &s);
+        check_affine(model, &s);
+        check_slope(model, &s);
+        check_derived(model, &s);
+    }
+}
+
+static void test_table(void)
+{
+    for (size_t i = 0; i < model_count; i++) {
+        CHECK("by name", model_find(models[i]->name) == models[i]);
+        check_model(models[i]);
+    }
+    CHECK("unknown", model_find("none") == NULL);
+}
+
+static void test_variants(void)
+{
+    for (size_t i = 0; i < JOINT_VARIANTS; i++) {
+        check_model(joint_variants[i].model);
+        check_model(joint_load_variants[i].model);
+        CHECK("narrow to wide",
+              i == 0 || joint_variants[i].velocity > joint_variants[i - 1].velocity);
+        CHECK_NEAR("same widths", joint_variants[i].velocity, joint_load_variants[i].velocity,
+                   0.0, 0.0);
+        /* Friction is tanh(1) of its whole at s, and the load is as it should be. */
+        double phi[MODEL_PARAMETERS_MAX];
+        const double pose = 0.5;
+        const double rest = 0.0;
+        joint_load_variants[i].model->rows(&pose, &joint_variants[i].velocity, &rest, phi);
+        CHECK_NEAR("turn-over", phi[JOINT_COULOMB], tanh(1.0), 1e-12, 0.0);
+        CHECK_NEAR("load", phi[JOINT_LOAD], sin(0.5), 1e-12, 0.0);
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("models", NULL, NULL);
+    CU_add_test(suite, "table", test_table);
+    CU_add_test(suite, "variants", test_variants);
+    return check_run();
+}
