@@ -2,6 +2,8 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
@@ -9,6 +11,8 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+/* Trials of a start from as many rows as there are unknowns, for each unknown. */
+enum { TRIALS = 20 };
 enum { BLOCK_ROWS = 64, LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50, JACOBI_SWEEPS = 40 };
 
 /* Below this share of the largest singular value of the scaled design two columns are one:
@@ -26,12 +30,22 @@ static const double MAD_TO_SD = 1.4826;
 /* The LAD start need not be exact, the final iterations do. */
 static const double LAD_TOLERANCE = 1e-7;
 static const double M_TOLERANCE = 1e-9;
+/* Rows that stray together at one end pull least absolute deviations along. Where most rows
+ * keep so much closer to another solution, that one is the start: never for chance alone. */
+static const double CLOSER_RATIO = 0.3;
+/* Of that solution's scale: rows beyond do stray. */
+static const double NEAR_SD = 2.5;
+/* Three quarters of a standard normal lie within it. */
+static const double QUARTILE_SD = 1.1503;
+/* Rows for each unknown from which on such a majority means anything. */
+enum { MAJORITY_ROWS = 4 };
 /* A mean slope of psi below this means that the weights have lost the data. */
 static const double SLOPE_MIN = 0.2;
 
 /* Work arrays of one run; all NULL is empty. */
 struct work {
-    gsl_matrix *block; /* [p + 1 + BLOCK_ROWS x p + 1], the triangle on top */
+    size_t rows;       /* at a time */
+    gsl_matrix *block; /* [p + 1 + rows x p + 1], the triangle on top */
     gsl_vector *tau;   /* [p + 1] */
     gsl_vector *e;     /* [n] residuals */
     gsl_vector *w;     /* [n] weights */
@@ -58,8 +72,10 @@ static void work_free(struct work *work)
 
 static bool work_alloc(struct work *work, size_t n, size_t p)
 {
+    const size_t rows = n < BLOCK_ROWS ? n : BLOCK_ROWS;
     *work = (struct work){
-        .block = gsl_matrix_alloc(p + 1 + BLOCK_ROWS, p + 1),
+        .rows = rows,
+        .block = gsl_matrix_alloc(p + 1 + rows, p + 1),
         .tau = gsl_vector_alloc(p + 1),
         .e = gsl_vector_alloc(n),
         .w = gsl_vector_alloc(n),
@@ -73,11 +89,11 @@ static enum status failure(int gsl_code)
     return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
 }
 
-/* Rows first .. first + BLOCK_ROWS - 1, weighted, below the triangle; zeros beyond the last. */
+/* Rows first .. first + rows - 1, weighted, below the triangle; zeros beyond the last. */
 static void fill_block(const struct robust_ls_problem *problem, struct work *work, size_t first)
 {
     const size_t p = problem->p;
-    for (size_t k = 0; k < BLOCK_ROWS; k++) {
+    for (size_t k = 0; k < work->rows; k++) {
         const size_t i = first + k;
         const bool there = i < problem->n;
         const double root = there ? sqrt(gsl_vector_get(work->w, i)) : 0.0;
@@ -96,7 +112,7 @@ static enum status reduce(const struct robust_ls_problem *problem, struct work *
     gsl_matrix *block = work->block;
 
     gsl_matrix_set_zero(block);
-    for (size_t first = 0; first < problem->n; first += BLOCK_ROWS) {
+    for (size_t first = 0; first < problem->n; first += work->rows) {
         fill_block(problem, work, first);
         const int code = gsl_linalg_QR_decomp(block, work->tau);
         if (code != GSL_SUCCESS) {
@@ -457,13 +473,123 @@ static double plain_sd(const gsl_vector *e, size_t rank)
     return e->size > rank ? sqrt(rss / (double)(e->size - rank)) : nan("");
 }
 
-/* Robust part: LAD start, then weights; Huber's never lose a row, so they stand in. */
+/* Rows picked one after the other, the same in every run: Lehmer's generator. */
+static size_t pick(uint32_t *state, size_t n)
+{
+    *state = (uint32_t)((uint64_t)*state * 48271U % 2147483647U);
+    return (size_t)((uint64_t)*state * n / 2147483647U);
+}
+
+/* The solution through as many rows as there are unknowns; of lower rank when they do not
+ * determine one. */
+static enum status through_rows(const struct robust_ls_problem *problem, struct work *few,
+                                size_t rank, uint32_t *state, struct solution *at)
+{
+    double x[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
+    double y[ROBUST_LS_P_MAX];
+    for (size_t k = 0; k < rank; k++) {
+        const size_t i = pick(state, problem->n);
+        memcpy(x + k * problem->p, problem->x + i * problem->p, problem->p * sizeof *x);
+        y[k] = problem->y[i];
+    }
+    const struct robust_ls_problem part = {
+        .x = x, .y = y, .n = rank, .p = problem->p, .floor = problem->floor};
+    gsl_vector_set_all(few->w, 1.0);
+    return solve(&part, few, at);
+}
+
+/* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
+ * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
+static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
+{
+    double *a = work->a->data;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = fabs(gsl_vector_get(work->e, i));
+    }
+    const size_t k = rank + 3 * (n - rank - 1) / 4;
+    return fmax(gsl_stats_select(a, 1, n, k) / QUARTILE_SD, floor);
+}
+
+/* Of many solutions through few rows the one to which the majority keeps closest. */
+static enum status search_rows(const struct robust_ls_problem *problem, struct work *work,
+                               struct work *few, size_t rank, struct solution *best,
+                               double *least)
+{
+    uint32_t state = 20221;
+    for (size_t trial = 0; trial < TRIALS * rank; trial++) {
+        struct solution one;
+        const enum status st = through_rows(problem, few, rank, &state, &one);
+        if (st == STATUS_E_NOMEM) {
+            return st;
+        }
+        if (st != STATUS_OK || one.rank < rank) {
+            continue;
+        }
+        set_residuals(problem, one.beta, work->e);
+        const double scale = majority_scale(work, problem->n, rank, problem->floor);
+        if (scale < *least) {
+            *least = scale;
+            *best = one;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Least squares of what lies near it. */
+static enum status near_rows(const struct robust_ls_problem *problem, struct work *work,
+                             const struct solution *best, double scale, struct solution *at)
+{
+    struct solution refined;
+    set_residuals(problem, best->beta, work->e);
+    for (size_t i = 0; i < problem->n; i++) {
+        const bool near = fabs(gsl_vector_get(work->e, i)) <= NEAR_SD * scale;
+        gsl_vector_set(work->w, i, near ? 1.0 : 0.0);
+    }
+    const enum status st = solve(problem, work, &refined);
+    if (st == STATUS_OK) {
+        *at = refined.rank == best->rank ? refined : *best;
+    }
+    return st;
+}
+
+/* A start that holds however far a quarter of the rows stray: taken when the others keep far
+ * closer to it than to the one at hand. */
+static enum status majority(const struct robust_ls_problem *problem, struct work *work,
+                            struct work *few, size_t rank, struct solution *at)
+{
+    struct solution best = *at;
+    set_residuals(problem, at->beta, work->e);
+    const double scale = majority_scale(work, problem->n, rank, problem->floor);
+    double least = scale;
+    const enum status st = search_rows(problem, work, few, rank, &best, &least);
+    return st == STATUS_OK && least < CLOSER_RATIO * scale
+               ? near_rows(problem, work, &best, least, at)
+               : st;
+}
+
+static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
+                                 size_t rank, struct solution *at)
+{
+    struct work few;
+    const enum status st = work_alloc(&few, rank, problem->p)
+                               ? majority(problem, work, &few, rank, at)
+                               : STATUS_E_NOMEM;
+    work_free(&few);
+    return st;
+}
+
+/* Robust part: LAD start, or that of a majority which keeps far closer, then weights; Huber's
+ * never lose a row, so they stand in. */
 static enum status robust(const struct robust_ls_problem *problem, struct work *work,
                           const struct solution *plain, struct robust_ls_fit *fit)
 {
     struct solution at = *plain;
     bool lost = false;
     enum status st = lad(problem, work, &at, &fit->iterations);
+    if (st == STATUS_OK && fit->method == ROBUST_LS_TUKEY &&
+        problem->n >= MAJORITY_ROWS * fit->rank) {
+        st = find_majority(problem, work, fit->rank, &at);
+    }
     for (int attempt = 0; attempt < 2 && st == STATUS_OK; attempt++) {
         for (size_t j = 0; j < fit->p; j++) {
             fit->beta[j] = at.beta[j];

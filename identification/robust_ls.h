@@ -21,7 +21,7 @@ enum { ROBUST_LS_P_MAX = 8 };
 enum robust_ls_method {
     ROBUST_LS_OLS,
     ROBUST_LS_HUBER, /* c = 1.345 */
-    ROBUST_LS_TUKEY, /* biweight, c = 4.685 */
+    ROBUST_LS_TUKEY, /* biweight, c = 4.685; starts from a majority of rows that keep close */
 };
 
 struct robust_ls_problem {

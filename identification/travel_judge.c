@@ -67,8 +67,8 @@ static struct classes count_classes(const struct travel_fit *fit, const double *
     double r2 = 0.0;
     for (size_t i = 0; i < fit->n; i++) {
         const double *row = x + i * TRAVEL_P;
-        const bool turns = row[TRAVEL_TA] > 0.0;
-        const bool drives = row[TRAVEL_TR] > 0.0;
+        const bool turns = row[TRAVEL_INV_W] > 0.0;
+        const bool drives = row[TRAVEL_INV_V] > 0.0;
         c.turns += turns && !drives;
         c.drives += drives && !turns;
         c.both += turns && drives;
@@ -102,14 +102,15 @@ static struct blind blind_of(const struct robust_ls_fit *ls)
 }
 
 /* Whether a move would show something new; if so, what it shows is no longer blind. */
-static bool look(struct blind *blind, double rotation_rad, double displacement_m)
+static bool look(struct blind *blind, enum travel_motion motion, double rotation_rad,
+                 double displacement_m)
 {
     double row[TRAVEL_P];
     double outside[TRAVEL_P] = {0.0};
     double length2 = 0.0;
     double outside2 = 0.0;
 
-    travel_row(rotation_rad, displacement_m, row);
+    travel_motion_row(motion, rotation_rad, displacement_m, row);
     for (size_t i = 0; i < TRAVEL_P; i++) {
         for (size_t j = 0; j < TRAVEL_P; j++) {
             outside[i] += blind->projection[i][j] * row[j] / blind->norm[j];
@@ -156,14 +157,29 @@ static const struct remedy remedies[REMEDY_COUNT] = {
 };
 /* clang-format on */
 
-static size_t gain_of(const struct remedy *remedy, const struct classes *c, struct blind *blind)
+/* Whether a machine of this motion can make such moves. */
+static bool is_possible(const struct remedy *remedy, enum travel_motion motion)
+{
+    const bool turns = remedy->size[0][0] > 0.0;
+    const bool drives = remedy->size[0][1] > 0.0;
+    return (!turns || travel_motion_has(motion, TRAVEL_INV_W)) &&
+           (!drives || travel_motion_has(motion, TRAVEL_INV_V));
+}
+
+static size_t gain_of(const struct remedy *remedy, enum travel_motion motion,
+                      const struct classes *c, struct blind *blind)
 {
     size_t gain = 0;
     for (size_t k = 0; k < remedy->count; k++) {
-        gain += look(blind, remedy->size[k][0] * c->rotation_rad,
+        gain += look(blind, motion, remedy->size[k][0] * c->rotation_rad,
                      remedy->size[k][1] * c->displacement_m);
     }
     return gain;
+}
+
+static size_t terms_of(enum travel_motion motion)
+{
+    return motion == TRAVEL_TURNS_AND_DRIVES ? TRAVEL_P : 2;
 }
 
 /* Name moves until every term would be determined: each time the first remedy of which no move
@@ -171,9 +187,10 @@ static size_t gain_of(const struct remedy *remedy, const struct classes *c, stru
 static void advise_moves(struct travel_fit *fit, const struct classes *c, struct blind blind)
 {
     size_t rank = fit->rank;
-    for (size_t i = 0; i < REMEDY_COUNT && rank < TRAVEL_P; i++) {
+    for (size_t i = 0; i < REMEDY_COUNT && rank < terms_of(fit->motion); i++) {
         struct blind after = blind;
-        if (gain_of(&remedies[i], c, &after) == remedies[i].count) {
+        if (is_possible(&remedies[i], fit->motion) &&
+            gain_of(&remedies[i], fit->motion, c, &after) == remedies[i].count) {
             const size_t had = i == TURN || i == TWO_TURNS     ? c->turns
                                : i == DRIVE || i == TWO_DRIVES ? c->drives
                                                                : c->both;
@@ -188,11 +205,11 @@ static void list_terms(const struct travel_fit *fit, char text[TRAVEL_TEXT_MAX])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        if (!fit->identifiable[j] && used < TRAVEL_TEXT_MAX) {
-            const int wrote =
-                snprintf(text + used, TRAVEL_TEXT_MAX - used, "%s%s", used > 0 ? ", " : "",
-                         travel_term_name((enum travel_term)j));
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (!fit->identifiable[j] && travel_motion_has(fit->motion, j) &&
+            used < TRAVEL_TEXT_MAX) {
+            const int wrote = snprintf(text + used, TRAVEL_TEXT_MAX - used, "%s%s",
+                                       used > 0 ? ", " : "", travel_term_name(j));
             used += wrote > 0 ? (size_t)wrote : 0;
         }
     }
@@ -200,7 +217,7 @@ static void list_terms(const struct travel_fit *fit, char text[TRAVEL_TEXT_MAX])
 
 static void judge_rank(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
-    if (fit->rank == TRAVEL_P) {
+    if (fit->rank == terms_of(fit->motion)) {
         return;
     }
     const bool any_speed = fit->identifiable[TRAVEL_INV_W] || fit->identifiable[TRAVEL_INV_V];
@@ -316,6 +333,16 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     if (outlier_ratio > OUTLIER_RATIO_MARGINAL) {
         travel_reason(fit, outlier_ratio > OUTLIER_RATIO_FAIL ? TRAVEL_FAIL : TRAVEL_MARGINAL,
                       "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
+        travel_advise(fit,
+                      "look at the laps beyond 4 sd: several moves in one, or a reply that "
+                      "was late");
+    }
+    if (fit->method == TRAVEL_OLS && evidence->astray > 0) {
+        travel_reason(fit, TRAVEL_MARGINAL,
+                      "%zu of %zu moves stray from what the others keep to within %.2g s, and "
+                      "ols has followed them: several moves in one?",
+                      evidence->astray, fit->n, evidence->closer_s);
+        travel_advise(fit, "use method tukey or auto");
     }
     if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
         travel_reason(fit, TRAVEL_MARGINAL,

@@ -15,6 +15,9 @@
 
 /* The parts of lap = t0 + ...: one row of the design. */
 void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]);
+/* The same without what this motion does not have. */
+void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
+                       double row[TRAVEL_P]);
 
 /* What the judge needs beside the fit. */
 struct travel_evidence {
@@ -23,6 +26,10 @@ struct travel_evidence {
     double r2_weighted;             /* of the moves by their weights; NaN when undefined */
     bool gaussian;                  /* the residuals of plain least squares look it */
     double shape;                   /* the statistic that says so */
+    /* Of OLS: moves that stray from a fit to which the others keep far closer, and how close.
+     */
+    size_t astray;
+    double closer_s;
 };
 
 /* Add a reason or advice, cut to its length; dropped when the list is full, advice also when it

@@ -23,6 +23,8 @@ static const double FLOOR_S = 1e-4;
 static const double OUTLIER_SD = 4.0;
 /* AUTO: a residual this far out is no Gaussian one. */
 static const double WILD_SD = 5.0;
+/* A robust fit to which most moves keep so much closer is another one. */
+static const double CLOSER_RATIO = 0.3;
 /* Upper 1 % point of chi-square with two degrees of freedom. */
 static const double SHAPE_MAX = 9.21;
 /* Below this many degrees of freedom the shape of residuals says nothing. */
@@ -47,6 +49,28 @@ void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]
     row[TRAVEL_TR] = drives ? 1.0 : 0.0;
     row[TRAVEL_INV_W] = turns ? a : 0.0;
     row[TRAVEL_INV_V] = drives ? r : 0.0;
+}
+
+bool travel_motion_has(enum travel_motion motion, enum travel_term term)
+{
+    switch (motion) {
+    case TRAVEL_TURNS:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_W;
+    case TRAVEL_DRIVES:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_V;
+    case TRAVEL_TURNS_AND_DRIVES:
+    default:
+        return true;
+    }
+}
+
+void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
+                       double row[TRAVEL_P])
+{
+    travel_row(rotation_rad, displacement_m, row);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        row[j] = travel_motion_has(motion, j) ? row[j] : 0.0;
+    }
 }
 
 /* Written so that NaN is refused. */
@@ -295,6 +319,24 @@ static enum travel_method method_used(enum robust_ls_method method)
                                        : TRAVEL_OLS;
 }
 
+/* Where most moves keep far closer to a robust fit, plain least squares has followed the rest.
+ */
+static enum status look_astray(const struct robust_ls_problem *problem, struct room *room,
+                               struct robust_ls_fit *ls, struct travel_evidence *evidence)
+{
+    struct robust_ls_fit other;
+    double *e = room->residual->data;
+    enum status st = robust_ls_run(problem, ROBUST_LS_TUKEY, e, room->weight->data, &other);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (other.method == ROBUST_LS_TUKEY && other.sd < CLOSER_RATIO * ls->sd) {
+        evidence->astray = count_beyond(e, ls->n, WILD_SD * other.sd);
+        evidence->closer_s = other.sd;
+    }
+    return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight->data, ls);
+}
+
 /* Plain least squares first, for the shape of its residuals; AUTO then decides. */
 static enum status estimate(const struct robust_ls_problem *problem, enum travel_method method,
                             struct room *room, struct travel_fit *fit, struct robust_ls_fit *ls,
@@ -310,7 +352,7 @@ static enum status estimate(const struct robust_ls_problem *problem, enum travel
     evidence->shape = judged ? shape_statistic(e, ls->n) : 0.0;
     evidence->gaussian = !(evidence->shape > SHAPE_MAX);
     if (method == TRAVEL_OLS) {
-        return STATUS_OK;
+        return judged ? look_astray(problem, room, ls, evidence) : STATUS_OK;
     }
     const struct robust_ls_fit plain = *ls;
     st = robust_ls_run(problem, ls_method(method == TRAVEL_AUTO ? TRAVEL_TUKEY : method), e, w,
@@ -364,8 +406,8 @@ static enum status fit_usable(const struct travel_move *moves, size_t n,
     size_t row = 0;
     for (size_t i = 0; i < n; i++) {
         if (travel_move_usable(&moves[i])) {
-            travel_row(moves[i].rotation_rad, moves[i].displacement_m,
-                       room->x->data + row * TRAVEL_P);
+            travel_motion_row(fit->motion, moves[i].rotation_rad, moves[i].displacement_m,
+                              room->x->data + row * TRAVEL_P);
             room->y->data[row] = moves[i].lap_s;
             row++;
         }
@@ -395,8 +437,9 @@ static enum status fit_in_room(const struct travel_move *moves, size_t n,
     return st;
 }
 
-enum status travel_time_fit(const struct travel_move *moves, size_t n,
-                            enum travel_method method, struct travel_fit *fit)
+enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
+                                   enum travel_motion motion, enum travel_method method,
+                                   struct travel_fit *fit)
 {
     assert(fit);
     assert(moves || n == 0);
@@ -404,6 +447,7 @@ enum status travel_time_fit(const struct travel_move *moves, size_t n,
 
     struct travel_fit out;
     clear(&out);
+    out.motion = motion;
     for (size_t i = 0; i < n; i++) {
         out.n += travel_move_usable(&moves[i]);
     }
@@ -421,6 +465,12 @@ enum status travel_time_fit(const struct travel_move *moves, size_t n,
     return st;
 }
 
+enum status travel_time_fit(const struct travel_move *moves, size_t n,
+                            enum travel_method method, struct travel_fit *fit)
+{
+    return travel_time_fit_motion(moves, n, TRAVEL_TURNS_AND_DRIVES, method, fit);
+}
+
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
                            double displacement_m)
 {
@@ -428,7 +478,7 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
     double lap_s = 0.0;
     bool rest = false;
 
-    travel_row(rotation_rad, displacement_m, row);
+    travel_motion_row(fit->motion, rotation_rad, displacement_m, row);
     for (size_t j = 0; j < TRAVEL_P; j++) {
         if (fit->identifiable[j]) {
             lap_s += row[j] * fit->beta[j];

@@ -30,10 +30,16 @@ enum travel_term {
 enum travel_method {
     TRAVEL_OLS,
     TRAVEL_HUBER, /* 1.345, LAD start, MAD scale */
-    TRAVEL_TUKEY, /* MM: LAD start, MAD scale, biweight 4.685 */
+    TRAVEL_TUKEY, /* MM: LAD or majority start, MAD scale, biweight 4.685 */
     TRAVEL_AUTO,  /* OLS when the residuals look Gaussian, else TUKEY; says which */
     TRAVEL_METHOD_COUNT
 };
+
+/* What the moves of a machine can be: a joint only turns, a slide only drives. The model is
+ * then lap = t0 + |rotation| / w, or t0 + |displacement| / v, and the other terms are not asked
+ * for.
+ */
+enum travel_motion { TRAVEL_TURNS_AND_DRIVES, TRAVEL_TURNS, TRAVEL_DRIVES };
 
 enum travel_verdict { TRAVEL_PASS, TRAVEL_MARGINAL, TRAVEL_FAIL };
 
@@ -58,6 +64,7 @@ struct travel_fit {
     size_t n;                  /* moves used */
     size_t refused;            /* not finite, absurdly large, or lap not above zero */
     enum travel_method method; /* the one used, never AUTO */
+    enum travel_motion motion;
     bool identifiable[TRAVEL_P];
     double beta[TRAVEL_P];                 /* NaN unless identifiable */
     double se[TRAVEL_P];                   /* NaN unless identifiable and n > rank */
@@ -90,6 +97,14 @@ bool travel_move_usable(const struct travel_move *move);
  * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK. */
 MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
                                      enum travel_method method, struct travel_fit *fit);
+
+/* The same for a machine that only turns, or only drives: the other column is not read. */
+MUST_USE enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
+                                            enum travel_motion motion,
+                                            enum travel_method method, struct travel_fit *fit);
+
+/* Whether the model of this motion has the term. */
+bool travel_motion_has(enum travel_motion motion, enum travel_term term);
 
 /* A pooled fit must also hold for each of its parts (a file, a robot, a day): compare `whole`
  * with `part`, the fit of one part called `name`, and add a reason to `whole`, lowering its

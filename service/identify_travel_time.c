@@ -26,6 +26,8 @@ static const char help[] =
     "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
     "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
     "           Tandem's entries also what was no go, or did not end as done.\n"
+    "           A joint has no displacements: with rotation_rad=NAME (or displacement_m=-)\n"
+    "           the fit is t0 + |rotation| / angular_speed. A slide has no rotations.\n"
     "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
 
 static const char *const roles[] = {
@@ -33,6 +35,8 @@ static const char *const roles[] = {
     "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
     NULL};
 
+/* --columns displacement_m=-: the table has none. */
+static const char NONE[] = "-";
 static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
 static const double M_PER_MM = 1e-3;
 
@@ -45,8 +49,10 @@ struct source {
 struct loader {
     const struct identify_request *request;
     struct source rotation, displacement, lap;
-    int lap1, lap2, state; /* a smart logger's table; -1: it is none */
-    int op, status;        /* what it was and how it ended on this side, in our own entries */
+    enum travel_motion motion; /* by the columns of the files so far */
+    bool has_motion;           /* there was a file */
+    int lap1, lap2, state;     /* a smart logger's table; -1: it is none */
+    int op, status; /* what it was and how it ended on this side, in our own entries */
     struct travel_move *moves;
     size_t count, room;
     size_t skipped;
@@ -58,12 +64,16 @@ static enum status find_role(const struct loader *loader, const char *role, int 
                              struct err *err)
 {
     const char *name = identify_column(loader->request, role);
+    if (name && strcmp(name, NONE) == 0) {
+        *column = -1;
+        return STATUS_OK;
+    }
     *column = csv_find(&loader->csv, name ? name : role);
     size_t ignored = 0;
     return name ? csv_require(&loader->csv, name, &ignored, err) : STATUS_OK;
 }
 
-/* The same quantity in either of two units. */
+/* The same quantity in either of two units; its column is -1 when the table has neither. */
 static enum status find_either(const struct loader *loader, const char *si, const char *other,
                                double factor, struct source *source, struct err *err)
 {
@@ -77,8 +87,7 @@ static enum status find_either(const struct loader *loader, const char *si, cons
         column[1] >= 0 && (column[0] < 0 || (identify_column(loader->request, other) &&
                                              !identify_column(loader->request, si)));
     *source = (struct source){use_other ? column[1] : column[0], use_other ? factor : 1.0};
-    size_t ignored = 0;
-    return source->column >= 0 ? STATUS_OK : csv_require(&loader->csv, si, &ignored, err);
+    return STATUS_OK;
 }
 
 static enum status find_lap(struct loader *loader, struct err *err)
@@ -108,6 +117,41 @@ static enum status find_lap(struct loader *loader, struct err *err)
                                            : csv_require(&loader->csv, "lap_s", &ignored, err);
 }
 
+/* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
+ * A column that is merely misspelt must not turn a robot into a joint. */
+static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
+                     const char *other_unit)
+{
+    const char *name = identify_column(loader->request, si);
+    return (name && strcmp(name, NONE) == 0) || identify_column(loader->request, other_si) ||
+           identify_column(loader->request, other_unit);
+}
+
+/* A table without one of the two is that of a joint, or of a slide; all files must agree. */
+static enum status find_motion(struct loader *loader, struct err *err)
+{
+    const bool turns = loader->rotation.column >= 0;
+    const bool drives = loader->displacement.column >= 0;
+    const enum travel_motion motion = turns && drives ? TRAVEL_TURNS_AND_DRIVES
+                                      : turns         ? TRAVEL_TURNS
+                                                      : TRAVEL_DRIVES;
+    size_t ignored = 0;
+    if (!turns &&
+        !(drives && may_lack(loader, "rotation_rad", "displacement_m", "displacement_mm"))) {
+        return csv_require(&loader->csv, "rotation_rad", &ignored, err);
+    }
+    if (!drives && !may_lack(loader, "displacement_m", "rotation_rad", "rotation_deg")) {
+        return csv_require(&loader->csv, "displacement_m", &ignored, err);
+    }
+    if (loader->has_motion && motion != loader->motion) {
+        return err_set(err, STATUS_E_PARSE, loader->csv.name, loader->csv.line, 0,
+                       "all files must have a rotation, a displacement, or both, as the first");
+    }
+    loader->motion = motion;
+    loader->has_motion = true;
+    return STATUS_OK;
+}
+
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
@@ -116,9 +160,10 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     st = st == STATUS_OK ? find_either(loader, "rotation_rad", "rotation_deg", RAD_PER_DEG,
                                        &loader->rotation, err)
                          : st;
-    return st == STATUS_OK ? find_either(loader, "displacement_m", "displacement_mm", M_PER_MM,
-                                         &loader->displacement, err)
-                           : st;
+    st = st == STATUS_OK ? find_either(loader, "displacement_m", "displacement_mm", M_PER_MM,
+                                       &loader->displacement, err)
+                         : st;
+    return st == STATUS_OK ? find_motion(loader, err) : st;
 }
 
 /* Which column holds this side's lap in this row; -1 when the move has none. AHEAD: the virtual
@@ -157,11 +202,26 @@ static enum status keep(struct loader *loader, const struct travel_move *move, s
     return STATUS_OK;
 }
 
+static bool is_empty(const struct csv *csv, const struct source *source)
+{
+    return source->column >= 0 && *csv_text(csv, (size_t)source->column) == '\0';
+}
+
+/* In its SI unit; what the table does not have stays as it is. */
+static enum status take_number(const struct csv *csv, const struct source *source,
+                               double *value, struct err *err)
+{
+    if (source->column < 0) {
+        return STATUS_OK;
+    }
+    const enum status st = csv_number(csv, (size_t)source->column, value, err);
+    *value *= source->factor;
+    return st;
+}
+
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
-    const size_t rotation = (size_t)loader->rotation.column;
-    const size_t displacement = (size_t)loader->displacement.column;
     const int lap = lap_column(loader);
     const bool other =
         (loader->op >= 0 && strcmp(csv_text(csv, (size_t)loader->op), "go") != 0) ||
@@ -169,19 +229,18 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     struct travel_move move = {.lap_s = 0.0};
 
     if (other || lap < 0 || *csv_text(csv, (size_t)lap) == '\0' ||
-        *csv_text(csv, rotation) == '\0' || *csv_text(csv, displacement) == '\0') {
+        is_empty(csv, &loader->rotation) || is_empty(csv, &loader->displacement)) {
         loader->skipped++;
         return STATUS_OK;
     }
     enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
-    st = st == STATUS_OK ? csv_number(csv, rotation, &move.rotation_rad, err) : st;
-    st = st == STATUS_OK ? csv_number(csv, displacement, &move.displacement_m, err) : st;
+    st = st == STATUS_OK ? take_number(csv, &loader->rotation, &move.rotation_rad, err) : st;
+    st = st == STATUS_OK ? take_number(csv, &loader->displacement, &move.displacement_m, err)
+                         : st;
     if (st != STATUS_OK) {
         return st;
     }
     move.lap_s *= loader->lap.factor;
-    move.rotation_rad *= loader->rotation.factor;
-    move.displacement_m *= loader->displacement.factor;
     return keep(loader, &move, err);
 }
 
@@ -293,6 +352,9 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
     (void)fprintf(out, "%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from",
                   "to");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (!travel_motion_has(fit->motion, j)) {
+            continue;
+        }
         if (!fit->identifiable[j]) {
             (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
             continue;
@@ -317,12 +379,19 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
     }
 }
 
+static const char *motion_text(enum travel_motion motion)
+{
+    return motion == TRAVEL_TURNS    ? " that only turn"
+           : motion == TRAVEL_DRIVES ? " that only drive"
+                                     : "";
+}
+
 static void print_report(const struct identify_request *request, const struct travel_fit *fit,
                          size_t skipped, const struct held_out *held, FILE *out)
 {
-    (void)fprintf(out, "travel times of %zu moves from %zu file%s, method %s\n", fit->n,
-                  request->file_count, request->file_count == 1 ? "" : "s",
-                  travel_method_name(fit->method));
+    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s\n", fit->n,
+                  motion_text(fit->motion), request->file_count,
+                  request->file_count == 1 ? "" : "s", travel_method_name(fit->method));
     if (skipped > 0) {
         (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
                       skipped);
@@ -365,12 +434,13 @@ static enum status fit_files(const struct identify_request *request, enum travel
                              const struct loader *loader, const size_t *starts,
                              struct travel_fit *whole, struct err *err)
 {
-    enum status st = travel_time_fit(loader->moves, loader->count, method, whole);
+    enum status st =
+        travel_time_fit_motion(loader->moves, loader->count, loader->motion, method, whole);
     for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
          i++) {
         struct travel_fit part;
-        st = travel_time_fit(loader->moves + starts[i], starts[i + 1] - starts[i], method,
-                             &part);
+        st = travel_time_fit_motion(loader->moves + starts[i], starts[i + 1] - starts[i],
+                                    loader->motion, method, &part);
         if (st == STATUS_OK) {
             travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
         }
@@ -397,7 +467,7 @@ static enum status load_and_fit(enum travel_method method, struct loader *loader
 {
     const struct identify_request *request = loader->request;
     struct travel_fit whole;
-    struct held_out held;
+    struct held_out held = {.n = 0};
     enum status st = load_files(loader, starts, err);
     st = st == STATUS_OK ? fit_files(request, method, loader, starts, &whole, err) : st;
     const size_t skipped = loader->skipped;

@@ -64,6 +64,13 @@ for side in real virtual; do
     [ ! -s "$work/err" ] || fail "$side: $(cat "$work/err")"
 done
 "$TANDEM" identify --model travel_time --method tukey --json --validate "$log" "$log" >"$work/held.json"
+# A joint: angles alone. All files must be alike.
+printf 'lap_s,rotation_rad\n1.5,1\n2.0,1.5\n2.52,2\n3.0,2.5\n3.5,3\n3.98,3.5\n4.5,4\n' >"$work/joint.csv"
+refuse 1 "there is no column 'displacement_m'" --model travel_time "$work/joint.csv"
+"$TANDEM" identify --model travel_time --columns displacement_m=- "$work/joint.csv" >"$work/named"
+"$TANDEM" identify --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" >"$work/out" || fail "joint: exit $?"
+grep -q '^verdict: PASS$' "$work/out" && grep -qE '^delay of every move, s +0\.5' "$work/out" && ! grep -q linear "$work/out" && cmp "$work/out" "$work/named" || fail "joint: $(cat "$work/out")"
+refuse 1 'all files must have a rotation, a displacement, or both' --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" "$work/none_yet.csv"
 # Tandem's own entries: moves that did not end well are left out.
 {
     echo op,real_lap_s,virtual_lap_s,rotation_rad,displacement_m,real_status,virtual_status

@@ -216,6 +216,35 @@ static void test_blocks(void)
     }
 }
 
+/* Rows that stray together at the far end, up to a quarter. */
+static void test_majority(void)
+{
+    enum { ROWS = 50 };
+    for (size_t astray = 0; astray <= 12; astray += 4) {
+        double x[ROWS * 2];
+        double y[ROWS];
+        double weight[ROWS];
+        struct robust_ls_fit fit;
+        for (size_t i = 0; i < ROWS; i++) {
+            const bool off = i < astray;
+            x[2 * i] = 1.0;
+            x[2 * i + 1] = off ? 3.0 + 0.03 * (double)i : 0.02 * (double)i;
+            y[i] = 1.0 + 2.0 * x[2 * i + 1] + (off ? 4.0 + 0.1 * (double)i : 0.0) +
+                   0.01 * sin(40.0 * (double)i);
+        }
+        const struct robust_ls_problem problem = {
+            .x = x, .y = y, .n = ROWS, .p = 2, .floor = 1e-4};
+        CU_ASSERT_EQUAL_FATAL(robust_ls_run(&problem, ROBUST_LS_TUKEY, NULL, weight, &fit),
+                              STATUS_OK);
+        CHECK_NEAR("majority", fit.beta[0], 1.0, 0.0, 0.01);
+        CHECK_NEAR("majority", fit.beta[1], 2.0, 0.0, 0.02);
+        CHECK_INT("majority", fit.method, ROBUST_LS_TUKEY);
+        for (size_t i = 0; i < ROWS; i++) {
+            CHECK("majority", i < astray ? weight[i] < 1e-9 : weight[i] > 0.1);
+        }
+    }
+}
+
 static void test_no_memory(void)
 {
     struct travel_move moves[30];
@@ -254,6 +283,7 @@ int main(void)
     CU_add_test(suite, "weights", test_weights);
     CU_add_test(suite, "lost column", test_lost_column);
     CU_add_test(suite, "blocks", test_blocks);
+    CU_add_test(suite, "majority", test_majority);
     CU_add_test(suite, "no memory", test_no_memory);
     return check_run();
 }

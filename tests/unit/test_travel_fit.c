@@ -437,6 +437,72 @@ static void test_parts(void)
     CHECK_INT("bad part", whole.advice_count, 1);
 }
 
+/* A joint turns, a slide drives; nobody asks them for the other. */
+static void test_motion(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    struct travel_fit fit;
+    size_t n = session(moves, 3, 0, 0);
+    for (size_t i = 0; i < n; i++) {
+        moves[i].displacement_m = 7.0 + (double)i; /* not read */
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
+                          STATUS_OK);
+    CHECK_INT("joint", fit.verdict, TRAVEL_PASS);
+    CHECK_INT("joint", fit.rank, 2);
+    CHECK_INT("joint", fit.combination_count, 0);
+    CHECK_INT("joint", fit.advice_count, 0);
+    CHECK("joint", fit.identifiable[TRAVEL_T0] && fit.identifiable[TRAVEL_INV_W]);
+    CHECK("joint", !fit.identifiable[TRAVEL_TA] && !fit.identifiable[TRAVEL_INV_V]);
+    CHECK_NEAR("joint", fit.beta[TRAVEL_T0], TRUTH.t0_s + TRUTH.ta_s, 0.0, 0.01);
+    CHECK_NEAR("joint", fit.angular_speed_radps, TRUTH.w_radps, 0.02, 0.0);
+    CHECK_NEAR("joint", travel_time_predict(&fit, 2.0, 99.0),
+               fit.beta[TRAVEL_T0] + 2.0 * fit.beta[TRAVEL_INV_W], 1e-12, 0.0);
+    /* One angle: another one is asked for, and no drive. */
+    n = session(moves, 1, 0, 0);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
+                          STATUS_OK);
+    CHECK_INT("one angle", fit.verdict, TRAVEL_FAIL);
+    CHECK("one angle", says(fit.reasons, fit.reason_count, "t0_s, angular_speed_radps one"));
+    CHECK("one angle", says(fit.advice, fit.advice_count, "turn on the spot by another angle"));
+    CHECK("one angle", !says(fit.advice, fit.advice_count, "drive"));
+    /* The same of a slide. */
+    n = session(moves, 0, 3, 0);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
+                          STATUS_OK);
+    CHECK_INT("slide", fit.verdict, TRAVEL_PASS);
+    CHECK_NEAR("slide", fit.linear_speed_mps, TRUTH.v_mps, 0.02, 0.0);
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, 0, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
+                          STATUS_OK);
+    CHECK_INT("nothing", fit.verdict, TRAVEL_FAIL);
+    CHECK("nothing", says(fit.advice, fit.advice_count, "drive two straight moves"));
+    CHECK("nothing", !says(fit.advice, fit.advice_count, "turn"));
+}
+
+/* Long moves that are several in one: plain least squares follows them, and says so. */
+static void test_composites(void)
+{
+    struct travel_move moves[MOVES_MAX];
+    struct travel_fit fit;
+    size_t n = session(moves, 3, 0, 0);
+    for (size_t i = 0; i < 4; i++) {
+        moves[n++] = (struct travel_move){.rotation_rad = 4.0 + 0.5 * (double)i,
+                                          .lap_s = 6.0 + 0.9 * (double)i};
+    }
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_AUTO, &fit),
+                          STATUS_OK);
+    CHECK_INT("composites", fit.method, TRAVEL_TUKEY);
+    CHECK_INT("composites", fit.outliers, 4);
+    CHECK_INT("composites", fit.verdict, TRAVEL_MARGINAL);
+    CHECK_NEAR("composites", fit.angular_speed_radps, TRUTH.w_radps, 0.02, 0.0);
+    CHECK("composites", says(fit.advice, fit.advice_count, "several moves in one"));
+    CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
+                          STATUS_OK);
+    CHECK_INT("followed", fit.method, TRAVEL_OLS);
+    CHECK("followed", says(fit.reasons, fit.reason_count, "4 of 16 moves stray"));
+    CHECK("followed", says(fit.advice, fit.advice_count, "use method tukey or auto"));
+}
+
 static void test_names(void)
 {
     for (int i = 0; i < TRAVEL_METHOD_COUNT; i++) {
@@ -517,6 +583,8 @@ int main(void)
     CU_add_test(suite, "almost zero", test_almost_zero);
     CU_add_test(suite, "reasons", test_reasons);
     CU_add_test(suite, "parts", test_parts);
+    CU_add_test(suite, "motion", test_motion);
+    CU_add_test(suite, "composites", test_composites);
     CU_add_test(suite, "names", test_names);
     CU_add_test(suite, "report", test_report);
     return check_run();

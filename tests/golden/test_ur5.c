@@ -1,0 +1,106 @@
+/* Move times of a real robot arm, where the data are at hand: in $TANDEM_DATA, else beside the
+ * source tree. The data are not ours to ship. Six of the 24 moves are two or three in one, and
+ * they are the long ones. Prints reached against reference. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "tests/support/moves_file.h"
+
+enum { MOVES = 24, COMPOSITES = 6 };
+
+static struct moves_file file = {.lap = "duration_actual_s",
+                                 .rotation = "dq_max_rad",
+                                 .displacement = "dq_max_rad", /* not read */
+                                 .rotation_factor = 1.0,
+                                 .displacement_factor = 0.0};
+
+/* Least squares without the composites; with them it gives 0.74 and 0.26. */
+static const double reference_radps = 1.034;
+static const double reference_s = 0.706;
+
+static bool load(void)
+{
+    const char *data = getenv("TANDEM_DATA");
+    char path[1024];
+    struct err err = {.code = STATUS_OK};
+    (void)snprintf(path, sizeof path, "%s/ur5_ntnu/moves.csv",
+                   data && *data ? data : TANDEM_SOURCE_DIR "/../shared/data");
+    if (!moves_file_read(&file, path, &err)) {
+        (void)printf("SKIPPED: no %s; set TANDEM_DATA to the recordings\n", path);
+        return false;
+    }
+    if (err.code != STATUS_OK) {
+        (void)fprintf(stderr, "%s:%u: %s\n", path, err.line, err.text);
+        exit(EXIT_FAILURE);
+    }
+    return true;
+}
+
+static struct travel_fit fit_all(enum travel_method method)
+{
+    struct travel_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        travel_time_fit_motion(file.moves, file.count, TRAVEL_TURNS, method, &fit), STATUS_OK);
+    (void)printf("%-5s (%s): %.4f | %.3f rad/s (%.4f), %.4f | %.3f s (%.4f); sd %.4f s, %zu "
+                 "outliers, %s\n",
+                 travel_method_name(method), travel_method_name(fit.method),
+                 fit.angular_speed_radps, reference_radps, fit.angular_speed_se,
+                 fit.beta[TRAVEL_T0], reference_s, fit.se[TRAVEL_T0], fit.residual_s_sd,
+                 fit.outliers, travel_verdict_name(fit.verdict));
+    return fit;
+}
+
+static bool says(const struct travel_fit *fit, const char *text)
+{
+    for (size_t k = 0; k < fit->reason_count; k++) {
+        if (strstr(fit->reasons[k], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_robust(void)
+{
+    CHECK_INT("file", file.count, MOVES);
+    (void)printf("\nreached | reference (error), all moves in\n");
+    for (enum travel_method method = TRAVEL_TUKEY; method <= TRAVEL_AUTO; method++) {
+        const struct travel_fit fit = fit_all(method);
+        CHECK_INT("robust", fit.method, TRAVEL_TUKEY);
+        CHECK_NEAR("robust", fit.angular_speed_radps, reference_radps, 2e-3, 0.0);
+        CHECK_NEAR("robust", fit.beta[TRAVEL_T0], reference_s, 0.0, 2e-3);
+        CHECK("robust",
+              fit.angular_speed_lo < reference_radps && reference_radps < fit.angular_speed_hi);
+        CHECK("robust", fit.lo[TRAVEL_T0] < reference_s && reference_s < fit.hi[TRAVEL_T0]);
+        CHECK_INT("robust", fit.outliers, COMPOSITES);
+        CHECK_INT("robust", fit.verdict, TRAVEL_MARGINAL);
+        CHECK("robust", says(&fit, "25 % of the laps are outliers"));
+    }
+}
+
+/* Plain least squares follows the composites, and says that it does. */
+static void test_plain(void)
+{
+    const struct travel_fit fit = fit_all(TRAVEL_OLS);
+    CHECK_NEAR("plain", fit.angular_speed_radps, 0.74, 0.0, 5e-3);
+    CHECK_NEAR("plain", fit.beta[TRAVEL_T0], 0.26, 0.0, 5e-3);
+    CHECK_INT("plain", fit.verdict, TRAVEL_MARGINAL);
+    CHECK("plain", says(&fit, "6 of 24 moves stray"));
+    CHECK_TEXT("plain", fit.advice[0], "use method tukey or auto");
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    if (!load()) {
+        return EXIT_SUCCESS;
+    }
+    CU_pSuite suite = CU_add_suite("ur5", NULL, NULL);
+    CU_add_test(suite, "robust", test_robust);
+    CU_add_test(suite, "plain", test_plain);
+    return check_run();
+}
