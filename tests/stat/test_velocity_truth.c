@@ -1,7 +1,7 @@
 /* Robots that follow velocity commands, on known truth: bias, error bars and delay over many
  * draws of commands and noise, by the path the command line takes. Prints the tables of
  * docs/model/velocity_dynamics.md and first_order.md. TANDEM_RUNS sets the number of draws
- * (default 20; 200 are those of the pages). */
+ * (default 12; 200 are those of the pages). */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -11,7 +11,7 @@
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
 
-enum { RUNS_DEFAULT = 20, SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
+enum { RUNS_DEFAULT = 12, SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 
 static const double DT_S = 0.05;
 
