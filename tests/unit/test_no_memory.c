@@ -71,7 +71,7 @@ static enum status compare(const struct work *work, union outcome *out)
 static enum status lean(const struct work *work, union outcome *out)
 {
     const struct dynamics_options options = options_of(work);
-    return dynamics_sensitivity_run(&usv3_model, &set, work->method, &options,
+    return dynamics_sensitivity_run(&usv3_model, &set, work->method, &options, 0.12,
                                     &out->sensitivity);
 }
 
