@@ -10,6 +10,7 @@
 #include "logger/json_write.h"
 #include "service/lab_clock.h"
 #include "service/log.h"
+#include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
 
 enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 16384 };
@@ -28,6 +29,11 @@ struct keeper {
     struct keeper_counts counts;
     struct pair *calibration[KEEPER_CALIBRATIONS_MAX]; /* [calibration_count], owned */
     size_t calibration_count;
+    struct {
+        uint32_t pair;
+        struct pair_dynamics *head; /* owned; without samples */
+    } dynamics[KEEPER_CALIBRATIONS_MAX];
+    size_t dynamics_count;
     bool checkpoint_waits; /* the fields below belong to the thread while it is set */
     struct journal_checkpoint checkpoint;
     uint64_t checkpoint_pushed; /* rows that the store must have before */
@@ -278,6 +284,89 @@ void keeper_offer_calibration(struct keeper *k, const struct pair *pair)
     free(copy);
 }
 
+/* ---- dynamics ---- */
+
+static void publish_dynamics(struct keeper *k, uint32_t pair, const struct pair_dynamics *head)
+{
+    const struct pair_params *p = &k->params.pairs[pair];
+    char *text = malloc(PAIR_DYNAMICS_REPORT_MAX);
+    bool done = false;
+    if (text) {
+        struct json_writer w;
+        json_write_start(&w, text, PAIR_DYNAMICS_REPORT_MAX, NULL, NULL);
+        json_write_object(&w, NULL);
+        json_write_text(&w, "pair", p->id);
+        pair_dynamics_report(&w, "dynamics", head, p);
+        json_write_close(&w);
+        done = json_write_end(&w) &&
+               gateway_publish(k->params.gateway, p->id, "calibration/dynamics", text, w.used,
+                               1, true) == STATUS_OK;
+    }
+    free(text);
+    (void)pthread_mutex_lock(&k->lock);
+    k->counts.calibrations += done ? 1 : 0;
+    k->counts.calibrations_dropped += done ? 0 : 1;
+    (void)pthread_mutex_unlock(&k->lock);
+}
+
+static void publish_all_dynamics(struct keeper *k)
+{
+    for (;;) {
+        uint32_t pair = 0;
+        struct pair_dynamics *head = NULL;
+        (void)pthread_mutex_lock(&k->lock);
+        if (k->dynamics_count > 0) {
+            k->dynamics_count--;
+            pair = k->dynamics[k->dynamics_count].pair;
+            head = k->dynamics[k->dynamics_count].head;
+        }
+        (void)pthread_mutex_unlock(&k->lock);
+        if (!head) {
+            return;
+        }
+        publish_dynamics(k, pair, head);
+        free(head);
+    }
+}
+
+/* Lock held. Takes head over, or returns the one that is not needed. */
+static struct pair_dynamics *queue_dynamics(struct keeper *k, uint32_t pair,
+                                            struct pair_dynamics *head)
+{
+    for (size_t i = 0; i < k->dynamics_count; i++) {
+        if (k->dynamics[i].pair == pair) {
+            struct pair_dynamics *older = k->dynamics[i].head;
+            k->dynamics[i].head = head;
+            return older;
+        }
+    }
+    if (k->dynamics_count == KEEPER_CALIBRATIONS_MAX) {
+        k->counts.calibrations_dropped++;
+        return head;
+    }
+    k->dynamics[k->dynamics_count].pair = pair;
+    k->dynamics[k->dynamics_count++].head = head;
+    return NULL;
+}
+
+void keeper_offer_dynamics(struct keeper *k, uint32_t pair,
+                           const struct pair_dynamics *dynamics)
+{
+    struct pair_dynamics *head = malloc(sizeof *head);
+    if (head) {
+        *head = *dynamics;
+    }
+    (void)pthread_mutex_lock(&k->lock);
+    if (head) {
+        head = queue_dynamics(k, pair, head);
+        (void)pthread_cond_signal(&k->changed);
+    } else {
+        k->counts.calibrations_dropped++;
+    }
+    (void)pthread_mutex_unlock(&k->lock);
+    free(head);
+}
+
 /* ---- the thread ---- */
 
 /* What the loop has to know, read at once. */
@@ -294,7 +383,7 @@ static struct orders wait_for_orders(struct keeper *k)
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     (void)pthread_mutex_lock(&k->lock);
-    if (!k->stop && k->calibration_count == 0) {
+    if (!k->stop && k->calibration_count == 0 && k->dynamics_count == 0) {
         (void)pthread_cond_timedwait(&k->changed, &k->lock, &until);
     }
     const struct orders orders = {k->stop, k->checkpoint_waits, k->stop_us};
@@ -316,6 +405,7 @@ static void *run(void *context)
     for (;;) {
         const struct orders orders = wait_for_orders(k);
         publish_calibrations(k);
+        publish_all_dynamics(k);
         /* Its failure shows in journal_stats(). */
         const enum status synced =
             journal_sync(k->params.journal, inbox_now_us(k->params.inbox));
@@ -381,6 +471,9 @@ void keeper_destroy(struct keeper *k)
     }
     for (size_t i = 0; i < k->calibration_count; i++) {
         free(k->calibration[i]);
+    }
+    for (size_t i = 0; i < k->dynamics_count; i++) {
+        free(k->dynamics[i].head);
     }
     (void)pthread_cond_destroy(&k->changed);
     (void)pthread_mutex_destroy(&k->lock);

@@ -67,6 +67,10 @@ bool keeper_offer_checkpoint(struct keeper *keeper, const struct lab *lab,
 /* Lab thread: fit and publish this pair's calibration as it is now. */
 void keeper_offer_calibration(struct keeper *keeper, const struct pair *pair);
 
+/* Lab thread: publish this pair's dynamics as they are now. */
+void keeper_offer_dynamics(struct keeper *keeper, uint32_t pair,
+                           const struct pair_dynamics *dynamics);
+
 /* Any thread. */
 void keeper_read_health(struct keeper *keeper, struct view_health *out);
 void keeper_read_counts(struct keeper *keeper, struct keeper_counts *out);

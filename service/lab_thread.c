@@ -47,6 +47,20 @@ static int64_t min_us(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* The end of a fit: with what the worker found, where it ran here. */
+static void step_fit(struct lab_thread *t, const struct event *event)
+{
+    const long pair = lab_find(t->params.lab, event->pair);
+    struct event with = *event;
+    struct dynamics_result *result = NULL;
+    if (pair >= 0) {
+        result = fits_take(t->params.fits, (uint32_t)pair, event->side, event->fit.job);
+        with.fit.result = result;
+    }
+    lab_step(t->params.lab, &with, &t->effects);
+    fits_drop(result);
+}
+
 static void step_event(void *context, const struct event *event)
 {
     struct lab_thread *t = context;
@@ -56,7 +70,11 @@ static void step_event(void *context, const struct event *event)
         log_write(LOG_MALFORMED, event->pair, "%s: %s", event->malformed.what,
                   event->malformed.detail);
     }
-    lab_step(t->params.lab, event, &t->effects);
+    if (event->kind == EVENT_FIT) {
+        step_fit(t, event);
+    } else {
+        lab_step(t->params.lab, event, &t->effects);
+    }
 }
 
 static void go_live(struct lab_thread *t)

@@ -43,6 +43,7 @@ struct lab_thread_params {
     struct outbox *outbox;
     struct views *views;
     struct keeper *keeper;
+    struct fits *fits;
     int wake_fd;           /* the inbox's */
     int64_t checkpoint_us; /* between two checkpoints; > 0 */
 };

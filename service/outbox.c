@@ -327,7 +327,15 @@ static void emit(void *context, const struct effect *effect)
         }
         break;
     case EFFECT_FIT:
+        if (o->live) {
+            fits_begin(o->params.fits, effect->pair, effect->side);
+        }
+        break;
     case EFFECT_DYNAMICS:
+        if (o->live) {
+            keeper_offer_dynamics(o->params.keeper, effect->pair,
+                                  lab_dynamics(o->params.lab, effect->pair));
+        }
         break;
     case EFFECT_LOG:
         emit_event(o, effect);
@@ -351,8 +359,13 @@ void outbox_go_live(struct outbox *o)
         }
     }
     for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
+        const struct pair_dynamics *d = lab_dynamics(o->params.lab, i);
         send_active(o, (uint32_t)i);
+        if (d) {
+            keeper_offer_dynamics(o->params.keeper, (uint32_t)i, d);
+        }
     }
+    fits_go_live(o->params.fits);
     store_reader_close(o->reader);
     o->reader = NULL;
 }

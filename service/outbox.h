@@ -16,6 +16,7 @@
 
 #include "logger/store.h"
 #include "logger/store_queue.h"
+#include "service/fits.h"
 #include "service/keeper.h"
 #include "twin/lab.h"
 
@@ -28,6 +29,7 @@ struct outbox_params {
     struct store_queue *queue;
     const char *store_path; /* to look up what is known already */
     struct keeper *keeper;  /* makes and publishes calibrations */
+    struct fits *fits;      /* carries out batch fits */
     outbox_publish *publish;
     void *publish_context;
     int64_t (*now_us)(void *context); /* lab time */

@@ -8,6 +8,7 @@
 
 #include "logger/record_columns.h"
 #include "service/rows.h"
+#include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
 #include "twin/travel_report.h"
 #include "web/csv.h"
@@ -149,6 +150,9 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     pair_report_travel_time(w, "travel_time", pair, p);
     pair_report_tracked(w, "tracked", pair);
     pair_report_clock(w, "clock", pair, p);
+    if (lab_dynamics(run->replay->lab, i)) {
+        pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
+    }
     json_write_close(w);
     return status;
 }

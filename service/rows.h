@@ -16,10 +16,13 @@ struct record_row {
 /* pair: the pair's id, borrowed like the record itself. */
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair);
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair);
-/* A change of parameter sets carries a whole fit: its own, larger buffer. */
+/* A change of parameter sets carries a whole fit, of dynamics with all its correlations: its
+ * own, larger buffer. */
+enum { CHANGE_JSON_MAX = 48 * 1024 };
+
 struct change_row {
     struct store_row row;
-    char json[TRAVEL_REPORT_MAX + 4096];
+    char json[CHANGE_JSON_MAX];
 };
 
 void row_of_change(struct change_row *out, const struct parameter_change *change,

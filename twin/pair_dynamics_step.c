@@ -112,10 +112,10 @@ static void consider_fit(const struct pair_run *run, enum side which)
 static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
 {
     const struct pair_dynamics_params *p = &run->p->dynamics;
-    if (p->refit_us > 0) {
-        side->next_fit_us = side->began_us + p->refit_us;
-    } else if (!side->filter.running) {
+    if (!side->filter.running) {
         side->next_fit_us = side->began_us + p->window_us / 2;
+    } else if (p->refit_us > 0) {
+        side->next_fit_us = side->began_us + p->refit_us;
     }
     if (side->next_fit_us <= run->t_us) {
         side->next_fit_us = run->t_us;
