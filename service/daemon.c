@@ -309,6 +309,7 @@ static enum status start_lab(struct daemon *d, struct err *err)
         .queue = d->queue,
         .store_path = d->file->store.file,
         .keeper = d->keeper,
+        .fits = d->fits,
         .publish = publish_effect,
         .publish_context = d->gateway,
         .now_us = source_now,
@@ -324,6 +325,7 @@ static enum status start_lab(struct daemon *d, struct err *err)
             .outbox = d->outbox,
             .views = d->views,
             .keeper = d->keeper,
+            .fits = d->fits,
             .wake_fd = d->wake_fd,
             .checkpoint_us = d->file->checkpoint.interval_us,
         };
@@ -373,6 +375,10 @@ static enum status start_worker(struct daemon *d, struct err *err)
     enum status status = worker_start(&p, &d->worker);
     if (status == STATUS_OK) {
         status = identify_jobs_create(d->worker, d->file->http.uploads_max, &d->identify_jobs);
+    }
+    if (status == STATUS_OK) {
+        const struct fits_params fits = {d->lab, d->worker, d->inbox, d->file->broker.prefix};
+        status = fits_create(&fits, &d->fits);
     }
     return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");
 }
@@ -453,6 +459,9 @@ static bool finish(struct daemon *d)
 {
     atomic_store(&d->running, false);
     web_stop(d->web);
+    if (d->fits) {
+        fits_stop(d->fits);
+    }
     worker_stop(d->worker);
     bool complete = stop_threads(d);
     lab_thread_destroy(d->thread);
@@ -463,6 +472,7 @@ static bool finish(struct daemon *d)
     robot_states_destroy(d->states);
     identify_jobs_destroy(d->identify_jobs);
     worker_destroy(d->worker);
+    fits_destroy(d->fits);
     inbox_destroy(d->inbox);
     if (d->wake_fd >= 0) {
         (void)close(d->wake_fd);

@@ -203,6 +203,20 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     }
 }
 
+static void write_fits(struct daemon *d, struct metrics *m)
+{
+    struct fits_counts c;
+    fits_read_counts(d->fits, &c);
+    const struct counter_row rows[] = {
+        {"tandem_fits_begun_total", "Batch fits of dynamics that went to the worker.", c.begun},
+        {"tandem_fits_refused_total", "Batch fits that could not go there.", c.refused},
+        {"tandem_fits_found_total", "Results that the lab took.", c.found},
+        {"tandem_fits_forgotten_total", "Results that nobody waited for any more.",
+         c.forgotten},
+    };
+    write_counters(m, rows, COUNT(rows));
+}
+
 static void write_worker(struct daemon *d, struct metrics *m)
 {
     struct worker_counts c;
@@ -264,5 +278,6 @@ void daemon_write_metrics(struct daemon *d, struct metrics *metrics)
     write_broker(d, metrics);
     write_keeper(d, metrics);
     write_worker(d, metrics);
+    write_fits(d, metrics);
     write_process(metrics);
 }

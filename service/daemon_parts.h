@@ -7,6 +7,7 @@
 #include "logger/journal.h"
 #include "logger/store_queue.h"
 #include "service/daemon.h"
+#include "service/fits.h"
 #include "service/gateway.h"
 #include "service/identify_jobs.h"
 #include "service/inbox.h"
@@ -33,6 +34,7 @@ struct daemon {
     struct views *views;
     struct robot_states *states;
     struct worker *worker;
+    struct fits *fits;
     struct identify_jobs *identify_jobs;
     struct web *web;
     struct gateway *gateway;

@@ -32,16 +32,16 @@ size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAG
         topics[count].qos = 0;
         (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/probe", prefix, pair,
                        side_name(s));
+        if (o->kind->effort) {
+            topics[count].qos = 0;
+            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/control", prefix,
+                           pair, side_name(s));
+        }
     }
     if (o->sides[SIDE_VIRTUAL]) {
         topics[count].qos = 1;
         (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/virtual/parameters", prefix,
                        pair);
-        if (o->kind->effort) {
-            topics[count].qos = 0;
-            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/virtual/control", prefix,
-                           pair);
-        }
     }
     for (size_t i = 0; i < count; i++) {
         topics[i].filter = filters[i];

@@ -196,10 +196,9 @@ static const char *const description =
     "state\n"
     "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say "
     "online\n"
-    "  and offline, publish telemetry and their state machines, and, on the virtual "
-    "side,\n"
-    "  obey PAIR/virtual/parameters and, where the kind takes efforts, "
-    "PAIR/virtual/control.\n"
+    "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control "
+    "where\n"
+    "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters.\n"
     "  With --count one connection serves all robots; its last will is the first "
     "robot's.\n";
 

@@ -98,6 +98,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
         side->followed = follows(p, s);
         side->taken_us = LAB_TIME_NONE;
         side->kept_us = LAB_TIME_NONE;
+        side->pushed_us = LAB_TIME_NONE;
         side->next_fit_us = LAB_TIME_MAX;
         side->give_up_us = LAB_TIME_MAX;
         side->fitted_us = LAB_TIME_NONE;
@@ -120,6 +121,7 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->thinning = false;
     side->out_of_order_in_a_row = 0;
     side->effort_count = 0;
+    side->pushed_us = LAB_TIME_NONE;
 }
 
 static void put(struct dynamics_side *side, const struct window *w,

@@ -79,7 +79,8 @@ struct dynamics_side {
     double held[MODEL_AXES_MAX];       /* effort since the last sample */
     double effort_sum[MODEL_AXES_MAX]; /* times microseconds, since the last one kept */
     bool thinning;                     /* samples were passed over since */
-    uint32_t effort_count;             /* ever; ring of efforts, for robots that answer late */
+    int64_t pushed_us;     /* the robot's clock when its effort last changed; LAB_TIME_NONE */
+    uint32_t effort_count; /* ever; ring of efforts, for robots that answer late */
     int64_t effort_us[DYNAMICS_EFFORTS_MAX];
     double effort[DYNAMICS_EFFORTS_MAX][MODEL_AXES_MAX];
     /* The fit under way. */

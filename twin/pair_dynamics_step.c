@@ -10,7 +10,8 @@ enum { OUT_OF_ORDER_MAX = 50 };
 static const int64_t PUBLISH_US = 10000000;
 /* Nothing is known better than to this share. */
 static const double SE_RATIO_MIN = 0.005;
-/* A batch fit that is so many standard errors away means that the filter lost its way. */
+/* A batch fit that is so many standard errors away, and half of what counts as drift, means
+ * that the filter lost its way. */
 static const double FILTER_Z_MAX = 6.0;
 /* Noise where none can be told, as a share of the velocity's spread; disturbances to begin
  * with, as a share of the noise. */
@@ -99,6 +100,10 @@ static void consider_fit(const struct pair_run *run, enum side which)
         return;
     }
     const int64_t span_us = pair_dynamics_span_us(run->dynamics, p, which);
+    /* Nobody learns from a robot that is left alone. */
+    if (side->pushed_us == LAB_TIME_NONE || side->kept_us - side->pushed_us > span_us) {
+        return;
+    }
     const bool wide = span_us >= p->window_us / 2 || side->count == p->window;
     if (side->counts.started == 0 && wide) {
         start_fit(run, which, FIT_BY_START, "auto");
@@ -112,10 +117,12 @@ static void consider_fit(const struct pair_run *run, enum side which)
 static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
 {
     const struct pair_dynamics_params *p = &run->p->dynamics;
-    if (!side->filter.running) {
-        side->next_fit_us = side->began_us + p->window_us / 2;
-    } else if (p->refit_us > 0) {
+    const int64_t again_us = p->window_us / 2;
+    if (p->refit_us > 0) {
         side->next_fit_us = side->began_us + p->refit_us;
+    }
+    if (!side->filter.running && side->next_fit_us > side->began_us + again_us) {
+        side->next_fit_us = side->began_us + again_us;
     }
     if (side->next_fit_us <= run->t_us) {
         side->next_fit_us = run->t_us;
@@ -141,11 +148,15 @@ bool pair_dynamics_begin(const struct pair_run *run, enum side which, const doub
     return online_filter_start(&side->filter, model, &start);
 }
 
-static bool filter_is_far(const struct dynamics_side *side, const double *se)
+/* By more than chance, and by as much as matters. */
+static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
+                          const double *se)
 {
     for (size_t j = 0; j < side->filter.p; j++) {
+        const double theta = side->result.fit.theta[j];
+        const double away = fabs(side->filter.theta[j] - theta);
         const double sd = hypot(se[j], online_filter_se(&side->filter, j));
-        if (!(fabs(side->filter.theta[j] - side->result.fit.theta[j]) <= FILTER_Z_MAX * sd)) {
+        if (!(away <= FILTER_Z_MAX * sd || away <= 0.5 * drift_ratio * fabs(theta))) {
             return true;
         }
     }
@@ -161,7 +172,7 @@ static void use_fit(const struct pair_run *run, enum side which)
     for (size_t j = 0; j < side->filter.p; j++) {
         se[j] = sqrt(fit->covariance[j][j]);
     }
-    if (!side->filter.running || filter_is_far(side, se)) {
+    if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio, se)) {
         (void)pair_dynamics_begin(run, which, fit->theta, se);
     } else if (which == SIDE_VIRTUAL ||
                !parameters_find(&run->dynamics->sets.book, PARAMETERS_ACTIVE)) {
@@ -305,15 +316,24 @@ static bool is_stale(const struct pair_run *run)
     return transport_us != LAB_TIME_NONE && transport_us > run->p->dynamics.stale_us;
 }
 
+/* The effort of a sample that is younger than the one before. */
 static void note_effort(struct dynamics_side *side, const struct online_sample *s)
 {
+    const uint32_t before = (side->effort_count - 1) % DYNAMICS_EFFORTS_MAX;
+    if (side->effort_count > 0 && s->t_us <= side->effort_us[before]) {
+        return;
+    }
+    if (side->effort_count > 0 &&
+        memcmp(side->effort[before], s->tau, sizeof side->effort[before]) != 0) {
+        side->pushed_us = s->t_us;
+    }
     const uint32_t at = side->effort_count++ % DYNAMICS_EFFORTS_MAX;
     side->effort_us[at] = s->t_us;
     memcpy(side->effort[at], s->tau, sizeof side->effort[at]);
 }
 
-/* A robot that answers late is moved by what acted before: the mean effort from from_us to
- * to_us, as far as it is remembered. */
+/* A robot that answers late is moved by what acted before, one that tells its effort late by
+ * what it tells next: the mean effort from from_us to to_us, as far as it is known. */
 static void hold_late_effort(struct dynamics_side *side, size_t n, int64_t from_us,
                              int64_t to_us)
 {
@@ -351,7 +371,10 @@ static enum online_gate filter_sample(const struct pair_run *run, const struct o
     const double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
     bool drifted = false;
     struct online_drift drift;
-    if (delay_s > 0.0 && side->filter.placed) {
+    if (s->tau_count == model->axis_count) {
+        note_effort(side, s);
+    }
+    if (fabs(delay_s) > 0.0 && side->filter.placed) {
         const int64_t delay_us = lab_us(delay_s);
         hold_late_effort(side, model->axis_count, side->filter.t_us - delay_us,
                          s->t_us - delay_us);
@@ -397,7 +420,6 @@ static enum online_gate take_sample(const struct pair_run *run, bool old, bool r
     gate = filter_sample(run, &s);
     if (is_good(side, &s, gate, n)) {
         pair_dynamics_keep(run->dynamics, &run->p->dynamics, which, &s);
-        note_effort(side, &s);
     }
     return gate;
 }
