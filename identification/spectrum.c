@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <gsl/gsl_linalg.h>
 
@@ -34,22 +35,37 @@ static void find_inverse(const double *u, const double *left, const double *righ
     }
 }
 
+/* By rotations, which are exact to the last digit of small values; where they go round in a
+ * circle, as they do once in some hundred matrices, by bidiagonals. */
+static int decompose(const double *m, size_t p, double *u, struct spectrum *out)
+{
+    double room[P];
+    gsl_matrix_view a = gsl_matrix_view_array(u, p, p);
+    gsl_matrix_view v = gsl_matrix_view_array(out->v, p, p);
+    gsl_vector_view s = gsl_vector_view_array(out->s, p);
+    gsl_vector_view work = gsl_vector_view_array(room, p);
+    memcpy(u, m, p * p * sizeof *u);
+    if (gsl_linalg_SV_decomp_jacobi(&a.matrix, &v.matrix, &s.vector) == 0) {
+        return 0;
+    }
+    memcpy(u, m, p * p * sizeof *u);
+    return gsl_linalg_SV_decomp(&a.matrix, &v.matrix, &s.vector, &work.vector);
+}
+
 enum status spectrum_find(const double *m, size_t p, const double *left, const double *right,
                           struct spectrum *out)
 {
+    double scaled[P * P];
     double u[P * P];
     for (size_t i = 0; i < p; i++) {
         for (size_t j = 0; j < p; j++) {
-            u[i * p + j] = m[i * p + j] * shrink(left, right, i, j);
-            if (!isfinite(u[i * p + j])) {
+            scaled[i * p + j] = m[i * p + j] * shrink(left, right, i, j);
+            if (!isfinite(scaled[i * p + j])) {
                 return STATUS_E_MATH;
             }
         }
     }
-    gsl_matrix_view a = gsl_matrix_view_array(u, p, p);
-    gsl_matrix_view v = gsl_matrix_view_array(out->v, p, p);
-    gsl_vector_view s = gsl_vector_view_array(out->s, p);
-    if (gsl_linalg_SV_decomp_jacobi(&a.matrix, &v.matrix, &s.vector) != 0) {
+    if (decompose(scaled, p, u, out) != 0) {
         return STATUS_E_MATH;
     }
     out->p = p;
