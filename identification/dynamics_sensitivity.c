@@ -153,7 +153,8 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
     size_t worst_i = 0;
     size_t worst_k = 0;
     size_t moved = 0;
-    if (!sensitivity->known) {
+    /* What simulates has no window: the table tells how good a start it had. */
+    if (!sensitivity->known || fit->method != sensitivity->method) {
         return;
     }
     for (size_t i = 0; i < fit->p; i++) {

@@ -45,7 +45,8 @@ MUST_USE enum status dynamics_sensitivity_run(const struct model *model,
                                               const struct dynamics_options *options,
                                               double delay_s, struct dynamics_sensitivity *out);
 
-/* Add to the verdict of the fit what it says of parameters that are identifiable. */
+/* Add to the verdict of a fit by the same method what it says of parameters that are
+ * identifiable; methods that simulate have no window. */
 void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *model,
                                 const struct dynamics_sensitivity *sensitivity);
 

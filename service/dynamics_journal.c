@@ -41,7 +41,6 @@ struct reading {
     bool begun;               /* there was a row */
     bool fresh;               /* the next row is the first of a boot */
     bool new_part;            /* and begins a part */
-    uint32_t seen;            /* fields that had a value, by bits */
     int64_t first_us;         /* of the first row: times count from there */
     int64_t last_seq;         /* -1: none */
     size_t tau_count;         /* of the last virtual/control; 0: none yet */
@@ -126,7 +125,7 @@ static void take_sample(struct reading *r, const struct event *e)
     row[0] = t_us == LAB_TIME_NONE ? (double)NAN : (double)(t_us - r->first_us) * 1e-6;
     for (size_t i = 0; i < r->wanted->field_count; i++) {
         row[1 + i] = value_of(r, m, &r->wanted->fields[i]);
-        r->seen |= isnan(row[1 + i]) ? 0U : 1U << i;
+        r->card.seen |= isnan(row[1 + i]) ? 0U : 1U << i;
     }
     r->card.samples++;
     r->card.stamped[r->stamp]++;
@@ -254,22 +253,6 @@ static struct reading *begin(const struct dynamics_journal *wanted, struct err *
     return r;
 }
 
-/* A value that no sample has. */
-static enum status miss_field(const struct reading *r)
-{
-    static const char *const vectors[] = {
-        [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
-    for (size_t i = 0; i < r->wanted->field_count; i++) {
-        const struct journal_field *field = &r->wanted->fields[i];
-        if (!(r->seen >> i & 1U)) {
-            return err_set(r->err, STATUS_E_EMPTY, "journal", 0, 0,
-                           "no sample of %s's %s side has %s[%zu]", r->card.pair,
-                           side_name(r->wanted->side), vectors[field->vector], field->index);
-        }
-    }
-    return STATUS_OK;
-}
-
 static enum status end(struct reading *r, enum status st, struct dynamics_journal_card *card)
 {
     st = r->outcome != STATUS_OK ? r->outcome : st;
@@ -280,9 +263,6 @@ static enum status end(struct reading *r, enum status st, struct dynamics_journa
                      r->card.pair, r->card.pair[0] ? "'s " : "the ", side_name(r->wanted->side),
                      (unsigned long long)r->card.lines, (unsigned long long)r->card.unreadable,
                      (unsigned long long)r->card.malformed);
-    }
-    if (st == STATUS_OK) {
-        st = miss_field(r);
     }
     *card = r->card;
     free(r);

@@ -32,6 +32,7 @@ struct dynamics_journal_card {
     uint64_t repeated;      /* "seq" not above the one before */
     uint64_t controlled;    /* rows whose efforts are those of virtual/control */
     uint64_t stamped[JOURNAL_STAMP_COUNT]; /* rows by their clock */
+    uint32_t seen;                         /* bit i: some row has a value for field i */
 };
 
 /* A value of a sample. */
@@ -67,7 +68,7 @@ struct journal_mark {
  *
  * Efforts are those of the telemetry; of the virtual side, where it has none, those of the last
  * message on virtual/control before it. STATUS_E_IO, STATUS_E_PARSE (a file cannot be read),
- * STATUS_E_EMPTY (no telemetry of the robot, or none with one of the fields), STATUS_E_ARG
+ * STATUS_E_EMPTY (no telemetry of the robot), STATUS_E_ARG
  * (several pairs and none chosen), STATUS_E_NOMEM, or what take returned, with err filled. */
 MUST_USE enum status dynamics_journal_read(const struct dynamics_journal *wanted,
                                            const char *const *paths, size_t count,

@@ -216,9 +216,7 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
         in->raw.part_start[in->raw.part_count++] = in->count;
     }
     for (size_t c = 0; c < in->channels; c++) {
-        if (!in->absent[c]) {
-            in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
-        }
+        in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
     }
     in->count++;
     return STATUS_OK;
@@ -276,6 +274,35 @@ static enum status read_marked_journals(struct rows_in *in,
     return st;
 }
 
+/* Leave out what the model can do without: a velocity where there is a pose, a pose otherwise.
+ * What no sample has and the model needs is an error. */
+static enum status leave_out(struct rows_in *in, const struct dynamics_journal_card *card,
+                             const char *side, const struct journal_field *fields,
+                             struct err *err)
+{
+    static const char *const vectors[] = {
+        [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
+    const size_t axes = in->kind->model->axis_count;
+    for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
+        const size_t velocity = 1 + a;
+        const size_t pose = 1 + 2 * axes + a;
+        const bool moves = card->seen >> (velocity - 1) & 1U;
+        in->absent[velocity] = !moves && (card->seen >> (pose - 1) & 1U);
+        in->absent[pose] = moves && !in->kind->model->needs_pose;
+    }
+    for (size_t c = 1; c < in->channels; c++) {
+        if (in->absent[c]) {
+            free(in->values[c]);
+            in->values[c] = NULL;
+        } else if (!(card->seen >> (c - 1) & 1U)) {
+            return err_set(err, STATUS_E_EMPTY, "journal", 0, 0,
+                           "no sample of %s's %s side has %s[%zu]", card->pair, side,
+                           vectors[fields[c - 1].vector], fields[c - 1].index);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status read_journals(struct rows_in *in, const struct dynamics_source *source,
                                  struct err *err)
 {
@@ -288,16 +315,15 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
         .take = take_sample,
         .go_on = in->request->go_on ? go_on : NULL,
         .context = in};
-    for (size_t a = 0; in->kind->pose_roles && a < in->kind->model->axis_count; a++) {
-        in->absent[1 + 2 * in->kind->model->axis_count + a] = !in->kind->model->needs_pose;
-    }
     for (size_t c = 1; c < in->channels; c++) {
         const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
         if (st != STATUS_OK) {
             return st;
         }
     }
-    return read_marked_journals(in, source, &wanted, err);
+    const enum status st = read_marked_journals(in, source, &wanted, err);
+    return st == STATUS_OK ? leave_out(in, source->journal, in->request->side, fields, err)
+                           : st;
 }
 
 /* What an input is: a journal's lines are objects. */

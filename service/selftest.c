@@ -24,7 +24,7 @@ static const int64_t START_US = INT64_C(1700000000000000);
 struct recording {
     const struct selftest_case *c;
     const struct identify_kind *kind;
-    double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX]; /* [samples] each */
+    double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
     struct noise noise;
 };
 
@@ -61,6 +61,7 @@ static void drive(struct recording *r)
     for (size_t k = 0; k < c->samples; k++) {
         for (size_t a = 0; a < model->axis_count; a++) {
             r->nu[a][k] = nu[a] + c->noise_sd[a] * draw_normal(&r->noise);
+            r->pose[a][k] = pose[a];
         }
         for (size_t f = 0; f < FINE; f++) {
             const double late_s = c->dt_s * ((double)k + ((double)f + 0.5) / FINE) - c->delay_s;
@@ -84,6 +85,9 @@ static void write_table(struct recording *r, FILE *to)
     (void)fputs("t", to);
     for (size_t a = 0; a < axes; a++) {
         (void)fprintf(to, ",%s,%s", r->kind->effort_roles[a], r->kind->velocity_roles[a]);
+        if (r->kind->pose_roles) {
+            (void)fprintf(to, ",%s", r->kind->pose_roles[a]);
+        }
     }
     (void)fputc('\n', to);
     for (size_t k = 0; k < r->c->samples; k++) {
@@ -93,6 +97,9 @@ static void write_table(struct recording *r, FILE *to)
         (void)fprintf(to, "%.6f", r->c->dt_s * (double)k);
         for (size_t a = 0; a < axes; a++) {
             (void)fprintf(to, ",%.9g,%.9g", r->tau[a][k], r->nu[a][k]);
+            if (r->kind->pose_roles) {
+                (void)fprintf(to, ",%.9g", r->pose[a][k]);
+            }
         }
         (void)fputc('\n', to);
     }
@@ -139,10 +146,12 @@ static void write_journal(struct recording *r, FILE *to)
                                     .seq = (int64_t)k,
                                     .boot = "selftest",
                                     .nu_count = axes,
-                                    .tau_count = axes};
+                                    .tau_count = axes,
+                                    .pose_count = axes};
         for (size_t a = 0; a < axes; a++) {
             m.nu[a] = r->nu[a][k];
             m.tau[a] = r->tau[a][k];
+            m.pose[a] = r->pose[a][k];
         }
         write_message(&m, m.source_us + llround(1e6 * noise_exponential(&r->noise, 0.005)), to);
     }
@@ -220,7 +229,7 @@ enum status selftest_run(const struct selftest_case *c, uint64_t seed,
 {
     const struct identify_kind *kind = identify_find_model(c->model)->kind;
     const size_t axes = kind->model->axis_count;
-    double *memory = calloc(2 * axes * c->samples, sizeof *memory);
+    double *memory = calloc(3 * axes * c->samples, sizeof *memory);
     struct recording r = {.c = c, .kind = kind};
     if (!memory) {
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
@@ -228,8 +237,9 @@ enum status selftest_run(const struct selftest_case *c, uint64_t seed,
     /* Neighbouring states of the generator are far apart in what they give. */
     r.noise.state = seed + UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(1000003 * result->runs);
     for (size_t a = 0; a < axes; a++) {
-        r.tau[a] = memory + 2 * a * c->samples;
+        r.tau[a] = memory + 3 * a * c->samples;
         r.nu[a] = r.tau[a] + c->samples;
+        r.pose[a] = r.nu[a] + c->samples;
     }
     const enum status st = record_and_identify(&r, result, err);
     free(memory);
