@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "identification/dynamics_estimate.h"
+#include "identification/missing_term.h"
 #include "service/current_parameters.h"
 #include "service/dynamics_plot.h"
 
@@ -179,6 +180,11 @@ static enum status check(const struct identify_request *request, struct identify
     }
     if (st == STATUS_OK) {
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
+        if (model->sticks) {
+            struct missing_term missing;
+            missing_term_find(model, &result->fit, &result->own.table.set, &missing);
+            missing_term_judge(&result->fit, model, &missing);
+        }
         dynamics_check_judge(&result->fit, model, &result->own.card, &result->kind->limits,
                              &result->own.check,
                              result->held_out.count > 0 ? &result->held_out.check : NULL);

@@ -1,0 +1,117 @@
+/* A joint with something that its model does not have: it is named, and nothing else is. And
+ * the width of its friction is found. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/dynamics_linear.h"
+#include "identification/missing_term.h"
+#include "identification/model_choice.h"
+#include "twin/models/joint.h"
+
+enum { N = 4000 };
+
+static const double truth[4] = {0.4, 1.0, 0.3, 0.1};
+
+struct extra {
+    double load, drag, spring; /* friction by effort, by w |w|, effort by position */
+};
+
+static double t[N], tau[N], nu[N], pose[N];
+
+/* 40 s at 100 Hz; the effort that a given motion takes. */
+static void record(const struct model *model, const struct extra *extra, struct data_set *set)
+{
+    for (size_t k = 0; k < N; k++) {
+        t[k] = 0.01 * (double)k;
+        const double a = 0.9 * t[k];
+        const double b = 2.3 * t[k] + 0.4;
+        const double nu_dot = 1.5 * 0.9 * cos(a) + 0.8 * 2.3 * cos(b);
+        double computed = 0.0;
+        nu[k] = 1.5 * sin(a) + 0.8 * sin(b);
+        pose[k] = -1.5 / 0.9 * cos(a) - 0.8 / 2.3 * cos(b);
+        model->inverse(truth, &pose[k], &nu[k], &nu_dot, &computed);
+        const double load = 3.0 * sin(0.37 * t[k]);
+        tau[k] = computed + extra->drag * nu[k] * fabs(nu[k]) + extra->spring * pose[k] +
+                 extra->load * fabs(load) * tanh(nu[k] / 0.01);
+    }
+    *set = (struct data_set){.axes = 1, .n = N, .dt_s = 0.01, .t_s = t, .run_count = 1};
+    set->run_start[1] = N;
+    set->nu[0] = nu;
+    set->tau[0] = tau;
+    set->pose[0] = pose;
+}
+
+static void find(const struct extra *extra, struct dynamics_fit *fit,
+                 struct missing_term *missing)
+{
+    struct data_set set;
+    const struct dynamics_options options = dynamics_options_for(&joint_model);
+    record(&joint_model, extra, &set);
+    CHECK_INT("fit", dynamics_linear_fit(&joint_model, &set, DYNAMICS_WEAK, &options, fit),
+              STATUS_OK);
+    missing_term_find(&joint_model, fit, &set, missing);
+    missing_term_judge(fit, &joint_model, missing);
+}
+
+static bool advises(const struct dynamics_fit *fit, const char *words)
+{
+    for (size_t i = 0; i < fit->advice_count; i++) {
+        if (strstr(fit->advice[i], words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_found(void)
+{
+    struct dynamics_fit fit;
+    struct missing_term missing;
+    find(&(struct extra){0.0, 0.0, 0.0}, &fit, &missing);
+    CHECK("nothing", missing.effort_r2 > 0.99 && fit.advice_count == 0);
+    find(&(struct extra){0.0, 0.0, 0.8}, &fit, &missing);
+    CHECK("spring", missing.place_ratio > 0.1 && missing.effort_r2 < 0.95);
+    (void)printf("spring: effort R2 %.3f, shares %.2f %.2f %.2f\n", missing.effort_r2,
+                 missing.load_ratio, missing.drag_ratio, missing.place_ratio);
+    CHECK("spring", advises(&fit, "position"));
+    find(&(struct extra){0.0, 1.0, 0.0}, &fit, &missing);
+    CHECK("drag is mostly viscous", missing.effort_r2 > 0.8);
+    fit.theta[JOINT_INERTIA] = (double)NAN;
+    struct data_set set;
+    record(&joint_model, &(struct extra){0.0, 0.0, 0.0}, &set);
+    missing_term_find(&joint_model, &fit, &set, &missing);
+    CHECK("unknown", isnan(missing.effort_r2));
+}
+
+static void test_width(void)
+{
+    const struct dynamics_options options = dynamics_options_for(&joint_model);
+    for (size_t i = 0; i < JOINT_VARIANTS; i++) {
+        struct data_set set;
+        size_t chosen = 0;
+        record(joint_variants[i].model, &(struct extra){0.0, 0.0, 0.0}, &set);
+        CHECK_INT("width",
+                  model_choose(joint_variants, JOINT_VARIANTS, &set, &options, &chosen),
+                  STATUS_OK);
+        (void)printf("width %g: chosen %g\n", joint_variants[i].velocity,
+                     joint_variants[chosen].velocity);
+        /* Narrow ones look alike at these speeds. */
+        CHECK("width", i < 3 ? chosen <= 3 : chosen == i);
+        set.noise_sd[0] = 0.02;
+        CHECK_INT("noise",
+                  model_choose(joint_variants, JOINT_VARIANTS, &set, &options, &chosen),
+                  STATUS_OK);
+        CHECK_INT("noise", chosen, 4);
+    }
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("missing term", NULL, NULL);
+    CU_add_test(suite, "found", test_found);
+    CU_add_test(suite, "width", test_width);
+    return check_run();
+}
