@@ -104,11 +104,13 @@ void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
                        const uint32_t *given)
 {
     for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
-        if (pair_dynamics_wanted(&pairs[i].dynamics)) {
+        const bool follows = pair_following_wanted(&pairs[i].following);
+        if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
             option_fault(r, at(&lab_options, given, "journal.record"),
-                         "journal.record: events leaves out the telemetry that %s's dynamics "
-                         "rest on; record all, or leave out its dynamics.model",
-                         pairs[i].id);
+                         "journal.record: events leaves out the telemetry that %s's %s "
+                         "rest on; record all, or leave out its %s.model",
+                         pairs[i].id, follows ? "following" : "dynamics",
+                         follows ? "following" : "dynamics");
             return;
         }
     }
@@ -154,6 +156,33 @@ static void check_dynamics(struct option_reader *r, const char *shown,
                      "gap_s (%g s); raise window, too",
                      shown, (unsigned)p->window, (double)p->gap_us * 1e-6);
     }
+}
+
+void lab_check_following(struct option_reader *r, const char *shown,
+                         struct pair_following_params *p, const uint32_t *given)
+{
+    static const char *const keys[] = {
+        "following.active",  "following.real",     "following.virtual",
+        "following.rate_hz", "following.method",   "following.vessel",
+        "following.limits",  "following.noise_sd", "following.target_m"};
+    char key[OPTION_PREFIX_MAX];
+    struct err err = {0};
+    for (size_t i = 0; i < COUNT(keys) && !pair_following_wanted(p); i++) {
+        const uint32_t node = at(&lab_pair_options, given, keys[i]);
+        if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
+            option_fault(r, node, "%s%s is given, but nobody follows; set following.model",
+                         shown, keys[i]);
+            return;
+        }
+    }
+    if (!pair_following_wanted(p) || pair_following_parse(p, &err) == STATUS_OK) {
+        return;
+    }
+    (void)snprintf(key, sizeof key, "following.%.64s", err.where);
+    const struct option_row *row = option_find(&lab_pair_options, key);
+    const uint32_t node = row ? given[row - lab_pair_options.rows] : TREE_NONE;
+    option_fault(r, node != TREE_NONE ? node : at(&lab_pair_options, given, "following.model"),
+                 "%sfollowing.%.40s: %.160s", shown, err.where, err.text);
 }
 
 void lab_check_pair(struct option_reader *r, const char *shown,

@@ -20,6 +20,9 @@ void lab_check_pair(struct option_reader *r, const char *shown,
                     const struct pair_params *params, const uint32_t *given);
 
 /* What the pairs demand of the journal. */
+/* Also reads the texts of following. */
+void lab_check_following(struct option_reader *r, const char *shown,
+                         struct pair_following_params *p, const uint32_t *given);
 void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
                        const struct pair_params *pairs, size_t pair_count,
                        const uint32_t *given);

@@ -105,6 +105,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
     option_read(r, &lab_pair_options, "", node, shown, &pair, given);
+    lab_check_following(r, shown, &pair.params.following, given);
     lab_check_pair(r, shown, &pair.params, given);
     return add_pairs(r, list, node, &pair);
 }
@@ -191,6 +192,7 @@ static void read_defaults(struct option_reader *r, uint32_t node, struct pair_pa
     if (at != TREE_NONE) {
         option_fault(r, at, "defaults.count: count belongs to one entry of pairs");
     }
+    lab_check_following(r, "defaults.", &pair.params.following, given);
     lab_check_pair(r, "defaults.", &pair.params, given);
     *defaults = pair.params;
 }

@@ -17,7 +17,7 @@
 enum {
     OPTION_TEXT_MAX = 256,
     OPTION_PREFIX_MAX = 96,
-    OPTION_ROWS_MAX = 64,
+    OPTION_ROWS_MAX = 96,
     OPTION_WHY_MAX = 192
 };
 

@@ -513,7 +513,7 @@ static bool request_pair(struct json_scan *s, struct event *e)
 static bool request_action(struct json_scan *s, struct event *e)
 {
     static const char expected[] =
-        "an \"action\" out of propose promote rollback identify was expected";
+        "an \"action\" out of propose promote rollback identify following was expected";
     char word[16];
     if (!scan_word(s, word, sizeof word, expected)) {
         return false;
@@ -570,14 +570,78 @@ static bool request_model(struct json_scan *s, struct event *e)
                      "a \"model\" of at most 31 bytes was expected");
 }
 
+static bool request_active(struct json_scan *s, struct event *e)
+{
+    bool active = false;
+    if (!json_scan_bool(s, &active)) {
+        return false;
+    }
+    e->request.following.active = active ? 1 : 0;
+    return true;
+}
+
+static bool request_rejection(struct json_scan *s, struct event *e)
+{
+    static const char *const words[] = {"none", "integral", "observer"};
+    static const char expected[] = "a \"rejection\" out of none integral observer was expected";
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    for (size_t k = 0; k < COUNT(words); k++) {
+        if (strcmp(word, words[k]) == 0) {
+            e->request.following.rejection = (int8_t)k;
+            return true;
+        }
+    }
+    return json_scan_fail(s, expected);
+}
+
+static bool positive(struct json_scan *s, double *value, bool or_zero)
+{
+    if (!json_scan_number(s, value)) {
+        return false;
+    }
+    return *value > 0.0 || (or_zero && *value >= 0.0) ||
+           json_scan_fail(s, or_zero ? "a number of 0 or more was expected"
+                                     : "a number above 0 was expected");
+}
+
+static bool request_bandwidth(struct json_scan *s, struct event *e)
+{
+    return positive(s, &e->request.following.bandwidth_radps, false);
+}
+
+static bool request_observer(struct json_scan *s, struct event *e)
+{
+    return positive(s, &e->request.following.observer_radps, false);
+}
+
+static bool request_pose(struct json_scan *s, struct event *e)
+{
+    return positive(s, &e->request.following.pose_per_s2, true);
+}
+
 static bool scan_request(struct json_scan *s, struct event *e)
 {
     static const struct member members[] = {
-        {"pair", true, request_pair},        {"action", true, request_action},
-        {"version", false, request_version}, {"by", false, request_by},
-        {"side", false, request_side},       {"model", false, request_model},
+        {"pair", true, request_pair},
+        {"action", true, request_action},
+        {"version", false, request_version},
+        {"by", false, request_by},
+        {"side", false, request_side},
+        {"model", false, request_model},
+        {"active", false, request_active},
+        {"rejection", false, request_rejection},
+        {"bandwidth_radps", false, request_bandwidth},
+        {"observer_radps", false, request_observer},
+        {"pose_per_s2", false, request_pose},
     };
-    e->request = (struct event_request){0};
+    e->request = (struct event_request){.following = {.active = -1,
+                                                      .rejection = -1,
+                                                      .bandwidth_radps = -1.0,
+                                                      .observer_radps = -1.0,
+                                                      .pose_per_s2 = -1.0}};
     return scan_members(s, e, members, COUNT(members), "\"pair\" and \"action\" were expected");
 }
 

@@ -40,7 +40,7 @@ const char *event_kind_name(enum event_kind kind)
 const char *request_action_name(enum request_action action)
 {
     static const char *const names[REQUEST_ACTION_COUNT] = {"propose", "promote", "rollback",
-                                                            "identify"};
+                                                            "identify", "following"};
     return (size_t)action < COUNT(names) ? names[action] : "unknown";
 }
 

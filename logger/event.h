@@ -118,14 +118,23 @@ enum request_action {
     REQUEST_PROPOSE,
     REQUEST_PROMOTE,
     REQUEST_ROLLBACK,
-    REQUEST_IDENTIFY, /* fit the dynamics of a side anew */
+    REQUEST_IDENTIFY,  /* fit the dynamics of a side anew */
+    REQUEST_FOLLOWING, /* start or stop following, other gains */
     REQUEST_ACTION_COUNT
+};
+
+/* Of REQUEST_FOLLOWING; what is not asked for is negative. */
+struct event_following {
+    int8_t active;    /* 0 stop, 1 start */
+    int8_t rejection; /* enum follower_rejection */
+    double bandwidth_radps, observer_radps, pose_per_s2;
 };
 
 struct event_request {
     enum request_action action;
-    uint32_t version;           /* REQUEST_PROMOTE: 0 stands for the candidate */
-    enum side side;             /* REQUEST_IDENTIFY; the real one when not told */
+    uint32_t version; /* REQUEST_PROMOTE: 0 stands for the candidate */
+    enum side side;   /* REQUEST_IDENTIFY; the real one when not told */
+    struct event_following following;
     char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": what there is */
     char by[24];                /* who, for the record */
 };
@@ -175,7 +184,7 @@ const char *side_name(enum side side);
 /* "command", "reply" … */
 const char *event_kind_name(enum event_kind kind);
 
-/* "propose", "promote", "rollback", "identify" */
+/* "propose", "promote", "rollback", "identify", "following" */
 const char *request_action_name(enum request_action action);
 
 /* "done", "failed", "cancelled" */

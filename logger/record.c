@@ -17,6 +17,7 @@ const char *alarm_type_name(enum alarm_type type)
         "timeout",        "inconsistent", "duplicate",      "late",
         "out_of_context", "malformed",    "queue_overflow", "offline",
         "reboot",         "clock_jump",   "drift",          "parameters",
+        "following",      "fidelity",
     };
     return (size_t)type < COUNT(names) ? names[type] : "?";
 }

@@ -35,6 +35,8 @@ enum alarm_type {
     ALARM_CLOCK_JUMP,     /* a robot's clock was set */
     ALARM_DRIFT,          /* travel times changed */
     ALARM_PARAMETERS,     /* the simulator refused parameters */
+    ALARM_FOLLOWING, /* the simulated robot cannot be driven after the real one, or can again */
+    ALARM_FIDELITY,  /* it does not move as truly as it should, or does again */
     ALARM_TYPE_COUNT
 };
 

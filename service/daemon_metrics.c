@@ -123,8 +123,9 @@ static void write_outbox(struct daemon *d, struct metrics *m)
         [EFFECT_PROBE] = "probe",     [EFFECT_CALIBRATION] = "calibration",
         [EFFECT_CHANGE] = "change",   [EFFECT_PARAMETERS] = "parameters",
         [EFFECT_FIT] = "fit",         [EFFECT_DYNAMICS] = "dynamics",
+        [EFFECT_CONTROL] = "control", [EFFECT_FIDELITY] = "fidelity",
         [EFFECT_LOG] = "log"};
-    _Static_assert(EFFECT_KIND_COUNT == 11, "name the new effect here");
+    _Static_assert(EFFECT_KIND_COUNT == 13, "name the new effect here");
     struct outbox_counts c;
     outbox_read_counts(d->outbox, &c);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
@@ -140,8 +141,19 @@ static void write_outbox(struct daemon *d, struct metrics *m)
         {"tandem_outbox_held_back_total",
          "Restored messages to robots and L1, not sent a second time.", c.held_back},
         {"tandem_outbox_stale_total", "Commands too old to be sent.", c.stale},
+        {"tandem_control_overruns_total",
+         "Efforts that were a control period late and not sent: the next one replaces them.",
+         c.overruns},
     };
     write_counters(m, rows, COUNT(rows));
+    static const char *const late[OUTBOX_LATENESS] = {
+        "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.1", "inf"};
+    metrics_family(m, "tandem_control_efforts_total", METRIC_COUNTER,
+                   "Efforts for simulated robots, by the seconds after their control period at "
+                   "which they went out at most.");
+    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
+        metrics_count(m, (struct metric_label[]){{"late", late[i]}}, 1, c.late[i]);
+    }
 }
 
 static void write_broker(struct daemon *d, struct metrics *m)

@@ -9,6 +9,7 @@
 #include "logger/codec.h"
 #include "service/log.h"
 #include "service/rows.h"
+#include "twin/following_report.h"
 
 enum {
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
@@ -19,6 +20,7 @@ enum {
 struct shared_counts {
     _Atomic uint64_t effects[EFFECT_KIND_COUNT];
     _Atomic uint64_t published, not_published, not_stored, known, held_back, stale;
+    _Atomic uint64_t late[OUTBOX_LATENESS], overruns; /* of efforts */
 };
 
 struct outbox {
@@ -299,6 +301,44 @@ static void emit_message(struct outbox *o, const struct effect *effect)
     }
 }
 
+/* An effort that comes a period late is followed by its successor: it is not sent. */
+static void emit_control(struct outbox *o, const struct effect *effect)
+{
+    static const int64_t limits_us[OUTBOX_LATENESS - 1] = {100,  250,  500,   1000,
+                                                           2000, 5000, 10000, 100000};
+    const struct pair_params *p = lab_pair_params(o->params.lab, effect->pair);
+    const int64_t late_us = o->params.now_us(o->params.now_context) - effect->t_us;
+    size_t class = 0;
+    if (!o->live) {
+        count(&o->counts.held_back);
+        return;
+    }
+    while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
+        class ++;
+    }
+    count(&o->counts.late[class]);
+    if ((double)late_us * p->following.rate_hz > 1e6) {
+        count(&o->counts.overruns);
+        return;
+    }
+    publish(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes, 0);
+}
+
+static void emit_fidelity(struct outbox *o, const struct effect *effect)
+{
+    char text[FOLLOWING_REPORT_MAX];
+    struct json_writer w;
+    if (!o->live) {
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    fidelity_report_write(&w, NULL, lab_following(o->params.lab, effect->pair),
+                          lab_pair_params(o->params.lab, effect->pair), effect->t_us);
+    if (json_write_end(&w)) {
+        publish(o, effect->pair, "fidelity", text, w.used, 0);
+    }
+}
+
 static void emit(void *context, const struct effect *effect)
 {
     struct outbox *o = context;
@@ -325,6 +365,12 @@ static void emit(void *context, const struct effect *effect)
         if (o->live) {
             send_parameters(o, effect->pair, effect->payload.text, effect->payload.bytes);
         }
+        break;
+    case EFFECT_CONTROL:
+        emit_control(o, effect);
+        break;
+    case EFFECT_FIDELITY:
+        emit_fidelity(o, effect);
         break;
     case EFFECT_FIT:
         if (o->live) {
@@ -381,4 +427,8 @@ void outbox_read_counts(struct outbox *o, struct outbox_counts *out)
     out->known = read_count(&o->counts.known);
     out->held_back = read_count(&o->counts.held_back);
     out->stale = read_count(&o->counts.stale);
+    out->overruns = read_count(&o->counts.overruns);
+    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
+        out->late[i] = read_count(&o->counts.late[i]);
+    }
 }

@@ -36,6 +36,8 @@ struct outbox_params {
     void *now_context;
 };
 
+enum { OUTBOX_LATENESS = 9 };
+
 struct outbox_counts {
     uint64_t effects[EFFECT_KIND_COUNT];
     uint64_t published;
@@ -44,6 +46,10 @@ struct outbox_counts {
     uint64_t known;         /* restored records that the store had already */
     uint64_t held_back;     /* restored messages to robots and L1: not sent again */
     uint64_t stale; /* commands too old to be sent when their turn came (a frozen process) */
+    /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
+     * 5, 10, 100 ms, and later. */
+    uint64_t late[OUTBOX_LATENESS];
+    uint64_t overruns; /* of them, so late that the next one replaces them: not sent */
 };
 
 struct outbox;

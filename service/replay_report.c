@@ -8,6 +8,7 @@
 
 #include "logger/record_columns.h"
 #include "service/rows.h"
+#include "twin/following_report.h"
 #include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
 #include "twin/travel_report.h"
@@ -152,6 +153,11 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     pair_report_clock(w, "clock", pair, p);
     if (lab_dynamics(run->replay->lab, i)) {
         pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
+    }
+    if (lab_following(run->replay->lab, i)) {
+        following_report(w, "following", lab_following(run->replay->lab, i), p);
+        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p,
+                              lab_time(run->replay->lab));
     }
     json_write_close(w);
     return status;

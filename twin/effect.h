@@ -21,7 +21,9 @@ enum effect_kind {
     EFFECT_CALIBRATION, /* enough new moves to publish this pair's calibration again */
     EFFECT_CHANGE,      /* parameter sets: something was proposed, promoted, refused … */
     EFFECT_PARAMETERS,  /* send payload to the simulator's parameters topic, retained */
-    EFFECT_FIT, /* begin fit number `job` of the dynamics of `side`, on its frozen window */
+    EFFECT_FIT,     /* begin fit number `job` of the dynamics of `side`, on its frozen window */
+    EFFECT_CONTROL, /* send payload, an effort, to the simulator's control topic */
+    EFFECT_FIDELITY, /* publish how truly this pair's simulator follows, again */
     EFFECT_DYNAMICS, /* publish what is known of this pair's dynamics again */
     EFFECT_LOG,      /* record: all - one event of this pair, as it came */
     EFFECT_KIND_COUNT

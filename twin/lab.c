@@ -11,7 +11,7 @@
 #include "twin/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
-enum { LAB_LAYOUT = 4 };
+enum { LAB_LAYOUT = 5 };
 
 /* Smaller labs stay in the caches by themselves. */
 enum { EXPECT_PAIRS_MIN = 32 };
@@ -21,7 +21,7 @@ enum { EXPECT_PAIRS_MIN = 32 };
 static const int64_t RESENT_WITHIN_US = 30000000;
 
 /* What a checkpoint holds. Arrays follow: pairs[n], heap[n], place[n], table[table_size], and
- * the dynamics of those pairs that want them. */
+ * what only some pairs want: dynamics, following. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -45,11 +45,11 @@ struct lab {
     size_t state_bytes;
     size_t table_size; /* power of two */
     struct lab_state *state;
-    struct pair *pairs;     /* [n] */
-    struct heap_item *heap; /* [n] the earliest deadline first */
-    uint32_t *place;        /* [n] where in the heap a pair stands */
-    uint32_t *table;        /* [table_size] 1 + pair index by hash of the id; 0: empty */
-    struct pair_dynamics **dynamics; /* [n] into the state, NULL: none; NULL when no pair has */
+    struct pair *pairs;       /* [n] */
+    struct heap_item *heap;   /* [n] the earliest deadline first */
+    uint32_t *place;          /* [n] where in the heap a pair stands */
+    uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
+    struct pair_extra *extra; /* [n] into the state; NULL when no pair has any */
 };
 
 static size_t aligned(size_t bytes)
@@ -66,11 +66,12 @@ static size_t table_size_for(size_t pairs)
     return size;
 }
 
-static size_t dynamics_bytes_for(const struct lab_params *p)
+static size_t extra_bytes_for(const struct lab_params *p)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < p->pair_count; i++) {
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
+        bytes += pair_following_bytes(&p->pairs[i].following);
     }
     return bytes;
 }
@@ -78,7 +79,7 @@ static size_t dynamics_bytes_for(const struct lab_params *p)
 static size_t state_bytes_for(const struct lab_params *p)
 {
     const size_t n = p->pair_count;
-    return dynamics_bytes_for(p) + aligned(sizeof(struct lab_state)) +
+    return extra_bytes_for(p) + aligned(sizeof(struct lab_state)) +
            aligned(n * sizeof(struct pair)) + aligned(n * sizeof(struct heap_item)) +
            aligned(n * sizeof(uint32_t)) + aligned(table_size_for(n) * sizeof(uint32_t));
 }
@@ -86,7 +87,7 @@ static size_t state_bytes_for(const struct lab_params *p)
 size_t lab_bytes(const struct lab_params *p)
 {
     const size_t pointers =
-        dynamics_bytes_for(p) > 0 ? p->pair_count * sizeof(struct pair_dynamics *) : 0;
+        extra_bytes_for(p) > 0 ? p->pair_count * sizeof(struct pair_extra) : 0;
     return aligned(sizeof(struct lab)) + state_bytes_for(p) + pointers;
 }
 
@@ -153,28 +154,33 @@ static void fill_table(struct lab *lab)
 }
 
 /* at: where the pairs' arrays end; behind the state stand the pointers. */
-static void place_dynamics(struct lab *lab, char *at)
+static void place_extra(struct lab *lab, char *at)
 {
-    const size_t n = lab->p.pair_count;
-    lab->dynamics = NULL;
-    if (dynamics_bytes_for(&lab->p) == 0) {
+    lab->extra = NULL;
+    if (extra_bytes_for(&lab->p) == 0) {
         return;
     }
-    lab->dynamics = (void *)((char *)lab->state + lab->state_bytes);
-    for (size_t i = 0; i < n; i++) {
-        const struct pair_dynamics_params *p = &lab->p.pairs[i].dynamics;
-        const size_t bytes = pair_dynamics_bytes(p);
-        lab->dynamics[i] = bytes > 0 ? (void *)at : NULL;
-        if (bytes > 0) {
-            pair_dynamics_init(lab->dynamics[i], p);
+    lab->extra = (void *)((char *)lab->state + lab->state_bytes);
+    for (size_t i = 0; i < lab->p.pair_count; i++) {
+        const struct pair_params *p = &lab->p.pairs[i];
+        struct pair_extra *extra = &lab->extra[i];
+        *extra = (struct pair_extra){NULL, NULL};
+        if (pair_dynamics_wanted(&p->dynamics)) {
+            extra->dynamics = (void *)at;
+            pair_dynamics_init(extra->dynamics, &p->dynamics);
+            at += pair_dynamics_bytes(&p->dynamics);
         }
-        at += bytes;
+        if (pair_following_wanted(&p->following)) {
+            extra->following = (void *)at;
+            pair_following_init(extra->following, &p->following);
+            at += pair_following_bytes(&p->following);
+        }
     }
 }
 
-static struct pair_dynamics *dynamics_of(const struct lab *lab, size_t i)
+static struct pair_extra extra_of(const struct lab *lab, size_t i)
 {
-    return lab->dynamics ? lab->dynamics[i] : NULL;
+    return lab->extra ? lab->extra[i] : (struct pair_extra){NULL, NULL};
 }
 
 struct lab *lab_init(void *memory, const struct lab_params *p)
@@ -197,7 +203,7 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->place = (void *)at;
     at += aligned(n * sizeof *lab->place);
     lab->table = (void *)at;
-    place_dynamics(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
+    place_extra(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
     lab->state->t_us = LAB_TIME_NONE;
     lab->state->heard_us = LAB_TIME_NONE;
     lab->state->away_until_us = LAB_TIME_NONE;
@@ -252,7 +258,7 @@ static void fire_first(struct lab *lab, const struct effects *fx)
     if (pair->deadline_us > lab->state->t_us) {
         lab->state->t_us = pair->deadline_us;
     }
-    pair_fire(pair, dynamics_of(lab, i), &lab->p.pairs[i], fx);
+    pair_fire(pair, extra_of(lab, i), &lab->p.pairs[i], fx);
     lab->state->outstanding -= open - pair->outstanding;
     reorder(lab, i);
 }
@@ -283,7 +289,7 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
-    pair_step(pair, dynamics_of(lab, i), &lab->p.pairs[i], event, fx);
+    pair_step(pair, extra_of(lab, i), &lab->p.pairs[i], event, fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
         reorder(lab, i);
@@ -417,7 +423,12 @@ const struct pair_params *lab_pair_params(const struct lab *lab, size_t index)
 
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index)
 {
-    return dynamics_of(lab, index);
+    return extra_of(lab, index).dynamics;
+}
+
+const struct pair_following *lab_following(const struct lab *lab, size_t index)
+{
+    return extra_of(lab, index).following;
 }
 
 const struct lab_counts *lab_counts(const struct lab *lab)
@@ -471,6 +482,33 @@ static uint64_t mix_dynamics(uint64_t hash, const struct pair_dynamics_params *p
     return mix_real(hash, p->drift_ratio);
 }
 
+static uint64_t mix_following(uint64_t hash, const struct pair_following_params *p)
+{
+    hash = hash_bytes(hash, p->model, strlen(p->model) + 1);
+    hash = mix_int(hash, (int64_t)sizeof(struct pair_following));
+    hash = mix_int(hash, p->active);
+    hash = mix_int(hash, p->method);
+    hash = mix_int(hash, p->rejection);
+    hash = mix_real(hash, p->rate_hz);
+    hash = mix_real(hash, p->bandwidth_radps);
+    hash = mix_real(hash, p->observer_radps);
+    hash = mix_real(hash, p->pose_per_s2);
+    hash = mix_real(hash, p->blend_s);
+    hash = hash_bytes(hash, p->vessel, strlen(p->vessel) + 1);
+    hash = hash_bytes(hash, p->limits, strlen(p->limits) + 1);
+    hash = hash_bytes(hash, p->noise, strlen(p->noise) + 1);
+    hash = hash_bytes(hash, p->real, strlen(p->real) + 1);
+    hash = hash_bytes(hash, p->simulated, strlen(p->simulated) + 1);
+    hash = mix_int(hash, p->stale_us);
+    hash = mix_int(hash, p->hold_us);
+    hash = mix_int(hash, p->ramp_us);
+    hash = mix_int(hash, p->latency_us);
+    hash = mix_real(hash, p->target_m);
+    hash = mix_real(hash, p->target_ratio);
+    hash = mix_int(hash, p->target_us);
+    return mix_int(hash, p->window_us);
+}
+
 /* Field by field: padding has no meaning. */
 static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
 {
@@ -505,7 +543,10 @@ static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
     hash = mix_int(hash, p->promote);
     hash = mix_int(hash, p->propose_every);
     hash = mix_int(hash, p->publish_every);
-    return pair_dynamics_wanted(&p->dynamics) ? mix_dynamics(hash, &p->dynamics) : hash;
+    if (pair_dynamics_wanted(&p->dynamics)) {
+        hash = mix_dynamics(hash, &p->dynamics);
+    }
+    return pair_following_wanted(&p->following) ? mix_following(hash, &p->following) : hash;
 }
 
 uint64_t lab_fingerprint(const struct lab_params *p)

@@ -58,6 +58,8 @@ void lab_finish(struct lab *lab, const struct effects *fx);
 
 size_t lab_pair_count(const struct lab *lab);
 const struct pair *lab_pair(const struct lab *lab, size_t index);
+/* Of a pair that follows; NULL of others. */
+const struct pair_following *lab_following(const struct lab *lab, size_t index);
 /* The dynamics of a pair that wants them, with its samples behind; NULL of others. */
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index);
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);

@@ -43,6 +43,7 @@ void pair_params_default(struct pair_params *p, const char *id)
         .publish_every = 5,
     };
     pair_dynamics_params_default(&p->dynamics);
+    pair_following_params_default(&p->following);
     (void)snprintf(p->id, sizeof p->id, "%s", id);
 }
 
@@ -126,6 +127,9 @@ static void update_deadline(const struct pair_run *run)
     struct pair *pair = run->pair;
     const struct pair_params *p = run->p;
     int64_t deadline_us = run->dynamics ? pair_dynamics_deadline(run->dynamics) : LAB_TIME_MAX;
+    if (run->following && pair_following_deadline(run->following) < deadline_us) {
+        deadline_us = pair_following_deadline(run->following);
+    }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
@@ -393,6 +397,7 @@ static void on_telemetry(const struct pair_run *run)
     }
     const bool old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
     pair_dynamics_sample(run, old, m->seq == last_seq);
+    pair_following_sample(run);
 }
 
 static void on_connection(const struct pair_run *run)
@@ -475,9 +480,11 @@ static void dispatch_event(const struct pair_run *run)
         break;
     case EVENT_REQUEST:
         pair_request(run);
+        pair_following_learn(run);
         break;
     case EVENT_FIT:
         pair_dynamics_fitted(run);
+        pair_following_learn(run);
         break;
     case EVENT_MALFORMED:
         pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);
@@ -493,10 +500,11 @@ static void dispatch_event(const struct pair_run *run)
     }
 }
 
-void pair_step(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct event *event, const struct effects *fx)
 {
-    const struct pair_run run = {pair, p, fx, event->t_us, event, dynamics};
+    const struct pair_run run = {pair,           p, fx, event->t_us, event, extra.dynamics,
+                                 extra.following};
     pair->version++;
     if (p->record == PAIR_ALL) {
         const struct effect effect = {.kind = EFFECT_LOG,
@@ -590,14 +598,16 @@ static struct pair_slot *oldest_overdue(const struct pair_run *run)
     return oldest;
 }
 
-void pair_fire(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct effects *fx)
 {
-    const struct pair_run run = {pair, p, fx, pair->deadline_us, NULL, dynamics};
+    const struct pair_run run = {pair,           p, fx, pair->deadline_us, NULL, extra.dynamics,
+                                 extra.following};
     struct pair_slot *slot = NULL;
     pair->version++;
     fire_probes(&run);
     pair_dynamics_fire(&run);
+    pair_following_fire(&run);
     while ((slot = oldest_overdue(&run)) && time_out(&run, slot)) {
         step_slot(&run, slot, false);
     }

@@ -20,6 +20,7 @@
 #include "twin/efsm.h"
 #include "twin/pace.h"
 #include "twin/pair_dynamics.h"
+#include "twin/pair_following.h"
 #include "twin/parameters.h"
 
 enum {
@@ -98,6 +99,7 @@ struct pair_params {
     uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
+    struct pair_following_params following;
 };
 
 /* One scalar of a reply, for comparison: names and texts by hash. */
@@ -217,9 +219,14 @@ void pair_params_default(struct pair_params *p, const char *id);
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
 
-/* One event of this pair, at event->t_us; every deadline before it must have been fired.
- * dynamics: this pair's, NULL when p does not want them. */
-void pair_step(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+/* What a pair has only if p wants it; NULL otherwise. */
+struct pair_extra {
+    struct pair_dynamics *dynamics;
+    struct pair_following *following;
+};
+
+/* One event of this pair, at event->t_us; every deadline before it must have been fired. */
+void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct event *event, const struct effects *fx);
 
 /* A step with such an event will follow: have the memory it touches fetched into the cache.
@@ -227,7 +234,7 @@ void pair_step(struct pair *pair, struct pair_dynamics *dynamics, const struct p
 void pair_expect(const struct pair *pair, enum event_kind kind, enum side side);
 
 /* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
-void pair_fire(struct pair *pair, struct pair_dynamics *dynamics, const struct pair_params *p,
+void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct effects *fx);
 
 /* A message that was delivered again (counted, nothing else). */

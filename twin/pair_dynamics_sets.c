@@ -175,6 +175,7 @@ bool pair_dynamics_is_meant(const struct pair_run *run)
         return d->sets_last;
     case REQUEST_PROPOSE:
     case REQUEST_IDENTIFY:
+    case REQUEST_FOLLOWING:
     case REQUEST_ACTION_COUNT:
         break;
     }

@@ -207,6 +207,9 @@ void pair_request(const struct pair_run *run)
     case REQUEST_ROLLBACK:
         roll_back(run, by, dynamics);
         break;
+    case REQUEST_FOLLOWING:
+        pair_following_request(run);
+        break;
     case REQUEST_IDENTIFY:
         identify(run, by);
         break;

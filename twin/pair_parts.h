@@ -11,6 +11,7 @@
 #include "twin/base/status.h"
 #include "twin/pair.h"
 #include "twin/pair_dynamics.h"
+#include "twin/pair_following.h"
 
 /* The step in progress. */
 struct pair_run {
@@ -18,8 +19,9 @@ struct pair_run {
     const struct pair_params *p;
     const struct effects *fx;
     int64_t t_us;
-    const struct event *event;      /* NULL when a deadline fires */
-    struct pair_dynamics *dynamics; /* NULL: not followed */
+    const struct event *event;        /* NULL when a deadline fires */
+    struct pair_dynamics *dynamics;   /* NULL: not followed */
+    struct pair_following *following; /* NULL: the pair does not */
 };
 
 /* ---- pair_alarm.c ---- */
@@ -91,6 +93,19 @@ bool pair_dynamics_is_meant(const struct pair_run *run);
 /* set: of the book of dynamics; NULL: none is in force any more. */
 void pair_dynamics_put_in_force(const struct pair_run *run, enum parameter_action action,
                                 const char *by, const struct parameter_set *set);
+
+/* ---- pair_following.c ---- */
+
+/* The event is telemetry, not overtaken by a later sample. */
+void pair_following_sample(const struct pair_run *run);
+/* Fits or sets have changed: take the parameters of both robots from where they are best known.
+ */
+void pair_following_learn(const struct pair_run *run);
+/* The event asks to start, to stop, or for other gains. */
+void pair_following_request(const struct pair_run *run);
+/* The next control period; LAB_TIME_MAX. */
+int64_t pair_following_deadline(const struct pair_following *x);
+void pair_following_fire(const struct pair_run *run);
 
 /* ---- shared by pair.c and pair_link.c ---- */
 

@@ -75,7 +75,9 @@ static void fuzz_effect(void *context, const struct effect *effect)
         fuzz_written(&w, RECORD_JSON_MAX);
         break;
     case EFFECT_FIT:
+    case EFFECT_FIDELITY:
     case EFFECT_DYNAMICS:
+        break;
     case EFFECT_LOG:
         event_write_json(&w, NULL, effect->event, 1);
         fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
@@ -83,6 +85,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
     case EFFECT_COMMAND:
     case EFFECT_REPLY:
     case EFFECT_PARAMETERS:
+    case EFFECT_CONTROL:
         fuzz_json(effect->payload.text, effect->payload.bytes);
         break;
     case EFFECT_CHANGE:

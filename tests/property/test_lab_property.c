@@ -44,6 +44,8 @@ static void note(void *context, const struct effect *effect)
     case EFFECT_PROBE:
     case EFFECT_CALIBRATION:
     case EFFECT_FIT:
+    case EFFECT_CONTROL:
+    case EFFECT_FIDELITY:
     case EFFECT_DYNAMICS:
     case EFFECT_LOG:
     case EFFECT_KIND_COUNT:

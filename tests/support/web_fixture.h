@@ -296,9 +296,9 @@ static inline void fixture_step(struct fixture *f, size_t pair, struct event *ev
     event->t_us = fixture_us(s);
     (void)snprintf(event->pair, sizeof event->pair, "%s", f->params[pair].id);
     while (f->pair[pair]->deadline_us < event->t_us) {
-        pair_fire(f->pair[pair], NULL, &f->params[pair], &fx);
+        pair_fire(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], &fx);
     }
-    pair_step(f->pair[pair], NULL, &f->params[pair], event, &fx);
+    pair_step(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], event, &fx);
 }
 
 /* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,

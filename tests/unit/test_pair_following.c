@@ -1,0 +1,364 @@
+/* A pair whose virtual robot follows the real one, in the lab: efforts out, alarms, wishes;
+ * recorded and replayed alike, restarted alike. */
+#include "tests/support/lab_script.h"
+
+#include "twin/following_report.h"
+#include "twin/models/usv3.h"
+
+enum { N = USV3_AXES, MS = 1000, PERIOD_MS = 10, EVENTS_MAX = 40000 };
+
+static const double PUSH[N] = {60.0, 0.0, 12.0};
+
+struct stage {
+    struct pair_params params;
+    struct lab_params lab_params;
+    struct lab *lab;
+    struct effects fx;
+    int64_t now_us;
+    double real_nu[N], real_pose[N], nu[N], pose[N], tau[N];
+    int64_t seq;
+    bool deaf[SIDE_COUNT];
+    uint64_t alarms[ALARM_TYPE_COUNT];
+    char said[ALARM_DETAIL_MAX]; /* the last alarm */
+    size_t controls, fidelities;
+    double jump; /* of the effort in surge, largest from one to the next */
+    /* What came in, for replay. */
+    struct event *events;
+    size_t event_count;
+};
+
+static void take(void *context, const struct effect *e)
+{
+    struct stage *s = context;
+    if (e->kind == EFFECT_ALARM) {
+        s->alarms[e->alarm->type]++;
+        (void)snprintf(s->said, sizeof s->said, "%s", e->alarm->detail);
+    } else if (e->kind == EFFECT_FIDELITY) {
+        s->fidelities++;
+    } else if (e->kind == EFFECT_CONTROL) {
+        char text[256];
+        (void)snprintf(text, sizeof text, "%.*s", (int)e->payload.bytes, e->payload.text);
+        const char *at = strchr(text, '[');
+        const double before = s->tau[0];
+        s->controls++;
+        CHECK_INT("at its time", e->t_us % (PERIOD_MS * MS), 0);
+        for (size_t i = 0; i < N && at; i++) {
+            char *end = NULL;
+            s->tau[i] = strtod(at + 1, &end);
+            CHECK("a number within limits", end > at + 1 && fabs(s->tau[i]) <= 200.0);
+            at = end;
+        }
+        s->jump = fmax(s->jump, fabs(s->tau[0] - before));
+    }
+}
+
+static void configure(struct stage *s, const char *real, const char *simulated)
+{
+    struct err err = {0};
+    struct pair_following_params *p = &s->params.following;
+    pair_params_default(&s->params, "r1");
+    (void)snprintf(p->model, sizeof p->model, "usv3");
+    (void)snprintf(p->limits, sizeof p->limits, "200, 200, 120");
+    (void)snprintf(p->real, sizeof p->real, "%s", real);
+    (void)snprintf(p->simulated, sizeof p->simulated, "%s", simulated);
+    CHECK_INT("parameters", pair_following_parse(p, &err), STATUS_OK);
+    CHECK_TEXT("parameters", err.text, "");
+}
+
+static void open_lab(struct stage *s)
+{
+    s->lab_params = (struct lab_params){1, &s->params};
+    s->fx = (struct effects){take, s};
+    s->lab =
+        lab_init(aligned_alloc(64, (lab_bytes(&s->lab_params) + 63) / 64 * 64), &s->lab_params);
+    s->now_us = INT64_C(1763617674000000);
+    s->pose[0] = 3.0;
+}
+
+static void close_lab(struct stage *s)
+{
+    free(s->lab);
+    free(s->events);
+    *s = (struct stage){.lab = NULL};
+}
+
+static void step(struct stage *s, const struct event *e)
+{
+    if (s->events && s->event_count < EVENTS_MAX) {
+        s->events[s->event_count++] = *e;
+    }
+    lab_step(s->lab, e, &s->fx);
+}
+
+static void telemetry(struct stage *s, enum side side)
+{
+    struct event e = script_event("r1", s->now_us, EVENT_TELEMETRY, side);
+    e.telemetry = (struct event_telemetry){.source_us = s->now_us - 2000,
+                                           .seq = s->seq,
+                                           .nu_count = N,
+                                           .tau_count = N,
+                                           .pose_count = N};
+    memcpy(e.telemetry.nu, side == SIDE_REAL ? s->real_nu : s->nu, sizeof s->nu);
+    memcpy(e.telemetry.tau, side == SIDE_REAL ? PUSH : s->tau, sizeof s->tau);
+    memcpy(e.telemetry.pose, side == SIDE_REAL ? s->real_pose : s->pose, sizeof s->pose);
+    step(s, &e);
+}
+
+static void wish(struct stage *s, int active, double bandwidth)
+{
+    struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
+    e.request = (struct event_request){.action = REQUEST_FOLLOWING,
+                                       .by = "test",
+                                       .following = {.active = (int8_t)active,
+                                                     .rejection = -1,
+                                                     .bandwidth_radps = bandwidth,
+                                                     .observer_radps = -1.0,
+                                                     .pose_per_s2 = -1.0}};
+    step(s, &e);
+}
+
+/* Both robots move, telemetry every 20 ms, the lab's time goes on every millisecond. */
+static void run(struct stage *s, double seconds)
+{
+    const struct usv3_vessel *real = usv3_vessel_find("iacquabot");
+    const struct usv3_vessel *simulated = usv3_vessel_find("wamv");
+    for (int k = 0; k < (int)lround(seconds * 200.0); k++) {
+        s->now_us += 5 * MS;
+        model_step(&usv3_model, real->theta, s->real_nu, s->real_pose, PUSH, NULL, 0.005);
+        model_step(&usv3_model, simulated->theta, s->nu, s->pose, s->tau, NULL, 0.005);
+        struct event tick = script_event("", s->now_us, EVENT_TICK, SIDE_COUNT);
+        lab_step(s->lab, &tick, &s->fx);
+        if (k % 4 == 3) {
+            s->seq++;
+            for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+                if (!s->deaf[side]) {
+                    telemetry(s, side);
+                }
+            }
+        }
+    }
+}
+
+static const struct pair_following *following(const struct stage *s)
+{
+    return lab_following(s->lab, 0);
+}
+
+static double gap(const struct stage *s)
+{
+    return hypot(s->nu[0] - s->real_nu[0], s->nu[2] - s->real_nu[2]);
+}
+
+static char *report(const struct stage *s)
+{
+    static char text[2][2 * FOLLOWING_REPORT_MAX];
+    static int turn;
+    struct json_writer w;
+    turn = !turn;
+    json_write_start(&w, text[turn], sizeof text[turn] - 1, NULL, NULL);
+    json_write_object(&w, NULL);
+    following_report(&w, "following", following(s), &s->params);
+    fidelity_report_write(&w, "fidelity", following(s), &s->params, lab_time(s->lab));
+    json_write_close(&w);
+    CU_ASSERT_FATAL(json_write_end(&w));
+    text[turn][w.used] = '\0';
+    return text[turn];
+}
+
+static void test_follows(void)
+{
+    static struct stage s;
+    configure(&s, "iacquabot", "wamv");
+    open_lab(&s);
+    run(&s, 5.0);
+    CHECK_INT("not asked", s.controls, 0);
+    CHECK("fidelity is told all the same", s.fidelities >= 4);
+    CHECK("and says how far apart they are", strstr(report(&s), "\"within_ratio\":0"));
+    wish(&s, 1, -1.0);
+    run(&s, 20.0);
+    CHECK("a hundred efforts a second", s.controls > 1950 && s.controls <= 2000);
+    CHECK("alike", gap(&s) < 2e-3);
+    CHECK("by what the lab file says", strstr(report(&s), "\"source\":\"lab_file\""));
+    CHECK("tracking", strstr(report(&s), "\"state\":\"TRACKING\""));
+    const size_t controls = s.controls;
+    wish(&s, 0, -1.0);
+    run(&s, 1.0);
+    CHECK("one more", s.controls <= controls + 2);
+    CHECK_NEAR("that is zero", s.tau[0], 0.0, 0.0, 0.0);
+    CHECK_INT("no deadline left", lab_next_deadline(s.lab) == LAB_TIME_MAX, 1);
+    close_lab(&s);
+}
+
+static void test_silence(void)
+{
+    static struct stage s;
+    configure(&s, "iacquabot", "wamv");
+    s.params.following.active = true;
+    open_lab(&s);
+    run(&s, 20.0);
+    s.deaf[SIDE_REAL] = true;
+    s.jump = 0.0;
+    run(&s, 8.0);
+    CHECK_INT("told once", s.alarms[ALARM_FOLLOWING], 1);
+    CHECK("stopped", fabs(s.nu[0]) < 0.02 && strstr(report(&s), "STOPPED"));
+    CHECK("gently", s.jump < 30.0);
+    s.deaf[SIDE_REAL] = false;
+    run(&s, 10.0);
+    CHECK_INT("told again", s.alarms[ALARM_FOLLOWING], 2);
+    CHECK("alike again", gap(&s) < 3e-3);
+    s.deaf[SIDE_VIRTUAL] = true;
+    run(&s, 2.0);
+    CHECK_NEAR("nothing is sent blindly", s.tau[0], 0.0, 0.0, 0.0);
+    const size_t controls = s.controls;
+    s.deaf[SIDE_REAL] = true;
+    run(&s, 5.0);
+    CHECK_INT("nobody heard, nothing done", s.controls, controls);
+    CHECK_INT("and no control period either", lab_next_deadline(s.lab) == LAB_TIME_MAX, 1);
+    s.deaf[SIDE_REAL] = s.deaf[SIDE_VIRTUAL] = false;
+    run(&s, 10.0);
+    CHECK("alike once more", gap(&s) < 3e-3);
+    close_lab(&s);
+}
+
+static void test_refusals(void)
+{
+    static struct stage s;
+    configure(&s, "", "");
+    open_lab(&s);
+    wish(&s, 1, -1.0);
+    run(&s, 1.0);
+    CHECK("says what is missing", strstr(s.said, "virtual robot are not known"));
+    CHECK_INT("nothing is sent", s.controls, 0);
+    close_lab(&s);
+    configure(&s, "iacquabot", "wamv");
+    open_lab(&s);
+    wish(&s, -1, 400.0);
+    CHECK("gains beyond the period", strstr(s.said, "up to 50"));
+    CHECK("are not taken", following(&s)->gains.bandwidth_radps[0] < 6.0);
+    wish(&s, -1, 3.0);
+    CHECK_NEAR("others are", following(&s)->gains.bandwidth_radps[1], 3.0, 0.0, 0.0);
+    CHECK("without being switched on", !following(&s)->asked);
+    close_lab(&s);
+}
+
+static void test_texts(void)
+{
+    static const struct {
+        const char *key, *text, *where;
+    } rows[] = {
+        {"limits", "1, 2", "limits"},
+        {"limits", "1, 2, x", "limits"},
+        {"limits", "0, 0, 0", "limits"},
+        {"limits", "-1, 2, 3", "limits"},
+        {"noise", "0, 1, 1", "noise_sd"},
+        {"noise", "1", "noise_sd"},
+        {"real", "titanic", "real"},
+        {"real", "d1=1", "real"},
+        {"real", "d1=1 d2=2", "real"},
+        {"simulated", "d1=x", "virtual"},
+        {"vessel", "titanic", "vessel"},
+        {"real", "d1=-1,d2=1,d3=1,d4=1,d5=1,d6=1,d7=1,d8=1,d9=1", "real"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct pair_following_params p;
+        struct err err = {0};
+        pair_following_params_default(&p);
+        (void)snprintf(p.model, sizeof p.model, "usv3");
+        char *to = strcmp(rows[i].key, "limits") == 0   ? p.limits
+                   : strcmp(rows[i].key, "noise") == 0  ? p.noise
+                   : strcmp(rows[i].key, "real") == 0   ? p.real
+                   : strcmp(rows[i].key, "vessel") == 0 ? p.vessel
+                                                        : p.simulated;
+        (void)snprintf(to, FOLLOWING_NAME_MAX * (to == p.vessel ? 1 : 8), "%s", rows[i].text);
+        CHECK_INT(rows[i].text, pair_following_parse(&p, &err), STATUS_E_RANGE);
+        CHECK_TEXT(rows[i].text, err.where, rows[i].where);
+    }
+    struct pair_following_params p;
+    pair_following_params_default(&p);
+    (void)snprintf(p.model, sizeof p.model, "usv3");
+    (void)snprintf(p.limits, sizeof p.limits, "180, 0, 120");
+    (void)snprintf(p.real, sizeof p.real,
+                   "d1=1, d2 = 2,d3=3,d4=4,d5=5,d6=6,d7=7,d8=8, yaw_quadratic_kgm2=9");
+    CHECK_INT("all well", pair_following_parse(&p, NULL), STATUS_OK);
+    CHECK_NEAR("by name", p.theta[SIDE_REAL][8], 9.0, 0.0, 0.0);
+    CHECK("underactuated", p.allocation.underactuated && !p.allocation.reaches[1]);
+    p.pose_per_s2 = 1.0;
+    CHECK_INT("pose feedback refused", pair_following_parse(&p, NULL), STATUS_E_RANGE);
+}
+
+/* The same events, without the ticks that only drove the live one's time, and with a restart
+ * in the middle. */
+static void test_replay(void)
+{
+    static struct stage live;
+    static struct stage again;
+    configure(&live, "iacquabot", "wamv");
+    live.params.following.active = true;
+    open_lab(&live);
+    live.events = calloc(EVENTS_MAX, sizeof live.events[0]);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(live.events);
+    run(&live, 10.0);
+    live.deaf[SIDE_REAL] = true;
+    run(&live, 2.0);
+    live.deaf[SIDE_REAL] = false;
+    run(&live, 10.0);
+    wish(&live, -1, 8.0);
+    run(&live, 5.0);
+    telemetry(&live, SIDE_REAL); /* so that both end at the same event */
+    const char *wanted = report(&live);
+    for (int restart = 0; restart < 2; restart++) {
+        configure(&again, "iacquabot", "wamv");
+        again.params.following.active = true;
+        open_lab(&again);
+        for (size_t k = 0; k < live.event_count; k++) {
+            lab_step(again.lab, &live.events[k], &again.fx);
+            if (restart && k == live.event_count / 2) {
+                size_t bytes = 0;
+                const void *state = lab_state(again.lab, &bytes);
+                void *saved = malloc(bytes);
+                CU_ASSERT_PTR_NOT_NULL_FATAL(saved);
+                memcpy(saved, state, bytes);
+                free(again.lab);
+                open_lab(&again);
+                CHECK_INT("restored", lab_load(again.lab, saved, bytes), STATUS_OK);
+                free(saved);
+            }
+        }
+        CHECK_TEXT("the same efforts and figures", report(&again), wanted);
+        CHECK_INT("as many", following(&again)->sent, following(&live)->sent);
+        CHECK("the same bytes", following(&again)->hash == following(&live)->hash);
+        close_lab(&again);
+    }
+    close_lab(&live);
+}
+
+static void test_plain_pairs_pay_nothing(void)
+{
+    static struct script s;
+    script_init(&s, 2);
+    const size_t plain = lab_bytes(&s.lab_params);
+    struct pair_following_params *p = &s.params[1].following;
+    (void)snprintf(p->model, sizeof p->model, "usv3");
+    CHECK_INT("parameters", pair_following_parse(p, NULL), STATUS_OK);
+    CHECK("one block more", lab_bytes(&s.lab_params) >= plain + sizeof(struct pair_following));
+    script_open(&s);
+    CHECK("the first has none", lab_following(s.lab, 0) == NULL);
+    CHECK("the second has", lab_following(s.lab, 1) != NULL);
+    const uint64_t print = lab_fingerprint(&s.lab_params);
+    p->rate_hz = 50.0;
+    CHECK("options tell states apart", lab_fingerprint(&s.lab_params) != print);
+    script_close(&s);
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("pair following", NULL, NULL);
+    CU_add_test(suite, "follows", test_follows);
+    CU_add_test(suite, "silence", test_silence);
+    CU_add_test(suite, "refusals", test_refusals);
+    CU_add_test(suite, "texts", test_texts);
+    CU_add_test(suite, "replay and restart", test_replay);
+    CU_add_test(suite, "plain pairs pay nothing", test_plain_pairs_pay_nothing);
+    return check_run();
+}
