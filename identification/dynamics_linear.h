@@ -36,8 +36,8 @@ struct dynamics_options {
      * of the runs. */
     double delay_max_s;
     double reach_s; /* weak form: the same, beyond the windows' own; >= 0; 0 */
-    /* Asked before every iteration of the methods that simulate (stage: output_error, pem);
-     * false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */
+    /* Asked before every iteration of the methods that simulate (stage: output_error, pem), and
+     * within one every few thousand samples; false ends the fit where it stands, with the stop CANCELLED. NULL: never asked. */
     bool (*go_on)(void *context, enum dynamics_method stage, size_t iteration);
     void *context;
 };

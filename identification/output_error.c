@@ -198,6 +198,7 @@ static enum status search(struct oe_work *work, size_t *iterations, enum dynamic
     double lambda = LAMBDA_START;
     for (*iterations = 0; *iterations < o->iterations_max; (*iterations)++) {
         double length = 0.0;
+        work->unknowns.iteration = *iterations;
         if (o->go_on && !o->go_on(o->context, *iterations)) {
             *stop = DYNAMICS_STOP_CANCELLED;
             return STATUS_OK;
@@ -300,13 +301,24 @@ static void judge(const struct oe_work *work, const struct output_error_report *
     }
 }
 
+/* Told to end in the middle of an iteration. */
+static enum status give_up(struct oe_work *work, struct dynamics_fit *fit)
+{
+    fit->stop = DYNAMICS_STOP_CANCELLED;
+    memcpy(fit->theta, work->here.values.theta, work->p * sizeof *fit->theta);
+    gsl_matrix_set_all(work->residual, NAN);
+    dynamics_reason(fit, DYNAMICS_FAIL, "the search ended early: %s",
+                    dynamics_stop_name(fit->stop));
+    return STATUS_OK;
+}
+
 static enum status run(struct oe_work *work, const double *start, struct dynamics_fit *fit,
                        struct output_error_report *report)
 {
     place(work, start);
     enum status st = begin(work);
     if (st != STATUS_OK) {
-        return st;
+        return st == STATUS_E_STALE ? give_up(work, fit) : st;
     }
     fit->n = work->set->n;
     fit->rows = work->n * work->counted;
@@ -321,7 +333,7 @@ static enum status run(struct oe_work *work, const double *start, struct dynamic
     }
     st = search(work, &fit->iterations, &fit->stop);
     if (st != STATUS_OK) {
-        return st;
+        return st == STATUS_E_STALE ? give_up(work, fit) : st;
     }
     oe_residuals(work);
     summarise(work, report);

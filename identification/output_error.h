@@ -34,7 +34,8 @@ struct output_error_options {
     double delay_s_min, delay_s_max; /* when fitted: min <= start <= max */
     double step_s;                   /* longest integration step; 0: chosen */
     size_t iterations_max;
-    /* Asked before every iteration: false ends the fit where it stands. NULL: never asked. */
+    /* Asked before every iteration, and within one every few thousand samples: false ends the
+     * fit where it stands; within one only values and stop are filled. NULL: never asked. */
     bool (*go_on)(void *context, size_t iteration);
     void *context;
 };

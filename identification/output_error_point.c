@@ -71,6 +71,9 @@ static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t
     trajectory_begin(&walk, &work->rules, run, point->values.theta, point->values.delay_s,
                      gsl_matrix_const_ptr(point->initial, run, 0));
     for (;;) {
+        if (!unknowns_go_on(&work->unknowns)) {
+            return STATUS_E_STALE;
+        }
         if (work->set->t_s[walk.at] >= settled_s) {
             add_sample(work, point, &walk, rows++);
         }
@@ -96,6 +99,7 @@ enum status oe_evaluate(struct oe_work *work, struct oe_point *point)
     const double counted = (double)work->counted;
     bool ran_away = false;
     work->evaluations++;
+    work->unknowns.walked = 0;
     work->rules.sensitive = true;
     gsl_matrix_set_zero(point->triangles);
     memset(point->rss, 0, sizeof point->rss);

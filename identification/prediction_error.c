@@ -377,6 +377,7 @@ static enum status search(struct pe_work *work, bool last, size_t *iterations,
     for (; *iterations < o->iterations_max; (*iterations)++) {
         struct prediction_pass pass = {.triangle = work->next};
         double length = 0.0;
+        work->filter.unknowns.iteration = *iterations;
         if (o->go_on && !o->go_on(o->context, *iterations)) {
             *stop = DYNAMICS_STOP_CANCELLED;
             return STATUS_OK;
@@ -588,13 +589,24 @@ static void describe(const struct pe_work *work, struct dynamics_fit *fit)
     }
 }
 
+/* Told to end in the middle of a pass. */
+static enum status stop_here(struct pe_work *work, struct dynamics_fit *fit)
+{
+    fit->stop = DYNAMICS_STOP_CANCELLED;
+    memcpy(fit->theta, work->here.theta, work->filter.unknowns.p * sizeof *fit->theta);
+    gsl_matrix_set_all(work->filter.residual, nan(""));
+    dynamics_reason(fit, DYNAMICS_FAIL, "the search ended early: %s",
+                    dynamics_stop_name(fit->stop));
+    return STATUS_OK;
+}
+
 static enum status run(struct pe_work *work, struct information *information,
                        const double *start, const struct prediction_noise *noise,
                        struct dynamics_fit *fit, struct prediction_error_report *report)
 {
     enum status st = begin(work, start, noise);
     if (st != STATUS_OK) {
-        return st;
+        return st == STATUS_E_STALE ? stop_here(work, fit) : st;
     }
     if (work->counted == 0 && work->cost < HUGE_VAL) {
         return STATUS_E_EMPTY;
@@ -610,7 +622,7 @@ static enum status run(struct pe_work *work, struct information *information,
     work->noise_known = noise != NULL;
     st = refine(work, &fit->iterations, &fit->stop);
     if (st != STATUS_OK) {
-        return st;
+        return st == STATUS_E_STALE ? stop_here(work, fit) : st;
     }
     describe(work, fit);
     summarise(work, report);

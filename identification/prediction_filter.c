@@ -235,6 +235,10 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
     begin(filter, &walk, run, theta, delay_s);
     while (walk.at + 1 < walk.end) {
         double e[MODEL_AXES_MAX];
+        if (!unknowns_go_on(&filter->unknowns)) {
+            pass->cost = HUGE_VAL;
+            return STATUS_E_STALE;
+        }
         if (!predict(filter, &walk, force) || !factorise(filter)) {
             pass->cost = HUGE_VAL;
             return STATUS_OK;
@@ -269,6 +273,7 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     double theta[DYNAMICS_P_MAX] = {0.0};
     memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
     filter->evaluations++;
+    filter->unknowns.walked = 0;
     filter->sensitive = pass->triangle != NULL;
     pass->cost = 0.0;
     pass->counted = 0;

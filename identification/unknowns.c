@@ -6,6 +6,9 @@
 /* A positive parameter moves by no more than a factor e in one step. */
 static const double LOG_STEP_MAX = 1.0;
 
+/* Some tens of milliseconds. */
+enum { GO_ON_SAMPLES = 4096 };
+
 enum status unknowns_check(const struct model *model, const struct data_set *set,
                            const double *start, const struct output_error_options *o)
 {
@@ -40,6 +43,17 @@ enum status unknowns_check(const struct model *model, const struct data_set *set
         }
     }
     return STATUS_OK;
+}
+
+bool unknowns_go_on(struct unknowns *unknowns)
+{
+    const struct output_error_options *o = unknowns->options;
+    if (++unknowns->walked >= GO_ON_SAMPLES) {
+        unknowns->walked = 0;
+        unknowns->ended =
+            unknowns->ended || (o->go_on && !o->go_on(o->context, unknowns->iteration));
+    }
+    return !unknowns->ended;
 }
 
 /* Moves in its logarithm. */

@@ -18,6 +18,9 @@ struct unknowns {
     size_t p; /* parameters and biases */
     size_t g; /* p + 1: the last is the delay */
     bool free[INFORMATION_MAX];
+    size_t iteration; /* of the search, for go_on */
+    size_t walked;    /* samples of this pass since it was asked last */
+    bool ended;       /* it said no: every walk ends with STATUS_E_STALE */
 };
 
 struct unknown_values {
@@ -32,6 +35,10 @@ MUST_USE enum status unknowns_check(const struct model *model, const struct data
 
 void unknowns_set(struct unknowns *unknowns, const struct model *model,
                   const struct output_error_options *options);
+
+/* One more sample of a pass: may it go on? Asks options->go_on every few thousand of them, so
+ * that a search over a long recording ends soon. */
+bool unknowns_go_on(struct unknowns *unknowns);
 
 /* Where a search begins: inside the bounds, and positive where nothing else makes sense. */
 void unknowns_place(const struct unknowns *unknowns, const double *start,

@@ -12,7 +12,9 @@ static const char moves_file[] = TANDEM_SOURCE_DIR "/tests/golden/smartlog.csv";
 /* What went through go_on. */
 struct watch {
     size_t asked, patience; /* the answer is no after so many; 0: never */
-    bool wrong; /* a share that is none */
+    bool wrong;             /* a share that is none */
+    double last_share;      /* of end_within() */
+    size_t within;
     char stages[256];
 };
 
@@ -133,6 +135,68 @@ static void test_patience(void)
     CHECK("in many places", ended > 5);
 }
 
+/* The golden recording over and over, as text for free(). */
+static char *make_long(size_t copies, size_t *bytes)
+{
+    size_t n = 0;
+    char *text = read_file(vessel_file, &n);
+    char *out = malloc(2 * n * copies);
+    CU_ASSERT_FATAL(out != NULL);
+    size_t used = 0;
+    for (size_t k = 0; k < copies; k++) {
+        for (const char *line = text; line < text + n; line = strchr(line, '\n') + 1) {
+            const size_t length = strcspn(line, "\n") + 1;
+            char *comma = NULL;
+            const double t_s = strtod(line, &comma);
+            if (*line != '#') {
+                used += (size_t)sprintf(out + used, "%.2f", t_s + 150.0 * (double)k);
+                memcpy(out + used, comma, length - (size_t)(comma - line));
+                used += length - (size_t)(comma - line);
+            } else if (k == 0) {
+                memcpy(out + used, line, length);
+                used += length;
+            }
+        }
+    }
+    free(text);
+    *bytes = used;
+    return out;
+}
+
+/* One iteration over a long recording takes long: it ends within. */
+static bool end_within(void *context, const char *stage, double share)
+{
+    struct watch *watch = context;
+    const bool again = strcmp(stage, "output_error") == 0 && !(share > watch->last_share) &&
+                       !(share < watch->last_share);
+    watch->last_share = share;
+    watch->within += again;
+    return watch->within < 3;
+}
+
+static void test_within(void)
+{
+    size_t bytes = 0;
+    char *text = make_long(10, &bytes);
+    const struct identify_input input = {"long.csv", text, bytes};
+    struct watch watch = {.asked = 0};
+    struct err err = {0};
+    struct identify_request request = {.side = "real",
+                                       .files = &input,
+                                       .file_count = 1,
+                                       .go_on = end_within,
+                                       .context = &watch,
+                                       .method = "output_error"};
+    enum status st = STATUS_COUNT;
+    set_columns(&request);
+    char *out = identify("usv3", &request, &st, &err);
+    CHECK_INT("asked within an iteration", watch.within, 3);
+    CHECK_INT("ended", st, STATUS_E_STALE);
+    CHECK_TEXT("why", err.text, "cancelled");
+    free(out);
+    free(text);
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -187,6 +251,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("identify", NULL, NULL);
     CU_add_test(suite, "from memory", test_memory);
     CU_add_test(suite, "told to end", test_patience);
+    CU_add_test(suite, "told to end within an iteration", test_within);
     CU_add_test(suite, "faults", test_faults);
     return check_run();
 }
