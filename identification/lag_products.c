@@ -18,10 +18,7 @@ void lag_products_add(const struct lag_series *x, const struct lag_series *y, si
                       size_t end, size_t lags, double *sums)
 {
     double here[PIECE];
-    double before[LAG_PRODUCTS_MAX + PIECE];
-    for (size_t i = 0; i < lags; i++) {
-        before[i] = 0.0;
-    }
+    double before[LAG_PRODUCTS_MAX + PIECE] = {0.0};
     for (size_t k = first; k < end; k += PIECE) {
         const size_t n = end - k < PIECE ? end - k : PIECE;
         for (size_t i = 0; i < lags && k > first; i++) {

@@ -1,5 +1,6 @@
 #include "identification/triangle.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -169,6 +170,7 @@ static void condense(struct triangle *t)
     }
     for (size_t j = 0; j < t->columns; j++) {
         const size_t c = kept.by[j];
+        assert(c < kept.count);
         const double scale = kept.sign[j] * kept.length[c];
         for (size_t i = 0; i < kept.count; i++) {
             t->block[j][i] = i <= c ? m.at[i][c] * scale : 0.0;

@@ -6,7 +6,7 @@
 #include "identification/long_run.h"
 #include "tests/support/check.h"
 
-enum { P = 3, ALL = 700 };
+enum { P = 3, SQUARE = P * P, ALL = 700 };
 
 static double moments[ALL][P];
 
@@ -69,8 +69,8 @@ static void test_definition(void)
     draw_moments();
     for (size_t r = 0; r < COUNT(rows); r++) {
         struct long_run m;
-        double want[P * P] = {0.0};
-        double plain[P * P] = {0.0};
+        double want[SQUARE] = {0.0};
+        double plain[SQUARE] = {0.0};
         long_run_start(&m, P, rows[r].reach, true);
         CHECK_INT(rows[r].row, m.block, rows[r].block);
         CHECK_INT(rows[r].row, m.lags, rows[r].lags);
@@ -79,14 +79,14 @@ static void test_definition(void)
                 long_run_break(&m);
             }
             long_run_add(&m, moments[k]);
-            for (size_t i = 0; i < P * P; i++) {
+            for (size_t i = 0; i < SQUARE; i++) {
                 plain[i] += moments[k][i / P] * moments[k][i % P];
             }
         }
         long_run_break(&m);
         define(0, rows[r].cut, rows[r].block, rows[r].lags, want);
         define(rows[r].cut, ALL, rows[r].block, rows[r].lags, want);
-        for (size_t i = 0; i < P * P; i++) {
+        for (size_t i = 0; i < SQUARE; i++) {
             CHECK_NEAR(rows[r].row, m.robust[i], want[i], 1e-10, 1e-9);
             CHECK_NEAR(rows[r].row, m.plain[i], plain[i], 1e-12, 1e-12);
         }
