@@ -150,6 +150,11 @@ static const struct fault_row fault_rows[] = {
     {P "broker: {prefix: $SYS}\n", 2, 18, "belong to the broker", 1},
     {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
     {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "must be less than timeout_s (30 s)", 1},
+    {"pairs: {r1: {dynamics: {model: usv4}}}\n", 1, 32, "pairs.r1.dynamics.model: there is no usv4; one of usv3", 1},
+    {"pairs: {r1: {dynamics: {window: 200}}}\n", 1, 33, "nothing is identified; set dynamics.model", 1},
+    {"pairs: {r1: {dynamics: {model: usv3, window: 50}}}\n", 1, 46, "100 to 20000", 1},
+    {"pairs: {r1: {dynamics: {model: usv3, window: 100, window_s: 300}}}\n", 1, 61, "further apart than gap_s", 1},
+    {"journal: {record: events}\npairs: {r1: {dynamics: {model: usv3}}}\n", 1, 19, "leaves out the telemetry that r1's dynamics rest on", 1},
     {"pairs: {r1: {timeout_s: 0.01}}\n", 1, 25, "pairs.r1.sync_tolerance_s must be less", 1},
     {"defaults: {real_expected: never, virtual_expected: never}\npairs: {r1: {mode: link}}\n", 2, 20, "nobody would answer", 1},
     /* parts of YAML that are not read */
@@ -341,6 +346,9 @@ static void test_accepted(void)
         P "defaults: {timeout_s: 86400}",
         P "defaults: {timeout_s: 0.051}",
         P "defaults:\n",
+        P "defaults: {dynamics: {window: 500, promote: auto}}",
+        "pairs: {r1: {dynamics: {model: usv3, sides: real, method: pem, biases: true, refit_s: "
+        "0}}, r2: {}}",
         P "name: say \\\"hello\\\" # a comment",
         P "name: 'it''s \"mine\" \\ '",
     };

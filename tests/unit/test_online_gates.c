@@ -3,6 +3,7 @@
 
 #include "identification/online_filter.h"
 #include "tests/support/usv_truth.h"
+#include "twin/models/model.h"
 
 static const double *truth;
 static struct online_params p;
@@ -162,6 +163,62 @@ static void test_positive(void)
     CHECK("running", f.running);
 }
 
+/* Every model can be followed: from 20 % off towards the truth, and never away. */
+static void test_every_model(void)
+{
+    for (size_t m = 0; m < model_count; m++) {
+        const struct model *model = models[m];
+        const size_t n = model->axis_count;
+        struct online_start start = {.theta = {0.0}};
+        double theta[MODEL_PARAMETERS_MAX];
+        double nu[MODEL_AXES_MAX] = {0.0};
+        double pose[MODEL_AXES_MAX] = {0.0};
+        double tau[MODEL_AXES_MAX] = {0.0};
+        double before = 0.0;
+        double after = 0.0;
+        uint64_t state = 5;
+        p = online_params_defaults();
+        online_filter_reset(&f, model, &p);
+        for (size_t j = 0; j < model->parameter_count; j++) {
+            theta[j] = model->parameters[j].sign == MODEL_POSITIVE ? 1.0 : 0.4;
+            start.theta[j] = 0.8 * theta[j];
+            start.se[j] = 0.3;
+        }
+        for (size_t i = 0; i < n; i++) {
+            start.noise_sd[i] = 0.005;
+            start.walk_sd[i] = 0.002;
+        }
+        CHECK(model->name, online_filter_start(&f, model, &start));
+        for (int k = 0; k < 6000; k++) {
+            struct online_sample s = {.t_us = (int64_t)k * 50000,
+                                      .lab_us = (int64_t)k * 50000,
+                                      .nu_count = n,
+                                      .tau_count = n,
+                                      .pose_count = model_pose_count(model)};
+            bool drifted = false;
+            struct online_drift drift;
+            for (size_t i = 0; i < n; i++) {
+                tau[i] = k % 20 ? tau[i] : 4.0 * usv_uniform(&state) - 2.0;
+                s.nu[i] = nu[i] + 0.005 * usv_normal(&state);
+            }
+            memcpy(s.tau, tau, sizeof tau);
+            memcpy(s.pose, pose, sizeof pose);
+            (void)online_filter_step(&f, model, &p, &s, &drifted, &drift);
+            for (int fine = 0; fine < 5; fine++) {
+                model_step(model, theta, nu, pose, tau, NULL, 0.01);
+            }
+        }
+        for (size_t j = 0; j < model->parameter_count; j++) {
+            before += fabs(start.theta[j] - theta[j]);
+            after += fabs(f.theta[j] - theta[j]);
+        }
+        (void)printf("%s: off by %.3f, after %llu samples %.3f\n", model->name, before,
+                     (unsigned long long)f.gate[ONLINE_USED], after);
+        CHECK(model->name, f.running && f.gate[ONLINE_USED] > 1000);
+        CHECK(model->name, after < 0.5 * before);
+    }
+}
+
 int main(void)
 {
     truth = usv3_vessel_find("wamv")->theta;
@@ -172,6 +229,7 @@ int main(void)
     CU_add_test(suite, "moved", test_moved);
     CU_add_test(suite, "starts", test_starts);
     CU_add_test(suite, "positive", test_positive);
+    CU_add_test(suite, "every model", test_every_model);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
