@@ -49,7 +49,7 @@ static void derive(const struct mover *m, const struct state *s, struct state *r
     double effort[MODEL_AXES_MAX];
     const double *pose = m->poses > 0 ? s->pose : NULL;
     memcpy(effort, m->tau, m->n * sizeof effort[0]);
-    if (m->inertial_n && m->poses > 0) {
+    if (m->inertial_n && m->poses > 2) {
         const double c = cos(s->pose[2]);
         const double q = sin(s->pose[2]);
         effort[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
