@@ -52,38 +52,15 @@ static double delay_max_s(const struct data_set *set, const struct dynamics_opti
     return fmin(periods_s, DELAY_RUN_SHARE * run_s);
 }
 
-static bool is_zero(const double *const *channels, size_t axes, size_t k)
+/* An exact zero is what counters and simulators at rest give, noise does not. */
+static bool begins_at_rest(const struct data_set *set, size_t run)
 {
-    for (size_t i = 0; i < axes; i++) {
-        if (fabs(channels[i][k]) > 0.0) {
+    for (size_t i = 0; i < set->axes; i++) {
+        if (fabs(set->nu[i][set->run_start[run]]) > 0.0) {
             return false;
         }
     }
     return true;
-}
-
-/* Whether an effort changes inside some run: elsewhere no delay shows. */
-static bool efforts_change(const struct data_set *set)
-{
-    for (size_t r = 0; r < set->run_count; r++) {
-        for (size_t k = set->run_start[r] + 1; k < set->run_start[r + 1]; k++) {
-            for (size_t i = 0; i < set->axes; i++) {
-                if (fabs(set->tau[i][k] - set->tau[i][k - 1]) > 0.0) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
-}
-
-/* An exact zero is what counters and simulators at rest give, noise does not. With a delay, a
- * first effort other than zero acts later than the run begins, and only a free first velocity
- * makes up for that. */
-static bool begins_at_rest(const struct data_set *set, size_t run, bool changing)
-{
-    const size_t k = set->run_start[run];
-    return is_zero(set->nu, set->axes, k) && (!changing || is_zero(set->tau, set->axes, k));
 }
 
 /* Who is asked before an iteration, and of which method. */
@@ -104,9 +81,8 @@ static void set_search(const struct model *model, const struct data_set *set,
     const struct dynamics_options *options = stage->options;
     output_error_defaults(model, search);
     search->with_biases = options->biases;
-    const bool changing = efforts_change(set);
     for (size_t r = 0; r < set->run_count; r++) {
-        search->at_rest[r] = options->from_rest || begins_at_rest(set, r, changing);
+        search->at_rest[r] = options->from_rest || begins_at_rest(set, r);
     }
     search->delay_s_max = delay_max_s(set, options);
     search->delay_s_min = -fmin(fmax(set->dt_s, EARLY_S_MIN), search->delay_s_max);
@@ -164,7 +140,7 @@ static enum status search_twice(const struct model *model, const struct data_set
     const struct output_error_options wide = *search;
     enum status st = output_error_fit(model, set, start->theta, search, NULL, fit, report);
     if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !is_whole(fit) ||
-        !search->fit_delay || report->delay_at_bound) {
+        !search->fit_delay || (report->delay_at_bound && isfinite(fit->delay_s))) {
         return st;
     }
     const bool found = isfinite(fit->delay_s);
@@ -346,6 +322,10 @@ static enum status simulate(const struct model *model, const struct data_set *se
     }
     if (st == STATUS_OK) {
         keep_regression(start, fit);
+        if (options->ridge > 0.0) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "the ridge has part in the start only: output_error does without");
+        }
         if (start->method == DYNAMICS_OLS_SG) {
             dynamics_reason(fit, DYNAMICS_PASS,
                             "started from ols_sg: the runs are too short for the windows of "

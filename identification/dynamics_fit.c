@@ -79,8 +79,11 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     fit->condition = NAN;
     for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
         fit->residual_sd[i] = NAN;
+        fit->velocity_sd[i] = NAN;
+        fit->force_sd[i] = NAN;
     }
     fit->window_s = NAN;
+    fit->force_time_s = NAN;
     fit->delay_s = NAN;
     fit->delay_se_s = NAN;
     for (size_t r = 0; r < DATA_RUNS_MAX; r++) {

@@ -38,8 +38,15 @@ enum {
     /* Parameters of the model, then one constant effort per axis when asked for. */
     DYNAMICS_P_MAX = MODEL_PARAMETERS_MAX + MODEL_AXES_MAX,
     DYNAMICS_NULLS_MAX = 4,
+    DYNAMICS_COMBINATIONS_MAX = 8,
     DYNAMICS_TEXT_MAX = 200,
     DYNAMICS_TEXTS_MAX = 16
+};
+
+/* A sum of parameters that the data determine where they do not determine each. */
+struct dynamics_combination {
+    char text[DYNAMICS_TEXT_MAX]; /* "hull_kg + 2 load_kg" */
+    double value, se;             /* in the unit of the first one */
 };
 
 struct dynamics_fit {
@@ -59,10 +66,18 @@ struct dynamics_fit {
     size_t rank;                       /* of p, and one more with a fitted delay */
     double condition; /* of the columns scaled to unit length; inf when the rank is short */
     size_t null_count;
-    char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "surge_mass_kg - 0.98 …" */
+    char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "a, b in the ratio 1 : -0.5" */
+    size_t combination_count;
+    struct dynamics_combination combinations[DYNAMICS_COMBINATIONS_MAX];
     double residual_sd[MODEL_AXES_MAX]; /* per axis: of the equations (N, N m), or of nu */
-    double window_s;                    /* over which a linear method looks at once; NaN: none */
-    double delay_s, delay_se_s;         /* nu answers tau so much later; NaN: not estimated */
+    double window_s;            /* over which a linear method looks at once; NaN: none */
+    double delay_s, delay_se_s; /* nu answers tau so much later; NaN: not estimated */
+    /* pem: white noise of each measured velocity, and the forces that nobody measured, per axis
+     * and how long they last; NaN: not estimated. */
+    double velocity_sd[MODEL_AXES_MAX], force_sd[MODEL_AXES_MAX], force_time_s;
+    double ridge;                    /* that estimates were drawn to zero with; 0: none */
+    bool robust;                     /* outliers have less weight, or none */
+    size_t outliers[MODEL_AXES_MAX]; /* samples of an axis without weight; 0 unless robust */
     double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
     double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */
     /* Linear fits: root mean square of what the parameter multiplies, and how much of that no

@@ -8,6 +8,7 @@
 
 #include "identification/long_run.h"
 #include "identification/motion_time.h"
+#include "identification/null_space.h"
 #include "identification/row_source.h"
 #include "identification/simulation.h"
 #include "identification/spectrum.h"
@@ -201,6 +202,17 @@ static void multiply(const double *a, const double *b, bool transposed, size_t p
     }
 }
 
+/* One more row a column, with nothing on its right side. */
+static void add_ridge(const struct fitter *f, struct triangle *all)
+{
+    for (size_t j = 0; f->options->ridge > 0.0 && j < f->p; j++) {
+        double row[P + 1] = {0.0};
+        row[j] = sqrt(f->options->ridge) * f->norm[j];
+        triangle_add(all, row);
+    }
+    triangle_flush(all);
+}
+
 /* Weighted least squares: theta, bread = (G' W G)^+, norms of the columns. */
 static enum status solve_squares(struct fitter *f)
 {
@@ -210,11 +222,16 @@ static enum status solve_squares(struct fitter *f)
     combine(f, &all);
     for (size_t j = 0; j < p; j++) {
         double sum = 0.0;
-        for (size_t i = 0; i < p; i++) {
-            r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
-            sum += r[i * p + j] * r[i * p + j];
+        for (size_t i = 0; i <= j; i++) {
+            sum += all.r[i][j] * all.r[i][j];
         }
         f->norm[j] = sqrt(sum);
+    }
+    add_ridge(f, &all);
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < p; i++) {
+            r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
+        }
     }
     const enum status st = spectrum_find(r, p, NULL, f->norm, &f->spectrum);
     if (st != STATUS_OK) {
@@ -372,11 +389,21 @@ static void find_errors(struct fitter *f, struct row_source *rows,
 /* Leaves out what the data leave free. */
 static void report_nulls(struct fitter *f)
 {
-    bool free_parameter[P];
-    null_directions_find(f->model, &f->spectrum, f->norm, f->fit, free_parameter);
+    struct null_space space;
+    struct null_unknowns unknowns = {.model = f->model};
+    null_space_find(&space, f->spectrum.v, f->p, f->spectrum.rank);
+    for (size_t i = 0; i < f->p; i++) {
+        unknowns.index[i] = i;
+        unknowns.length[i] = f->norm[i];
+        unknowns.value[i] = f->theta[i];
+        for (size_t j = 0; j < f->p; j++) {
+            unknowns.covariance[i][j] = f->fit->covariance[i][j];
+        }
+    }
+    null_space_tell(&space, &unknowns, f->fit);
     for (size_t i = 0; i < f->p; i++) {
         f->fit->theta[i] = f->theta[i];
-        if (!free_parameter[i]) {
+        if (!space.open[i]) {
             continue;
         }
         f->fit->theta[i] = (double)NAN;
@@ -447,6 +474,9 @@ static enum status solve_instruments(struct fitter *f, struct row_source *rows,
     while (row_source_next(rows, phi, rhs, &run) &&
            row_source_next(instruments, z, ignored, &run)) {
         add_products(f, z, phi, rhs, zg, zb);
+    }
+    for (size_t i = 0; i < p; i++) {
+        zg[i * p + i] += f->options->ridge * f->norm[i] * f->norm[i];
     }
     const enum status st = spectrum_find(zg, p, f->norm, f->norm, &f->spectrum);
     if (st != STATUS_OK) {
@@ -546,6 +576,13 @@ static void judge(struct fitter *f)
                         "more than its error bars say: to compare only, see weak_iv",
                         dynamics_method_name(fit->method));
     }
+    fit->ridge = f->options->ridge;
+    if (fit->ridge > 0.0) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "a ridge of %.3g draws estimates to zero, by up to the same share of "
+                        "those that are well determined: error bars do not hold that bias",
+                        fit->ridge);
+    }
     if (fit->stop == DYNAMICS_STOP_DIVERGED) {
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "the model cannot be simulated with what the weak form gives, so "
@@ -587,7 +624,8 @@ static bool options_fit(const struct dynamics_options *o, enum dynamics_method m
                               o->sg_window % 2 == 1 && o->sg_order < o->sg_window);
     return method <= DYNAMICS_WEAK_IV && o->half_width_s >= 0.0 && o->stride_s >= 0.0 &&
            window && o->sg_order >= 1 && o->sg_order <= 6 && o->iv_iterations >= 1 &&
-           o->iv_iterations <= 50 && o->hac_s >= 0.0 && o->reach_s >= 0.0;
+           o->iv_iterations <= 50 && o->hac_s >= 0.0 && o->reach_s >= 0.0 && o->ridge >= 0.0 &&
+           isfinite(o->ridge);
 }
 
 enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,

@@ -31,6 +31,9 @@ struct dynamics_options {
     size_t sg_order;      /* 1 .. 6, below sg_window; 4, less in windows below 9 */
     size_t iv_iterations; /* 1 .. 50; 3 */
     double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
+    /* Linear methods: added to the squared length of every column, as a share of it, which
+     * draws estimates to zero and gives a value to what the data leave free. >= 0; 0: none. */
+    double ridge;
     /* Methods that simulate: how late velocities may answer efforts; early by a period or 20
      * ms, if that is not more. 0: no delay is sought; NaN: chosen from sampling time and length
      * of the runs. */

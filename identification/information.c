@@ -1,7 +1,6 @@
 #include "identification/information.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_errno.h>
@@ -9,8 +8,6 @@
 
 /* Of the largest singular value of the scaled columns: less is no information. */
 static const double RANK_TOLERANCE = 1e-7;
-/* A parameter's part in a unit null direction from which on it is left open. */
-static const double NULL_PART_MIN = 1e-3;
 
 bool information_alloc(struct information *information, size_t g, const bool *free)
 {
@@ -90,6 +87,7 @@ enum status information_take(struct information *information, const gsl_matrix *
 {
     gsl_matrix_set_zero(information->covariance);
     information->rank = 0;
+    information->nulls = (struct null_space){.p = 0};
     if (information->count == 0) {
         return STATUS_OK;
     }
@@ -103,46 +101,33 @@ enum status information_take(struct information *information, const gsl_matrix *
         information->rank++;
     }
     set_covariance(information);
-    for (size_t k = information->rank; k < information->count; k++) {
-        for (size_t a = 0; a < information->count; a++) {
-            if (fabs(gsl_matrix_get(information->v, a, k)) >= NULL_PART_MIN) {
-                information->open[information->index[a]] = true;
-            }
-        }
+    null_space_find(&information->nulls, information->v->data, information->count,
+                    information->rank);
+    for (size_t a = 0; a < information->count; a++) {
+        information->open[information->index[a]] = information->nulls.open[a];
     }
     return STATUS_OK;
 }
 
-/* "surge_mass_kg + 0.98 sway_mass_kg": what may be added to the parameters unseen. */
-static void describe_null(const struct information *information, const struct model *model,
-                          size_t k, char text[DYNAMICS_TEXT_MAX])
+static void tell_nulls(const struct information *information, const struct model *model,
+                       const double *value, const gsl_matrix *covariance,
+                       struct dynamics_fit *fit)
 {
-    double largest = 0.0;
-    size_t used = 0;
-    text[0] = '\0';
+    struct null_unknowns unknowns = {.model = model};
     for (size_t a = 0; a < information->count; a++) {
-        const double part = gsl_matrix_get(information->v, a, k) / information->length[a];
-        largest = fabs(part) > fabs(largest) ? part : largest;
-    }
-    for (size_t a = 0; a < information->count && used < DYNAMICS_TEXT_MAX; a++) {
-        const double part =
-            gsl_matrix_get(information->v, a, k) / information->length[a] / largest;
-        char name[64] = "delay_s";
-        if (fabs(gsl_matrix_get(information->v, a, k)) < NULL_PART_MIN) {
-            continue;
+        unknowns.index[a] = information->index[a];
+        unknowns.length[a] = information->length[a];
+        unknowns.value[a] = value[information->index[a]];
+        for (size_t b = 0; b < information->count; b++) {
+            unknowns.covariance[a][b] =
+                gsl_matrix_get(covariance, information->index[a], information->index[b]);
         }
-        if (information->index[a] + 1 < information->g) {
-            (void)dynamics_parameter_name(model, information->index[a], name, sizeof name);
-        }
-        const char *sign = part < 0.0 ? "-" : used > 0 ? "+" : "";
-        const int wrote =
-            snprintf(text + used, DYNAMICS_TEXT_MAX - used, "%s%s%s%.3g %s",
-                     used > 0 ? " " : "", sign, *sign ? " " : "", fabs(part), name);
-        used += wrote > 0 ? (size_t)wrote : 0;
     }
+    null_space_tell(&information->nulls, &unknowns, fit);
 }
 
 void information_describe(const struct information *information, const struct model *model,
+                          const double *value, const gsl_matrix *covariance,
                           struct dynamics_fit *fit)
 {
     const size_t count = information->count;
@@ -156,7 +141,5 @@ void information_describe(const struct information *information, const struct mo
                              ? HUGE_VAL
                              : gsl_vector_get(s, 0) / gsl_vector_get(s, count - 1);
     }
-    for (size_t k = information->rank; k < count && fit->null_count < DYNAMICS_NULLS_MAX; k++) {
-        describe_null(information, model, k, fit->nulls[fit->null_count++]);
-    }
+    tell_nulls(information, model, value, covariance, fit);
 }

@@ -15,9 +15,10 @@
 
 #include "identification/dynamics_fit.h"
 #include "identification/linear_model.h"
+#include "identification/null_space.h"
 #include "twin/base/status.h"
 
-enum { INFORMATION_MAX = DYNAMICS_P_MAX + 1 };
+enum { INFORMATION_MAX = NULL_SPACE_MAX };
 
 struct information {
     size_t g;                      /* unknowns */
@@ -26,6 +27,7 @@ struct information {
     size_t index[INFORMATION_MAX]; /* of the free ones */
     bool open[INFORMATION_MAX];    /* has a part in a null direction */
     double length[INFORMATION_MAX];
+    struct null_space nulls;             /* of the free ones */
     gsl_matrix *v;                       /* [count x count] right singular vectors */
     gsl_vector *s;                       /* [count] singular values, descending */
     gsl_matrix *covariance;              /* [g x g] inverse of R'R; zero where not free */
@@ -42,8 +44,10 @@ void information_free(struct information *information);
 MUST_USE enum status information_take(struct information *information,
                                       const gsl_matrix *triangle);
 
-/* rank, condition and null directions of the fit. */
+/* rank, condition, null directions and combinations of the fit. value [g] and covariance
+ * [g x g]: of the unknowns. */
 void information_describe(const struct information *information, const struct model *model,
+                          const double *value, const gsl_matrix *covariance,
                           struct dynamics_fit *fit);
 
 #endif

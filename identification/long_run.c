@@ -1,8 +1,20 @@
 #include "identification/long_run.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "identification/dot.h"
+
+/* Neighbours more correlated than this count as if by this much. */
+static const double CORRELATION_MAX = 0.99;
+
+size_t long_run_lags(double rho, size_t n)
+{
+    const double r = fmin(fabs(rho), CORRELATION_MAX);
+    const double alpha = 4.0 * r * r / ((1.0 - r * r) * (1.0 - r * r));
+    const double lags = ceil(1.1447 * cbrt(alpha * (double)n));
+    return (size_t)fmin(lags, floor((double)n / 4.0));
+}
 
 void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain)
 {

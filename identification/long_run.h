@@ -14,7 +14,12 @@
 
 #include "identification/dynamics_fit.h"
 
-enum { LONG_RUN_LAGS_MAX = 64, LONG_RUN_WAITING = 64 };
+/* Moments: of parameters, biases and delay. */
+enum {
+    LONG_RUN_LAGS_MAX = 64,
+    LONG_RUN_WAITING = 64,
+    LONG_RUN_COLUMNS_MAX = DYNAMICS_P_MAX + 1
+};
 
 /* About 33 kB. */
 struct long_run {
@@ -23,15 +28,20 @@ struct long_run {
     size_t block; /* moments that count as one */
     size_t in_block, at;
     bool with_plain;
-    double ring[LONG_RUN_LAGS_MAX + 1][DYNAMICS_P_MAX]; /* blocks in the window */
-    double now[DYNAMICS_P_MAX], sum[DYNAMICS_P_MAX];    /* block at hand; of the window */
+    double ring[LONG_RUN_LAGS_MAX + 1][LONG_RUN_COLUMNS_MAX]; /* blocks in the window */
+    double now[LONG_RUN_COLUMNS_MAX];                         /* block at hand */
+    double sum[LONG_RUN_COLUMNS_MAX];                         /* of the window */
     size_t waiting;
-    double sums[DYNAMICS_P_MAX][LONG_RUN_WAITING];   /* by columns, to be squared */
-    double windows[DYNAMICS_P_MAX * DYNAMICS_P_MAX]; /* squares of the sums */
-    /* Valid after a break. */
-    double plain[DYNAMICS_P_MAX * DYNAMICS_P_MAX];  /* [p x p] as if independent, on request */
-    double robust[DYNAMICS_P_MAX * DYNAMICS_P_MAX]; /* [p x p] */
+    double sums[LONG_RUN_COLUMNS_MAX][LONG_RUN_WAITING];         /* by columns, to be squared */
+    double windows[LONG_RUN_COLUMNS_MAX * LONG_RUN_COLUMNS_MAX]; /* squares of the sums */
+    /* Valid after a break, both [p x p]; as if independent on request. */
+    double plain[LONG_RUN_COLUMNS_MAX * LONG_RUN_COLUMNS_MAX];
+    double robust[LONG_RUN_COLUMNS_MAX * LONG_RUN_COLUMNS_MAX];
 };
+
+/* As many lags as a first-order process with neighbours correlated by rho asks for among n
+ * moments (Andrews' rule for Bartlett's weights), no more than a quarter of n; 0 when white. */
+size_t long_run_lags(double rho, size_t n);
 
 /* p moments at a time, correlated over `reach` of them at most. */
 void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain);

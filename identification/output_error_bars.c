@@ -2,6 +2,7 @@
  * 7).
  */
 #include "identification/information.h"
+#include "identification/long_run.h"
 #include "identification/output_error_parts.h"
 
 #include <math.h>
@@ -174,20 +175,14 @@ static void sandwich(struct oe_work *work, struct bars *bars)
                          &half.matrix, 0.0, bars->product);
 }
 
-/* As many lags as a first-order process with the residuals' correlation asks for (Andrews'
- * rule for Bartlett's weights); none to speak of when they are white. */
 static size_t choose_lags(const struct oe_work *work, const struct output_error_report *report)
 {
     double rho = 0.0;
     for (size_t i = 0; i < work->n; i++) {
         rho = fmax(rho, fabs(report->axis[i].correlation));
     }
-    const double counted = (double)work->counted;
-    const double r = fmin(rho, 0.99);
-    const double alpha = 4.0 * r * r / ((1.0 - r * r) * (1.0 - r * r));
-    const double lags = ceil(1.1447 * cbrt(alpha * counted));
-    const double most = fmin(HAC_LAGS_MAX, floor(counted / 4.0));
-    return (size_t)fmin(lags, most);
+    const size_t lags = long_run_lags(rho, work->counted);
+    return lags < HAC_LAGS_MAX ? lags : HAC_LAGS_MAX;
 }
 
 static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics_fit *fit,
@@ -205,11 +200,15 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
     if (st != STATUS_OK) {
         return st;
     }
-    information_describe(&bars->information, work->model, fit);
     for (size_t r = 0; r < work->runs; r++) {
         eliminate(work, bars, r, factor, fit);
     }
     sandwich(work, bars);
+    double value[OE_GLOBALS_MAX];
+    memcpy(value, work->here.values.theta, work->p * sizeof *value);
+    value[work->p] = work->here.values.delay_s;
+    information_describe(&bars->information, work->model, value,
+                         report->white ? bars->information.covariance : bars->product, fit);
     for (size_t a = 0; a < work->p; a++) {
         const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);
         fit->se[a] = open[a] ? nan("") : root(ordinary);
@@ -220,6 +219,9 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
             fit->covariance[a][b] =
                 open[a] || open[b] ? nan("") : factor * gsl_matrix_get(of, a, b);
         }
+    }
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        fit->combinations[k].se *= sqrt(factor);
     }
     report->delay_se_hac_s = NAN;
     if (work->unknowns.free[delay] && !open[delay]) {

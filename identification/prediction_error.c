@@ -536,36 +536,72 @@ static double root(double variance)
     return isfinite(variance) && variance >= 0.0 ? sqrt(variance) : nan("");
 }
 
+/* C S C into robust [g x g], S the long-run covariance of the scores: one more pass, whose
+ * triangle is lost. */
+static enum status find_robust(struct pe_work *work, const struct information *information,
+                               const struct prediction_error_report *report, double *robust)
+{
+    const size_t g = work->filter.g;
+    struct long_run scores;
+    double half[INFORMATION_MAX * INFORMATION_MAX];
+    double rho = 0.0;
+    for (size_t i = 0; i < work->filter.n; i++) {
+        rho = fmax(rho, fabs(report->axis[i].correlation));
+    }
+    long_run_start(&scores, g, long_run_lags(rho, work->counted), false);
+    struct prediction_pass pass = {.triangle = work->next, .scores = &scores};
+    const enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
+    gsl_matrix_view s = gsl_matrix_view_array(scores.robust, g, g);
+    gsl_matrix_view h = gsl_matrix_view_array(half, g, g);
+    gsl_matrix_view to = gsl_matrix_view_array(robust, g, g);
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, information->covariance, &s.matrix,
+                         0.0, &h.matrix);
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, &h.matrix, information->covariance,
+                         0.0, &to.matrix);
+    return st;
+}
+
 /* Estimate and error bars, from the triangle of the last pass. */
 static enum status set_bars(struct pe_work *work, struct information *information,
+                            const struct prediction_error_report *report,
                             struct dynamics_fit *fit)
 {
     const struct unknowns *unknowns = &work->filter.unknowns;
+    const size_t g = work->filter.g;
     const double left = (double)fit->rows - (double)information->count;
     const double factor = left > 0.0 ? (double)fit->rows / left : nan("");
     const bool *open = information->open;
-    for (size_t j = 0; j < work->filter.g; j++) {
+    double robust[INFORMATION_MAX * INFORMATION_MAX];
+    double value[INFORMATION_MAX];
+    for (size_t j = 0; j < g; j++) {
         gsl_vector_view column = gsl_matrix_column(work->triangle, j);
         gsl_vector_scale(&column.vector, unknowns->free[j] ? 1.0 : 0.0);
     }
-    const enum status st = information_take(information, work->triangle);
+    enum status st = information_take(information, work->triangle);
+    st = st == STATUS_OK ? find_robust(work, information, report, robust) : st;
     if (st != STATUS_OK) {
         return st;
     }
-    information_describe(information, work->filter.model, fit);
     const gsl_matrix *c = information->covariance;
+    gsl_matrix_scale(information->covariance, factor);
+    gsl_matrix_view v = gsl_matrix_view_array(robust, g, g);
+    gsl_matrix_scale(&v.matrix, factor);
+    const gsl_matrix *used = report->white ? c : &v.matrix;
+    memcpy(value, work->here.theta, unknowns->p * sizeof *value);
+    value[unknowns->p] = work->here.delay_s;
+    information_describe(information, work->filter.model, value, used, fit);
     for (size_t a = 0; a < unknowns->p; a++) {
         fit->theta[a] = open[a] ? nan("") : work->here.theta[a];
-        fit->se[a] = open[a] ? nan("") : root(factor * gsl_matrix_get(c, a, a));
+        fit->se[a] = open[a] ? nan("") : root(gsl_matrix_get(c, a, a));
+        fit->se_hac[a] = open[a] ? nan("") : root(robust[a * g + a]);
         for (size_t b = 0; b < unknowns->p; b++) {
-            fit->covariance[a][b] =
-                open[a] || open[b] ? nan("") : factor * gsl_matrix_get(c, a, b);
+            fit->covariance[a][b] = open[a] || open[b] ? nan("") : gsl_matrix_get(used, a, b);
         }
     }
     const size_t delay = unknowns->p;
     if (unknowns->free[delay] && !open[delay]) {
         fit->delay_s = work->here.delay_s;
-        fit->delay_se_s = root(factor * gsl_matrix_get(c, delay, delay));
+        fit->delay_se_s = root(gsl_matrix_get(c, delay, delay));
     }
     return STATUS_OK;
 }
@@ -575,6 +611,7 @@ static void describe(const struct pe_work *work, struct dynamics_fit *fit)
     const struct prediction_filter *filter = &work->filter;
     fit->n = filter->set->n;
     fit->rows = filter->n * work->counted;
+    fit->force_time_s = filter->noise.force_time_s;
     for (size_t i = 0; i < filter->n; i++) {
         const double *residual = gsl_matrix_const_ptr(filter->residual, i, 0);
         double sum = 0.0;
@@ -582,6 +619,8 @@ static void describe(const struct pe_work *work, struct dynamics_fit *fit)
             sum += isnan(residual[k]) ? 0.0 : residual[k] * residual[k];
         }
         fit->residual_sd[i] = sqrt(sum / (double)work->counted);
+        fit->velocity_sd[i] = filter->noise.velocity_sd[i];
+        fit->force_sd[i] = filter->noise.force_sd[i];
         for (size_t r = 0; r < filter->set->run_count; r++) {
             fit->initial[r][i] = filter->set->nu[i][filter->set->run_start[r]];
             fit->initial_se[r][i] = filter->noise.velocity_sd[i];
@@ -626,7 +665,7 @@ static enum status run(struct pe_work *work, struct information *information,
     }
     describe(work, fit);
     summarise(work, report);
-    st = set_bars(work, information, fit);
+    st = set_bars(work, information, report, fit);
     if (st == STATUS_OK) {
         judge(work, report, fit);
         dynamics_judge(fit, work->filter.model, work->filter.set);

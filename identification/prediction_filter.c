@@ -17,8 +17,11 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
     *filter = (struct prediction_filter){.model = model, .set = set, .n = model->axis_count};
     unknowns_set(&filter->unknowns, model, options);
     filter->g = filter->unknowns.g;
-    filter->rules = (struct trajectory_rules){
-        .model = model, .set = set, .with_biases = true, .sensitive = true};
+    filter->rules = (struct trajectory_rules){.model = model,
+                                              .set = set,
+                                              .at_rest = options->at_rest,
+                                              .with_biases = true,
+                                              .sensitive = true};
     for (size_t i = 0; i < filter->n; i++) {
         double largest = 0.0;
         for (size_t k = set->run_start[0]; k < set->run_start[set->run_count]; k++) {
@@ -66,14 +69,15 @@ static void begin(struct prediction_filter *filter, struct trajectory *walk, siz
                   const double *theta, double delay_s)
 {
     const size_t n = filter->n;
+    const bool at_rest = filter->unknowns.options->at_rest[run];
     double nu_0[MODEL_AXES_MAX];
     gsl_matrix_set_zero(filter->covariance);
     gsl_matrix_set_zero(filter->state_by);
     for (size_t i = 0; i < n; i++) {
         const double sd = filter->noise.velocity_sd[i];
         const double force_sd = filter->noise.force_sd[i];
-        nu_0[i] = filter->set->nu[i][filter->set->run_start[run]];
-        gsl_matrix_set(filter->covariance, i, i, sd * sd);
+        nu_0[i] = at_rest ? 0.0 : filter->set->nu[i][filter->set->run_start[run]];
+        gsl_matrix_set(filter->covariance, i, i, at_rest ? 0.0 : sd * sd);
         gsl_matrix_set(filter->covariance, n + i, n + i, force_sd * force_sd);
     }
     trajectory_begin(walk, &filter->rules, run, theta, delay_s, nu_0);
@@ -219,8 +223,15 @@ static void count(struct prediction_filter *filter, const struct trajectory *wal
     gsl_matrix_memcpy(&rows.matrix, &velocity_by.matrix);
     (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
                          &rows.matrix);
+    double score[LONG_RUN_COLUMNS_MAX] = {0.0};
     for (size_t i = 0; i < n; i++) {
         gsl_matrix_set(filter->block, row + i, filter->g, z[i]);
+        for (size_t j = 0; j < filter->g; j++) {
+            score[j] += gsl_matrix_get(&rows.matrix, i, j) * z[i];
+        }
+    }
+    if (pass->scores) {
+        long_run_add(pass->scores, score);
     }
 }
 
@@ -261,6 +272,9 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
         }
         row = row + n > PE_BLOCK_ROWS || !pass->triangle ? 0 : row;
         update(filter, &walk, force, e);
+    }
+    if (pass->scores) {
+        long_run_break(pass->scores);
     }
     return pass->triangle ? fold(filter, pass->triangle, row) : STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* identification/spectrum.h - pseudo inverse, rank and null space of a small square matrix. */
+/* identification/spectrum.h - pseudo inverse and rank of a small square matrix. */
 #ifndef IDENTIFICATION_SPECTRUM_H
 #define IDENTIFICATION_SPECTRUM_H
 
@@ -21,10 +21,5 @@ struct spectrum {
  * finite, with *out undefined. */
 MUST_USE enum status spectrum_find(const double *m, size_t p, const double *left,
                                    const double *right, struct spectrum *out);
-
-/* What the data leave free: names of its directions into fit->nulls, and which parameters take
- * part, [p] out. norm [p] is what the columns were divided by. */
-void null_directions_find(const struct model *model, const struct spectrum *spectrum,
-                          const double *norm, struct dynamics_fit *fit, bool *free_parameter);
 
 #endif

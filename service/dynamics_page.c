@@ -139,6 +139,10 @@ static void print_correlation(const struct identify_result *result, FILE *out)
     for (size_t i = 0; i < fit->null_count; i++) {
         (void)fprintf(out, "  free: %s\n", fit->nulls[i]);
     }
+    for (size_t i = 0; i < fit->combination_count; i++) {
+        const struct dynamics_combination *c = &fit->combinations[i];
+        (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->text, c->value, c->se);
+    }
 }
 
 static void print_score(const char *name, const char *kind, const struct residual_summary *s,

@@ -213,6 +213,7 @@ static enum status fit_and_check(const struct identify_request *request,
     struct search search = {request};
     result->options = dynamics_options_for(result->kind->model);
     result->options.biases = request->biases;
+    result->options.ridge = request->ridge;
     if (request->delay_max_s) {
         result->options.delay_max_s = *request->delay_max_s;
     }

@@ -119,6 +119,56 @@ static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
     json_write_close(w);
 }
 
+static void write_combinations(struct json_writer *w, const struct dynamics_fit *fit)
+{
+    json_write_array(w, "combinations");
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "text", fit->combinations[k].text);
+        json_write_real(w, "value", fit->combinations[k].value);
+        json_write_real(w, "se", fit->combinations[k].se);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+/* Only prediction error knows it. */
+static void write_noise(struct json_writer *w, const struct model *model,
+                        const struct dynamics_fit *fit)
+{
+    if (!isfinite(fit->force_time_s)) {
+        json_write_null(w, "noise");
+        return;
+    }
+    json_write_object(w, "noise");
+    json_write_object(w, "velocity_sd");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_real(w, model->axes[a].velocity, fit->velocity_sd[a]);
+    }
+    json_write_close(w);
+    json_write_object(w, "force_sd");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_real(w, model->axes[a].effort, fit->force_sd[a]);
+    }
+    json_write_close(w);
+    json_write_real(w, "force_time_s", fit->force_time_s);
+    json_write_close(w);
+}
+
+static void write_outliers(struct json_writer *w, const struct model *model,
+                           const struct dynamics_fit *fit)
+{
+    if (!fit->robust) {
+        json_write_null(w, "outliers");
+        return;
+    }
+    json_write_object(w, "outliers");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_int(w, model->axes[a].velocity, (int64_t)fit->outliers[a]);
+    }
+    json_write_close(w);
+}
+
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit)
 {
@@ -141,6 +191,7 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     json_write_int(w, "rank", (int64_t)fit->rank);
     json_write_real(w, "condition", fit->condition);
     write_texts(w, "null_directions", fit->nulls, fit->null_count);
+    write_combinations(w, fit);
     write_column(w, "regressor_rms", model, fit->p, fit->regressor_rms);
     write_column(w, "regressor_independence_ratio", model, fit->p, fit->independence_ratio);
     json_write_object(w, "residual_sd");
@@ -149,6 +200,9 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     }
     json_write_close(w);
     write_delay(w, fit);
+    write_noise(w, model, fit);
+    json_write_real(w, "ridge", fit->ridge);
+    write_outliers(w, model, fit);
     write_derived(w, model, fit);
     json_write_text(w, "verdict", dynamics_verdict_name(fit->verdict));
     write_texts(w, "reasons", fit->reasons, fit->reason_count);
@@ -338,4 +392,5 @@ void dynamics_report_options(struct json_writer *w, const struct dynamics_option
     json_write_real(w, "hac_s", options->hac_s);
     json_write_real(w, "reach_s", options->reach_s);
     json_write_real(w, "delay_max_s", options->delay_max_s);
+    json_write_real(w, "ridge", options->ridge);
 }

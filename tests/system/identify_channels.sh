@@ -42,7 +42,7 @@ for column in right coarse; do
     near "delay of $column" "$(value "$work/wheel.json" delay_s)" 0.05 0.002
 done
 "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right "$work/wheel.csv" >"$work/page"
-grep -q '^first_order_deadband by output_error' "$work/page" || fail "page: $(head -3 "$work/page")"
+grep -q '^first_order_deadband by \(output_error\|pem\)' "$work/page" || fail "page: $(head -3 "$work/page")"
 grep -q 'time_constant_s  *0\.\(19[89]\|20[0-2]\)' "$work/page" || fail "no time constant: $(cat "$work/page")"
 # Without a delay the lag takes it over.
 "$TANDEM" identify --model first_order_deadband --columns command=power,velocity=-right --delay-max 0 --json \

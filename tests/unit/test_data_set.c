@@ -481,6 +481,11 @@ static void test_null_direction(void)
     CHECK_INT("pair", fit.null_count, 1);
     CHECK_TEXT("pair", fit.nulls[0], "hull_kg, load_kg in the ratio 1 : -0.5");
     CHECK("pair", isnan(fit.theta[0]) && isnan(fit.theta[1]));
+    /* 6 kg answer the force, however they share them. */
+    CHECK_INT("pair", fit.combination_count, 1);
+    CHECK_TEXT("pair", fit.combinations[0].text, "hull_kg + 2 load_kg");
+    CHECK_NEAR("pair", fit.combinations[0].value, 6.0, 1e-3, 0.0);
+    CHECK("pair", fit.combinations[0].se > 0.0 && fit.combinations[0].se < 0.1);
     CHECK_NEAR("pair", fit.theta[2], 3.0, 1e-3, 0.0);
     CHECK("pair", fit.identifiable[2] && !fit.identifiable[0]);
 }

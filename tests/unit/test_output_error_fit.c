@@ -220,6 +220,38 @@ static void test_bounds(void)
 }
 
 /* Never turned, never slid: yaw and sway cannot be known, and it is said which. */
+/* Without efforts a motion tells ratios of parameters only: all but one of them, and one
+ * combination each. */
+static void test_combinations(void)
+{
+    struct data_set set = quiet_set(0.0, 0.0);
+    struct output_error_options options;
+    struct output_error_report report;
+    struct dynamics_fit fit;
+    uint64_t state = 3;
+    double nu[N] = {1.5, 0.4, 0.6};
+    double pose[N] = {0.0};
+    const double none[N] = {0.0};
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        for (size_t i = 0; i < N; i++) {
+            record.tau[i][k] = 0.0;
+            record.measured[i][k] = nu[i] + 1e-4 * usv_normal(&state);
+        }
+        model_step(&usv3_model, truth, nu, pose, none, NULL, 0.1);
+    }
+    output_error_defaults(&usv3_model, &options);
+    CU_ASSERT_EQUAL_FATAL(
+        output_error_fit(&usv3_model, &set, truth, &options, NULL, &fit, &report), STATUS_OK);
+    CHECK_INT("rank", fit.rank, P - 1);
+    CHECK_INT("nulls", fit.null_count, 1);
+    CHECK_INT("combinations", fit.combination_count, P - 1);
+    for (size_t k = 0; k < fit.combination_count; k++) {
+        const struct dynamics_combination *c = &fit.combinations[k];
+        CHECK(c->text, strstr(c->text, " - ") != NULL);
+        CHECK(c->text, c->se > 0.0 && fabs(c->value) < 4.0 * c->se + 1e-6);
+    }
+}
+
 static void test_open(void)
 {
     struct data_set set = quiet_set(0.0, 0.0);
@@ -386,6 +418,7 @@ int main(void)
     CU_add_test(suite, "runs", test_runs);
     CU_add_test(suite, "biases", test_biases);
     CU_add_test(suite, "bounds", test_bounds);
+    CU_add_test(suite, "combinations", test_combinations);
     CU_add_test(suite, "open", test_open);
     CU_add_test(suite, "stops", test_stops);
     CU_add_test(suite, "perfect", test_perfect);

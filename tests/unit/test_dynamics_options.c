@@ -1,0 +1,146 @@
+/* What can be asked of an estimator beside its method: a ridge. */
+#include "tests/support/check.h"
+
+#include <gsl/gsl_errno.h>
+
+#include "identification/dynamics_estimate.h"
+#include "tests/support/usv_truth.h"
+
+enum { P = USV3_PARAMETERS, N = USV3_AXES };
+
+static struct usv_record record;
+static const double *truth;
+
+static struct data_set read_set(void)
+{
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    struct data_set set = usv_set(&record);
+    for (size_t i = 0; i < N; i++) {
+        set.noise_sd[i] = usv_noise_sd[i];
+    }
+    return set;
+}
+
+static bool says(const struct dynamics_fit *fit, const char *what)
+{
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        if (strstr(fit->reasons[i], what)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct dynamics_fit fit_by(const struct data_set *set, enum dynamics_method method,
+                                  const struct dynamics_options *options)
+{
+    struct dynamics_fit fit;
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate(&usv3_model, set, method, options, &fit),
+                          STATUS_OK);
+    return fit;
+}
+
+/* A ridge draws to zero, a little where it is small, and gives a value to what is left free. */
+static void test_ridge(void)
+{
+    struct data_set set = read_set();
+    struct dynamics_options options = dynamics_options_defaults();
+    for (int method = DYNAMICS_OLS_CENTRAL; method <= DYNAMICS_WEAK_IV; method++) {
+        const enum dynamics_method m = (enum dynamics_method)method;
+        options.ridge = 0.0;
+        const struct dynamics_fit none = fit_by(&set, m, &options);
+        options.ridge = 1e-5;
+        const struct dynamics_fit small = fit_by(&set, m, &options);
+        options.ridge = 1.0;
+        const struct dynamics_fit large = fit_by(&set, m, &options);
+        const char *name = dynamics_method_name(m);
+        CHECK(name, !says(&none, "ridge") && says(&small, "ridge of 1e-05"));
+        CHECK_INT(name, small.verdict, DYNAMICS_MARGINAL);
+        CHECK_NEAR(name, small.ridge, 1e-5, 0.0, 0.0);
+        double size_none = 0.0;
+        double size_large = 0.0;
+        for (size_t i = 0; i < P; i++) {
+            CHECK_NEAR(name, small.theta[i], none.theta[i], 0.02, 0.0);
+            size_none += pow(none.theta[i] * none.regressor_rms[i], 2.0);
+            size_large += pow(large.theta[i] * none.regressor_rms[i], 2.0);
+        }
+        CHECK(name, size_large < 0.7 * size_none);
+        CHECK(name, small.condition < none.condition * (1.0 + 1e-9));
+    }
+    /* Sway and yaw that never were. */
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        record.measured[1][k] = record.measured[2][k] = 0.0;
+        record.tau[1][k] = record.tau[2][k] = 0.0;
+    }
+    options.ridge = 0.0;
+    const struct dynamics_fit open = fit_by(&set, DYNAMICS_WEAK, &options);
+    options.ridge = 1e-4;
+    const struct dynamics_fit given = fit_by(&set, DYNAMICS_WEAK, &options);
+    CHECK("open", isnan(open.theta[1]) && open.null_count > 0);
+    CHECK_NEAR("kept", given.theta[0], open.theta[0], 0.01, 0.0);
+}
+
+static void test_ridge_range(void)
+{
+    const struct data_set set = read_set();
+    static const double bad[] = {-1e-9, HUGE_VAL, NAN};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct dynamics_options options = dynamics_options_defaults();
+        struct dynamics_fit fit;
+        options.ridge = bad[i];
+        CHECK_INT("range", dynamics_estimate(&usv3_model, &set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_E_ARG);
+        CHECK_INT("range", dynamics_estimate_auto(&usv3_model, &set, &options, &fit),
+                  STATUS_E_ARG);
+    }
+    /* Search by simulation does without, and says so. */
+    struct dynamics_options options = dynamics_options_defaults();
+    const struct dynamics_fit none = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
+    options.ridge = 0.01;
+    const struct dynamics_fit fit = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
+    CHECK("simulated", says(&fit, "does without"));
+    for (size_t i = 0; i < P; i++) {
+        CHECK_NEAR("simulated", fit.theta[i], none.theta[i], 0.0, 0.02 * none.se[i]);
+    }
+}
+
+/* What prediction error found of the noise is part of the fit, and so are its robust errors,
+ * which are the ordinary ones where innovations are white. */
+static void test_noise(void)
+{
+    static double force[USV_SAMPLES][N];
+    uint64_t state = 23;
+    struct data_set set = read_set();
+    for (size_t k = 1; k < USV_SAMPLES; k++) {
+        for (size_t i = 0; i < N; i++) {
+            force[k][i] = 0.9 * force[k - 1][i] + 1.5 * usv_normal(&state);
+        }
+    }
+    usv_drive(&record, truth, 0.0, force);
+    usv_measure(&record, &state);
+    const struct dynamics_options options = dynamics_options_defaults();
+    const struct dynamics_fit fit = fit_by(&set, DYNAMICS_PEM, &options);
+    CHECK_INT("noise", fit.method, DYNAMICS_PEM);
+    for (size_t i = 0; i < N; i++) {
+        CHECK_NEAR("velocity", fit.velocity_sd[i], usv_noise_sd[i], 0.1, 0.0);
+        CHECK_NEAR("force", fit.force_sd[i], 3.44, 0.35, 0.0);
+    }
+    CHECK_NEAR("time", fit.force_time_s, 0.95, 0.5, 0.0);
+    for (size_t i = 0; i < P; i++) {
+        CHECK_NEAR("robust", fit.se_hac[i], fit.se[i], 0.25, 0.0);
+    }
+    const struct dynamics_fit other = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
+    CHECK("unknown", isnan(other.force_time_s) && isnan(other.force_sd[0]));
+}
+
+int main(void)
+{
+    (void)gsl_set_error_handler_off();
+    truth = usv3_vessel_find("wamv")->theta;
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("dynamics_options", NULL, NULL);
+    CU_add_test(suite, "ridge", test_ridge);
+    CU_add_test(suite, "ridge range", test_ridge_range);
+    CU_add_test(suite, "noise", test_noise);
+    return check_run();
+}
