@@ -85,8 +85,10 @@ static void describe(struct oe_work *work, const struct model *model,
     work->g = work->unknowns.g;
     work->columns = work->n + work->g + 1;
     work->runs = set->run_count;
-    work->rules = (struct trajectory_rules){
-        .model = model, .set = set, .with_biases = options->with_biases};
+    work->rules = (struct trajectory_rules){.model = model,
+                                            .set = set,
+                                            .at_rest = options->at_rest,
+                                            .with_biases = options->with_biases};
     for (size_t r = 0; r < work->runs; r++) {
         work->free_count += options->at_rest[r] ? 0 : work->n;
     }

@@ -24,7 +24,7 @@ static void set_effort(const struct trajectory *walk, double *tau)
     const struct trajectory_rules *rules = walk->rules;
     const double *bias = walk->theta + rules->model->parameter_count;
     for (size_t i = 0; i < rules->model->axis_count; i++) {
-        tau[i] = rules->set->tau[i][walk->effort] + walk->push[i] -
+        tau[i] = (walk->silent ? 0.0 : rules->set->tau[i][walk->effort]) + walk->push[i] -
                  (rules->with_biases ? bias[i] : 0.0);
     }
 }
@@ -166,8 +166,14 @@ static void advance(struct trajectory *walk, double h_s)
 /* When the effort after the present one begins to act. */
 static double next_edge_s(const struct trajectory *walk)
 {
-    const size_t next = walk->effort + 1;
+    const size_t next = walk->silent ? walk->from : walk->effort + 1;
     return next < walk->end ? walk->rules->set->t_s[next] + walk->delay_s : HUGE_VAL;
+}
+
+static void take_next(struct trajectory *walk)
+{
+    walk->effort += walk->silent ? 0 : 1;
+    walk->silent = false;
 }
 
 /* A later edge prolongs the old rates at the cost of the new ones. */
@@ -185,7 +191,7 @@ static void pass_edge(struct trajectory *walk)
         set_effort(walk, tau);
         model->forward(walk->theta, pose, walk->nu, tau, before);
     }
-    walk->effort++;
+    take_next(walk);
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
         model->forward(walk->theta, pose, walk->nu, tau, after);
@@ -218,12 +224,14 @@ void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *ru
     walk->at = walk->from;
     walk->t_s = rules->set->t_s[walk->from];
     walk->effort = walk->from;
+    walk->silent = rules->at_rest && rules->at_rest[run];
     memcpy(walk->nu, nu_0, n * sizeof *nu_0);
     memset(walk->push, 0, sizeof walk->push);
     trajectory_linearise(walk);
-    /* Edges that lie before the first sample have no part in what follows. */
-    while (next_edge_s(walk) <= rules->set->t_s[walk->from]) {
-        walk->effort++;
+    /* Edges that lie before the first sample have no part in what follows; the first one of a
+     * run from rest has when it lies on it, for it would be felt to come later. */
+    while (next_edge_s(walk) < walk->t_s || (next_edge_s(walk) <= walk->t_s && !walk->silent)) {
+        take_next(walk);
     }
 }
 

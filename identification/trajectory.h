@@ -28,6 +28,9 @@ enum { TRAJECTORY_COLUMNS_MAX = 2 * MODEL_AXES_MAX + MODEL_PARAMETERS_MAX + 1 };
 struct trajectory_rules {
     const struct model *model;
     const struct data_set *set; /* of its numbers times and efforts are used, finite */
+    /* [runs] Began at rest: before the first row's efforts nothing acted. NULL: none did, and
+     * before the first row its efforts act. */
+    const bool *at_rest;
     bool with_biases;
     bool sensitive;               /* sensitivities are wanted */
     double step_s;                /* > 0, the longest step */
@@ -41,11 +44,12 @@ size_t trajectory_columns(const struct trajectory_rules *rules);
 struct trajectory {
     const struct trajectory_rules *rules;
     const double *theta; /* parameters, then biases */
-    double delay_s;      /* finite, of any sign; before the first row its efforts act */
+    double delay_s;      /* finite, of any sign */
     size_t from, end;    /* samples of the run */
     size_t at;           /* the sample of nu and by */
     double t_s;    /* the time of nu and by: on the way to the next sample, later than at */
     size_t effort; /* the row of tau that acts */
+    bool silent;   /* it does not yet */
     double nu[MODEL_AXES_MAX];
     double push[MODEL_AXES_MAX]; /* efforts beside the recorded ones; zero at the beginning */
     /* [axis_count x columns] by rows: d(nu) / d(nu_0, theta, biases, delay). Zero when not

@@ -160,5 +160,5 @@ double unknowns_settled_s(const struct unknowns *unknowns, const struct data_set
     const struct output_error_options *o = unknowns->options;
     const double delay_s = o->fit_delay ? o->delay_s_max : o->delay_s;
     const double from_s = set->t_s[set->run_start[run]];
-    return delay_s > 0.0 ? from_s + delay_s : from_s;
+    return delay_s > 0.0 && !o->at_rest[run] ? from_s + delay_s : from_s;
 }

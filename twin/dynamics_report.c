@@ -132,14 +132,10 @@ static void write_combinations(struct json_writer *w, const struct dynamics_fit 
     json_write_close(w);
 }
 
-/* Only prediction error knows it. */
+/* Unknown but to prediction error. */
 static void write_noise(struct json_writer *w, const struct model *model,
                         const struct dynamics_fit *fit)
 {
-    if (!isfinite(fit->force_time_s)) {
-        json_write_null(w, "noise");
-        return;
-    }
     json_write_object(w, "noise");
     json_write_object(w, "velocity_sd");
     for (size_t a = 0; a < model->axis_count; a++) {

