@@ -19,6 +19,7 @@ enum {
     RING_BYTES = 16 << 20,
     BYTES_PER_MB = 1000000,
     LEAVE_MS = 3000, /* for saying goodbye to the broker */
+    REFIT_MS = 1000, /* for the lab to begin a fit */
     SAVE_MS = 10000, /* for the store and the last checkpoint */
     TOKEN_MAX = 512
 };
@@ -90,6 +91,39 @@ static enum status source_request(void *context, const char *payload, size_t byt
     (void)snprintf(topic, sizeof topic, "%s/$lab/request", d->file->broker.prefix);
     inbox_note(d->inbox, topic, payload, bytes);
     return STATUS_OK;
+}
+
+/* Its fit begins when the lab thread has taken the line in: some milliseconds. */
+static enum status source_refit(void *context, size_t pair, enum side side, uint64_t *job,
+                                struct err *err)
+{
+    struct daemon *d = context;
+    char payload[256];
+    struct json_writer w;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
+    }
+    const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", d->params.pairs[pair].id);
+    json_write_text(&w, "action", request_action_name(REQUEST_IDENTIFY));
+    json_write_text(&w, "side", side_name(side));
+    json_write_text(&w, "by", "http");
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    const enum status status = source_request(d, payload, w.used, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const int64_t until_us = lab_clock_monotonic_us() + REFIT_MS * INT64_C(1000);
+    do {
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 2000);
+        *job = fits_job(d->fits, (uint32_t)pair, side);
+    } while ((*job == 0 || *job == before) && lab_clock_monotonic_us() < until_us);
+    return *job != 0 && *job != before
+               ? STATUS_OK
+               : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
 }
 
 static enum status source_check_identify(void *context, const struct web_identify *what,
@@ -190,6 +224,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .command = source_command,
         .request = source_request,
         .machines = source_machines,
+        .refit = source_refit,
         .check_identify = source_check_identify,
         .claim_upload = source_claim_upload,
         .release_upload = source_release_upload,

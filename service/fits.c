@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "logger/json_write.h"
+#include "twin/dynamics_report.h"
 #include "twin/pair_dynamics.h"
 
 /* What stands ready for one side of one pair. */
@@ -131,6 +132,40 @@ static bool may_go_on(void *context, const char *stage)
     return job_go_on(e->worker_job);
 }
 
+static void write_out(void *context, const char *text, size_t bytes)
+{
+    (void)fwrite(text, 1, bytes, context);
+}
+
+/* For those who ask the job; the lab has it in numbers. */
+static void show_result(const struct errand *e, const struct dynamics_result *result)
+{
+    char buffer[2048];
+    char *text = NULL;
+    size_t bytes = 0;
+    struct json_writer w;
+    struct parameter_checks checks;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) {
+        return;
+    }
+    dynamics_result_checks(result, &checks);
+    json_write_start(&w, buffer, sizeof buffer, write_out, out);
+    json_write_object(&w, NULL);
+    dynamics_report_fit(&w, e->task.model, &result->fit);
+    parameters_write_checks(&w, "checks", &checks);
+    json_write_object(&w, "data");
+    dynamics_report_card(&w, e->task.model, &result->card);
+    json_write_close(&w);
+    json_write_close(&w);
+    const bool whole = json_write_end(&w);
+    /* Without memory the job is done all the same. */
+    if (fclose(out) == 0 && whole && job_result(e->worker_job, text, bytes) != STATUS_OK) {
+        job_progress(e->worker_job, 1.0, "no memory to show the result");
+    }
+    free(text);
+}
+
 static enum status run(struct job *job, void *context, struct err *err)
 {
     struct errand *e = context;
@@ -145,6 +180,7 @@ static enum status run(struct job *job, void *context, struct err *err)
         (void)err_set(err, status, "fit", 0, 0, "no memory for the result");
     }
     if (status == STATUS_OK) {
+        show_result(e, result);
         put_result(e, result);
         return status;
     }

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <jansson.h>
 
@@ -16,29 +17,45 @@ void get_parameters(const struct web_request *request, struct web_response *resp
     web_tag(response);
 }
 
-/* The body may be empty, or {"version": n}. False after a problem document. */
-static bool read_version(const struct web_request *request, struct web_response *response,
-                         int64_t *version)
+/* What the body says; model is "" when it says none. */
+struct wish {
+    int64_t version;
+    char model[32];
+};
+
+static bool is_word(const char *text)
 {
-    *version = 0;
+    return text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+/* The body may be empty, or {"version": n, "model": "usv3"}. False after a problem document. */
+static bool read_wish(const struct web_request *request, struct web_response *response,
+                      struct wish *wish)
+{
+    *wish = (struct wish){.version = 0};
     if (request->body_bytes == 0) {
         return true;
     }
     json_error_t error;
     json_int_t wanted = 0;
+    const char *model = "";
     json_t *body =
         json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
-    const bool good =
-        body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:I}", "version", &wanted) == 0;
-    json_decref(body);
-    if (!good || wanted < 0 || wanted > UINT32_MAX) {
+    const bool good = body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:I, s?:s}",
+                                             "version", &wanted, "model", &model) == 0;
+    const bool fits = good && wanted >= 0 && wanted <= UINT32_MAX &&
+                      strlen(model) < sizeof wish->model && is_word(model);
+    if (fits) {
+        wish->version = (int64_t)wanted;
+        (void)snprintf(wish->model, sizeof wish->model, "%s", model);
+    } else {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    good ? "\"version\": 0 or more was expected"
-                         : "an empty body or {\"version\": number} was expected");
-        return false;
+                    good ? "a \"version\" of 0 or more, and a \"model\" that there is"
+                         : "an empty body or {\"version\": number, \"model\": name} was "
+                           "expected");
     }
-    *version = (int64_t)wanted;
-    return true;
+    json_decref(body);
+    return fits;
 }
 
 static void answer(const struct web_request *request, struct web_response *response,
@@ -61,15 +78,18 @@ static void submit(const struct web_request *request, struct web_response *respo
     char text[256];
     struct json_writer w;
     struct err err = {0};
-    int64_t version = 0;
-    if (!read_version(request, response, &version)) {
+    struct wish wish;
+    if (!read_wish(request, response, &wish)) {
         return;
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_text(&w, "pair", request->id);
     json_write_text(&w, "action", request_action_name(action));
-    json_write_int(&w, "version", version);
+    json_write_int(&w, "version", wish.version);
+    if (wish.model[0]) {
+        json_write_text(&w, "model", wish.model);
+    }
     json_write_text(&w, "by", "http");
     json_write_close(&w);
     (void)json_write_end(&w);

@@ -34,6 +34,8 @@ const struct web_route web_routes[] = {
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/promote",  256,      ROUTE_WRITING, 0,                 post_promote},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/rollback", 256,      ROUTE_WRITING, 0,                 post_rollback},
     {ROUTE_POST, "/api/v1/pairs/{id}/commands",       EVENT_RAW_MAX, ROUTE_WRITING, 0,                 post_command},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/dynamics",       0,             ROUTE_READING, 0,                 get_dynamics},
+    {ROUTE_POST, "/api/v1/pairs/{id}/identify",       256,           ROUTE_WRITING, 0,                 post_dynamics},
     {ROUTE_POST, "/api/v1/identify",                  ROUTE_UPLOAD,  ROUTE_WRITING, WISH,              post_identify},
     {ROUTE_GET,  "/api/v1/identify",                  0,             ROUTE_READING, 0,                 get_jobs},
     {ROUTE_GET,  "/api/v1/identify/{job}",            0,             ROUTE_READING, 0,                 get_job},

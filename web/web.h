@@ -87,6 +87,11 @@ struct web_source {
     /* A wish about parameter sets, one JSON object {"pair","action","version","by"}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
     enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);
+    /* Ask the lab to fit the dynamics of this side anew, as one more line of the journal; *job
+     * is the fit's. STATUS_E_EMPTY: it did not begin one within a second; STATUS_E_IO: starting
+     * or stopping. */
+    enum status (*refit)(void *context, size_t pair, enum side side, uint64_t *job,
+                         struct err *err);
     /* ---- identification of uploaded recordings, and jobs ---- */
     /* Can it be done? STATUS_E_ARG: err->where names the query parameter at fault. */
     enum status (*check_identify)(void *context, const struct web_identify *what,

@@ -15,6 +15,7 @@
 #include "logger/store.h"
 #include "twin/effect.h"
 #include "twin/pair.h"
+#include "twin/pair_dynamics.h"
 #include "web/metrics.h"
 #include "web/web.h"
 
@@ -26,6 +27,8 @@ struct fixture {
     struct pair_params params[FIXTURE_PAIRS];
     struct pair *pair[FIXTURE_PAIRS];
     const struct pair *view_pairs[FIXTURE_PAIRS];
+    struct pair_dynamics *dynamics; /* of the first pair */
+    const struct pair_dynamics *view_dynamics[FIXTURE_PAIRS];
     struct view view;
     atomic_int acquired; /* views out; must be 0 at the end */
     atomic_int slow_ms;  /* acquire waits so long: a slow handler */
@@ -36,7 +39,7 @@ struct fixture {
     char request[256];  /* the last wish about parameter sets */
     atomic_int uploads; /* claimed now */
     atomic_int uploads_max;
-    atomic_int identify_status;
+    atomic_int identify_status, refit_status;
     char wish[512], upload[256]; /* of the last one handed over, the latter cut */
     size_t upload_bytes;
     uint64_t entry_n, alarm_n; /* records stored */
@@ -114,6 +117,16 @@ static inline size_t fixture_machines(void *context, size_t pair, enum side side
     }
     memcpy(out, text, sizeof text - 1);
     return sizeof text - 1;
+}
+
+static inline enum status fixture_refit(void *context, size_t pair, enum side side,
+                                        uint64_t *job, struct err *err)
+{
+    struct fixture *f = context;
+    const enum status status = (enum status)atomic_load(&f->refit_status);
+    (void)snprintf(f->request, sizeof f->request, "%zu %s", pair, side_name(side));
+    *job = 77;
+    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not now");
 }
 
 /* ---- jobs: 42 is done, 43 failed, 44 runs, 45 waits, 77 is the one just handed over ---- */
@@ -222,6 +235,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .command = fixture_command,
                                .request = fixture_request,
                                .machines = fixture_machines,
+                               .refit = fixture_refit,
                                .check_identify = fixture_check_identify,
                                .claim_upload = fixture_claim_upload,
                                .release_upload = fixture_release_upload,
@@ -360,7 +374,14 @@ static inline void fixture_open(struct fixture *f, int moves)
         fixture_move(f, 0, k);
         fixture_move(f, 1, k);
     }
+    pair_dynamics_params_default(&f->params[0].dynamics);
+    (void)snprintf(f->params[0].dynamics.model, sizeof f->params[0].dynamics.model, "usv3");
+    f->params[0].dynamics.sides = DYNAMICS_SIDES_REAL;
+    f->dynamics = malloc(pair_dynamics_bytes(&f->params[0].dynamics));
+    pair_dynamics_init(f->dynamics, &f->params[0].dynamics);
+    f->view_dynamics[0] = f->dynamics;
     f->view = (struct view){
+        .dynamics = f->view_dynamics,
         .t_us = fixture_us(999),
         .started_us = fixture_us(-100),
         .lab_name = "test \"lab\"",
@@ -385,6 +406,7 @@ static inline void fixture_close(struct fixture *f)
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
         free(f->pair[i]);
     }
+    free(f->dynamics);
     (void)pthread_mutex_destroy(&f->lock);
 }
 

@@ -77,6 +77,11 @@ static void test_every_get_route(void)
         }
         fill_id(route->path, ids[i % 3], target, sizeof target);
         struct http_reply reply = http_get(port, target);
+        if (strstr(target, "/dynamics") && i % 3 > 0) {
+            check_contract(route->path, "get", "404", PROBLEM_MEDIA_TYPE, &reply);
+            http_free(&reply);
+            continue;
+        }
         CHECK_INT(target, reply.status, 200);
         http_header(&reply, "Content-Type", type, sizeof type);
         if (strcmp(route->path, "/metrics") == 0) {
@@ -174,6 +179,8 @@ static void test_errors(void)
          400, "bad-body"},
         {"version as text", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH,
          "{\"version\":\"1\"}", 400, "bad-body"},
+        {"no model", "POST", "/api/v1/pairs/r1/parameters/promote", AUTH, "{\"model\":\"U 3\"}",
+         400, "bad-body"},
         {"unknown member", "POST", "/api/v1/pairs/r1/parameters/rollback", AUTH, "{\"to\":1}",
          400, "bad-body"},
         {"no op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{}", 400, "bad-body"},
@@ -264,6 +271,10 @@ static void test_wishes(void)
         {"/api/v1/pairs/r2/parameters/promote", "/api/v1/pairs/{id}/parameters/promote",
          "{\"version\": 3}",
          "{\"pair\":\"r2\",\"action\":\"promote\",\"version\":3,\"by\":\"http\"}"},
+        {"/api/v1/pairs/r1/parameters/promote", "/api/v1/pairs/{id}/parameters/promote",
+         "{\"model\": \"usv3\"}",
+         "{\"pair\":\"r1\",\"action\":\"promote\",\"version\":0,\"model\":\"usv3\",\"by\":"
+         "\"http\"}"},
         {"/api/v1/pairs/r2/parameters/rollback", "/api/v1/pairs/{id}/parameters/rollback", "{}",
          "{\"pair\":\"r2\",\"action\":\"rollback\",\"version\":0,\"by\":\"http\"}"},
     };

@@ -318,6 +318,75 @@ static void test_cancel(void)
     http_free(&reply);
 }
 
+/* ---- the dynamics of a pair ---- */
+
+static void test_dynamics(void)
+{
+    struct http_reply reply = http_get(port, "/api/v1/pairs/r1/dynamics");
+    CHECK_INT("followed", reply.status, 200);
+    CHECK("of a vessel", strstr(reply.body, "{\"model\":\"usv3\",\"method\":") == reply.body);
+    CHECK("one side", strstr(reply.body, "\"virtual\":null"));
+    check_contract("followed", "/api/v1/pairs/{id}/dynamics", "get", "application/json",
+                   &reply);
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r2/dynamics");
+    CHECK_INT("not followed", reply.status, 404);
+    CHECK("says what to do", strstr(reply.body, "/problems/no-dynamics") &&
+                                 strstr(reply.body, "'dynamics: {model: usv3}'"));
+    check_contract("not followed", "/api/v1/pairs/{id}/dynamics", "get", PROBLEM_MEDIA_TYPE,
+                   &reply);
+    http_free(&reply);
+}
+
+static void test_refit(void)
+{
+    static const struct {
+        const char *row, *pair, *headers, *body;
+        uint32_t samples;
+        bool running;
+        enum status st;
+        int status;
+        const char *words;
+    } rows[] = {
+        {"no body", "r1", AUTH, "", 500, false, STATUS_OK, 202, "\"id\":\"77\""},
+        {"real", "r1", AUTH, "{\"side\":\"real\"}", 500, false, STATUS_OK, 202, "\"queued\""},
+        {"no token", "r1", "", "", 500, false, STATUS_OK, 401, "unauthorized"},
+        {"not followed", "r2", AUTH, "", 500, false, STATUS_OK, 404, "no-dynamics"},
+        {"no such pair", "r9", AUTH, "", 500, false, STATUS_OK, 404, "no-such-pair"},
+        {"other side", "r1", AUTH, "{\"side\":\"virtual\"}", 500, false, STATUS_OK, 409,
+         "of this side are not followed"},
+        {"under way", "r1", AUTH, "", 500, true, STATUS_OK, 409, "under way"},
+        {"too few", "r1", AUTH, "", 99, false, STATUS_OK, 409, "99 samples, 100 are"},
+        {"no side", "r1", AUTH, "{\"side\":\"left\"}", 500, false, STATUS_OK, 400, "bad-body"},
+        {"no text", "r1", AUTH, "{\"side\":1}", 500, false, STATUS_OK, 400, "bad-body"},
+        {"unknown member", "r1", AUTH, "{\"pair\":\"r1\"}", 500, false, STATUS_OK, 400,
+         "bad-body"},
+        {"no JSON", "r1", AUTH, "real", 500, false, STATUS_OK, 400, "bad-body"},
+        {"declined", "r1", AUTH, "", 500, false, STATUS_E_EMPTY, 409, "began no fit"},
+        {"stopping", "r1", AUTH, "", 500, false, STATUS_E_IO, 503, "not-ready"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char target[64];
+        char text[64];
+        (void)snprintf(target, sizeof target, "/api/v1/pairs/%s/identify", rows[i].pair);
+        fixture.dynamics->side[SIDE_REAL].count = rows[i].samples;
+        fixture.dynamics->side[SIDE_REAL].running = rows[i].running;
+        atomic_store(&fixture.refit_status, rows[i].st);
+        fixture.request[0] = '\0';
+        struct http_reply reply =
+            http_request(port, "POST", target, rows[i].headers, rows[i].body);
+        CHECK_INT(rows[i].row, reply.status, rows[i].status);
+        CHECK(rows[i].row, strstr(reply.body, rows[i].words));
+        CHECK_TEXT(rows[i].row, fixture.request,
+                   rows[i].status == 202 || rows[i].st != STATUS_OK ? "0 real" : "");
+        CHECK_TEXT(rows[i].row, http_header(&reply, "Location", text, sizeof text),
+                   rows[i].status == 202 ? "/api/v1/identify/77" : "");
+        check_contract(rows[i].row, "/api/v1/pairs/{id}/identify", "post",
+                       rows[i].status == 202 ? "application/json" : PROBLEM_MEDIA_TYPE, &reply);
+        http_free(&reply);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -336,6 +405,8 @@ int main(void)
     CU_add_test(suite, "dribble", test_dribble);
     CU_add_test(suite, "jobs", test_jobs);
     CU_add_test(suite, "cancel", test_cancel);
+    CU_add_test(suite, "dynamics", test_dynamics);
+    CU_add_test(suite, "fit on request", test_refit);
     const int result = check_run();
     web_stop(web);
     fixture_close(&fixture);

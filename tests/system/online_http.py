@@ -1,0 +1,93 @@
+"""GET .../dynamics and POST .../identify on a vessel that is driven about: the lab's fit is a job like any other."""
+import json
+import random
+import subprocess
+import threading
+import urllib.error
+
+from rig import Rig, member, replay
+
+TOKEN = "secret-of-the-test"
+PAIRS = ("boat: {kind: usv3, dynamics: {model: usv3, sides: real, method: weak_iv, window: 800, window_s: 80, refit_s: 0}}\n"
+         "  raft: {kind: usv3}")
+
+
+class Pilot(threading.Thread):
+    def __init__(self, rig):
+        super().__init__(daemon=True)
+        self.draw = random.Random(7)
+        self.ended = threading.Event()
+        self.pipe = rig.run(["mosquitto_pub", "-p", rig.broker_port, "-q", "0", "-l", "-t",
+                             "tandem/v1/boat/real/control"], stdin=subprocess.PIPE, text=True)
+
+    def run(self):
+        while not self.ended.wait(0.2):
+            tau = [self.draw.uniform(-60, 110), self.draw.uniform(-60, 60), self.draw.uniform(-50, 50)]
+            self.pipe.stdin.write(json.dumps({"tau": [round(x, 2) for x in tau]}) + "\n")
+            self.pipe.stdin.flush()
+
+    def stop(self):
+        self.ended.set()
+        self.join()
+        self.pipe.stdin.close()
+        self.pipe.wait(10)
+
+
+def ask(rig, path, method="POST", body=b""):
+    """Status and document, of errors too."""
+    try:
+        return 200, json.loads(rig.fetch(path, method, body, TOKEN))
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def real(rig):
+    return rig.get("/api/v1/pairs/boat/dynamics")["real"]
+
+
+def refused(rig, pair, body, status, words):
+    code, problem = ask(rig, f"/api/v1/pairs/{pair}/identify", body=body)
+    assert code == status and words in problem["detail"], problem
+
+
+def fit(rig):
+    """On request; its job, done."""
+    rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
+    code, job = ask(rig, "/api/v1/pairs/boat/identify", body=b'{"side": "real"}')
+    assert code == 200 and job["kind"] == "lab" and job["pair"] == "boat" and job["model"] == "usv3", job
+    path = "/api/v1/identify/" + job["id"]
+    rig.wait(lambda: rig.get(path)["ended_t"] is not None, "the job ends", 60)
+    done = rig.get(path)
+    assert done["state"] == "done" and done["result"]["method"] == "weak_iv", done
+    rig.wait(lambda: real(rig)["fit"] and real(rig)["fit"]["cause"] == "request", "the lab has its result", 20)
+    return done
+
+
+def main():
+    with Rig(PAIRS) as rig:
+        rig.start_daemon()
+        refused(rig, "raft", b"", 404, "dynamics: {model: usv3}")
+        refused(rig, "boat", b"", 409, "the window holds 0 samples")
+        refused(rig, "boat", b'{"side": "virtual"}', 409, "not followed")
+        assert real(rig)["state"] == "collecting" and real(rig)["fit"] is None
+        robot = rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "real", "--pace", 10, "--telemetry-rate", 100)
+        pilot = Pilot(rig)
+        pilot.start()
+        rig.wait(lambda: real(rig)["counts"]["done"] >= 1, "the first fit, by itself", 60)
+        job = fit(rig)
+        now = real(rig)
+        assert now["fit"]["values"] == job["result"]["values"] and now["fit"]["checks"] == job["result"]["checks"], now["fit"]
+        assert now["fit"]["data"]["used"] > 100 and now["estimate"]["ci95"], now
+        assert any(entry["id"] == job["id"] for entry in rig.get("/api/v1/identify")["jobs"])
+        pilot.stop()
+        robot.terminate()
+        robot.wait(10)
+        rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
+        last = rig.fetch("/api/v1/pairs/boat/dynamics").strip()
+        rig.stop_daemon()
+        results = member(member(replay(rig.lab, rig.folder / "journal"), "pairs"), "boat")
+        assert member(results, "dynamics") == last, "replay says something else of the dynamics"
+        print(f"fit of {job['result']['n']} samples on request; the same bytes from replay")
+
+
+main()
