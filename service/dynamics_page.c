@@ -78,6 +78,22 @@ static void print_parameters(const struct identify_result *result, FILE *out)
     }
 }
 
+/* What prediction error found besides parameters. */
+static void print_noise(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    const struct model *model = result->kind->model;
+    if (!isfinite(fit->force_time_s)) {
+        return;
+    }
+    (void)fprintf(out, "\n  forces that nobody measured, lasting %.3g s, and noise\n",
+                  fit->force_time_s);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model->axes[a].effort,
+                      fit->force_sd[a], model->axes[a].velocity, fit->velocity_sd[a]);
+    }
+}
+
 /* How well the data speak of each parameter, and what moves it. */
 static void print_support(const struct identify_result *result, FILE *out)
 {
@@ -300,6 +316,7 @@ void dynamics_page_print(const struct identify_result *result, FILE *out)
         (void)fprintf(out, "\n  dry friction turns over within %g of rest\n",
                       result->turn_over_velocity);
     }
+    print_noise(result, out);
     print_support(result, out);
     print_correlation(result, out);
     print_scores(model, "on the recording itself", &result->own.check, out);

@@ -157,6 +157,8 @@ refuse 2 "--current is not for travel_time" --model travel_time --current a=1 "$
 "$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
 "$TANDEM" identify $vessel --current d1=125.9712,d3=60 "$W" >"$work/page"
 grep -q 'contradicts 1 of the 2 given' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
+"$TANDEM" identify $vessel --method pem "$W" >"$work/page"
+grep -q '^  forces that nobody measured, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.
 telemetry() {
     awk -F, -v side="$1" '/^#/ { next } { k++
