@@ -45,7 +45,7 @@ static const char *role_of(const struct identify_kind *kind, size_t channel)
     case EFFORT:
         return kind->effort_roles[axis];
     case POSE:
-        return kind->pose_roles[axis];
+        return kind->pose_roles ? kind->pose_roles[axis] : "";
     case TIME:
     default:
         return "t";
