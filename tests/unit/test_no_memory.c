@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
+#include "twin/dynamics_task.h"
 
 enum { N = 150, ALLOCATIONS_MAX = 1000 };
 
@@ -25,6 +26,7 @@ union outcome {
     struct dynamics_comparison comparison;
     struct dynamics_sensitivity sensitivity;
     struct data_table table;
+    struct dynamics_result result;
 };
 
 struct work {
@@ -99,6 +101,29 @@ static enum status make_table(const struct work *work, union outcome *out)
     return st;
 }
 
+/* A frozen window of the lab. */
+static enum status carry_out(const struct work *work, union outcome *out)
+{
+    static int64_t t_us[N];
+    static float values[N * 9];
+    struct err err = {0};
+    const struct dynamics_task task = {.model = &usv3_model,
+                                       .method = (uint8_t)work->method,
+                                       .n = N,
+                                       .t_us = t_us,
+                                       .values = values};
+    for (size_t k = 0; k < N; k++) {
+        t_us[k] = (int64_t)k * 100000;
+        for (size_t a = 0; a < 3; a++) {
+            values[9 * k + a] = (float)record.measured[a][k];
+            values[9 * k + 3 + a] = (float)record.tau[a][k];
+        }
+    }
+    const enum status st = dynamics_task_run(&task, &out->result, &err);
+    CHECK(work->row, st == STATUS_OK || err.text[0] != '\0');
+    return st;
+}
+
 /* A push that nobody measured, for pem. */
 static void draw(bool disturbed)
 {
@@ -131,6 +156,7 @@ static void test_sweep(void)
         {"compare", compare, DYNAMICS_WEAK, false, false, 2},
         {"sensitivity", lean, DYNAMICS_WEAK_IV, false, false, 10},
         {"data table", make_table, DYNAMICS_WEAK, false, false, 3},
+        {"task", carry_out, DYNAMICS_WEAK_IV, false, false, 15},
     };
     const struct dynamics_options options = dynamics_options_defaults();
     draw(false);
