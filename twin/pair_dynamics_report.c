@@ -109,6 +109,27 @@ static void write_drift(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
+/* How far the filter is from the set in force, in standard errors of both. */
+static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
+                           const struct online_filter *f)
+{
+    const struct parameter_set *set = parameters_find(&d->sets.book, PARAMETERS_ACTIVE);
+    const struct model *model = pair_dynamics_model(d);
+    char text[64];
+    if (!set || !f->running) {
+        json_write_null(w, "z_active");
+        return;
+    }
+    const struct parameter_terms terms = pair_dynamics_terms(d, set);
+    json_write_object(w, "z_active");
+    for (size_t j = 0; j < model->parameter_count; j++) {
+        json_write_real(w, term(model, j, text),
+                        (f->theta[j] - terms.value[j]) /
+                            hypot(online_filter_se(f, j), terms.se[j]));
+    }
+    json_write_close(w);
+}
+
 static void write_gates(struct json_writer *w, const struct online_filter *f)
 {
     json_write_object(w, "gates");
@@ -195,9 +216,11 @@ static const char *state_of(const struct dynamics_side *side)
     return side->filter.opened ? "suspicious" : "following";
 }
 
-static void write_side(struct json_writer *w, const char *key, const struct model *model,
-                       const struct dynamics_side *side)
+static void write_side(struct json_writer *w, const struct pair_dynamics *d, enum side which)
 {
+    const struct model *model = pair_dynamics_model(d);
+    const struct dynamics_side *side = &d->side[which];
+    const char *key = side_name(which);
     if (!side->followed) {
         json_write_null(w, key);
         return;
@@ -205,6 +228,7 @@ static void write_side(struct json_writer *w, const char *key, const struct mode
     json_write_object(w, key);
     json_write_text(w, "state", state_of(side));
     write_estimate(w, model, &side->filter);
+    write_distance(w, d, &side->filter);
     write_innovations(w, model, &side->filter);
     write_gates(w, &side->filter);
     write_drift(w, model, &side->filter);
@@ -247,8 +271,8 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     json_write_bool(w, "biases", p->dynamics.biases);
     json_write_text(w, "promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
     write_parameters(w, model);
-    write_side(w, "real", model, &d->side[SIDE_REAL]);
-    write_side(w, "virtual", model, &d->side[SIDE_VIRTUAL]);
+    write_side(w, d, SIDE_REAL);
+    write_side(w, d, SIDE_VIRTUAL);
     write_set(w, "active", d, PARAMETERS_ACTIVE);
     write_set(w, "candidate", d, PARAMETERS_CANDIDATE);
     json_write_array(w, "sets");
