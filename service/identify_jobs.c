@@ -21,7 +21,8 @@ struct upload {
     struct identify_request request;
     struct identify_input input;
     char *text;
-    char name[QUERY_NAME_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX];
+    char name[QUERY_NAME_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX],
+        pair[QUERY_WORD_MAX];
     struct job *job; /* while it runs */
 };
 
@@ -52,6 +53,7 @@ static enum status read_wish(const struct web_identify *what,
     }
     *request = (struct identify_request){.method = what->method[0] ? what->method : NULL,
                                          .side = what->side[0] ? what->side : "real",
+                                         .pair = what->pair[0] ? what->pair : NULL,
                                          .biases = what->biases,
                                          .json = true};
     const enum status st = identify_take_columns(what->columns, request, err);
@@ -156,9 +158,11 @@ static struct upload *make_upload(struct identify_jobs *jobs, const struct web_i
     (void)snprintf(upload->name, sizeof upload->name, "%s", what->name);
     (void)snprintf(upload->method, sizeof upload->method, "%s", what->method);
     (void)snprintf(upload->side, sizeof upload->side, "%s", what->side);
+    (void)snprintf(upload->pair, sizeof upload->pair, "%s", what->pair);
     struct web_identify own = *what;
     own.method = upload->method;
     own.side = upload->side;
+    own.pair = upload->pair;
     *st = read_wish(&own, &upload->model, &upload->request, err);
     if (*st != STATUS_OK) {
         free(upload);

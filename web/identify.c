@@ -26,6 +26,7 @@ static struct web_identify wish_of(const struct web_request *request)
                                  .side = query->side,
                                  .columns = query->columns,
                                  .name = query->name[0] ? query->name : "upload.csv",
+                                 .pair = query->pair,
                                  .biases = query->biases};
 }
 
@@ -52,9 +53,11 @@ bool identify_admit(struct web_request *request, const char *content_type,
 {
     const struct web_source *source = request->context->source;
     struct err err = {0};
-    if (content_type && !is_media_type(content_type, "text/csv")) {
+    if (content_type && !is_media_type(content_type, "text/csv") &&
+        !is_media_type(content_type, "application/x-ndjson")) {
         web_problem(request, response, PROBLEM_MEDIA_TYPE_UNKNOWN, NULL,
-                    "a table is needed: send it as it is, with 'Content-Type: text/csv'");
+                    "a table is needed, with 'Content-Type: text/csv', or a journal, with "
+                    "'application/x-ndjson'");
         return false;
     }
     const struct web_identify wish = wish_of(request);

@@ -159,6 +159,7 @@ static enum status read_wish(enum query_parameter parameter, const char *text,
     }
     char *word = parameter == QUERY_MODEL    ? query->model
                  : parameter == QUERY_METHOD ? query->method
+                 : parameter == QUERY_PAIR   ? query->pair
                                              : query->side;
     return read_text(parameter, text, word, QUERY_WORD_MAX, err);
 }
@@ -200,6 +201,7 @@ static enum status read_value(enum query_parameter parameter, const char *text,
     case QUERY_COLUMNS:
     case QUERY_BIASES:
     case QUERY_NAME:
+    case QUERY_PAIR:
         return read_wish(parameter, text, query, err);
     case QUERY_PARAMETER_COUNT:
         break;
@@ -300,7 +302,7 @@ const char *query_parameter_name(enum query_parameter parameter)
         [QUERY_UNTIL] = "until",     [QUERY_ORDER] = "order",   [QUERY_FORMAT] = "format",
         [QUERY_VERDICT] = "verdict", [QUERY_TYPE] = "type",     [QUERY_MODEL] = "model",
         [QUERY_METHOD] = "method",   [QUERY_SIDE] = "side",     [QUERY_COLUMNS] = "columns",
-        [QUERY_BIASES] = "biases",   [QUERY_NAME] = "name",
+        [QUERY_BIASES] = "biases",   [QUERY_NAME] = "name",     [QUERY_PAIR] = "pair",
     };
     return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
 }

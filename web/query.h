@@ -28,6 +28,7 @@ enum query_parameter {
     QUERY_COLUMNS,
     QUERY_BIASES,
     QUERY_NAME,
+    QUERY_PAIR,
     QUERY_PARAMETER_COUNT
 };
 
@@ -51,6 +52,7 @@ struct query {
     char cursor[CURSOR_TEXT_MAX]; /* "" when absent */
     /* Of an identification; "" when absent. What they may say is for the models to judge. */
     char model[QUERY_WORD_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX];
+    char pair[QUERY_WORD_MAX];       /* of a journal */
     char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
     char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
     bool biases;

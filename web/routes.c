@@ -9,7 +9,8 @@
 #define TYPE    QUERY_BIT(QUERY_TYPE)
 #define WISH                                                                                   \
     (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
-     QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME))
+     QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
+     QUERY_BIT(QUERY_PAIR))
 
 /* clang-format off */
 const struct web_route web_routes[] = {

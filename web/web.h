@@ -46,6 +46,7 @@ struct web_identify {
     const char *model, *method, *side;
     const char *columns; /* "role=column,role=column" */
     const char *name;    /* of the recording */
+    const char *pair;    /* of a journal that holds several */
     bool biases;
 };
 

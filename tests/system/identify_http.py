@@ -12,8 +12,8 @@ TOKEN = "secret-of-the-test"
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 VESSEL = f"model=usv3&columns={COLUMNS.replace('=', '%3D')}"
 UPLOAD_MAX = 12_000_000
-# A step of a fit over a long recording, with sanitizers and others on the same processor.
-STEP_S = 20.0
+# Some thousand samples of a fit, with sanitizers and others on the same processor.
+STEP_S = 5.0
 golden = SOURCE / "tests/golden"
 
 
@@ -98,7 +98,7 @@ def check_faults(rig):
         assert line is None or error["where"] == "trial.csv", text
     for query, parameter in (("model=usv3&method=best", "method"), ("model=usv3&columns=u", "columns"),
                              ("model=usv3&columns=w%3Dx", "columns"), ("model=walk", "model"),
-                             ("model=usv3&side=left", "side"), ("model=travel_time&biases=true", "biases"), ("", "model")):
+                             ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model")):
         _, problem = upload(rig, query, b"t\n0\n", want=400)
         assert problem["parameter"] == parameter, problem
     assert request(rig, "POST", "/api/v1/identify?model=usv3", b"x", token=None)[0] == 401

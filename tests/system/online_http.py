@@ -4,6 +4,7 @@ import random
 import subprocess
 import threading
 import urllib.error
+import urllib.request
 
 from rig import Rig, member, replay
 
@@ -33,10 +34,13 @@ class Pilot(threading.Thread):
         self.pipe.wait(10)
 
 
-def ask(rig, path, method="POST", body=b""):
-    """Status and document, of errors too."""
+def ask(rig, path, body=b""):
+    """Status and document of a POST, of errors too."""
+    request = urllib.request.Request(f"http://127.0.0.1:{rig.http_port}{path}", method="POST", data=body,
+                                     headers={"Authorization": "Bearer " + TOKEN, "Content-Type": "text/csv"})
     try:
-        return 200, json.loads(rig.fetch(path, method, body, TOKEN))
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read())
 
@@ -54,13 +58,23 @@ def fit(rig):
     """On request; its job, done."""
     rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
     code, job = ask(rig, "/api/v1/pairs/boat/identify", body=b'{"side": "real"}')
-    assert code == 200 and job["kind"] == "lab" and job["pair"] == "boat" and job["model"] == "usv3", job
+    assert code == 202 and job["kind"] == "lab" and job["pair"] == "boat" and job["model"] == "usv3", job
     path = "/api/v1/identify/" + job["id"]
     rig.wait(lambda: rig.get(path)["ended_t"] is not None, "the job ends", 60)
     done = rig.get(path)
     assert done["state"] == "done" and done["result"]["method"] == "weak_iv", done
     rig.wait(lambda: real(rig)["fit"] and real(rig)["fit"]["cause"] == "request", "the lab has its result", 20)
     return done
+
+
+def upload_journal(rig):
+    """The daemon's own journal is a recording, too."""
+    text = b"".join(path.read_bytes() for path in sorted((rig.folder / "journal").iterdir()))
+    code, job = ask(rig, "/api/v1/identify?model=usv3&method=weak_iv&name=journal&pair=boat", body=text)
+    assert code == 202 and job["kind"] == "upload", job
+    rig.wait(lambda: rig.get("/api/v1/identify/" + job["id"])["ended_t"] is not None, "the journal's fit", 60)
+    done = rig.get("/api/v1/identify/" + job["id"])
+    assert done["state"] == "done" and done["result"]["n"] > 100, done
 
 
 def main():
@@ -83,6 +97,7 @@ def main():
         robot.terminate()
         robot.wait(10)
         rig.wait(lambda: real(rig)["job"] is None, "no fit is under way", 60)
+        upload_journal(rig)
         last = rig.fetch("/api/v1/pairs/boat/dynamics").strip()
         rig.stop_daemon()
         results = member(member(replay(rig.lab, rig.folder / "journal"), "pairs"), "boat")

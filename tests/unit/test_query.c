@@ -30,7 +30,7 @@ static void test_query_values(void)
               query_parse(
                   "limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
                   "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc&model=usv3&method=pem"
-                  "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv",
+                  "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv&pair=r1",
                   EVERY, &q, &err),
               STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
@@ -46,6 +46,7 @@ static void test_query_values(void)
     CHECK_TEXT("side", q.side, "virtual");
     CHECK_TEXT("columns", q.columns, "u=a,v=b");
     CHECK_TEXT("name", q.name, "trial 1.csv");
+    CHECK_TEXT("pair", q.pair, "r1");
     CHECK("biases", q.biases);
     CHECK_INT("given", q.given, EVERY);
 }
@@ -123,6 +124,7 @@ static void test_query_refusals(void)
         {"no cursor", "cursor=", "cursor"},
         {"no model", "model=", "model"},
         {"long model", "model=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "model"},
+        {"no pair", "pair=", "pair"},
         {"biases", "biases=1", "biases"},
         {"empty biases", "biases=", "biases"},
         {"no columns", "columns=", "columns"},
