@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "identification/outlier_samples.h"
 #include "identification/output_error.h"
 #include "identification/prediction_error.h"
 
@@ -20,7 +21,7 @@ static const double EARLY_S_MIN = 0.02;
 static const double DELAY_ERRORS = 5.0;
 static const double DELAY_SHARE = 0.25;
 /* A search that has not ended by then will not end well. */
-enum { ITERATIONS_MAX = 100 };
+enum { ITERATIONS_MAX = 100, REFINEMENTS = 3 };
 /* A model that explains less of some axis is wrong, not disturbed. */
 static const double R2_MIN = 0.5;
 /* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
@@ -373,9 +374,9 @@ static enum status predict(const struct model *model, const struct data_set *set
     return st;
 }
 
-enum status dynamics_estimate(const struct model *model, const struct data_set *set,
-                              enum dynamics_method method,
-                              const struct dynamics_options *options, struct dynamics_fit *fit)
+static enum status estimate(const struct model *model, const struct data_set *set,
+                            enum dynamics_method method, const struct dynamics_options *options,
+                            struct dynamics_fit *fit)
 {
     struct output_error_report report;
     struct prediction_error_report pem;
@@ -511,9 +512,8 @@ static enum status regress(const struct model *model, const struct data_set *set
     return st;
 }
 
-enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
-                                   const struct dynamics_options *options,
-                                   struct dynamics_fit *fit)
+static enum status choose(const struct model *model, const struct data_set *set,
+                          const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     struct contest c = {.model = model, .set = set};
     struct dynamics_fit weak;
@@ -564,4 +564,96 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                     "and pem %s",
                     doubt);
     return STATUS_OK;
+}
+
+/* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
+static enum status dispatch(const struct model *model, const struct data_set *set,
+                            enum dynamics_method method, const struct dynamics_options *options,
+                            struct dynamics_fit *fit)
+{
+    return method == DYNAMICS_METHOD_COUNT ? choose(model, set, options, fit)
+                                           : estimate(model, set, method, options, fit);
+}
+
+/* Simulate with what the samples so far give, and see which of the measured ones are far off.
+ */
+static enum status refine(const struct model *model, const struct data_set *set,
+                          const struct data_set *clean, const struct dynamics_options *options,
+                          gsl_vector *memory, size_t outliers[MODEL_AXES_MAX])
+{
+    struct output_error_report report;
+    struct dynamics_fit fit;
+    double *residual[MODEL_AXES_MAX] = {NULL};
+    gsl_vector *room = gsl_vector_alloc((set->axes + 1) * set->n);
+    if (!room) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        residual[a] = room->data + a * set->n;
+    }
+    enum status st = estimate(model, clean, DYNAMICS_OUTPUT_ERROR, options, &fit);
+    if (st == STATUS_OK && fit.method == DYNAMICS_OUTPUT_ERROR &&
+        fit.stop == DYNAMICS_STOP_CONVERGED && is_whole(&fit)) {
+        st =
+            output_error_validate(model, clean, fit.theta, options->biases,
+                                  isfinite(fit.delay_s) ? fit.delay_s : 0.0, residual, &report);
+        /* From what is left of the clean samples to what is left of the measured ones. */
+        for (size_t a = 0; a < set->axes && st == STATUS_OK; a++) {
+            for (size_t k = 0; k < set->n; k++) {
+                residual[a][k] += set->nu[a][k] - clean->nu[a][k];
+            }
+        }
+        if (st == STATUS_OK) {
+            outlier_samples_refine(set, residual, room->data + set->axes * set->n, memory,
+                                   outliers);
+        }
+    }
+    gsl_vector_free(room);
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+static enum status estimate_robustly(const struct model *model, const struct data_set *set,
+                                     enum dynamics_method method,
+                                     const struct dynamics_options *options,
+                                     struct dynamics_fit *fit)
+{
+    struct data_set clean;
+    gsl_vector *memory = NULL;
+    size_t outliers[MODEL_AXES_MAX] = {0};
+    enum status st = outlier_samples_replace(set, &clean, &memory, outliers);
+    for (int pass = 0; pass < REFINEMENTS && st == STATUS_OK; pass++) {
+        st = refine(model, set, &clean, options, memory, outliers);
+    }
+    st = st == STATUS_OK ? dispatch(model, &clean, method, options, fit) : st;
+    gsl_vector_free(memory);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    fit->robust = true;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        fit->outliers[a] = outliers[a];
+        if (outliers[a] > 0) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "%zu of %zu samples of %s lie far from their neighbours and were "
+                            "replaced",
+                            outliers[a], set->n, model->axes[a].velocity);
+        }
+    }
+    return st;
+}
+
+enum status dynamics_estimate(const struct model *model, const struct data_set *set,
+                              enum dynamics_method method,
+                              const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    return options->robust ? estimate_robustly(model, set, method, options, fit)
+                           : estimate(model, set, method, options, fit);
+}
+
+enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
+                                   const struct dynamics_options *options,
+                                   struct dynamics_fit *fit)
+{
+    return options->robust ? estimate_robustly(model, set, DYNAMICS_METHOD_COUNT, options, fit)
+                           : choose(model, set, options, fit);
 }

@@ -76,8 +76,8 @@ struct dynamics_fit {
      * and how long they last; NaN: not estimated. */
     double velocity_sd[MODEL_AXES_MAX], force_sd[MODEL_AXES_MAX], force_time_s;
     double ridge;                    /* that estimates were drawn to zero with; 0: none */
-    bool robust;                     /* outliers have less weight, or none */
-    size_t outliers[MODEL_AXES_MAX]; /* samples of an axis without weight; 0 unless robust */
+    bool robust;                     /* outlying samples were replaced */
+    size_t outliers[MODEL_AXES_MAX]; /* of each axis; 0 unless robust */
     double initial[DATA_RUNS_MAX][MODEL_AXES_MAX];    /* nu at the start of each run */
     double initial_se[DATA_RUNS_MAX][MODEL_AXES_MAX]; /* NaN: not estimated */
     /* Linear fits: root mean square of what the parameter multiplies, and how much of that no

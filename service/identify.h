@@ -37,6 +37,7 @@ struct identify_request {
     size_t validate_count;
     /* For models with a kind only. */
     bool biases;         /* also fit constant efforts */
+    bool robust;         /* as in struct dynamics_options */
     double ridge;        /* as in struct dynamics_options */
     /* The longest delay to look for, s, >= 0; 0: none. NULL: chosen by the recording. */
     const double *delay_max_s;

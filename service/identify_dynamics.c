@@ -214,6 +214,7 @@ static enum status fit_and_check(const struct identify_request *request,
     result->options = dynamics_options_for(result->kind->model);
     result->options.biases = request->biases;
     result->options.ridge = request->ridge;
+    result->options.robust = request->robust;
     if (request->delay_max_s) {
         result->options.delay_max_s = *request->delay_max_s;
     }

@@ -77,6 +77,7 @@ enum status identify_check(const struct identify_model *model,
     const char *motion = request->biases        ? "--biases"
                          : request->delay_max_s ? "--delay-max"
                          : request->ridge > 0.0 ? "--ridge"
+                         : request->robust      ? "--robust"
                          : request->journal     ? "--journal"
                          : request->pair        ? "--pair"
                          : request->current     ? "--current"

@@ -388,5 +388,6 @@ void dynamics_report_options(struct json_writer *w, const struct dynamics_option
     json_write_real(w, "hac_s", options->hac_s);
     json_write_real(w, "reach_s", options->reach_s);
     json_write_real(w, "delay_max_s", options->delay_max_s);
+    json_write_bool(w, "robust", options->robust);
     json_write_real(w, "ridge", options->ridge);
 }

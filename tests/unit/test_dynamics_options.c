@@ -1,4 +1,4 @@
-/* What can be asked of an estimator beside its method: a ridge. */
+/* What can be asked of an estimator beside its method: a ridge, and to look past outliers. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -133,6 +133,49 @@ static void test_noise(void)
     CHECK("unknown", isnan(other.force_time_s) && isnan(other.force_sd[0]));
 }
 
+/* One sample in twenty of each velocity is a wrong number: found, and the estimate stays. */
+static void test_outliers(void)
+{
+    static const enum dynamics_method methods[] = {DYNAMICS_WEAK_IV, DYNAMICS_OUTPUT_ERROR,
+                                                   DYNAMICS_PEM};
+    struct data_set set = read_set();
+    struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit clean[COUNT(methods)];
+    uint64_t state = 31;
+    size_t spoilt[N] = {0};
+    for (size_t m = 0; m < COUNT(methods); m++) {
+        clean[m] = fit_by(&set, methods[m], &options);
+        CHECK("not asked", !clean[m].robust && clean[m].outliers[0] == 0);
+    }
+    for (size_t k = 0; k < USV_SAMPLES; k++) {
+        for (size_t i = 0; i < N; i++) {
+            if (usv_uniform(&state) < 0.05) {
+                record.measured[i][k] += (20.0 + 80.0 * usv_uniform(&state)) * usv_noise_sd[i] *
+                                         (usv_uniform(&state) < 0.5 ? -1.0 : 1.0);
+                spoilt[i]++;
+            }
+        }
+    }
+    const struct dynamics_fit misled = fit_by(&set, DYNAMICS_WEAK_IV, &options);
+    options.robust = true;
+    double worst_misled = 0.0;
+    for (size_t m = 0; m < COUNT(methods); m++) {
+        const struct dynamics_fit fit = fit_by(&set, methods[m], &options);
+        const char *name = dynamics_method_name(methods[m]);
+        CHECK_INT(name, fit.method, methods[m]);
+        CHECK(name, fit.robust && says(&fit, "were replaced"));
+        for (size_t i = 0; i < N; i++) {
+            CHECK_NEAR(name, (double)fit.outliers[i], (double)spoilt[i], 0.1, 0.0);
+        }
+        for (size_t i = 0; i < P; i++) {
+            const double se = sqrt(clean[m].covariance[i][i]);
+            CHECK_NEAR(name, fit.theta[i], clean[m].theta[i], 0.0, 3.0 * se);
+            worst_misled = fmax(worst_misled, fabs(misled.theta[i] - clean[0].theta[i]) / se);
+        }
+    }
+    CHECK("misled", worst_misled > 6.0);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -142,5 +185,6 @@ int main(void)
     CU_add_test(suite, "ridge", test_ridge);
     CU_add_test(suite, "ridge range", test_ridge_range);
     CU_add_test(suite, "noise", test_noise);
+    CU_add_test(suite, "outliers", test_outliers);
     return check_run();
 }
