@@ -67,6 +67,35 @@ static enum status refuse_role(const struct identify_model *model, const char *r
                    model->name, roles);
 }
 
+static bool has_role(const struct identify_model *model, const char *name)
+{
+    const char *const *role = model->roles;
+    while (*role && strcmp(*role, name) != 0) {
+        role++;
+    }
+    return *role != NULL;
+}
+
+/* An option that is for models of motion only; NULL: none was given. */
+static const char *motion_option(const struct identify_request *request)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } options[] = {
+        {request->biases, "--biases"},           {request->delay_max_s != NULL, "--delay-max"},
+        {request->ridge > 0.0, "--ridge"},       {request->robust, "--robust"},
+        {request->journal, "--journal"},         {request->pair != NULL, "--pair"},
+        {request->current != NULL, "--current"}, {request->plot != NULL, "--plot"},
+    };
+    for (size_t i = 0; i < COUNT(options); i++) {
+        if (options[i].given) {
+            return options[i].name;
+        }
+    }
+    return NULL;
+}
+
 enum status identify_check(const struct identify_model *model,
                            const struct identify_request *request, struct err *err)
 {
@@ -74,31 +103,20 @@ enum status identify_check(const struct identify_model *model,
         return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
-    const char *motion = request->biases        ? "--biases"
-                         : request->delay_max_s ? "--delay-max"
-                         : request->ridge > 0.0 ? "--ridge"
-                         : request->robust      ? "--robust"
-                         : request->journal     ? "--journal"
-                         : request->pair        ? "--pair"
-                         : request->current     ? "--current"
-                         : request->plot        ? "--plot"
-                                                : NULL;
-    if (motion && !model->kind) {
+    const char *motion = model->kind ? NULL : motion_option(request);
+    if (motion) {
         return err_set(err, STATUS_E_ARG, motion + 2, 0, 0, "%s is not for %s", motion,
                        model->name);
     }
     for (size_t i = 0; i < request->column_count; i++) {
-        const char *const *role = model->roles;
-        while (*role && strcmp(*role, request->columns[i].role) != 0) {
-            role++;
-        }
-        if (!*role) {
+        if (!has_role(model, request->columns[i].role)) {
             return refuse_role(model, request->columns[i].role, err);
         }
     }
-    return model->check  ? model->check(request, err)
-           : model->kind ? identify_dynamics_check(request, err)
-                         : STATUS_OK;
+    if (model->check) {
+        return model->check(request, err);
+    }
+    return model->kind ? identify_dynamics_check(request, err) : STATUS_OK;
 }
 
 const char *identify_column(const struct identify_request *request, const char *role)
