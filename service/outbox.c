@@ -333,7 +333,7 @@ static void emit_fidelity(struct outbox *o, const struct effect *effect)
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
     fidelity_report_write(&w, NULL, lab_following(o->params.lab, effect->pair),
-                          lab_pair_params(o->params.lab, effect->pair), effect->t_us);
+                          lab_pair_params(o->params.lab, effect->pair));
     if (json_write_end(&w)) {
         publish(o, effect->pair, "fidelity", text, w.used, 0);
     }

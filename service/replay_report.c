@@ -156,8 +156,7 @@ static enum status write_pair(struct replay_run *run, struct json_writer *w, siz
     }
     if (lab_following(run->replay->lab, i)) {
         following_report(w, "following", lab_following(run->replay->lab, i), p);
-        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p,
-                              lab_time(run->replay->lab));
+        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p);
     }
     json_write_close(w);
     return status;

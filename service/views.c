@@ -3,47 +3,40 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* One pair as it was; shared by all snapshots in which it has not changed. */
-struct pair_copy {
-    _Atomic uint32_t holders;
-    struct pair pair;
-};
+/* What a snapshot holds of a pair. */
+enum part { PART_PAIR, PART_DYNAMICS, PART_FOLLOWING, PART_COUNT };
 
-/* Likewise its dynamics, the head without the samples. */
-struct dynamics_copy {
+/* One part of one pair as it was; shared by all snapshots in which it has not changed. */
+struct copy {
     _Atomic uint32_t holders;
-    struct pair_dynamics dynamics;
+    uint64_t version;
+    _Alignas(max_align_t) unsigned char state[];
 };
 
 struct snapshot {
     struct view view; /* first member: what readers get */
     _Atomic uint32_t holders;
-    struct pair_copy **copies; /* [pair_count] */
-    const struct pair **pairs; /* [pair_count] the same, as readers see them */
-    struct dynamics_copy *
-        *dynamics_copies; /* [pair_count], NULL: none; NULL when no pair has */
-    const struct pair_dynamics **dynamics;
+    struct copy **copies[PART_COUNT]; /* [pair_count], NULL: none; NULL when no pair has one */
+    /* [pair_count] the same, as readers see them */
+    const struct pair **pairs;
+    const struct pair_dynamics **dynamics; /* the head without the samples */
+    const struct pair_following **following;
 };
 
 struct views {
     const struct lab *lab;
-    struct view base;  /* what all snapshots have in common */
-    bool has_dynamics; /* of any pair */
+    struct view base;     /* what all snapshots have in common */
+    bool has[PART_COUNT]; /* of any pair */
     pthread_mutex_t lock;
     struct snapshot *newest; /* under the lock */
     struct views_counts counts;
 };
 
-static void drop_copy(struct pair_copy *copy)
-{
-    if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1) {
-        free(copy);
-    }
-}
-
-static void drop_dynamics(struct dynamics_copy *copy)
+static void drop_copy(struct copy *copy)
 {
     if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1) {
         free(copy);
@@ -55,114 +48,142 @@ static void drop_snapshot(struct snapshot *snapshot)
     if (atomic_fetch_sub_explicit(&snapshot->holders, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    for (size_t i = 0; i < snapshot->view.pair_count; i++) {
-        drop_copy(snapshot->copies[i]);
+    for (int part = 0; part < PART_COUNT; part++) {
+        for (size_t i = 0; snapshot->copies[part] && i < snapshot->view.pair_count; i++) {
+            drop_copy(snapshot->copies[part][i]);
+        }
+        free(snapshot->copies[part]);
     }
-    for (size_t i = 0; snapshot->dynamics_copies && i < snapshot->view.pair_count; i++) {
-        drop_dynamics(snapshot->dynamics_copies[i]);
-    }
-    free(snapshot->dynamics_copies);
-    free(snapshot->dynamics);
-    free(snapshot->copies);
     free(snapshot->pairs);
+    free(snapshot->dynamics);
+    free(snapshot->following);
     free(snapshot);
 }
 
-static struct pair_copy *copy_pair(const struct pair *pair)
+/* The part as it stands; NULL: the pair has none. */
+static const void *find(const struct lab *lab, enum part part, size_t i, uint64_t *version,
+                        size_t *bytes)
 {
-    struct pair_copy *copy = malloc(sizeof *copy);
-    if (copy) {
-        atomic_init(&copy->holders, 1);
-        copy->pair = *pair;
+    const struct pair_dynamics *dynamics = NULL;
+    const struct pair_following *following = NULL;
+    switch (part) {
+    case PART_DYNAMICS:
+        dynamics = lab_dynamics(lab, i);
+        *version = dynamics ? dynamics->version : 0;
+        *bytes = sizeof *dynamics;
+        return dynamics;
+    case PART_FOLLOWING:
+        following = lab_following(lab, i);
+        *version = following ? following->version : 0;
+        *bytes = sizeof *following;
+        return following;
+    case PART_PAIR:
+    case PART_COUNT:
+        break;
     }
-    return copy;
+    *version = lab_pair(lab, i)->version;
+    *bytes = sizeof(struct pair);
+    return lab_pair(lab, i);
 }
 
-static struct dynamics_copy *copy_dynamics(const struct pair_dynamics *dynamics,
-                                           struct dynamics_copy *before)
+/* A holder of before when it is of this version, else a new one; NULL: no memory. */
+static struct copy *take_copy(const void *state, uint64_t version, size_t bytes,
+                              struct copy *before, uint64_t *copied)
 {
-    if (before && before->dynamics.version == dynamics->version) {
+    if (before && before->version == version) {
         atomic_fetch_add_explicit(&before->holders, 1, memory_order_relaxed);
         return before;
     }
-    struct dynamics_copy *copy = malloc(sizeof *copy);
+    struct copy *copy = malloc(sizeof *copy + bytes);
     if (copy) {
         atomic_init(&copy->holders, 1);
-        copy->dynamics = *dynamics;
+        copy->version = version;
+        memcpy(copy->state, state, bytes);
+        (*copied)++;
     }
     return copy;
 }
 
-static bool has_dynamics(const struct lab *lab)
+static void show(struct snapshot *snapshot, enum part part, size_t i)
 {
-    for (size_t i = 0; i < lab_pair_count(lab); i++) {
-        if (lab_dynamics(lab, i)) {
-            return true;
-        }
+    const void *state = snapshot->copies[part][i]->state;
+    if (part == PART_PAIR) {
+        snapshot->pairs[i] = state;
+    } else if (part == PART_DYNAMICS) {
+        snapshot->dynamics[i] = state;
+    } else {
+        snapshot->following[i] = state;
     }
-    return false;
 }
 
 /* False when memory ran out; what there is stands in the snapshot. */
-static bool add_dynamics(const struct views *views, const struct snapshot *before,
-                         struct snapshot *snapshot)
+static bool add_part(const struct views *views, const struct snapshot *before,
+                     struct snapshot *snapshot, enum part part, uint64_t *copied)
 {
     const size_t n = views->base.pair_count;
-    bool whole = true;
-    if (!views->has_dynamics) {
+    uint64_t others = 0; /* copies of pairs are counted */
+    if (!views->has[part]) {
         return true;
     }
-    snapshot->dynamics_copies = calloc(n, sizeof(void *));
-    snapshot->dynamics = calloc(n, sizeof(void *));
-    snapshot->view.dynamics = snapshot->dynamics;
-    whole = snapshot->dynamics_copies && snapshot->dynamics;
-    for (size_t i = 0; whole && i < n; i++) {
-        const struct pair_dynamics *now = lab_dynamics(views->lab, i);
-        if (now) {
-            snapshot->dynamics_copies[i] =
-                copy_dynamics(now, before ? before->dynamics_copies[i] : NULL);
-            whole = snapshot->dynamics_copies[i] != NULL;
-            snapshot->dynamics[i] = whole ? &snapshot->dynamics_copies[i]->dynamics : NULL;
+    snapshot->copies[part] = calloc(n, sizeof(void *));
+    for (size_t i = 0; snapshot->copies[part] && i < n; i++) {
+        uint64_t version = 0;
+        size_t bytes = 0;
+        const void *state = find(views->lab, part, i, &version, &bytes);
+        if (!state) {
+            continue;
         }
+        snapshot->copies[part][i] =
+            take_copy(state, version, bytes, before ? before->copies[part][i] : NULL,
+                      part == PART_PAIR ? copied : &others);
+        if (!snapshot->copies[part][i]) {
+            return false;
+        }
+        show(snapshot, part, i);
     }
-    return whole;
+    return snapshot->copies[part] != NULL;
+}
+
+static bool make_room(const struct views *views, struct snapshot *snapshot)
+{
+    const size_t n = views->base.pair_count;
+    snapshot->pairs = calloc(n, sizeof(void *));
+    snapshot->dynamics = views->has[PART_DYNAMICS] ? calloc(n, sizeof(void *)) : NULL;
+    snapshot->following = views->has[PART_FOLLOWING] ? calloc(n, sizeof(void *)) : NULL;
+    snapshot->view.pairs = snapshot->pairs;
+    snapshot->view.dynamics = snapshot->dynamics;
+    snapshot->view.following = snapshot->following;
+    return snapshot->pairs && !(views->has[PART_DYNAMICS] && !snapshot->dynamics) &&
+           !(views->has[PART_FOLLOWING] && !snapshot->following);
 }
 
 static struct snapshot *make_snapshot(const struct views *views, const struct snapshot *before,
                                       uint64_t *copied)
 {
-    const size_t n = views->base.pair_count;
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (!snapshot) {
         return NULL;
     }
     snapshot->view = views->base;
     atomic_init(&snapshot->holders, 1);
-    snapshot->copies = calloc(n, sizeof(void *));
-    snapshot->pairs = calloc(n, sizeof(void *));
-    snapshot->view.pairs = snapshot->pairs;
-    bool whole = snapshot->copies && snapshot->pairs;
-    for (size_t i = 0; whole && i < n; i++) {
-        const struct pair *now = lab_pair(views->lab, i);
-        if (before && before->copies[i]->pair.version == now->version) {
-            snapshot->copies[i] = before->copies[i];
-            atomic_fetch_add_explicit(&snapshot->copies[i]->holders, 1, memory_order_relaxed);
-        } else {
-            snapshot->copies[i] = copy_pair(now);
-            (*copied)++;
-        }
-        whole = snapshot->copies[i] != NULL;
-        snapshot->pairs[i] = whole ? &snapshot->copies[i]->pair : NULL;
+    bool whole = make_room(views, snapshot);
+    for (enum part part = PART_PAIR; whole && part < PART_COUNT; part++) {
+        whole = add_part(views, before, snapshot, part, copied);
     }
-    whole = whole && add_dynamics(views, before, snapshot);
-    if (whole) {
-        return snapshot;
+    if (!whole) {
+        drop_snapshot(snapshot);
+        return NULL;
     }
-    if (!snapshot->copies) {
-        snapshot->view.pair_count = 0;
+    return snapshot;
+}
+
+static void look(const struct lab *lab, bool has[PART_COUNT])
+{
+    for (size_t i = 0; i < lab_pair_count(lab); i++) {
+        has[PART_DYNAMICS] = has[PART_DYNAMICS] || lab_dynamics(lab, i);
+        has[PART_FOLLOWING] = has[PART_FOLLOWING] || lab_following(lab, i);
     }
-    drop_snapshot(snapshot);
-    return NULL;
+    has[PART_PAIR] = true;
 }
 
 enum status views_create(const struct lab *lab, const char *lab_name, const char *prefix,
@@ -173,7 +194,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         return STATUS_E_NOMEM;
     }
     views->lab = lab;
-    views->has_dynamics = has_dynamics(lab);
+    look(lab, views->has);
     views->base = (struct view){.t_us = started_us,
                                 .started_us = started_us,
                                 .lab_name = lab_name,

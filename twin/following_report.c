@@ -14,7 +14,7 @@ static const char *rejection_name(enum follower_rejection rejection)
 }
 
 /* "u_mps" is the state "u". */
-static void state_name(const struct model *model, size_t i, char out[32])
+void following_state_name(const struct model *model, size_t i, char out[32])
 {
     const struct model_axis *axis = &model->axes[i % model->axis_count];
     const char *text = i < model->axis_count ? axis->velocity : axis->pose;
@@ -125,28 +125,33 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     json_write_close(w);
 }
 
-void fidelity_report_write(struct json_writer *w, const char *key,
-                           const struct pair_following *x, const struct pair_params *p,
-                           int64_t now_us)
+void fidelity_report_read(const struct pair_following *x, const struct pair_params *p,
+                          struct fidelity_report *out)
 {
     struct following_params setup;
+    pair_following_setup(x, &p->following, &setup);
+    fidelity_read(&x->f.fidelity, &setup.fidelity, x->stepped_us, out);
+}
+
+void fidelity_report_write(struct json_writer *w, const char *key,
+                           const struct pair_following *x, const struct pair_params *p)
+{
     struct fidelity_report r;
     if (!x) {
         json_write_null(w, key);
         return;
     }
     const struct model *model = pair_following_model(x);
-    pair_following_setup(x, &p->following, &setup);
-    fidelity_read(&x->f.fidelity, &setup.fidelity, now_us, &r);
+    fidelity_report_read(x, p, &r);
     json_write_object(w, key);
-    json_write_seconds(w, "t", now_us);
+    json_write_seconds(w, "t", x->stepped_us);
     json_write_seconds(w, "window_s", p->following.window_us);
     json_write_int(w, "samples", (int64_t)r.n);
     json_write_int(w, "unpaired", (int64_t)x->f.fidelity.unpaired);
     json_write_object(w, "states");
     for (size_t i = 0; i < r.states; i++) {
         char name[32];
-        state_name(model, i, name);
+        following_state_name(model, i, name);
         json_write_object(w, name);
         json_write_real(w, "rmse", r.rmse[i]);
         json_write_real(w, "mae", r.mae[i]);

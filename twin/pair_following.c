@@ -371,6 +371,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     }
     x->next_us = LAB_TIME_MAX;
     x->published_us = LAB_TIME_NONE;
+    x->stepped_us = LAB_TIME_NONE;
     x->hash = HASH_START;
     find_obstacle(x, p);
     following_want(&x->f, x->asked && x->obstacle[0] == '\0');
@@ -467,6 +468,7 @@ void pair_following_sample(const struct pair_run *run)
         (void)following_simulated(&x->f, &setup, t_us, run->t_us, m->nu, pose);
     }
     x->version++;
+    x->stepped_us = run->t_us;
     arm(run);
     publish(run);
 }
@@ -555,6 +557,7 @@ void pair_following_fire(const struct pair_run *run)
     pair_following_setup(x, &run->p->following, &setup);
     const bool sends = following_tick(&x->f, &setup, run->t_us, &news);
     x->version++;
+    x->stepped_us = run->t_us;
     x->next_us = goes_on(x) ? x->next_us + period_us(&run->p->following) : LAB_TIME_MAX;
     if (sends) {
         send_effort(run);
@@ -570,20 +573,32 @@ int64_t pair_following_deadline(const struct pair_following *x)
 /* ---- wishes ---------------------------------------------------------------------------------
  */
 
-static void set_gains(struct pair_following *x, const struct event_following *wish)
+static void set_gains(struct follower_gains *gains, const struct event_following *wish)
 {
     for (size_t i = 0; i < MODEL_AXES_MAX && wish->bandwidth_radps > 0.0; i++) {
-        x->gains.bandwidth_radps[i] = wish->bandwidth_radps;
+        gains->bandwidth_radps[i] = wish->bandwidth_radps;
     }
     if (wish->observer_radps > 0.0) {
-        x->gains.observer_radps = wish->observer_radps;
+        gains->observer_radps = wish->observer_radps;
     }
     if (wish->pose_per_s2 >= 0.0) {
-        x->gains.pose_per_s2 = wish->pose_per_s2;
+        gains->pose_per_s2 = wish->pose_per_s2;
     }
     if (wish->rejection >= 0 && wish->rejection < FOLLOWER_REJECTION_COUNT) {
-        x->gains.rejection = (enum follower_rejection)wish->rejection;
+        gains->rejection = (enum follower_rejection)wish->rejection;
     }
+}
+
+enum status pair_following_check_wish(const struct pair_following *x,
+                                      const struct pair_following_params *p,
+                                      const struct event_following *wish, struct err *err)
+{
+    struct following_params setup;
+    pair_following_setup(x, p, &setup);
+    set_gains(&setup.follower.gains, wish);
+    /* A robot still to be identified is checked when it is. */
+    return x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE ? STATUS_OK
+                                                        : following_check(&setup, err);
 }
 
 void pair_following_request(const struct pair_run *run)
@@ -595,18 +610,13 @@ void pair_following_request(const struct pair_run *run)
                    "asked to follow, but the lab file says nothing of following");
         return;
     }
-    const struct follower_gains before = x->gains;
-    struct following_params setup;
     struct err err = {0};
-    set_gains(x, wish);
-    pair_following_setup(x, &run->p->following, &setup);
-    if (x->source[SIDE_VIRTUAL] != FOLLOWING_NOWHERE &&
-        following_check(&setup, &err) != STATUS_OK) {
-        x->gains = before;
+    if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
                    err.where, err.text);
         return;
     }
+    set_gains(&x->gains, wish);
     following_changed(&x->f);
     if (wish->active >= 0) {
         x->asked = wish->active != 0;

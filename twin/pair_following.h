@@ -61,8 +61,9 @@ struct pair_following {
     char obstacle[160];         /* why it does not run though it is asked for; "" */
     int64_t next_us;            /* control period; LAB_TIME_MAX: none */
     int64_t published_us;
-    uint64_t sent;                         /* efforts */
-    uint64_t hash;                         /* of them all, one after the other */
+    int64_t stepped_us; /* the last sample or control period; LAB_TIME_NONE: none yet */
+    uint64_t sent;      /* efforts */
+    uint64_t hash;      /* of them all, one after the other */
     uint64_t stale, lost, resumed, missed; /* times */
 };
 
@@ -87,6 +88,13 @@ const struct model *pair_following_model(const struct pair_following *x);
 /* What twin/control needs, from what is known now. */
 void pair_following_setup(const struct pair_following *x, const struct pair_following_params *p,
                           struct following_params *out);
+
+/* Would it do what is asked for, with what is known now? STATUS_E_RANGE with err: where is the
+ * gain at fault. */
+MUST_USE enum status pair_following_check_wish(const struct pair_following *x,
+                                               const struct pair_following_params *p,
+                                               const struct event_following *wish,
+                                               struct err *err);
 
 const char *following_source_name(uint8_t source); /* "unknown", "lab_file", "fit", "set" */
 

@@ -237,7 +237,7 @@ static void write_trace(struct json_writer *w, const struct efsm_trace *trace)
 }
 
 void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
-                          const struct pair_params *p)
+                          const struct pair_following *following, const struct pair_params *p)
 {
     json_write_object(w, key);
     json_write_object(w, "smartlog");
@@ -254,6 +254,12 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
             write_machine(w, side_name(s), &dispatch_table, &pair->side[s].dispatch);
         }
         write_stats(w, &dispatch_table, &pair->dispatch_stats);
+        json_write_close(w);
+    }
+    if (following) {
+        json_write_object(w, "following");
+        write_machine(w, side_name(SIDE_VIRTUAL), &following_table, &following->f.machine);
+        write_stats(w, &following_table, &following->f.stats);
         json_write_close(w);
     }
     write_trace(w, &pair->trace);

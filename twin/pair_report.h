@@ -5,6 +5,7 @@
 
 #include "logger/json_write.h"
 #include "twin/pair.h"
+#include "twin/pair_following.h"
 
 /* {"real": FIT, "virtual": FIT}: the batch fit of the moves in the window (travel_report.h).
  * Costs up to some milliseconds: not for the lab thread. */
@@ -28,10 +29,10 @@ void pair_report_counts(struct json_writer *w, const char *key, const struct pai
 /* {"timeout": n, …}, every type */
 void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair);
 
-/* {"link": {...}, "logger": {...}, "trace": […]}: live state of the machines, with visit counts
- */
+/* {"smartlog": {...}, "link": {...}, "following": {...}, "trace": […]}: live state of the
+ * machines, with visit counts. following: NULL of a pair that does not. */
 void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
-                          const struct pair_params *p);
+                          const struct pair_following *following, const struct pair_params *p);
 
 /* The pair at a glance: id, kind, mode, outstanding, counts, last lag, sides (online, boot,
  * seq gaps …). */

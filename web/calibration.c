@@ -78,7 +78,8 @@ void get_machines(const struct web_request *request, struct web_response *respon
     struct web_writer w;
     struct json_writer *json = web_write_start(&w, response);
     json_write_object(json, NULL);
-    pair_report_machines(json, "tandem", web_pair(request), web_pair_params(request));
+    pair_report_machines(json, "tandem", web_pair(request), web_following(request),
+                         web_pair_params(request));
     write_robot(json, request, SIDE_REAL);
     write_robot(json, request, SIDE_VIRTUAL);
     json_write_close(json);

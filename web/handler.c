@@ -47,6 +47,11 @@ const struct pair *web_pair(const struct web_request *request)
     return request->view->pairs[request->pair];
 }
 
+const struct pair_following *web_following(const struct web_request *request)
+{
+    return request->view->following ? request->view->following[request->pair] : NULL;
+}
+
 void web_tag(struct web_response *response)
 {
     const uint64_t hash = hash_bytes(HASH_START, response->body.text, response->body.bytes);

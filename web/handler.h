@@ -95,6 +95,9 @@ void web_problem(const struct web_request *request, struct web_response *respons
 const struct pair_params *web_pair_params(const struct web_request *request);
 const struct pair *web_pair(const struct web_request *request);
 
+/* NULL: the pair is not one that follows. */
+const struct pair_following *web_following(const struct web_request *request);
+
 /* Give the response the ETag of its body. */
 void web_tag(struct web_response *response);
 

@@ -3,6 +3,7 @@
 #include "identification/travel_time.h"
 #include "twin/base/lab_time.h"
 #include "twin/clock_map.h"
+#include "twin/following_report.h"
 #include "web/handlers.h"
 #include "web/health.h"
 #include "web/metrics.h"
@@ -186,6 +187,61 @@ static void write_side_metrics(struct metrics *m, const struct sight *s)
     }
 }
 
+/* Of the pairs that follow. */
+static void write_following_states(struct metrics *m, const struct sight *s)
+{
+    metrics_family(m, "tandem_following_state", METRIC_GAUGE,
+                   "1 for the state that the following of the pair is in.");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pair_following *x = s->view->following[i];
+        for (size_t k = 0; x && k < FOLLOWING_STATE_COUNT; k++) {
+            const struct metric_label labels[] = {
+                {"pair", s->view->params[i].id},
+                {"state", efsm_state_name(&following_table, (uint8_t)k)}};
+            metrics_sample(m, labels, COUNT(labels), x->f.machine.state == k ? 1.0 : 0.0);
+        }
+    }
+    metrics_family(m, "tandem_following_efforts_total", METRIC_COUNTER,
+                   "Efforts for the virtual robot, those that came too late included.");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct metric_label label = {"pair", s->view->params[i].id};
+        if (s->view->following[i]) {
+            metrics_count(m, &label, 1, s->view->following[i]->sent);
+        }
+    }
+}
+
+static void write_fidelity(struct metrics *m, const struct sight *s)
+{
+    struct fidelity_report r;
+    metrics_family(m, "tandem_fidelity_rmse", METRIC_GAUGE,
+                   "Root mean square of virtual minus real over the window, in the state's "
+                   "unit.");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pair_following *x = s->view->following[i];
+        if (!x) {
+            continue;
+        }
+        fidelity_report_read(x, &s->view->params[i], &r);
+        for (size_t k = 0; k < r.states; k++) {
+            char name[32];
+            following_state_name(pair_following_model(x), k, name);
+            const struct metric_label labels[] = {{"pair", s->view->params[i].id},
+                                                  {"state", name}};
+            metrics_sample(m, labels, COUNT(labels), r.rmse[k]);
+        }
+    }
+    metrics_family(m, "tandem_fidelity_within_ratio", METRIC_GAUGE,
+                   "Share of the window's samples that met the target.");
+    for (size_t i = 0; i < s->count; i++) {
+        const struct metric_label label = {"pair", s->view->params[i].id};
+        if (s->view->following[i]) {
+            fidelity_report_read(s->view->following[i], &s->view->params[i], &r);
+            metrics_sample(m, &label, 1, r.within_ratio);
+        }
+    }
+}
+
 static void write_verdicts(struct metrics *m, const struct sight *s)
 {
     metrics_family(m, "tandem_entries_total", METRIC_COUNTER, "Commands closed, by verdict.");
@@ -294,6 +350,10 @@ void get_metrics(const struct web_request *request, struct web_response *respons
     write_verdicts(&m, &sight);
     write_pair_gauges(&m, &sight);
     write_side_metrics(&m, &sight);
+    if (view->following) {
+        write_following_states(&m, &sight);
+        write_fidelity(&m, &sight);
+    }
     write_server(&m, request->context);
     if (source->metrics) {
         source->metrics(source->context, &m);

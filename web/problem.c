@@ -16,6 +16,7 @@ static const struct {
     [PROBLEM_NO_SUCH_PAIR] = {404, "no-such-pair", "No such pair"},
     [PROBLEM_NO_SUCH_JOB] = {404, "no-such-job", "No such job"},
     [PROBLEM_NO_DYNAMICS] = {404, "no-dynamics", "Dynamics not followed"},
+    [PROBLEM_NO_FOLLOWING] = {404, "no-following", "Nobody follows"},
     [PROBLEM_WRONG_METHOD] = {405, "wrong-method", "Method not allowed"},
     [PROBLEM_JOB_ENDED] = {409, "job-ended", "The job has ended"},
     [PROBLEM_NO_FIT] = {409, "no-fit", "No fit can begin now"},

@@ -87,10 +87,10 @@ static bool method_fits(enum route_method have, const char *method)
     return strcmp(method, route_method_name(have)) == 0;
 }
 
-/* "GET, HEAD, POST, DELETE", those there are. */
+/* "GET, HEAD, POST, PUT, DELETE", those there are. */
 static void list_methods(const bool have[ROUTE_METHOD_COUNT], char allow[32])
 {
-    static const char *const names[ROUTE_METHOD_COUNT] = {"GET, HEAD", "POST", "DELETE"};
+    static const char *const names[ROUTE_METHOD_COUNT] = {"GET, HEAD", "POST", "PUT", "DELETE"};
     size_t used = 0;
     for (int method = 0; method < ROUTE_METHOD_COUNT; method++) {
         if (have[method]) {
@@ -132,7 +132,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
 
 const char *route_method_name(enum route_method method)
 {
-    static const char *const names[ROUTE_METHOD_COUNT] = {"GET", "POST", "DELETE"};
+    static const char *const names[ROUTE_METHOD_COUNT] = {"GET", "POST", "PUT", "DELETE"};
     return names[method];
 }
 

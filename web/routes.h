@@ -12,7 +12,7 @@
 
 #include "web/handler.h"
 
-enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_DELETE, ROUTE_METHOD_COUNT };
+enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_PUT, ROUTE_DELETE, ROUTE_METHOD_COUNT };
 
 /* body_max of a route that takes uploads: as many as the lab file says, and counted. */
 #define ROUTE_UPLOAD SIZE_MAX

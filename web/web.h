@@ -35,6 +35,8 @@ struct view {
     /* [pair_count] the heads of their dynamics, without samples; NULL: not followed. The array
      * itself is NULL when no pair's are. */
     const struct pair_dynamics *const *dynamics;
+    /* [pair_count] NULL: of a pair that does not follow. The array is NULL when none does. */
+    const struct pair_following *const *following;
     struct lab_counts counts;
     struct view_health health;
 };
@@ -85,7 +87,7 @@ struct web_source {
     /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
      */
     size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
-    /* A wish about parameter sets, one JSON object {"pair","action","version","by"}: goes into
+    /* A wish about parameter sets or following, {"pair","action","by", …}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
     enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);
     /* Ask the lab to fit the dynamics of this side anew, as one more line of the journal; *job

@@ -16,6 +16,7 @@
 #include "twin/effect.h"
 #include "twin/pair.h"
 #include "twin/pair_dynamics.h"
+#include "twin/pair_following.h"
 #include "web/metrics.h"
 #include "web/web.h"
 
@@ -29,6 +30,8 @@ struct fixture {
     const struct pair *view_pairs[FIXTURE_PAIRS];
     struct pair_dynamics *dynamics; /* of the first pair */
     const struct pair_dynamics *view_dynamics[FIXTURE_PAIRS];
+    struct pair_following *following; /* of the first pair */
+    const struct pair_following *view_following[FIXTURE_PAIRS];
     struct view view;
     atomic_int acquired; /* views out; must be 0 at the end */
     atomic_int slow_ms;  /* acquire waits so long: a slow handler */
@@ -348,6 +351,30 @@ static inline void fixture_move(struct fixture *f, size_t pair, int k)
     }
 }
 
+/* The first pair's virtual robot would follow, were it asked to. */
+static inline void fixture_follow(struct fixture *f)
+{
+    struct pair_following_params *p = &f->params[0].following;
+    const double nu[3] = {0.5, 0.0, 0.1};
+    struct following_params setup;
+    (void)snprintf(p->model, sizeof p->model, "usv3");
+    (void)snprintf(p->real, sizeof p->real, "iacquabot");
+    (void)snprintf(p->simulated, sizeof p->simulated, "wamv");
+    f->following = calloc(1, pair_following_bytes(p));
+    if (!f->following || pair_following_parse(p, NULL) != STATUS_OK) {
+        abort();
+    }
+    pair_following_init(f->following, p);
+    pair_following_setup(f->following, p, &setup);
+    for (int k = 0; k < 100; k++) {
+        const int64_t t_us = fixture_us(0.05 * k);
+        (void)following_real(&f->following->f, &setup, t_us, t_us, nu, NULL, NULL);
+        (void)following_simulated(&f->following->f, &setup, t_us, t_us, nu, NULL);
+        f->following->stepped_us = t_us;
+    }
+    f->view_following[0] = f->following;
+}
+
 static inline void fixture_open(struct fixture *f, int moves)
 {
     static const char *const ids[FIXTURE_PAIRS] = {"r1", "r2", "quiet"};
@@ -370,6 +397,7 @@ static inline void fixture_open(struct fixture *f, int moves)
         pair_init(f->pair[i], &f->params[i], (uint32_t)i);
         f->view_pairs[i] = f->pair[i];
     }
+    fixture_follow(f);
     for (int k = 0; k < moves; k++) {
         fixture_move(f, 0, k);
         fixture_move(f, 1, k);
@@ -389,6 +417,7 @@ static inline void fixture_open(struct fixture *f, int moves)
         .pair_count = FIXTURE_PAIRS,
         .params = f->params,
         .pairs = f->view_pairs,
+        .following = f->view_following,
         .health = {.restored = true, .broker = true, .journal = true, .store = true}};
     f->view.counts.events[EVENT_COMMAND] = 42;
 }
@@ -403,6 +432,7 @@ static inline void fixture_close(struct fixture *f)
         (void)unlink(path);
     }
     (void)rmdir(f->directory);
+    free(f->following);
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
         free(f->pair[i]);
     }

@@ -14,7 +14,7 @@ static json_t *find_operation(const char *path, const char *method)
 
 static const char *method_key(enum route_method method)
 {
-    static const char *const keys[ROUTE_METHOD_COUNT] = {"get", "post", "delete"};
+    static const char *const keys[ROUTE_METHOD_COUNT] = {"get", "post", "put", "delete"};
     return keys[method];
 }
 

@@ -158,7 +158,7 @@ static char *report(const struct stage *s)
     json_write_start(&w, text[turn], sizeof text[turn] - 1, NULL, NULL);
     json_write_object(&w, NULL);
     following_report(&w, "following", following(s), &s->params);
-    fidelity_report_write(&w, "fidelity", following(s), &s->params, lab_time(s->lab));
+    fidelity_report_write(&w, "fidelity", following(s), &s->params);
     json_write_close(&w);
     CU_ASSERT_FATAL(json_write_end(&w));
     text[turn][w.used] = '\0';

@@ -14,6 +14,7 @@ static const struct web_route TABLE[] = {
     {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL},
     {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL},
     {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL},
+    {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL},
 };
 
 static void test_routes_match(void)
@@ -65,7 +66,8 @@ static void test_routes_match(void)
          "POST"},
         {"no head of a post", "HEAD", "/api/v1/pairs/r1/commands", ROUTE_WRONG_METHOD, 0, "",
          "POST"},
-        {"delete", "DELETE", "/both", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, POST"},
+        {"delete", "DELETE", "/both", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, POST, PUT"},
+        {"put", "PUT", "/both", ROUTE_FOUND, 9, "", ""},
         {"get of both", "GET", "/both", ROUTE_FOUND, 5, "", ""},
         {"post of both", "POST", "/both", ROUTE_FOUND, 6, "", ""},
         {"job", "GET", "/jobs/1763617674123456", ROUTE_FOUND, 7, "1763617674123456", ""},
@@ -77,7 +79,8 @@ static void test_routes_match(void)
         {"no job's number", "GET", "/jobs/r1", ROUTE_NONE, 0, "", ""},
         {"negative job", "GET", "/jobs/-1", ROUTE_NONE, 0, "", ""},
         {"empty job", "GET", "/jobs/", ROUTE_NONE, 0, "", ""},
-        {"methods are words", "get", "/both", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, POST"},
+        {"methods are words", "get", "/both", ROUTE_WRONG_METHOD, 0, "",
+         "GET, HEAD, POST, PUT"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct web_route *route = NULL;

@@ -31,6 +31,10 @@ static void set_up(struct bench *b)
         (void)snprintf(id, sizeof id, "r%d", i + 1);
         pair_params_default(&b->pairs[i], id);
     }
+    /* The last one follows. */
+    struct pair_following_params *following = &b->pairs[PAIRS - 1].following;
+    (void)snprintf(following->model, sizeof following->model, "usv3");
+    CU_ASSERT_FATAL(pair_following_parse(following, NULL) == STATUS_OK);
     b->params = (struct lab_params){.pair_count = PAIRS, .pairs = b->pairs};
     const size_t bytes = (lab_bytes(&b->params) + 63) / 64 * 64;
     b->memory = aligned_alloc(64, bytes);
@@ -113,6 +117,32 @@ static void test_sharing(void)
     tear_down(&b);
 }
 
+static void test_following(void)
+{
+    const struct effects fx = {.emit = ignore};
+    struct event e = {.kind = EVENT_TELEMETRY, .side = SIDE_REAL};
+    struct bench b;
+    set_up(&b);
+    const struct view *old = views_acquire(b.views);
+    CHECK("of others there is none", !old->following[0] && !old->following[1]);
+    step(&b, 1);
+    publish(&b);
+    const struct view *now = views_acquire(b.views);
+    CHECK("shared while nothing comes", now->following[2] == old->following[2]);
+    views_release(b.views, now);
+    e.t_us = b.t_us + 1;
+    e.telemetry = (struct event_telemetry){.source_us = LAB_TIME_NONE, .nu_count = 3};
+    (void)snprintf(e.pair, sizeof e.pair, "r%d", PAIRS);
+    lab_step(b.lab, &e, &fx);
+    publish(&b);
+    now = views_acquire(b.views);
+    CHECK("the old one stays", old->following[2]->stepped_us == LAB_TIME_NONE);
+    CHECK_INT("the new one has it", now->following[2]->stepped_us, e.t_us);
+    views_release(b.views, old);
+    views_release(b.views, now);
+    tear_down(&b);
+}
+
 struct reader {
     struct views *views;
     _Atomic bool *stop;
@@ -173,6 +203,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("views", NULL, NULL);
     CU_add_test(suite, "first", test_first);
     CU_add_test(suite, "sharing", test_sharing);
+    CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "readers", test_readers);
     return check_run();
 }

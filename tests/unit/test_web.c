@@ -64,6 +64,13 @@ static void fill_id(const char *pattern, const char *id, char *out, size_t size)
     }
 }
 
+/* Only the first pair has everything. */
+static bool is_missing(const struct web_route *route, const char *id)
+{
+    return strcmp(id, "r1") != 0 &&
+           (strstr(route->path, "/following") || strstr(route->path, "/fidelity"));
+}
+
 static void test_every_get_route(void)
 {
     static const char *const ids[] = {"r1", "r2", "quiet"};
@@ -72,7 +79,7 @@ static void test_every_get_route(void)
         char target[128];
         char type[128];
         char text[64];
-        if (route->method != ROUTE_GET) {
+        if (route->method != ROUTE_GET || is_missing(route, ids[i % 3])) {
             continue;
         }
         fill_id(route->path, ids[i % 3], target, sizeof target);
@@ -183,6 +190,35 @@ static void test_errors(void)
          400, "bad-body"},
         {"unknown member", "POST", "/api/v1/pairs/r1/parameters/rollback", AUTH, "{\"to\":1}",
          400, "bad-body"},
+        {"following without a token", "PUT", "/api/v1/pairs/r1/following", "",
+         "{\"active\":true}", 401, "unauthorized"},
+        {"following of nobody", "PUT", "/api/v1/pairs/r9/following", AUTH, "{\"active\":true}",
+         404, "no-such-pair"},
+        {"following of a pair without", "PUT", "/api/v1/pairs/r2/following", AUTH,
+         "{\"active\":true}", 404, "no-following"},
+        {"how it follows", "GET", "/api/v1/pairs/r2/following", "", NULL, 404, "no-following"},
+        {"how truly", "GET", "/api/v1/pairs/quiet/fidelity", "", NULL, 404, "no-following"},
+        {"following posted", "POST", "/api/v1/pairs/r1/following", AUTH, "{\"active\":true}",
+         405, "wrong-method"},
+        {"nothing asked for", "PUT", "/api/v1/pairs/r1/following", AUTH, "{}", 400, "bad-body"},
+        {"no body", "PUT", "/api/v1/pairs/r1/following", AUTH, NULL, 400, "bad-body"},
+        {"a list", "PUT", "/api/v1/pairs/r1/following", AUTH, "[true]", 400, "bad-body"},
+        {"active as text", "PUT", "/api/v1/pairs/r1/following", AUTH, "{\"active\":\"yes\"}",
+         400, "bad-body"},
+        {"a misspelt gain", "PUT", "/api/v1/pairs/r1/following", AUTH, "{\"bandwith\":3}", 400,
+         "bad-body"},
+        {"no gain", "PUT", "/api/v1/pairs/r1/following", AUTH, "{\"bandwidth_radps\":0}", 400,
+         "bad-body"},
+        {"a gain beyond the period", "PUT", "/api/v1/pairs/r1/following", AUTH,
+         "{\"bandwidth_radps\":400}", 400, "bad-body"},
+        {"no such rejection", "PUT", "/api/v1/pairs/r1/following", AUTH,
+         "{\"rejection\":\"magic\"}", 400, "bad-body"},
+        {"infinite gain", "PUT", "/api/v1/pairs/r1/following", AUTH,
+         "{\"observer_radps\":1e999}", 400, "bad-body"},
+        {"a pair of its own", "PUT", "/api/v1/pairs/r1/following", AUTH,
+         "{\"pair\":\"r2\",\"active\":true}", 400, "bad-body"},
+        {"following oversized", "PUT", "/api/v1/pairs/r1/following", AUTH,
+         "{\"note\":\"" LONG_256 "\"}", 413, "body-too-large"},
         {"no op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{}", 400, "bad-body"},
         {"empty op", "POST", "/api/v1/pairs/r1/commands", AUTH, "{\"op\":\"\"}", 400,
          "bad-body"},
@@ -286,6 +322,47 @@ static void test_wishes(void)
         check_contract(rows[i].path, "post", "202", "application/json", &reply);
         http_free(&reply);
     }
+}
+
+static void test_following(void)
+{
+    static const struct {
+        const char *body, *passed_on;
+    } rows[] = {
+        {"{\"active\": true}",
+         "{\"pair\":\"r1\",\"action\":\"following\",\"by\":\"http\",\"active\":true}"},
+        {"{\"active\":false}",
+         "{\"pair\":\"r1\",\"action\":\"following\",\"by\":\"http\",\"active\":false}"},
+        {"{\"pose_per_s2\":0, \"observer_radps\":9.5,\"bandwidth_radps\":4,"
+         "\"rejection\":\"integral\"}",
+         "{\"pair\":\"r1\",\"action\":\"following\",\"by\":\"http\",\"rejection\":"
+         "\"integral\",\"bandwidth_radps\":4,\"observer_radps\":9.5,\"pose_per_s2\":0}"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct http_reply reply =
+            http_request(port, "PUT", "/api/v1/pairs/r1/following", AUTH, rows[i].body);
+        CHECK_INT(rows[i].body, reply.status, 202);
+        CHECK_TEXT(rows[i].body, fixture.request, rows[i].passed_on);
+        CHECK_TEXT(rows[i].body, reply.body, "{\"pair\":\"r1\",\"action\":\"following\"}\n");
+        check_contract("/api/v1/pairs/{id}/following", "put", "202", "application/json",
+                       &reply);
+        http_free(&reply);
+    }
+    struct http_reply reply = http_request(port, "PUT", "/api/v1/pairs/r1/following", AUTH,
+                                           "{\"bandwidth_radps\":400}");
+    CHECK("says what would be right", strstr(reply.body, "up to"));
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/fidelity");
+    CHECK("compared", strstr(reply.body, "\"u\":{\"rmse\":0,"));
+    http_free(&reply);
+    reply = http_get(port, "/api/v1/pairs/r1/machines");
+    CHECK("its machine", strstr(reply.body, "\"following\":{\"virtual\":{\"state\":\"OFF\""));
+    http_free(&reply);
+    reply = http_get(port, "/metrics");
+    CHECK("state", strstr(reply.body, "tandem_following_state{pair=\"r1\",state=\"OFF\"} 1\n"));
+    CHECK("fidelity", strstr(reply.body, "tandem_fidelity_rmse{pair=\"r1\",state=\"u\"} 0\n"));
+    CHECK("of those that follow", !strstr(reply.body, "tandem_fidelity_rmse{pair=\"r2\""));
+    http_free(&reply);
 }
 
 static void test_changes(void)
@@ -486,6 +563,7 @@ int main(void)
     CU_add_test(suite, "every route", test_every_get_route);
     CU_add_test(suite, "commands", test_commands);
     CU_add_test(suite, "wishes", test_wishes);
+    CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "changes", test_changes);
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "problem members", test_problem_members);
