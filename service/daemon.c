@@ -543,6 +543,13 @@ uint16_t daemon_http_port(const struct daemon *d)
     return d->web ? web_port(d->web) : 0;
 }
 
+bool daemon_has_tried_broker(const struct daemon *d)
+{
+    struct mqtt_client_state s;
+    gateway_read_state(d->gateway, &s);
+    return s.connections + s.failed_connections > 0;
+}
+
 bool daemon_stop(struct daemon *d)
 {
     return finish(d);

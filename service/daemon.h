@@ -23,6 +23,9 @@ MUST_USE enum status daemon_start(const struct lab_file *lab, struct daemon **ou
 /* The port of the HTTP server; 0 when it is switched off. */
 uint16_t daemon_http_port(const struct daemon *daemon);
 
+/* Has the broker been asked for a connection once, whatever it said? */
+bool daemon_has_tried_broker(const struct daemon *daemon);
+
 /* Orderly stop: leave the broker (which goes on collecting for us), take in what has come,
  * write everything down. Returns whether all is on the disk; what is not, the next start reads
  * from the journal. Frees daemon. */

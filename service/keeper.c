@@ -1,6 +1,7 @@
 #include "service/keeper.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,11 @@
 #include "logger/json_write.h"
 #include "service/lab_clock.h"
 #include "service/log.h"
+#include "service/notify.h"
 #include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
 
-enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 16384 };
+enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 16384, STATUS_MAX = 400 };
 
 struct keeper {
     struct keeper_params params;
@@ -39,7 +41,11 @@ struct keeper {
     uint64_t checkpoint_pushed; /* rows that the store must have before */
     void *state;                /* [state_bytes] */
 
+    _Atomic bool lab_beats; /* the lab thread has gone round since the last notify_alive() */
+
     /* The thread's. */
+    int64_t alive_every_us, alive_us; /* notify_alive(): how often (0: never), when last */
+    char status[STATUS_MAX];          /* as last told */
     bool journal_down, store_down, broker_up, broker_said;
     struct inbox_counts seen;
     int64_t gap_us; /* when it last tried to note a gap */
@@ -138,6 +144,53 @@ static void watch_inbox(struct keeper *k)
                   (unsigned long long)now.samples_dropped);
     }
     k->seen = now;
+}
+
+/* ---- what the supervisor hears ---- */
+
+static void append_part(char text[STATUS_MAX], const char *part, bool fine, const char *reason)
+{
+    const size_t used = strlen(text);
+    if (!fine) {
+        (void)snprintf(text + used, STATUS_MAX - used, "%s%s: %s", used > 0 ? "; " : "", part,
+                       reason);
+    }
+}
+
+static void tell_status(struct keeper *k)
+{
+    char text[STATUS_MAX] = "";
+    (void)pthread_mutex_lock(&k->lock);
+    const bool leaves = k->leaves_broker;
+    append_part(text, "lab", k->health.restored, "reading the journal");
+    append_part(text, "broker", k->health.broker, k->health.broker_text);
+    append_part(text, "journal", k->health.journal, k->health.journal_text);
+    append_part(text, "store", k->health.store, k->health.store_text);
+    (void)pthread_mutex_unlock(&k->lock);
+    if (!text[0]) {
+        (void)snprintf(text, sizeof text, "%zu pairs, all parts work", k->params.pair_count);
+    }
+    if (!leaves && strcmp(text, k->status) != 0) {
+        memcpy(k->status, text, sizeof text);
+        notify_status("%s", text);
+    }
+}
+
+static void feed_watchdog(struct keeper *k)
+{
+    const int64_t mono_us = lab_clock_monotonic_us();
+    if (k->alive_every_us > 0 && mono_us - k->alive_us >= k->alive_every_us &&
+        atomic_exchange(&k->lab_beats, false)) {
+        k->alive_us = mono_us;
+        notify_alive();
+    }
+}
+
+void keeper_beat(struct keeper *k)
+{
+    if (!atomic_load_explicit(&k->lab_beats, memory_order_relaxed)) {
+        atomic_store(&k->lab_beats, true);
+    }
 }
 
 /* ---- checkpoints ---- */
@@ -402,6 +455,7 @@ static void watch_all(struct keeper *k)
 static void *run(void *context)
 {
     struct keeper *k = context;
+    (void)pthread_setname_np(pthread_self(), "tandem-keeper");
     for (;;) {
         const struct orders orders = wait_for_orders(k);
         publish_calibrations(k);
@@ -411,6 +465,8 @@ static void *run(void *context)
             journal_sync(k->params.journal, inbox_now_us(k->params.inbox));
         (void)synced;
         watch_all(k);
+        tell_status(k);
+        feed_watchdog(k);
         if (orders.checkpoint && store_queue_covers(k->params.queue, k->checkpoint_pushed)) {
             write_checkpoint(k);
         } else if (orders.stop) {
@@ -437,6 +493,7 @@ enum status keeper_start(const struct keeper_params *params, struct keeper **out
     k->counts.checkpoint_t_us = LAB_TIME_NONE;
     k->health.journal = true;
     k->health.store = true;
+    k->alive_every_us = notify_alive_us();
     (void)snprintf(k->health.broker_text, sizeof k->health.broker_text, "not connected yet");
     (void)pthread_mutex_init(&k->lock, NULL);
     pthread_condattr_t attributes;

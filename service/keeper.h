@@ -56,6 +56,11 @@ void keeper_destroy(struct keeper *keeper); /* after stop; NULL is allowed */
 /* The broker is left on purpose: no cause for a warning. */
 void keeper_leave_broker(struct keeper *keeper);
 
+/* Lab thread, each time it goes round. The supervisor's watchdog is fed by the keeper's own
+ * rounds, and only while these come: a thread that hangs, either of the two, ends the feeding.
+ */
+void keeper_beat(struct keeper *keeper);
+
 /* Lab thread: the journal's tail is in. */
 void keeper_set_restored(struct keeper *keeper);
 

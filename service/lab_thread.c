@@ -140,6 +140,7 @@ static void publish_view(struct lab_thread *t, int64_t mono_us)
 /* Between rounds, and now and then within a long one. */
 static void do_chores(struct lab_thread *t)
 {
+    keeper_beat(t->params.keeper);
     const int64_t mono_us = lab_clock_monotonic_us();
     const int64_t age_us = mono_us - t->viewed_us;
     if (age_us >= (t->dirty ? VIEW_US : HEALTH_US) && age_us >= t->view_wait_us) {
@@ -237,6 +238,7 @@ static void sleep_for(const struct lab_thread *t, int64_t wait_us)
 static void *run(void *context)
 {
     struct lab_thread *t = context;
+    (void)pthread_setname_np(pthread_self(), "tandem-lab");
     for (;;) {
         /* Read before the round: what was put into the inbox before stop is in it. */
         const bool last = atomic_load(&t->stop);

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ const struct log_row log_rows[LOG_EVENT_COUNT] = {
 static struct {
     pthread_mutex_t lock;
     enum log_format format;
-    enum log_level level;
+    atomic_int level; /* an enum log_level */
     int fd;
     uint64_t suppressed;
     struct {
@@ -41,13 +42,19 @@ const char *log_level_name(enum log_level level)
 void log_start(enum log_format format, enum log_level level, int fd)
 {
     log_state.format = format;
-    log_state.level = level;
     log_state.fd = fd;
+    log_set_level(level);
+}
+
+void log_set_level(enum log_level level)
+{
+    atomic_store_explicit(&log_state.level, (int)level, memory_order_relaxed);
 }
 
 bool log_on(enum log_event event)
 {
-    return log_rows[event].level <= log_state.level;
+    return (int)log_rows[event].level <=
+           atomic_load_explicit(&log_state.level, memory_order_relaxed);
 }
 
 static int64_t clock_us(clockid_t clock)

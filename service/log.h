@@ -37,6 +37,9 @@ const char *log_level_name(enum log_level level);
 /* Before other threads exist. Without it: plain, info, on stderr. */
 void log_start(enum log_format format, enum log_level level, int fd);
 
+/* Any thread, at any time. */
+void log_set_level(enum log_level level);
+
 /* Is this event's level on? For arguments that cost something. */
 bool log_on(enum log_event event);
 

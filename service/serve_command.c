@@ -3,13 +3,22 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/lab_file.h"
 #include "service/commands.h"
 #include "service/daemon.h"
+#include "service/lab_clock.h"
 #include "service/log.h"
+#include "service/notify.h"
+#include "service/reload.h"
 #include "service/version.h"
+
+enum {
+    READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
+    READY_NAP_MS = 20
+};
 
 static const char help[] =
     "usage: tandem serve -c LAB.yaml [--check] [--log-format plain|json]\n"
@@ -24,7 +33,10 @@ static const char help[] =
     "\n"
     "signals:\n"
     "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
-    "  HUP         check the lab file and say in the log whether a restart would take it\n"
+    "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
+    "              log.level is taken over and the log names what waits for a restart\n"
+    "\n"
+    "under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
     "\n"
     "files (paths in the lab file; relative ones start at the working directory):\n"
     "  journal.dir        every message as it came; what a restart goes on from\n"
@@ -89,35 +101,44 @@ static bool parse_arguments(int argc, char **argv, struct arguments *a)
     return true;
 }
 
-/* SIGHUP: nothing is taken over while running, but a fault is better known now. */
-static void check_again(const char *path)
+/* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
+static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
 {
-    struct lab_file lab = {0};
-    struct err_list errors = {0};
-    if (lab_file_load(path, &lab, &errors) == STATUS_OK) {
-        log_write(LOG_RELOAD, NULL, "%s is fine, a restart takes it over", path);
-        lab_file_free(&lab);
-        return;
+    if (!*said && (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
+        notify_ready();
+        *said = true;
     }
-    const struct err *first = &errors.items[0];
-    log_write(LOG_RELOAD, NULL, "%s has %zu faults, a restart would fail; the first: %u:%u: %s",
-              path, errors.count + errors.more, first->line, first->column, first->text);
 }
 
-static void wait_for_end(const char *path, const sigset_t *signals)
+static void reload(const char *path, struct lab_file *lab)
 {
+    notify_reloading();
+    reload_lab_file(path, lab);
+    notify_ready();
+}
+
+static void wait_for_end(const struct daemon *daemon, const char *path, struct lab_file *lab,
+                         const sigset_t *signals)
+{
+    static const struct timespec soon = {0, READY_NAP_MS * 1000000L};
+    const int64_t until_us = lab_clock_monotonic_us() + READY_MS * INT64_C(1000);
+    bool said = false;
     for (;;) {
-        const int signal = sigwaitinfo(signals, NULL);
+        say_ready(daemon, until_us, &said);
+        const int signal =
+            said ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
         if (signal == SIGHUP) {
-            check_again(path);
+            reload(path, lab);
+            said = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
+            notify_stopping();
             log_write(LOG_STOPPING, NULL, "%s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
         }
     }
 }
 
-static int run(const struct lab_file *lab, const char *path)
+static int run(struct lab_file *lab, const char *path)
 {
     sigset_t signals;
     (void)sigemptyset(&signals);
@@ -127,7 +148,6 @@ static int run(const struct lab_file *lab, const char *path)
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is like a full disk */
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error of write(), no death */
     log_write(LOG_STARTING, NULL, "tandem %s, %s, %zu pairs", TANDEM_VERSION, path,
               lab->pair_count);
     struct daemon *daemon = NULL;
@@ -143,7 +163,7 @@ static int run(const struct lab_file *lab, const char *path)
     } else {
         log_write(LOG_SERVING, NULL, "no HTTP, pid %ld", (long)getpid());
     }
-    wait_for_end(path, &signals);
+    wait_for_end(daemon, path, lab, &signals);
     const bool complete = daemon_stop(daemon);
     log_flush();
     if (!complete) {

@@ -233,7 +233,7 @@ static void test_late_broker(void)
     CHECK("broker", broker_start(&broker));
     CHECK("ready by itself", daemon_wait_ready(&served, 200, 10000));
     CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
-    CHECK("checks again", daemon_wait_log(&served, "is fine, a restart takes it over", 5000));
+    CHECK("checks again", daemon_wait_log(&served, "is what the daemon runs with", 5000));
     FILE *lab = fopen(daemon_path(&served, "lab.yaml"), "ae");
     CU_ASSERT_FATAL(lab != NULL);
     (void)fputs("colour: red\n", lab);

@@ -38,6 +38,19 @@ static void test_plain(void)
     CHECK("no control characters", strstr(text, " info serving: two lines [2J\n") != NULL);
 }
 
+static void test_level_changes(void)
+{
+    begin(LOG_PLAIN, LOG_LEVEL_INFO);
+    log_write(LOG_ENTRY, "r1", "not yet");
+    log_set_level(LOG_LEVEL_DEBUG);
+    log_write(LOG_ENTRY, "r1", "now");
+    log_set_level(LOG_LEVEL_ERROR);
+    log_write(LOG_SERVING, NULL, "no more");
+    end();
+    CHECK("debug", strstr(text, " debug entry r1: now\n") != NULL);
+    CHECK("that alone", strchr(text, '\n') == strrchr(text, '\n'));
+}
+
 static void test_json(void)
 {
     begin(LOG_JSON, LOG_LEVEL_DEBUG);
@@ -151,6 +164,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("log", NULL, NULL);
     CU_add_test(suite, "plain", test_plain);
     CU_add_test(suite, "json", test_json);
+    CU_add_test(suite, "level changes", test_level_changes);
     CU_add_test(suite, "levels", test_levels);
     CU_add_test(suite, "rate", test_rate);
     CU_add_test(suite, "docs", test_docs);

@@ -1,0 +1,280 @@
+/* The daemon under a supervisor: what it says on NOTIFY_SOCKET, and when; threads. */
+#include "tests/support/check.h"
+
+#include <dirent.h>
+#include <stddef.h>
+#include <sys/ptrace.h>
+#include <sys/un.h>
+
+#include "service/lab_clock.h"
+#include "tests/support/broker.h"
+#include "tests/support/daemon.h"
+
+enum { HEARD_MAX = 256, WATCHDOG_MS = 1000 };
+
+static struct broker broker;
+static struct daemon_run served;
+
+/* ---- the supervisor's end ---- */
+
+static struct {
+    int fd;
+    char path[64];
+    size_t count;
+    struct {
+        int64_t t_us;
+        char text[512];
+    } message[HEARD_MAX];
+} heard;
+
+static bool listen_to_daemon(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    heard.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)snprintf(heard.path, sizeof heard.path, "/tmp/tandem-notify.%ld", (long)getpid());
+    memcpy(a.sun_path, heard.path, sizeof heard.path);
+    (void)unlink(heard.path);
+    return bind(heard.fd, (const struct sockaddr *)&a, sizeof a) == 0;
+}
+
+/* Take in what has been said. */
+static void listen_now(void)
+{
+    while (heard.count < HEARD_MAX) {
+        char *text = heard.message[heard.count].text;
+        const ssize_t n = recv(heard.fd, text, sizeof heard.message[0].text - 1, 0);
+        if (n < 0) {
+            return;
+        }
+        text[n] = '\0';
+        heard.message[heard.count++].t_us = lab_clock_monotonic_us();
+    }
+}
+
+/* The place of the first message from `from` on that begins with this; -1: not said yet. */
+static long find_heard(size_t from, const char *start)
+{
+    listen_now();
+    for (size_t i = from; i < heard.count; i++) {
+        if (strncmp(heard.message[i].text, start, strlen(start)) == 0) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+static long wait_heard(size_t from, const char *start, int timeout_ms)
+{
+    for (int waited = 0; waited < timeout_ms && find_heard(from, start) < 0; waited += 10) {
+        daemon_sleep_ms(10);
+    }
+    return find_heard(from, start);
+}
+
+static int count_heard(size_t from, const char *start)
+{
+    int count = 0;
+    for (long at = find_heard(from, start); at >= 0; at = find_heard((size_t)at + 1, start)) {
+        count++;
+    }
+    return count;
+}
+
+static void forget(void)
+{
+    listen_now();
+    heard.count = 0;
+}
+
+static int count_alive_within(int ms)
+{
+    forget();
+    daemon_sleep_ms(ms);
+    return count_heard(0, "WATCHDOG=1");
+}
+
+/* ---- tests ---- */
+
+static void start(const char *more)
+{
+    forget();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, more));
+    char allowed_us[24];
+    (void)snprintf(allowed_us, sizeof allowed_us, "%d", WATCHDOG_MS * 1000);
+    /* For the daemon alone: mosquitto speaks to a supervisor too. */
+    (void)setenv("NOTIFY_SOCKET", heard.path, 1);
+    (void)setenv("WATCHDOG_USEC", allowed_us, 1);
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    (void)unsetenv("NOTIFY_SOCKET");
+    (void)unsetenv("WATCHDOG_USEC");
+}
+
+static void test_without_broker(void)
+{
+    char body[8192];
+    broker_stop(&broker, SIGTERM);
+    start("pairs: {r1: {}}\n");
+    CHECK("ready all the same", wait_heard(0, "READY=1", 9000) >= 0);
+    CHECK_INT("HTTP answers", daemon_get(&served, "/healthz", body, sizeof body), 200);
+    CHECK("the broker was tried",
+          daemon_metric(&served, "tandem_broker_failed_connections_total") > 0.0);
+    CHECK("says what is missing", wait_heard(0, "STATUS=broker: connecting to", 5000) >= 0);
+    CHECK("alive", wait_heard(0, "WATCHDOG=1", 5000) >= 0);
+    forget();
+    CHECK("broker", broker_start(&broker));
+    CHECK("all is well", wait_heard(0, "STATUS=1 pairs, all parts work", 10000) >= 0);
+    CHECK_INT("ready once", count_heard(0, "READY=1"), 0);
+    CHECK_INT("stopped", daemon_end(&served, SIGTERM), 0);
+    daemon_finish(&served);
+}
+
+static void test_life(void)
+{
+    start("pairs: {r1: {}, r2: {}}\n");
+    const long ready = wait_heard(0, "READY=1", 10000);
+    CHECK("ready", ready >= 0);
+    CHECK("not stopping", find_heard(0, "STOPPING=1") < 0);
+    CHECK("status", wait_heard(0, "STATUS=2 pairs, all parts work", 10000) >= 0);
+    const int pings = count_alive_within(3 * WATCHDOG_MS);
+    CHECK("twice in the time allowed", pings >= 4 && pings <= 7);
+    for (size_t i = 1; i < heard.count; i++) {
+        CHECK("never too late",
+              heard.message[i].t_us - heard.message[i - 1].t_us < WATCHDOG_MS * INT64_C(1000));
+    }
+    forget();
+    CHECK_INT("stopped", daemon_end(&served, SIGINT), 0);
+    const long stopping = find_heard(0, "STOPPING=1\nSTATUS=stopping");
+    CHECK("says so", stopping >= 0);
+    CHECK("and no other status after it", find_heard((size_t)stopping + 1, "STATUS=") < 0);
+    daemon_finish(&served);
+}
+
+/* The daemon's thread of this name; 0 when there is none. */
+static pid_t find_thread(const char *name)
+{
+    char path[64];
+    pid_t found = 0;
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", (long)served.pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        char file[384];
+        char comm[32] = "";
+        (void)snprintf(file, sizeof file, "%s/%s/comm", path, entry->d_name);
+        FILE *in = fopen(file, "re");
+        if (in && fgets(comm, sizeof comm, in) && strncmp(comm, name, strlen(name)) == 0) {
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+        }
+        if (in) {
+            (void)fclose(in);
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    return found;
+}
+
+/* One thread hangs, the others go on: the supervisor must notice. */
+static void test_hung_thread(void)
+{
+    static const char *const names[] = {"tandem-lab", "tandem-keeper"};
+    char body[8192];
+    start("pairs: {r1: {}}\n");
+    CHECK("ready", wait_heard(0, "READY=1", 10000) >= 0);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const pid_t thread = find_thread(names[i]);
+        CU_ASSERT_FATAL(thread > 0);
+        CHECK("alive", count_alive_within(2 * WATCHDOG_MS) >= 2);
+        if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0) {
+            (void)printf("SKIPPED: threads cannot be held up here\n");
+            break;
+        }
+        CHECK_INT("held up", ptrace(PTRACE_INTERRUPT, thread, NULL, NULL), 0);
+        CHECK_INT("stands", waitpid(thread, NULL, __WALL), thread);
+        /* The beat before it may still be told once. */
+        CHECK("no more signs of life", count_alive_within(2 * WATCHDOG_MS) <= 1);
+        CHECK_INT("though others work", daemon_get(&served, "/healthz", body, sizeof body),
+                  200);
+        CHECK_INT("none at all", count_alive_within(WATCHDOG_MS), 0);
+        CHECK_INT("let go", ptrace(PTRACE_DETACH, thread, NULL, NULL), 0);
+    }
+    CHECK("alive again", count_alive_within(2 * WATCHDOG_MS) >= 2);
+    CHECK_INT("stopped", daemon_end(&served, SIGTERM), 0);
+    daemon_finish(&served);
+}
+
+/* Write the lab file anew, and have it read again. */
+static void reload(const char *log_level, const char *more)
+{
+    FILE *out = fopen(daemon_path(&served, "lab.yaml"), "we");
+    CU_ASSERT_FATAL(out != NULL);
+    (void)fprintf(out,
+                  "name: test\nbroker: {port: %d}\nhttp: {port: 0}\nlog: {level: %s}\n"
+                  "journal: {dir: %s/journal}\nstore: {file: %s/store.db, commit_ms: 300}\n"
+                  "checkpoint: {file: %s/checkpoint, interval_s: 0.1}\n%s",
+                  broker.port, log_level, served.dir, served.dir, served.dir, more);
+    (void)fclose(out);
+    forget();
+    CHECK_INT("hangup", kill(served.pid, SIGHUP), 0);
+    const long reloading = wait_heard(0, "RELOADING=1\nMONOTONIC_USEC=", 5000);
+    CHECK("reloading", reloading >= 0);
+    CHECK("and ready again", wait_heard((size_t)(reloading + 1), "READY=1", 5000) >= 0);
+}
+
+static void test_reload(void)
+{
+    static const struct {
+        const char *row, *level, *more, *says;
+    } rows[] = {
+        {"nothing new", "info", "pairs: {r1: {}}\n", "is what the daemon runs with"},
+        {"level", "debug", "pairs: {r1: {}}\n", "info reloaded: log.level is debug now"},
+        {"and back", "info", "pairs: {r1: {}}\n", "log.level is info now"},
+        {"key", "info", "pairs: {r1: {timeout_s: 3}}\n",
+         "warn reload: restart needed for pairs.r1.timeout_s"},
+        {"default", "info", "defaults: {sync_tolerance_s: 0.2}\npairs: {r1: {}}\n",
+         "restart needed for pairs.r1.sync_tolerance_s"},
+        {"pair more", "info", "pairs: {r1: {}, r2: {}}\n",
+         "restart needed for pairs.r2, pairs"},
+        {"pair less, other one", "info", "pairs: {r3: {}}\n", "restart needed for pairs.r3"},
+        {"level although restart", "warn", "pairs: {r1: {timeout_s: 9}}\n",
+         "warn reload: restart needed for pairs.r1.timeout_s"},
+        {"first fault", "error", "pairs: {r1: {colour: red}, r2: {timeout_s: no}}\n",
+         "unknown key 'pairs.r1.colour'"},
+        {"second fault", "error", "pairs: {r1: {colour: blue}, r2: {timeout_s: never}}\n",
+         "'never'"},
+        {"stays", "error", "pears: {}\n", "the lab goes on as it was"},
+        {"fault took no level", "error", "pairs: {r1: {timeout_s: 4}}\nlog: {level: warn}\n",
+         "error reload_refused: "},
+    };
+    start("pairs: {r1: {}}\n");
+    CHECK("ready", wait_heard(0, "READY=1", 10000) >= 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        reload(rows[i].level, rows[i].more);
+        CHECK(rows[i].row, daemon_wait_log(&served, rows[i].says, 5000));
+    }
+    CHECK("the level of the refused ones was not taken",
+          strstr(daemon_log(&served), "log.level is error") == NULL);
+    CHECK_INT("stopped", daemon_end(&served, SIGTERM), 0);
+    daemon_finish(&served);
+}
+
+int main(void)
+{
+    if (broker_skip()) {
+        (void)puts("SKIPPED: mosquitto is not installed");
+        return 77;
+    }
+    CU_initialize_registry();
+    if (!listen_to_daemon() || !broker_init(&broker) || !broker_start(&broker)) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite("supervised", NULL, NULL);
+    CU_add_test(suite, "without broker", test_without_broker);
+    CU_add_test(suite, "life", test_life);
+    CU_add_test(suite, "hung thread", test_hung_thread);
+    CU_add_test(suite, "reload", test_reload);
+    const int code = check_run();
+    broker_finish(&broker, NULL);
+    (void)unlink(heard.path);
+    return code;
+}
