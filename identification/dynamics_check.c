@@ -148,6 +148,18 @@ static double motion_s(const struct data_set *set)
     return motion < all_s ? motion : (double)NAN;
 }
 
+/* The values to simulate with: a damping below zero that may as well be zero is zero. */
+static void possible_values(const struct model *model, const struct dynamics_fit *fit,
+                            double *theta)
+{
+    for (size_t i = 0; i < fit->p; i++) {
+        const bool zero = i < model->parameter_count &&
+                          model->parameters[i].sign == MODEL_NOT_NEGATIVE &&
+                          fit->theta[i] < 0.0 && fit->hi[i] >= 0.0;
+        theta[i] = zero ? 0.0 : fit->theta[i];
+    }
+}
+
 enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,
                                      const struct data_set *set, double *const *residual,
                                      bool *simulated)
@@ -159,7 +171,9 @@ enum status dynamics_check_residuals(const struct model *model, const struct dyn
         }
     }
     if (!isfinite(fit->delay_s)) {
-        *simulated = simulation_run(model, fit->theta, fit->bias_count, set, false, residual);
+        double theta[DYNAMICS_P_MAX];
+        possible_values(model, fit, theta);
+        *simulated = simulation_run(model, theta, fit->bias_count, set, false, residual);
         if (*simulated) {
             subtract(set, residual);
         }
@@ -178,6 +192,8 @@ static enum status score(const struct model *model, const struct dynamics_fit *f
                          const struct data_set *set, double *const *nu, double *scratch,
                          struct dynamics_check *check)
 {
+    double theta[DYNAMICS_P_MAX];
+    possible_values(model, fit, theta);
     const enum status st = dynamics_check_residuals(model, fit, set, nu, &check->simulated);
     if (st != STATUS_OK || !check->simulated) {
         return st;
@@ -190,7 +206,7 @@ static enum status score(const struct model *model, const struct dynamics_fit *f
     }
     check->simulated = isfinite(fit->delay_s)
                            ? step_late(model, fit, set, nu)
-                           : simulation_one_step(model, fit->theta, fit->bias_count, set, nu);
+                           : simulation_one_step(model, theta, fit->bias_count, set, nu);
     if (!check->simulated) {
         return st;
     }
@@ -353,6 +369,22 @@ static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis
     }
 }
 
+static void explain_score(struct dynamics_fit *fit, const char *what, const char *velocity,
+                          double r2)
+{
+    if (r2 < 0.0) {
+        dynamics_reason(
+            fit, DYNAMICS_FAIL,
+            "simulated over %s, the model foretells %s worse than its mean does (R2 "
+            "%.2g)",
+            what, velocity, r2);
+    } else {
+        dynamics_reason(fit, r2 < R2_FAIL ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
+                        "simulated over %s, the model explains %.0f %% of the variance of %s",
+                        what, 100.0 * r2, velocity);
+    }
+}
+
 static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
                          const struct dynamics_check *check, const struct data_card *card)
 {
@@ -363,10 +395,7 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
             continue;
         }
         if (r2 < R2_MARGINAL) {
-            dynamics_reason(fit, r2 < R2_FAIL ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
-                            "simulated over %s, the model explains %.0f %% of the variance of "
-                            "%s",
-                            what, fmax(0.0, 100.0 * r2), model->axes[a].velocity);
+            explain_score(fit, what, model->axes[a].velocity, r2);
             judge_steady(fit, &model->axes[a], &card->nu[a]);
             dynamics_advise(fit,
                             "%s: look for %sefforts that are commanded and not measured, or "

@@ -107,6 +107,41 @@ static void add_text(char list[][DYNAMICS_TEXT_MAX], size_t *count, const char *
     }
 }
 
+/* Puts a reason at its place of the list; a full one loses its last. */
+static void put_reason(struct dynamics_fit *fit, size_t at, enum dynamics_verdict at_best,
+                       const char *text)
+{
+    if (at == DYNAMICS_TEXTS_MAX) {
+        return;
+    }
+    fit->reason_count -= fit->reason_count == DYNAMICS_TEXTS_MAX ? 1 : 0;
+    const size_t after = fit->reason_count - at;
+    (void)memmove(fit->reasons[at + 1], fit->reasons[at], after * sizeof fit->reasons[0]);
+    (void)memmove(&fit->reason_verdicts[at + 1], &fit->reason_verdicts[at],
+                  after * sizeof fit->reason_verdicts[0]);
+    (void)snprintf(fit->reasons[at], DYNAMICS_TEXT_MAX, "%s", text);
+    fit->reason_verdicts[at] = at_best;
+    fit->reason_count++;
+}
+
+static void add_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best, bool first,
+                       const char *text)
+{
+    if (at_best > fit->verdict) {
+        fit->verdict = at_best;
+    }
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        if (strcmp(fit->reasons[i], text) == 0) {
+            return;
+        }
+    }
+    size_t at = first ? 0 : fit->reason_count;
+    while (at > 0 && fit->reason_verdicts[at - 1] < at_best) {
+        at--;
+    }
+    put_reason(fit, at, at_best, text);
+}
+
 void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
                      const char *format, ...)
 {
@@ -115,10 +150,7 @@ void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (at_best > fit->verdict) {
-        fit->verdict = at_best;
-    }
-    add_text(fit->reasons, &fit->reason_count, text);
+    add_reason(fit, at_best, false, text);
 }
 
 void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_best,
@@ -129,13 +161,7 @@ void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_be
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (at_best > fit->verdict) {
-        fit->verdict = at_best;
-    }
-    fit->reason_count -= fit->reason_count == DYNAMICS_TEXTS_MAX ? 1 : 0;
-    memmove(fit->reasons[1], fit->reasons[0], fit->reason_count * sizeof fit->reasons[0]);
-    memcpy(fit->reasons[0], text, sizeof text);
-    fit->reason_count++;
+    add_reason(fit, at_best, true, text);
 }
 
 void dynamics_advise(struct dynamics_fit *fit, const char *format, ...)

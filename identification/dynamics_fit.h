@@ -85,7 +85,8 @@ struct dynamics_fit {
     double regressor_rms[DYNAMICS_P_MAX], independence_ratio[DYNAMICS_P_MAX];
     enum dynamics_verdict verdict;
     size_t reason_count;
-    char reasons[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX];
+    char reasons[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX];       /* the worst first */
+    enum dynamics_verdict reason_verdicts[DYNAMICS_TEXTS_MAX]; /* at best, with each of them */
     size_t advice_count;
     char advice[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX]; /* "run a zig-zag at two speeds" */
 };
@@ -104,11 +105,12 @@ const char *dynamics_parameter_name(const struct model *model, size_t i, char *t
 void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
                         enum dynamics_method method, bool with_biases);
 
-/* Add a reason or advice, cut to its length; dropped when the list is full or says so already.
- */
+/* Add a reason or advice, cut to its length; dropped when the list says so already. A reason
+ * goes after those that are as bad, and out of a full list goes the last one, so that what
+ * makes the verdict is always told; advice is dropped when its list is full. */
 void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
                      const char *format, ...) PRINTF_LIKE(3, 4);
-/* The same at the head of the list, for what explains the others; the last one makes room. */
+/* The same at the head of the list, for what explains the others. */
 void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_best,
                            const char *format, ...) PRINTF_LIKE(3, 4);
 void dynamics_advise(struct dynamics_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);

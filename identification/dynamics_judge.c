@@ -8,13 +8,15 @@
 
 /* A parameter whose standard error is beyond this share of its value is not identified. */
 static const double SE_RATIO_MAX = 0.5;
+/* Above this share nobody reads it as a share. */
+static const double SE_RATIO_TOLD = 10.0;
 /* Scaled columns this close to dependent make every error bar lean on the model's form. */
 static const double CONDITION_MARGINAL = 300.0;
 
 /* What a parameter multiplies, and on which axis. */
 struct role {
     size_t axis;
-    enum { INERTIA, MOTION, PLACE, CONSTANT } with;
+    enum { INERTIA, MOTION, CURVE, PLACE, CONSTANT } with; /* CURVE: several axes at once */
 };
 
 static double column_at(const struct model *model, size_t axis, size_t i, double q, double nu,
@@ -50,20 +52,32 @@ static struct role find_role(const struct model *model, size_t i)
             return (struct role){a, PLACE};
         }
     }
-    return (struct role){0, MOTION};
+    return (struct role){0, CURVE};
+}
+
+static bool is_level(const double *x, size_t n, double level)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (fabs(x[k] - level) > 0.0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool is_pushed(const struct data_set *set, size_t axis)
 {
-    if (!set) {
-        return true;
+    return !is_level(set->tau[axis], set->n, 0.0);
+}
+
+/* Of a robot that is pushed at all. */
+static bool is_left_alone(const struct data_set *set, size_t axis)
+{
+    bool any = false;
+    for (size_t a = 0; set && a < set->axes; a++) {
+        any = any || is_pushed(set, a);
     }
-    for (size_t k = 0; k < set->n; k++) {
-        if (fabs(set->tau[axis][k]) > 0.0) {
-            return true;
-        }
-    }
-    return false;
+    return any && !is_pushed(set, axis);
 }
 
 static void advise_on(struct dynamics_fit *fit, const struct model *model,
@@ -77,13 +91,18 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
     }
     const struct role role = find_role(model, i);
     const struct model_axis *axis = &model->axes[role.axis];
-    if (!is_pushed(set, role.axis)) {
+    if (is_left_alone(set, role.axis)) {
         dynamics_advise(fit,
                         "%s is not excited and %s is never pushed directly: run a zig-zag at "
                         "two speeds with hard turns",
                         name, axis->velocity);
     } else if (role.with == CONSTANT) {
         dynamics_advise(fit, "%s is not determined: drive both ways for the same time", name);
+    } else if (role.with == CURVE) {
+        dynamics_advise(fit,
+                        "%s is not excited: drive curves, tight and wide, slow and fast, to "
+                        "both sides",
+                        name);
     } else if (role.with == PLACE) {
         dynamics_advise(fit,
                         "%s is not excited: let %s go through its whole range, there and back",
@@ -197,6 +216,11 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
                                (constant || se <= SE_RATIO_MAX * fabs(fit->theta[i]));
         if (fit->identifiable[i]) {
             identified += bias ? 0 : 1;
+        } else if (isfinite(se) && se > SE_RATIO_TOLD * fabs(fit->theta[i])) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "%s is not identifiable: %.3g with a standard error of %.3g", name,
+                            fit->theta[i], se);
+            advise_on(fit, model, set, i);
         } else if (isfinite(se) && isfinite(fit->theta[i])) {
             dynamics_reason(fit, DYNAMICS_MARGINAL,
                             "%s is not identifiable: standard error %.0f %% of its value", name,
@@ -214,9 +238,43 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
     return identified;
 }
 
+/* Columns that tell nothing. */
+static void judge_columns(struct dynamics_fit *fit, const struct model *model,
+                          const struct data_set *set)
+{
+    bool pushed = false;
+    bool moves = false;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double start = set->n > 0 ? set->nu[a][0] : 0.0;
+        const bool moved = !is_level(set->nu[a], set->n, start);
+        pushed = pushed || is_pushed(set, a);
+        moves = moves || moved;
+        if (!moved) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL, "%s is %.4g in every row",
+                            model->axes[a].velocity, start);
+            dynamics_advise(fit,
+                            "%s: look whether its sensor was on, and the right column read",
+                            model->axes[a].velocity);
+        }
+    }
+    if (!moves) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "nothing changes its speed in this recording");
+    }
+    if (!pushed) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL, "no effort acts in this recording: %s%s 0",
+                              model->axes[0].effort,
+                              model->axis_count > 1 ? " and the others are" : " is");
+        dynamics_advise(fit, "record the efforts, or name the columns they are in");
+    }
+}
+
 void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
                     const struct data_set *set)
 {
+    if (set) {
+        judge_columns(fit, model, set);
+    }
     if (fit->rows <= fit->p) {
         dynamics_reason(fit, DYNAMICS_FAIL, "%zu equations for %zu parameters", fit->rows,
                         fit->p);

@@ -134,8 +134,8 @@ void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
         return;
     }
     dynamics_reason(fit, missing->effort_r2 < R2_MARGINAL ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
-                    "the model explains %.0f %% of %s", fmax(0.0, 100.0 * missing->effort_r2),
-                    effort);
+                    "the model explains %.0f %% of the variance of %s",
+                    fmax(0.0, 100.0 * missing->effort_r2), effort);
     const struct {
         double ratio;
         const char *what;

@@ -43,12 +43,23 @@ static void print_cell(FILE *out, int width, enum form form, int places, double 
     }
 }
 
+/* An error as a share of its value: of 0.02 % still a digit, of ten times a value none. */
+static void print_share(FILE *out, double se, double value)
+{
+    const double percent = 100.0 * se / fabs(value);
+    if (percent <= 1000.0) {
+        (void)fprintf(out, " %7.*f %%", percent < 0.995 ? 2 : 1, percent);
+    } else {
+        (void)fprintf(out, " %7s %%", isnan(percent) ? "-" : "> 1000");
+    }
+}
+
 static void print_parameters(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
     const struct model *model = result->kind->model;
-    (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %7s\n", "", "parameter", "estimate",
-                  "error", "95 % interval", "error");
+    (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %9s\n", "", "parameter", "estimate",
+                  "error", "95 % interval", "relative");
     for (size_t i = 0; i < fit->p; i++) {
         char name[64];
         char symbol[16];
@@ -59,17 +70,19 @@ static void print_parameters(const struct identify_result *result, FILE *out)
             continue;
         }
         const double se = sqrt(fit->covariance[i][i]);
-        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%%s\n", fit->theta[i], se,
-                      fit->lo[i], fit->hi[i], 100.0 * se / fabs(fit->theta[i]),
-                      fit->identifiable[i] ? "" : "  not identifiable");
+        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g", fit->theta[i], se, fit->lo[i],
+                      fit->hi[i]);
+        print_share(out, se, fit->theta[i]);
+        (void)fprintf(out, "%s\n", fit->identifiable[i] ? "" : "  not identifiable");
     }
     for (size_t i = 0; i < model->derived_count; i++) {
         struct dynamics_derived derived;
         dynamics_derive(fit, model, i, &derived);
-        (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g %5.1f %%  derived\n",
+        (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g",
                       model->derived[i].symbol, model->derived[i].name, derived.value,
-                      derived.se, derived.lo, derived.hi,
-                      100.0 * derived.se / fabs(derived.value));
+                      derived.se, derived.lo, derived.hi);
+        print_share(out, derived.se, derived.value);
+        (void)fputs("  derived\n", out);
     }
     if (isfinite(fit->delay_s)) {
         const double half = 1.959963984540054 * fit->delay_se_s;
@@ -300,7 +313,9 @@ static void print_verdict(const struct identify_result *result, FILE *out)
     (void)fprintf(out, "%s by %s: %s\n", result->kind->model->name,
                   dynamics_method_name(fit->method), dynamics_verdict_name(fit->verdict));
     for (size_t i = 0; i < fit->reason_count; i++) {
-        (void)fprintf(out, "  because %s\n", fit->reasons[i]);
+        (void)fprintf(out, "  %s %s\n",
+                      fit->reason_verdicts[i] == DYNAMICS_PASS ? "note:" : "because",
+                      fit->reasons[i]);
     }
     for (size_t i = 0; i < fit->advice_count; i++) {
         (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
@@ -313,8 +328,10 @@ void dynamics_page_print(const struct identify_result *result, FILE *out)
     print_verdict(result, out);
     print_parameters(result, out);
     if (result->turn_over_velocity > 0.0) {
-        (void)fprintf(out, "\n  dry friction turns over within %g of rest\n",
-                      result->turn_over_velocity);
+        (void)fprintf(
+            out,
+            "\n  dry friction turns over within %g of rest (in the unit of the velocity)\n",
+            result->turn_over_velocity);
     }
     print_noise(result, out);
     print_support(result, out);

@@ -82,7 +82,8 @@ static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t c
            csv_find(csv, name_of(in, csv, channel)) >= 0;
 }
 
-/* The first input says which velocities there are, and so which poses are needed. */
+/* The first input says which velocities there are, and so which poses are needed. One that
+ * was asked for by name is read in any case: it tells what else the efforts depend on. */
 static void choose_channels(struct rows_in *in, const struct csv *csv)
 {
     const size_t axes = in->kind->model->axis_count;
@@ -90,7 +91,8 @@ static void choose_channels(struct rows_in *in, const struct csv *csv)
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
         in->absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
-        in->absent[pose] = !in->kind->model->needs_pose && !in->absent[velocity];
+        in->absent[pose] = !in->kind->model->needs_pose && !in->absent[velocity] &&
+                           !identify_column(in->request, role_of(in->kind, pose));
     }
     in->chosen = true;
 }

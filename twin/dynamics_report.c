@@ -190,9 +190,11 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     write_combinations(w, fit);
     write_column(w, "regressor_rms", model, fit->p, fit->regressor_rms);
     write_column(w, "regressor_independence_ratio", model, fit->p, fit->independence_ratio);
+    const bool simulates = fit->method == DYNAMICS_OUTPUT_ERROR || fit->method == DYNAMICS_PEM;
     json_write_object(w, "residual_sd");
     for (size_t a = 0; a < model->axis_count; a++) {
-        json_write_real(w, model->axes[a].effort, fit->residual_sd[a]);
+        const struct model_axis *axis = &model->axes[a];
+        json_write_real(w, simulates ? axis->velocity : axis->effort, fit->residual_sd[a]);
     }
     json_write_close(w);
     write_delay(w, fit);

@@ -76,3 +76,27 @@ for row in forward_inertia_s:0.25 turn_inertia_s:0.18 centrifugal_sm:0.03 forwar
     near "${row%:*}" "$(value "$work/drive.json" "${row%:*}")" "${row#*:}" 0.003
 done
 near 'delay of the robot' "$(value "$work/drive.json" delay_s)" 0 0.002
+
+# A pendulum, its velocity noisy, taken for a free joint: a position named beside the velocity is read, and blamed.
+awk 'BEGIN {
+    srand(3)
+    print "t_s,effort,velocity,angle"
+    w = q = 0
+    for (k = 0; k < 4000; k++) {
+        e = 1.5 * sin(k * 0.013) + (k % 700 < 350 ? 0.8 : -0.8) + 0.7 * sin(k * 0.11)
+        print k / 100 "," e "," w + 0.04 * (rand() + rand() - 1) "," q
+        for (i = 0; i < 20; i++) {
+            dry = 0.2 * (w > 0.01 ? 1 : w < -0.01 ? -1 : w / 0.01)
+            w += 0.0005 * (e - 0.3 * w - 2 * sin(q) - dry) / 0.1
+            q += 0.0005 * w
+        }
+    }
+}' >"$work/pendulum.csv"
+"$TANDEM" identify --model joint --columns position=angle "$work/pendulum.csv" >"$work/page"
+grep -q 'advice: it depends on the position' "$work/page" || fail "nothing about the load: $(head -12 "$work/page")"
+"$TANDEM" identify --model joint --json "$work/pendulum.csv" >"$work/free.json"
+grep -q 'depends on the position' "$work/free.json" && fail "a position that nobody named: $(cat "$work/free.json")"
+"$TANDEM" identify --model joint_load --columns position=angle --json "$work/pendulum.csv" >"$work/arm.json"
+for row in inertia:0.1 viscous:0.3 coulomb:0.2 load:2; do
+    near "${row%:*} of the pendulum" "$(value "$work/arm.json" "${row%:*}")" "${row#*:}" 0.01
+done

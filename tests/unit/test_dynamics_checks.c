@@ -318,6 +318,108 @@ static void test_reason_first(void)
     CHECK_INT("full", strcmp(fit.reasons[DYNAMICS_TEXTS_MAX - 1], "reason 14"), 0);
 }
 
+/* What makes the verdict comes first, and no crowd of lesser reasons hides it. */
+static void test_worst_first(void)
+{
+    struct dynamics_fit fit;
+    dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+    dynamics_reason(&fit, DYNAMICS_PASS, "a note");
+    for (int i = 0; i < DYNAMICS_TEXTS_MAX; i++) {
+        dynamics_reason(&fit, DYNAMICS_MARGINAL, "doubt %d", i);
+    }
+    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "one");
+    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "two");
+    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "one");
+    dynamics_reason(&fit, DYNAMICS_PASS, "%s", "another note");
+    CHECK_INT("full", fit.reason_count, DYNAMICS_TEXTS_MAX);
+    CHECK_INT("worst", strcmp(fit.reasons[0], "one"), 0);
+    CHECK_INT("worst", strcmp(fit.reasons[1], "two"), 0);
+    CHECK_INT("worst", strcmp(fit.reasons[2], "doubt 0"), 0);
+    CHECK_INT("worst", strcmp(fit.reasons[DYNAMICS_TEXTS_MAX - 1], "doubt 13"), 0);
+    CHECK_INT("worst", fit.reason_verdicts[1], DYNAMICS_FAIL);
+    CHECK_INT("worst", fit.reason_verdicts[DYNAMICS_TEXTS_MAX - 1], DYNAMICS_MARGINAL);
+}
+
+/* A column that tells nothing is named, and what comes of it stands behind. */
+static void test_dead_columns(void)
+{
+    static double level[USV_SAMPLES];
+    static const struct {
+        const char *row;
+        size_t nu, tau; /* of both the first so many axes, level */
+        double value;
+        const char *reason, *advice;
+        bool first;
+    } rows[] = {
+        {"no effort", 0, 3, 0.0, "no effort acts in this recording", "record the efforts",
+         true},
+        {"no sway thrust", 0, 0, 0.0, "", "", false},
+        {"surge stuck", 1, 0, 0.5, "u_mps is 0.5 in every row", "whether its sensor was on",
+         false},
+        {"nothing moves", 3, 0, 0.0, "nothing changes its speed", "whether its sensor was on",
+         true},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct data_set set = usv_set(&records[0]);
+        for (size_t k = 0; k < USV_SAMPLES; k++) {
+            level[k] = rows[i].value;
+        }
+        for (size_t a = 0; a < 3; a++) {
+            set.nu[a] = a < rows[i].nu ? level : set.nu[a];
+            set.tau[a] = a < rows[i].tau ? level : set.tau[a];
+        }
+        const struct dynamics_fit fit = fit_of(&set, DYNAMICS_WEAK);
+        bool advised = false;
+        for (size_t k = 0; k < fit.advice_count; k++) {
+            advised = advised || strstr(fit.advice[k], rows[i].advice);
+            CHECK(rows[i].row, rows[i].tau < 3 || !strstr(fit.advice[k], "never pushed"));
+        }
+        CHECK(rows[i].row, says(&fit, rows[i].reason) || !rows[i].reason[0]);
+        CHECK(rows[i].row, advised || !rows[i].advice[0]);
+        CHECK(rows[i].row, says(&fit, "in every row") == (rows[i].nu > 0));
+        CHECK(rows[i].row, says(&fit, "no effort acts") == (rows[i].tau == 3));
+        CHECK_INT(rows[i].row, fit.verdict == DYNAMICS_FAIL, rows[i].reason[0] != 0);
+        CHECK(rows[i].row, !rows[i].first || strncmp(fit.reasons[0], rows[i].reason, 20) == 0);
+    }
+}
+
+/* A simulation worse than the mean is not one that explains nothing. */
+static void test_worse_than_mean(void)
+{
+    static const struct dynamics_limits none;
+    const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+    struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
+    struct dynamics_fit fit;
+    own.axis[0].run.r2 = -7.2;
+    dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
+    dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
+    CHECK_INT("worse", fit.verdict, DYNAMICS_FAIL);
+    CHECK("worse", says(&fit, "worse than its mean does (R2 -7.2)"));
+    CHECK("worse", !says(&fit, "0 %"));
+}
+
+/* A damping that noise put below zero is simulated as zero; a negative one is not simulated. */
+static void test_nearly_zero(void)
+{
+    const struct data_set set = usv_set(&records[0]);
+    struct dynamics_fit fit = fit_of(&set, DYNAMICS_WEAK);
+    struct dynamics_check zero;
+    struct dynamics_check check;
+    fit.theta[8] = 0.0;
+    CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &zero), STATUS_OK);
+    CHECK("zero", zero.simulated);
+    fit.theta[8] = -0.1;
+    fit.hi[8] = 0.2;
+    CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &check), STATUS_OK);
+    CHECK("nearly zero", check.simulated);
+    CHECK_NEAR("nearly zero", check.axis[2].run.rmse, zero.axis[2].run.rmse, 0.0, 1e-12);
+    CHECK_NEAR("nearly zero", check.axis[2].one_step.rmse, zero.axis[2].one_step.rmse, 0.0,
+               1e-12);
+    fit.hi[8] = -0.05;
+    CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &check), STATUS_OK);
+    CHECK("negative", !check.simulated);
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -337,6 +439,10 @@ int main(void)
     CU_add_test(suite, "one step", test_one_step);
     CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "reason first", test_reason_first);
+    CU_add_test(suite, "nearly zero", test_nearly_zero);
+    CU_add_test(suite, "worst first", test_worst_first);
+    CU_add_test(suite, "dead columns", test_dead_columns);
+    CU_add_test(suite, "worse than the mean", test_worse_than_mean);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();
