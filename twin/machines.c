@@ -1,6 +1,7 @@
 #include "twin/machines.h"
 
 #include "twin/control/following.h"
+#include "twin/control/position_fsm.h"
 #include "twin/link.h"
 #include "twin/robots/diffdrive_lidar.h"
 #include "twin/robots/diffdrive_main.h"
@@ -9,9 +10,8 @@
 #include "twin/smartlog.h"
 
 const struct efsm_table *const machines[] = {
-    &smartlog_table, &link_table, &dispatch_table, &l0main_table,
-    &l0lidar_table,  &l1_table,   &l2_table,       &efsm_executive_table,
-    &following_table,
+    &smartlog_table, &link_table, &dispatch_table,       &l0main_table,    &l0lidar_table,
+    &l1_table,       &l2_table,   &efsm_executive_table, &following_table, &position_fsm_table,
 };
 
 const size_t machine_count = COUNT(machines);
