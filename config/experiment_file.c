@@ -11,11 +11,13 @@
 #include "config/text_file.h"
 #include "twin/models/usv3.h"
 
+enum kind { KIND_FOLLOW, KIND_JOINT };
 enum spread { SPREAD_NONE, SPREAD_INTERVALS };
 
 /* What the rows write to. */
 struct values {
     struct experiment_file file;
+    enum kind kind;
     char model[EXPERIMENT_NAME_MAX];
     enum spread reference_spread, plant_spread;
     enum trial_drive drive;
@@ -35,6 +37,7 @@ struct values {
 #define MINE       0, 0
 
 static const struct option_row rows[] = {
+    {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint", AT(kind), "What kind of experiment it is; config/joint_file.c knows the keys of a joint."},
     {"name", OPTION_TEXT, "", "experiment", 1.0, 0.0, "", AT(file.name), "Name of the experiment."},
     {"purpose", OPTION_TEXT, "", "", NO_RANGE, AT(file.purpose), "What it shows, in a sentence."},
     {"model", OPTION_TEXT, "", "usv3", 1.0, 0.0, "", AT(model), "Model of both robots, as `tandem identify` names it."},
@@ -340,6 +343,11 @@ static void read_tree(struct reading *reading)
     struct option_reader *r = &reading->r;
     struct values *v = reading->values;
     option_read(r, &table, "", TREE_ROOT, "", v, reading->given);
+    if (v->kind == KIND_JOINT) {
+        option_fault(r, given_at(reading, "kind"),
+                     "kind: an experiment with a joint has other keys");
+        return;
+    }
     v->file.model = model_find(v->model);
     if (!v->file.model) {
         option_fault(r, given_at(reading, "model"), "model: '%.40s' is not known", v->model);

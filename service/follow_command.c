@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "config/experiment_file.h"
+#include "config/joint_file.h"
 #include "service/arguments.h"
 #include "service/commands.h"
 #include "service/csv_file.h"
 #include "service/follow_report.h"
+#include "service/joint_report.h"
 #include "service/progress.h"
 #include "service/stop_signal.h"
 
@@ -50,6 +52,34 @@ static int run(const struct experiment_file *file, bool json, const char *csv_fo
     return whole ? EXIT_FINE : EXIT_FAILED;
 }
 
+/* An experiment of kind joint: nothing is drawn, so that one run says it all. */
+static int run_joint(const char *path, bool json, const char *csv_folder)
+{
+    struct joint_file file;
+    struct joint_study study = {0};
+    struct err_list errors = {0};
+    struct err err = {0};
+    if (joint_file_load(path, &file, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return EXIT_USAGE;
+    }
+    enum status status = joint_study_run(&file, &study, &err);
+    if (status == STATUS_OK) {
+        (json ? joint_report_json : joint_report_page)(&study, stdout);
+        status = fflush(stdout) == 0
+                     ? STATUS_OK
+                     : err_set(&err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
+    }
+    if (status == STATUS_OK && csv_folder) {
+        status = joint_report_csv(&study, csv_folder, &err);
+    }
+    if (status != STATUS_OK) {
+        csv_file_complain(&err);
+    }
+    joint_study_free(&study);
+    return status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
+}
+
 int command_follow(int argc, char **argv)
 {
     bool json = false;
@@ -59,7 +89,7 @@ int command_follow(int argc, char **argv)
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
          "so many runs instead of the file's"},
         {"csv", 0, ARGUMENT_TEXT, &csv_folder, 0, 0, "DIR",
-         "also write states.csv, and run.csv with the first run over time"},
+         "also write states.csv (controllers.csv), and run.csv with the first run over time"},
         {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "print one JSON document, nothing else"},
     };
     const struct arguments arguments = {
@@ -70,10 +100,12 @@ int command_follow(int argc, char **argv)
             "Simulates a reference robot and a second one that is driven so that it moves\n"
             "alike, by the model identified for it, as often as the experiment says, each\n"
             "time with other true parameters within their intervals. Prints how closely it\n"
-            "followed, state by state, beside what was published. Experiments that come with\n"
-            "tandem: config/experiments.\n",
+            "followed, state by state, beside what was published. Experiments of kind joint\n"
+            "compare position controllers of a servo joint; nothing is drawn there, one run\n"
+            "says it all. Experiments that come with tandem: config/experiments.\n",
         .examples = "  tandem follow config/experiments/table7.yaml\n"
-                    "  tandem follow config/experiments/shadow.yaml --json\n",
+                    "  tandem follow config/experiments/shadow.yaml --json\n"
+                    "  tandem follow config/experiments/joint.yaml\n",
         .exit_status = "the experiment cannot be run, or the robot was lost in a run",
         .rows = rows,
         .row_count = COUNT(rows),
@@ -88,6 +120,9 @@ int command_follow(int argc, char **argv)
         (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
                     stderr);
         return EXIT_USAGE;
+    }
+    if (joint_file_is(argv[first])) {
+        return run_joint(argv[first], json, csv_folder);
     }
     struct experiment_file *file = malloc(sizeof *file);
     if (!file) {

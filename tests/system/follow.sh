@@ -16,6 +16,19 @@ import csv, json, sys
 doc = json.load(open(sys.argv[1]))
 assert doc["experiment"] == sys.argv[2], doc["experiment"]
 assert doc["runs"] >= 1 and doc["lost"] == 0
+if doc.get("kind") == "joint":
+    rows = list(csv.DictReader(open(sys.argv[3] + "/controllers.csv")))
+    assert len(rows) == sum(len(lag["controllers"]) for lag in doc["lags"])
+    assert doc["lags"][0]["controllers"] == doc["controllers"]
+    for row in rows[:len(doc["controllers"])]:
+        assert float(row["ise"]) == doc["controllers"][row["controller"]]["ise"] > 0
+    assert {"fsm", "profile", "time_optimal"} <= doc["controllers"].keys()
+    assert doc["controllers"]["fsm"]["paper_ise"] == 74466.68
+    assert abs(doc["controllers"]["profile"]["final_error"]) < 0.005
+    run = list(csv.DictReader(open(sys.argv[3] + "/run.csv")))
+    assert len(run) == len(doc["controllers"]) * round(doc["duration_s"] / doc["sample_s"])
+    assert all(None not in row and "" not in row.values() for row in run)
+    sys.exit()
 table = {row["state"]: row for row in csv.DictReader(open(sys.argv[3] + "/states.csv"))}
 for name, state in doc["states"].items():
     assert state["rmse"]["median"] > 0 and state["rmse"]["p95"] >= state["rmse"]["median"], name
@@ -25,7 +38,7 @@ rows = list(csv.DictReader(open(sys.argv[3] + "/run.csv")))
 assert len(rows) > 100 and all(None not in row and "" not in row.values() for row in rows)
 P
     "$TANDEM" follow "$file" --runs 1 >"$work/page" || fail "$name: page"
-    grep -q '^u  *[0-9]' "$work/page" || fail "$name: no row of u"
+    grep -q '^u  *[0-9]\|^time_optimal  *[0-9]' "$work/page" || fail "$name: no row of figures"
 done
 
 # What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
@@ -62,6 +75,14 @@ printf 'a,b\n1,2\n' >"$work/draws.csv"
 refused 1 'as many columns' "$robots"'input: {file: ok.csv, columns: left_right}
 draws: draws.csv
 '
+refused 2 'bad.yaml:2:.*below 0' 'kind: joint
+joint: {lag_s: [-1]}
+'
+refused 2 'bad.yaml:1:.*joint is allowed' 'kind: jont
+'
+status=0
+"$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --csv /dev/null/x >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 1 ] && grep -q 'cannot be made' "$work/err" || fail "a folder that cannot be: exit $status"
 status=0
 "$TANDEM" follow >/dev/null 2>&1 || status=$?
 [ "$status" = 2 ] || fail "no operand: exit $status"

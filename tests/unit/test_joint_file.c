@@ -1,0 +1,95 @@
+#include "tests/support/check.h"
+
+#include "config/joint_file.h"
+
+static enum status parse(const char *text, struct joint_file *file, struct err_list *errors)
+{
+    *errors = (struct err_list){0};
+    return joint_file_parse(text, strlen(text), "x.yaml", file, errors);
+}
+
+static void test_values(void)
+{
+    struct joint_file file;
+    struct err_list errors;
+    CHECK_INT("reads",
+              parse("kind: joint\nname: mine\nset_point_rad: -3\n"
+                    "joint: {lag_s: [0.2, 0], position_gain: 0.5, method: euler}\n"
+                    "command: {max_radps: 4, min_radps: 0.2}\ncontrollers: [fsm, profile]\n"
+                    "control: {period_s: 0.01, near_rad: 0.3, margin_rad: 0.05}\n"
+                    "profile: {jerk_radps3: 0, speed_radps: 1.5}\n"
+                    "paper: {fsm: {ise: 7}}\n",
+                    &file, &errors),
+              STATUS_OK);
+    CHECK_TEXT("name", file.name, "mine");
+    CHECK_INT("lags", file.lag_count, 2);
+    CHECK_NEAR("window of the first", file.slow_rad[0], 0.5 * 0.2 * 3.8 + 0.05, 1e-12, 0.0);
+    CHECK_NEAR("of the second", file.slow_rad[1], 0.3, 0.0, 0.0);
+    CHECK("which run", !file.runs[POSITION_P] && file.runs[POSITION_FSM] &&
+                           file.runs[POSITION_PROFILE] && !file.runs[POSITION_TIME_OPTIMAL]);
+    CHECK("trapezoid", !isfinite(file.trial.control.limits.jerk));
+    CHECK_NEAR("published", file.paper[POSITION_FSM].ise, 7.0, 0.0, 0.0);
+    CHECK("not published", isnan(file.paper[POSITION_FSM].iae));
+    struct joint_trial_params trial;
+    joint_file_trial(&file, 0, POSITION_FSM, &trial);
+    CHECK_NEAR("lag of the joint", trial.joint.lag_s, 0.2, 0.0, 0.0);
+    CHECK_NEAR("as it is known", trial.control.lag_s, 0.2, 0.0, 0.0);
+    CHECK_NEAR("gain of the joint", trial.joint.position_gain, 0.5, 0.0, 0.0);
+    CHECK_INT("kind", trial.control.kind, POSITION_FSM);
+    CHECK_INT("method", trial.method, SERVO_EULER);
+    struct joint_trial_result r;
+    joint_trial_run(&trial, NULL, NULL, &r);
+    CHECK("downwards, too", fabs(r.final_error) < 0.3 && r.overshoot < 0.3);
+}
+
+static void test_faults(void)
+{
+    static const struct {
+        const char *text, *said;
+        unsigned line;
+    } rows[] = {
+        {"kind: joint\n", "joint.lag_s is missing", 1},
+        {"kind: joint\njoint: {lag_s: 0.1}\n", "a list of 1 to 16", 2},
+        {"kind: joint\njoint: {lag_s: []}\n", "a list of 1 to 16", 2},
+        {"kind: joint\njoint: {lag_s: [0.1, -1]}\n", "-1 is below 0", 2},
+        {"kind: joint\njoint: {lag_s: [x]}\n", "a number is wanted", 2},
+        {"kind: joint\njoint: {lag_s: [[1]]}\n", "a number was expected", 2},
+        {"joint: {lag_s: [0.1]}\ncontrollers: [q]\n", "p, fsm, profile or", 2},
+        {"joint: {lag_s: [0.1]}\ncontrollers: p\n", "a list was expected", 2},
+        {"joint: {lag_s: [0.1]}\npaper: {q: {ise: 1}}\n", "maps of controllers", 2},
+        {"joint: {lag_s: [0.1]}\npaper: {p: {mse: 1}}\n", "not 'mse'", 2},
+        {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [1, 2]}\n", "one for each of 1", 2},
+        {"joint: {lag_s: [0.1]}\ncontrol: {slow_rad: [0.1]}\n", "is below 0.2", 2},
+        {"joint: {lag_s: [0.1]}\nsample_s: 0.0015\n", "no multiple", 2},
+        {"joint: {lag_s: [0.1]}\ncommand: {min_radps: 11}\n", "0 <= min <= max", 1},
+        {"kind: follow\njoint: {lag_s: [0.1]}\n", "joint is allowed", 1},
+        {"joint: {lag_s: [0.1]\n", "not valid YAML", 2},
+        {"", "joint.lag_s is missing", 1},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct joint_file file = {.lag_count = 77};
+        struct err_list errors;
+        CHECK_INT(rows[i].said, parse(rows[i].text, &file, &errors), STATUS_E_PARSE);
+        CHECK_INT(rows[i].said, errors.count, 1);
+        CHECK(errors.items[0].text, strstr(errors.items[0].text, rows[i].said) != NULL);
+        CHECK_INT(rows[i].said, errors.items[0].line, rows[i].line);
+        CHECK_INT("nothing is written", file.lag_count, 77);
+    }
+}
+
+static void test_kind(void)
+{
+    CHECK("joint", joint_file_is(TANDEM_SOURCE_DIR "/config/experiments/joint.yaml"));
+    CHECK("follow", !joint_file_is(TANDEM_SOURCE_DIR "/config/experiments/table7.yaml"));
+    CHECK("not there", !joint_file_is("/nowhere.yaml"));
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("joint experiments", NULL, NULL);
+    CU_add_test(suite, "values", test_values);
+    CU_add_test(suite, "faults", test_faults);
+    CU_add_test(suite, "kind", test_kind);
+    return check_run();
+}
