@@ -16,6 +16,7 @@ static const double SQUARE_MAX = 16.0;
 /* Over how long noise and disturbance are learnt, and consistency is judged. */
 static const double ADAPT_S = 60.0;
 static const double JUDGE_SAMPLES = 100.0;
+static const double CONSISTENT_MIN = 0.5;
 /* How far from their start values noise and disturbance may be learnt, as variances. */
 static const double ADAPT_MAX = 1e4;
 /* A velocity this many times beyond the fastest measured one, and one, has run away. */
@@ -26,6 +27,7 @@ static const double POSITIVE_MIN_RATIO = 1e-3;
 static const double SUM_MAX = 15.0;
 static const double DRIFT_Z = 4.0;
 static const double SAME_Z = 2.0;
+static const double OUTLIER_SHARE_MAX = 0.1;
 /* A value is known when its error is below this share of a change that matters. */
 static const double KNOWN_RATIO = 0.2;
 static const double RENEW_RATIO = 0.5;
@@ -93,7 +95,8 @@ bool online_filter_consistent(const struct online_filter *f)
     const double seen = (double)(f->gate[ONLINE_USED] + f->gate[ONLINE_NOT_EXCITED]);
     bool well = f->running && seen >= JUDGE_SAMPLES;
     for (size_t i = 0; i < f->n; i++) {
-        well = well && f->nis[i] > 0.5 && f->nis[i] < 2.0 && fabs(f->correlation[i]) < 0.4;
+        well = well && f->nis[i] > CONSISTENT_MIN && f->nis[i] < 2.0 &&
+               fabs(f->correlation[i]) < 0.4;
     }
     return well;
 }
@@ -456,11 +459,12 @@ static void hold_all(struct online_filter *f, const struct model *model)
     }
 }
 
-/* Noise from how large innovations are, disturbance from whether they follow each other. */
-static void adapt(struct online_filter *f, const struct online_params *p, size_t i, double z,
-                  double h_s)
+/* Noise from how large innovations are, disturbance from whether they follow each other, and,
+ * where it makes most of them, from whether they are far too small. */
+static void adapt(struct online_filter *f, const struct online_params *p, size_t i, double e,
+                  double variance, double h_s)
 {
-    const double z_cut = fmin(fmax(z, -4.0), 4.0);
+    const double z_cut = fmin(fmax(e / sqrt(variance), -4.0), 4.0);
     const double product = z_cut * f->whitened[i];
     f->nis[i] += (z_cut * z_cut - f->nis[i]) / JUDGE_SAMPLES;
     f->correlation[i] += (product - f->correlation[i]) / JUDGE_SAMPLES;
@@ -469,8 +473,10 @@ static void adapt(struct online_filter *f, const struct online_params *p, size_t
         return;
     }
     const double share = fmin(h_s / ADAPT_S, 0.02);
+    const double of_walk = 1.0 - f->noise_var[i] / variance;
+    const double too_small = f->nis[i] < CONSISTENT_MIN ? f->nis[i] - 1.0 : 0.0;
     const double noise = f->noise_var[i] * exp(share * (z_cut * z_cut - 1.0));
-    const double walk = f->walk_var[i] * exp(2.0 * share * product);
+    const double walk = f->walk_var[i] * exp(share * (of_walk * too_small + 2.0 * product));
     const double noise_0 = f->noise_var_start[i];
     const double walk_0 = f->walk_var_start[i];
     f->noise_var[i] = fmin(fmax(noise, noise_0 / ADAPT_MAX), noise_0 * ADAPT_MAX);
@@ -582,6 +588,8 @@ static void open_up(struct online_filter *f, const struct online_params *p)
     }
     f->opened = true;
     f->opened_s = 0.0;
+    f->opened_used = 0;
+    f->opened_outliers = 0;
     f->openings++;
 }
 
@@ -606,6 +614,10 @@ static bool confirm(const struct online_filter *f, const struct online_params *p
 {
     double most = DRIFT_Z;
     bool found = false;
+    /* Where much is far off, not a parameter is another one, but the model is wrong. */
+    if (f->opened_outliers > OUTLIER_SHARE_MAX * f->opened_used) {
+        return false;
+    }
     for (size_t j = 0; j < f->p; j++) {
         const double z = distance(f, j);
         const double change = f->theta[j] - f->reference[j];
@@ -656,6 +668,7 @@ static bool watch(struct online_filter *f, const struct online_params *p,
         return false;
     }
     f->opened_s += h_s;
+    f->opened_used++;
     if (!is_settled(f, p)) {
         return false;
     }
@@ -762,6 +775,7 @@ static enum online_gate take_in(struct online_filter *f, const struct model *mod
     wander(f, p, stretch.h_s);
     carry(f, &stretch);
     if (is_outlier(f, p, s->nu)) {
+        f->opened_outliers++;
         if (++f->outliers_in_a_row >= OUTLIERS_MAX) {
             place(f, s);
             f->outliers_in_a_row = 0;
@@ -774,7 +788,7 @@ static enum online_gate take_in(struct online_filter *f, const struct model *mod
         const double variance = f->covariance[i][i] + f->noise_var[i];
         weigh(f, i, e, variance, &evidence);
         learn_axis(f, i, e, variance);
-        adapt(f, p, i, e / sqrt(variance), stretch.h_s);
+        adapt(f, p, i, e, variance, stretch.h_s);
     }
     hold_all(f, model);
     const bool excited = note_excitation(f, p, &evidence, stretch.h_s);

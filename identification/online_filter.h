@@ -84,6 +84,7 @@ struct online_filter {
     int64_t t_us, lab_us; /* of the last sample taken in */
     int64_t suspect_us;   /* lab time at which the change seems to have begun */
     double opened_s;      /* for how long it has been looked at */
+    uint32_t opened_used, opened_outliers; /* samples since */
     uint64_t gate[ONLINE_GATE_COUNT];
     uint64_t starts;    /* times it was given a start */
     uint64_t openings;  /* changes suspected */

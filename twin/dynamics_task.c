@@ -26,6 +26,11 @@ enum check { EXCITATION, SIGNS, PRECISION, HELD_OUT, FIT };
 static const char *const check_names[PARAMETERS_CHECKS] = {"excitation", "signs", "precision",
                                                            "held_out", "fit"};
 
+bool dynamics_result_foretells(const struct dynamics_result *result)
+{
+    return result->check_verdict[HELD_OUT] != (uint8_t)TRAVEL_FAIL;
+}
+
 void dynamics_result_checks(const struct dynamics_result *result,
                             struct parameter_checks *checks)
 {
@@ -269,6 +274,23 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     return status == STATUS_OK ? status : err_set(outer, status, "fit", 0, 0, "%s", inner.text);
 }
 
+/* How far the fit is from its own samples, where it can be simulated at all. */
+static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
+                                struct dynamics_result *r, struct err *err)
+{
+    struct dynamics_check check;
+    if (model_unphysical(task->model, r->fit.theta) >= 0) {
+        return STATUS_OK;
+    }
+    const enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
+    for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
+        r->run_rmse[i] = check.axis[i].run.rmse;
+    }
+    return status == STATUS_E_NOMEM
+               ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")
+               : STATUS_OK;
+}
+
 enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_result *out,
                               struct err *err)
 {
@@ -277,6 +299,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     memset(&r, 0, sizeof r);
     for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
         r.held_out_r2[i] = nan("");
+        r.run_rmse[i] = nan("");
     }
     if (task->n < DATA_RUN_MIN) {
         return err_set(err, STATUS_E_EMPTY, "fit", 0, 0, "%zu samples are too few", task->n);
@@ -284,6 +307,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     enum status status = make_table(task, 0, task->n, &table, &r.card, err);
     if (status == STATUS_OK) {
         status = estimate(task, &table.set, "fit", &r.fit, err);
+    }
+    if (status == STATUS_OK) {
+        status = simulate_own(task, &table.set, &r, err);
     }
     data_table_free(&table);
     if (status != STATUS_OK) {

@@ -35,7 +35,8 @@ struct dynamics_result {
     struct dynamics_fit fit;
     struct data_card card;
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
-    uint8_t verdict;                    /* enum travel_verdict, the worst of the checks */
+    double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
+    uint8_t verdict;                 /* enum travel_verdict, the worst of the checks */
     uint8_t check_verdict[PARAMETERS_CHECKS];
     char check_detail[PARAMETERS_CHECKS][PARAMETERS_DETAIL_MAX];
     int64_t since_us, until_us; /* of the samples, the robot's clock */
@@ -48,6 +49,9 @@ struct dynamics_result {
  */
 MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
                                        struct dynamics_result *out, struct err *err);
+
+/* Whether the older samples' fit foretold the newer ones, whatever else is wrong with it. */
+bool dynamics_result_foretells(const struct dynamics_result *result);
 
 /* The checks as parameters_write_checks() has them; borrows the names only. */
 void dynamics_result_checks(const struct dynamics_result *result,

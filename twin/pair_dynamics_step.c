@@ -129,6 +129,29 @@ static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
     }
 }
 
+/* Noise as the samples tell it; what else the fit leaves unexplained are disturbances, which
+ * the robot forgets as fast as its velocities fade. */
+static void set_noise(const struct model *model, const struct dynamics_result *r,
+                      const double *theta, struct online_start *start)
+{
+    double nu[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX] = {0.0};
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const size_t n = model->axis_count;
+    for (size_t i = 0; i < n; i++) {
+        nu[i] = r->card.nu[i].sd;
+    }
+    model->slope(theta, pose, nu, slope);
+    for (size_t i = 0; i < n; i++) {
+        const double noise = fmax(r->card.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
+        const double left = fmax(r->run_rmse[i], noise);
+        const double rate_hz = fabs(slope[i * n + i]);
+        const double walk = sqrt(2.0 * rate_hz * (left * left - noise * noise));
+        start->noise_sd[i] = noise > 0.0 ? noise : NOISE_MIN_RATIO;
+        start->walk_sd[i] = fmax(walk, WALK_RATIO * start->noise_sd[i]);
+    }
+}
+
 bool pair_dynamics_begin(const struct pair_run *run, enum side which, const double *theta,
                          const double *se)
 {
@@ -139,12 +162,7 @@ bool pair_dynamics_begin(const struct pair_run *run, enum side which, const doub
         start.theta[j] = theta[j];
         start.se[j] = fmax(se[j], fmax(SE_RATIO_MIN * fabs(theta[j]), 1e-9));
     }
-    for (size_t i = 0; i < model->axis_count; i++) {
-        const struct data_channel *c = &side->result.card.nu[i];
-        const double noise = fmax(c->noise_sd, NOISE_MIN_RATIO * c->sd);
-        start.noise_sd[i] = noise > 0.0 ? noise : NOISE_MIN_RATIO;
-        start.walk_sd[i] = WALK_RATIO * start.noise_sd[i];
-    }
+    set_noise(model, &side->result, theta, &start);
     return online_filter_start(&side->filter, model, &start);
 }
 
@@ -163,17 +181,31 @@ static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
     return false;
 }
 
+static void read_errors(const struct dynamics_side *side, double se[DYNAMICS_P_MAX])
+{
+    for (size_t j = 0; j < side->filter.p; j++) {
+        se[j] = sqrt(side->result.fit.covariance[j][j]);
+    }
+}
+
+/* Nothing happens where values are missing or not physical. */
+static void begin_at_fit(const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    double se[DYNAMICS_P_MAX];
+    read_errors(side, se);
+    (void)pair_dynamics_begin(run, which, side->result.fit.theta, se);
+}
+
 /* A fit that passed: the filter begins there, or is held against it. */
 static void use_fit(const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &run->dynamics->side[which];
     const struct dynamics_fit *fit = &side->result.fit;
     double se[DYNAMICS_P_MAX];
-    for (size_t j = 0; j < side->filter.p; j++) {
-        se[j] = sqrt(fit->covariance[j][j]);
-    }
+    read_errors(side, se);
     if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio, se)) {
-        (void)pair_dynamics_begin(run, which, fit->theta, se);
+        begin_at_fit(run, which);
     } else if (which == SIDE_VIRTUAL ||
                !parameters_find(&run->dynamics->sets.book, PARAMETERS_ACTIVE)) {
         online_filter_refer(&side->filter, fit->theta, se);
@@ -191,6 +223,9 @@ static void take_result(const struct pair_run *run, enum side which)
     side->counts.done++;
     if (side->result.verdict != (uint8_t)TRAVEL_FAIL) {
         use_fit(run, which);
+    } else if (!side->filter.running && dynamics_result_foretells(&side->result)) {
+        /* Too little to promote, but something to go on from. */
+        begin_at_fit(run, which);
     }
     if (which == SIDE_REAL) {
         pair_dynamics_propose(run, side->by);

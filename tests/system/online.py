@@ -53,20 +53,15 @@ def start_robots(rig):
                      "--telemetry-rate", RATE_HZ, "--parameters", parameters)
 
 
-def last_published(rig):
-    """What the daemon last said of the dynamics, as text; "" before."""
+def published(rig):
+    """What the daemon last said of the dynamics; {} before."""
     done = subprocess.run(["mosquitto_sub", "-p", str(rig.broker_port), "-C", "1", "-W", "3", "-t",
                            "tandem/v1/boat/calibration/dynamics"], stdout=subprocess.PIPE, check=False)
-    return done.stdout.decode().strip()
-
-
-def published(rig):
-    text = last_published(rig)
-    return json.loads(text)["dynamics"] if text else {}
+    return json.loads(done.stdout)["dynamics"] if done.stdout.strip() else {}
 
 
 def idle(rig):
-    state = published(rig)
+    state = rig.get("/api/v1/pairs/boat/dynamics")
     return state["real"]["job"] is None and state["virtual"]["job"] is None
 
 
@@ -127,9 +122,10 @@ def main():
         pilot.stop()
         robots.terminate()
         robots.wait(10)
+        time.sleep(1)  # what is on its way arrives; then nothing begins any more
         rig.wait(lambda: idle(rig), "no fit is under way", 60)
         live = cut_records(rig.fetch("/api/v1/pairs/boat/parameters/changes?order=oldest&limit=500"), "changes")
-        want = member(last_published(rig), "fit")
+        want = member(rig.fetch("/api/v1/pairs/boat/dynamics"), "fit")
         rig.stop_daemon()
         document = replay(rig.lab, rig.folder / "journal")
         results = member(member(document, "pairs"), "boat")
