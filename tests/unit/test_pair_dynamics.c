@@ -365,6 +365,50 @@ static void test_alike(void)
     }
 }
 
+static bool go_on_for_a_while(void *context, const char *stage)
+{
+    int *left = context;
+    (void)stage;
+    return (*left)-- > 0;
+}
+
+/* Told to end at any of its questions, a fit ends there, and leaves nothing half written. */
+static void test_ended_anywhere(void)
+{
+    enum { SAMPLES = 200, ASKED_MAX = 5000 };
+    static int64_t t_us[SAMPLES];
+    static float values[SAMPLES * 3 * N];
+    static struct dynamics_result before;
+    static struct dynamics_result out;
+    for (size_t k = 0; k < SAMPLES; k++) {
+        t_us[k] = (int64_t)k * 100000;
+        for (size_t i = 0; i < N; i++) {
+            values[(k * 3 * N) + i] = (float)record.measured[i][k];
+            values[(k * 3 * N) + N + i] = (float)record.tau[i][k];
+        }
+    }
+    memset(&before, 0x5a, sizeof before);
+    enum status status = STATUS_E_STALE;
+    int asked = 0;
+    while (status == STATUS_E_STALE && asked < ASKED_MAX) {
+        struct err err = {0};
+        int left = asked;
+        const struct dynamics_task task = {.model = &usv3_model,
+                                           .method = DYNAMICS_METHOD_COUNT,
+                                           .n = SAMPLES,
+                                           .t_us = t_us,
+                                           .values = values,
+                                           .go_on = go_on_for_a_while,
+                                           .context = &left};
+        out = before;
+        status = dynamics_task_run(&task, &out, &err);
+        CHECK("untouched", status == STATUS_OK || memcmp(&out, &before, sizeof out) == 0);
+        asked += asked < 40 ? 1 : 7;
+    }
+    CHECK_INT("in the end", status, STATUS_OK);
+    CHECK("asked often", asked > 10);
+}
+
 /* What it costs those who do not want it. */
 static void test_memory(void)
 {
@@ -399,6 +443,7 @@ int main(void)
     CU_add_test(suite, "drift", test_drift);
     CU_add_test(suite, "passed over", test_passed_over);
     CU_add_test(suite, "thinning", test_thinning);
+    CU_add_test(suite, "ended anywhere", test_ended_anywhere);
     CU_add_test(suite, "memory", test_memory);
     CU_basic_set_mode(CU_BRM_VERBOSE);
     const CU_ErrorCode ran = CU_basic_run_tests();
