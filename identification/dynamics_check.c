@@ -25,6 +25,11 @@ static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
 /* Of a velocity's mean: one that varies by less is nearly constant. */
 static const double STEADY_RATIO = 0.35;
+/* Beyond 4 standard deviations there is one Gaussian sample in 16 000. */
+static const double OUTLIERS_MIN = 3.0;
+static const double OUTLIER_RATIO = 1e-3;
+/* Residuals next to each other correlate by more where the model is wrong, not the sensor. */
+static const double NEARLY_WHITE = 0.3;
 
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
@@ -407,6 +412,27 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
     }
 }
 
+/* Samples that a model which explains the others does not reach: nobody has looked past them.
+ */
+static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
+                           const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated && !fit->robust; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
+        if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
+                            "is left",
+                            axis->outliers, axis->run.n, model->axes[a].velocity);
+            dynamics_advise(fit,
+                            "look at the samples of %s far from the others, and fit "
+                            "robustly",
+                            model->axes[a].velocity);
+        }
+    }
+}
+
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_limits *limits,
                           const struct dynamics_check *own,
@@ -418,6 +444,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
         dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");
     }
     judge_scores(fit, model, "the recording", own, card);
+    judge_outliers(fit, model, own);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
     }

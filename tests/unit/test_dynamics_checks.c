@@ -420,6 +420,37 @@ static void test_nearly_zero(void)
     CHECK("negative", !check.simulated);
 }
 
+/* Wrong samples that were not looked past are told, but not what a poor model leaves. */
+static void test_outliers_told(void)
+{
+    static const struct dynamics_limits none;
+    static const struct {
+        const char *row;
+        size_t outliers;
+        double correlation;
+        bool robust, told;
+    } rows[] = {{"by chance", 4, 0.0, false, false},
+                {"wrong ones", 5, 0.0, false, true},
+                {"wrong ones", 500, -0.2, false, true},
+                {"poor model", 500, 0.95, false, false},
+                {"replaced", 500, 0.0, true, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+        struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
+        struct dynamics_fit fit;
+        own.axis[0].run.r2 = 0.99;
+        own.axis[0].run.n = 1000;
+        own.axis[0].run.correlation = rows[i].correlation;
+        own.axis[0].outliers = rows[i].outliers;
+        dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
+        fit.robust = rows[i].robust;
+        dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
+        CHECK_INT(rows[i].row, says(&fit, "beyond 4 standard deviations"), rows[i].told);
+        CHECK_INT(rows[i].row, fit.advice_count, rows[i].told ? 1 : 0);
+        CHECK_INT(rows[i].row, fit.verdict, DYNAMICS_PASS);
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -440,6 +471,7 @@ int main(void)
     CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
+    CU_add_test(suite, "outliers told", test_outliers_told);
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);
