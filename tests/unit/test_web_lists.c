@@ -360,6 +360,7 @@ static void test_many_pairs(void)
     fixture_open(&other, 1);
     struct pair_params *params = malloc(MANY * sizeof *params);
     const struct pair **pairs = malloc(MANY * sizeof(struct pair *));
+    const struct pair_following **following = calloc(MANY, sizeof(struct pair_following *));
     for (size_t i = 0; i < MANY; i++) {
         params[i] = other.params[0];
         (void)snprintf(params[i].id, sizeof params[i].id, "robot-%zu", i);
@@ -368,6 +369,7 @@ static void test_many_pairs(void)
     other.view.pair_count = MANY;
     other.view.params = params;
     other.view.pairs = pairs;
+    other.view.following = following;
     struct web *w = fixture_serve(&other, NULL, 2);
     struct http_reply reply = http_get(web_port(w), "/metrics");
     CHECK_INT("metrics", reply.status, 200);
@@ -383,6 +385,7 @@ static void test_many_pairs(void)
     web_stop(w);
     free(params);
     free(pairs);
+    free(following);
     fixture_close(&other);
 }
 
