@@ -33,6 +33,11 @@ deps_to_test='
     gnuplot-nox         draws what identify simulates
     prometheus          promtool reads /metrics back
 '
+deps_to_package='
+    dpkg-dev            finds the libraries a package depends on
+    debootstrap         the bare Debian it is tested in
+    python3             does there what systemd would
+'
 
 # The first words of the lines of a list.
 deps_names() {

@@ -1,0 +1,45 @@
+#!/bin/sh
+# What the Debian package holds fits the program: lab file, manual page, completion, versions, unit.
+set -eu
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$SOURCE"
+fail() { echo "FAILED: $*" >&2; exit 1; }
+"$TANDEM" serve -c packaging/lab.yaml --check >/dev/null || fail "packaging/lab.yaml"
+
+commands=$("$TANDEM" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
+[ "$(echo "$commands" | wc -l)" -ge 13 ] || fail "no list of commands in the help"
+sh packaging/manual.sh "$TANDEM" >"$dir/tandem.1"
+for command in $commands; do
+    grep -q "^\.SS tandem $command\$" "$dir/tandem.1" || fail "tandem $command is not in the manual page"
+done
+grep -q 'pairs/r1/entries' "$dir/tandem.1" || fail "the manual page ends too early"
+if command -v mandoc >/dev/null; then
+    # Help pages may have long lines.
+    faults=$(mandoc -Tlint "$dir/tandem.1" | grep -v 'longer than 80' || true)
+    [ -z "$faults" ] || fail "$faults"
+fi
+
+if command -v bash >/dev/null; then
+    completed=$(PATH="$(dirname "$TANDEM"):$PATH" bash -c '. packaging/tandem.bash-completion
+        complete_words() { COMP_WORDS=(tandem "$@"); COMP_CWORD=$#; _tandem; echo "${COMPREPLY[*]}"; }
+        complete_words se; complete_words serve --ch; complete_words robot --pac')
+    [ "$completed" = "$(printf 'serve selftest\n--check\n--pace')" ] || fail "completion says: $completed"
+fi
+
+version=$("$TANDEM" version | sed -n '1s/^tandem //p')
+head -n 1 packaging/debian/changelog | grep -qF "tandem ($version) " || fail "packaging/debian/changelog is not of $version"
+for script in packaging/debian/postinst packaging/debian/prerm packaging/debian/postrm; do
+    sh -n "$script" || fail "$script"
+    [ -x "$script" ] || fail "$script cannot be executed"
+done
+if command -v systemd-analyze >/dev/null; then
+    # The program is not where the unit looks for it; a manual page is none of the unit's faults.
+    sed "s|/usr/bin/tandem|$TANDEM|" packaging/tandem.service >"$dir/tandem.service"
+    faults=$(systemd-analyze --man=no verify "$dir/tandem.service" 2>&1 | grep tandem || true)
+    [ -z "$faults" ] || fail "$faults"
+    # "→ Overall exposure level for tandem.service: 1.2 OK"
+    level=$(systemd-analyze security --offline=true "$dir/tandem.service" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
+    awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 1.5) }' || fail "exposure level '$level', 1.5 is the most"
+fi
+echo "the package fits the program${level:+, exposure level $level}"
