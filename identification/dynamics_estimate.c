@@ -27,6 +27,8 @@ static const double R2_MIN = 0.5;
 /* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
  * biased then, that of output error is not. */
 static const double NEARLY_WHITE = 0.1;
+/* On joints that stick or are controlled, of residuals next to each other: 0.95 and more. */
+static const double STICKS_FROM = 0.5;
 static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
 static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
 /* A value that fits worse by less than this in -2 log likelihood is as good: 95 %. */
@@ -512,6 +514,20 @@ static enum status regress(const struct model *model, const struct data_set *set
     return st;
 }
 
+/* Sticking and controllers leave residuals that hardly change from one to the next. Where they
+ * do change, what is left is no such thing, and a regression, which knows no delay, would be
+ * further off than the simulation. */
+static bool is_at_home(const struct contest *c)
+{
+    bool moves_on = true;
+    for (size_t i = 0; i < c->model->axis_count; i++) {
+        moves_on = moves_on && fabs(c->oe.axis[i].correlation) <= STICKS_FROM;
+    }
+    const bool ended = c->simulated.stop == DYNAMICS_STOP_CONVERGED ||
+                       c->simulated.stop == DYNAMICS_STOP_STALLED;
+    return c->simulated.method == DYNAMICS_OUTPUT_ERROR && ended && (c->oe.white || moves_on);
+}
+
 static enum status choose(const struct model *model, const struct data_set *set,
                           const struct dynamics_options *options, struct dynamics_fit *fit)
 {
@@ -522,9 +538,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
     if (st != STATUS_OK) {
         return st;
     }
-    if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED &&
-        !(c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
-          c.simulated.stop == DYNAMICS_STOP_CONVERGED && c.oe.white)) {
+    if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
         return regress(model, set, options, weak.method, fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||

@@ -8,7 +8,7 @@ static const char help[] =
     "  constant effort, from effort and motion over time. The effort may be a torque, a "
     "force,\n"
     "  a current or a voltage: parameters come in its unit (N m s^2/rad, A s^2/rad, kg ...).\n"
-    "  methods: auto (default) takes output_error where what it leaves is white, else weak,\n"
+    "  methods: auto (default) simulates as usv3 does; where the joint sticks, weak,\n"
     "           which neither sticking friction nor a controller misleads; others as usv3\n"
     "  roles:   t effort velocity; columns t_s effort velocity are found by themselves. "
     "Without\n"

@@ -16,3 +16,9 @@ code=0
 "$TANDEM" selftest --model walk >"$work/out" 2>"$work/err" || code=$?
 [ "$code" = 2 ] && grep -q "no model 'walk'" "$work/err" || fail "unknown model: $code"
 "$TANDEM" selftest --runs 1 2>/dev/null && fail 'one run' || true
+
+# Of a joint with a delay, residuals that are a little off white: error bars are what estimates scatter by.
+"$TANDEM" selftest --model joint --runs 4 --json >"$work/joint" || fail "joint: $(cat "$work/joint")"
+python3 -c 'import json, sys
+for p in json.load(open(sys.argv[1]))["models"][0]["parameters"]:
+    assert p["known"] == 4 and p["sd"] <= 5 * p["se"], p' "$work/joint" || fail 'a joint of its own error bars'
