@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "service/child.h"
 #include "service/commands.h"
 #include "service/demo_table.h"
+#include "service/demo_vessels.h"
 #include "service/lab_clock.h"
 #include "service/mqtt_client.h"
 #include "service/stop_signal.h"
@@ -31,7 +33,8 @@ enum {
     STOP_MS = 10000,
     POLL_US = 20 * 1000,
     WORD_MAX = 24,
-    WORDS_MAX = 40
+    TOKEN_BYTES = 16,
+    ROBOT_WORDS_MAX = 16
 };
 
 enum role { BROKER, DAEMON, REAL, VIRTUAL, DRIVER, ROLE_COUNT };
@@ -55,6 +58,7 @@ static const char broker_settings[] = "max_queued_messages 100000\n"
                                       "persistent_client_expiration 14d\n";
 
 struct demo_options {
+    const char *kind;
     double for_s, interval_s;
     const char *dir;
     bool keep;
@@ -76,7 +80,10 @@ struct demo {
     struct child children[ROLE_COUNT];
     struct mqtt_client *client;
     struct demo_table table;
-    bool online[SIDE_COUNT]; /* the robots have said so */
+    struct demo_vessels vessels; /* instead of the table, of kind usv3 */
+    bool has_vessels;
+    char token[2 * TOKEN_BYTES + 1]; /* of the daemon's HTTP */
+    bool online[SIDE_COUNT];         /* the robots have said so */
     bool failed;
 
     pthread_mutex_t mutex; /* guards what Paho's thread hands over */
@@ -129,6 +136,9 @@ static void drain(struct demo *d)
         }
         if (strstr(n->topic, "/connection")) {
             take_connection(d, n);
+        } else if (d->has_vessels) {
+            demo_vessels_take(&d->vessels, n->topic, n->payload, n->bytes,
+                              lab_clock_monotonic_us());
         } else {
             demo_table_take(&d->table, n->topic, n->payload, n->bytes);
         }
@@ -183,9 +193,9 @@ static bool broker_answers(struct demo *d)
     return fd >= 0;
 }
 
-static bool daemon_is_ready(struct demo *d)
+/* Whether the daemon answers this request with status 2xx. */
+static bool ask_daemon(struct demo *d, const char *request)
 {
-    static const char request[] = "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n";
     char answer[16] = "";
     const struct timeval patience = {2, 0};
     const int fd = connect_to(d->http_port);
@@ -193,10 +203,26 @@ static bool daemon_is_ready(struct demo *d)
         return false;
     }
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const bool answered = send(fd, request, sizeof request - 1, MSG_NOSIGNAL) > 0 &&
+    const bool answered = send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 &&
                           recv(fd, answer, sizeof answer - 1, MSG_WAITALL) > 0;
     (void)close(fd);
-    return answered && strstr(answer, " 200") != NULL;
+    return answered && strstr(answer, " 2") != NULL;
+}
+
+static bool daemon_is_ready(struct demo *d)
+{
+    return ask_daemon(d, "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n");
+}
+
+static bool ask_to_follow(struct demo *d)
+{
+    static const char body[] = "{\"active\":true}";
+    char request[256];
+    (void)snprintf(request, sizeof request,
+                   "PUT /api/v1/pairs/r1/following HTTP/1.0\r\nHost: localhost\r\n"
+                   "Authorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
+                   d->token, sizeof body - 1, body);
+    return ask_daemon(d, request);
 }
 
 static bool robots_are_online(struct demo *d)
@@ -246,9 +272,34 @@ static bool write_file(const struct demo *d, const char *name, const char *text)
     return (fclose(file) == 0 && written) || complain_errno(path);
 }
 
-static bool write_files(const struct demo *d)
+/* A word that nobody guesses, for writing over HTTP, and what the vessels are. */
+static bool write_vessel_files(struct demo *d)
 {
-    char text[1024];
+    unsigned char random[TOKEN_BYTES];
+    char path[PATH_MAX];
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
+        return complain_errno("random numbers");
+    }
+    for (size_t i = 0; i < TOKEN_BYTES; i++) {
+        (void)snprintf(d->token + 2 * i, 3, "%02x", random[i]);
+    }
+    (void)snprintf(path, sizeof path, "%s/token", d->dir);
+    return write_file(d, "vessels.yaml", demo_vessels_robots) && write_file(d, "token", "") &&
+           (chmod(path, 0600) == 0 || complain_errno(path)) && write_file(d, "token", d->token);
+}
+
+static bool write_files(struct demo *d)
+{
+    static const char moves[] =
+        "    probe_interval_s: 1\n"
+        "    calibration:\n      publish_every: 1\n"
+        "    parameters:\n      promote: auto\n      propose_every: 5\n";
+    char pair[DEMO_LAB_MAX];
+    char text[2048];
+    (void)snprintf(pair, sizeof pair, "%s", moves);
+    if (d->has_vessels) {
+        demo_vessels_lab(&d->vessels, pair);
+    }
     (void)snprintf(text, sizeof text,
                    "# Made by tandem demo.\nlistener %d 127.0.0.1\nallow_anonymous true\n%s"
                    "persistence_location ./\n%s",
@@ -263,15 +314,13 @@ static bool write_files(const struct demo *d)
         "# Made by tandem demo. Replay it here with: tandem replay -c lab.yaml journal\n"
         "name: demo\n"
         "broker:\n  port: %d\n"
-        "http:\n  port: %d\n"
+        "http:\n  port: %d\n%s"
         "journal:\n  dir: journal\n"
         "store:\n  file: tandem.db\n"
         "checkpoint:\n  file: tandem.checkpoint\n"
-        "pairs:\n  r1:\n    probe_interval_s: 1\n"
-        "    calibration:\n      publish_every: 1\n"
-        "    parameters:\n      promote: auto\n      propose_every: 5\n",
-        d->port, d->http_port);
-    return write_file(d, "lab.yaml", text);
+        "pairs:\n  r1:\n%s",
+        d->port, d->http_port, d->has_vessels ? "  token_file: token\n" : "", pair);
+    return write_file(d, "lab.yaml", text) && (!d->has_vessels || write_vessel_files(d));
 }
 
 static bool make_dir(struct demo *d)
@@ -344,42 +393,47 @@ static bool wait_for(struct demo *d, const char *what, bool (*is_there)(struct d
     return true;
 }
 
+/* What the robots of a kind want to be told; returns how many words. */
+static size_t describe_robot(const struct demo *d, enum side side,
+                             const char *words[ROBOT_WORDS_MAX])
+{
+    const struct robot_truth *t = &truths[side];
+    const char *const kinematic[] = {"--angular-speed",
+                                     t->angular_speed,
+                                     "--linear-speed",
+                                     t->linear_speed,
+                                     "--t0",
+                                     t->t0,
+                                     "--ta",
+                                     t->ta,
+                                     "--tr",
+                                     t->tr,
+                                     "--noise",
+                                     t->noise,
+                                     "--telemetry-rate",
+                                     "20"};
+    static const char *const vessel[] = {
+        "--kind", "usv3", "--parameters", "vessels.yaml", "--telemetry-rate", "50"};
+    const size_t n = d->has_vessels ? COUNT(vessel) : COUNT(kinematic);
+    memcpy(words, d->has_vessels ? vessel : kinematic, n * sizeof words[0]);
+    return n;
+}
+
 static bool start_robot(struct demo *d, enum side side)
 {
     const struct robot_truth *t = &truths[side];
-    const char *const argv[] = {"tandem",
-                                "robot",
-                                "--pair",
-                                "r1",
-                                "--side",
-                                side_name(side),
-                                "--port",
-                                d->port_text,
-                                "--angular-speed",
-                                t->angular_speed,
-                                "--linear-speed",
-                                t->linear_speed,
-                                "--t0",
-                                t->t0,
-                                "--ta",
-                                t->ta,
-                                "--tr",
-                                t->tr,
-                                "--noise",
-                                t->noise,
-                                "--delay",
-                                t->delay,
-                                "--jitter",
-                                t->jitter,
-                                "--clock-offset",
-                                t->clock_offset,
-                                "--clock-drift",
-                                t->clock_drift,
-                                "--telemetry-rate",
-                                "20",
-                                "--seed",
-                                side == SIDE_REAL ? "11" : "12",
-                                NULL};
+    const char *const common[] = {"tandem",         "robot",
+                                  "--pair",         "r1",
+                                  "--side",         side_name(side),
+                                  "--port",         d->port_text,
+                                  "--delay",        t->delay,
+                                  "--jitter",       t->jitter,
+                                  "--clock-offset", t->clock_offset,
+                                  "--clock-drift",  t->clock_drift,
+                                  "--seed",         side == SIDE_REAL ? "11" : "12"};
+    const char *argv[COUNT(common) + ROBOT_WORDS_MAX + 1] = {NULL};
+    memcpy(argv, common, sizeof common);
+    (void)describe_robot(d, side, argv + COUNT(common));
     return start_child(d, side == SIDE_REAL ? REAL : VIRTUAL,
                        side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program, argv);
 }
@@ -400,7 +454,8 @@ static bool watch(struct demo *d)
     static const struct mqtt_client_topic topics[] = {
         {"tandem/v1/+/entry", 1},       {"tandem/v1/+/alarm", 1},
         {"tandem/v1/+/calibration", 1}, {"tandem/v1/+/change", 1},
-        {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1}};
+        {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1},
+        {"tandem/v1/+/fidelity", 0}};
     struct err err = {0};
     const struct mqtt_client_options options = {.port = d->port,
                                                 .client_id = "demo",
@@ -431,15 +486,26 @@ static bool start_driver(struct demo *d)
 
 static void announce(const struct demo *d)
 {
-    (void)printf("Tandem compares a real and a virtual robot, command by command.\n"
-                 "  HTTP     http://127.0.0.1:%d/\n"
-                 "  API      http://127.0.0.1:%d/api/v1/pairs/r1/entries\n"
-                 "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
-                 "  files    %s\n"
-                 "%s\n",
-                 d->http_port, d->http_port, d->port, d->dir,
-                 d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
+    (void)printf(
+        "%s\n"
+        "  HTTP     http://127.0.0.1:%d/\n"
+        "  API      http://127.0.0.1:%d/api/v1/pairs/r1/%s\n"
+        "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
+        "  files    %s\n"
+        "%s\n",
+        d->has_vessels
+            ? "Tandem makes a simulated WAM-V move as a real vessel, an IAcquaBot, does."
+            : "Tandem compares a real and a virtual robot, command by command.",
+        d->http_port, d->http_port, d->has_vessels ? "fidelity" : "entries", d->port, d->dir,
+        d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
     (void)fflush(stdout);
+}
+
+/* False when the daemon does not do as it is asked. */
+static bool drive_vessels(struct demo *d)
+{
+    return !demo_vessels_drive(&d->vessels, d->client, lab_clock_monotonic_us()) ||
+           ask_to_follow(d) || complain("the daemon", "does not follow");
 }
 
 static void show_until_end(struct demo *d)
@@ -449,7 +515,7 @@ static void show_until_end(struct demo *d)
                                : LAB_TIME_MAX;
     while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us) {
         drain(d);
-        if (!all_run(d)) {
+        if (!all_run(d) || (d->has_vessels && !drive_vessels(d))) {
             d->failed = true;
             return;
         }
@@ -499,13 +565,24 @@ static void stop_all(struct demo *d)
     stop_child(d, BROKER);
 }
 
+/* False when there was nothing to show. */
+static bool show_summary(const struct demo *d)
+{
+    if (d->has_vessels) {
+        return demo_vessels_summary(&d->vessels);
+    }
+    demo_table_summary(&d->table);
+    return d->table.entries > 0;
+}
+
 static int conclude(struct demo *d, bool started)
 {
     const bool kept = d->options.keep || d->options.dir || d->failed;
     if (started) {
-        demo_table_summary(&d->table);
-        if (d->table.entries == 0 && !d->failed) {
-            (void)complain("no entry", "the daemon has compared nothing");
+        const bool shown = show_summary(d);
+        if (!shown && !d->failed) {
+            (void)complain(d->has_vessels ? "no gap" : "no entry",
+                           "the daemon has compared nothing");
             d->failed = true;
         }
     }
@@ -538,6 +615,8 @@ static bool prepare(struct demo *d)
         return complain("memory", "is short");
     }
     d->table.colour = isatty(STDOUT_FILENO) == 1;
+    d->vessels.colour = d->table.colour;
+    demo_vessels_plan(&d->vessels, d->options.for_s);
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         d->table.truth[side][DEMO_ANGULAR] = strtod(truths[side].angular_speed, NULL);
         d->table.truth[side][DEMO_LINEAR] = strtod(truths[side].linear_speed, NULL);
@@ -559,7 +638,7 @@ static int run(struct demo *d)
                    wait_for(d, "a robot", robots_are_online);
     if (started) {
         announce(d);
-        started = start_driver(d);
+        started = d->has_vessels || start_driver(d);
     }
     d->failed = !started && !stop_signal_raised();
     if (started) {
@@ -571,9 +650,10 @@ static int run(struct demo *d)
 
 int command_demo(int argc, char **argv)
 {
-    struct demo_options o = {.interval_s = 0.1};
+    struct demo_options o = {.kind = "kinematic", .interval_s = 0.1};
     /* clang-format off */
     const struct argument rows[] = {
+        {"kind", 0, ARGUMENT_TEXT, &o.kind, 0, 0, "kinematic|usv3", "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
         {"interval", 0, ARGUMENT_REAL, &o.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
         {"dir", 0, ARGUMENT_TEXT, &o.dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},
@@ -592,8 +672,13 @@ int command_demo(int argc, char **argv)
             "  robot and a virtual one that differ in speed, delay, jitter and clock, and a\n"
             "  driver; then shows each command with its laps, lag and verdict, and the speeds\n"
             "  found so far with their 95 % intervals. Ctrl-C, or the end of the time, ends\n"
-            "  them all and prints a summary against the true speeds.\n",
-        .examples = "  tandem demo --for 30\n  tandem demo --dir /tmp/demo --http-port 8420\n",
+            "  them all and prints a summary against the true speeds.\n"
+            "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and "
+            "the\n"
+            "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
+            "  Tandem makes it follow; shown is how far apart they move, before and after.\n",
+        .examples = "  tandem demo --for 30\n  tandem demo --kind usv3 --for 60\n  tandem demo "
+                    "--dir /tmp/demo --http-port 8420\n",
         .exit_status = "a part of it failed, or nothing was compared",
         .rows = rows,
         .row_count = COUNT(rows)};
@@ -602,12 +687,14 @@ int command_demo(int argc, char **argv)
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
         return exit_status;
     }
+    const bool has_vessels = strcmp(o.kind, "usv3") == 0;
     struct demo *d = calloc(1, sizeof *d);
     if (!d) {
         (void)fputs("tandem: out of memory\n", stderr);
         return EXIT_FAILED;
     }
     d->options = o;
+    d->has_vessels = has_vessels;
     (void)pthread_mutex_init(&d->mutex, NULL);
     exit_status = run(d);
     (void)pthread_mutex_destroy(&d->mutex);
