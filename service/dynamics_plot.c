@@ -1,16 +1,9 @@
 #include "service/dynamics_plot.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "service/gnuplot.h"
 
 /* A curve of more points cannot be told from one of so many. */
 enum { BUCKETS = 1000 };
@@ -20,39 +13,6 @@ enum { COLUMN_WIDTH = 720, ROW_HEIGHT = 250, HEAD = 64, FOOT = 52, LEFT = 84, RI
 static const char MEASURED[] = "#9bb4c8";
 static const char SIMULATED[] = "#c8501e";
 static const char LEFT_OVER[] = "#5a6e7d";
-
-/* A text between quotes, in which nothing has a meaning of its own. */
-static void write_quoted(FILE *to, const char *text)
-{
-    (void)fputc('\'', to);
-    for (const char *c = text; *c; c++) {
-        if (*c == '\'') {
-            (void)fputs("''", to);
-        } else {
-            (void)fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, to);
-        }
-    }
-    (void)fputc('\'', to);
-}
-
-/* "u_mps" is "u, m/s". */
-static void write_label(FILE *to, const char *name)
-{
-    static const char *const units[][2] = {
-        {"mps", "m/s"}, {"radps", "rad/s"}, {"rad", "rad"},
-        {"m", "m"},     {"n", "N"},         {"nm", "N m"},
-    };
-    char text[128];
-    const char *mark = strrchr(name, '_');
-    (void)snprintf(text, sizeof text, "%s", name);
-    for (size_t i = 0; mark && i < COUNT(units); i++) {
-        if (strcmp(mark + 1, units[i][0]) == 0) {
-            (void)snprintf(text, sizeof text, "%.*s, %s", (int)(mark - name), name,
-                           units[i][1]);
-        }
-    }
-    write_quoted(to, text);
-}
 
 /* What a curve is made of. */
 enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
@@ -144,12 +104,9 @@ static void place(FILE *to, const struct dynamics_plot *plot, size_t p, size_t a
     const double top = HEAD + (double)axis * ROW_HEIGHT;
     const double begin = top + (lower ? 0.68 : 0.02) * ROW_HEIGHT;
     const double end = top + (lower ? 0.91 : 0.60) * ROW_HEIGHT;
-    (void)fprintf(to,
-                  "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
-                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
-                  ((double)p * COLUMN_WIDTH + LEFT) / width,
-                  ((double)(p + 1) * COLUMN_WIDTH - RIGHT) / width, 1.0 - begin / height,
-                  1.0 - end / height);
+    gnuplot_place(to, ((double)p * COLUMN_WIDTH + LEFT) / width,
+                  ((double)(p + 1) * COLUMN_WIDTH - RIGHT) / width, begin / height,
+                  end / height);
 }
 
 static void write_run_marks(FILE *to, const struct data_set *set)
@@ -225,10 +182,10 @@ static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, s
     write_run_marks(to, set);
     place(to, plot, p, axis, false);
     (void)fprintf(to, "set xrange [0:%.6g]\nset format x ''\nunset xlabel\nset ylabel ", end);
-    write_label(to, plot->model->axes[axis].velocity);
+    gnuplot_label(to, plot->model->axes[axis].velocity);
     (void)fputs(axis == 0 ? " offset 1,0\nset title " : " offset 1,0\nunset title\n", to);
     if (axis == 0) {
-        write_quoted(to, part->title);
+        gnuplot_quoted(to, part->title);
         (void)fputs(" offset 0,0.2\n", to);
     }
     (void)fprintf(to,
@@ -239,8 +196,9 @@ static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, s
     write_residual(to, plot, p, axis);
 }
 
-static void write_script(FILE *to, const struct dynamics_plot *plot)
+static void write_script(FILE *to, const void *what)
 {
+    const struct dynamics_plot *plot = what;
     const size_t axes = plot->model->axis_count;
     (void)fprintf(to,
                   "set encoding utf8\n"
@@ -255,7 +213,7 @@ static void write_script(FILE *to, const struct dynamics_plot *plot)
         }
     }
     (void)fputs("set multiplot title ", to);
-    write_quoted(to, plot->title);
+    gnuplot_quoted(to, plot->title);
     (void)fputs(" font 'sans-serif,16'\n"
                 "set border 3 lc '#666666'\nset tics nomirror tc '#444444'\n"
                 "set grid lc '#e4e4e4' lt 1\n"
@@ -270,114 +228,8 @@ static void write_script(FILE *to, const struct dynamics_plot *plot)
     (void)fputs("unset multiplot\nunset output\n", to);
 }
 
-static enum status refuse(const char *path, const char *what, int why, struct err *err)
-{
-    char text[128];
-    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what,
-                   strerror_r(why, text, sizeof text));
-}
-
-/* gnuplot with its ends: the script from in, the picture to out, its complaints to told. */
-static int start_gnuplot(int in, int out, int told, pid_t *pid)
-{
-    char *const argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t usual;
-    (void)posix_spawn_file_actions_init(&files);
-    (void)posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
-    (void)posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    (void)posix_spawn_file_actions_adddup2(&files, told, STDERR_FILENO);
-    (void)posix_spawnattr_init(&how);
-    (void)sigemptyset(&usual);
-    (void)sigaddset(&usual, SIGPIPE);
-    (void)posix_spawnattr_setsigdefault(&how, &usual);
-    (void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
-    const int failed = posix_spawnp(pid, argv[0], &files, &how, argv, environ);
-    (void)posix_spawnattr_destroy(&how);
-    (void)posix_spawn_file_actions_destroy(&files);
-    return failed;
-}
-
-/* What it said before it gave up: its first line with a word in it. */
-static void read_complaint(FILE *told, char *text, size_t text_bytes)
-{
-    text[0] = '\0';
-    rewind(told);
-    while (fgets(text, (int)text_bytes, told)) {
-        text[strcspn(text, "\r\n")] = '\0';
-        if (strpbrk(text, "abcdefghijklmnopqrstuvwxyz")) {
-            return;
-        }
-    }
-}
-
-static enum status feed(const struct dynamics_plot *plot, int script, pid_t pid, FILE *told,
-                        struct err *err)
-{
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct sigaction before;
-    int ended = 0;
-    FILE *to = fdopen(script, "w");
-    if (!to) {
-        (void)close(script);
-    } else {
-        /* A gnuplot that ends early is seen by its exit status. */
-        (void)sigaction(SIGPIPE, &ignore, &before);
-        write_script(to, plot);
-        (void)fclose(to);
-        (void)sigaction(SIGPIPE, &before, NULL);
-    }
-    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
-    }
-    if (to && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
-        return STATUS_OK;
-    }
-    char text[120];
-    read_complaint(told, text, sizeof text);
-    return err_set(err, STATUS_E_IO, "gnuplot", 0, 0, "could not draw: %s",
-                   text[0] ? text : "it ended early");
-}
-
-static enum status draw_to(const struct dynamics_plot *plot, int out, FILE *told,
-                           struct err *err)
-{
-    int ends[2];
-    pid_t pid = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return refuse("gnuplot", "no pipe", errno, err);
-    }
-    const int failed = start_gnuplot(ends[0], out, fileno(told), &pid);
-    (void)close(ends[0]);
-    if (failed != 0) {
-        (void)close(ends[1]);
-        return failed == ENOENT
-                   ? err_set(err, STATUS_E_IO, "gnuplot", 0, 0,
-                             "not found: a picture needs it (Debian package gnuplot-nox)")
-                   : refuse("gnuplot", "cannot start", failed, err);
-    }
-    return feed(plot, ends[1], pid, told, err);
-}
-
 enum status dynamics_plot_draw(const struct dynamics_plot *plot, const char *path,
                                struct err *err)
 {
-    const int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (out < 0) {
-        return refuse(path, "cannot write", errno, err);
-    }
-    FILE *told = tmpfile();
-    enum status st =
-        told ? draw_to(plot, out, told, err) : refuse(path, "no temporary file", errno, err);
-    struct stat kind;
-    if (st != STATUS_OK && fstat(out, &kind) == 0 && S_ISREG(kind.st_mode)) {
-        (void)unlink(path);
-    }
-    if (close(out) != 0 && st == STATUS_OK) {
-        st = refuse(path, "cannot write", errno, err);
-    }
-    if (told) {
-        (void)fclose(told);
-    }
-    return st;
+    return gnuplot_draw(write_script, plot, path, err);
 }

@@ -7,7 +7,9 @@
 #include "service/arguments.h"
 #include "service/commands.h"
 #include "service/csv_file.h"
+#include "service/follow_plot.h"
 #include "service/follow_report.h"
+#include "service/joint_plot.h"
 #include "service/joint_report.h"
 #include "service/progress.h"
 #include "service/stop_signal.h"
@@ -18,7 +20,12 @@ static bool go_on(void *context, size_t done, size_t total)
     return !stop_signal_raised();
 }
 
-static enum status show(const struct follow_study *study, bool json, const char *csv_folder,
+/* Where to beside the page; NULL: not. */
+struct places {
+    const char *csv_folder, *plot_path;
+};
+
+static enum status show(const struct follow_study *study, bool json, const struct places *to,
                         struct err *err)
 {
     if (json) {
@@ -29,10 +36,13 @@ static enum status show(const struct follow_study *study, bool json, const char 
     if (fflush(stdout) != 0) {
         return err_set(err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
     }
-    return csv_folder ? follow_report_csv(study, csv_folder, err) : STATUS_OK;
+    const enum status status =
+        to->csv_folder ? follow_report_csv(study, to->csv_folder, err) : STATUS_OK;
+    return status == STATUS_OK && to->plot_path ? follow_plot_draw(study, to->plot_path, err)
+                                                : status;
 }
 
-static int run(const struct experiment_file *file, bool json, const char *csv_folder)
+static int run(const struct experiment_file *file, bool json, const struct places *to)
 {
     struct follow_study study = {0};
     struct progress progress;
@@ -42,7 +52,7 @@ static int run(const struct experiment_file *file, bool json, const char *csv_fo
     enum status status = follow_study_run(file, go_on, &progress, &study, &err);
     progress_end(&progress);
     if (status == STATUS_OK) {
-        status = show(&study, json, csv_folder, &err);
+        status = show(&study, json, to, &err);
     }
     if (status != STATUS_OK) {
         csv_file_complain(&err);
@@ -52,8 +62,8 @@ static int run(const struct experiment_file *file, bool json, const char *csv_fo
     return whole ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* An experiment of kind joint: nothing is drawn, so that one run says it all. */
-static int run_joint(const char *path, bool json, const char *csv_folder)
+/* An experiment of kind joint: nothing in it is random, so that one run says it all. */
+static int run_joint(const char *path, bool json, const struct places *to)
 {
     struct joint_file file;
     struct joint_study study = {0};
@@ -70,8 +80,11 @@ static int run_joint(const char *path, bool json, const char *csv_folder)
                      ? STATUS_OK
                      : err_set(&err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
     }
-    if (status == STATUS_OK && csv_folder) {
-        status = joint_report_csv(&study, csv_folder, &err);
+    if (status == STATUS_OK && to->csv_folder) {
+        status = joint_report_csv(&study, to->csv_folder, &err);
+    }
+    if (status == STATUS_OK && to->plot_path) {
+        status = joint_plot_draw(&study, to->plot_path, &err);
     }
     if (status != STATUS_OK) {
         csv_file_complain(&err);
@@ -83,13 +96,15 @@ static int run_joint(const char *path, bool json, const char *csv_folder)
 int command_follow(int argc, char **argv)
 {
     bool json = false;
-    const char *csv_folder = NULL;
+    struct places to = {NULL, NULL};
     int runs = 0;
     const struct argument rows[] = {
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",
          "so many runs instead of the file's"},
-        {"csv", 0, ARGUMENT_TEXT, &csv_folder, 0, 0, "DIR",
+        {"csv", 0, ARGUMENT_TEXT, &to.csv_folder, 0, 0, "DIR",
          "also write states.csv (controllers.csv), and run.csv with the first run over time"},
+        {"plot", 0, ARGUMENT_TEXT, &to.plot_path, 0, 0, "FILE.svg",
+         "also draw the first run (needs gnuplot)"},
         {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "print one JSON document, nothing else"},
     };
     const struct arguments arguments = {
@@ -101,7 +116,7 @@ int command_follow(int argc, char **argv)
             "alike, by the model identified for it, as often as the experiment says, each\n"
             "time with other true parameters within their intervals. Prints how closely it\n"
             "followed, state by state, beside what was published. Experiments of kind joint\n"
-            "compare position controllers of a servo joint; nothing is drawn there, one run\n"
+            "compare position controllers of a servo joint; nothing is random there, one run\n"
             "says it all. Experiments that come with tandem: config/experiments.\n",
         .examples = "  tandem follow config/experiments/table7.yaml\n"
                     "  tandem follow config/experiments/shadow.yaml --json\n"
@@ -122,7 +137,7 @@ int command_follow(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (joint_file_is(argv[first])) {
-        return run_joint(argv[first], json, csv_folder);
+        return run_joint(argv[first], json, &to);
     }
     struct experiment_file *file = malloc(sizeof *file);
     if (!file) {
@@ -134,7 +149,7 @@ int command_follow(int argc, char **argv)
         err_list_print(&errors, stderr);
     } else {
         file->runs = runs > 0 ? (uint32_t)runs : file->runs;
-        exit_status = run(file, json, csv_folder);
+        exit_status = run(file, json, &to);
     }
     free(file);
     return exit_status;

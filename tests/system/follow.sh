@@ -41,6 +41,33 @@ P
     grep -q '^u  *[0-9]\|^time_optimal  *[0-9]' "$work/page" || fail "$name: no row of figures"
 done
 
+# Pictures, of both kinds; a title with quotes is text and nothing else.
+if command -v gnuplot >/dev/null; then
+    for name in table7 joint; do
+        "$TANDEM" follow "$SOURCE/config/experiments/$name.yaml" --runs 1 --plot "$work/$name.svg" >/dev/null ||
+            fail "$name: no picture"
+        python3 - "$work/$name.svg" <<'P' || fail "$name: its picture"
+import sys, xml.etree.ElementTree as xml
+root = xml.parse(sys.argv[1]).getroot()
+long = [e for e in root.iter() if e.tag.endswith("path") and len(e.get("d", "")) > 1500]
+assert len(long) >= 6, len(long)
+P
+    done
+    sed "s|^name:.*|name: \"it's \\x60touch $work/struck\\x60\"|" "$SOURCE/config/experiments/joint.yaml" >"$work/quoted.yaml"
+    "$TANDEM" follow "$work/quoted.yaml" --plot "$work/quoted.svg" >/dev/null || fail "a quoted name"
+    grep -q 'it&apos;s\|it.s ' "$work/quoted.svg" || fail "the name is not in the picture"
+    [ ! -e "$work/struck" ] || fail "a name was run as a command"
+else
+    echo "no gnuplot here: the pictures are not checked"
+fi
+status=0
+"$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/none/x.svg" >"$work/out" 2>"$work/err" || status=$?
+[ "$status" = 1 ] && grep -q 'x.svg: cannot write' "$work/err" || fail "a picture nowhere: exit $status"
+(PATH=/nowhere "$TANDEM" follow "$SOURCE/config/experiments/joint.yaml" --plot "$work/no.svg" >"$work/out" 2>"$work/err") &&
+    fail "a picture without gnuplot"
+grep -q 'gnuplot: not found' "$work/err" || fail "gnuplot is not asked for: $(cat "$work/err")"
+[ ! -e "$work/no.svg" ] || fail "an empty picture is left"
+
 # What is wrong is said once, with its place; 2 for a bad file, 1 for what cannot be run.
 refused() { # status, text, file's content
     printf '%s' "$3" >"$work/bad.yaml"
