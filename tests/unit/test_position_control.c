@@ -212,6 +212,9 @@ static void test_profile_is_smooth(void)
         before = u;
         servo_joint_step(&j, &joint, SERVO_EXACT, 0.001, u, 0.0);
         CHECK("speed of the joint", fabs(j.w_radps) <= 6.0 + 1e-3);
+        struct motion planned;
+        motion_profile_at(&c.profile, c.elapsed_s, &planned);
+        CHECK_NEAR("along the profile", j.q_rad, planned.q, 0.0, 1e-3);
     }
     CHECK_NEAR("there", j.q_rad, 3.0, 0.0, 1e-9);
 }
