@@ -8,6 +8,8 @@
 
 enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
+/* Residuals that hang together by less than this have a trace of what is missing, no more. */
+static const double TRACE = 0.1;
 static const double LAMBDA_START = 1e-4;
 static const double LAMBDA_MIN = 1e-12;
 static const double LAMBDA_MAX = 1e9;
@@ -283,10 +285,12 @@ static void judge(const struct oe_work *work, const struct output_error_report *
     }
     for (size_t i = 0; i < work->n; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+            const bool much = !(residual_memory(&report->axis[i]) < TRACE);
+            dynamics_reason(fit, much ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
                             "residuals of %s are not white (next to each other %.2f): "
-                            "something acts that the model does not have",
-                            work->model->axes[i].velocity, report->axis[i].correlation);
+                            "%s that the model does not have",
+                            work->model->axes[i].velocity, report->axis[i].correlation,
+                            much ? "something acts" : "a trace of something");
         }
     }
     for (size_t i = 0; i < work->p; i++) {

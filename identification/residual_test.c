@@ -99,3 +99,10 @@ void residual_summarise(const double *residual, const double *measured, const si
     summary->white =
         summary->ljung_box_p >= LJUNG_BOX_P_MIN && fabs(summary->runs_z) <= RUNS_Z_MAX;
 }
+
+double residual_memory(const struct residual_summary *summary)
+{
+    const double n = (double)summary->n;
+    const double more = summary->ljung_box - RESIDUAL_LAGS;
+    return !(n > 0.0) || isnan(more) ? (double)NAN : sqrt(fmax(0.0, more) / n);
+}

@@ -30,4 +30,9 @@ struct residual_summary {
 void residual_summarise(const double *residual, const double *measured, const size_t *start,
                         size_t run_count, struct residual_summary *summary);
 
+/* How much residuals hang together, whatever their number: root of the sum of squares of the
+ * correlations over RESIDUAL_LAGS lags, less what chance gives. Of very many residuals tests
+ * object to a hundredth, which moves no estimate. NaN where ljung_box is. */
+double residual_memory(const struct residual_summary *summary);
+
 #endif

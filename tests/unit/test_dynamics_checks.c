@@ -2,6 +2,7 @@
  * speeds and times a robot can have.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "identification/dynamics_compare.h"
 #include "identification/dynamics_estimate.h"
 #include "identification/dynamics_sensitivity.h"
+#include "identification/residual_test.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
@@ -451,6 +453,34 @@ static void test_outliers_told(void)
     }
 }
 
+/* How much residuals hang together does not depend on how many there are. */
+static void test_memory(void)
+{
+    enum { LONG = 40000 };
+    static double residual[LONG];
+    static const double keeps[] = {0.0, 0.03, 0.3};
+    for (size_t i = 0; i < COUNT(keeps); i++) {
+        const size_t start[] = {0, LONG};
+        struct residual_summary found;
+        uint64_t state = 1;
+        double last = 0.0;
+        for (size_t k = 0; k < LONG; k++) {
+            double fresh = -6.0;
+            for (int n = 0; n < 12; n++) {
+                state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                fresh += (double)(state >> 11U) * 0x1p-53;
+            }
+            last = keeps[i] * last + fresh;
+            residual[k] = last;
+        }
+        residual_summarise(residual, residual, start, 1, &found);
+        CHECK_INT("white", found.white, i == 0);
+        CHECK_NEAR("memory", residual_memory(&found), keeps[i], 0.1, 0.015);
+        residual_summarise(residual, residual, start, 0, &found);
+        CHECK("none", isnan(residual_memory(&found)));
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -470,6 +500,7 @@ int main(void)
     CU_add_test(suite, "one step", test_one_step);
     CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "reason first", test_reason_first);
+    CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
     CU_add_test(suite, "outliers told", test_outliers_told);
     CU_add_test(suite, "worst first", test_worst_first);
