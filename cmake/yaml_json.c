@@ -4,7 +4,9 @@
  *
  * writes OUT.c, which includes HEADER and defines `const unsigned char NAME[]` and
  * `const size_t NAME_bytes`. Plain scalars follow YAML's core schema; a key given twice is
- * refused. For files of our own: anchors that contain themselves would not end.
+ * refused. {$ref: other.json#/a/b} is replaced by what stands there, and so are the references
+ * within it, so that OUT needs no other file; members beside the $ref stay, and win. For files
+ * of our own: anchors that contain themselves would not end.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -126,6 +128,123 @@ static json_t *load(FILE *in)
     return value;
 }
 
+/* ---- references to other files ---- */
+
+enum { DEPTH_MAX = 32, PATH_LENGTH_MAX = 1024 };
+
+/* A document that references are resolved in. */
+struct source {
+    const char *path;
+    json_t *root;
+    bool whole; /* the one that is written: references within it stay */
+};
+
+static json_t *bundle(json_t *node, const struct source *from, int depth);
+
+static json_t *load_path(const char *path)
+{
+    const char *const before = file_name;
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        (void)fprintf(stderr, "%s: %s, which it refers to, cannot be opened\n", before, path);
+        return NULL;
+    }
+    file_name = path;
+    json_t *root = load(in);
+    file_name = before;
+    (void)fclose(in);
+    return root;
+}
+
+/* "/a/b" -> that node, borrowed; "" is the root. No ~ in names of ours. */
+static json_t *walk(json_t *root, const char *pointer)
+{
+    while (root && *pointer == '/') {
+        const size_t n = strcspn(++pointer, "/");
+        root = json_object_getn(root, pointer, n);
+        pointer += n;
+    }
+    return root;
+}
+
+/* What is beside the $ref goes over what it stands for; neither version nor definitions of the
+ * other file are of use here. */
+static bool put_beside(json_t *target, json_t *node)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    (void)json_object_del(target, "$schema");
+    (void)json_object_del(target, "$defs");
+    json_object_foreach(node, key, value)
+    {
+        if (strcmp(key, "$ref") != 0 && json_object_set(target, key, value) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static json_t *follow(json_t *node, const char *ref, const struct source *from, int depth)
+{
+    char path[PATH_LENGTH_MAX];
+    const size_t name_n = strcspn(ref, "#");
+    struct source to = {.path = from->path, .root = json_incref(from->root)};
+    if (name_n > 0) {
+        const char *slash = strrchr(from->path, '/');
+        (void)snprintf(path, sizeof path, "%.*s%.*s", slash ? (int)(slash + 1 - from->path) : 0,
+                       from->path, (int)name_n, ref);
+        json_decref(to.root);
+        to = (struct source){.path = path, .root = load_path(path)};
+    }
+    json_t *found = walk(to.root, ref[name_n] ? ref + name_n + 1 : "");
+    json_t *target = found ? bundle(found, &to, depth + 1) : NULL;
+    if (to.root && !found) {
+        (void)fprintf(stderr, "%s: there is nothing at %s\n", from->path, ref);
+    }
+    if (target && !put_beside(target, node)) {
+        json_decref(target);
+        target = NULL;
+    }
+    json_decref(to.root);
+    return target;
+}
+
+static json_t *bundle_members(json_t *node, const struct source *from, int depth)
+{
+    json_t *copy = json_is_object(node) ? json_object() : json_array();
+    const char *key = NULL;
+    json_t *value = NULL;
+    bool ok = copy != NULL;
+    json_object_foreach(node, key, value)
+    {
+        ok = ok && json_object_set_new(copy, key, bundle(value, from, depth + 1)) == 0;
+    }
+    for (size_t i = 0; i < json_array_size(node); i++) {
+        ok = ok &&
+             json_array_append_new(copy, bundle(json_array_get(node, i), from, depth + 1)) == 0;
+    }
+    if (!ok) {
+        json_decref(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+/* A copy without references to other files; NULL after a message. */
+static json_t *bundle(json_t *node, const struct source *from, int depth)
+{
+    const char *ref = json_string_value(json_object_get(node, "$ref"));
+    if (depth > DEPTH_MAX) {
+        (void)fprintf(stderr, "%s: references go round in circles\n", from->path);
+        return NULL;
+    }
+    if (ref && !(from->whole && ref[0] == '#')) {
+        return follow(node, ref, from, depth);
+    }
+    return json_is_object(node) || json_is_array(node) ? bundle_members(node, from, depth)
+                                                       : json_incref(node);
+}
+
 static bool write_array(FILE *out, const char *header, const char *name, const char *text,
                         size_t bytes)
 {
@@ -141,11 +260,14 @@ static bool write_array(FILE *out, const char *header, const char *name, const c
 
 static bool convert_file(FILE *in, FILE *out, const char *header, const char *name)
 {
-    json_t *value = load(in);
+    json_t *root = load(in);
+    const struct source source = {.path = file_name, .root = root, .whole = true};
+    json_t *value = root ? bundle(root, &source, 0) : NULL;
     char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
     const bool ok = text && write_array(out, header, name, text, strlen(text));
     free(text);
     json_decref(value);
+    json_decref(root);
     return ok;
 }
 
