@@ -15,6 +15,7 @@ deps_to_build='
     libyaml-dev         the lab file
     libmicrohttpd-dev   HTTP
     libpaho-mqtt-dev    MQTT
+    libjs-dygraphs      draws the charts of the page, compiled in
     libsystemd-dev      says to systemd how the daemon is
     libcunit1-dev       unit tests
 '

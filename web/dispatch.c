@@ -57,6 +57,20 @@ bool dispatch_accepts_csv(const char *accept)
     return csv > json;
 }
 
+bool dispatch_accepts_gzip(const char *accept_encoding)
+{
+    const char *p = accept_encoding;
+    while (*p) {
+        p += strspn(p, " \t,");
+        const size_t n = strcspn(p, ",");
+        if (strcspn(p, ",; \t") == 4 && strncasecmp(p, "gzip", 4) == 0) {
+            return weight_of(p, n) > 0.0;
+        }
+        p += n;
+    }
+    return false;
+}
+
 bool dispatch_tag_matches(const char *if_none_match, const char *etag)
 {
     const char *p = if_none_match;
@@ -202,6 +216,7 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 {
     const char *query = "";
     request->context = context;
+    request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     if (split_url(input->url, request, &query, response) &&
         find_route(input, request, response) && check_token(input, request, response) &&
         read_query(query, input->accept, request, response)) {

@@ -11,6 +11,7 @@ struct web_input {
     const char *url;           /* path and query, undecoded */
     const char *authorization; /* these headers; NULL: absent */
     const char *accept;
+    const char *accept_encoding;
     const char *content_type;
     bool local; /* the peer is on loopback */
 };
@@ -43,6 +44,9 @@ void dispatch_too_large(const struct web_request *request, struct web_response *
 
 /* Does an Accept header prefer CSV to JSON? Pure. */
 bool dispatch_accepts_csv(const char *accept);
+
+/* Does an Accept-Encoding header allow gzip? Pure. */
+bool dispatch_accepts_gzip(const char *accept_encoding);
 
 /* Does an If-None-Match header name this tag? Pure. */
 bool dispatch_tag_matches(const char *if_none_match, const char *etag);

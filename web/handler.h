@@ -47,11 +47,12 @@ struct web_request {
     const struct web_route *route;
     const struct view *view; /* valid while the handler runs */
     char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
-    char id[EVENT_PAIR_MAX]; /* the {id} or {job} of the path, or "" */
+    char id[EVENT_PAIR_MAX]; /* the {id}, {job} or {file} of the path, or "" */
     size_t pair;             /* its index in view; valid when the route has an {id} */
     uint64_t job;            /* valid when the route has a {job} */
     struct query query;
     bool csv;         /* wanted, by format= or Accept */
+    bool gzip;        /* accepted */
     const char *body; /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* what body points into; a handler may take it over */
@@ -71,6 +72,8 @@ struct web_response {
     const char *authenticate; /* WWW-Authenticate, NULL for none */
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */
+    bool page;                /* a file of the dashboard: a browser is to be strict with it */
+    bool gzip;                /* fixed is compressed */
 };
 
 /* Fills *response, which comes empty. */

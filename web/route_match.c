@@ -20,9 +20,33 @@ static bool is_job_id(const char *text)
     return n > 0 && n <= 19 && strspn(text, "0123456789") == n;
 }
 
-static bool is_pattern(const char *segment, size_t n, const char *pattern)
+static bool is_file_name(const char *text)
 {
-    return n == strlen(pattern) && memcmp(segment, pattern, n) == 0;
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    const size_t n = strlen(text);
+    return n > 0 && n < EVENT_PAIR_MAX && text[0] != '.' && strspn(text, allowed) == n;
+}
+
+/* What may stand in the place of a segment of a route's path, by its name there. */
+static const struct {
+    const char *name;
+    bool (*fits)(const char *text);
+} VARIABLES[] = {{"{id}", is_pair_id}, {"{job}", is_job_id}, {"{file}", is_file_name}};
+
+/* A segment against that of a route's path, [n]. */
+static bool segment_fits(const char *wanted, size_t n, const char *got, char id[EVENT_PAIR_MAX])
+{
+    for (size_t k = 0; k < COUNT(VARIABLES); k++) {
+        if (n == strlen(VARIABLES[k].name) && memcmp(wanted, VARIABLES[k].name, n) == 0) {
+            if (!VARIABLES[k].fits(got)) {
+                return false;
+            }
+            memcpy(id, got, strlen(got) + 1);
+            return true;
+        }
+    }
+    return n == strlen(got) && memcmp(wanted, got, n) == 0;
 }
 
 /* Cut the next "/segment" off *path. Returns its decoded text, or NULL at the end; *bad when it
@@ -56,13 +80,7 @@ static bool path_fits(const char *pattern, const char *path, char id[EVENT_PAIR_
         if (!got || *bad) {
             return false;
         }
-        const bool pair = is_pattern(wanted, n, "{id}");
-        if (pair || is_pattern(wanted, n, "{job}")) {
-            if (!(pair ? is_pair_id(got) : is_job_id(got))) {
-                return false;
-            }
-            memcpy(id, got, strlen(got) + 1);
-        } else if (strlen(got) != n || memcmp(got, wanted, n) != 0) {
+        if (!segment_fits(wanted, n, got, id)) {
             return false;
         }
     }

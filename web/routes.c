@@ -15,6 +15,8 @@
 /* clang-format off */
 const struct web_route web_routes[] = {
     /* method      path                               body_max       needs_token    parameters         handler */
+    {ROUTE_GET,  "/",                                 0,             ROUTE_OPEN,    0,                 get_index},
+    {ROUTE_GET,  "/page/{file}",                      0,             ROUTE_OPEN,    0,                 get_page},
     {ROUTE_GET,  "/healthz",                          0,             ROUTE_OPEN,    0,                 get_healthz},
     {ROUTE_GET,  "/readyz",                           0,             ROUTE_OPEN,    0,                 get_readyz},
     {ROUTE_GET,  "/metrics",                          0,             ROUTE_READING, 0,                 get_metrics},

@@ -25,7 +25,7 @@ enum route_token {
 
 struct web_route {
     enum route_method method;
-    const char *path; /* literal segments and at most one {id} (a pair's) or {job} */
+    const char *path; /* literal segments and at most one {id} (a pair's), {job} or {file} */
     size_t body_max;  /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
@@ -44,7 +44,8 @@ extern const size_t web_route_count;
 
 /* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
  * query. FOUND: *route and id are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
- * that could not be a pair's ([A-Za-z0-9_-]{1,31}) or a job's ([0-9]{1,19}) is NONE. Pure. */
+ * that could not be a pair's ([A-Za-z0-9_-]{1,31}) or a job's ([0-9]{1,19}), or a file
+ * name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
 enum route_match route_match(const struct web_route *table, size_t count, const char *method,
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);

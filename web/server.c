@@ -32,6 +32,12 @@ enum {
     URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
 };
 
+/* What a browser may do for the page: fetch from here, and nothing else. dygraphs styles its
+ * elements through the DOM, which needs no leave. */
+static const char PAGE_POLICY[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+
 struct web {
     struct web_source source;
     struct web_context context;
@@ -147,6 +153,14 @@ static bool add_headers(const struct exchange *x, struct MHD_Response *message)
     if (r->varies) {
         ok = ok && add(message, "Vary", "Accept");
     }
+    if (r->page) {
+        ok = ok && add(message, "Vary", "Accept-Encoding") &&
+             add(message, "Content-Security-Policy", PAGE_POLICY) &&
+             add(message, "Referrer-Policy", "no-referrer");
+    }
+    if (r->gzip && r->status == 200) {
+        ok = ok && add(message, "Content-Encoding", "gzip");
+    }
     if (atomic_load(&x->web->stopping)) {
         ok = ok && add(message, "Connection", "close");
     }
@@ -195,6 +209,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .url = x->url,
                                     .authorization = header(connection, "Authorization"),
                                     .accept = header(connection, "Accept"),
+                                    .accept_encoding = header(connection, "Accept-Encoding"),
                                     .content_type = header(connection, "Content-Type"),
                                     .local = peer_is_local(connection)};
     const unsigned long long bytes = announced(connection);

@@ -15,6 +15,7 @@ static const struct web_route TABLE[] = {
     {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL},
     {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL},
     {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL},
+    {ROUTE_GET, "/files/{file}", 0, ROUTE_OPEN, 0, NULL},
 };
 
 static void test_routes_match(void)
@@ -70,6 +71,12 @@ static void test_routes_match(void)
         {"put", "PUT", "/both", ROUTE_FOUND, 9, "", ""},
         {"get of both", "GET", "/both", ROUTE_FOUND, 5, "", ""},
         {"post of both", "POST", "/both", ROUTE_FOUND, 6, "", ""},
+        {"file", "GET", "/files/a-B_0.min.js", ROUTE_FOUND, 10, "a-B_0.min.js", ""},
+        {"hidden file", "GET", "/files/.a", ROUTE_NONE, 0, "", ""},
+        {"folder above", "GET", "/files/..", ROUTE_NONE, 0, "", ""},
+        {"folder above, encoded", "GET", "/files/%2e%2e", ROUTE_NONE, 0, "", ""},
+        {"no file", "GET", "/files/", ROUTE_NONE, 0, "", ""},
+        {"file in a folder", "GET", "/files/a%2fb", ROUTE_NONE, 0, "", ""},
         {"job", "GET", "/jobs/1763617674123456", ROUTE_FOUND, 7, "1763617674123456", ""},
         {"delete a job", "DELETE", "/jobs/7", ROUTE_FOUND, 8, "7", ""},
         {"post a job", "POST", "/jobs/7", ROUTE_WRONG_METHOD, 0, "", "GET, HEAD, DELETE"},

@@ -1,0 +1,21 @@
+# The dashboard is compiled in: every file of web/page/, and dygraphs, which draws its charts.
+find_file(DYGRAPHS_JS dygraph.min.js PATHS /usr/share/javascript/dygraphs REQUIRED)
+find_file(DYGRAPHS_CSS dygraph.min.css PATHS /usr/share/javascript/dygraphs REQUIRED)
+find_program(GZIP gzip REQUIRED)
+file(GLOB page_files CONFIGURE_DEPENDS web/page/*.html web/page/*.css web/page/*.js web/page/*.svg)
+list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS})
+set(page_build ${PROJECT_BINARY_DIR}/web/page)
+file(MAKE_DIRECTORY ${page_build})
+set(page_gzip)
+foreach(file ${page_files})
+  get_filename_component(name ${file} NAME)
+  add_custom_command(OUTPUT ${page_build}/${name}.gz DEPENDS ${file}
+    COMMAND ${GZIP} -9nc ${file} > ${page_build}/${name}.gz VERBATIM)
+  list(APPEND page_gzip ${page_build}/${name}.gz)
+endforeach()
+add_executable(page_table cmake/page_table.c)
+target_include_directories(page_table PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(page_table PRIVATE tandem_flags)
+add_custom_command(OUTPUT ${page_build}/page_files.c DEPENDS page_table ${page_files} ${page_gzip}
+  COMMAND page_table ${page_build}/page_files.c ${page_files} VERBATIM)
+target_sources(tandem_web PRIVATE ${page_build}/page_files.c)

@@ -1,0 +1,101 @@
+// Requests to the daemon: conditional where it tags its answers, with the token where there is one.
+// The token lives as long as the browser's tab and goes nowhere but to this daemon.
+
+const TOKEN = "tandem-token";
+const REMEMBERED_MAX = 64;
+const remembered = new Map(); // address -> {etag, data}
+
+// What the daemon says is wrong: a problem document, or no answer at all.
+export class Problem extends Error {
+    constructor(status, title, detail, type) {
+        super(detail);
+        Object.assign(this, {status, title, detail, type});
+    }
+}
+
+export function token() {
+    return sessionStorage.getItem(TOKEN) ?? "";
+}
+
+export function setToken(text) {
+    if (text) {
+        sessionStorage.setItem(TOKEN, text);
+    } else {
+        sessionStorage.removeItem(TOKEN);
+    }
+    dispatchEvent(new Event("tandem-token"));
+}
+
+// Headers that carry the token, if there is one.
+export function authorized(headers = {}) {
+    return token() ? {...headers, Authorization: `Bearer ${token()}`} : headers;
+}
+
+export async function problemOf(response) {
+    const body = await response.json().catch(() => ({}));
+    return new Problem(response.status, body.title ?? `HTTP ${response.status}`,
+        body.detail ?? "The daemon gave no reason.", body.type ?? "");
+}
+
+async function reach(address, options) {
+    try {
+        return await fetch(address, {cache: "no-store", credentials: "omit", ...options});
+    } catch (error) {
+        if (error.name === "AbortError") {
+            throw error;
+        }
+        throw new Problem(0, "The daemon does not answer",
+            "Is 'tandem serve' still running, and is this machine still connected to it?", "");
+    }
+}
+
+function remember(address, etag, data) {
+    remembered.delete(address);
+    remembered.set(address, {etag, data});
+    if (remembered.size > REMEMBERED_MAX) {
+        remembered.delete(remembered.keys().next().value);
+    }
+}
+
+// GET /api/v1/… as JSON. The same object as last time when nothing has changed.
+export async function get(address, signal) {
+    const old = remembered.get(address);
+    const headers = authorized(old ? {"If-None-Match": old.etag} : {});
+    const response = await reach(`api/v1/${address}`, {headers, signal});
+    if (response.status === 304 && old) {
+        return old.data;
+    }
+    if (!response.ok) {
+        throw await problemOf(response);
+    }
+    const data = await response.json();
+    const etag = response.headers.get("ETag");
+    if (etag) {
+        remember(address, etag, data);
+    }
+    return data;
+}
+
+// All rows of a paged list: get("pairs") until there is no cursor. name: of the array.
+export async function getAll(address, name, signal) {
+    const rows = [];
+    let cursor = null;
+    do {
+        const sep = address.includes("?") ? "&" : "?";
+        const page = await get(cursor ? `${address}${sep}cursor=${encodeURIComponent(cursor)}` : address, signal);
+        rows.push(...page[name]);
+        cursor = page.next_cursor;
+    } while (cursor);
+    return rows;
+}
+
+// POST, PUT, DELETE. body: an object becomes JSON, a Blob or a text goes as it is.
+export async function send(method, address, body, mediaType) {
+    const plain = body === undefined || body instanceof Blob || typeof body === "string";
+    const headers = authorized(body === undefined ? {} : {"Content-Type": mediaType ?? "application/json"});
+    const response = await reach(`api/v1/${address}`, {method, headers, body: plain ? body : JSON.stringify(body)});
+    if (!response.ok) {
+        throw await problemOf(response);
+    }
+    return response.json().catch(() => null);
+}

@@ -1,0 +1,138 @@
+// Numbers as people read them: with a unit, and no more digits than are known.
+
+const MINUS = "−";
+const NARROW = "\u202f"; // between a number and its unit
+
+// The unit at the end of a field's name, as it is written: "linear_speed_mps" -> "m/s".
+const UNITS = [
+    ["_radps2", "rad/s²"], ["_mps2", "m/s²"], ["_radps", "rad/s"], ["_mps", "m/s"], ["_kgm2ps", "kg m²/s"],
+    ["_kgm2", "kg m²"], ["_kgps", "kg/s"], ["_kgpm", "kg/m"], ["_kg", "kg"], ["_nm", "N m"], ["_n", "N"],
+    ["_ppm", "ppm"], ["_per_s2", "1/s²"], ["_per_s", "1/s"], ["_rad", "rad"], ["_hz", "Hz"], ["_ratio", ""],
+    ["_count", ""], ["_m", "m"], ["_s", "s"], ["_v", "V"],
+];
+
+function endingOf(name) {
+    return UNITS.find(([ending]) => name.endsWith(ending));
+}
+
+export function unitOf(name) {
+    return endingOf(name)?.[1] ?? "";
+}
+
+// "linear_speed_mps" -> "linear speed"
+export function wordsOf(name) {
+    const ending = endingOf(name)?.[0] ?? "";
+    return name.slice(0, name.length - ending.length).replaceAll("_", " ");
+}
+
+export function withUnit(text, unit) {
+    return unit ? `${text}${NARROW}${unit}` : text;
+}
+
+export function known(value) {
+    return typeof value === "number" && Number.isFinite(value);
+}
+
+// Digits after the point that show an uncertainty with two figures: 0.0123 -> 3, 4.2 -> 1.
+export function decimalsFor(uncertainty) {
+    if (!known(uncertainty) || uncertainty <= 0) {
+        return 3;
+    }
+    return Math.min(9, Math.max(0, 1 - Math.floor(Math.log10(uncertainty))));
+}
+
+export function fixed(value, decimals) {
+    if (!known(value)) {
+        return "–";
+    }
+    const text = Math.abs(value).toFixed(decimals);
+    return value < 0 && Number(text) !== 0 ? MINUS + text : text;
+}
+
+// So many figures, without an exponent where one can do without.
+export function figures(value, count = 4) {
+    if (!known(value)) {
+        return "–";
+    }
+    const size = Math.abs(value);
+    if (size !== 0 && (size >= 1e7 || size < 1e-5)) {
+        return value.toExponential(count - 1).replace("e+", " × 10^").replace("e-", ` × 10^${MINUS}`).replace("-", MINUS);
+    }
+    const before = size >= 1 ? Math.floor(Math.log10(size)) + 1 : size > 0 ? Math.floor(Math.log10(size)) + 1 : 1;
+    return fixed(value, Math.max(0, count - before));
+}
+
+// 0.39966, 0.00035, "m/s" -> "0.39966 ± 0.00035 m/s"; the uncertainty has two figures.
+export function plusMinus(value, uncertainty, unit = "") {
+    if (!known(value)) {
+        return "–";
+    }
+    if (!known(uncertainty)) {
+        return withUnit(figures(value), unit);
+    }
+    const n = decimalsFor(uncertainty);
+    return withUnit(`${fixed(value, n)} ± ${fixed(uncertainty, n)}`, unit);
+}
+
+// [low, high] -> "0.3990 … 0.4004 m/s"
+export function interval(bounds, unit = "") {
+    if (!bounds || !known(bounds[0]) || !known(bounds[1])) {
+        return "–";
+    }
+    const n = decimalsFor((bounds[1] - bounds[0]) / 2);
+    return withUnit(`${fixed(bounds[0], n)} … ${fixed(bounds[1], n)}`, unit);
+}
+
+export function signed(value, decimals) {
+    const text = fixed(value, decimals);
+    return known(value) && value > 0 && Number(text) !== 0 ? `+${text}` : text;
+}
+
+export function percent(ratio, decimals = 0) {
+    return known(ratio) ? withUnit(fixed(ratio * 100, decimals), "%") : "–";
+}
+
+export function count(n) {
+    return known(n) ? n.toLocaleString("en").replaceAll(",", NARROW) : "–";
+}
+
+export function plural(n, one, many = `${one}s`) {
+    return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+// Lab time, seconds since the epoch.
+export function time(seconds) {
+    return known(seconds) ? new Date(seconds * 1000).toLocaleTimeString("en-GB") : "–";
+}
+
+export function dateTime(seconds) {
+    if (!known(seconds)) {
+        return "–";
+    }
+    const date = new Date(seconds * 1000);
+    const day = new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 10);
+    return `${day} ${date.toLocaleTimeString("en-GB")}`;
+}
+
+// 75 -> "1 min 15 s"
+export function duration(seconds) {
+    if (!known(seconds)) {
+        return "–";
+    }
+    const s = Math.round(seconds);
+    const units = [[86400, "d"], [3600, "h"], [60, "min"]];
+    const first = units.findIndex(([size]) => s >= size);
+    if (first < 0) {
+        return withUnit(seconds < 10 ? fixed(seconds, 1) : String(s), "s");
+    }
+    const [size, name] = units[first];
+    const rest = s % size;
+    const [below, small] = units[first + 1] ?? [1, "s"];
+    const part = Math.floor(rest / below);
+    return withUnit(String(Math.floor(s / size)), name) + (part ? ` ${withUnit(String(part), small)}` : "");
+}
+
+export function ago(seconds, now) {
+    const past = now - seconds;
+    return past < 2 ? "just now" : `${duration(past)} ago`;
+}

@@ -1,0 +1,135 @@
+// The frame: header, theme, token, and which view is shown.
+
+import {token} from "./api.js";
+import {duration} from "./format.js";
+import {follow} from "./router.js";
+import {stream} from "./stream.js";
+import {askToken} from "./token.js";
+import {el, failure, say, show, symbol} from "./ui.js";
+import {watch} from "./watch.js";
+
+// Views are loaded when they are asked for. A view is a module with `title` (a text, or a
+// function of the route) and mount(root, {route, signal}).
+const VIEWS = {
+    overview: () => import("./view_overview.js"),
+    pair: () => import("./view_pair.js"),
+};
+
+const content = document.getElementById("content");
+let leaving = new AbortController();
+
+// ---- theme ----
+
+const THEMES = {auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark"};
+
+function theme() {
+    return localStorage.getItem("tandem-theme") ?? "auto";
+}
+
+function applyTheme() {
+    const name = theme();
+    if (name === "auto") {
+        delete document.documentElement.dataset.theme;
+    } else {
+        document.documentElement.dataset.theme = name;
+    }
+    dispatchEvent(new Event("tandem-theme"));
+}
+
+function themeButton() {
+    const label = () => [symbol(THEMES[theme()].slice(0, 1)), THEMES[theme()].slice(1)];
+    const button = el("button", {type: "button", class: "quiet", title: "Colours: as the system has them, light, dark",
+        onclick: () => {
+            const names = Object.keys(THEMES);
+            localStorage.setItem("tandem-theme", names[(names.indexOf(theme()) + 1) % names.length]);
+            applyTheme();
+            show(button, label());
+        }}, label());
+    return button;
+}
+
+// ---- header ----
+
+const STREAM_WORDS = {
+    live: ["●", "live", "sync"],
+    connecting: ["◌", "connecting", "unsure"],
+    polling: ["◇", "every 2 s", "unsure"],
+    off: ["", "", "unsure"],
+};
+
+function streamSign() {
+    const node = el("span", {class: "stream-state", title: "How this page hears of what happens"});
+    const draw = () => {
+        const [sign, word, tone] = STREAM_WORDS[stream.state];
+        show(node, word && el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${word}`),
+            stream.missed > 0 && ` (${stream.missed} missed)`);
+    };
+    addEventListener("tandem-stream", draw);
+    draw();
+    return node;
+}
+
+function tokenButton() {
+    const button = el("button", {type: "button", class: "quiet", onclick: () => askToken()});
+    const draw = () => show(button, token() ? [symbol("✓"), " Token given"] : "Token …");
+    addEventListener("tandem-token", draw);
+    addEventListener("tandem-ask-token", () => askToken());
+    draw();
+    return button;
+}
+
+function drawStatus(node, status) {
+    const ill = Object.entries(status.parts).filter(([, part]) => !part.ok);
+    show(node, el("strong", {}, status.lab), " ",
+        ill.length === 0 ? el("span", {class: "muted"}, `up ${duration(status.uptime_s)}`)
+            : el("span", {class: "tone-bad"}, symbol("✕", "sign"),
+                ` ${ill.map(([name, part]) => part.text || name).join("; ")}`));
+    node.title = ill.length === 0 ? "Broker, journal and store are well" : "";
+}
+
+function drawHeader() {
+    const status = el("div", {class: "lab-state"});
+    show(document.getElementById("top"),
+        el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}), "Tandem"),
+        status,
+        el("nav", {"aria-label": "Main", class: "main-nav"}, el("a", {href: "#/"}, "Pairs"),
+            VIEWS.offline && el("a", {href: "#/offline"}, "Offline")),
+        el("div", {class: "tools"}, streamSign(), tokenButton(), themeButton()));
+    watch(new AbortController().signal, "status", {everyMs: 10000}, data => drawStatus(status, data),
+        error => show(status, el("span", {class: "tone-bad"}, symbol("✕", "sign"), ` ${error.title}`)));
+}
+
+// ---- views ----
+
+async function showView(route) {
+    leaving.abort();
+    const here = leaving = new AbortController();
+    const load = VIEWS[route.view];
+    if (!load) {
+        show(content, failure({title: "There is no such view", detail: "The overview has links to all there is."}),
+            el("p", {}, el("a", {href: "#/"}, "To the overview")));
+        return;
+    }
+    try {
+        const view = await load();
+        if (here.signal.aborted) {
+            return;
+        }
+        const title = typeof view.title === "function" ? view.title(route) : view.title;
+        document.title = `${title} · Tandem`;
+        for (const link of document.querySelectorAll(".main-nav a")) {
+            const current = link.getAttribute("href") === (route.view === "offline" ? "#/offline" : "#/");
+            link.toggleAttribute("aria-current", current);
+        }
+        say(title);
+        await view.mount(content, {route, signal: here.signal});
+    } catch (error) {
+        if (!here.signal.aborted) {
+            show(content, failure(error, () => showView(route)));
+        }
+    }
+}
+
+applyTheme();
+drawHeader();
+follow(showView);

@@ -1,0 +1,28 @@
+// Addresses of views: #/ is the overview, #/pair/ID/TAB a pair, #/offline recordings.
+
+export function parse(hash) {
+    const [path, query] = hash.replace(/^#\/?/, "").split("?");
+    const parts = path.split("/").filter(Boolean).map(decodeURIComponent);
+    const wishes = Object.fromEntries(new URLSearchParams(query ?? ""));
+    if (parts.length === 0) {
+        return {view: "overview", wishes};
+    }
+    if (parts[0] === "pair" && parts.length >= 2 && parts.length <= 3) {
+        return {view: "pair", pair: parts[1], tab: parts[2] ?? "alarms", wishes};
+    }
+    if (parts[0] === "offline" && parts.length <= 2) {
+        return {view: "offline", job: parts[1], wishes};
+    }
+    return {view: "none", wishes};
+}
+
+export function pairAddress(pair, tab) {
+    return `#/pair/${encodeURIComponent(pair)}${tab ? `/${tab}` : ""}`;
+}
+
+// run(route) now and whenever the address changes.
+export function follow(run) {
+    const go = () => run(parse(location.hash));
+    addEventListener("hashchange", go);
+    go();
+}

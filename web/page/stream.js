@@ -1,0 +1,192 @@
+// What happens as it happens: /api/v1/events read through fetch(), so that the token goes in a
+// header, as EventSource cannot send one. One connection for the whole page; it resumes where it
+// was cut, and while nobody looks at the page it is closed.
+
+import {authorized, problemOf} from "./api.js";
+
+const RETRY_MS = [1000, 2000, 5000, 10000];
+const SILENCE_MS = 40000; // the daemon sends a comment after 15 s without an event
+
+// Lines of an event stream into events {type, id, data}.
+export class Lines {
+    constructor(deliver) {
+        this.deliver = deliver;
+        this.rest = "";
+        this.event = {type: "", id: null, data: []};
+    }
+
+    take(text) {
+        const lines = (this.rest + text).split(/\r\n|\n|\r/);
+        this.rest = lines.pop();
+        for (const line of lines) {
+            this.line(line);
+        }
+    }
+
+    line(line) {
+        if (line === "") {
+            const {type, id, data} = this.event;
+            this.event = {type: "", id: null, data: []};
+            if (id !== null || data.length > 0) {
+                this.deliver({type: type || "message", id, data: data.join("\n")});
+            }
+            return;
+        }
+        const colon = line.indexOf(":");
+        const field = colon < 0 ? line : line.slice(0, colon);
+        const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+        if (field === "event") {
+            this.event.type = value;
+        } else if (field === "data") {
+            this.event.data.push(value);
+        } else if (field === "id") {
+            this.event.id = value;
+        }
+    }
+}
+
+class Stream {
+    constructor() {
+        this.state = "off"; // "off", "connecting", "live", "polling"
+        this.missed = 0;
+        this.listeners = new Set(); // {types, pair, run}
+        this.selection = "";
+        this.lastId = null;
+        this.tries = 0;
+        this.abort = null;
+        document.addEventListener("visibilitychange", () => this.arrange());
+        addEventListener("tandem-token", () => this.restart());
+    }
+
+    // run({type, data}) for events of these types; of this pair, or of all (null). After a gap and
+    // after each new connection it gets {type: "refetch"}. Ends with the signal.
+    listen(types, pair, run, signal) {
+        const listener = {types, pair, run};
+        this.listeners.add(listener);
+        signal?.addEventListener("abort", () => {
+            this.listeners.delete(listener);
+            queueMicrotask(() => this.arrange());
+        });
+        queueMicrotask(() => this.arrange());
+    }
+
+    // The query that all listeners together need.
+    query() {
+        const all = [...this.listeners];
+        const types = [...new Set(all.flatMap(l => l.types))].sort();
+        const pairs = all.some(l => l.pair === null) ? [] : [...new Set(all.map(l => l.pair))].sort();
+        const parts = [`type=${types.join(",")}`];
+        if (pairs.length > 0) {
+            parts.push(`pair=${pairs.join(",")}`);
+        }
+        return parts.join("&");
+    }
+
+    // Connect, reconnect or close, as the listeners and the page's visibility ask for.
+    arrange() {
+        const wanted = this.listeners.size > 0 && !document.hidden ? this.query() : "";
+        if (wanted === this.selection) {
+            return;
+        }
+        this.selection = wanted;
+        this.restart();
+    }
+
+    restart() {
+        this.abort?.abort();
+        this.abort = null;
+        this.lastId = null;
+        clearTimeout(this.timer);
+        if (this.selection) {
+            this.connect();
+        } else {
+            this.become("off");
+        }
+    }
+
+    become(state) {
+        if (state !== this.state) {
+            this.state = state;
+            dispatchEvent(new Event("tandem-stream"));
+        }
+    }
+
+    async connect() {
+        const abort = new AbortController();
+        this.abort = abort;
+        if (this.state !== "polling") {
+            this.become("connecting");
+        }
+        try {
+            const headers = authorized(this.lastId ? {"Last-Event-ID": this.lastId} : {});
+            const response = await fetch(`api/v1/events?${this.selection}`,
+                {headers, signal: abort.signal, cache: "no-store", credentials: "omit"});
+            if (!response.ok) {
+                throw await problemOf(response);
+            }
+            const resumed = this.lastId !== null;
+            this.tries = 0;
+            this.become("live");
+            if (!resumed) {
+                this.tell("refetch", null);
+            }
+            await this.read(response.body.getReader(), abort);
+        } catch (error) {
+            if (abort.signal.aborted && this.abort !== abort) {
+                return; // replaced
+            }
+        }
+        if (this.abort === abort) {
+            this.later();
+        }
+    }
+
+    // Until it ends: the views poll, and the next try comes later and later.
+    later() {
+        this.become("polling");
+        const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)];
+        this.timer = setTimeout(() => this.connect(), wait);
+    }
+
+    async read(reader, abort) {
+        const decoder = new TextDecoder();
+        const lines = new Lines(event => this.take(event));
+        for (;;) {
+            const silent = setTimeout(() => abort.abort(), SILENCE_MS);
+            const {done, value} = await reader.read().finally(() => clearTimeout(silent));
+            if (done) {
+                return;
+            }
+            lines.take(decoder.decode(value, {stream: true}));
+        }
+    }
+
+    take(event) {
+        if (event.id !== null) {
+            this.lastId = event.id;
+        }
+        if (!event.data) {
+            return;
+        }
+        const data = JSON.parse(event.data);
+        if (event.type === "missed") {
+            this.missed += data.n ?? 0;
+            dispatchEvent(new Event("tandem-stream"));
+            this.tell("refetch", null);
+            return;
+        }
+        for (const listener of this.listeners) {
+            if (listener.types.includes(event.type) && (listener.pair === null || listener.pair === data.pair)) {
+                listener.run({type: event.type, data});
+            }
+        }
+    }
+
+    tell(type, data) {
+        for (const listener of this.listeners) {
+            listener.run({type, data});
+        }
+    }
+}
+
+export const stream = new Stream();

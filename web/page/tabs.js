@@ -1,0 +1,7 @@
+// The tabs of a pair. A tab is one module with mount(root, context) and one row here.
+//
+// context: {pair: its id, route: where we are, signal: aborted when the tab is left}
+
+export const TABS = [
+    {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
+];

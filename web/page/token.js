@@ -1,0 +1,36 @@
+// Asking for the token: once a tab, before the first thing that changes something.
+
+import {setToken, token} from "./api.js";
+import {ask, el} from "./ui.js";
+
+export function askToken(reason) {
+    const field = el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
+    return ask("Token", [
+        el("p", {}, reason ?? "What changes a lab needs the token that its lab file names (http.token_file). It is kept until this tab is closed, and goes to this daemon only."),
+        el("label", {for: "token"}, "Token"), field,
+    ], [{label: "Use it", run: () => setToken(field.value.trim())},
+        {label: "Forget it", run: () => setToken("")}]);
+}
+
+// Ask whether something is to be done that changes the lab. content: nodes that say what would
+// happen; run() does it and returns a text for what was done, or throws a Problem.
+export async function confirm(title, content, label, run) {
+    const field = el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
+    let said = null;
+    await ask(title, [content,
+        token() ? null : [el("label", {for: "token"}, "Token ", el("small", {}, "(the lab file's http.token_file)")), field]],
+    [{label, run: async () => {
+        if (!token()) {
+            setToken(field.value.trim());
+        }
+        try {
+            said = await run();
+        } catch (error) {
+            if (error.status === 401) {
+                setToken("");
+            }
+            throw error;
+        }
+    }}]);
+    return said;
+}

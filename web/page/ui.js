@@ -1,0 +1,134 @@
+// Elements from data. Text only ever becomes text: nothing here reads markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function set(node, name, value) {
+    if (value === undefined || value === null || value === false) {
+        return;
+    }
+    if (name.startsWith("on")) {
+        node.addEventListener(name.slice(2), value);
+    } else if (name === "style") {
+        for (const [key, part] of Object.entries(value)) {
+            node.style.setProperty(key, part);
+        }
+    } else if (name === "value" || name === "checked" || name === "disabled") {
+        node[name] = value;
+    } else {
+        node.setAttribute(name, value === true ? "" : String(value));
+    }
+}
+
+function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+        set(node, name, value);
+    }
+    put(node, ...children);
+    return node;
+}
+
+// el("a", {class: "x", href: "#/", onclick: f, style: {width: "3%"}}, "text", node, [more], null)
+export function el(tag, attributes, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes, ...children) {
+    return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+// Append children; lists are flattened, null and false left out.
+export function put(node, ...children) {
+    for (const child of children.flat(Infinity)) {
+        if (child !== null && child !== undefined && child !== false) {
+            node.append(child instanceof Node ? child : String(child));
+        }
+    }
+    return node;
+}
+
+// Replace what a node contains.
+export function show(node, ...children) {
+    node.replaceChildren();
+    return put(node, ...children);
+}
+
+// Tell those who do not see the page. The newest word counts.
+export function say(text) {
+    const said = document.getElementById("said");
+    if (said.textContent !== text) {
+        said.textContent = text;
+    }
+}
+
+// What to show where there is nothing yet: what is missing, and what would bring it.
+export function empty(title, hint, example) {
+    return el("div", {class: "empty"}, el("p", {class: "empty-title"}, title), hint && el("p", {}, hint),
+        example && el("pre", {}, example));
+}
+
+// What to show for an error: what went wrong, in the words of the problem document.
+export function failure(error, retry) {
+    return el("div", {class: "failure", role: "alert"},
+        el("p", {class: "empty-title"}, symbol("✕"), " ", error.title ?? "That did not work"),
+        el("p", {}, error.detail ?? error.message ?? String(error)),
+        error.status === 401 && el("button", {type: "button", class: "primary",
+            onclick: () => dispatchEvent(new Event("tandem-ask-token"))}, "Give the token"),
+        retry && el("button", {type: "button", onclick: retry}, "Try again"));
+}
+
+// A sign for the eye only.
+export function symbol(text, className) {
+    return el("span", {"aria-hidden": "true", class: className}, text);
+}
+
+// columns: [{label, cell: row => child, numeric, className}]; the caption is read out.
+export function table(caption, columns, rows, className) {
+    const kind = column => [column.numeric && "number", column.className].filter(Boolean).join(" ") || null;
+    return el("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
+        el("table", {class: className},
+            el("caption", {class: "unseen"}, caption),
+            el("thead", {}, el("tr", {}, columns.map(c => el("th", {scope: "col", class: kind(c)}, c.label)))),
+            el("tbody", {}, rows.map(row =>
+                el("tr", {}, columns.map(c => el("td", {class: kind(c)}, c.cell(row))))))));
+}
+
+// [[term, description, …]] as a list of facts.
+export function facts(pairs) {
+    return el("dl", {class: "facts"}, pairs.filter(Boolean).map(([term, ...values]) =>
+        el("div", {}, el("dt", {}, term), el("dd", {}, values))));
+}
+
+export function section(title, ...children) {
+    return el("section", {class: "panel"}, el("h2", {}, title), children);
+}
+
+// A modal question. content: nodes; actions: [{label, run, primary, danger}], the first one is Enter's.
+// Resolves when it is closed. run() may throw: its error is shown and the dialog stays.
+export function ask(title, content, actions) {
+    return new Promise(done => {
+        const problem = el("div", {"aria-live": "assertive"});
+        const run = async action => {
+            try {
+                show(problem);
+                await action.run();
+                dialog.close();
+            } catch (error) {
+                show(problem, failure(error));
+            }
+        };
+        const form = el("form", {onsubmit: event => {
+            event.preventDefault();
+            run(actions[0]);
+        }}, el("h2", {id: "dialog-title"}, title), content, problem,
+        el("div", {class: "actions"}, actions.map((action, k) =>
+            el("button", {type: k === 0 ? "submit" : "button", class: k === 0 ? "primary" : null,
+                onclick: k === 0 ? null : () => run(action)}, action.label)),
+        el("button", {type: "button", onclick: () => dialog.close()}, "Cancel")));
+        const dialog = el("dialog", {"aria-labelledby": "dialog-title", onclose: () => {
+            dialog.remove();
+            done();
+        }}, form);
+        document.body.append(dialog);
+        dialog.showModal();
+    });
+}

@@ -1,0 +1,71 @@
+// A resource that is shown and stays true: fetched at once, again after events that touch it, and
+// now and then in any case.
+
+import {get} from "./api.js";
+import {stream} from "./stream.js";
+
+const GAP_MS = 400; // not more often, whatever happens
+const POLL_MS = 2000; // while there is no stream
+const CALM_MS = 15000; // while there is one: what it does not tell of
+
+// fetcher: an address below /api/v1/, or a function of the signal that returns a promise.
+// wishes: {pair, types: events after which to fetch again, everyMs: at least so often}
+// run(data) and fail(error) draw. Ends with the signal. Returns a function that fetches now.
+export function watch(signal, fetcher, wishes, run, fail) {
+    const fetchIt = typeof fetcher === "string" ? s => get(fetcher, s) : fetcher;
+    const {pair = null, types = [], everyMs} = wishes;
+    let timer = 0;
+    let busy = false;
+    let again = false;
+    let last = 0;
+    let tookMs = 0;
+    let shown;
+
+    const schedule = ms => {
+        clearTimeout(timer);
+        if (!signal.aborted) {
+            timer = setTimeout(refresh, ms);
+        }
+    };
+    const pause = () => everyMs ?? (stream.state === "live" && types.length > 0 ? CALM_MS : POLL_MS);
+
+    async function refresh() {
+        if (busy) {
+            again = true;
+            return;
+        }
+        busy = true;
+        again = false;
+        last = performance.now();
+        try {
+            const data = await fetchIt(signal);
+            if (!signal.aborted && data !== shown) {
+                shown = data;
+                run(data);
+            }
+        } catch (error) {
+            if (!signal.aborted) {
+                shown = undefined;
+                fail(error);
+            }
+        }
+        busy = false;
+        tookMs = performance.now() - last;
+        // Large labs cost more: never spend more than a fifth of the time on it.
+        schedule(again ? Math.max(GAP_MS, 4 * tookMs) : document.hidden ? CALM_MS : Math.max(pause(), 4 * tookMs));
+    }
+
+    if (types.length > 0) {
+        stream.listen(types, pair, () => {
+            const wait = Math.max(GAP_MS, 4 * tookMs) - (performance.now() - last);
+            if (busy) {
+                again = true;
+            } else {
+                schedule(Math.max(0, wait));
+            }
+        }, signal);
+    }
+    signal.addEventListener("abort", () => clearTimeout(timer));
+    refresh();
+    return refresh;
+}
