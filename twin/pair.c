@@ -54,6 +54,8 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     pair->index = index;
     pair->deadline_us = LAB_TIME_MAX;
     pair->last_lag_us = LAB_TIME_NONE;
+    pair->last_lag_uncertainty_us = LAB_TIME_NONE;
+    pair->last_entry_us = LAB_TIME_NONE;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &pair->side[s];
         side->seen_us = LAB_TIME_NONE;

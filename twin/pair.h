@@ -26,6 +26,7 @@
 enum {
     PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
+    PAIR_RECENT = 50,          /* verdicts remembered */
     PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
     PAIR_VALUES_MAX = 8,       /* reply values compared */
     PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
@@ -195,9 +196,13 @@ struct pair {
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
-    uint64_t changes; /* of parameter sets, recorded */
-    int64_t last_lag_us;
-    double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
+    uint64_t changes;                             /* of parameter sets, recorded */
+    int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
+    int64_t last_entry_us;
+    uint32_t recent_count;       /* of recent, at most PAIR_RECENT */
+    uint8_t recent[PAIR_RECENT]; /* verdicts of the last entries; ring, written at */
+    uint32_t recent_next;        /* this place */
+    double link_lag_cycles;      /* D: cycles the virtual robot lagged behind, all commands */
     struct pair_counts counts;
     struct efsm_stats logger_stats;
     struct efsm_trace trace;

@@ -123,10 +123,23 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     explain_by_pace(pair, p, e);
 }
 
+static void remember_entry(struct pair *pair, const struct entry *e)
+{
+    pair->last_entry_us = e->t_us;
+    pair->recent[pair->recent_next] = (uint8_t)e->verdict;
+    pair->recent_next = (pair->recent_next + 1) % PAIR_RECENT;
+    pair->recent_count += pair->recent_count < PAIR_RECENT;
+    if (e->lag_us != LAB_TIME_NONE) {
+        pair->last_lag_us = e->lag_us;
+        pair->last_lag_uncertainty_us = e->lag_uncertainty_us;
+    }
+}
+
 static void emit_entry(const struct pair_run *run, const struct entry *e)
 {
     run->pair->counts.entries++;
     run->pair->counts.verdict[e->verdict]++;
+    remember_entry(run->pair, e);
     const struct effect effect = {.kind = EFFECT_ENTRY,
                                   .pair = e->pair,
                                   .t_us = run->t_us,
@@ -245,9 +258,6 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     struct pair *pair = run->pair;
     fill_entry(pair, run->p, slot, &e);
     emit_entry(run, &e);
-    if (e.lag_us != LAB_TIME_NONE) {
-        pair->last_lag_us = e.lag_us;
-    }
     pair_remember_closed(
         pair, &(struct pair_closed){slot->id[0] ? hash_text(slot->id) : 0,
                                     {slot->answered[SIDE_REAL], slot->answered[SIDE_VIRTUAL]},

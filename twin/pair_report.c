@@ -2,7 +2,9 @@
 
 #include <math.h>
 
+#include "twin/following_report.h"
 #include "twin/link.h"
+#include "twin/pair_following.h"
 #include "twin/smartlog.h"
 #include "twin/travel_report.h"
 
@@ -285,8 +287,68 @@ static void write_side(struct json_writer *w, const char *key, const struct pair
     json_write_close(w);
 }
 
+/* What the last entries got. */
+static void write_recent(struct json_writer *w, const struct pair *pair)
+{
+    int64_t count[VERDICT_COUNT] = {0};
+    for (uint32_t k = 0; k < pair->recent_count; k++) {
+        count[pair->recent[k]]++;
+    }
+    json_write_object(w, "recent_verdicts");
+    for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
+        json_write_int(w, verdict_name(v), count[v]);
+    }
+    json_write_close(w);
+}
+
+static const char *last_verdict(const struct pair *pair)
+{
+    const uint32_t newest = (pair->recent_next + PAIR_RECENT - 1) % PAIR_RECENT;
+    return pair->recent_count > 0 ? verdict_name((enum verdict)pair->recent[newest]) : NULL;
+}
+
+/* Of the recorded ones. */
+static void write_last_alarm(struct json_writer *w, const struct pair *pair)
+{
+    enum alarm_type last = ALARM_TYPE_COUNT;
+    for (enum alarm_type type = ALARM_TIMEOUT; type < ALARM_TYPE_COUNT; type++) {
+        if (pair->counts.alarm[type] > 0 &&
+            (last == ALARM_TYPE_COUNT ||
+             pair->alarm_rate[type].t_us > pair->alarm_rate[last].t_us)) {
+            last = type;
+        }
+    }
+    if (last == ALARM_TYPE_COUNT) {
+        json_write_null(w, "last_alarm");
+        return;
+    }
+    json_write_object(w, "last_alarm");
+    json_write_seconds(w, "t", pair->alarm_rate[last].t_us);
+    json_write_text(w, "type", alarm_type_name(last));
+    json_write_close(w);
+}
+
+static void write_following(struct json_writer *w, const struct pair_following *x,
+                            const struct pair_params *p)
+{
+    struct fidelity_report r;
+    if (!x) {
+        json_write_null(w, "following");
+        return;
+    }
+    fidelity_report_read(x, p, &r);
+    json_write_object(w, "following");
+    json_write_bool(w, "active", x->asked);
+    json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
+    json_write_real(w, "within_ratio", r.within_ratio);
+    json_write_real(w, "target_ratio",
+                    p->following.target_m > 0.0 ? p->following.target_ratio : nan(""));
+    json_write_bool(w, "missed", x->f.missed);
+    json_write_close(w);
+}
+
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
-                         const struct pair_params *p)
+                         const struct pair_following *following, const struct pair_params *p)
 {
     json_write_object(w, key);
     json_write_text(w, "id", p->id);
@@ -299,6 +361,11 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     json_write_int(w, "alarms", (int64_t)pair->counts.alarms);
     json_write_int(w, "redelivered", (int64_t)pair->counts.redelivered);
     json_write_seconds(w, "last_lag_s", pair->last_lag_us);
+    json_write_seconds(w, "last_lag_uncertainty_s", pair->last_lag_uncertainty_us);
+    json_write_seconds(w, "last_entry_t", pair->last_entry_us);
+    json_write_text(w, "last_verdict", last_verdict(pair));
+    write_recent(w, pair);
+    write_last_alarm(w, pair);
     pair_report_counts(w, "verdicts", pair);
     pair_report_alarm_counts(w, "alarm_counts", pair);
     if (p->mode == PAIR_LINK) {
@@ -306,5 +373,6 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     }
     write_side(w, "real", &pair->side[SIDE_REAL]);
     write_side(w, "virtual", &pair->side[SIDE_VIRTUAL]);
+    write_following(w, following, p);
     json_write_close(w);
 }

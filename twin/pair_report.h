@@ -34,9 +34,10 @@ void pair_report_alarm_counts(struct json_writer *w, const char *key, const stru
 void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
                           const struct pair_following *following, const struct pair_params *p);
 
-/* The pair at a glance: id, kind, mode, outstanding, counts, last lag, sides (online, boot,
- * seq gaps …). */
+/* The pair at a glance: id, kind, mode, outstanding, counts, last lag, recent verdicts, last
+ * alarm, sides (online, boot, seq gaps …), how truly the virtual robot follows. following: NULL
+ * of a pair that does not. */
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
-                         const struct pair_params *p);
+                         const struct pair_following *following, const struct pair_params *p);
 
 #endif

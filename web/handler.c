@@ -49,7 +49,12 @@ const struct pair *web_pair(const struct web_request *request)
 
 const struct pair_following *web_following(const struct web_request *request)
 {
-    return request->view->following ? request->view->following[request->pair] : NULL;
+    return web_following_of(request->view, request->pair);
+}
+
+const struct pair_following *web_following_of(const struct view *view, size_t pair)
+{
+    return view->following ? view->following[pair] : NULL;
 }
 
 void web_tag(struct web_response *response)

@@ -100,6 +100,7 @@ const struct pair *web_pair(const struct web_request *request);
 
 /* NULL: the pair is not one that follows. */
 const struct pair_following *web_following(const struct web_request *request);
+const struct pair_following *web_following_of(const struct view *view, size_t pair);
 
 /* Give the response the ETag of its body. */
 void web_tag(struct web_response *response);

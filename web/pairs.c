@@ -14,9 +14,31 @@ static uint64_t salt_of(const struct view *view)
 }
 
 static const char *const COLUMNS[] = {
-    "id",     "kind",        "mode",       "outstanding", "commands", "replies", "entries",
-    "alarms", "redelivered", "last_lag_s", "verdicts",    "real",     "virtual",
+    "id",
+    "kind",
+    "mode",
+    "outstanding",
+    "commands",
+    "replies",
+    "entries",
+    "alarms",
+    "redelivered",
+    "last_lag_s",
+    "last_lag_uncertainty_s",
+    "last_entry_t",
+    "last_verdict",
+    "verdicts",
+    "recent_verdicts",
+    "last_alarm",
+    "following",
+    "real",
+    "virtual",
 };
+
+static void write_pair(struct json_writer *w, const struct view *view, size_t i)
+{
+    pair_report_summary(w, NULL, view->pairs[i], web_following_of(view, i), &view->params[i]);
+}
 
 static void write_csv(const struct web_request *request, size_t from, size_t to,
                       struct web_response *response)
@@ -28,7 +50,7 @@ static void write_csv(const struct web_request *request, size_t from, size_t to,
         struct json_writer w;
         char buffer[1024];
         json_write_start(&w, buffer, sizeof buffer, body_flush, &summary);
-        pair_report_summary(&w, NULL, request->view->pairs[i], &request->view->params[i]);
+        write_pair(&w, request->view, i);
         (void)json_write_end(&w);
         csv_row(&response->body, COLUMNS, COUNT(COLUMNS), summary.text, summary.bytes);
         body_clear(&summary);
@@ -45,7 +67,7 @@ static void write_json(const struct web_request *request, size_t from, size_t to
     json_write_int(json, "pair_count", (int64_t)view->pair_count);
     json_write_array(json, "pairs");
     for (size_t i = from; i < to; i++) {
-        pair_report_summary(json, NULL, view->pairs[i], &view->params[i]);
+        write_pair(json, view, i);
     }
     json_write_close(json);
     json_write_text(json, "next_cursor", next[0] ? next : NULL);
@@ -94,7 +116,7 @@ void get_pair(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;
     struct json_writer *json = web_write_start(&w, response);
-    pair_report_summary(json, NULL, web_pair(request), web_pair_params(request));
+    write_pair(json, request->view, request->pair);
     web_write_end(&w);
     web_tag(response);
 }

@@ -2,6 +2,7 @@
 
 import {token} from "./api.js";
 import {duration} from "./format.js";
+import {setLabTime} from "./lab_clock.js";
 import {follow} from "./router.js";
 import {stream} from "./stream.js";
 import {askToken} from "./token.js";
@@ -79,6 +80,7 @@ function tokenButton() {
 }
 
 function drawStatus(node, status) {
+    setLabTime(status.t);
     const ill = Object.entries(status.parts).filter(([, part]) => !part.ok);
     show(node, el("strong", {}, status.lab), " ",
         ill.length === 0 ? el("span", {class: "muted"}, `up ${duration(status.uptime_s)}`)

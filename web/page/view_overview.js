@@ -1,17 +1,183 @@
 // All pairs of the lab, those in trouble first.
 
 import {getAll} from "./api.js";
-import {plural} from "./format.js";
+import {ago, count} from "./format.js";
+import {labNow} from "./lab_clock.js";
+import {LEVELS, fidelity, judge, lagText, sideState, verdictBar, verdictWords, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, failure, show} from "./ui.js";
+import {el, empty, failure, say, show, symbol} from "./ui.js";
+import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
-export const title = "Overview";
+export const title = "Pairs";
 
-export function mount(root, context) {
-    const list = el("div", {}, el("p", {class: "wait"}, "Loading …"));
-    show(root, el("h1", {}, "Pairs"), list);
-    watch(context.signal, signal => getAll("pairs?limit=1000", "pairs", signal), {types: ["entry", "alarm"]},
-        pairs => show(list, pairs.map(pair => el("p", {}, el("a", {href: pairAddress(pair.id)}, pair.id), " ", plural(pair.entries, "entry", "entries")))),
-        error => show(list, failure(error)));
+const CHUNK = 60; // cards drawn before the browser may paint
+const DENSE_FROM = 25; // pairs: rows instead of cards
+const byName = new Intl.Collator("en", {numeric: true});
+
+const ORDERS = {
+    trouble: {label: "trouble first", compare: (a, b) => a.level - b.level || byName.compare(a.id, b.id)},
+    name: {label: "name", compare: (a, b) => byName.compare(a.id, b.id)},
+    lag: {label: "largest lag", compare: (a, b) => Math.abs(b.pair.last_lag_s ?? 0) - Math.abs(a.pair.last_lag_s ?? 0) || byName.compare(a.id, b.id)},
+    news: {label: "latest move", compare: (a, b) => (b.pair.last_entry_t ?? 0) - (a.pair.last_entry_t ?? 0) || byName.compare(a.id, b.id)},
+};
+
+// ---- one pair ----
+
+function alarmLine(pair, now) {
+    return pair.last_alarm ? el("span", {class: "tone-bad"}, symbol("⚠", "sign"), ` ${wordsOfAlarm(pair.last_alarm.type)} `,
+        el("span", {class: "muted"}, ago(pair.last_alarm.t, now)))
+        : el("span", {class: "muted"}, "no alarms");
+}
+
+function motionLine(pair) {
+    if (pair.following && (pair.following.active || pair.entries === 0)) {
+        const [sign, tone, figure, words] = fidelity(pair.following);
+        return el("div", {class: `big tone-${tone}`}, symbol(sign, "sign"), ` ${figure}`, el("small", {}, words));
+    }
+    return el("div", {class: "big"}, lagText(pair), el("small", {}, pair.entries > 0 ? "lag of the last move" : ""));
+}
+
+function drawCard(row, now) {
+    const {pair} = row;
+    const level = LEVELS[row.level];
+    const hasMoves = pair.entries > 0;
+    show(row.node,
+        el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
+        el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"), ` ${row.reason || level.label}`),
+        motionLine(pair),
+        el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict)),
+        el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
+            : el("span", {class: "muted words"}, "no moves yet")),
+        el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now)),
+        el("div", {class: "alarm"}, alarmLine(pair, now)));
+}
+
+// What of a pair is drawn; equal texts need no drawing.
+function faceOf(pair, level, reason, now) {
+    const alarm = pair.last_alarm ? [pair.last_alarm.type, ago(pair.last_alarm.t, now)] : null;
+    const side = s => [s.seen, s.connection, s.clock];
+    return JSON.stringify([level, reason, pair.last_lag_s, pair.last_verdict, pair.recent_verdicts, alarm,
+        pair.following, side(pair.real), side(pair.virtual), pair.entries > 0]);
+}
+
+// ---- the list ----
+
+class Overview {
+    constructor(root, signal) {
+        this.signal = signal;
+        this.rows = new Map(); // id -> {id, pair, level, reason, node, face}
+        this.order = "trouble";
+        this.level = null; // shown only; null: all
+        this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name", oninput: () => this.arrange()});
+        this.orderBox = el("select", {id: "order", onchange: () => {
+            this.order = this.orderBox.value;
+            this.arrange();
+        }}, Object.entries(ORDERS).map(([id, {label}]) => el("option", {value: id}, label)));
+        this.levels = el("div", {class: "levels", role: "group", "aria-label": "Show only pairs that are"});
+        this.list = el("div", {class: "cards"});
+        this.message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+        this.bar = el("div", {class: "bar", hidden: true}, this.levels,
+            el("span", {class: "push"}), el("label", {for: "filter"}, "Name"), this.filter,
+            el("label", {for: "order"}, "Order"), this.orderBox);
+        show(root, el("h1", {class: "unseen"}, "Pairs"), this.bar, this.message, this.list);
+    }
+
+    take(pairs) {
+        const now = labNow();
+        const seen = new Set();
+        for (const pair of pairs) {
+            const [level, reason] = judge(pair, now);
+            const row = this.rows.get(pair.id) ?? {id: pair.id, node: null, face: ""};
+            this.tellOf(row, level, reason);
+            Object.assign(row, {pair, level, reason});
+            this.rows.set(pair.id, row);
+            seen.add(pair.id);
+        }
+        for (const [id, row] of this.rows) {
+            if (!seen.has(id)) {
+                row.node?.remove();
+                this.rows.delete(id);
+            }
+        }
+        this.bar.hidden = pairs.length < 2;
+        this.list.classList.toggle("dense", pairs.length >= DENSE_FROM);
+        show(this.message, pairs.length === 0 && empty("The lab has no pairs", "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
+        this.arrange();
+    }
+
+    // Who cannot see the page hears what becomes worse.
+    tellOf(row, level, reason) {
+        if (row.level !== undefined && level === 0 && row.level > 0) {
+            say(`${row.id}: ${reason}`);
+        }
+    }
+
+    drawLevels() {
+        const counts = LEVELS.map((_, k) => [...this.rows.values()].filter(row => row.level === k).length);
+        const text = counts.join();
+        if (text === this.counted) {
+            return;
+        }
+        this.counted = text;
+        const button = (k, label, sign, tone, n) => el("button", {type: "button", "aria-pressed": String(this.level === k),
+            class: `tone-${tone}`, disabled: n === 0 && this.level !== k, onclick: () => {
+                this.level = this.level === k ? null : k;
+                this.counted = "";
+                this.arrange();
+            }}, sign && symbol(sign, "sign"), sign && " ", `${count(n)} ${label}`);
+        show(this.levels, button(null, this.rows.size === 1 ? "pair" : "pairs", "", "unsure", this.rows.size),
+            LEVELS.map((level, k) => button(k, level.label, level.sign, level.tone, counts[k])));
+    }
+
+    // Put the cards in order, some at a time so that the first ones are seen at once.
+    arrange() {
+        this.drawLevels();
+        const part = this.filter.value.trim().toLowerCase();
+        const rows = [...this.rows.values()]
+            .filter(row => (this.level === null || row.level === this.level) && row.id.toLowerCase().includes(part))
+            .sort(ORDERS[this.order].compare);
+        const wanted = new Set(rows.map(row => row.node));
+        for (const row of this.rows.values()) {
+            if (row.node?.parentNode && !wanted.has(row.node)) {
+                row.node.remove();
+            }
+        }
+        if (rows.length === 0 && this.rows.size > 0) {
+            show(this.message, empty("No pair fits", "Clear the name, or show all pairs."));
+        } else if (this.rows.size > 0) {
+            show(this.message);
+        }
+        cancelAnimationFrame(this.frame);
+        this.place(rows, 0);
+    }
+
+    place(rows, from) {
+        if (this.signal.aborted) {
+            return;
+        }
+        const now = labNow();
+        const until = Math.min(rows.length, from + CHUNK);
+        for (let k = from; k < until; k++) {
+            const row = rows[k];
+            const face = faceOf(row.pair, row.level, row.reason, now);
+            row.node ??= el("article", {class: "card"});
+            if (row.face !== face) {
+                row.face = face;
+                drawCard(row, now);
+            }
+            if (this.list.children[k] !== row.node) {
+                this.list.insertBefore(row.node, this.list.children[k] ?? null);
+            }
+        }
+        if (until < rows.length) {
+            this.frame = requestAnimationFrame(() => this.place(rows, until));
+        }
+    }
+}
+
+export function mount(root, {signal}) {
+    const overview = new Overview(root, signal);
+    watch(signal, s => getAll("pairs?limit=1000", "pairs", s), {types: ["entry", "alarm", "fidelity"]},
+        pairs => overview.take(pairs), error => show(overview.message, failure(error)));
 }

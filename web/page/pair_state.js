@@ -1,0 +1,122 @@
+// How a pair is, in words and signs: what the overview and the head of a pair's page share.
+
+import {ago, count, known, percent, plusMinus} from "./format.js";
+import {el, symbol} from "./ui.js";
+import {VERDICTS} from "./verdicts.js";
+
+const FAILED = ["TIMEOUT", "INCONSISTENT", "OVERFLOW"];
+const FRESH_S = 60; // an alarm is news for so long
+const RECENT_S = 900;
+const FAR_RATIO = 0.5; // of the moves AHEAD or BEHIND: worth a look
+const FAILED_RATIO = 0.1;
+const ENOUGH = 10; // moves before shares mean something
+
+export const LEVELS = [
+    {name: "trouble", label: "in trouble", sign: "✕", tone: "bad"},
+    {name: "watch", label: "to watch", sign: "▲", tone: "behind"},
+    {name: "well", label: "well", sign: "●", tone: "sync"},
+    {name: "quiet", label: "quiet", sign: "○", tone: "unsure"},
+];
+
+function total(counts) {
+    return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+function share(counts, names) {
+    const all = total(counts);
+    return all === 0 ? 0 : names.reduce((sum, name) => sum + counts[name], 0) / all;
+}
+
+// [level, reason]: index into LEVELS, and why in a few words.
+export function judge(pair, now) {
+    const sides = [["real", pair.real], ["virtual", pair.virtual]];
+    const offline = sides.find(([, side]) => side.connection === "offline");
+    const alarmAge = pair.last_alarm ? now - pair.last_alarm.t : Infinity;
+    const far = share(pair.recent_verdicts, ["AHEAD", "BEHIND"]);
+    const failed = share(pair.recent_verdicts, FAILED);
+    if (offline) {
+        return [0, `the ${offline[0]} robot is offline`];
+    }
+    if (pair.following?.missed) {
+        return [0, "the fidelity target is missed"];
+    }
+    if (FAILED.includes(pair.last_verdict)) {
+        return [0, `the last command ended ${pair.last_verdict}`];
+    }
+    if (alarmAge < FRESH_S) {
+        return [0, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
+    }
+    const enough = total(pair.recent_verdicts) >= ENOUGH;
+    if (enough && failed >= FAILED_RATIO) {
+        return [1, `${percent(failed)} of the last commands failed`];
+    }
+    if (enough && far > FAR_RATIO) {
+        return [1, `${percent(far)} of the last moves apart`];
+    }
+    if (alarmAge < RECENT_S) {
+        return [1, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
+    }
+    const missing = sides.find(([, side]) => !side.seen);
+    if (pair.entries > 0 || pair.following?.active) {
+        return [2, ""];
+    }
+    return [3, missing ? `nothing heard of the ${missing[0]} robot` : "no moves yet"];
+}
+
+export function wordsOfAlarm(type) {
+    return type.replaceAll("_", " ");
+}
+
+// Shares of verdicts as one bar; the words are its label.
+export function verdictBar(counts) {
+    const all = total(counts);
+    const parts = VERDICTS.filter(v => counts[v.name] > 0);
+    const words = all === 0 ? "no moves yet"
+        : parts.map(v => `${v.name} ${percent(counts[v.name] / all)}`).join(", ");
+    return el("div", {class: "share", role: "img", "aria-label": words},
+        parts.map(v => el("span", {class: `tone-${v.tone}`, title: `${v.name}: ${count(counts[v.name])} of ${count(all)}`,
+            style: {"flex-grow": String(counts[v.name])}})));
+}
+
+// The same in words, largest first.
+export function verdictWords(counts, most = 3) {
+    const all = total(counts);
+    const parts = VERDICTS.filter(v => counts[v.name] > 0).sort((a, b) => counts[b.name] - counts[a.name]);
+    const shown = parts.slice(0, most).map(v =>
+        el("span", {class: `nowrap tone-${v.tone}`}, symbol(v.sign, "sign"), ` ${v.name} ${percent(counts[v.name] / all)}`));
+    return el("span", {class: "words"}, shown, parts.length > most && el("span", {class: "muted"}, `+${parts.length - most}`));
+}
+
+export function lagText(pair) {
+    if (!known(pair.last_lag_s)) {
+        return "–";
+    }
+    const text = plusMinus(pair.last_lag_s, pair.last_lag_uncertainty_s, "s");
+    return pair.last_lag_s > 0 ? `+${text}` : text;
+}
+
+const CONNECTIONS = {online: ["●", "sync"], offline: ["✕", "bad"], unknown: ["○", "unsure"]};
+
+// One robot of the pair: "real ● online, clock locked"
+export function sideState(name, side, now) {
+    const seen = side.seen && known(side.seen_t);
+    const [sign, tone] = CONNECTIONS[side.connection] ?? CONNECTIONS.unknown;
+    const word = side.connection !== "unknown" ? side.connection : seen ? "heard of" : "not heard of";
+    return el("span", {class: `side tone-${seen || side.connection === "online" ? tone : side.connection === "offline" ? "bad" : "unsure"}`,
+        title: seen ? `last heard ${ago(side.seen_t, now)}` : "nothing heard yet"},
+    el("span", {class: "muted"}, name), " ", symbol(sign, "sign"), ` ${word}`,
+    side.seen && el("span", {class: "muted"}, side.clock === "none" ? ", no clock" : `, clock ${side.clock}`));
+}
+
+// How truly the virtual robot follows: sign, tone, a figure, and what it is.
+export function fidelity(following) {
+    if (!following.active) {
+        return ["○", "unsure", "not following", ""];
+    }
+    if (!known(following.within_ratio)) {
+        return ["◇", "unsure", following.state.toLowerCase(), "how closely is not known yet"];
+    }
+    const wanted = known(following.target_ratio) ? `; ${percent(following.target_ratio)} wanted` : "";
+    return [following.missed ? "✕" : "●", following.missed ? "bad" : "sync", percent(following.within_ratio, 1),
+        `of the time close enough${wanted}`];
+}
