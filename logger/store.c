@@ -95,11 +95,14 @@ static enum status set_up_file(const struct store *s, const struct store_params 
 static enum status prepare(struct store *s, struct err *err)
 {
     static const char *const add[STORE_KIND_COUNT] = {
-        ("INSERT INTO entries(pair, n, t_us, id, verdict, json, lag_s)"
+        ("INSERT INTO entries(pair, n, t_us, id, verdict, json, seq, lag_s)"
+         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
+        ("INSERT INTO alarms(pair, n, t_us, id, type, json, seq)"
          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-        "INSERT INTO alarms(pair, n, t_us, id, type, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-        "INSERT INTO log(pair, n, t_us, id, kind, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
-        "INSERT INTO changes(pair, n, t_us, id, action, json) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        ("INSERT INTO log(pair, n, t_us, id, kind, json, seq)"
+         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+        ("INSERT INTO changes(pair, n, t_us, id, action, json, seq)"
+         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
     };
     static const char count[] = "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                                 " ON CONFLICT DO UPDATE SET count = count + 1";
@@ -205,7 +208,8 @@ bool store_row_is_valid(const struct store_row *row)
 {
     return (unsigned)row->kind < STORE_KIND_COUNT && fits(row->pair, 1, EVENT_PAIR_MAX) &&
            fits(row->id, 0, EVENT_ID_MAX) && fits(row->type, 1, STORE_TYPE_MAX) &&
-           row->n <= INT64_MAX && row->json && row->json_bytes <= STORE_JSON_MAX;
+           row->n <= INT64_MAX && row->seq <= INT64_MAX && row->json &&
+           row->json_bytes <= STORE_JSON_MAX;
 }
 
 static int bind_text(sqlite3_stmt *statement, int at, const char *text)
@@ -221,9 +225,11 @@ static int bind_row(sqlite3_stmt *statement, const struct store_row *row)
     code |= bind_text(statement, 4, row->id);
     code |= bind_text(statement, 5, row->type);
     code |= sqlite3_bind_text(statement, 6, row->json, (int)row->json_bytes, SQLITE_STATIC);
+    code |= row->seq > 0 ? sqlite3_bind_int64(statement, 7, (sqlite3_int64)row->seq)
+                         : sqlite3_bind_null(statement, 7);
     if (row->kind == STORE_ENTRIES) {
-        code |= isfinite(row->lag_s) ? sqlite3_bind_double(statement, 7, row->lag_s)
-                                     : sqlite3_bind_null(statement, 7);
+        code |= isfinite(row->lag_s) ? sqlite3_bind_double(statement, 8, row->lag_s)
+                                     : sqlite3_bind_null(statement, 8);
     }
     return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
 }

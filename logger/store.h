@@ -37,6 +37,7 @@ struct store_row {
     double lag_s; /* of an entry; NaN: none */
     const char *json; /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;
+    uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
 };
 
 struct store_params {
@@ -118,6 +119,16 @@ struct store_query {
 MUST_USE enum status store_query(struct store_reader *reader, const struct store_query *query,
                                  store_row_fn *row, void *context,
                                  char next_cursor[STORE_CURSOR_MAX], struct err *err);
+
+/* Rows of a kind in the order of storing, those with seq > after, up to limit. STATUS_E_IO,
+ * STATUS_E_PARSE as above. */
+MUST_USE enum status store_since(struct store_reader *reader, enum store_kind kind,
+                                 uint64_t after, int limit, store_row_fn *row, void *context,
+                                 struct err *err);
+
+/* The highest seq of a kind that is there; 0: none. */
+MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind kind,
+                                    uint64_t *seq, struct err *err);
 
 /* How many of each verdict or type a pair ever had, removed ones included; ascending by name.
  * pair NULL: all pairs together. */

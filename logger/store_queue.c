@@ -21,6 +21,7 @@ struct piece {
     uint32_t bytes; /* with the texts, a multiple of ALIGNMENT */
     uint32_t json_bytes;
     uint64_t n;
+    uint64_t seq;
     int64_t t_us;
     double lag_s;
     uint8_t kind;
@@ -120,6 +121,7 @@ static void put_row(unsigned char *at, const struct store_row *row, size_t bytes
         .bytes = (uint32_t)bytes,
         .json_bytes = (uint32_t)row->json_bytes,
         .n = row->n,
+        .seq = row->seq,
         .t_us = row->t_us,
         .lag_s = row->lag_s,
         .kind = (uint8_t)row->kind,
@@ -155,6 +157,7 @@ static void get_row(const struct store_queue *q, size_t *at, struct store_row *r
         .kind = (enum store_kind)piece.kind,
         .pair = texts,
         .n = piece.n,
+        .seq = piece.seq,
         .t_us = piece.t_us,
         .id = texts + piece.pair_bytes,
         .type = texts + piece.pair_bytes + piece.id_bytes,

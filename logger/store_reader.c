@@ -223,6 +223,70 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     return status;
 }
 
+/* --- in the order of storing ---------------------------------------------------------- */
+
+static int hand_out_since(sqlite3_stmt *statement, enum store_kind kind, store_row_fn *row,
+                          void *context)
+{
+    for (;;) {
+        const int code = sqlite3_step(statement);
+        struct store_row found;
+        if (code != SQLITE_ROW) {
+            return code;
+        }
+        store_schema_get_row(statement, kind, &found);
+        found.seq = (uint64_t)sqlite3_column_int64(statement, 7);
+        if (!row(context, &found)) {
+            return SQLITE_DONE;
+        }
+    }
+}
+
+enum status store_since(struct store_reader *reader, enum store_kind kind, uint64_t after,
+                        int limit, store_row_fn *row, void *context, struct err *err)
+{
+    char sql[STORE_SQL_MAX];
+    sqlite3_stmt *statement = NULL;
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT pair, n, t_us, id, %s, NULL, json, seq FROM %s WHERE seq > ?1"
+                   " ORDER BY seq LIMIT ?2",
+                   store_schema_type_column(kind), store_schema_table(kind));
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)(after & INT64_MAX)) |
+               sqlite3_bind_int(statement, 2, limit);
+    }
+    if (code == SQLITE_OK) {
+        code = hand_out_since(statement, kind, row, context);
+    }
+    const enum status status =
+        code == SQLITE_DONE ? STATUS_OK
+                            : store_schema_fail(reader->db, reader->path, code, "read", err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum status store_last_seq(struct store_reader *reader, enum store_kind kind, uint64_t *seq,
+                           struct err *err)
+{
+    char sql[STORE_SQL_MAX];
+    sqlite3_stmt *statement = NULL;
+    (void)snprintf(sql, sizeof sql, "SELECT ifnull(max(seq), 0) FROM %s",
+                   store_schema_table(kind));
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(statement);
+    }
+    if (code == SQLITE_ROW) {
+        *seq = (uint64_t)sqlite3_column_int64(statement, 0);
+    }
+    const enum status status =
+        code == SQLITE_ROW ? STATUS_OK
+                           : store_schema_fail(reader->db, reader->path, code, "read", err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
 enum status store_counts(struct store_reader *reader, enum store_kind kind, const char *pair,
                          store_count_fn *count, void *context, struct err *err)
 {
