@@ -217,6 +217,7 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     const char *query = "";
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
+    request->last_event_id = input->last_event_id;
     if (split_url(input->url, request, &query, response) &&
         find_route(input, request, response) && check_token(input, request, response) &&
         read_query(query, input->accept, request, response)) {

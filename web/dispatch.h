@@ -13,6 +13,7 @@ struct web_input {
     const char *accept;
     const char *accept_encoding;
     const char *content_type;
+    const char *last_event_id;
     bool local; /* the peer is on loopback */
 };
 

@@ -16,6 +16,8 @@
 
 struct fit_cache;
 struct history;
+struct stream;
+struct streams;
 struct web_route;
 
 enum {
@@ -32,6 +34,7 @@ struct web_context {
     size_t upload_bytes_max;
     struct history *history;
     struct fit_cache *fits;
+    struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t next_command;                     /* numbers made-up ids */
 };
@@ -51,9 +54,10 @@ struct web_request {
     size_t pair;             /* its index in view; valid when the route has an {id} */
     uint64_t job;            /* valid when the route has a {job} */
     struct query query;
-    bool csv;         /* wanted, by format= or Accept */
-    bool gzip;        /* accepted */
-    const char *body; /* [body_bytes] not terminated; NULL for GET */
+    const char *last_event_id; /* that header; NULL: absent */
+    bool csv;                  /* wanted, by format= or Accept */
+    bool gzip;                 /* accepted */
+    const char *body;          /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* what body points into; a handler may take it over */
 };
@@ -74,6 +78,7 @@ struct web_response {
     bool varies;              /* by Accept */
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */
+    struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */
 };
 
 /* Fills *response, which comes empty. */

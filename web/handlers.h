@@ -16,6 +16,7 @@ web_handler get_jobs, get_job, delete_job;                             /* jobs.c
 web_handler get_status, get_healthz, get_readyz;                       /* status.c */
 web_handler get_openapi;                                               /* contract.c */
 web_handler get_index, get_page;                                       /* page.c */
+web_handler get_events;                                                /* events.c */
 web_handler get_metrics;                                               /* metrics_page.c */
 
 #endif

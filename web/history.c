@@ -89,13 +89,14 @@ static bool take_row(void *context, const struct store_row *row)
     return true;
 }
 
+static const enum store_kind kinds[] = {[HISTORY_ENTRIES] = STORE_ENTRIES,
+                                        [HISTORY_ALARMS] = STORE_ALARMS,
+                                        [HISTORY_LOG] = STORE_LOG,
+                                        [HISTORY_CHANGES] = STORE_CHANGES};
+
 static enum status read_page(struct store_reader *reader, const struct history_page *page,
                              struct sink *sink, char next[STORE_CURSOR_MAX], struct err *err)
 {
-    static const enum store_kind kinds[] = {[HISTORY_ENTRIES] = STORE_ENTRIES,
-                                            [HISTORY_ALARMS] = STORE_ALARMS,
-                                            [HISTORY_LOG] = STORE_LOG,
-                                            [HISTORY_CHANGES] = STORE_CHANGES};
     const char *type = NULL;
     if (page->kind >= 0) {
         type = page->table == HISTORY_ENTRIES ? verdict_name((enum verdict)page->kind)
@@ -112,24 +113,45 @@ static enum status read_page(struct store_reader *reader, const struct history_p
     return store_query(reader, &query, take_row, sink, next, err);
 }
 
+/* The slot's connection, opened when it is not. */
+static enum status open_slot(struct history *history, unsigned i, struct err *err)
+{
+    return history->slot[i].reader
+               ? STATUS_OK
+               : store_reader_open(history->path, &history->slot[i].reader, err);
+}
+
+static enum status close_slot(struct history *history, unsigned i, enum status status)
+{
+    if (status != STATUS_OK) {
+        store_reader_close(history->slot[i].reader);
+        history->slot[i].reader = NULL;
+    }
+    give_slot(history, i);
+    return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+}
+
 enum status history_read(struct history *history, const struct history_page *page,
                          history_row *row, void *context, char next[STORE_CURSOR_MAX],
                          struct err *err)
 {
     struct sink sink = {row, context};
-    enum status status = STATUS_OK;
     const unsigned i = take_slot(history);
-    struct store_reader **reader = &history->slot[i].reader;
-    if (!*reader) {
-        status = store_reader_open(history->path, reader, err);
-    }
+    enum status status = open_slot(history, i, err);
     if (status == STATUS_OK) {
-        status = read_page(*reader, page, &sink, next, err);
-        if (status != STATUS_OK) {
-            store_reader_close(*reader);
-            *reader = NULL;
-        }
+        status = read_page(history->slot[i].reader, page, &sink, next, err);
     }
-    give_slot(history, i);
-    return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+    return close_slot(history, i, status);
+}
+
+enum status history_since(struct history *history, enum history_table table, uint64_t after,
+                          int limit, store_row_fn *row, void *context, struct err *err)
+{
+    const unsigned i = take_slot(history);
+    enum status status = open_slot(history, i, err);
+    if (status == STATUS_OK) {
+        status =
+            store_since(history->slot[i].reader, kinds[table], after, limit, row, context, err);
+    }
+    return close_slot(history, i, status);
 }

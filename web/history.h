@@ -44,4 +44,10 @@ MUST_USE enum status history_read(struct history *history, const struct history_
                                   history_row *row, void *context, char next[STORE_CURSOR_MAX],
                                   struct err *err);
 
+/* Calls row for up to limit records of a table in the order in which they were stored, those
+ * behind `after` (seq of struct store_row). STATUS_E_IO with the reason. */
+MUST_USE enum status history_since(struct history *history, enum history_table table,
+                                   uint64_t after, int limit, store_row_fn *row, void *context,
+                                   struct err *err);
+
 #endif

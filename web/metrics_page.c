@@ -7,6 +7,7 @@
 #include "web/handlers.h"
 #include "web/health.h"
 #include "web/metrics.h"
+#include "web/stream.h"
 
 /* Series of their own are given to so many pairs; beyond, a lab has sums only. A scrape of
  * 10 000 pairs would otherwise be 30 MB. */
@@ -336,6 +337,35 @@ static void write_server(struct metrics *m, struct web_context *context)
     }
 }
 
+static void write_streams(struct metrics *m, struct web_context *context)
+{
+    struct event_hub_counts hub;
+    struct streams_counts s;
+    if (!context->streams) {
+        return;
+    }
+    event_hub_read_counts(context->source->events, &hub);
+    streams_read_counts(context->streams, &s);
+    metrics_gauge(m, "tandem_stream_listeners", "Listeners to /api/v1/events now.",
+                  (double)s.clients);
+    metrics_counter(m, "tandem_stream_opened_total", "Listeners that came.", s.opened);
+    metrics_counter(m, "tandem_stream_refused_total", "Listeners turned away: too many.",
+                    s.refused);
+    metrics_counter(m, "tandem_stream_missed_total",
+                    "Events that listeners have not heard: they were too slow.", s.missed);
+    metrics_counter(m, "tandem_stream_cut_total",
+                    "Listeners cut off in the middle of an event: they were far too slow.",
+                    s.cut);
+    metrics_counter(m, "tandem_stream_too_long_total", "Events too long for the stream.",
+                    hub.too_long);
+    metrics_family(m, "tandem_stream_events_total", METRIC_COUNTER,
+                   "Events published to the stream, by type.");
+    for (int k = 0; k < EVENT_TYPE_COUNT; k++) {
+        const struct metric_label label = {"type", event_type_name((enum event_type)k)};
+        metrics_count(m, &label, 1, hub.published[k]);
+    }
+}
+
 void get_metrics(const struct web_request *request, struct web_response *response)
 {
     const struct view *view = request->view;
@@ -355,6 +385,7 @@ void get_metrics(const struct web_request *request, struct web_response *respons
         write_fidelity(&m, &sight);
     }
     write_server(&m, request->context);
+    write_streams(&m, request->context);
     if (source->metrics) {
         source->metrics(source->context, &m);
     }

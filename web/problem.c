@@ -28,6 +28,7 @@ static const struct {
     [PROBLEM_INTERNAL] = {500, "internal", "Internal error"},
     [PROBLEM_NOT_READY] = {503, "not-ready", "Not ready"},
     [PROBLEM_NO_STORE] = {503, "no-store", "Store not readable"},
+    [PROBLEM_TOO_MANY_LISTENERS] = {503, "too-many-listeners", "Too many listeners"},
     [PROBLEM_NO_BROKER] = {503, "no-broker", "Broker not reachable"},
 };
 

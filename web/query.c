@@ -164,6 +164,32 @@ static enum status read_wish(enum query_parameter parameter, const char *text,
     return read_text(parameter, text, word, QUERY_WORD_MAX, err);
 }
 
+static const char *name_of_event(int index)
+{
+    return event_type_name((enum event_type)index);
+}
+
+static enum status read_event_types(const char *text, struct query *query, struct err *err)
+{
+    query->event_types = 0;
+    for (const char *p = text;; p++) {
+        char name[QUERY_WORD_MAX] = "";
+        const size_t n = strcspn(p, ",");
+        if (n < sizeof name) {
+            memcpy(name, p, n);
+        }
+        const int type = find_name(name, name_of_event, EVENT_TYPE_COUNT);
+        if (type < 0) {
+            return refuse_name(err, QUERY_EVENT_TYPES, name_of_event, EVENT_TYPE_COUNT);
+        }
+        query->event_types |= 1u << type;
+        p += n;
+        if (!*p) {
+            return STATUS_OK;
+        }
+    }
+}
+
 static enum status read_value(enum query_parameter parameter, const char *text,
                               struct query *query, struct err *err)
 {
@@ -203,17 +229,26 @@ static enum status read_value(enum query_parameter parameter, const char *text,
     case QUERY_NAME:
     case QUERY_PAIR:
         return read_wish(parameter, text, query, err);
+    case QUERY_EVENT_PAIRS:
+        return read_text(parameter, text, query->pairs, sizeof query->pairs, err);
+    case QUERY_EVENT_TYPES:
+        return read_event_types(text, query, err);
+    case QUERY_LAST_EVENT_ID:
+        return read_text(parameter, text, query->last_event_id, sizeof query->last_event_id,
+                         err);
     case QUERY_PARAMETER_COUNT:
         break;
     }
     return STATUS_E_ARG;
 }
 
-static enum query_parameter find_parameter(const char *name)
+/* Of those allowed: some resources mean different things by the same name. */
+static enum query_parameter find_parameter(const char *name, unsigned allowed)
 {
     int i = 0;
     while (i < QUERY_PARAMETER_COUNT &&
-           strcmp(name, query_parameter_name((enum query_parameter)i)) != 0) {
+           (!(allowed & QUERY_BIT(i)) ||
+            strcmp(name, query_parameter_name((enum query_parameter)i)) != 0)) {
         i++;
     }
     return (enum query_parameter)i;
@@ -247,9 +282,9 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
     char value[VALUE_MAX];
     enum query_parameter parameter = QUERY_PARAMETER_COUNT;
     if (percent_decode(text, name_n, name, sizeof name)) {
-        parameter = find_parameter(name);
+        parameter = find_parameter(name, allowed);
     }
-    if (parameter == QUERY_PARAMETER_COUNT || !(allowed & QUERY_BIT(parameter))) {
+    if (parameter == QUERY_PARAMETER_COUNT) {
         return refuse_unknown(err, text, name_n, allowed);
     }
     if (query->given & QUERY_BIT(parameter)) {
@@ -268,7 +303,8 @@ void query_default(struct query *query)
                             .since_us = LAB_TIME_NONE,
                             .until_us = LAB_TIME_MAX,
                             .verdict = -1,
-                            .type = -1};
+                            .type = -1,
+                            .event_types = (1u << EVENT_TYPE_COUNT) - 1};
 }
 
 enum status query_parse(const char *text, unsigned allowed, struct query *query,
@@ -298,11 +334,15 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 const char *query_parameter_name(enum query_parameter parameter)
 {
     static const char *const names[QUERY_PARAMETER_COUNT] = {
-        [QUERY_LIMIT] = "limit",     [QUERY_CURSOR] = "cursor", [QUERY_SINCE] = "since",
-        [QUERY_UNTIL] = "until",     [QUERY_ORDER] = "order",   [QUERY_FORMAT] = "format",
-        [QUERY_VERDICT] = "verdict", [QUERY_TYPE] = "type",     [QUERY_MODEL] = "model",
-        [QUERY_METHOD] = "method",   [QUERY_SIDE] = "side",     [QUERY_COLUMNS] = "columns",
-        [QUERY_BIASES] = "biases",   [QUERY_NAME] = "name",     [QUERY_PAIR] = "pair",
+        [QUERY_LIMIT] = "limit",      [QUERY_CURSOR] = "cursor",
+        [QUERY_SINCE] = "since",      [QUERY_UNTIL] = "until",
+        [QUERY_ORDER] = "order",      [QUERY_FORMAT] = "format",
+        [QUERY_VERDICT] = "verdict",  [QUERY_TYPE] = "type",
+        [QUERY_MODEL] = "model",      [QUERY_METHOD] = "method",
+        [QUERY_SIDE] = "side",        [QUERY_COLUMNS] = "columns",
+        [QUERY_BIASES] = "biases",    [QUERY_NAME] = "name",
+        [QUERY_PAIR] = "pair",        [QUERY_EVENT_PAIRS] = "pair",
+        [QUERY_EVENT_TYPES] = "type", [QUERY_LAST_EVENT_ID] = "last_event_id",
     };
     return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
 }

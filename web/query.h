@@ -12,6 +12,7 @@
 
 #include "twin/base/err.h"
 #include "web/cursor.h"
+#include "web/event_hub.h"
 
 enum query_parameter {
     QUERY_LIMIT,
@@ -29,6 +30,9 @@ enum query_parameter {
     QUERY_BIASES,
     QUERY_NAME,
     QUERY_PAIR,
+    QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
+    QUERY_EVENT_TYPES, /* "type" of the stream: a list */
+    QUERY_LAST_EVENT_ID,
     QUERY_PARAMETER_COUNT
 };
 
@@ -56,6 +60,9 @@ struct query {
     char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
     char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
     bool biases;
+    char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
+    unsigned event_types;          /* set of 1 << enum event_type; all when absent */
+    char last_event_id[EVENT_PLACE_MAX];
 };
 
 /* What holds when nothing is said. */

@@ -7,6 +7,9 @@
     (PAGE | QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_ORDER))
 #define VERDICT QUERY_BIT(QUERY_VERDICT)
 #define TYPE    QUERY_BIT(QUERY_TYPE)
+#define LISTEN                                                                                 \
+    (QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |                             \
+     QUERY_BIT(QUERY_LAST_EVENT_ID))
 #define WISH                                                                                   \
     (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
      QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
@@ -22,6 +25,7 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/metrics",                          0,             ROUTE_READING, 0,                 get_metrics},
     {ROUTE_GET,  "/api/v1/status",                    0,             ROUTE_READING, 0,                 get_status},
     {ROUTE_GET,  "/api/v1/openapi.json",              0,             ROUTE_READING, 0,                 get_openapi},
+    {ROUTE_GET,  "/api/v1/events",                    0,             ROUTE_READING, LISTEN,            get_events},
     {ROUTE_GET,  "/api/v1/pairs",                     0,             ROUTE_READING, PAGE,              get_pairs},
     {ROUTE_GET,  "/api/v1/pairs/{id}",                0,             ROUTE_READING, 0,                 get_pair},
     {ROUTE_GET,  "/api/v1/pairs/{id}/entries",        0,             ROUTE_READING, HISTORY | VERDICT, get_entries},

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,10 +16,13 @@
 #include "web/fit_cache.h"
 #include "web/history.h"
 #include "web/routes.h"
+#include "web/stream.h"
 
 enum {
     THREADS_MAX = 4,
     CONNECTIONS_DEFAULT = 256,
+    HEARTBEAT_MS = 15 * 1000,
+    FILES_MORE = 256,              /* descriptors for everything but connections */
     IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
     REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
     STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
@@ -98,6 +102,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
         dispatch_end(&x->request);
         body_clear(&x->upload.body);
         body_clear(&x->response.body);
+        stream_close(x->response.stream);
         free(x);
         *state = NULL;
         atomic_fetch_sub(&web->in_flight, 1);
@@ -161,17 +166,22 @@ static bool add_headers(const struct exchange *x, struct MHD_Response *message)
     if (r->gzip && r->status == 200) {
         ok = ok && add(message, "Content-Encoding", "gzip");
     }
+    if (r->stream) {
+        ok = ok && add(message, "X-Accel-Buffering", "no"); /* proxies are not to gather it */
+    }
     if (atomic_load(&x->web->stopping)) {
         ok = ok && add(message, "Connection", "close");
     }
     return ok;
 }
 
-static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
+static struct MHD_Response *make_message(struct MHD_Connection *connection,
+                                         struct web_response *r)
 {
-    struct web_response *r = &x->response;
     struct MHD_Response *message = NULL;
-    if (r->fixed || r->body.bytes == 0) {
+    if (r->stream) {
+        message = stream_response(r->stream, connection);
+    } else if (r->fixed || r->body.bytes == 0) {
         /* libmicrohttpd does not write through the pointer of a persistent buffer. */
         void *text = NULL;
         memcpy(&text, &r->fixed, sizeof text);
@@ -184,13 +194,20 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct e
             r->body = (struct body){0};
         }
     }
+    return message;
+}
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
+{
+    struct MHD_Response *message = make_message(connection, &x->response);
     if (!message) {
         return MHD_NO;
     }
     enum MHD_Result result = MHD_NO;
     if (add_headers(x, message)) {
-        result = MHD_queue_response(connection, r->status, message);
+        result = MHD_queue_response(connection, x->response.status, message);
     }
+    x->response.stream = NULL; /* the message has it now */
     MHD_destroy_response(message);
     return result;
 }
@@ -211,6 +228,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .accept = header(connection, "Accept"),
                                     .accept_encoding = header(connection, "Accept-Encoding"),
                                     .content_type = header(connection, "Content-Type"),
+                                    .last_event_id = header(connection, "Last-Event-ID"),
                                     .local = peer_is_local(connection)};
     const unsigned long long bytes = announced(connection);
     x->begun = true;
@@ -314,17 +332,42 @@ static enum status open_listener(struct web *web, const struct web_options *opti
     return STATUS_OK;
 }
 
+/* As many descriptors as the connections may need, if the hard limit allows it. */
+static void allow_files(unsigned count)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count) {
+        limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum status start_streams(struct web *web, const struct web_options *options)
+{
+    const struct streams_params params = {
+        .hub = web->source.events,
+        .history = web->context.history,
+        .source = &web->source,
+        .clients_max = options->listeners_max,
+        .heartbeat_ms =
+            options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
+    };
+    return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
+}
+
 static enum status start_daemon(struct web *web, const struct web_options *options,
                                 unsigned threads, struct err *err)
 {
     const unsigned connections =
-        options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT;
+        (options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT) +
+        options->listeners_max;
+    allow_files(connections + FILES_MORE);
     /* A pool of one is no pool to libmicrohttpd. */
     const struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
-    const unsigned flags =
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC |
+                           MHD_ALLOW_SUSPEND_RESUME | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
     web->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, answer, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
@@ -371,6 +414,9 @@ static enum status start(struct web *web, const struct web_options *options, str
         return status;
     }
     ignore_broken_pipes();
+    if (start_streams(web, options) != STATUS_OK) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
+    }
     return start_daemon(web, options, threads, err);
 }
 
@@ -404,6 +450,7 @@ static void drain(struct web *web)
     const int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
     atomic_store(&web->stopping, true);
     (void)MHD_quiesce_daemon(web->daemon);
+    streams_stop(web->context.streams);
     while (atomic_load(&web->in_flight) > 0 && now_ms() < until_ms) {
         (void)nanosleep(&pause, NULL);
     }
@@ -417,7 +464,10 @@ void web_stop(struct web *web)
     if (web->daemon) {
         drain(web);
         MHD_stop_daemon(web->daemon);
+    } else {
+        streams_stop(web->context.streams);
     }
+    streams_destroy(web->context.streams);
     if (web->listener >= 0) {
         (void)close(web->listener);
     }

@@ -117,7 +117,10 @@ struct web_source {
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
+    struct event_hub *events;      /* what is published; NULL: nothing */
 };
+
+struct event_hub;
 
 struct web_options {
     const char *bind;  /* numeric address; beyond loopback demands a token */
@@ -125,6 +128,8 @@ struct web_options {
     const char *token; /* bearer token for writing; NULL: writing is refused with 403 */
     unsigned threads;  /* 1..4 */
     unsigned connections_max;
+    unsigned listeners_max;  /* to /api/v1/events, beyond connections_max */
+    unsigned heartbeat_ms;   /* a listener hears a comment at least so often; 0: 15 s */
     size_t upload_bytes_max; /* of a recording; below BODY_BYTES_MAX */
     const char *store_path;  /* the SQLite file */
 };

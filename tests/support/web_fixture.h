@@ -46,6 +46,7 @@ struct fixture {
     char wish[512], upload[256]; /* of the last one handed over, the latter cut */
     size_t upload_bytes;
     uint64_t entry_n, alarm_n; /* records stored */
+    struct event_hub *events;  /* NULL: nothing is published */
 };
 
 static inline int64_t fixture_us(double s)
@@ -247,7 +248,8 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .read_job = fixture_read_job,
                                .list_jobs = fixture_list_jobs,
                                .metrics = fixture_metrics,
-                               .now = fixture_now};
+                               .now = fixture_now,
+                               .events = f->events};
 }
 
 /* ---- the history ---- */

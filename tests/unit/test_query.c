@@ -6,7 +6,8 @@
 #include "web/cursor.h"
 #include "web/query.h"
 
-enum { EVERY = (1 << QUERY_PARAMETER_COUNT) - 1 };
+/* Those of the stream have names of their own meaning: test_query_lists. */
+enum { EVERY = (1 << QUERY_EVENT_PAIRS) - 1 };
 
 static void test_query_defaults(void)
 {
@@ -205,6 +206,33 @@ static void test_cursor_forged(void)
     CHECK_TEXT("untouched", back, "untouched");
 }
 
+/* The stream's own pair=, type= and last_event_id=. */
+static void test_query_lists(void)
+{
+    const unsigned allowed = QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |
+                             QUERY_BIT(QUERY_LAST_EVENT_ID);
+    struct query q = {0};
+    struct err err = {0};
+    CHECK_INT("none", query_parse("", allowed, &q, &err), STATUS_OK);
+    CHECK_INT("all types", q.event_types, (1 << EVENT_TYPE_COUNT) - 1);
+    CHECK_INT("lists",
+              query_parse("pair=r1,r2&type=alarm,machines&last_event_id=1.2.3.4.5", allowed, &q,
+                          &err),
+              STATUS_OK);
+    CHECK_TEXT("pairs", q.pairs, "r1,r2");
+    CHECK_TEXT("id", q.last_event_id, "1.2.3.4.5");
+    CHECK_INT("types", q.event_types, 1 << EVENT_TYPE_ALARM | 1 << EVENT_TYPE_MACHINES);
+    CHECK_INT("encoded", query_parse("type=entry%2Cchange", allowed, &q, &err), STATUS_OK);
+    static const char *const wrong[] = {
+        "type=",           "type=entry,", "type=,entry",   "type=AHEAD",
+        "type=clock_jump", "pair=",       "pair=a&pair=b", "limit=1"};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        CHECK_INT(wrong[i], query_parse(wrong[i], allowed, &q, &err), STATUS_E_PARSE);
+    }
+    CHECK_INT("an alarm's type elsewhere",
+              query_parse("type=clock_jump", QUERY_BIT(QUERY_TYPE), &q, &err), STATUS_OK);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -215,6 +243,7 @@ int main(void)
     CU_add_test(suite, "values", test_query_values);
     CU_add_test(suite, "times", test_query_times);
     CU_add_test(suite, "refusals", test_query_refusals);
+    CU_add_test(suite, "lists", test_query_lists);
     CU_add_test(suite, "cursor round trip", test_cursor_round_trip);
     CU_add_test(suite, "cursor forged", test_cursor_forged);
     return check_run();

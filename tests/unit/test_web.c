@@ -85,7 +85,8 @@ static void test_every_get_route(void)
         char target[128];
         char type[128];
         char text[64];
-        if (route->method != ROUTE_GET || is_page(route) || is_missing(route, ids[i % 3])) {
+        if (route->method != ROUTE_GET || is_page(route) || is_missing(route, ids[i % 3]) ||
+            strcmp(route->path, "/api/v1/events") == 0) { /* never ends: test_stream.c */
             continue;
         }
         fill_id(route->path, ids[i % 3], target, sizeof target);
