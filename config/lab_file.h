@@ -48,7 +48,8 @@ struct http_options {
     char token_file[LAB_PATH_MAX]; /* "": no writing over HTTP */
     uint32_t threads;
     uint32_t connections_max;
-    uint32_t upload_mb; /* 1 MB = 1 000 000 bytes */
+    uint32_t listeners_max; /* to the stream of events */
+    uint32_t upload_mb;     /* 1 MB = 1 000 000 bytes */
     uint32_t uploads_max;
 };
 

@@ -52,6 +52,8 @@ static const struct option_row lab_rows[] = {
      "Threads that answer requests."},
     {"http.connections_max", OPTION_INTEGER, "", "64", 4.0, 1000.0, "", IN_LAB(http.connections_max),
      "Connections open at once; more are turned away."},
+    {"http.listeners_max", OPTION_INTEGER, "", "2000", 0.0, 10000.0, "", IN_LAB(http.listeners_max),
+     "Listeners to the stream of events at once, beyond those connections; more are refused with 503. About 40 kB each while connected."},
     {"http.upload_mb", OPTION_INTEGER, "MB", "32", 1.0, 64.0, "", IN_LAB(http.upload_mb),
      "Longest recording that is taken for identification (1 MB = 1 000 000 bytes)."},
     {"http.uploads_max", OPTION_INTEGER, "", "4", 1.0, 16.0, "", IN_LAB(http.uploads_max),

@@ -195,11 +195,40 @@ static enum status read_token(const char *path, char token[TOKEN_MAX], struct er
                               "the first line is empty, the bearer token was expected");
 }
 
+/* The newest records in the store, by which the stream of events goes on after a restart. */
+static bool read_records(const char *path, uint64_t record[EVENT_RECORDS])
+{
+    static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
+                                                         STORE_CHANGES};
+    struct store_reader *reader = NULL;
+    bool read = store_reader_open(path, &reader, NULL) == STATUS_OK;
+    for (int k = 0; read && k < EVENT_RECORDS; k++) {
+        read = store_last_seq(reader, kinds[k], &record[k], NULL) == STATUS_OK;
+    }
+    store_reader_close(reader);
+    return read;
+}
+
+static enum status make_events(struct daemon *d, struct err *err)
+{
+    struct event_hub_params p = {.pairs = d->params.pairs,
+                                 .pair_count = d->params.pair_count,
+                                 .run_us = d->started_us,
+                                 .bytes = EVENT_HUB_BYTES,
+                                 .events = EVENT_HUB_EVENTS};
+    p.numbered = read_records(d->file->store.file, p.record);
+    const enum status status = event_hub_create(&p, &d->events);
+    return status == STATUS_OK ? status : err_set(err, status, "events", 0, 0, "no memory");
+}
+
 static enum status start_web(struct daemon *d, struct err *err)
 {
     const struct http_options *http = &d->file->http;
     if (!http->enabled) {
         return STATUS_OK;
+    }
+    if (make_events(d, err) != STATUS_OK) {
+        return STATUS_E_NOMEM;
     }
     char token[TOKEN_MAX] = "";
     if (http->token_file[0]) {
@@ -214,6 +243,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .token = token[0] ? token : NULL,
         .threads = http->threads,
         .connections_max = http->connections_max,
+        .listeners_max = http->listeners_max,
         .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
         .store_path = d->file->store.file,
     };
@@ -234,6 +264,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .list_jobs = source_list_jobs,
         .metrics = source_metrics,
         .now = source_now,
+        .events = d->events,
     };
     return web_start(&options, &source, &d->web, err);
 }
@@ -345,6 +376,7 @@ static enum status start_lab(struct daemon *d, struct err *err)
         .store_path = d->file->store.file,
         .keeper = d->keeper,
         .fits = d->fits,
+        .events = d->events,
         .publish = publish_effect,
         .publish_context = d->gateway,
         .now_us = source_now,
@@ -386,6 +418,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
         .queue = d->queue,
         .inbox = d->inbox,
         .gateway = d->gateway,
+        .events = d->events,
         .prefix = d->file->broker.prefix,
         .checkpoint_path = d->file->checkpoint.file,
         .fingerprint = d->fingerprint,
@@ -515,6 +548,7 @@ static bool finish(struct daemon *d)
     complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
     store_close(d->store);
     journal_close(d->journal);
+    event_hub_destroy(d->events);
     lab_memory_destroy(d->lab);
     free(d);
     return complete;

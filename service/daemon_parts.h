@@ -17,6 +17,7 @@
 #include "service/restore.h"
 #include "service/views.h"
 #include "service/worker.h"
+#include "web/event_hub.h"
 #include "web/web.h"
 
 /* In the order in which they are started; NULL: not yet, or not any more. */
@@ -36,6 +37,7 @@ struct daemon {
     struct worker *worker;
     struct fits *fits;
     struct identify_jobs *identify_jobs;
+    struct event_hub *events; /* NULL without HTTP */
     struct web *web;
     struct gateway *gateway;
     struct keeper *keeper;

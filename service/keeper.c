@@ -269,6 +269,10 @@ static void publish_calibration(struct keeper *k, const struct pair *pair)
     pair_report_travel_time(&w, "travel_time", pair, p);
     json_write_close(&w);
     bool done = json_write_end(&w);
+    if (done && k->params.events) {
+        event_hub_publish(k->params.events, EVENT_TYPE_CALIBRATION, pair->index, 0, text,
+                          w.used);
+    }
     done = done && gateway_publish(k->params.gateway, p->id, "calibration", text, w.used, 1,
                                    true) == STATUS_OK;
     (void)pthread_mutex_lock(&k->lock);
@@ -351,9 +355,12 @@ static void publish_dynamics(struct keeper *k, uint32_t pair, const struct pair_
         json_write_text(&w, "pair", p->id);
         pair_dynamics_report(&w, "dynamics", head, p);
         json_write_close(&w);
-        done = json_write_end(&w) &&
-               gateway_publish(k->params.gateway, p->id, "calibration/dynamics", text, w.used,
-                               1, true) == STATUS_OK;
+        done = json_write_end(&w);
+        if (done && k->params.events) {
+            event_hub_publish(k->params.events, EVENT_TYPE_DYNAMICS, pair, 0, text, w.used);
+        }
+        done = done && gateway_publish(k->params.gateway, p->id, "calibration/dynamics", text,
+                                       w.used, 1, true) == STATUS_OK;
     }
     free(text);
     (void)pthread_mutex_lock(&k->lock);

@@ -17,6 +17,7 @@
 #include "service/gateway.h"
 #include "service/inbox.h"
 #include "twin/lab.h"
+#include "web/event_hub.h"
 #include "web/web.h"
 
 enum { KEEPER_CALIBRATIONS_MAX = 256, CHECKPOINT_VERSION = 1 };
@@ -26,7 +27,8 @@ struct keeper_params {
     struct store_queue *queue;
     struct inbox *inbox;
     struct gateway *gateway;
-    const char *prefix; /* of topics, for notes in the journal */
+    struct event_hub *events; /* NULL: nobody listens */
+    const char *prefix;       /* of topics, for notes in the journal */
     const char *checkpoint_path;
     uint64_t fingerprint;            /* of the lab, for checkpoints */
     size_t state_bytes;              /* of lab_state() */

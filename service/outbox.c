@@ -160,7 +160,14 @@ static void wait_for_room(struct store_queue *queue)
     }
 }
 
-static void emit_record(struct outbox *o, uint32_t pair, const struct store_row *row,
+static enum event_type type_of(const struct store_row *row)
+{
+    return row->kind == STORE_ENTRIES  ? EVENT_TYPE_ENTRY
+           : row->kind == STORE_ALARMS ? EVENT_TYPE_ALARM
+                                       : EVENT_TYPE_CHANGE;
+}
+
+static void emit_record(struct outbox *o, uint32_t pair, struct store_row *row,
                         const char *what)
 {
     if (!o->live) {
@@ -170,9 +177,14 @@ static void emit_record(struct outbox *o, uint32_t pair, const struct store_row 
         }
         wait_for_room(o->params.queue);
     }
+    row->seq = o->params.events ? event_hub_number(o->params.events, type_of(row)) : 0;
     if (store_queue_push(o->params.queue, row) != STATUS_OK) {
         count(&o->counts.not_stored);
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
+    }
+    if (o->params.events) {
+        event_hub_publish(o->params.events, type_of(row), pair, row->seq, row->json,
+                          row->json_bytes);
     }
     publish(o, pair, what, row->json, row->json_bytes, 1);
 }
@@ -335,6 +347,10 @@ static void emit_fidelity(struct outbox *o, const struct effect *effect)
     fidelity_report_write(&w, NULL, lab_following(o->params.lab, effect->pair),
                           lab_pair_params(o->params.lab, effect->pair));
     if (json_write_end(&w)) {
+        if (o->params.events) {
+            event_hub_publish(o->params.events, EVENT_TYPE_FIDELITY, effect->pair, 0, text,
+                              w.used);
+        }
         publish(o, effect->pair, "fidelity", text, w.used, 0);
     }
 }

@@ -19,6 +19,7 @@
 #include "service/fits.h"
 #include "service/keeper.h"
 #include "twin/lab.h"
+#include "web/event_hub.h"
 
 /* "<prefix>/<pair>/<what>"; errors as of mqtt_client_publish(). */
 typedef enum status outbox_publish(void *context, const char *pair, const char *what,
@@ -27,9 +28,10 @@ typedef enum status outbox_publish(void *context, const char *pair, const char *
 struct outbox_params {
     const struct lab *lab;
     struct store_queue *queue;
-    const char *store_path; /* to look up what is known already */
-    struct keeper *keeper;  /* makes and publishes calibrations */
-    struct fits *fits;      /* carries out batch fits */
+    const char *store_path;   /* to look up what is known already */
+    struct keeper *keeper;    /* makes and publishes calibrations */
+    struct fits *fits;        /* carries out batch fits */
+    struct event_hub *events; /* for those who listen over HTTP; NULL: nobody */
     outbox_publish *publish;
     void *publish_context;
     int64_t (*now_us)(void *context); /* lab time */
