@@ -137,6 +137,38 @@ static void test_travel_times(void)
     }
 }
 
+/* What the motors are told is in m/s and rad/s, of the body: once it moves evenly, its
+ * velocity. */
+static void test_told(void)
+{
+    struct diffdrive *d = (struct diffdrive *)memory;
+    const struct robot_setup setup = {.seed = 3, .period_us = 25000};
+    const struct event_command go = {.op = "go", .rotation_rad = 2.0, .displacement_m = 1.0};
+    double off = 0.0;
+    double fastest[3] = {0.0};
+    struct robot_sample before = {.t_us = 0};
+    diffdrive_kind.init(d, &setup);
+    d->params.ripple_ratio = 0.0;
+    replies = 0;
+    robot_command(&diffdrive_kind, d, &go, hear, NULL);
+    for (int i = 0, even = 0; i < 1000; i++) {
+        struct robot_sample s;
+        diffdrive_kind.step(d, hear, NULL);
+        diffdrive_kind.sample(d, &s);
+        CHECK_INT("of the plane", s.nu_count == 3 && s.tau_count == 3, true);
+        even = memcmp(s.tau, before.tau, sizeof s.tau) == 0 ? even + 1 : 0;
+        for (size_t a = 0; a < 3; a++) {
+            off = even > 20 ? fmax(off, fabs(s.nu[a] - s.tau[a])) : off;
+            fastest[a] = fmax(fastest[a], fabs(s.tau[a]));
+        }
+        before = s;
+    }
+    CHECK_INT("moved", last.status, REPLY_DONE);
+    CHECK_NEAR("its velocity", off, 0.0, 0.0, 0.01);
+    CHECK("drove", fastest[0] > 0.1 && fastest[2] > 0.3);
+    CHECK_NEAR("not sideways", fastest[1], 0.0, 0.0, 0.0);
+}
+
 /* A wall ahead: the robot slows down, stops before it, gives up, and never touches it. */
 static void test_wall(void)
 {
@@ -219,6 +251,7 @@ int main(void)
     CU_ADD_TEST(suite, test_tables);
     CU_ADD_TEST(suite, test_life);
     CU_ADD_TEST(suite, test_travel_times);
+    CU_ADD_TEST(suite, test_told);
     CU_ADD_TEST(suite, test_wall);
     CU_ADD_TEST(suite, test_sweep);
     return check_run();

@@ -366,11 +366,10 @@ static void sample(const void *memory, struct robot_sample *out)
     const struct diffdrive *d = memory;
     memset(out, 0, sizeof *out);
     out->t_us = d->now_us;
-    out->nu_count = out->pose_count = 3;
-    out->tau_count = 2;
+    out->nu_count = out->tau_count = out->pose_count = 3;
     diffdrive_plant_velocity(&d->plant, &d->params, &out->nu[0], &out->nu[2]);
-    out->tau[0] = d->main_out.left;
-    out->tau[1] = d->main_out.right;
+    diffdrive_plant_told(&d->params, (const double[]){d->main_out.left, d->main_out.right},
+                         out->tau);
     memcpy(out->pose, d->plant.pose, sizeof d->plant.pose);
 }
 

@@ -24,6 +24,17 @@ static double aim_mps(const struct diffdrive_params *p, double control, double g
     return full_mps * u / p->control_max * gain_ratio;
 }
 
+void diffdrive_plant_told(const struct diffdrive_params *p,
+                          const double control[DIFFDRIVE_WHEELS], double told[3])
+{
+    const bool spins = control[DIFFDRIVE_LEFT] * control[DIFFDRIVE_RIGHT] < 0.0;
+    const double left_mps = aim_mps(p, control[DIFFDRIVE_LEFT], 1.0, spins);
+    const double right_mps = aim_mps(p, control[DIFFDRIVE_RIGHT], 1.0, spins);
+    told[0] = (left_mps + right_mps) / 2.0;
+    told[1] = 0.0;
+    told[2] = (right_mps - left_mps) / p->track_m;
+}
+
 static double true_track_m(const struct diffdrive_params *p)
 {
     return p->track_m * (1.0 + p->track_error_ratio);

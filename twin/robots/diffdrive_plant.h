@@ -33,6 +33,11 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
                               const struct diffdrive_params *p, double *forward_mps,
                               double *turn_radps);
 
+/* What the motors are told, as the velocity that they tend to at nominal gains: ahead, sideways
+ * (0), turn. */
+void diffdrive_plant_told(const struct diffdrive_params *p,
+                          const double control[DIFFDRIVE_WHEELS], double told[3]);
+
 /* What the lidar reads at this angle of its servo. */
 double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                             const struct world *world, double yaw_rad);
