@@ -27,6 +27,34 @@ int model_unphysical(const struct model *model, const double *theta)
     return -1;
 }
 
+/* What counts as no motion sideways beside a speed ahead of so much: noise, and a slip now and
+ * then; a velocity in the world's axes is far beyond. */
+static double sideways_max(double ahead)
+{
+    return 0.05 + 0.1 * fabs(ahead);
+}
+
+enum model_axes_match model_axes_take(const struct model *model, const double *values,
+                                      size_t count, double *axes)
+{
+    enum { AHEAD, SIDEWAYS, PLANAR_COUNT = 3 };
+    const size_t n = model->axis_count;
+    if (count == n) {
+        memcpy(axes, values, n * sizeof *axes);
+        return MODEL_AXES_FIT;
+    }
+    if (count != PLANAR_COUNT || !model->planar) {
+        return MODEL_AXES_OTHER_COUNT;
+    }
+    if (!(fabs(values[SIDEWAYS]) <= sideways_max(values[AHEAD]))) {
+        return MODEL_AXES_SIDEWAYS;
+    }
+    for (size_t i = 0; i < n; i++) {
+        axes[i] = values[model->planar[i]];
+    }
+    return MODEL_AXES_FIT;
+}
+
 size_t model_pose_count(const struct model *model)
 {
     return model->axis_count + (model->heading ? 1 : 0);

@@ -46,6 +46,9 @@ struct model {
     const struct model_axis *axes;
     size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
     const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */
+    /* [axis_count]: which number each axis is where a robot tells its velocity in the plane, as
+     * ahead, sideways, turn; sideways has no axis. NULL: it is told axis by axis only. */
+    const size_t *planar;
     const struct model_parameter *parameters;
     size_t parameter_count; /* <= MODEL_PARAMETERS_MAX */
     const struct model_derived *derived;
@@ -56,7 +59,8 @@ struct model {
     bool needs_pose;
     /* Dry friction holds it at rest, where a velocity says nothing about the forces. */
     bool sticks;
-    double window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
+    double
+        window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
      * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
     void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);
@@ -78,6 +82,18 @@ int model_unphysical(const struct model *model, const double *theta);
 
 /* Index of a parameter by name or symbol, -1 when there is none. */
 int model_parameter_find(const struct model *model, const char *name);
+
+/* How numbers that a robot tells lie on a model's axes. */
+enum model_axes_match {
+    MODEL_AXES_FIT,
+    MODEL_AXES_OTHER_COUNT, /* as many numbers as the model has no axes for */
+    MODEL_AXES_SIDEWAYS     /* of the plane, but with a part sideways, which it cannot have */
+};
+
+/* Velocities or efforts as told, values [count], on the axes [axis_count], out: one by one, or
+ * planar where the model allows. Written where they fit only. */
+enum model_axes_match model_axes_take(const struct model *model, const double *values,
+                                      size_t count, double *axes);
 
 /* Entries of the pose: one an axis, and the heading of a model that has one beside them. <=
  * MODEL_AXES_MAX. */

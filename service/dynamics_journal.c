@@ -24,7 +24,8 @@ bool journal_field_from_name(const char *name, struct journal_field *field)
         const size_t n = strlen(vectors[i]);
         if (strncmp(name, vectors[i], n) == 0 && isdigit((unsigned char)name[n]) &&
             strcmp(name + n + 1, "]") == 0 && name[n] - '0' < EVENT_AXES_MAX) {
-            *field = (struct journal_field){(enum journal_vector)i, (size_t)(name[n] - '0')};
+            *field = (struct journal_field){.vector = (enum journal_vector)i,
+                                            .index = (size_t)(name[n] - '0')};
             return true;
         }
     }
@@ -87,26 +88,50 @@ static void follow_sequence(struct reading *r, int64_t seq)
     r->last_seq = seq > r->last_seq ? seq : r->last_seq;
 }
 
-static double value_of(const struct reading *r, const struct event_telemetry *m,
-                       const struct journal_field *field)
+/* The numbers of a sample by vector, and nu and tau on the model's axes. */
+struct told {
+    const double *values[JOURNAL_POSE + 1];
+    size_t count[JOURNAL_POSE + 1];
+    double axes[JOURNAL_TAU + 1][MODEL_AXES_MAX];
+    bool fits[JOURNAL_TAU + 1];
+};
+
+static void read_told(struct reading *r, const struct event_telemetry *m, struct told *told)
 {
     const bool controlled = m->tau_count == 0;
-    const double *values = m->nu;
-    size_t count = m->nu_count;
-    if (field->vector == JOURNAL_TAU) {
-        values = controlled ? r->tau : m->tau;
-        count = controlled ? r->tau_count : m->tau_count;
-    } else if (field->vector == JOURNAL_POSE) {
-        values = m->pose;
-        count = m->pose_count;
+    *told = (struct told){.values = {[JOURNAL_NU] = m->nu,
+                                     [JOURNAL_TAU] = controlled ? r->tau : m->tau,
+                                     [JOURNAL_POSE] = m->pose},
+                          .count = {[JOURNAL_NU] = m->nu_count,
+                                    [JOURNAL_TAU] = controlled ? r->tau_count : m->tau_count,
+                                    [JOURNAL_POSE] = m->pose_count}};
+    for (int v = JOURNAL_NU; r->wanted->model && v <= JOURNAL_TAU; v++) {
+        const enum model_axes_match match =
+            model_axes_take(r->wanted->model, told->values[v], told->count[v], told->axes[v]);
+        told->fits[v] = match == MODEL_AXES_FIT;
+        if (!told->fits[v] && told->count[v] > 0) {
+            r->card.unfit[v]++;
+            r->card.unfit_count[v] = told->count[v];
+            r->card.unfit_sideways[v] = match == MODEL_AXES_SIDEWAYS ? told->values[v][1] : 0.0;
+        }
     }
-    return field->index < count ? values[field->index] : (double)NAN;
+}
+
+static double value_of(const struct told *told, const struct journal_field *field)
+{
+    if (field->axis) {
+        return told->fits[field->vector] ? told->axes[field->vector][field->index]
+                                         : (double)NAN;
+    }
+    return field->index < told->count[field->vector] ? told->values[field->vector][field->index]
+                                                     : (double)NAN;
 }
 
 static void take_sample(struct reading *r, const struct event *e)
 {
     const struct event_telemetry *m = &e->telemetry;
     double row[1 + 3 * EVENT_AXES_MAX];
+    struct told told;
     if (m->boot[0] && strcmp(m->boot, r->boot) != 0) {
         const bool restart = r->boot[0] != '\0';
         r->card.restarts += restart ? 1 : 0;
@@ -123,8 +148,9 @@ static void take_sample(struct reading *r, const struct event *e)
         r->first_us = t_us;
     }
     row[0] = t_us == LAB_TIME_NONE ? (double)NAN : (double)(t_us - r->first_us) * 1e-6;
+    read_told(r, m, &told);
     for (size_t i = 0; i < r->wanted->field_count; i++) {
-        row[1 + i] = value_of(r, m, &r->wanted->fields[i]);
+        row[1 + i] = value_of(&told, &r->wanted->fields[i]);
         r->card.seen |= isnan(row[1 + i]) ? 0U : 1U << i;
     }
     r->card.samples++;

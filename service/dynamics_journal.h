@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "identification/linear_model.h"
 #include "logger/event.h"
 #include "twin/base/err.h"
 
@@ -33,6 +34,11 @@ struct dynamics_journal_card {
     uint64_t controlled;    /* rows whose efforts are those of virtual/control */
     uint64_t stamped[JOURNAL_STAMP_COUNT]; /* rows by their clock */
     uint32_t seen;                         /* bit i: some row has a value for field i */
+    /* Rows whose nu, whose tau did not fit the model's axes; how many numbers the last of them
+     * had, and the one sideways where it was that. */
+    uint64_t unfit[2];
+    size_t unfit_count[2];
+    double unfit_sideways[2]; /* 0: it was the count */
 };
 
 /* A value of a sample. */
@@ -41,6 +47,7 @@ enum journal_vector { JOURNAL_NU, JOURNAL_TAU, JOURNAL_POSE };
 struct journal_field {
     enum journal_vector vector;
     size_t index; /* below EVENT_AXES_MAX */
+    bool axis;    /* of nu, tau: counts the model's axes, on which the numbers are laid first */
 };
 
 /* "nu[0]", "tau[2]", "pose[1]"; false when it is none. */
@@ -49,6 +56,7 @@ bool journal_field_from_name(const char *name, struct journal_field *field);
 struct dynamics_journal {
     const char *pair; /* NULL: the only one there is */
     enum side side;
+    const struct model *model;          /* of fields that are axes; NULL: none is */
     size_t field_count;                 /* <= 3 EVENT_AXES_MAX */
     const struct journal_field *fields; /* [field_count] of a row after its time */
     /* A row: [1 + field_count], NaN where a value is missing. new_part: the robot started anew

@@ -233,6 +233,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     const char *given = identify_column(in->request, role);
     const bool turned = given && given[0] == '-';
     *sign = turned ? -1.0 : 1.0;
+    *field = (struct journal_field){.axis = false};
     if (given && !journal_field_from_name(given + (turned ? 1 : 0), field)) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0,
                        "--columns %s=%s: a journal has nu[0] ..., tau[0] ... and pose[0] ...",
@@ -244,6 +245,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
                         : quantity == EFFORT ? JOURNAL_TAU
                                              : JOURNAL_POSE;
         field->index = (channel - 1) % axes;
+        field->axis = quantity != POSE;
     }
     return STATUS_OK;
 }
@@ -276,6 +278,40 @@ static enum status read_marked_journals(struct rows_in *in,
     return st;
 }
 
+/* Numbers that lie on no axis of the model: of a sample now and then they are missing, of many
+ * they mean something else. Fields that were asked for by name do not care. */
+static enum status refuse_misfit(const struct rows_in *in,
+                                 const struct dynamics_journal_card *card,
+                                 const struct journal_field *fields, const char *side,
+                                 struct err *err)
+{
+    static const double RATIO_MAX = 0.1;
+    static const char *const vectors[] = {[JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau"};
+    const struct model *model = in->kind->model;
+    for (size_t c = 1; c < in->channels; c++) {
+        const enum journal_vector v = fields[c - 1].vector;
+        if (!fields[c - 1].axis ||
+            (double)card->unfit[v] <= RATIO_MAX * (double)card->samples) {
+            continue;
+        }
+        if (fabs(card->unfit_sideways[v]) > 0.0) {
+            return err_set(err, STATUS_E_PARSE, "journal", 0, 0,
+                           "%s[1] of %s's %s side is %.3g, but %s does not move sideways; "
+                           "name its columns: %s=%s[0]",
+                           vectors[v], card->pair, side, card->unfit_sideways[v], model->name,
+                           role_of(in->kind, c), vectors[v]);
+        }
+        return err_set(err, STATUS_E_PARSE, "journal", 0, 0,
+                       "%s of %s's %s side has %zu numbers, %s has %zu ax%s%s; name its "
+                       "columns: %s=%s[0]",
+                       vectors[v], card->pair, side, card->unfit_count[v], model->name,
+                       model->axis_count, model->axis_count == 1 ? "is" : "es",
+                       model->planar ? " (3 are taken as ahead, sideways, turn)" : "",
+                       role_of(in->kind, c), vectors[v]);
+    }
+    return STATUS_OK;
+}
+
 /* Leave out what the model can do without: a velocity where there is a pose, a pose otherwise.
  * What no sample has and the model needs is an error. */
 static enum status leave_out(struct rows_in *in, const struct dynamics_journal_card *card,
@@ -285,6 +321,10 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
     static const char *const vectors[] = {
         [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
     const size_t axes = in->kind->model->axis_count;
+    const enum status st = refuse_misfit(in, card, fields, side, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
     for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
@@ -312,6 +352,7 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
     const struct dynamics_journal wanted = {
         .pair = in->request->pair,
         .side = strcmp(in->request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
+        .model = in->kind->model,
         .field_count = in->channels - 1,
         .fields = fields,
         .take = take_sample,

@@ -67,11 +67,33 @@ struct dynamics_counts {
     uint64_t cut;      /* times the window began anew */
 };
 
+/* What is wrong with samples that no model learns from. */
+enum dynamics_misfit {
+    DYNAMICS_FITS,
+    DYNAMICS_NU_COUNT,
+    DYNAMICS_NU_SIDEWAYS,
+    DYNAMICS_NO_TAU,
+    DYNAMICS_TAU_COUNT,
+    DYNAMICS_TAU_SIDEWAYS,
+    DYNAMICS_NO_POSE
+};
+
+/* Whether telemetry is of the model's shape. */
+struct dynamics_shape {
+    uint32_t heard;    /* samples since the robot started, up to as many as are remembered */
+    double miss_ratio; /* of the last ones: they did not fit */
+    bool wrong;        /* so many that nothing can be learnt, and an alarm said so */
+    uint8_t misfit;    /* enum dynamics_misfit of the last one that did not */
+    uint8_t count;     /* numbers that it told */
+    double sideways;   /* the one that should be zero */
+};
+
 struct dynamics_side {
     bool followed;
     bool has_pose; /* every sample of the window told its pose */
     bool fitted;   /* result is valid */
     struct online_filter filter;
+    struct dynamics_shape shape;
     uint32_t out_of_order_in_a_row;
     uint32_t first, count;             /* ring of the window */
     int64_t taken_us;                  /* the robot's clock at the last sample, window or not */
@@ -142,6 +164,13 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
 /* The values of a set of d's book. */
 struct parameter_terms pair_dynamics_terms(const struct pair_dynamics *d,
                                            const struct parameter_set *set);
+
+enum { DYNAMICS_OBSTACLE_MAX = 240 };
+
+/* Why nothing is learnt of this side, and what would be right, into text; "" when nothing
+ * stands in the way. */
+void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side side,
+                            char text[DYNAMICS_OBSTACLE_MAX]);
 
 const char *fit_cause_name(enum fit_cause cause); /* "start", "time", "drift", "request" */
 

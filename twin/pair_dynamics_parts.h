@@ -1,8 +1,9 @@
 /* twin/pair_dynamics_parts.h - what the files of a pair's dynamics share; nobody else includes
  * it.
  *
- * pair_dynamics.c keeps the window, pair_dynamics_step.c takes samples, starts fits and takes
- * their ends, pair_dynamics_sets.c makes parameter sets of them. Pure.
+ * pair_dynamics.c keeps the window, pair_dynamics_shape.c sees whether telemetry fits the
+ * model, pair_dynamics_step.c takes samples, starts fits and takes their ends,
+ * pair_dynamics_sets.c makes parameter sets of them. Pure.
  */
 #ifndef TWIN_PAIR_DYNAMICS_PARTS_H
 #define TWIN_PAIR_DYNAMICS_PARTS_H
@@ -33,6 +34,12 @@ int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamic
 /* Copy the window, oldest first, for a fit. */
 void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                           enum side side);
+
+/* ---- pair_dynamics_shape.c ---- */
+
+/* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
+ * and remembered. An alarm, once, where samples keep not fitting. */
+void pair_dynamics_take_shape(const struct pair_run *run, struct online_sample *sample);
 
 /* ---- pair_dynamics_step.c ---- */
 

@@ -221,12 +221,15 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     const struct model *model = pair_dynamics_model(d);
     const struct dynamics_side *side = &d->side[which];
     const char *key = side_name(which);
+    char obstacle[DYNAMICS_OBSTACLE_MAX];
     if (!side->followed) {
         json_write_null(w, key);
         return;
     }
     json_write_object(w, key);
     json_write_text(w, "state", state_of(side));
+    pair_dynamics_obstacle(d, which, obstacle);
+    json_write_text(w, "obstacle", obstacle[0] ? obstacle : NULL);
     write_estimate(w, model, &side->filter);
     write_distance(w, d, &side->filter);
     write_innovations(w, model, &side->filter);

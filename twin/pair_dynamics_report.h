@@ -14,6 +14,7 @@ enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
  *
  * {"model","method","biases","promote","parameters":[{"name","symbol","unit"}…],
  *  "real": {"state": "collecting" "fitting" "following" "suspicious",
+ *           "obstacle": why nothing is learnt, or null,
  *           "estimate": {"values","se","ci95","excited":[…],"learnt_s"} or null,
  *           "z_active": {name: z} of the estimate against the set in force, or null,
  *           "innovations": {"consistent", axis: {"mean_square","correlation",…}},

@@ -49,6 +49,9 @@ static const char *obstacle(const struct dynamics_side *side)
     if (side->running) {
         return "a fit of this side is under way";
     }
+    if (side->shape.wrong) {
+        return "telemetry does not fit the model";
+    }
     return side->count < DYNAMICS_WINDOW_MIN ? "the window holds too few samples" : NULL;
 }
 
@@ -439,19 +442,15 @@ static enum online_gate take_sample(const struct pair_run *run, bool old, bool r
     struct dynamics_side *side = &run->dynamics->side[which];
     const size_t n = pair_dynamics_model(run->dynamics)->axis_count;
     enum online_gate gate = repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
-    struct online_sample s = {.t_us = time_of(run),
-                              .lab_us = run->t_us,
-                              .nu_count = m->nu_count,
-                              .tau_count = m->tau_count,
-                              .pose_count = m->pose_count};
+    struct online_sample s = {
+        .t_us = time_of(run), .lab_us = run->t_us, .pose_count = m->pose_count};
     if (old || is_stale(run)) {
         gate = old ? gate : ONLINE_STALE;
         online_filter_pass_over(&side->filter, gate);
         return gate;
     }
-    memcpy(s.nu, m->nu, m->nu_count * sizeof s.nu[0]);
-    memcpy(s.tau, m->tau, m->tau_count * sizeof s.tau[0]);
     memcpy(s.pose, m->pose, m->pose_count * sizeof s.pose[0]);
+    pair_dynamics_take_shape(run, &s);
     gate = filter_sample(run, &s);
     if (is_good(side, &s, gate, n)) {
         pair_dynamics_keep(run->dynamics, &run->p->dynamics, which, &s);
@@ -483,6 +482,7 @@ void pair_dynamics_restarted(const struct pair_run *run, enum side side)
 {
     if (run->dynamics && run->dynamics->side[side].followed) {
         pair_dynamics_cut(&run->dynamics->side[side]);
+        run->dynamics->side[side].shape = (struct dynamics_shape){0};
         run->dynamics->version++;
     }
 }

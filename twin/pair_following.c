@@ -449,11 +449,24 @@ static void publish(const struct pair_run *run)
     run->fx->emit(run->fx->context, &effect);
 }
 
+/* What a robot tells beyond the model's axes is not looked at, but of motion in the plane. */
+static bool lies_on_axes(const struct pair_following *x, const double *values, size_t count,
+                         double axes[MODEL_AXES_MAX])
+{
+    const struct model *model = pair_following_model(x);
+    const size_t n = model->axis_count;
+    const bool planar = model->planar && count == 3;
+    return count >= n &&
+           model_axes_take(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
+}
+
 void pair_following_sample(const struct pair_run *run)
 {
     struct pair_following *x = run->following;
     const struct event_telemetry *m = &run->event->telemetry;
-    if (!x || run->event->retained || m->nu_count < pair_following_model(x)->axis_count) {
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    if (!x || run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
         return;
     }
     struct following_params setup;
@@ -462,10 +475,10 @@ void pair_following_sample(const struct pair_run *run)
     const double *pose = m->pose_count >= axes ? m->pose : NULL;
     pair_following_setup(x, &run->p->following, &setup);
     if (run->event->side == SIDE_REAL) {
-        (void)following_real(&x->f, &setup, t_us, run->t_us, m->nu,
-                             m->tau_count >= axes ? m->tau : NULL, pose);
+        (void)following_real(&x->f, &setup, t_us, run->t_us, nu,
+                             lies_on_axes(x, m->tau, m->tau_count, tau) ? tau : NULL, pose);
     } else {
-        (void)following_simulated(&x->f, &setup, t_us, run->t_us, m->nu, pose);
+        (void)following_simulated(&x->f, &setup, t_us, run->t_us, nu, pose);
     }
     x->version++;
     x->stepped_us = run->t_us;

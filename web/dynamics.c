@@ -68,10 +68,12 @@ static void refuse_fit(const struct web_request *request, struct web_response *r
 }
 
 /* The lab decides; but what it will say now is known here, too. */
-static bool can_begin(const struct web_request *request, const struct dynamics_side *side,
-                      struct web_response *response)
+static bool can_begin(const struct web_request *request, const struct pair_dynamics *d,
+                      enum side which, struct web_response *response)
 {
-    char detail[128];
+    const struct dynamics_side *side = &d->side[which];
+    char obstacle[DYNAMICS_OBSTACLE_MAX];
+    char detail[DYNAMICS_OBSTACLE_MAX + 80];
     if (!side->followed) {
         refuse_fit(request, response, "the dynamics of this side are not followed");
         return false;
@@ -80,10 +82,15 @@ static bool can_begin(const struct web_request *request, const struct dynamics_s
         refuse_fit(request, response, "a fit of this side is under way; see its job");
         return false;
     }
+    pair_dynamics_obstacle(d, which, obstacle);
+    if (side->shape.wrong) {
+        refuse_fit(request, response, obstacle);
+        return false;
+    }
     if (side->count < DYNAMICS_WINDOW_MIN) {
-        (void)snprintf(detail, sizeof detail,
-                       "the window holds %" PRIu32 " samples, %d are the least", side->count,
-                       (int)DYNAMICS_WINDOW_MIN);
+        (void)snprintf(
+            detail, sizeof detail, "the window holds %" PRIu32 " samples, %d are the least%s%s",
+            side->count, (int)DYNAMICS_WINDOW_MIN, obstacle[0] ? "; " : "", obstacle);
         refuse_fit(request, response, detail);
         return false;
     }
@@ -97,8 +104,7 @@ void post_dynamics(const struct web_request *request, struct web_response *respo
     enum side side = SIDE_REAL;
     struct err err = {0};
     uint64_t job = 0;
-    if (!d || !read_side(request, response, &side) ||
-        !can_begin(request, &d->side[side], response)) {
+    if (!d || !read_side(request, response, &side) || !can_begin(request, d, side, response)) {
         return;
     }
     const enum status st = source->refit(source->context, request->pair, side, &job, &err);

@@ -31,7 +31,7 @@ static enum status take(void *context, const double *row, bool new_part, struct 
 }
 
 static const struct journal_field fields[FIELDS] = {
-    {JOURNAL_NU, 1}, {JOURNAL_TAU, 0}, {JOURNAL_POSE, 2}};
+    {JOURNAL_NU, 1, false}, {JOURNAL_TAU, 0, false}, {JOURNAL_POSE, 2, false}};
 
 static struct dynamics_journal wanted_of(const char *pair, enum side side, struct table *table)
 {
@@ -240,7 +240,7 @@ static void test_files(void)
 
 static void test_fields(void)
 {
-    struct journal_field field = {JOURNAL_NU, 0};
+    struct journal_field field = {JOURNAL_NU, 0, false};
     CHECK_INT("pose", journal_field_from_name("pose[5]", &field), true);
     CHECK_INT("pose", field.vector == JOURNAL_POSE && field.index == 5, true);
     static const char *const none[] = {"nu", "nu[6]", "nu[-1]", "nu[10]", "tau[0", "u", ""};

@@ -115,6 +115,8 @@ static const struct model_axis axes[DIFFDRIVE_AXES] = {
     {"w_radps", "w_cmd_radps", "y_m"},
 };
 
+static const size_t planar[DIFFDRIVE_AXES] = {0, 2};
+
 /* clang-format off */
 static const struct model_parameter parameters[DIFFDRIVE_PARAMETERS] = {
     {"forward_inertia_s",  "t1", "s",         MODEL_POSITIVE, "mass, wheels and D gain against the P gain of the forward speed"},
@@ -139,6 +141,7 @@ const struct model diffdrive_model = {
     .axes = axes,
     .axis_count = DIFFDRIVE_AXES,
     .heading = "theta_rad",
+    .planar = planar,
     .parameters = parameters,
     .parameter_count = DIFFDRIVE_PARAMETERS,
     .derived = derived,
