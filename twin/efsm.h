@@ -262,7 +262,8 @@ bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *ne
 /* Tell the executive when the period that just ran ended, so that overruns are counted. */
 void efsm_executive_end(struct efsm_executive *x, int64_t t_us);
 
-/* Graphviz text of a table to out[size] (always terminated). lit: state drawn lit, or -1.
+/* Graphviz text of a table to out[size] (always terminated). lit: state drawn lit, or -1. Each
+ * state has the id "<machine>.<STATE>", so that a page can light it later.
  * Returns the bytes needed without the NUL; more than size - 1 means it was cut. */
 size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size);
 

@@ -206,7 +206,7 @@ size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
     start_text(&text, out, size);
     put(&text, "digraph \"");
     put_escaped(&text, table->name);
-    put(&text, "\" {\n  rankdir=LR;\n  tooltip=\"");
+    put(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
     put_escaped(&text, table->purpose);
     put(&text, "\";\n  node [shape=ellipse, fontname=\"sans-serif\"];\n"
                "  edge [fontname=\"sans-serif\", fontsize=10];\n"
@@ -214,7 +214,11 @@ size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
     for (size_t i = 0; i < table->state_count; i++) {
         put(&text, "  s");
         put_count(&text, i);
-        put(&text, " [label=\"");
+        put(&text, " [id=\"");
+        put_escaped(&text, table->name);
+        put(&text, ".");
+        put_escaped(&text, table->states[i].name);
+        put(&text, "\", label=\"");
         put_escaped(&text, table->states[i].name);
         put(&text, table->states[i].final ? "\", shape=doublecircle" : "\"");
         put(&text, lit == (int)i ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");

@@ -103,13 +103,14 @@ static void test_dot(void)
                                              .arc_count = COUNT(both)};
     static const char want[] =
         "digraph \"Small\" {\n"
-        "  rankdir=LR;\n"
+        "  bgcolor=transparent;\n"
         "  tooltip=\"is drawn\";\n"
         "  node [shape=ellipse, fontname=\"sans-serif\"];\n"
         "  edge [fontname=\"sans-serif\", fontsize=10];\n"
         "  start [shape=point];\n"
-        "  s0 [label=\"A \\\"1\\\"\", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"];\n"
-        "  s1 [label=\"END\", shape=doublecircle];\n"
+        "  s0 [id=\"Small.A \\\"1\\\"\", label=\"A \\\"1\\\"\", style=filled, "
+        "fillcolor=\"#ffd75e\", class=\"lit\"];\n"
+        "  s1 [id=\"Small.END\", label=\"END\", shape=doublecircle];\n"
         "  start -> s0;\n"
         "  s0 -> s0 [label=\"x < 1 \\\\ y\", style=dashed];\n"
         "  pop1 [shape=hexagon, label=\"\", width=0.25, height=0.2];\n"
