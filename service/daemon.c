@@ -10,9 +10,11 @@
 #include "logger/codec.h"
 #include "logger/json_write.h"
 #include "service/daemon_parts.h"
+#include "service/identify_jobs.h"
 #include "service/lab_clock.h"
 #include "service/lab_memory.h"
 #include "service/log.h"
+#include "service/replay_jobs.h"
 #include "service/version.h"
 
 enum {
@@ -136,39 +138,53 @@ static enum status source_check_identify(void *context, const struct web_identif
 static bool source_claim_upload(void *context)
 {
     struct daemon *d = context;
-    return identify_jobs_claim(d->identify_jobs);
+    return uploads_claim(d->uploads);
 }
 
 static void source_release_upload(void *context)
 {
     struct daemon *d = context;
-    identify_jobs_release(d->identify_jobs);
+    uploads_release(d->uploads);
 }
 
 static enum status source_identify(void *context, const struct web_identify *what, char *text,
                                    size_t bytes, uint64_t *job, struct err *err)
 {
     struct daemon *d = context;
-    return identify_jobs_submit(d->identify_jobs, what, text, bytes, job, err);
+    return identify_jobs_submit(d->uploads, what, text, bytes, job, err);
+}
+
+static enum status source_check_replay(void *context, const struct web_replay *what,
+                                       struct err *err)
+{
+    const struct daemon *d = context;
+    return replay_jobs_check(d->file, what, err);
+}
+
+static enum status source_replay(void *context, const struct web_replay *what, char *text,
+                                 size_t bytes, uint64_t *job, struct err *err)
+{
+    struct daemon *d = context;
+    return replay_jobs_submit(d->uploads, d->file, what, text, bytes, job, err);
 }
 
 static enum status source_cancel_job(void *context, uint64_t job)
 {
     struct daemon *d = context;
-    return identify_jobs_cancel(d->identify_jobs, job);
+    return uploads_cancel(d->uploads, job);
 }
 
 static enum status source_read_job(void *context, uint64_t job, web_show_job *show,
                                    void *show_context)
 {
     struct daemon *d = context;
-    return identify_jobs_read(d->identify_jobs, job, show, show_context);
+    return uploads_read(d->uploads, job, show, show_context);
 }
 
 static void source_list_jobs(void *context, web_show_job *show, void *show_context)
 {
     struct daemon *d = context;
-    identify_jobs_list(d->identify_jobs, show, show_context);
+    uploads_list(d->uploads, show, show_context);
 }
 
 static void source_metrics(void *context, struct metrics *metrics)
@@ -259,6 +275,8 @@ static enum status start_web(struct daemon *d, struct err *err)
         .claim_upload = source_claim_upload,
         .release_upload = source_release_upload,
         .identify = source_identify,
+        .check_replay = source_check_replay,
+        .replay = source_replay,
         .cancel_job = source_cancel_job,
         .read_job = source_read_job,
         .list_jobs = source_list_jobs,
@@ -442,7 +460,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
     p.now_context = d;
     enum status status = worker_start(&p, &d->worker);
     if (status == STATUS_OK) {
-        status = identify_jobs_create(d->worker, d->file->http.uploads_max, &d->identify_jobs);
+        status = uploads_create(d->worker, d->file->http.uploads_max, &d->uploads);
     }
     if (status == STATUS_OK) {
         const struct fits_params fits = {d->lab, d->worker, d->inbox, d->file->broker.prefix};
@@ -538,7 +556,7 @@ static bool finish(struct daemon *d)
     gateway_destroy(d->gateway);
     views_destroy(d->views);
     robot_states_destroy(d->states);
-    identify_jobs_destroy(d->identify_jobs);
+    uploads_destroy(d->uploads);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
     inbox_destroy(d->inbox);

@@ -263,7 +263,7 @@ static void write_worker(struct daemon *d, struct metrics *m)
     metrics_family(m, "tandem_jobs_seconds_total", METRIC_COUNTER, "Time taken by ended jobs.");
     metrics_sample(m, NULL, 0, lab_s(c.busy_us));
     metrics_gauge(m, "tandem_uploads", "Recordings in memory, those on their way included.",
-                  (double)identify_jobs_held(d->identify_jobs));
+                  (double)uploads_held(d->uploads));
 }
 
 static void write_process(struct metrics *m)

@@ -9,12 +9,12 @@
 #include "service/daemon.h"
 #include "service/fits.h"
 #include "service/gateway.h"
-#include "service/identify_jobs.h"
 #include "service/inbox.h"
 #include "service/keeper.h"
 #include "service/lab_thread.h"
 #include "service/outbox.h"
 #include "service/restore.h"
+#include "service/uploads.h"
 #include "service/views.h"
 #include "service/worker.h"
 #include "web/event_hub.h"
@@ -36,7 +36,7 @@ struct daemon {
     struct robot_states *states;
     struct worker *worker;
     struct fits *fits;
-    struct identify_jobs *identify_jobs;
+    struct uploads *uploads;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;
     struct gateway *gateway;

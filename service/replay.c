@@ -46,6 +46,14 @@ static void step(void *context, const struct event *event)
     lab_step(replay->lab, event, &replay->effects);
 }
 
+void replay_message(struct replay *replay, const struct message *message)
+{
+    replay->t_us = message->t_us;
+    if (lab_feed(replay->lab, replay->codec, replay->prefix, message, step, replay) == 0) {
+        replay->counts.other++;
+    }
+}
+
 enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
 {
     struct message message;
@@ -63,10 +71,7 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         replay->counts.malformed++;
         return status;
     }
-    replay->t_us = message.t_us;
-    if (lab_feed(replay->lab, replay->codec, replay->prefix, &message, step, replay) == 0) {
-        replay->counts.other++;
-    }
+    replay_message(replay, &message);
     return STATUS_OK;
 }
 

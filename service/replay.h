@@ -43,6 +43,9 @@ void replay_destroy(struct replay *replay); /* NULL allowed */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
 
+/* The same of a message. */
+void replay_message(struct replay *replay, const struct message *message);
+
 /* The end of the recording: open commands time out, unless the daemon that wrote it was stopped
  * in good order, when its state at that moment is what counts. */
 void replay_end(struct replay *replay);

@@ -108,7 +108,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     const struct effects effects = {replay_take_effect, run};
     const struct store_params spool = {.path = "", .spool = true};
     int exit_status = EXIT_FAILED;
-    if (replay_create(&run->file, &effects, &run->replay) != STATUS_OK) {
+    if (replay_create(run->file, &effects, &run->replay) != STATUS_OK) {
         (void)fputs("tandem: out of memory\n", stderr);
     } else if ((run->options.json || run->options.csv_dir) &&
                store_open(&spool, &run->spool, &run->err) != STATUS_OK) {
@@ -167,14 +167,15 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
 
 int command_replay(int argc, char **argv)
 {
-    struct replay_run run = {0};
+    struct lab_file file;
+    struct replay_run run = {.file = &file};
     struct err_list errors = {0};
     int first = 0;
     int exit_status = EXIT_USAGE;
     if (!parse_options(argc, argv, &run.options, &first, &exit_status)) {
         return exit_status;
     }
-    if (lab_file_load(run.options.lab_path, &run.file, &errors) != STATUS_OK) {
+    if (lab_file_load(run.options.lab_path, &file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
@@ -183,6 +184,6 @@ int command_replay(int argc, char **argv)
         count++;
     }
     exit_status = open_and_run(&run, argv + first, count);
-    lab_file_free(&run.file);
+    lab_file_free(&file);
     return exit_status;
 }

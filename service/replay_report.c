@@ -7,10 +7,8 @@
 #include <sys/stat.h>
 
 #include "logger/record_columns.h"
+#include "service/replay_document.h"
 #include "service/rows.h"
-#include "twin/following_report.h"
-#include "twin/pair_dynamics_report.h"
-#include "twin/pair_report.h"
 #include "twin/travel_report.h"
 #include "web/csv.h"
 
@@ -98,105 +96,12 @@ static void spool_effect(struct replay_run *run, const struct effect *effect, co
 void replay_take_effect(void *context, const struct effect *effect)
 {
     struct replay_run *run = context;
-    const char *pair = run->file.pairs[effect->pair].id;
+    const char *pair = run->file->pairs[effect->pair].id;
     if (run->spool) {
         spool_effect(run, effect, pair);
     } else {
         print_effect(effect, pair);
     }
-}
-
-/* ---- the document -------------------------------------------------------------------------
- */
-
-static void flush_stdout(void *context, const char *text, size_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
-static bool write_row(void *context, const struct store_row *row)
-{
-    json_write_raw(context, NULL, row->json, row->json_bytes);
-    return true;
-}
-
-static enum status write_records(struct replay_run *run, struct json_writer *w, const char *key,
-                                 enum store_kind kind, const char *pair)
-{
-    json_write_array(w, key);
-    const enum status status = store_each(run->spool, kind, pair, write_row, w, &run->err);
-    json_write_close(w);
-    return status;
-}
-
-static enum status write_pair(struct replay_run *run, struct json_writer *w, size_t i)
-{
-    const struct pair *pair = lab_pair(run->replay->lab, i);
-    const struct pair_params *p = &run->file.pairs[i];
-    json_write_object(w, p->id);
-    enum status status = write_records(run, w, "entries", STORE_ENTRIES, p->id);
-    if (status == STATUS_OK) {
-        status = write_records(run, w, "alarms", STORE_ALARMS, p->id);
-    }
-    if (status == STATUS_OK && p->record == PAIR_ALL) {
-        status = write_records(run, w, "log", STORE_LOG, p->id);
-    }
-    pair_report_parameters(w, "parameters", pair, p);
-    if (status == STATUS_OK) {
-        status = write_records(run, w, "changes", STORE_CHANGES, p->id);
-    }
-    pair_report_counts(w, "counts", pair);
-    pair_report_alarm_counts(w, "alarm_counts", pair);
-    pair_report_travel_time(w, "travel_time", pair, p);
-    pair_report_tracked(w, "tracked", pair);
-    pair_report_clock(w, "clock", pair, p);
-    if (lab_dynamics(run->replay->lab, i)) {
-        pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
-    }
-    if (lab_following(run->replay->lab, i)) {
-        following_report(w, "following", lab_following(run->replay->lab, i), p);
-        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p);
-    }
-    json_write_close(w);
-    return status;
-}
-
-static void write_journal_counts(struct json_writer *w, const struct replay *replay)
-{
-    const struct replay_counts *c = &replay->counts;
-    const struct lab_counts *l = lab_counts(replay->lab);
-    json_write_object(w, "journal");
-    json_write_int(w, "lines", (int64_t)c->lines);
-    json_write_int(w, "events", (int64_t)c->events);
-    json_write_int(w, "malformed", (int64_t)c->malformed);
-    json_write_int(w, "other", (int64_t)c->other);
-    json_write_int(w, "torn", (int64_t)c->torn);
-    json_write_int(w, "overlong", (int64_t)c->overlong);
-    json_write_int(w, "unknown_pair", (int64_t)l->unknown_pair);
-    json_write_int(w, "redelivered", (int64_t)l->redelivered);
-    json_write_int(w, "retained", (int64_t)l->retained);
-    json_write_int(w, "out_of_order", (int64_t)l->out_of_order);
-    json_write_close(w);
-}
-
-static enum status write_document(struct replay_run *run)
-{
-    char buffer[65536];
-    struct json_writer w;
-    enum status status = STATUS_OK;
-    json_write_start(&w, buffer, sizeof buffer, flush_stdout, NULL);
-    json_write_object(&w, NULL);
-    json_write_object(&w, "pairs");
-    for (size_t i = 0; i < run->file.pair_count && status == STATUS_OK; i++) {
-        status = write_pair(run, &w, i);
-    }
-    json_write_close(&w);
-    write_journal_counts(&w, run->replay);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', stdout);
-    return status;
 }
 
 /* ---- CSV ----------------------------------------------------------------------------------
@@ -286,10 +191,10 @@ static enum status write_travel_csv(struct replay_run *run)
         return STATUS_E_IO;
     }
     (void)fputs("pair,side,n,method,verdict,term,value,se,ci95_lo,ci95_hi\n", file);
-    for (size_t i = 0; i < run->file.pair_count; i++) {
+    for (size_t i = 0; i < run->file->pair_count; i++) {
         const struct pair *pair = lab_pair(run->replay->lab, i);
-        write_travel_rows(file, pair, &run->file.pairs[i], SIDE_REAL);
-        write_travel_rows(file, pair, &run->file.pairs[i], SIDE_VIRTUAL);
+        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_REAL);
+        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_VIRTUAL);
     }
     return fclose(file) == 0 ? STATUS_OK
                              : err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
@@ -377,12 +282,12 @@ static void print_summary(const struct replay_run *run)
     (void)printf("\n%llu lines, %llu events, %llu malformed\n", (unsigned long long)c->lines,
                  (unsigned long long)c->events, (unsigned long long)c->malformed);
     print_oddities(run);
-    for (size_t i = 0; i < run->file.pair_count; i++) {
+    for (size_t i = 0; i < run->file->pair_count; i++) {
         const struct pair *pair = lab_pair(run->replay->lab, i);
         if (pair->version == 0) {
             continue;
         }
-        (void)printf("%s: %llu commands", run->file.pairs[i].id,
+        (void)printf("%s: %llu commands", run->file->pairs[i].id,
                      (unsigned long long)pair->counts.commands);
         for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
             if (pair->counts.verdict[v] > 0) {
@@ -391,15 +296,15 @@ static void print_summary(const struct replay_run *run)
             }
         }
         (void)printf("; %llu alarms\n", (unsigned long long)pair->counts.alarms);
-        print_fit(pair, &run->file.pairs[i], SIDE_REAL);
-        print_fit(pair, &run->file.pairs[i], SIDE_VIRTUAL);
+        print_fit(pair, &run->file->pairs[i], SIDE_REAL);
+        print_fit(pair, &run->file->pairs[i], SIDE_VIRTUAL);
     }
 }
 
 /* ---- the end ------------------------------------------------------------------------------
  */
 
-static enum status end_spool(struct replay_run *run)
+enum status replay_end_spool(struct replay_run *run)
 {
     if (run->spool && run->spool_status == STATUS_OK && run->batched > 0) {
         run->spool_status = store_commit(run->spool, &run->err);
@@ -409,12 +314,12 @@ static enum status end_spool(struct replay_run *run)
 
 enum status replay_report(struct replay_run *run)
 {
-    enum status status = end_spool(run);
+    enum status status = replay_end_spool(run);
     if (status == STATUS_OK && run->options.csv_dir) {
         status = write_csv(run);
     }
     if (status == STATUS_OK && run->options.json) {
-        status = write_document(run);
+        status = replay_document(run, NULL, stdout);
     } else if (status == STATUS_OK) {
         print_summary(run);
     }

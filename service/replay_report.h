@@ -20,7 +20,7 @@ struct replay_options {
 /* The run in progress: where its records go. */
 struct replay_run {
     struct replay_options options;
-    struct lab_file file;
+    const struct lab_file *file; /* borrowed */
     struct replay *replay;
     struct store *spool; /* NULL when records are printed as they come */
     unsigned batched;    /* rows in the open batch */
@@ -30,6 +30,9 @@ struct replay_run {
 
 /* Takes the effects of the run: spools records, or prints them. */
 void replay_take_effect(void *context, const struct effect *effect);
+
+/* All records are in, and to be read back. The reason of a failure is in run->err. */
+MUST_USE enum status replay_end_spool(struct replay_run *run);
 
 /* At the end: write what the options ask for. The reason of a failure is in run->err. */
 MUST_USE enum status replay_report(struct replay_run *run);

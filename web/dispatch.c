@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "web/identify.h"
+#include "web/uploads.h"
 #include "web/routes.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
@@ -266,7 +266,7 @@ bool dispatch_admit(const struct web_input *input, struct web_request *request,
                     struct web_response *response)
 {
     if (request->route->body_max != ROUTE_UPLOAD ||
-        identify_admit(request, input->content_type, response)) {
+        upload_admit(request, input->content_type, response)) {
         return true;
     }
     count_answer(request->context, response);

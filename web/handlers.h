@@ -11,7 +11,7 @@ web_handler get_parameters, post_propose, post_promote, post_rollback; /* parame
 web_handler get_following, put_following, get_fidelity;                /* following.c */
 web_handler post_command;                                              /* commands.c */
 web_handler get_dynamics, post_dynamics;                               /* dynamics.c */
-web_handler post_identify;                                             /* identify.c */
+web_handler post_identify, post_replay;                                /* uploads.c */
 web_handler get_jobs, get_job, delete_job;                             /* jobs.c */
 web_handler get_status, get_healthz, get_readyz;                       /* status.c */
 web_handler get_openapi;                                               /* contract.c */

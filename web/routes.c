@@ -14,6 +14,7 @@
     (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
      QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
      QUERY_BIT(QUERY_PAIR))
+#define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR))
 
 /* clang-format off */
 const struct web_route web_routes[] = {
@@ -50,6 +51,9 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/api/v1/identify",                  0,             ROUTE_READING, 0,                 get_jobs},
     {ROUTE_GET,  "/api/v1/identify/{job}",            0,             ROUTE_READING, 0,                 get_job},
     {ROUTE_DELETE, "/api/v1/identify/{job}",          0,             ROUTE_WRITING, 0,                 delete_job},
+    {ROUTE_POST, "/api/v1/replay",                    ROUTE_UPLOAD,  ROUTE_WRITING, RECORDING,         post_replay},
+    {ROUTE_GET,  "/api/v1/replay/{job}",              0,             ROUTE_READING, 0,                 get_job},
+    {ROUTE_DELETE, "/api/v1/replay/{job}",            0,             ROUTE_WRITING, 0,                 delete_job},
 };
 /* clang-format on */
 

@@ -52,11 +52,17 @@ struct web_identify {
     bool biases;
 };
 
+/* A recording that is to be replayed. Borrowed. */
+struct web_replay {
+    const char *name; /* of the recording */
+    const char *pair; /* of this pair only; of a table: whose moves. "": all, as it says */
+};
+
 /* A job of the daemon, as it stands. Borrowed while it is shown. */
 struct web_job {
     uint64_t id;
     const char *kind;  /* "upload", "lab" */
-    const char *model; /* "usv3" … */
+    const char *model; /* "usv3" …, "replay" */
     const char *pair;  /* "" where it is about none */
     const char *state; /* "queued" "running" "done" "failed" "cancelled" */
     bool cancelling;   /* running, but told to end */
@@ -95,7 +101,7 @@ struct web_source {
      * or stopping. */
     enum status (*refit)(void *context, size_t pair, enum side side, uint64_t *job,
                          struct err *err);
-    /* ---- identification of uploaded recordings, and jobs ---- */
+    /* ---- uploaded recordings, fitted or replayed, and jobs ---- */
     /* Can it be done? STATUS_E_ARG: err->where names the query parameter at fault. */
     enum status (*check_identify)(void *context, const struct web_identify *what,
                                   struct err *err);
@@ -109,6 +115,10 @@ struct web_source {
      * stopping. */
     enum status (*identify)(void *context, const struct web_identify *what, char *text,
                             size_t bytes, uint64_t *job, struct err *err);
+    /* The same two for a journal or a table of moves that is to run through the lab's code. */
+    enum status (*check_replay)(void *context, const struct web_replay *what, struct err *err);
+    enum status (*replay)(void *context, const struct web_replay *what, char *text,
+                          size_t bytes, uint64_t *job, struct err *err);
     /* STATUS_E_EMPTY: no such job; STATUS_E_STALE: it has ended. */
     enum status (*cancel_job)(void *context, uint64_t job);
     enum status (*read_job)(void *context, uint64_t job, web_show_job *show,

@@ -181,6 +181,24 @@ static inline enum status fixture_identify(void *context, const struct web_ident
     return STATUS_OK;
 }
 
+static inline enum status fixture_check_replay(void *context, const struct web_replay *what,
+                                               struct err *err)
+{
+    (void)context;
+    return strcmp(what->pair, "nobody") != 0
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "pair", 0, 0, "the lab has no pair 'nobody'");
+}
+
+static inline enum status fixture_replay(void *context, const struct web_replay *what,
+                                         char *text, size_t bytes, uint64_t *job,
+                                         struct err *err)
+{
+    const struct web_identify wish = {"replay",          "", "", "", .name = what->name,
+                                      .pair = what->pair};
+    return fixture_identify(context, &wish, text, bytes, job, err);
+}
+
 static inline void fixture_show_job(uint64_t id, web_show_job *show, void *context)
 {
     static const char result[] = "{\"model\":\"usv3\",\"n\":1500}\n";
@@ -244,6 +262,8 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .claim_upload = fixture_claim_upload,
                                .release_upload = fixture_release_upload,
                                .identify = fixture_identify,
+                               .check_replay = fixture_check_replay,
+                               .replay = fixture_replay,
                                .cancel_job = fixture_cancel_job,
                                .read_job = fixture_read_job,
                                .list_jobs = fixture_list_jobs,

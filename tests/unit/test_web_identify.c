@@ -74,6 +74,35 @@ static void test_upload(void)
     http_free(&reply);
 }
 
+static void test_replay(void)
+{
+    char text[128];
+    struct http_reply reply =
+        http_request(port, "POST", "/api/v1/replay?name=lab.jsonl&pair=r1",
+                     AUTH "Content-Type: application/x-ndjson\r\n", "{}\n");
+    CHECK_INT("taken", reply.status, 202);
+    CHECK_TEXT("location", http_header(&reply, "Location", text, sizeof text),
+               "/api/v1/replay/77");
+    check_contract("taken", "/api/v1/replay", "post", "application/json", &reply);
+    CHECK_TEXT("wish", fixture.wish, "replay||||lab.jsonl|0r1");
+    CHECK_TEXT("as it came", fixture.upload, "{}\n");
+    http_free(&reply);
+    reply = http_request(port, "POST", "/api/v1/replay?pair=nobody", CSV, "x");
+    CHECK_INT("pair", reply.status, 400);
+    CHECK("pair", strstr(reply.body, "\"parameter\":\"pair\""));
+    check_contract("pair", "/api/v1/replay", "post", PROBLEM_MEDIA_TYPE, &reply);
+    http_free(&reply);
+    reply = http_request(port, "GET", "/api/v1/replay/43", "", NULL);
+    CHECK_INT("a job", reply.status, 200);
+    check_contract("a job", "/api/v1/replay/{job}", "get", "application/json", &reply);
+    http_free(&reply);
+    reply = http_request(port, "DELETE", "/api/v1/replay/44", AUTH, NULL);
+    CHECK_INT("cancelled", reply.status, 202);
+    check_contract("cancelled", "/api/v1/replay/{job}", "delete", "application/json", &reply);
+    http_free(&reply);
+    CHECK_INT("claims given back", atomic_load(&fixture.uploads), 0);
+}
+
 static void test_refusals(void)
 {
     static const struct {
@@ -403,6 +432,7 @@ int main(void)
     port = web_port(web);
     CU_pSuite suite = CU_add_suite("uploads and jobs", NULL, NULL);
     CU_add_test(suite, "upload", test_upload);
+    CU_add_test(suite, "replay", test_replay);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "not taken", test_not_taken);
     CU_add_test(suite, "sizes", test_sizes);
