@@ -16,6 +16,7 @@ deps_to_build='
     libmicrohttpd-dev   HTTP
     libpaho-mqtt-dev    MQTT
     libjs-dygraphs      draws the charts of the page, compiled in
+    graphviz            draws the state machines of the page, compiled in
     libsystemd-dev      says to systemd how the daemon is
     libcunit1-dev       unit tests
 '
@@ -30,7 +31,6 @@ deps_to_test='
     python3-yaml        the example labs against theirs
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)
-    graphviz            the state diagrams are read back
     gnuplot-nox         draws what identify simulates
     prometheus          promtool reads /metrics back
 '

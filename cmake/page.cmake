@@ -1,11 +1,19 @@
-# The dashboard is compiled in: every file of web/page/, and dygraphs, which draws its charts.
+# The dashboard is compiled in: every file of web/page/, dygraphs, which draws its charts, and the diagrams of Tandem's
+# state machines, drawn by Graphviz from the tables that run.
 find_file(DYGRAPHS_JS dygraph.min.js PATHS /usr/share/javascript/dygraphs REQUIRED)
 find_file(DYGRAPHS_CSS dygraph.min.css PATHS /usr/share/javascript/dygraphs REQUIRED)
 find_program(GZIP gzip REQUIRED)
+find_program(DOT dot REQUIRED)
 file(GLOB page_files CONFIGURE_DEPENDS web/page/*.html web/page/*.css web/page/*.js web/page/*.svg)
-list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS})
 set(page_build ${PROJECT_BINARY_DIR}/web/page)
 file(MAKE_DIRECTORY ${page_build})
+add_executable(machine_diagrams cmake/machine_diagrams.c)
+target_link_libraries(machine_diagrams PRIVATE tandem_twin tandem_flags)
+# One document of all of them, an <svg> each: a new machine needs no line here.
+add_custom_command(OUTPUT ${page_build}/machines.html DEPENDS machine_diagrams
+  COMMAND machine_diagrams ${page_build}/machines.dot
+  COMMAND ${DOT} -Tsvg ${page_build}/machines.dot > ${page_build}/machines.html VERBATIM)
+list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html)
 set(page_gzip)
 foreach(file ${page_files})
   get_filename_component(name ${file} NAME)

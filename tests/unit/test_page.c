@@ -4,6 +4,7 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
+#include "twin/machines.h"
 #include "web/dispatch.h"
 #include "web/page.h"
 
@@ -160,6 +161,25 @@ static void test_no_markup(void)
     }
 }
 
+/* Every state of every machine has a node of its own in the diagrams. */
+static void test_diagrams(void)
+{
+    const struct page_file *file = page_find("machines.html");
+    CU_ASSERT_FATAL(file != NULL);
+    char *text = calloc(1, file->size + 1);
+    CU_ASSERT_FATAL(text != NULL);
+    memcpy(text, file->bytes, file->size);
+    for (size_t i = 0; i < machine_count; i++) {
+        for (size_t k = 0; k < machines[i]->state_count; k++) {
+            char node[128];
+            (void)snprintf(node, sizeof node, "<g id=\"%s.%s\" class=\"node\">",
+                           machines[i]->name, machines[i]->states[k].name);
+            CHECK(node, strstr(text, node));
+        }
+    }
+    free(text);
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -170,6 +190,8 @@ int main(void)
     CU_pSuite suite = CU_add_suite("page", NULL, NULL);
     CU_add_test(suite, "every file", test_every_file);
     CU_add_test(suite, "index", test_index);
+    CU_add_test(suite, "diagrams", test_diagrams);
+    CU_add_test(suite, "diagrams", test_diagrams);
     CU_add_test(suite, "conditional", test_conditional);
     CU_add_test(suite, "gzip", test_gzip);
     CU_add_test(suite, "unknown", test_unknown);
