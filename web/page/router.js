@@ -8,7 +8,7 @@ export function parse(hash) {
         return {view: "overview", wishes};
     }
     if (parts[0] === "pair" && parts.length >= 2 && parts.length <= 3) {
-        return {view: "pair", pair: parts[1], tab: parts[2] ?? "alarms", wishes};
+        return {view: "pair", pair: parts[1], tab: parts[2] ?? "lag", wishes};
     }
     if (parts[0] === "offline" && parts.length <= 2) {
         return {view: "offline", job: parts[1], wishes};

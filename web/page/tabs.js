@@ -3,5 +3,7 @@
 // context: {pair: its id, route: where we are, signal: aborted when the tab is left}
 
 export const TABS = [
+    {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},
+    {id: "calibration", label: "Calibration", load: () => import("./tab_calibration.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
 ];

@@ -5,7 +5,7 @@ import {el, symbol} from "./ui.js";
 export const VERDICTS = [
     {name: "AHEAD", sign: "▲", tone: "ahead", meaning: "the virtual robot was faster"},
     {name: "BEHIND", sign: "▼", tone: "behind", meaning: "the virtual robot was slower"},
-    {name: "SYNC", sign: "●", tone: "sync", meaning: "no further apart than sync_s"},
+    {name: "SYNC", sign: "●", tone: "sync", meaning: "no further apart than the lab file allows"},
     {name: "UNRESOLVED", sign: "◇", tone: "unsure", meaning: "the uncertainty hides who was first"},
     {name: "TIMEOUT", sign: "✕", tone: "bad", meaning: "one robot did not answer"},
     {name: "INCONSISTENT", sign: "≠", tone: "bad", meaning: "the robots' answers contradict each other"},

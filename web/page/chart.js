@@ -1,0 +1,98 @@
+// Charts over time, drawn by dygraphs, which is loaded when the first one is wanted.
+
+import {el, put, symbol} from "./ui.js";
+
+let loading = null;
+
+// Its legend is left out: it writes markup and a style attribute, which the page's policy forbids.
+function prepare() {
+    const {Dygraph} = globalThis;
+    Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
+}
+
+function load() {
+    loading ??= new Promise((done, fail) => {
+        put(document.head, el("link", {rel: "stylesheet", href: "page/dygraph.min.css"}),
+            el("script", {src: "page/dygraph.min.js", onload: () => done(prepare()),
+                onerror: () => fail(new Error("dygraphs could not be loaded from the daemon"))}));
+    });
+    return loading;
+}
+
+// A colour of the theme in force: colour("ahead").
+export function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+// run() when the colours change, until the signal.
+export function onTheme(run, signal) {
+    addEventListener("tandem-theme", run, {signal});
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", run, {signal});
+}
+
+function button(sign, label, run) {
+    return el("button", {type: "button", class: "quiet", "aria-label": label, title: label, onclick: run}, symbol(sign));
+}
+
+// Move and zoom without a mouse: fraction of what is shown.
+function shift(graph, by) {
+    const [from, to] = graph.xAxisRange();
+    graph.updateOptions({dateWindow: [from + by * (to - from), to + by * (to - from)]});
+}
+
+function zoom(graph, factor) {
+    const [from, to] = graph.xAxisRange();
+    const middle = (from + to) / 2;
+    const half = (to - from) / 2 * factor;
+    graph.updateOptions({dateWindow: [middle - half, middle + half]});
+}
+
+// A chart below `root`, in a figure. wishes:
+//   label    what it shows, for those who do not see it
+//   options  () => options of dygraphs, made anew when the colours change
+//   data     rows; xIsTime
+//   height   CSS
+//   signal   ends it
+// Returns {graph, update(data, options), note(text)}.
+export async function chart(root, wishes) {
+    await load();
+    const {label, options, signal, height = "22rem"} = wishes;
+    const canvas = el("div", {class: "chart", role: "img", "aria-label": label, style: {height}});
+    const note = el("figcaption", {class: "chart-note"});
+    let graph = null;
+    const tools = el("div", {class: "chart-tools", role: "group", "aria-label": "Move in the chart"},
+        button("◀", "Earlier", () => shift(graph, -0.3)), button("▶", "Later", () => shift(graph, 0.3)),
+        button("+", "Closer", () => zoom(graph, 0.5)), button("−", "Further away", () => zoom(graph, 2)),
+        el("button", {type: "button", class: "quiet", onclick: () => graph.resetZoom()}, "All"));
+    put(root, el("figure", {}, canvas, el("div", {class: "chart-foot"}, note, tools)));
+    const common = () => ({
+        axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, axisLabelColor: colour("soft"), gridLineWidth: 1,
+        animatedZooms: false, highlightCircleSize: 4,
+        strokeWidth: 1.6, rightGap: 10, labelsUTC: false, digitsAfterDecimal: 4,
+    });
+    if (signal.aborted) {
+        return null;
+    }
+    graph = new globalThis.Dygraph(canvas, wishes.data, {...common(), ...options()});
+    onTheme(() => graph.updateOptions({...common(), ...options()}), signal);
+    const resized = new ResizeObserver(() => graph.resize());
+    resized.observe(canvas);
+    signal.addEventListener("abort", () => {
+        resized.disconnect();
+        graph.destroy();
+    });
+    return {
+        graph,
+        update: (data, more = {}) => graph.updateOptions({file: data, ...more}),
+        note: text => {
+            note.textContent = text;
+        },
+        describe: text => canvas.setAttribute("aria-label", text),
+    };
+}
+
+// Signs of a legend with their words: [[sign, tone or colour name, text]]
+export function legend(rows) {
+    return el("ul", {class: "legend"}, rows.map(([sign, tone, text]) =>
+        el("li", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${text}`)));
+}

@@ -1,0 +1,258 @@
+// How fast both robots are, and how sure that is: laps against the fitted travel times.
+
+import {get} from "./api.js";
+import {chart, colour, legend} from "./chart.js";
+import {dateTime, decimalsFor, fixed, known, percent, plural, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
+import {band, dot, line, plot, text, ticks} from "./plot.js";
+import {el, empty, failure, section, show, table} from "./ui.js";
+import {fitChip} from "./verdicts.js";
+import {watch} from "./watch.js";
+
+const ENTRIES = 400;
+const CHANGES = 200;
+const TINY = 1e-6; // rad, m: no turn, no way
+const STEPS = 24;
+const SIDES = ["real", "virtual"];
+const TERMS = {
+    t0_s: "delay of every command", ta_s: "starting and stopping a turn", tr_s: "starting and stopping a drive",
+    angular_speed_radps: "angular speed", linear_speed_mps: "linear speed",
+};
+
+// ---- the model: docs/model/travel_time.md, eq. 1 ----
+
+function lapOf(values, rotation, displacement) {
+    const turn = rotation > TINY ? (values.ta_s ?? 0) + rotation / values.angular_speed_radps : 0;
+    const drive = displacement > TINY ? (values.tr_s ?? 0) + displacement / values.linear_speed_mps : 0;
+    return (values.t0_s ?? 0) + turn + drive;
+}
+
+function isWhole(fit) {
+    return fit && Object.keys(TERMS).every(name => known(fit.values[name]));
+}
+
+// The moves that the fit of a side rests on: its newest ones that were answered.
+function movesOf(entries, side, fit) {
+    return entries.map(e => ({
+        rotation: Math.abs(e.rotation_rad ?? 0), displacement: Math.abs(e.displacement_m ?? 0),
+        lap: e[`${side}_motion_s`] ?? e[`${side}_lap_s`], n: e.n,
+    })).filter(m => known(m.lap) && m.rotation + m.displacement > TINY).slice(0, fit?.n ?? 0);
+}
+
+// ---- values ----
+
+function valueText(fit, name) {
+    if (!fit || !known(fit.values[name])) {
+        return "–";
+    }
+    const bounds = fit.ci95[name];
+    return plusMinus(fit.values[name], known(bounds?.[0]) ? (bounds[1] - bounds[0]) / 2 : null, unitOf(name));
+}
+
+function difference(fits, name) {
+    const [real, virtual] = SIDES.map(side => fits[side]?.values[name]);
+    if (!known(real) || !known(virtual)) {
+        return "–";
+    }
+    if (name.endsWith("_s")) {
+        const n = decimalsFor(fits.real.se[name]);
+        return withUnit(`${virtual > real ? "+" : ""}${fixed(virtual - real, n)}`, "s");
+    }
+    return `${virtual > real ? "+" : ""}${percent(virtual / real - 1, 1)}`;
+}
+
+function drawValues(root, fits) {
+    show(root, table("Travel-time parameters of both robots", [
+        {label: "", cell: name => el("span", {}, wordsOf(name).length > 2 ? wordsOf(name) : TERMS[name],
+            wordsOf(name).length <= 2 && el("small", {}, ` ${wordsOf(name)}`))},
+        {label: "Real, ± 95 %", cell: name => valueText(fits.real, name), numeric: true},
+        {label: "Virtual, ± 95 %", cell: name => valueText(fits.virtual, name), numeric: true},
+        {label: "Virtual against real", cell: name => difference(fits, name), numeric: true},
+    ], Object.keys(TERMS)), el("div", {class: "columns tight"}, SIDES.map(side => fitWords(side, fits[side]))));
+}
+
+// What a fit is worth, in its own words.
+function fitWords(side, fit) {
+    return el("div", {}, el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot `, fit && fitChip(fit.verdict)),
+        fit ? [el("p", {class: "muted"}, `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4), "s")}`),
+            el("ul", {class: "words-list"}, fit.reasons.map(r => el("li", {}, r)), fit.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))]
+            : el("p", {class: "muted"}, "No moves that could be fitted yet."));
+}
+
+// ---- laps against the fit ----
+
+function span(values, fallback) {
+    return values.length > 0 ? Math.max(...values) * 1.08 : fallback;
+}
+
+// Moves of one kind against the length of the way or the turn, with the fitted lines and the band
+// that holds 95 % of the moves.
+function kindPlot(title, label, fits, moves, choose, unit) {
+    const chosen = SIDES.map(side => moves[side].filter(choose.takes));
+    const all = chosen.flat();
+    const xMax = span(all.map(choose.x), 1);
+    const yMax = span(all.map(m => m.lap), 1);
+    return plot(title, label, {min: 0, max: xMax, label: unit}, {min: 0, max: yMax, label: "lap, s"}, scale => [
+        SIDES.filter(side => isWhole(fits[side])).map(side => {
+            const {values, residual_s_sd: sd} = fits[side];
+            const at = x => lapOf(values, ...choose.place(x));
+            const grid = Array.from({length: STEPS + 1}, (_, k) => Math.max(TINY * 2, k / STEPS * xMax));
+            return [known(sd) && band(scale, grid.map(x => [x, at(x) - 1.96 * sd, at(x) + 1.96 * sd]), `band ${side}`),
+                line(scale, grid.map(x => [x, at(x)]), `fit ${side}`)];
+        }),
+        SIDES.map((side, k) => chosen[k].map(m => dot(scale, choose.x(m), m.lap, `move ${side}`, `move ${m.n}: ${fixed(m.lap, 3)} s`))),
+    ]);
+}
+
+// Lines of equal duration over way and turn: of the real robot, and of the virtual one beside them.
+function surfacePlot(fits, moves) {
+    const all = SIDES.flatMap(side => moves[side]);
+    const dMax = span(all.map(m => m.displacement), 1);
+    const aMax = span(all.map(m => m.rotation), 1);
+    const whole = SIDES.filter(side => isWhole(fits[side]));
+    const levels = whole.length > 0 ? ticks(0, lapOf(fits[whole[0]].values, aMax, dMax), 7).slice(1) : [];
+    const label = "Lines of equal duration over displacement and rotation, real and virtual robot";
+    return plot("Lines of equal duration, s", label, {min: 0, max: dMax, label: "displacement, m"},
+        {min: 0, max: aMax, label: "rotation, rad"}, scale => [
+            moves.real.map(m => dot(scale, m.displacement, m.rotation, "move faint")),
+            whole.flatMap(side => levels.map(level => isochrone(scale, fits[side].values, level, side, dMax, aMax))),
+        ]);
+}
+
+// Where a move that turns and drives takes `level` seconds: a straight line, for (1) is linear.
+function isochrone(scale, values, level, side, dMax, aMax) {
+    const left = level - values.t0_s - values.ta_s - values.tr_s;
+    if (left <= 0) {
+        return null;
+    }
+    const a = left * values.angular_speed_radps; // at displacement 0
+    const d = left * values.linear_speed_mps; // at rotation 0
+    const way = k => k * dMax / 12;
+    const points = [[0, a], [d, 0]];
+    const place = a < aMax * 0.85 ? way(0.3) : d * (1 - aMax * 0.85 / a);
+    return [line(scale, points, `fit ${side}`),
+        side === "real" && text(scale, place, a * (1 - place / d), "level-label", String(level))];
+}
+
+function bothPlot(fits, moves) {
+    const both = side => moves[side].filter(m => m.rotation > TINY && m.displacement > TINY && isWhole(fits[side]));
+    const all = SIDES.flatMap(both);
+    const max = span(all.map(m => m.lap), 1);
+    return plot("Turn and drive: measured against fitted", "Measured laps of moves that turn and drive against fitted ones",
+        {min: 0, max, label: "fitted lap, s"}, {min: 0, max, label: "measured lap, s"}, scale => [
+            line(scale, [[0, 0], [max, max]], "fit"),
+            SIDES.map(side => both(side).map(m => dot(scale, lapOf(fits[side].values, m.rotation, m.displacement), m.lap,
+                `move ${side}`, `move ${m.n}: ${fixed(m.lap, 3)} s`))),
+        ]);
+}
+
+function drawLaps(root, fits, entries) {
+    const moves = Object.fromEntries(SIDES.map(side => [side, movesOf(entries, side, fits[side])]));
+    const drives = {takes: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
+    const turns = {takes: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};
+    show(root, el("div", {class: "plots"},
+        kindPlot("Drives", "Laps of moves without turn against displacement", fits, moves, drives, "displacement, m"),
+        kindPlot("Turns", "Laps of turns on the spot against rotation", fits, moves, turns, "rotation, rad"),
+        bothPlot(fits, moves), surfacePlot(fits, moves)));
+}
+
+// ---- history ----
+
+class History {
+    constructor(root, signal) {
+        this.signal = signal;
+        this.term = "linear_speed_mps";
+        this.plot = el("div", {});
+        this.choice = el("select", {id: "term", onchange: () => {
+            this.term = this.choice.value;
+            this.draw(this.changes, this.drifts);
+        }}, Object.keys(TERMS).map(name => el("option", {value: name, selected: name === this.term}, TERMS[name])));
+        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice), this.plot);
+        this.message = el("div", {});
+        show(root, this.message, this.box);
+    }
+
+    rows() {
+        return this.changes.filter(c => c.action === "proposed" && known(c.fit?.values?.[this.term])).reverse().map(c => {
+            const bounds = c.fit.ci95[this.term];
+            const value = c.fit.values[this.term];
+            return [new Date(c.t * 1000), known(bounds?.[0]) ? [bounds[0], value, bounds[1]] : [value, value, value]];
+        });
+    }
+
+    options() {
+        return {
+            labels: ["time", TERMS[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true, pointSize: 3,
+            ylabel: `${TERMS[this.term]}, ${unitOf(this.term)}`, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
+            underlayCallback: (context, area, graph) => this.marks(context, area, graph),
+            highlightCallback: (_event, x, points, row) => {
+                const [, [low, value, high]] = this.data[row];
+                this.chart.note(`${dateTime(x / 1000)}  ${plusMinus(value, (high - low) / 2, unitOf(this.term))} (95 %)`);
+            },
+            unhighlightCallback: () => this.chart.note(""),
+        };
+    }
+
+    // Drifts found by the filter, and sets that went into force.
+    marks(context, area, graph) {
+        const lines = [
+            ...this.drifts.map(a => [a.t, "bad", "drift"]),
+            ...this.changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync", `set ${c.version}`]),
+        ];
+        context.font = "600 11px system-ui, sans-serif";
+        for (const [t, tone, word] of lines) {
+            const x = Math.round(graph.toDomXCoord(t * 1000)) + 0.5;
+            if (x >= area.x && x <= area.x + area.w) {
+                context.fillStyle = colour(tone);
+                context.fillRect(x, area.y, 1.5, area.h);
+                context.fillText(word, x + 4, area.y + 12);
+            }
+        }
+    }
+
+    async draw(changes, drifts) {
+        Object.assign(this, {changes, drifts});
+        this.data = this.rows();
+        this.box.hidden = this.data.length === 0;
+        show(this.message, this.data.length === 0 && empty("No history yet",
+            "Every tenth move (propose_every in the lab file) a fit of the real robot that passes its checks becomes a parameter set, and stands here with its 95 % interval."));
+        if (this.data.length === 0) {
+            return;
+        }
+        if (this.chart) {
+            this.chart.update(this.data, this.options());
+        } else {
+            this.chart = await chart(this.plot, {label: "History of the real robot's calibration", height: "17rem", data: this.data,
+                options: () => this.options(), signal: this.signal});
+        }
+        this.chart?.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length, "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
+    }
+}
+
+export function mount(root, {pair, signal}) {
+    const path = `pairs/${encodeURIComponent(pair)}`;
+    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const values = el("div", {});
+    const laps = el("div", {});
+    const history = el("div", {});
+    const view = el("div", {hidden: true}, section("Travel times", values),
+        section("Laps against the fit", legend([["●", "real", "real robot, solid line"], ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
+        section("How the real robot's calibration went", history));
+    show(root, message, view);
+    const story = new History(history, signal);
+    watch(signal, async s => {
+        const [fits, list, past, alarms] = await Promise.all([get(`${path}/travel-time`, s), get(`${path}/entries?limit=${ENTRIES}`, s),
+            get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
+        return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms};
+    }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts}) => {
+        const nothing = !fits.real && !fits.virtual;
+        view.hidden = nothing;
+        show(message, nothing && empty("No moves to calibrate from yet",
+            "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. Send some different ones, e.g.",
+            `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`));
+        if (!nothing) {
+            drawValues(values, fits);
+            drawLaps(laps, fits, entries);
+            story.draw(changes, drifts);
+        }
+    }, error => show(message, failure(error)));
+}
