@@ -31,7 +31,8 @@ const char demo_vessels_robots[] =
     "  noise_v_mps: 0.0005\n"
     "  noise_r_radps: 0.0003\n"
     "virtual:\n"
-    "  vessel: wamv\n";
+    "  vessel: wamv\n"
+    "  effort_timeout_s: 0.5\n";
 
 void demo_vessels_plan(struct demo_vessels *v, double for_s)
 {

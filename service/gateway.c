@@ -138,7 +138,9 @@ enum status gateway_publish(struct gateway *g, const char *pair, const char *wha
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
-    return mqtt_client_publish(g->client, topic, payload, bytes, qos, retained);
+    return qos == 0 && !retained
+               ? mqtt_client_publish_now(g->client, topic, payload, bytes)
+               : mqtt_client_publish(g->client, topic, payload, bytes, qos, retained);
 }
 
 void gateway_read_state(struct gateway *g, struct mqtt_client_state *state)

@@ -31,8 +31,9 @@ MUST_USE enum status gateway_start(const struct broker_options *broker, struct i
                                    struct robot_states *states, struct gateway **out,
                                    struct err *err);
 
-/* A message under the prefix: "<prefix>/<pair>/<what>". Any thread; errors as of
- * mqtt_client_publish(). */
+/* A message under the prefix: "<prefix>/<pair>/<what>". What goes out at QoS 0 (efforts,
+ * probes, fidelity) is worth nothing later: it is sent now or never. Any thread; errors as of
+ * mqtt_client_publish() and mqtt_client_publish_now(). */
 MUST_USE enum status gateway_publish(struct gateway *gateway, const char *pair,
                                      const char *what, const char *payload, size_t bytes,
                                      int qos, bool retained);

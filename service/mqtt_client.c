@@ -202,7 +202,18 @@ enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
     if (!mqtt_sender_is_topic(topic) || qos < 0 || qos > 2 || bytes > PAYLOAD_MAX) {
         return STATUS_E_ARG;
     }
-    return mqtt_sender_add(client, topic, payload, bytes, qos, retained, false);
+    const struct mqtt_sender_way way = {.qos = qos, .retained = retained};
+    return mqtt_sender_add(client, topic, payload, bytes, way);
+}
+
+enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
+                                    const void *payload, size_t bytes)
+{
+    if (!mqtt_sender_is_topic(topic) || bytes > PAYLOAD_MAX) {
+        return STATUS_E_ARG;
+    }
+    const struct mqtt_sender_way way = {.fleeting = true};
+    return mqtt_sender_add(client, topic, payload, bytes, way);
 }
 
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)

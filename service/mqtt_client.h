@@ -108,6 +108,11 @@ MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char 
                                          const void *payload, size_t bytes, int qos,
                                          bool retained);
 
+/* The same at QoS 0 for what is worth nothing later, now or never: STATUS_E_STALE while the
+ * link is down, given up when it goes down before the message has left. Any thread. */
+MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
+                                             const void *payload, size_t bytes);
+
 /* Any thread. */
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state);
 

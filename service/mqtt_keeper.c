@@ -126,8 +126,9 @@ static void try_connect(struct mqtt_client *client)
 void mqtt_link_say(struct mqtt_client *client, const char *text)
 {
     if (client->options.presence && text) {
-        const enum status status = mqtt_sender_add(client, client->options.presence, text,
-                                                   strlen(text), 1, true, true);
+        const struct mqtt_sender_way way = {.qos = 1, .retained = true, .urgent = true};
+        const enum status status =
+            mqtt_sender_add(client, client->options.presence, text, strlen(text), way);
         (void)status; /* without memory it stays unsaid */
     }
 }

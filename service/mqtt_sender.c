@@ -22,8 +22,7 @@ struct mqtt_outgoing {
     struct mqtt_outgoing *next, *previous;
     struct mqtt_client *client;
     unsigned handed; /* times it was handed to Paho */
-    int qos;
-    bool retained;
+    struct mqtt_sender_way way;
     int bytes;
     size_t payload_at; /* in text, behind the topic */
     char text[];
@@ -91,25 +90,26 @@ static void take_out(struct mqtt_client *client, struct mqtt_outgoing *m)
 }
 
 enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const void *payload,
-                            size_t bytes, int qos, bool retained, bool urgent)
+                            size_t bytes, struct mqtt_sender_way way)
 {
     struct mqtt_outgoing *m = make_outgoing(client, topic, payload, bytes);
     if (m) {
-        m->qos = qos;
-        m->retained = retained;
+        m->way = way;
     }
     mqtt_link_lock(client);
     const bool full = client->pending >= (uint64_t)client->options.buffer_count ||
                       client->pending_bytes + bytes > MQTT_CLIENT_BUFFER_BYTES;
     enum status status = STATUS_OK;
-    if (client->closing && !urgent) {
+    if (client->closing && !way.urgent) {
         status = STATUS_E_IO;
-    } else if (!m || (full && !urgent)) {
+    } else if (way.fleeting && client->phase != MQTT_LINK_UP) {
+        status = STATUS_E_STALE;
+    } else if (!m || (full && !way.urgent)) {
         client->state.refused++;
         status = STATUS_E_FULL;
     } else {
-        insert(client, m, urgent ? client->outgoing_unsent : NULL);
-        if (!client->outgoing_unsent || urgent) {
+        insert(client, m, way.urgent ? client->outgoing_unsent : NULL);
+        if (!client->outgoing_unsent || way.urgent) {
             client->outgoing_unsent = m;
         }
         client->state.published++;
@@ -137,9 +137,17 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     mqtt_link_unlock(client);
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
-                                  m->qos, m->retained ? 1 : 0, &response);
+                                  m->way.qos, m->way.retained ? 1 : 0, &response);
     mqtt_link_lock(client);
     return rc;
+}
+
+/* Under mutex. */
+static void give_up(struct mqtt_client *client, struct mqtt_outgoing *m)
+{
+    client->state.failed++;
+    take_out(client, m);
+    free(m);
 }
 
 void mqtt_sender_send_next(struct mqtt_client *client)
@@ -147,9 +155,7 @@ void mqtt_sender_send_next(struct mqtt_client *client)
     struct mqtt_outgoing *m = client->outgoing_unsent;
     if (m->handed >= HANDED_MAX) {
         client->outgoing_unsent = m->next;
-        client->state.failed++;
-        take_out(client, m);
-        free(m);
+        give_up(client, m);
         return;
     }
     if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
@@ -186,6 +192,13 @@ void mqtt_sender_outcome(struct mqtt_outgoing *m, enum mqtt_sender_outcome outco
 
 void mqtt_sender_rewind(struct mqtt_client *client)
 {
+    for (struct mqtt_outgoing *m = client->outgoing_first; m;) {
+        struct mqtt_outgoing *next = m->next;
+        if (m->way.fleeting) {
+            give_up(client, m);
+        }
+        m = next;
+    }
     client->outgoing_unsent = client->outgoing_first;
     client->in_flight = 0;
 }

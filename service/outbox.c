@@ -111,7 +111,9 @@ static void publish(struct outbox *o, uint32_t pair, const char *what, const cha
         count(&o->counts.published);
     } else {
         count(&o->counts.not_published);
-        log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
+        if (status != STATUS_E_STALE) { /* that the link is down is told by itself */
+            log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
+        }
     }
 }
 

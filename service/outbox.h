@@ -43,7 +43,8 @@ enum { OUTBOX_LATENESS = 9 };
 struct outbox_counts {
     uint64_t effects[EFFECT_KIND_COUNT];
     uint64_t published;
-    uint64_t not_published; /* refused by the broker client: its buffer is full */
+    uint64_t not_published; /* refused by the broker client: its buffer is full, or the link
+                               down and the message worth nothing later */
     uint64_t not_stored;    /* the store's queue was full: the next start stores them */
     uint64_t known;         /* restored records that the store had already */
     uint64_t held_back;     /* restored messages to robots and L1: not sent again */

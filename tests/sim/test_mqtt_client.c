@@ -155,6 +155,42 @@ static void test_broker_comes_late(void)
     broker_finish(&b, NULL);
 }
 
+/* What is worth nothing later does not wait for a broker; all else does. */
+static void test_now_or_never(void)
+{
+    static char big[8192]; /* more of them than sockets keep */
+    struct broker b;
+    struct inbox in;
+    struct mqtt_client_state state;
+    inbox_init(&in);
+    CU_ASSERT_FATAL(broker_init(&b));
+    const struct mqtt_client_options options = options_for(&b, "now", &in);
+    struct mqtt_client *client = make("now", &options);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+    CHECK_INT("no link yet", mqtt_client_publish_now(client, "t/x", "7", 1), STATUS_E_STALE);
+    CHECK_INT("others wait", say(client, "t/x", "8"), STATUS_OK);
+    CHECK("start", broker_start(&b) && mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK_INT("now", mqtt_client_publish_now(client, "t/x", "9", 1), STATUS_OK);
+    CHECK("both come", inbox_wait(&in, 2, UP_MS));
+    memset(big, 'x', sizeof big);
+    (void)kill(b.pid, SIGSTOP); /* it takes nothing, and nobody knows yet */
+    for (int i = 0; i < 3000; i++) {
+        CHECK_INT("handed over", mqtt_client_publish_now(client, "t/x", big, sizeof big),
+                  STATUS_OK);
+    }
+    CHECK_INT("handed over", say(client, "t/x", "10"), STATUS_OK);
+    broker_stop(&b, SIGKILL);
+    CHECK("again", broker_start(&b) && mqtt_client_wait_subscribed(client, UP_MS));
+    CHECK("sent", mqtt_client_wait_sent(client, UP_MS));
+    mqtt_client_read_state(client, &state);
+    CHECK("given up", state.failed > 0);
+    CHECK("none comes late", strcmp(inbox_last(&in), "10") == 0 && in.seen[0] == 0);
+    end(client);
+    CHECK_INT("not the first", in.seen[7], 0);
+    CHECK_INT("this waited", in.seen[10], 1);
+    broker_finish(&b, NULL);
+}
+
 static void test_buffer_is_bounded(void)
 {
     struct broker b;
@@ -570,6 +606,7 @@ int main(int argc, char **argv)
     (void)CU_add_test(suite, "clock", test_clock);
     (void)CU_add_test(suite, "options are checked", test_options_are_checked);
     (void)CU_add_test(suite, "broker comes late", test_broker_comes_late);
+    (void)CU_add_test(suite, "now or never", test_now_or_never);
     (void)CU_add_test(suite, "buffer is bounded", test_buffer_is_bounded);
     (void)CU_add_test(suite, "broker restarts", test_broker_restarts);
     (void)CU_add_test(suite, "publisher survives a restart", test_publisher_survives_restart);
