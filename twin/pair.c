@@ -354,6 +354,7 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
         side->pace = (struct pace){0};
         side->last_seq = -1;
         pair_dynamics_restarted(run, s);
+        pair_following_restarted(run, s);
     }
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
 }
@@ -372,6 +373,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
         clock_map_restart(&side->clock);
         side->pace = (struct pace){0};
         pair_dynamics_restarted(run, s);
+        pair_following_restarted(run, s);
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
         side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
     } else if (seq <= side->last_seq) {

@@ -486,6 +486,13 @@ void pair_following_sample(const struct pair_run *run)
     publish(run);
 }
 
+void pair_following_restarted(const struct pair_run *run, enum side side)
+{
+    if (run->following) {
+        following_restarted(&run->following->f, side == SIDE_REAL);
+    }
+}
+
 /* ---- a control period -----------------------------------------------------------------------
  */
 

@@ -98,6 +98,8 @@ void pair_dynamics_put_in_force(const struct pair_run *run, enum parameter_actio
 
 /* The event is telemetry, not overtaken by a later sample. */
 void pair_following_sample(const struct pair_run *run);
+/* This side's robot started anew. */
+void pair_following_restarted(const struct pair_run *run, enum side side);
 /* Fits or sets have changed: take the parameters of both robots from where they are best known.
  */
 void pair_following_learn(const struct pair_run *run);

@@ -17,6 +17,7 @@ struct stage {
     bool repeat;                    /* every sample twice, and an old one after it */
     int64_t stamp_off_us;           /* of the real robot's stamps */
     double jump;   /* largest change of the effort in surge from tick to tick */
+    int cut;       /* periods with an effort at a limit */
     unsigned news; /* all there was */
     int sent;
 };
@@ -79,6 +80,7 @@ static void run(struct stage *s, double seconds)
             s->sent++;
         }
         s->news |= news;
+        s->cut += s->f.output.saturated;
         s->jump = fmax(s->jump, fabs(s->tau[0] - before));
         for (size_t i = 0; i < AXES; i++) {
             CHECK("finite and within limits", fabs(s->tau[i]) <= 200.0);
@@ -176,6 +178,53 @@ static void test_simulated_falls_silent(void)
     CHECK("from nothing, gently", s.jump < 40.0);
 }
 
+/* Each begins anew at another place, before anybody noticed that it was gone. */
+static void test_restarts(void)
+{
+    for (int real = 0; real < 2; real++) {
+        struct stage s = begin();
+        double *nu = real ? s.real_nu : s.nu;
+        double *pose = real ? s.real_pose : s.pose;
+        s.p.follower.gains.pose_per_s2 = 4.0;
+        following_want(&s.f, true);
+        run(&s, 10.0);
+        following_restarted(&s.f, real);
+        memset(nu, 0, AXES * sizeof nu[0]);
+        pose[0] -= 30.0;
+        pose[2] += 2.0;
+        if (!real) {
+            memset(s.tau, 0, sizeof s.tau);
+        }
+        s.jump = 0.0;
+        s.cut = 0;
+        run(&s, 4.0);
+        CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
+        CHECK("no jump", s.jump < 20.0);
+        CHECK("up to speed, and not after a place that is none", s.cut < 50);
+        run(&s, 10.0);
+        CHECK("alike again", gap(&s) < 2e-3);
+    }
+}
+
+/* The simulated robot's first sample comes before the real one's: there is no common place yet.
+ */
+static void test_first_periods(void)
+{
+    struct stage s = begin();
+    s.p.follower.gains.pose_per_s2 = 4.0;
+    following_want(&s.f, true);
+    s.deaf_real = true;
+    run(&s, 0.03);
+    s.deaf_real = false;
+    s.deaf_simulated = true;
+    run(&s, 0.03);
+    s.deaf_simulated = false;
+    run(&s, 4.0);
+    CHECK_INT("tracking", s.f.machine.state, FOLLOWING_TRACKING);
+    CHECK("no jump", s.jump < 20.0);
+    CHECK_INT("nothing pulls to a place that is none", s.cut, 0);
+}
+
 static void test_stop(void)
 {
     struct stage s = begin();
@@ -263,6 +312,8 @@ int main(void)
     CU_add_test(suite, "pose feedback", test_pose_feedback_brings_it_to_the_place);
     CU_add_test(suite, "the real robot falls silent", test_real_falls_silent);
     CU_add_test(suite, "the simulated one falls silent", test_simulated_falls_silent);
+    CU_add_test(suite, "each begins anew", test_restarts);
+    CU_add_test(suite, "the first periods", test_first_periods);
     CU_add_test(suite, "stop", test_stop);
     CU_add_test(suite, "disorder", test_disorder);
     CU_add_test(suite, "bad numbers", test_bad_numbers);

@@ -186,6 +186,18 @@ void following_changed(struct following *f)
     follower_smooth(&f->follower);
 }
 
+void following_restarted(struct following *f, bool real)
+{
+    f->aligned = false;
+    if (real) {
+        shadow_restart(&f->real);
+        follower_smooth(&f->follower);
+    } else {
+        shadow_restart(&f->simulated);
+        f->driving = false;
+    }
+}
+
 static bool is_taken(enum shadow_gate gate)
 {
     return gate == SHADOW_TAKEN || gate == SHADOW_CLAMPED;
@@ -289,7 +301,11 @@ static void control(struct following *f, const struct following_params *p,
         memcpy(f->follower.nu, simulated->nu, sizeof f->follower.nu);
         memcpy(f->follower.nu_hat, simulated->nu, sizeof f->follower.nu_hat);
     }
-    to_simulated(f, p->follower.model, f->target.pose, target.pose);
+    if (f->aligned) {
+        to_simulated(f, p->follower.model, f->target.pose, target.pose);
+    } else { /* no place to go to yet */
+        memcpy(target.pose, simulated->pose, sizeof target.pose);
+    }
     if (!follower_step(&f->follower, &p->follower, &target, simulated->nu, simulated->pose,
                        &f->output)) {
         f->held++;

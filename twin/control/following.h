@@ -79,6 +79,10 @@ void following_want(struct following *f, bool wanted);
 /* Parameters or gains have changed: no jump of the effort. */
 void following_changed(struct following *f);
 
+/* A robot began anew: its pose may be another, and so may its motion. Poses are aligned anew; a
+ * simulated robot has forgotten its effort, too. */
+void following_restarted(struct following *f, bool real);
+
 /* Telemetry: measured at t_us of lab time, here at arrival_us. tau [axes] of the real robot, or
  * NULL: none told, it counts as zero; pose [axes] or NULL. */
 enum shadow_gate following_real(struct following *f, const struct following_params *p,

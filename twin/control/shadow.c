@@ -122,14 +122,19 @@ static void enter(struct shadow *s, enum shadow_state state, int64_t now_us)
     memcpy(s->from, s->target, sizeof s->from);
 }
 
+void shadow_restart(struct shadow *s)
+{
+    s->anew = true;
+}
+
 enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, int64_t t_us,
                                int64_t arrival_us, const double *nu, const double *tau,
                                const double *pose)
 {
     const int64_t oldest = arrival_us - lab_us(p->latency_s_max);
     const int64_t at = t_us > arrival_us ? arrival_us : t_us < oldest ? oldest : t_us;
-    const bool fresh =
-        s->state != SHADOW_TRACKING; /* after a pause the estimate is worth nothing */
+    /* After a pause the estimate is worth nothing. */
+    const bool fresh = s->state != SHADOW_TRACKING || s->anew;
     enum shadow_gate gate = at == t_us ? SHADOW_TAKEN : SHADOW_CLAMPED;
 
     if (!all_finite(nu, p->axes) || !all_finite(tau, p->axes) ||
@@ -159,6 +164,7 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     s->at_us = at;
     s->arrived_us = arrival_us;
     s->latency_s = lab_s(arrival_us - at);
+    s->anew = false;
     if (fresh) {
         for (size_t i = 0; i < p->axes; i++) {
             s->offset[i] = s->target[i] - s->nu[i];

@@ -76,6 +76,7 @@ struct shadow { /* all zero: nothing has come */
     double raw[MODEL_AXES_MAX];    /* the last sample */
     double ahead[MODEL_AXES_MAX];  /* estimate at ahead_us */
     double ahead_pose[MODEL_AXES_MAX];
+    bool anew;                     /* the next sample is the first of another motion */
     double variance;               /* of the estimate, in units of the samples' */
     double target[MODEL_AXES_MAX]; /* handed out last */
     double from[MODEL_AXES_MAX];   /* the target when it began to be held */
@@ -87,6 +88,10 @@ struct shadow { /* all zero: nothing has come */
 };
 
 void shadow_params_default(struct shadow_params *p);
+
+/* The robot began anew: what was known of its motion is nothing to go by. The target goes on
+ * from where it is. */
+void shadow_restart(struct shadow *s);
 
 /* A sample of the real robot: measured at t_us (lab time), here at arrival_us. nu, tau [axes];
  * pose [axes] or NULL. */
