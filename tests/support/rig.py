@@ -35,11 +35,12 @@ def find_mosquitto():
 
 
 class Rig:
-    def __init__(self, pairs="r1: {}", extra=""):
+    def __init__(self, pairs="r1: {}", extra="", broker=""):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-test-"))
         self.processes = []
         self.daemon = None
         self.broker = None
+        self.broker_settings = broker
         self.broker_port = free_port()
         self.http_port = free_port()
         self.lab = self.folder / "lab.yaml"
@@ -80,6 +81,7 @@ class Rig:
         text = text.replace("listener 1883 ", f"listener {self.broker_port} ")
         text = text.replace("/var/lib/mosquitto/", f"{self.folder}/")
         conf = self.folder / "mosquitto.conf"
+        text += self.broker_settings
         conf.write_text("user root\n" + text if os.geteuid() == 0 else text)
         log = open(self.folder / "mosquitto.log", "a")
         self.broker = self.run([find_mosquitto(), "-c", conf], stdout=log, stderr=log)
