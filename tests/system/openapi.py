@@ -1,0 +1,408 @@
+"""Every example of the HTTP contract is sent to a live daemon, each declared error is provoked, and every answer is held
+against the contract. A route without an example, or a declared answer that never came, is a fault.
+
+    openapi.py [apart]     apart: in a network of its own, where other addresses than loopback can be had
+"""
+import fcntl
+import http.client
+import json
+import random
+import re
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import urllib.parse
+
+from contract import Answer, Contract
+from rig import Rig, SOURCE
+
+TOKEN = "secret-of-the-test"
+ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
+PAIRS = """r1: {record: all, probe_interval_s: 0.2}
+  r2: {mode: link}
+  boat:
+    kind: usv3
+    dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0}
+    following: {model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120", window_s: 2}
+"""
+MOVES = 30
+LISTENERS = 8
+# A wrong value of each query parameter.
+WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
+         "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
+         "biases": "perhaps", "name": "", "pair": "", "last_event_id": "last"}
+# What else a value needs to be right.
+WITH = {("postIdentify", "side"): {"model": "travel_time"}}
+# Declared answers that nothing here can bring about, and why.
+NOT_PROVOKED = {
+    ("postCommand", "429"): "takes ten thousand commands under way; unit.test_web has it",
+    **{(operation, "503"): "while it starts or stops; unit.test_web has it"
+       for operation in ("postPropose", "postPromote", "postRollback", "putFollowing", "postPairIdentify", "postIdentify",
+                         "postReplay")},
+}
+
+
+def make_elsewhere():
+    """Loopback up, and another address on it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        for name, address in ((b"lo", "127.0.0.1"), (b"lo:1", ELSEWHERE)):
+            packed = struct.pack("16sH2s4s8x", name, socket.AF_INET, b"", socket.inet_aton(address))
+            fcntl.ioctl(s, 0x8916, packed)  # SIOCSIFADDR
+            fcntl.ioctl(s, 0x8914, struct.pack("16sH14s", name, 0x41, b""))  # SIOCSIFFLAGS: up, running
+
+
+class Pilot(threading.Thread):
+    """Efforts for the real vessel."""
+
+    def __init__(self, rig):
+        super().__init__(daemon=True)
+        self.draw, self.ended = random.Random(7), threading.Event()
+        self.pipe = rig.run(["mosquitto_pub", "-p", rig.broker_port, "-q", "0", "-l", "-t", "tandem/v1/boat/real/control"],
+                            stdin=subprocess.PIPE, text=True)
+
+    def run(self):
+        while not self.ended.wait(0.1):
+            tau = [round(self.draw.uniform(-a, b), 2) for a, b in ((60, 110), (60, 60), (50, 50))]
+            self.pipe.stdin.write(json.dumps({"tau": tau}) + "\n")
+            self.pipe.stdin.flush()
+
+    def stop(self):
+        self.ended.set()
+        self.join()
+        self.pipe.stdin.close()
+        self.pipe.wait(10)
+
+
+class Lab:
+    def __init__(self, rig, apart):
+        self.rig, self.apart = rig, apart
+        self.seen = {}
+        bind = "bind: 0.0.0.0, " if apart else ""
+        rig.lab.write_text(rig.lab.read_text().replace("http: {", f"http: {{{bind}upload_mb: 2, uploads_max: 2, listeners_max: {LISTENERS}, "))
+
+    def open(self):
+        """The daemon, and what it says of itself."""
+        self.rig.start_daemon()
+        self.contract = Contract(self.rig.get("/api/v1/openapi.json"))
+        self.by_id = {operation.id: operation for operation in self.contract.operations}
+
+    def raw(self, method, path, body=None, headers=None, host="127.0.0.1"):
+        connection = http.client.HTTPConnection(host, self.rig.http_port, timeout=30, source_address=(host, 0))
+        try:
+            if "Expect" in (headers or {}):
+                connection.request(method, path, headers={"Content-Length": str(len(body)), **headers})  # and waits
+            else:
+                connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            names = {name.lower(): value for name, value in answer.getheaders()}
+            if names.get("content-type", "").startswith("text/event-stream"):
+                return Answer(answer.status, names, answer.readline().decode())  # it never ends
+            return Answer(answer.status, names, answer.read().decode())
+        finally:
+            connection.close()
+
+    def send(self, operation, ids=None, query=None, media=None, body=None, token=TOKEN, want=None, host="127.0.0.1", **headers):
+        """An answer that keeps to the contract."""
+        path = operation.path_with(**(ids or {})) + ("?" + urllib.parse.urlencode(query) if query else "")
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        headers |= {"Authorization": "Bearer " + token} if token else {}
+        headers |= {"Content-Type": media} if media else {}
+        answer = self.raw(operation.method, path, body.encode() if body else None, headers, host)
+        operation.check(answer)
+        self.seen[operation.id, str(answer.status)] = path
+        assert want is None or answer.status in want, f"{operation} as {path}: {answer.status} {answer.text[:300]}"
+        return answer
+
+
+# ---- a lab in which there is something to tell ----
+
+
+def fill(lab):
+    rig = lab.rig
+    rig.robots = [
+        rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "20", "--linear-speed", "6", "--t0", "0.02", "--ta", "0.03",
+                  "--tr", "0.04", "--noise", "0.004", "--telemetry-rate", 10),
+        rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "both", "--telemetry-rate", 100)]
+    pilot = Pilot(rig)
+    pilot.start()
+    rig.wait(lambda: all(rig.get("/api/v1/pairs/" + pair)[side]["connection"] == "online" for pair in ("r1", "boat")
+                         for side in ("real", "virtual")), "robots", 20)
+    for _ in range(2):
+        rig.publish("tandem/v1/r1/real/reply", "no reply")
+    driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
+    assert driver.wait(120) == 0
+    rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries")
+    rig.wait(lambda: rig.get("/api/v1/pairs/boat/dynamics")["real"]["counts"]["done"] >= 1, "the first fit", 60)
+    return pilot
+
+
+def changed(lab, action, count=1):
+    def is_there():
+        changes = lab.rig.get("/api/v1/pairs/r1/parameters/changes")["changes"]
+        return sum(change["action"] == action for change in changes) >= count
+    lab.rig.wait(is_there, action)
+
+
+def follows(lab):
+    lab.rig.wait(lambda: lab.rig.get("/api/v1/pairs/boat/following")["state"] == "TRACKING", "it follows", 20)
+    lab.rig.wait(lambda: lab.rig.get("/api/v1/pairs/boat/fidelity")["samples"] > 0, "fidelity", 20)
+
+
+# What becomes of an example that was accepted.
+AFTER = {"postPropose": lambda lab: changed(lab, "proposed"), "postPromote": lambda lab: changed(lab, "acknowledged"),
+         "postRollback": lambda lab: changed(lab, "rolled_back"), "putFollowing": follows}
+
+
+# ---- examples ----
+
+
+def end_job(lab, answer):
+    path = answer.headers["location"]
+    operation, ids = lab.by_id["getJob"], {"job": path.rsplit("/", 1)[1]}
+    lab.rig.wait(lambda: lab.send(operation, ids).json()["ended_t"] is not None, "the job ends", 60)
+    lab.rig.wait(lambda: lab.rig.get("/api/v1/pairs/boat/dynamics")["real"]["job"] is None, "the lab has its result", 20)
+    return lab.send(operation, ids).json()
+
+
+def queries(operation):
+    """Each value that the contract shows of each parameter, with what must be there."""
+    needed = {name: operation.values(name)[0] for name, p in operation.in_query.items() if p.get("required")}
+    yield needed
+    for name in operation.in_query:
+        for value in operation.values(name) if name != "cursor" else []:
+            text = json.dumps(value) if isinstance(value, bool) else value
+            yield {**needed, **WITH.get((operation.id, name), {}), name: text}
+
+
+def walk_pages(lab, operation):
+    cursor = lab.send(operation, query={"limit": 1}).json()["next_cursor"]
+    assert cursor, f"{operation}: one page only"
+    lab.send(operation, query={"limit": 1, "cursor": cursor}, want=(200,))
+
+
+def last_job(lab, operation):
+    """Ids of examples are those of the lab, but of jobs."""
+    return {"job": lab.send(lab.by_id["getJobs"]).json()["jobs"][0]["id"]} if "job" in operation.in_path else {}
+
+
+def run_examples(lab, operation):
+    count = 0
+    if operation.method == "DELETE":
+        return count  # see cancel()
+    ids = last_job(lab, operation)
+    for media, body in operation.bodies():
+        for query in queries(operation):
+            answer = lab.send(operation, ids, query, media, body, want=(200, 202))
+            count += 1
+            if answer.status == 202 and "location" in answer.headers:
+                end_job(lab, answer)
+    if "cursor" in operation.in_query:
+        walk_pages(lab, operation)
+        count += 1
+    AFTER.get(operation.id, lambda lab: None)(lab)
+    return count
+
+
+def read_everything(lab):
+    """Every resource of every pair, and every file of the page."""
+    pairs = [pair["id"] for pair in lab.rig.get("/api/v1/pairs")["pairs"]]
+    assert len(pairs) == 3
+    for operation in lab.contract.operations:
+        if operation.method == "GET" and "id" in operation.in_path:
+            for pair in pairs:
+                lab.send(operation, {"id": pair}, want=(200, 404))
+    for path in (SOURCE / "web/page").iterdir():
+        if path.name != "index.html":
+            lab.send(lab.by_id["getPageFile"], {"file": path.name}, want=(200,))
+
+
+# ---- jobs ----
+
+
+def long_recording():
+    """The golden recording over and over: a fit that takes its time."""
+    rows = [line.split(",", 1) for line in (SOURCE / "tests/golden/usv_W.csv").read_text().splitlines()]
+    data = [row for row in rows if row[0][:1].isdigit()]
+    head = [",".join(row) for row in rows if not row[0][:1].isdigit()]
+    step = float(data[1][0]) - float(data[0][0])
+    return "\n".join(head + [f"{(k * len(data) + i) * step:.3f},{row[1]}" for k in range(6) for i, row in enumerate(data)]) + "\n"
+
+
+def fit(lab, body, **query):
+    columns = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
+    return lab.send(lab.by_id["postIdentify"], query={"model": "usv3", "columns": columns, **query}, media="text/csv", body=body)
+
+
+def cancel(lab, post, get, delete):
+    """A fit that runs, a job that waits, and none that may be here besides; told to end by the addresses of jobs of this kind."""
+    text = long_recording()
+    assert 700_000 < len(text) < 2_000_000, len(text)
+    post, get, delete = [lab.by_id[name] for name in (post, get, delete)]
+    media, body = list(post.bodies())[-1]
+    query = next(queries(post))
+    first = fit(lab, text, method="pem").json()["id"]
+    second = lab.send(post, query=query, media=media, body=body, want=(202,)).json()["id"]
+    lab.send(post, query=query, media=media, body=body, want=(429,))
+    lab.rig.wait(lambda: lab.send(get, {"job": first}).json()["state"] == "running", "it runs", 30)
+    lab.send(delete, {"job": second}, want=(200,))
+    lab.send(delete, {"job": first}, want=(202,))
+    lab.rig.wait(lambda: lab.send(get, {"job": first}).json()["ended_t"] is not None, "it ends", 60)
+    lab.send(delete, {"job": first}, want=(409,))
+
+
+def check_jobs(lab):
+    done = end_job(lab, fit(lab, (SOURCE / "tests/golden/usv_W.csv").read_text()))
+    assert done["state"] == "done" and done["result"]["verdict"] == "PASS", done
+    cancel(lab, "postIdentify", "getJob", "deleteJob")
+    cancel(lab, "postReplay", "getReplay", "deleteReplay")
+
+
+# ---- errors ----
+
+
+def ask_wrongly(lab, operation):
+    needed = {name: operation.values(name)[0] for name, p in operation.in_query.items() if p.get("required")}
+    media = next(iter(operation.body.get("content", {})), None)
+    body = list(operation.bodies())[-1][1]
+    def refused(status, query=None, body=body, media=media, **options):
+        lab.send(operation, options.pop("ids", None), {**needed, **(query or {})}, media, body, want=(status,), **options)
+    refused(400, {"no_such_parameter": 1})
+    refused(414, {"x": "x" * 2100})
+    for name in operation.in_query:
+        assert name in WRONG, f"{operation}: WRONG needs a value of '{name}' that is refused"
+        refused(400, {name: WRONG[name]})
+    if media == "application/json":
+        refused(400, body="{")
+        refused(400, body='{"no_such_member": 1}')
+        refused(413, body=json.dumps({"op": "x" * 300}))
+    elif media:
+        refused(413, body="x" * 2_100_000, Expect="100-continue")
+        refused(415, media="text/plain")
+    else:
+        refused(413, body="x")
+    for name in operation.in_path:
+        refused(404, ids={name: "1" if name == "job" else "nobody"})
+    if "404" in operation.responses:
+        refused(404, ids={name: "a.b" for name in operation.in_path})
+    if "401" in operation.responses:
+        host = "127.0.0.1" if operation.writes else ELSEWHERE
+        if operation.writes or lab.apart:
+            refused(401, token=None, host=host)
+            refused(401, token="wrong", host=host)
+
+
+def check_unchanged(lab, operation):
+    tag = lab.send(operation, last_job(lab, operation), want=(200,)).headers["etag"]
+    lab.send(operation, last_job(lab, operation), want=(304,), If_None_Match=tag)
+
+
+def check_methods(lab):
+    """What a path does not take is refused, with what it takes."""
+    problem = {"$ref": "#/components/schemas/Problem"}
+    for path in lab.contract.document["paths"]:
+        there = {operation.method: operation for operation in lab.contract.operations if operation.path == path}
+        example = next(iter(there.values())).path_with()
+        for method in {"GET", "PUT", "POST", "DELETE", "PATCH"} - set(there):
+            answer = lab.raw(method, example, headers={"Authorization": "Bearer " + TOKEN})
+            lab.contract.validate(problem, answer.json(), f"{method} {path}")
+            allowed = set(re.findall(r"\w+", answer.headers.get("allow", ""))) - {"HEAD"}
+            assert answer.status == 405 and allowed == set(there), f"{method} {path}: {answer.status}, Allow {allowed}"
+
+
+def crowd(lab):
+    """As many listeners as may be, and one more. That somebody left may be noticed late."""
+    listeners = []
+    for _ in range(LISTENERS):
+        listeners.append(http.client.HTTPConnection("127.0.0.1", lab.rig.http_port, timeout=30))
+        listeners[-1].request("GET", lab.by_id["getEvents"].path)
+        listeners[-1].getresponse()
+    lab.send(lab.by_id["getEvents"], want=(503,))
+    for listener in listeners:
+        listener.close()
+
+
+def without_broker(lab):
+    lab.rig.broker.terminate()
+    lab.rig.broker.wait(10)
+    lab.rig.wait(lambda: lab.send(lab.by_id["getReadyz"]).status == 503, "not ready without a broker", 20)
+    lab.send(lab.by_id["postCommand"], media="application/json", body='{"op": "halt"}', want=(503,))
+    lab.rig.start_broker()
+
+
+def without_token_and_store(lab):
+    """Another daemon, that may not write and does not find its store."""
+    rig = lab.rig
+    rig.stop_daemon()
+    text = re.sub(r", token_file: [^}]*", "", rig.lab.read_text()).replace("bind: 0.0.0.0, ", "")
+    rig.lab.write_text(text)
+    rig.start_daemon()
+    (rig.folder / "store.db").rename(rig.folder / "hidden.db")
+    for operation in lab.contract.operations:
+        if operation.writes:
+            lab.send(operation, query={name: operation.values(name)[0] for name in operation.in_query if operation.values(name)},
+                     body=list(operation.bodies())[-1][1], token=None, want=(403,))
+        elif "503" in operation.responses and operation.id not in ("getReadyz", "getEvents"):
+            lab.send(operation, token=None, want=(503,))
+
+
+# ---- what was not seen ----
+
+
+def routes():
+    text = (SOURCE / "web/routes.c").read_text()
+    return [f"{method} {path}" for method, path in re.findall(r'\{ROUTE_([A-Z]+),\s*"([^"]+)"', text)]
+
+
+def check_examples(contract):
+    shown = {str(operation): operation.lacks() for operation in contract.operations}
+    lacking = [f"{route}: {shown.get(route, 'not in the contract')}" for route in routes() if shown.get(route, "") is not None]
+    assert not lacking, "web/openapi.yaml lacks an example:\n  " + "\n  ".join(lacking)
+    assert len(routes()) == len(shown), "a route was not found in web/routes.c"
+
+
+def check_all_seen(lab):
+    missing = []
+    for operation in lab.contract.operations:
+        for status in operation.responses:
+            seen = status == "default" or (operation.id, status) in lab.seen
+            excused = (operation.id, status) in NOT_PROVOKED or (status == "401" and not operation.writes and not lab.apart)
+            if seen == excused and status != "default":
+                missing.append(f"{operation} {status}: " + ("excused, but seen" if seen else "declared, but never seen"))
+    assert not missing, "\n  ".join(["the contract and the daemon differ:"] + missing)
+
+
+def main():
+    apart = "apart" in sys.argv
+    if apart:
+        make_elsewhere()
+    with Rig(PAIRS) as rig:
+        lab = Lab(rig, apart)
+        lab.open()
+        checked = lab.contract.check_shape()
+        check_examples(lab.contract)
+        pilot = fill(lab)
+        writing_first = sorted(lab.contract.operations, key=lambda operation: not operation.writes)
+        sent = sum(run_examples(lab, operation) for operation in writing_first)
+        lab.send(lab.by_id["postPairIdentify"], body='{"side": "virtual"}', media="application/json", want=(409,))
+        read_everything(lab)
+        pilot.stop()
+        for robot in rig.robots:
+            robot.terminate()
+            robot.wait(10)
+        check_jobs(lab)
+        crowd(lab)
+        for operation in lab.contract.operations:
+            ask_wrongly(lab, operation)
+            if "304" in operation.responses:
+                check_unchanged(lab, operation)
+        check_methods(lab)
+        without_broker(lab)
+        without_token_and_store(lab)
+        check_all_seen(lab)
+        print(f"{checked} examples fit their schemas, {sent} requests made of them are answered as declared; "
+              f"{len(lab.seen)} of the declared answers seen, {len(NOT_PROVOKED)} excused")
+
+
+main()
