@@ -36,8 +36,8 @@ static enum status refuse_name(const struct model *model, const char *where, con
         (void)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
                        model->parameters[i].name);
     }
-    return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%s', but %s", model->name,
-                   name, names);
+    return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s, delay_s",
+                   model->name, name, names);
 }
 
 static enum status take_value(const struct model *model, const char *where, const char *name,

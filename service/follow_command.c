@@ -9,6 +9,7 @@
 #include "service/csv_file.h"
 #include "service/follow_plot.h"
 #include "service/follow_report.h"
+#include "service/gnuplot.h"
 #include "service/joint_plot.h"
 #include "service/joint_report.h"
 #include "service/progress.h"
@@ -134,6 +135,11 @@ int command_follow(int argc, char **argv)
     if (first + 1 < argc && argv[first + 1]) { /* operands end with NULL */
         (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
                     stderr);
+        return EXIT_USAGE;
+    }
+    struct err err = {0};
+    if (to.plot_path && gnuplot_check_path(to.plot_path, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
         return EXIT_USAGE;
     }
     if (joint_file_is(argv[first])) {

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,6 +153,19 @@ static enum status draw_to(const struct picture *picture, int out, FILE *told, s
                    : refuse("gnuplot", "cannot start", failed, err);
     }
     return feed(picture, ends[1], pid, told, err);
+}
+
+enum status gnuplot_check_path(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name || strcasecmp(dot, ".svg") == 0) {
+        return STATUS_OK;
+    }
+    return err_set(err, STATUS_E_ARG, "plot", 0, 0,
+                   "--plot draws SVG, not '%s': '%.*s.svg' would be right", dot + 1,
+                   (int)(dot - path), path);
 }
 
 enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *path,

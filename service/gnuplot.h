@@ -24,6 +24,10 @@ void gnuplot_side(FILE *to, const char *name, double width_share);
 /* Where the next panel stands, in shares of the picture from its left and its top. */
 void gnuplot_place(FILE *to, double left, double right, double top, double bottom);
 
+/* A file's name whose ending promises another kind of picture than gnuplot is told to draw:
+ * STATUS_E_ARG, err->where "plot". */
+MUST_USE enum status gnuplot_check_path(const char *path, struct err *err);
+
 /* Draw to a file, which is written anew. STATUS_E_IO: gnuplot is not there or failed, or the
  * file cannot be written; a file that was begun is removed then. */
 MUST_USE enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *path,

@@ -9,6 +9,7 @@
 #include "identification/missing_term.h"
 #include "service/current_parameters.h"
 #include "service/dynamics_plot.h"
+#include "service/gnuplot.h"
 
 static enum status load(const struct identify_result *result,
                         const struct identify_request *request,
@@ -236,10 +237,30 @@ static enum status fit_and_check(const struct identify_request *request,
     return st;
 }
 
-enum status identify_dynamics_check(const struct identify_request *request, struct err *err)
+static enum status check_current(const struct identify_kind *kind, const char *text,
+                                 struct err *err)
+{
+    struct dynamics_current current;
+    struct err why = {0};
+    char line[32] = "";
+    if (current_parameters_read(text, kind->model, &current, &why) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    if (why.line > 0) {
+        (void)snprintf(line, sizeof line, ":%u", why.line);
+    }
+    return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
+}
+
+enum status identify_dynamics_check(const struct identify_kind *kind,
+                                    const struct identify_request *request, struct err *err)
 {
     enum dynamics_method method = DYNAMICS_METHOD_COUNT;
-    return take_method(request, &method, err);
+    enum status st = take_method(request, &method, err);
+    if (st == STATUS_OK && request->current) {
+        st = check_current(kind, request->current, err);
+    }
+    return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
 }
 
 enum status identify_dynamics_fit(const struct identify_kind *kind,

@@ -52,8 +52,10 @@ void identify_result_free(struct identify_result *result); /* what it points to 
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 
-/* Is the method known? check() of every model with a kind. */
-MUST_USE enum status identify_dynamics_check(const struct identify_request *request,
+/* Are the method, the parameters in use and the picture such as there are? For every model with
+ * a kind. Reads the file of parameters, if it is one. STATUS_E_ARG. */
+MUST_USE enum status identify_dynamics_check(const struct identify_kind *kind,
+                                             const struct identify_request *request,
                                              struct err *err);
 
 /* Fit, and write the result: run() of every model with a kind. */

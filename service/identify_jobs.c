@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "service/identify.h"
 #include "web/query.h"
@@ -12,7 +13,8 @@ struct fit {
     struct identify_request request;
     struct identify_input input;
     char name[QUERY_NAME_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX],
-        pair[QUERY_WORD_MAX];
+        pair[QUERY_WORD_MAX], current[QUERY_COLUMNS_MAX];
+    double delay_max_s;
     struct job *job; /* while it runs */
 };
 
@@ -41,11 +43,21 @@ static enum status read_wish(const struct web_identify *what,
     if (!*model) {
         return refuse_model(what->model, err);
     }
-    *request = (struct identify_request){.method = what->method[0] ? what->method : NULL,
-                                         .side = what->side[0] ? what->side : "real",
-                                         .pair = what->pair[0] ? what->pair : NULL,
-                                         .biases = what->biases,
-                                         .json = true};
+    *request = (struct identify_request){
+        .method = what->method[0] ? what->method : NULL,
+        .side = what->side[0] ? what->side : "real",
+        .pair = what->pair[0] ? what->pair : NULL,
+        .biases = what->biases,
+        .robust = what->robust,
+        .ridge = what->ridge,
+        .delay_max_s = what->delay_max_s >= 0.0 ? &what->delay_max_s : NULL,
+        .current = what->current[0] ? what->current : NULL,
+        .json = true};
+    /* A text without it would name a file, of the daemon's machine. */
+    if (request->current && !strchr(request->current, '=')) {
+        return err_set(err, STATUS_E_ARG, "current", 0, 0,
+                       "name=value,name=value was expected");
+    }
     const enum status st = identify_take_columns(what->columns, request, err);
     return st == STATUS_OK ? identify_check(*model, request, err) : st;
 }
@@ -85,14 +97,20 @@ static struct fit *make_fit(const struct web_identify *what, enum status *st, st
     (void)snprintf(fit->method, sizeof fit->method, "%s", what->method);
     (void)snprintf(fit->side, sizeof fit->side, "%s", what->side);
     (void)snprintf(fit->pair, sizeof fit->pair, "%s", what->pair);
+    (void)snprintf(fit->current, sizeof fit->current, "%s", what->current);
     struct web_identify own = *what;
     own.method = fit->method;
     own.side = fit->side;
     own.pair = fit->pair;
+    own.current = fit->current;
     *st = read_wish(&own, &fit->model, &fit->request, err);
     if (*st != STATUS_OK) {
         free(fit);
         return NULL;
+    }
+    fit->delay_max_s = what->delay_max_s;
+    if (fit->request.delay_max_s) {
+        fit->request.delay_max_s = &fit->delay_max_s;
     }
     fit->request.files = &fit->input;
     fit->request.file_count = 1;

@@ -83,10 +83,10 @@ static const char *motion_option(const struct identify_request *request)
         bool given;
         const char *name;
     } options[] = {
-        {request->biases, "--biases"},           {request->delay_max_s != NULL, "--delay-max"},
-        {request->ridge > 0.0, "--ridge"},       {request->robust, "--robust"},
-        {request->journal, "--journal"},         {request->pair != NULL, "--pair"},
-        {request->current != NULL, "--current"}, {request->plot != NULL, "--plot"},
+        {request->biases, "biases"},           {request->delay_max_s != NULL, "delay_max_s"},
+        {request->ridge > 0.0, "ridge"},       {request->robust, "robust"},
+        {request->journal, "journal"},         {request->pair != NULL, "pair"},
+        {request->current != NULL, "current"}, {request->plot != NULL, "plot"},
     };
     for (size_t i = 0; i < COUNT(options); i++) {
         if (options[i].given) {
@@ -94,6 +94,14 @@ static const char *motion_option(const struct identify_request *request)
         }
     }
     return NULL;
+}
+
+static enum status refuse_option(const struct identify_model *model, const char *option,
+                                 struct err *err)
+{
+    const bool delay = strcmp(option, "delay_max_s") == 0;
+    return err_set(err, STATUS_E_ARG, option, 0, 0, "--%s is not for %s",
+                   delay ? "delay-max" : option, model->name);
 }
 
 enum status identify_check(const struct identify_model *model,
@@ -105,8 +113,7 @@ enum status identify_check(const struct identify_model *model,
     }
     const char *motion = model->kind ? NULL : motion_option(request);
     if (motion) {
-        return err_set(err, STATUS_E_ARG, motion + 2, 0, 0, "%s is not for %s", motion,
-                       model->name);
+        return refuse_option(model, motion, err);
     }
     for (size_t i = 0; i < request->column_count; i++) {
         if (!has_role(model, request->columns[i].role)) {
@@ -116,7 +123,7 @@ enum status identify_check(const struct identify_model *model,
     if (model->check) {
         return model->check(request, err);
     }
-    return model->kind ? identify_dynamics_check(request, err) : STATUS_OK;
+    return model->kind ? identify_dynamics_check(model->kind, request, err) : STATUS_OK;
 }
 
 const char *identify_column(const struct identify_request *request, const char *role)

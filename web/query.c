@@ -1,6 +1,7 @@
 #include "web/query.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "logger/message.h"
@@ -139,18 +140,48 @@ static enum status read_text(enum query_parameter parameter, const char *text, c
     return STATUS_OK;
 }
 
+static enum status read_flag(enum query_parameter parameter, const char *text, bool *flag,
+                             struct err *err)
+{
+    *flag = strcmp(text, "true") == 0;
+    return *flag || strcmp(text, "false") == 0
+               ? STATUS_OK
+               : refuse(err, parameter, "must be true or false");
+}
+
+/* Digits, a point, an exponent: what JSON calls a number. */
+static enum status read_real(enum query_parameter parameter, const char *text, double max,
+                             double *value, struct err *err)
+{
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '\0' || *end ||
+        !(number >= 0.0 && number <= max)) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                       "must be a number from 0 to %.10g", max);
+    }
+    *value = number;
+    return STATUS_OK;
+}
+
 /* What an identification is asked with. */
 static enum status read_wish(enum query_parameter parameter, const char *text,
                              struct query *query, struct err *err)
 {
-    if (parameter == QUERY_BIASES) {
-        query->biases = strcmp(text, "true") == 0;
-        return query->biases || strcmp(text, "false") == 0
-                   ? STATUS_OK
-                   : refuse(err, parameter, "must be true or false");
+    if (parameter == QUERY_BIASES || parameter == QUERY_ROBUST) {
+        return read_flag(parameter, text,
+                         parameter == QUERY_BIASES ? &query->biases : &query->robust, err);
     }
-    if (parameter == QUERY_COLUMNS) {
-        return read_text(parameter, text, query->columns, sizeof query->columns, err);
+    if (parameter == QUERY_RIDGE) {
+        return read_real(parameter, text, QUERY_RIDGE_MAX, &query->ridge, err);
+    }
+    if (parameter == QUERY_DELAY_MAX) {
+        return read_real(parameter, text, QUERY_DELAY_MAX_S, &query->delay_max_s, err);
+    }
+    if (parameter == QUERY_COLUMNS || parameter == QUERY_CURRENT) {
+        return read_text(parameter, text,
+                         parameter == QUERY_COLUMNS ? query->columns : query->current,
+                         QUERY_COLUMNS_MAX, err);
     }
     if (parameter == QUERY_NAME) {
         return strchr(text, '/')
@@ -226,6 +257,10 @@ static enum status read_value(enum query_parameter parameter, const char *text,
     case QUERY_SIDE:
     case QUERY_COLUMNS:
     case QUERY_BIASES:
+    case QUERY_ROBUST:
+    case QUERY_RIDGE:
+    case QUERY_DELAY_MAX:
+    case QUERY_CURRENT:
     case QUERY_NAME:
     case QUERY_PAIR:
         return read_wish(parameter, text, query, err);
@@ -304,6 +339,7 @@ void query_default(struct query *query)
                             .until_us = LAB_TIME_MAX,
                             .verdict = -1,
                             .type = -1,
+                            .delay_max_s = -1.0,
                             .event_types = (1u << EVENT_TYPE_COUNT) - 1};
 }
 
@@ -341,6 +377,8 @@ const char *query_parameter_name(enum query_parameter parameter)
         [QUERY_MODEL] = "model",      [QUERY_METHOD] = "method",
         [QUERY_SIDE] = "side",        [QUERY_COLUMNS] = "columns",
         [QUERY_BIASES] = "biases",    [QUERY_NAME] = "name",
+        [QUERY_ROBUST] = "robust",    [QUERY_RIDGE] = "ridge",
+        [QUERY_CURRENT] = "current",  [QUERY_DELAY_MAX] = "delay_max_s",
         [QUERY_PAIR] = "pair",        [QUERY_EVENT_PAIRS] = "pair",
         [QUERY_EVENT_TYPES] = "type", [QUERY_LAST_EVENT_ID] = "last_event_id",
     };

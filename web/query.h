@@ -28,6 +28,10 @@ enum query_parameter {
     QUERY_SIDE,
     QUERY_COLUMNS,
     QUERY_BIASES,
+    QUERY_ROBUST,
+    QUERY_RIDGE,
+    QUERY_DELAY_MAX,
+    QUERY_CURRENT,
     QUERY_NAME,
     QUERY_PAIR,
     QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
@@ -41,6 +45,8 @@ enum query_parameter {
 
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
 enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
+
+enum { QUERY_RIDGE_MAX = 1000000, QUERY_DELAY_MAX_S = 10 };
 
 enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
 
@@ -59,7 +65,10 @@ struct query {
     char pair[QUERY_WORD_MAX];       /* of a journal */
     char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
     char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
-    bool biases;
+    char current[QUERY_COLUMNS_MAX]; /* "name=value,name=value" */
+    bool biases, robust;
+    double ridge;                  /* 0 .. QUERY_RIDGE_MAX */
+    double delay_max_s;            /* 0 .. QUERY_DELAY_MAX_S; below 0: not given */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];

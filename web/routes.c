@@ -13,7 +13,8 @@
 #define WISH                                                                                   \
     (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
      QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
-     QUERY_BIT(QUERY_PAIR))
+     QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_ROBUST) | QUERY_BIT(QUERY_RIDGE) |                \
+     QUERY_BIT(QUERY_DELAY_MAX) | QUERY_BIT(QUERY_CURRENT))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR))
 
 /* clang-format off */

@@ -28,7 +28,11 @@ static struct web_identify wish_of(const struct web_request *request)
                                  .columns = query->columns,
                                  .name = query->name[0] ? query->name : "upload.csv",
                                  .pair = query->pair,
-                                 .biases = query->biases};
+                                 .current = query->current,
+                                 .biases = query->biases,
+                                 .robust = query->robust,
+                                 .ridge = query->ridge,
+                                 .delay_max_s = query->delay_max_s};
 }
 
 static struct web_replay replay_of(const struct web_request *request)

@@ -49,7 +49,10 @@ struct web_identify {
     const char *columns; /* "role=column,role=column" */
     const char *name;    /* of the recording */
     const char *pair;    /* of a journal that holds several */
-    bool biases;
+    const char *current; /* parameters to compare with: "name=value,name=value" */
+    bool biases, robust;
+    double ridge;       /* >= 0 */
+    double delay_max_s; /* < 0: chosen by the recording */
 };
 
 /* A recording that is to be replayed. Borrowed. */

@@ -170,8 +170,9 @@ static inline enum status fixture_identify(void *context, const struct web_ident
         return err_set(err, status, "identify", 0, 0, "not now");
     }
     (void)pthread_mutex_lock(&f->lock);
-    (void)snprintf(f->wish, sizeof f->wish, "%s|%s|%s|%s|%s|%d%s", what->model, what->method,
-                   what->side, what->columns, what->name, what->biases, what->pair);
+    (void)snprintf(f->wish, sizeof f->wish, "%s|%s|%s|%s|%s|%d%s|%d %g %g %s", what->model,
+                   what->method, what->side, what->columns, what->name, what->biases,
+                   what->pair, what->robust, what->ridge, what->delay_max_s, what->current);
     (void)snprintf(f->upload, sizeof f->upload, "%.*s", (int)(bytes < 200 ? bytes : 200), text);
     f->upload_bytes = bytes;
     (void)pthread_mutex_unlock(&f->lock);

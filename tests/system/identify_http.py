@@ -76,6 +76,9 @@ def check_results(rig):
     assert state["result"]["verdict"] == "PASS" and state["result"]["provenance"]["files"][0]["fnv1a"]
     same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&biases=true", golden / "usv_IA.csv",
                     "--columns", COLUMNS, "--method", "weak_iv", "--biases")
+    same_as_command(rig, "usv3", VESSEL + "&method=weak_iv&robust=true&ridge=1e-4&delay_max_s=0.3&current=d1%3D120,delay_s=0",
+                    golden / "usv_IA.csv", "--columns", COLUMNS, "--method", "weak_iv", "--robust", "--ridge", "1e-4",
+                    "--delay-max", "0.3", "--current", "d1=120,delay_s=0")
     same_as_command(rig, "travel_time", "model=travel_time&method=tukey&side=virtual", golden / "smartlog.csv",
                     "--method", "tukey", "--side", "virtual")
 
@@ -98,7 +101,10 @@ def check_faults(rig):
         assert line is None or error["where"] == "trial.csv", text
     for query, parameter in (("model=usv3&method=best", "method"), ("model=usv3&columns=u", "columns"),
                              ("model=usv3&columns=w%3Dx", "columns"), ("model=walk", "model"),
-                             ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model")):
+                             ("model=usv3&side=left", "side"), ("model=travel_time&pair=r1", "pair"), ("model=travel_time&biases=true", "biases"), ("", "model"),
+                             ("model=usv3&ridge=-1", "ridge"), ("model=usv3&delay_max_s=11", "delay_max_s"), ("model=usv3&robust=1", "robust"),
+                             ("model=travel_time&delay_max_s=1", "delay_max_s"), ("model=usv3&current=/etc/passwd", "current"),
+                             ("model=usv3&current=mass%3D5", "current"), ("model=usv3&current=d1%3Dlots", "current")):
         _, problem = upload(rig, query, b"t\n0\n", want=400)
         assert problem["parameter"] == parameter, problem
     assert request(rig, "POST", "/api/v1/identify?model=usv3", b"x", token=None)[0] == 401

@@ -31,7 +31,8 @@ static void test_query_values(void)
               query_parse(
                   "limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
                   "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc&model=usv3&method=pem"
-                  "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv&pair=r1",
+                  "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv&pair=r1"
+                  "&robust=true&ridge=2.5e-3&delay_max_s=10&current=d1%3D5",
                   EVERY, &q, &err),
               STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
@@ -49,6 +50,10 @@ static void test_query_values(void)
     CHECK_TEXT("name", q.name, "trial 1.csv");
     CHECK_TEXT("pair", q.pair, "r1");
     CHECK("biases", q.biases);
+    CHECK("robust", q.robust);
+    CHECK_NEAR("ridge", q.ridge, 0.0025, 0, 0);
+    CHECK_NEAR("delay_max_s", q.delay_max_s, 10.0, 0, 0);
+    CHECK_TEXT("current", q.current, "d1=5");
     CHECK_INT("given", q.given, EVERY);
 }
 
@@ -128,6 +133,16 @@ static void test_query_refusals(void)
         {"no pair", "pair=", "pair"},
         {"biases", "biases=1", "biases"},
         {"empty biases", "biases=", "biases"},
+        {"robust", "robust=yes", "robust"},
+        {"no ridge", "ridge=", "ridge"},
+        {"below zero", "ridge=-0.1", "ridge"},
+        {"too large", "ridge=1000001", "ridge"},
+        {"no number", "ridge=nan", "ridge"},
+        {"hexadecimal", "ridge=0x1", "ridge"},
+        {"more than a number", "delay_max_s=1s", "delay_max_s"},
+        {"too long", "delay_max_s=10.1", "delay_max_s"},
+        {"endless", "delay_max_s=inf", "delay_max_s"},
+        {"no parameters", "current=", "current"},
         {"no columns", "columns=", "columns"},
         {"folders", "name=../a.csv", "name"},
         {"encoded folders", "name=..%2fa.csv", "name"},
