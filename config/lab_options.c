@@ -102,6 +102,8 @@ static const struct option_row pair_rows[] = {
      "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both and merges the replies."},
     {"record", OPTION_CHOICE, "", "smart", 0.0, 0.0, "smart|all", IN_PAIR(params.record),
      "Keep entries and alarms only, or every event."},
+    {"map", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.map),
+     "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the page, nothing else."},
     {"sync_tolerance_s", OPTION_TIME, "s", "0.05", 0.0, 3600.0, "", IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
     {"timeout_s", OPTION_TIME, "s", "30", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),

@@ -82,6 +82,12 @@ static size_t source_machines(void *context, size_t pair, enum side side,
     return robot_states_read(d->states, pair, side, out);
 }
 
+static const char *source_map(void *context, size_t pair, size_t *bytes)
+{
+    const struct daemon *d = context;
+    return maps_find(d->maps, pair, bytes);
+}
+
 static enum status source_request(void *context, const char *payload, size_t bytes,
                                   struct err *err)
 {
@@ -270,6 +276,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .command = source_command,
         .request = source_request,
         .machines = source_machines,
+        .map = source_map,
         .refit = source_refit,
         .check_identify = source_check_identify,
         .claim_upload = source_claim_upload,
@@ -471,7 +478,10 @@ static enum status start_worker(struct daemon *d, struct err *err)
 
 static enum status start_parts(struct daemon *d, struct err *err)
 {
-    enum status status = make_lab(d, err);
+    enum status status = maps_load(d->file, &d->maps, err);
+    if (status == STATUS_OK) {
+        status = make_lab(d, err);
+    }
     if (status == STATUS_OK) {
         status = open_journal(d, err);
     }
@@ -557,6 +567,7 @@ static bool finish(struct daemon *d)
     views_destroy(d->views);
     robot_states_destroy(d->states);
     uploads_destroy(d->uploads);
+    maps_destroy(d->maps);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
     inbox_destroy(d->inbox);

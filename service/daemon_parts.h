@@ -12,6 +12,7 @@
 #include "service/inbox.h"
 #include "service/keeper.h"
 #include "service/lab_thread.h"
+#include "service/maps.h"
 #include "service/outbox.h"
 #include "service/restore.h"
 #include "service/uploads.h"
@@ -37,6 +38,7 @@ struct daemon {
     struct worker *worker;
     struct fits *fits;
     struct uploads *uploads;
+    struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;
     struct gateway *gateway;

@@ -77,6 +77,8 @@ enum pair_clock {
 
 struct pair_dynamics;
 
+enum { PAIR_MAP_MAX = 128 };
+
 struct pair_params {
     char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
     enum pair_kind kind;
@@ -101,6 +103,7 @@ struct pair_params {
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
+    char map[PAIR_MAP_MAX]; /* file of the world they move in, for those who draw it; "": none */
 };
 
 /* One scalar of a reply, for comparison: names and texts by hash. */

@@ -18,6 +18,7 @@ struct fit_cache;
 struct history;
 struct stream;
 struct streams;
+struct trails;
 struct web_route;
 
 enum {
@@ -34,6 +35,7 @@ struct web_context {
     size_t upload_bytes_max;
     struct history *history;
     struct fit_cache *fits;
+    struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
     atomic_uint_least64_t next_command;                     /* numbers made-up ids */

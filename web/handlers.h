@@ -9,6 +9,7 @@ web_handler get_entries, get_alarms, get_log, get_changes;             /* record
 web_handler get_travel_time, get_tracked, get_clock, get_machines;     /* calibration.c */
 web_handler get_parameters, post_propose, post_promote, post_rollback; /* parameters.c */
 web_handler get_following, put_following, get_fidelity;                /* following.c */
+web_handler get_trajectory;                                            /* trajectory.c */
 web_handler post_command;                                              /* commands.c */
 web_handler get_dynamics, post_dynamics;                               /* dynamics.c */
 web_handler post_identify, post_replay;                                /* uploads.c */

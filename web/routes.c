@@ -37,6 +37,7 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/api/v1/pairs/{id}/tracked",        0,             ROUTE_READING, 0,                 get_tracked},
     {ROUTE_GET,  "/api/v1/pairs/{id}/clock",          0,             ROUTE_READING, 0,                 get_clock},
     {ROUTE_GET,  "/api/v1/pairs/{id}/machines",       0,             ROUTE_READING, 0,                 get_machines},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/trajectory",     0,             ROUTE_READING, 0,                 get_trajectory},
     {ROUTE_GET,  "/api/v1/pairs/{id}/parameters",     0,             ROUTE_READING, 0,                 get_parameters},
     {ROUTE_GET,  "/api/v1/pairs/{id}/parameters/changes", 0,         ROUTE_READING, HISTORY,           get_changes},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/propose",  256,      ROUTE_WRITING, 0,                 post_propose},

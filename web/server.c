@@ -17,6 +17,7 @@
 #include "web/history.h"
 #include "web/routes.h"
 #include "web/stream.h"
+#include "web/trails.h"
 
 enum {
     THREADS_MAX = 4,
@@ -342,12 +343,21 @@ static void allow_files(unsigned count)
     }
 }
 
+static enum status create_trails(struct web *web)
+{
+    const struct view *view = web->source.acquire(web->source.context);
+    const size_t pairs = view->pair_count;
+    web->source.release(web->source.context, view);
+    return trails_create(pairs, &web->context.trails);
+}
+
 static enum status start_streams(struct web *web, const struct web_options *options)
 {
     const struct streams_params params = {
         .hub = web->source.events,
         .history = web->context.history,
         .source = &web->source,
+        .trails = web->context.trails,
         .clients_max = options->listeners_max,
         .heartbeat_ms =
             options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
@@ -406,7 +416,7 @@ static enum status start(struct web *web, const struct web_options *options, str
     web->context.token = web->token;
     web->context.upload_bytes_max = options->upload_bytes_max;
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
-        fit_cache_create(&web->context.fits) != STATUS_OK) {
+        fit_cache_create(&web->context.fits) != STATUS_OK || create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     const enum status status = open_listener(web, options, err);
@@ -473,6 +483,7 @@ void web_stop(struct web *web)
     }
     history_destroy(web->context.history);
     fit_cache_destroy(web->context.fits);
+    trails_destroy(web->context.trails);
     free(web->token);
     free(web);
 }

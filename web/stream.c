@@ -10,6 +10,7 @@
 
 #include "web/body.h"
 #include "web/machine_watch.h"
+#include "web/trails.h"
 
 enum {
     TICK_MS = 200,     /* between two looks at machines and sleepers */
@@ -414,6 +415,9 @@ static void look_around(struct streams *set)
     const struct view *view = source->acquire(source->context);
     atomic_store(&set->restored, view->health.restored);
     machine_watch_look(set->watch, view, source, set->params.hub);
+    if (set->params.trails) {
+        trails_look(set->params.trails, view);
+    }
     source->release(source->context, view);
 }
 

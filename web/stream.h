@@ -3,7 +3,7 @@
  *
  * One thread for all wakes the connections that have something to read, sends a comment to
  * those that have heard nothing for a while (that is how a listener that is gone is found), and
- * looks for machines that changed state.
+ * looks for machines that changed state and for poses.
  */
 #ifndef WEB_STREAM_H
 #define WEB_STREAM_H
@@ -22,6 +22,7 @@ struct streams_params {
     struct event_hub *hub;
     struct history *history;
     const struct web_source *source;
+    struct trails *trails; /* fed by the way; NULL: none */
     size_t clients_max;
     int heartbeat_ms;
 };

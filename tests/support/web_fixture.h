@@ -123,6 +123,17 @@ static inline size_t fixture_machines(void *context, size_t pair, enum side side
     return sizeof text - 1;
 }
 
+static inline const char *fixture_map(void *context, size_t pair, size_t *bytes)
+{
+    static const char text[] =
+        "{\"bounds_m\":[-3,-2,3,2],\"obstacles\":[{\"name\":\"pillar\",\"shape\":\"circle\","
+        "\"points_m\":[[1.2,0.1]],\"radius_m\":0.25,\"mapped\":true,\"appears_s\":0,"
+        "\"leaves_s\":0}]}";
+    (void)context;
+    *bytes = pair == 0 ? sizeof text - 1 : 0;
+    return pair == 0 ? text : NULL;
+}
+
 static inline enum status fixture_refit(void *context, size_t pair, enum side side,
                                         uint64_t *job, struct err *err)
 {
@@ -258,6 +269,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .command = fixture_command,
                                .request = fixture_request,
                                .machines = fixture_machines,
+                               .map = fixture_map,
                                .refit = fixture_refit,
                                .check_identify = fixture_check_identify,
                                .claim_upload = fixture_claim_upload,
