@@ -206,8 +206,9 @@ static inline enum status fixture_replay(void *context, const struct web_replay 
                                          char *text, size_t bytes, uint64_t *job,
                                          struct err *err)
 {
-    const struct web_identify wish = {"replay",          "", "", "", .name = what->name,
-                                      .pair = what->pair};
+    const struct web_identify wish = {
+        "replay",          "", "", "", .current = "", .delay_max_s = -1.0, .name = what->name,
+        .pair = what->pair};
     return fixture_identify(context, &wish, text, bytes, job, err);
 }
 

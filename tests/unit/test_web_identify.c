@@ -85,7 +85,7 @@ static void test_replay(void)
     CHECK_TEXT("location", http_header(&reply, "Location", text, sizeof text),
                "/api/v1/replay/77");
     check_contract("taken", "/api/v1/replay", "post", "application/json", &reply);
-    CHECK_TEXT("wish", fixture.wish, "replay||||lab.jsonl|0r1");
+    CHECK_TEXT("wish", fixture.wish, "replay||||lab.jsonl|0r1|0 0 -1 ");
     CHECK_TEXT("as it came", fixture.upload, "{}\n");
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/replay?pair=nobody", CSV, "x");
