@@ -11,6 +11,7 @@ install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTER
 install(DIRECTORY config/missions config/experiments DESTINATION ${doc}/examples)
 install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)
 install(FILES config/mosquitto.conf DESTINATION ${doc}/examples)
+install(DIRECTORY docs/examples/ DESTINATION ${doc}/examples USE_SOURCE_PERMISSIONS)
 install(FILES packaging/tandem.bash-completion DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME tandem)
 

@@ -1,0 +1,90 @@
+"""docs/examples do what they say: who_was_late.py hears every command once, over a restart of the daemon too, and
+calibration.sh prints what the daemon has found."""
+import json
+import os
+import re
+import subprocess
+
+from rig import Rig, SOURCE
+
+MOVES = 12
+EXAMPLES = SOURCE / "docs/examples"
+
+
+def drive(rig, total):
+    driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5, "--seed", total)
+    assert driver.wait(60) == 0
+    rig.wait(lambda: len(rig.records("r1", "entries")) == total, "entries")
+
+
+def check_lines(lines, entries):
+    assert len(lines) == len(entries) == 2 * MOVES, lines
+    late = {"AHEAD": "the real robot was late by", "BEHIND": "the virtual robot was late by"}
+    assert {entry["verdict"] for entry in entries} >= {"BEHIND", "SYNC"}, entries
+    for line, entry in zip(lines, entries):
+        begin, text = line.split(": ", 1)
+        assert begin.split(" ")[1:] == ["r1", entry["id"]], (line, entry)
+        if entry["verdict"] in late:
+            assert text.startswith(late[entry["verdict"]]) and f"{abs(entry['lag_s']):.3f}" in text, (line, entry)
+            assert ("±" in text) == ("lag_uncertainty_s" in entry)
+        else:
+            assert text.startswith("together" if entry["verdict"] == "SYNC" else entry["verdict"]), (line, entry)
+
+
+def watch(rig):
+    """All moves, with a restart half-way."""
+    url = f"http://127.0.0.1:{rig.http_port}"
+    watcher = rig.run(["python3", EXAMPLES / "who_was_late.py", "--url", url, "--pair", "r1", "--count", 2 * MOVES],
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    rig.wait(lambda: "tandem_stream_listeners 1\n" in rig.fetch("/metrics"), "it listens")
+    drive(rig, MOVES)
+    rig.stop_daemon()
+    rig.start_daemon()
+    drive(rig, 2 * MOVES)
+    out, err = watcher.communicate(timeout=60)
+    assert watcher.returncode == 0, err
+    check_lines(out.splitlines(), [json.loads(text) for text in rig.records("r1", "entries")])
+    return out.splitlines()[-1]
+
+
+def refuse(rig):
+    done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{rig.http_port}", "--pair", "r9"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "the lab has no pair of this id" in done.stderr, done
+
+
+def tabulate(rig):
+    url = f"http://127.0.0.1:{rig.http_port}"
+    table = subprocess.run(["sh", EXAMPLES / "calibration.sh", url], check=True, capture_output=True, text=True).stdout
+    rows = {tuple(row[:3]): row[3:] for row in (re.split(r" {1,}(?![^\[]*\])", line) for line in table.splitlines()[1:] if ": " not in line)}
+    assert len(rows) == 3 * 2 * 5, table
+    for pair in ("r1", "r2", "quiet"):
+        for side, fit in rig.get(f"/api/v1/pairs/{pair}/travel-time").items():
+            for name, value in fit["values"].items():
+                shown, interval, verdict = rows[pair, side, name]
+                assert (shown == "-") == (value is None) and verdict == fit["verdict"], (rows, fit)
+                if value is not None:
+                    assert abs(float(shown) - value) <= 0.5001e-4, (shown, value)
+                    low, high = [float(end) for end in interval.strip("[]").split(", ")]
+                    assert low <= float(shown) <= high, interval
+            for advice in fit["advice"]:
+                assert f"{pair} {side}, advice: {advice}\n" in table, table
+    failed = subprocess.run(["sh", EXAMPLES / "calibration.sh", url + "/nothing"], capture_output=True, check=False)
+    assert failed.returncode != 0, "a wrong address is no fault"
+    return table.splitlines()[:6]
+
+
+def main():
+    os.environ["TZ"] = "UTC"
+    with Rig("r1: {probe_interval_s: 0.5}\n  r2: {}\n  quiet: {}") as rig:
+        rig.start_daemon()
+        for side, speed in (("real", "8"), ("virtual", "5")):
+            rig.start("robot", "--pair", "r1", "--side", side, "--angular-speed", speed, "--linear-speed", "2", "--t0", "0.02",
+                      "--noise", "0.002")
+        rig.wait(lambda: all(rig.get("/api/v1/pairs/r1")[side]["connection"] == "online" for side in ("real", "virtual")), "robots", 20)
+        line = watch(rig)
+        refuse(rig)
+        print(line, *tabulate(rig), sep="\n")
+
+
+main()
