@@ -4,6 +4,7 @@
 
 #include "twin/following_report.h"
 #include "twin/link.h"
+#include "twin/pair_dynamics.h"
 #include "twin/pair_following.h"
 #include "twin/smartlog.h"
 #include "twin/travel_report.h"
@@ -354,6 +355,8 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     json_write_text(w, "id", p->id);
     json_write_text(w, "kind", pair_kind_name(p->kind));
     json_write_text(w, "mode", pair_mode_name(p->mode));
+    json_write_text(w, "dynamics",
+                    pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL);
     json_write_seconds(w, "sync_tolerance_s", p->sync_tolerance_us);
     json_write_int(w, "outstanding", pair->outstanding);
     json_write_int(w, "commands", (int64_t)pair->counts.commands);

@@ -14,11 +14,27 @@ static uint64_t salt_of(const struct view *view)
 }
 
 static const char *const COLUMNS[] = {
-    "id",           "kind",         "mode",       "sync_tolerance_s",
-    "outstanding",  "commands",     "replies",    "entries",
-    "alarms",       "redelivered",  "last_lag_s", "last_lag_uncertainty_s",
-    "last_entry_t", "last_verdict", "verdicts",   "recent_verdicts",
-    "last_alarm",   "following",    "real",       "virtual",
+    "id",
+    "kind",
+    "mode",
+    "dynamics",
+    "sync_tolerance_s",
+    "outstanding",
+    "commands",
+    "replies",
+    "entries",
+    "alarms",
+    "redelivered",
+    "last_lag_s",
+    "last_lag_uncertainty_s",
+    "last_entry_t",
+    "last_verdict",
+    "verdicts",
+    "recent_verdicts",
+    "last_alarm",
+    "following",
+    "real",
+    "virtual",
 };
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)

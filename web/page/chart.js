@@ -52,6 +52,7 @@ function zoom(graph, factor) {
 //   options  () => options of dygraphs, made anew when the colours change
 //   data     rows; xIsTime
 //   height   CSS
+//   tools    false: no buttons, no note below
 //   signal   ends it
 // Returns {graph, update(data, options), note(text)}.
 export async function chart(root, wishes) {
@@ -64,7 +65,7 @@ export async function chart(root, wishes) {
         button("◀", "Earlier", () => shift(graph, -0.3)), button("▶", "Later", () => shift(graph, 0.3)),
         button("+", "Closer", () => zoom(graph, 0.5)), button("−", "Further away", () => zoom(graph, 2)),
         el("button", {type: "button", class: "quiet", onclick: () => graph.resetZoom()}, "All"));
-    put(root, el("figure", {}, canvas, el("div", {class: "chart-foot"}, note, tools)));
+    put(root, el("figure", {}, canvas, wishes.tools !== false && el("div", {class: "chart-foot"}, note, tools)));
     const common = () => ({
         axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, axisLabelColor: colour("soft"), gridLineWidth: 1,
         animatedZooms: false, highlightCircleSize: 4,

@@ -92,6 +92,10 @@ export function percent(ratio, decimals = 0) {
     return known(ratio) ? withUnit(fixed(ratio * 100, decimals), "%") : "–";
 }
 
+export function signedPercent(ratio, decimals = 1) {
+    return known(ratio) ? withUnit(signed(ratio * 100, decimals), "%") : "–";
+}
+
 export function count(n) {
     return known(n) ? n.toLocaleString("en").replaceAll(",", NARROW) : "–";
 }

@@ -2,34 +2,17 @@
 
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
-import {dateTime, decimalsFor, fixed, known, percent, plural, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
+import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
+import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
 import {el, empty, failure, section, show, table} from "./ui.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
 const CHANGES = 200;
-const TINY = 1e-6; // rad, m: no turn, no way
 const STEPS = 24;
 const SIDES = ["real", "virtual"];
-const TERMS = {
-    t0_s: "delay of every command", ta_s: "starting and stopping a turn", tr_s: "starting and stopping a drive",
-    angular_speed_radps: "angular speed", linear_speed_mps: "linear speed",
-};
-
-// ---- the model: docs/model/travel_time.md, eq. 1 ----
-
-function lapOf(values, rotation, displacement) {
-    const turn = rotation > TINY ? (values.ta_s ?? 0) + rotation / values.angular_speed_radps : 0;
-    const drive = displacement > TINY ? (values.tr_s ?? 0) + displacement / values.linear_speed_mps : 0;
-    return (values.t0_s ?? 0) + turn + drive;
-}
-
-function isWhole(fit) {
-    return fit && Object.keys(TERMS).every(name => known(fit.values[name]));
-}
-
 // The moves that the fit of a side rests on: its newest ones that were answered.
 function movesOf(entries, side, fit) {
     return entries.map(e => ({
@@ -57,13 +40,12 @@ function difference(fits, name) {
         const n = decimalsFor(fits.real.se[name]);
         return withUnit(`${virtual > real ? "+" : ""}${fixed(virtual - real, n)}`, "s");
     }
-    return `${virtual > real ? "+" : ""}${percent(virtual / real - 1, 1)}`;
+    return signedPercent(virtual / real - 1);
 }
 
 function drawValues(root, fits) {
     show(root, table("Travel-time parameters of both robots", [
-        {label: "", cell: name => el("span", {}, wordsOf(name).length > 2 ? wordsOf(name) : TERMS[name],
-            wordsOf(name).length <= 2 && el("small", {}, ` ${wordsOf(name)}`))},
+        {label: "Parameter", cell: name => TERMS[name]},
         {label: "Real, ± 95 %", cell: name => valueText(fits.real, name), numeric: true},
         {label: "Virtual, ± 95 %", cell: name => valueText(fits.virtual, name), numeric: true},
         {label: "Virtual against real", cell: name => difference(fits, name), numeric: true},

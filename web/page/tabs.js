@@ -5,5 +5,8 @@
 export const TABS = [
     {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},
     {id: "calibration", label: "Calibration", load: () => import("./tab_calibration.js")},
+    {id: "parameters", label: "Parameters", load: () => import("./tab_parameters.js")},
+    {id: "dynamics", label: "Dynamics", load: () => import("./tab_dynamics.js")},
+    {id: "following", label: "Following", load: () => import("./tab_following.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
 ];

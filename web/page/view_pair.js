@@ -1,7 +1,12 @@
 // One pair: its name, how it is, and the tabs.
 
+import {known} from "./format.js";
+import {labNow} from "./lab_clock.js";
+import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, failure, show} from "./ui.js";
+import {el, failure, say, show, symbol} from "./ui.js";
+import {verdictChip} from "./verdicts.js";
+import {watch} from "./watch.js";
 import {TABS} from "./tabs.js";
 
 export const title = route => `${route.pair} – ${TABS.find(t => t.id === route.tab)?.label ?? ""}`;
@@ -23,10 +28,41 @@ function tabList(route) {
             "aria-current": tab.id === route.tab ? "page" : null}, tab.label)));
 }
 
+// The pair at a glance, above the tabs.
+function drawState(root, pair) {
+    const now = labNow();
+    const [level, reason] = judge(pair, now);
+    const {sign, tone, label} = LEVELS[level];
+    const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
+    show(root, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${reason || label}`),
+        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && ` ${lagText(pair)}`),
+        pair.following && el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure} `, el("span", {class: "muted"}, words)),
+        sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
+        pair.entries > 0 && verdictBar(pair.recent_verdicts));
+}
+
+// Who does not see the page hears how it goes on.
+function speaker() {
+    let verdict;
+    return pair => {
+        if (verdict !== undefined && pair.last_verdict !== verdict) {
+            say(`${pair.id}: ${pair.last_verdict}`);
+        }
+        verdict = pair.last_verdict;
+    };
+}
+
 export async function mount(root, context) {
     const {route, signal} = context;
+    const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, el("p", {class: "wait"}, "Loading …"));
-    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair)), tabList(route), body);
+    show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabList(route), body);
+    const tell = speaker();
+    watch(signal, `pairs/${encodeURIComponent(route.pair)}`, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
+        drawState(state, pair);
+        tell(pair);
+    }, error => show(state, error.status === 404 ? null : el("span", {class: "tone-bad"}, symbol("✕", "sign"), ` ${error.title}`)));
+
     const tab = TABS.find(t => t.id === route.tab);
     if (!tab) {
         show(body, failure({title: "No such view", detail: `Of a pair there are: ${TABS.map(t => t.label).join(", ")}.`}));

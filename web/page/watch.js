@@ -7,6 +7,7 @@ import {stream} from "./stream.js";
 const GAP_MS = 400; // not more often, whatever happens
 const POLL_MS = 2000; // while there is no stream
 const CALM_MS = 15000; // while there is one: what it does not tell of
+const SETTLE_MS = 1500; // the store may be so much later than the event
 
 // fetcher: an address below /api/v1/, or a function of the signal that returns a promise.
 // wishes: {pair, types: events after which to fetch again, everyMs: at least so often}
@@ -19,6 +20,7 @@ export function watch(signal, fetcher, wishes, run, fail) {
     let again = false;
     let last = 0;
     let tookMs = 0;
+    let settled = true; // nothing happened since the last fetch began
     let shown;
 
     const schedule = ms => {
@@ -36,6 +38,8 @@ export function watch(signal, fetcher, wishes, run, fail) {
         }
         busy = true;
         again = false;
+        const calm = settled;
+        settled = true;
         last = performance.now();
         try {
             const data = await fetchIt(signal);
@@ -52,12 +56,14 @@ export function watch(signal, fetcher, wishes, run, fail) {
         busy = false;
         tookMs = performance.now() - last;
         // Large labs cost more: never spend more than a fifth of the time on it.
-        schedule(again ? Math.max(GAP_MS, 4 * tookMs) : document.hidden ? CALM_MS : Math.max(pause(), 4 * tookMs));
+        const wait = again ? GAP_MS : !calm ? SETTLE_MS : document.hidden ? CALM_MS : pause();
+        schedule(Math.max(wait, 4 * tookMs));
     }
 
     if (types.length > 0) {
         stream.listen(types, pair, () => {
             const wait = Math.max(GAP_MS, 4 * tookMs) - (performance.now() - last);
+            settled = false;
             if (busy) {
                 again = true;
             } else {

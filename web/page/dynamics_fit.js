@@ -1,0 +1,45 @@
+// A fit of dynamics for people: verdict, reasons, advice, checks, data card.
+
+import {count, duration, figures, fixed, known, percent, unitOf, withUnit, wordsOf} from "./format.js";
+import {el, facts, table} from "./ui.js";
+import {fitChip} from "./verdicts.js";
+
+export function verdictWords(fit) {
+    return [el("p", {}, fitChip(fit.verdict), el("span", {class: "muted"}, ` ${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`)),
+        el("ul", {class: "words-list"}, fit.reasons.map(r => el("li", {}, r)), fit.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
+}
+
+export function checkTable(title, checks) {
+    return table(title, [
+        {label: "Check", cell: c => c.name.replaceAll("_", " ")},
+        {label: "Verdict", cell: c => fitChip(c.verdict)},
+        {label: "Why", cell: c => c.detail},
+    ], checks);
+}
+
+// What is wrong with a recording is told only where something is.
+function flaws(data) {
+    const kinds = [["incomplete", "incomplete rows"], ["duplicates", "duplicates"], ["back_steps", "steps back in time"], ["gaps", "gaps"],
+        ["missing", "missing samples"], ["jumps", "jumps"], ["short_rows", "rows of too short runs"]];
+    const found = kinds.filter(([key]) => data[key] > 0).map(([key, words]) => `${count(data[key])} ${words}`);
+    return found.length > 0 ? found.join(", ") : "none";
+}
+
+export function dataCard(data) {
+    return [facts([
+        ["Length", duration(data.duration_s)],
+        ["Samples used", `${count(data.used)} of ${count(data.rows)}`],
+        ["Rate", `${withUnit(fixed(data.rate_hz, 1), "Hz")}${data.resampled ? ", resampled" : ""}`],
+        ["Jitter", percent(data.jitter_ratio, 1)],
+        ["Longest gap", withUnit(figures(data.gap_s_max, 2), "s")],
+        ["Flaws", flaws(data)],
+    ]), data.channels && table("Channels of the data", [
+        {label: "Channel", cell: ([name]) => `${wordsOf(name)}, ${unitOf(name)}`},
+        {label: "From", cell: ([, c]) => figures(c.min, 3), numeric: true},
+        {label: "To", cell: ([, c]) => figures(c.max, 3), numeric: true},
+        {label: "Spread (sd)", cell: ([, c]) => figures(c.sd, 3), numeric: true},
+        {label: "Noise (sd)", cell: ([, c]) => figures(c.noise_sd, 2), numeric: true},
+        {label: "Signal to noise", cell: ([, c]) => (known(c.signal_ratio) ? count(Math.round(c.signal_ratio)) : "–"), numeric: true},
+        {label: "At its limits", cell: ([, c]) => percent(c.saturation_ratio, 1), numeric: true},
+    ], Object.entries(data.channels))];
+}

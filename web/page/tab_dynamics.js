@@ -1,0 +1,147 @@
+// Masses, drag and the like of both robots, as they are learnt while the robots run.
+
+import {get, send} from "./api.js";
+import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
+import {count, dateTime, figures, known, plural, plusMinus, signedPercent, unitOf, wordsOf} from "./format.js";
+import {confirm} from "./token.js";
+import {el, empty, failure, say, section, show, svg, symbol, table} from "./ui.js";
+import {watch} from "./watch.js";
+
+const SIDES = ["real", "virtual"];
+const STATES = {
+    collecting: ["◇", "unsure", "collecting samples"], fitting: ["◇", "unsure", "being fitted"],
+    following: ["●", "sync", "followed sample by sample"], suspicious: ["▲", "behind", "something may have changed"],
+};
+const ASK_MS = 500;
+const JOB_MS = 120000;
+
+function estimateText(estimate, name) {
+    const bounds = estimate?.ci95[name];
+    return estimate ? plusMinus(estimate.values[name], known(bounds?.[0]) ? (bounds[1] - bounds[0]) / 2 : null, unitOf(name)) : "–";
+}
+
+// ---- intervals beside each other ----
+
+const WIDTH = 170;
+const ROW = 9;
+
+// The 95 % intervals of a parameter, one below the other, from the lowest end to the highest.
+function intervals(name, rows) {
+    const there = rows.filter(([, e]) => known(e?.ci95[name]?.[0]));
+    if (there.length === 0) {
+        return "";
+    }
+    const low = Math.min(...there.map(([, e]) => e.ci95[name][0]));
+    const high = Math.max(...there.map(([, e]) => e.ci95[name][1]));
+    const x = value => 5 + (high > low ? (value - low) / (high - low) : 0.5) * (WIDTH - 10);
+    const words = there.map(([word, e]) => `${word} ${figures(e.ci95[name][0])} to ${figures(e.ci95[name][1])}`).join(", ");
+    return svg("svg", {class: "intervals", viewBox: `0 0 ${WIDTH} ${ROW * there.length + 2}`, width: WIDTH, height: ROW * there.length + 2, role: "img", "aria-label": words},
+        there.map(([word, e, kind], k) => {
+            const y = ROW * k + 5.5;
+            return svg("g", {class: kind}, svg("title", {}, words),
+                svg("line", {x1: x(e.ci95[name][0]), x2: x(e.ci95[name][1]), y1: y, y2: y}),
+                svg("circle", {cx: x(e.values[name]), cy: y, r: 3}));
+        }));
+}
+
+function drawEstimates(root, dynamics) {
+    const {real, virtual} = dynamics;
+    const rows = name => intervals(name, [["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"], ["virtual", virtual.estimate, "virtual"]]);
+    const old = name => SIDES.filter(side => dynamics[side].estimate && !dynamics[side].estimate.excited.includes(name));
+    show(root, table("Parameters of both robots with 95 % intervals", [
+        {label: "Parameter", cell: p => [wordsOf(p.name), el("small", {}, ` ${p.symbol}`)], className: "nowrap"},
+        {label: "Real, ± 95 %", cell: p => estimateText(real.estimate, p.name), numeric: true},
+        {label: "Real, last fit, ± 95 %", cell: p => estimateText(real.fit, p.name), numeric: true},
+        {label: "Virtual, ± 95 %", cell: p => estimateText(virtual.estimate, p.name), numeric: true},
+        {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name]) && known(virtual.estimate?.values[p.name])
+            ? signedPercent(virtual.estimate.values[p.name] / real.estimate.values[p.name] - 1) : "–"), numeric: true},
+        {label: "95 % intervals", cell: p => rows(p.name)},
+        {label: "", cell: p => (old(p.name).length > 0 ? el("small", {}, `motion of late tells nothing (${old(p.name).join(", ")})`) : "")},
+    ], dynamics.parameters));
+}
+
+// ---- one robot ----
+
+function driftWords({suspected, found, looking, last}) {
+    if (!last) {
+        return looking ? "a change is being looked into" : `none found${suspected > 0 ? `, ${count(suspected)} suspected and dismissed` : ""}`;
+    }
+    return `${wordsOf(last.parameter)} changed from ${plusMinus(last.before, 1.96 * last.before_se, unitOf(last.parameter))} to ${plusMinus(last.after, 1.96 * (last.after_se ?? NaN), unitOf(last.parameter))}, since ${dateTime(last.since_t)} (${plural(found, "change")} in all)`;
+}
+
+function gateWords(gates) {
+    const others = Object.entries(gates).filter(([name, n]) => name !== "used" && n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);
+    return `${count(gates.used)} used${others.length > 0 ? `; ${others.join(", ")}` : ""}`;
+}
+
+function sidePanel(side, report, fitNow) {
+    const [sign, tone, words] = STATES[report.state];
+    const {fit} = report;
+    return el("section", {class: "panel"}, el("h2", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
+        el("p", {}, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${words}`),
+            report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes" : "no"}`)),
+        report.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"), ` Nothing is learnt: ${report.obstacle}`),
+        el("dl", {class: "facts wide"},
+            [["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)], ["In the window", count(report.window_samples)]]
+                .map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
+        el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null, onclick: () => fitNow(side)},
+            report.job ? `Fit ${report.job.number} is under way` : "Fit now …")),
+        fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`), verdictWords(fit), fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
+            fit.data && el("details", {}, el("summary", {}, "Data card"), dataCard(fit.data))]
+            : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
+}
+
+// ---- a fit now ----
+
+async function follow(id, notice) {
+    const until = performance.now() + JOB_MS;
+    for (;;) {
+        const job = await get(`identify/${id}`);
+        const text = job.state === "running" ? `The fit is under way: ${Math.round(job.progress * 100)} %${job.stage ? `, ${job.stage}` : ""}`
+            : job.state === "failed" ? `The fit failed: ${job.error?.text}` : `The fit is ${job.state}.`;
+        show(notice, el("p", {class: "notice"}, text));
+        if (!["running", "queued"].includes(job.state) || performance.now() > until) {
+            say(text);
+            return;
+        }
+        await new Promise(done => setTimeout(done, ASK_MS));
+    }
+}
+
+export function mount(root, {pair, signal}) {
+    const path = `pairs/${encodeURIComponent(pair)}`;
+    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const notice = el("div", {role: "status"});
+    const estimates = el("div", {});
+    const sides = el("div", {class: "columns"});
+    const title = el("p", {class: "muted"});
+    const view = el("div", {hidden: true}, notice, section("Parameters", title, estimates), sides);
+    show(root, message, view);
+    const fitNow = side => {
+        let id = null;
+        return confirm(`Fit the ${side} robot now?`, el("p", {},
+            "The samples of the window are fitted as they are now, in the background. If the real robot's fit passes its checks it becomes a candidate; nothing goes into force by that."),
+        "Fit now", async () => {
+            ({id} = await send("POST", `${path}/identify`, {side}));
+            return id;
+        }).then(said => said && follow(id, notice)).catch(error => show(notice, failure(error)));
+    };
+    watch(signal, async s => {
+        const summary = await get(path, s);
+        return summary.dynamics ? get(`${path}/dynamics`, s) : null;
+    }, {pair, types: ["dynamics"], everyMs: 3000}, dynamics => {
+        const open = [...sides.querySelectorAll("details")].map(d => d.open);
+        view.hidden = !dynamics;
+        show(message, !dynamics && empty("The dynamics of this pair are not followed",
+            "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab file and start the daemon again:",
+            `pairs:\n  ${pair}:\n    dynamics: {model: usv3}`));
+        if (dynamics) {
+            show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. Sets for the simulator are promoted under Parameters.`);
+            drawEstimates(estimates, dynamics);
+            show(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
+            sides.querySelectorAll("details").forEach((d, k) => {
+                d.open = open[k] ?? false;
+            });
+        }
+    }, error => show(message, failure(error)));
+}

@@ -1,0 +1,202 @@
+// Does the virtual robot move as the real one does: reference against simulated velocities, the
+// errors, what the actuators are asked for, and start and stop.
+
+import {get, send} from "./api.js";
+import {chart, colour, legend} from "./chart.js";
+import {count, figures, fixed, known, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
+import {fidelity} from "./pair_state.js";
+import {confirm} from "./token.js";
+import {el, empty, facts, failure, say, section, show, symbol, table} from "./ui.js";
+import {watch} from "./watch.js";
+
+const EVERY_MS = 500;
+const KEPT = 600; // samples: five minutes
+
+const STATES = {OFF: ["○", "unsure"], TRACKING: ["●", "sync"], LOST: ["✕", "bad"]};
+
+// ---- charts ----
+
+// The last minutes of one velocity, as this page has seen them.
+class Trace {
+    constructor(root, name, signal) {
+        Object.assign(this, {name, signal, rows: [], errors: []});
+        this.upper = el("div", {});
+        this.lower = el("div", {});
+        root.append(el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`), this.upper, this.lower));
+    }
+
+    options(labels, colours, dashed) {
+        return {labels, colors: colours.map(colour), series: dashed ? {[dashed]: {strokePattern: [6, 4]}} : {}, connectSeparatedPoints: false,
+            axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22, axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18};
+    }
+
+    async take(t, now) {
+        const date = new Date(t * 1000);
+        const part = now[this.name];
+        this.rows.push([date, part.reference, part.actual]);
+        this.errors.push([date, part.error]);
+        if (this.rows.length > KEPT) {
+            this.rows.shift();
+            this.errors.shift();
+        }
+        if (this.rows.length < 2 || this.making) {
+            return;
+        }
+        if (!this.velocity) {
+            this.making = true;
+            const {signal} = this;
+            this.velocity = await chart(this.upper, {label: `${this.name} of both robots`, height: "10rem", tools: false, signal, data: this.rows,
+                options: () => this.options(["time", "real", "virtual"], ["real", "virtual"], "virtual")});
+            this.error = await chart(this.lower, {label: `error of ${this.name}`, height: "6.5rem", tools: false, signal, data: this.errors,
+                options: () => ({...this.options(["time", "error"], ["behind"]), includeZero: true})});
+            this.making = false;
+            return;
+        }
+        this.velocity.update(this.rows);
+        this.error.update(this.errors);
+    }
+}
+
+// ---- words and numbers ----
+
+function drawHead(root, following, report) {
+    const [sign, tone] = STATES[following.state] ?? ["◇", "unsure"];
+    const [mark, markTone, figure, words] = fidelity({active: following.active, state: following.state,
+        within_ratio: report.within_ratio, target_ratio: report.target?.ratio, missed: report.missed});
+    const target = report.target && `within ${withUnit(fixed(report.target.distance_m * 100, 1), "cm")} and ${withUnit(fixed(report.target.time_s * 1000, 0), "ms")}, over the last ${withUnit(fixed(report.window_s, 0), "s")}`;
+    show(root,
+        facts([
+            ["State", el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${following.state}`)],
+            ["Fidelity", el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure}`), el("div", {}, el("small", {}, target ?? words))],
+            ["Actuators", following.saturated ? el("span", {class: "tone-bad"}, symbol("✕", "sign"), " at their limit: the errors grow")
+                : el("span", {class: "tone-sync"}, symbol("●", "sign"), " within their limits")],
+            ["Telemetry is late by", withUnit(fixed(following.latency_s * 1000, 1), "ms")],
+            ["Model, method", `${following.model}, ${following.method}`],
+            ["Gains", `${withUnit(figures(following.gains.bandwidth_radps, 3), "rad/s")}, rejection ${following.gains.rejection}`],
+        ]),
+        following.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"), ` Not yet: ${following.obstacle}`));
+}
+
+function drawErrors(root, report) {
+    show(root, report.samples === 0 ? empty("No motion compared yet", "Both robots must publish telemetry with their velocities.")
+        : table("Errors state by state", [
+            {label: "State", cell: ([name]) => name},
+            {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
+            {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
+            {label: "R²", cell: ([, s]) => fixed(s.r2, 5), numeric: true},
+        ], Object.entries(report.states)),
+    el("p", {class: "muted"}, `${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it.`));
+}
+
+function drawEfforts(root, efforts) {
+    show(root, table("Efforts of the virtual robot's actuators", [
+        {label: "Effort", cell: ([name]) => `${wordsOf(name)}, ${unitOf(name)}`},
+        {label: "Sent", cell: ([, e]) => figures(e.sent, 4), numeric: true},
+        {label: "Beyond the limits", cell: ([, e]) => figures(e.unmatched, 3), numeric: true},
+        {label: "Disturbance made good", cell: ([, e]) => figures(e.disturbance, 3), numeric: true},
+    ], Object.entries(efforts)));
+}
+
+function drawParameters(root, {real, virtual}) {
+    const names = Object.keys((real ?? virtual)?.values ?? {});
+    show(root, table("Parameters of both models", [
+        {label: "Parameter", cell: wordsOf},
+        {label: `Real (${real?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(real?.values[name], 5), unitOf(name)), numeric: true},
+        {label: `Virtual (${virtual?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(virtual?.values[name], 5), unitOf(name)), numeric: true},
+        {label: "Virtual against real", cell: name => (known(real?.values[name]) && known(virtual?.values[name])
+            ? signedPercent(virtual.values[name] / real.values[name] - 1) : "–"), numeric: true},
+    ], names));
+}
+
+// ---- start, stop, gains ----
+
+function field(id, label, value, unit) {
+    return [el("label", {for: id}, `${label}${unit ? `, ${unit}` : ""}`), el("input", {type: "number", id, step: "any", min: "0", value: String(value)})];
+}
+
+async function change(path, title, content, label, wish, notice) {
+    const said = await confirm(title, content, label, async () => {
+        await send("PUT", `${path}/following`, wish());
+        return "The lab has the wish; the state below shows what becomes of it.";
+    });
+    if (said) {
+        show(notice, el("p", {class: "notice"}, symbol("✓", "sign tone-sync"), ` ${said}`));
+        say(said);
+    }
+}
+
+function setGains(path, gains, notice) {
+    const rejection = el("select", {id: "rejection"}, ["none", "integral", "observer"].map(name =>
+        el("option", {value: name, selected: name === gains.rejection}, name)));
+    const inputs = [field("bandwidth", "Bandwidth", gains.bandwidth_radps, "rad/s"), field("observer", "Observer", gains.observer_radps, "rad/s"),
+        field("pose", "Pull towards the real pose", gains.pose_per_s2, "1/s²")];
+    const number = k => Number(inputs[k][1].value);
+    return change(path, "Other gains?", [
+        el("p", {}, "A higher bandwidth makes errors die out sooner and asks more of the actuators. Gains that the control period does not allow are refused."),
+        inputs, el("label", {for: "rejection"}, "Disturbances"), rejection],
+    "Use these gains", () => ({bandwidth_radps: number(0), rejection: rejection.value, observer_radps: number(1), pose_per_s2: number(2)}), notice);
+}
+
+function drawButtons(root, path, following, notice) {
+    const start = () => change(path, "Start following?", el("p", {},
+        "Tandem sends efforts to the virtual robot, so many a second, that make it move as the real one does. The real robot is not touched."),
+    "Start following", () => ({active: true}), notice);
+    const stop = () => change(path, "Stop following?", el("p", {},
+        "Tandem sends no more efforts; the virtual robot goes on with what its own controller tells it."),
+    "Stop following", () => ({active: false}), notice);
+    show(root, following.active ? el("button", {type: "button", onclick: stop}, "Stop following …")
+        : el("button", {type: "button", class: "primary", onclick: start}, "Start following …"),
+    el("button", {type: "button", onclick: () => setGains(path, following.gains, notice)}, "Gains …"));
+}
+
+function nobody(pair) {
+    return empty("Nobody follows in this pair",
+        "To have Tandem drive the virtual robot so that it moves as the real one does, say by which model in the lab file and start the daemon again:",
+        `pairs:\n  ${pair}:\n    following: {model: usv3}`);
+}
+
+export function mount(root, {pair, signal}) {
+    const path = `pairs/${encodeURIComponent(pair)}`;
+    const parts = Object.fromEntries(["message", "head", "buttons", "traces", "errors", "efforts", "parameters"].map(name => [name, el("div", {})]));
+    const notice = el("div", {role: "status"});
+    show(parts.message, el("p", {class: "wait"}, "Loading …"));
+    parts.buttons.className = "bar";
+    parts.traces.className = "traces";
+    const view = el("div", {hidden: true}, parts.buttons, notice, section("How it goes", parts.head),
+        section("Velocities", legend([["━", "real", "real robot, as Tandem reckons it now"], ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces),
+        el("div", {class: "columns"}, section("Errors over the window", parts.errors), section("Efforts", parts.efforts)),
+        section("Models", parts.parameters));
+    show(root, parts.message, view);
+    const traces = new Map();
+    let buttons = "";
+    watch(signal, async s => {
+        const summary = await get(path, s);
+        const [following, report] = summary.following ? await Promise.all([get(`${path}/following`, s), get(`${path}/fidelity`, s)]) : [];
+        return {following, report};
+    }, {everyMs: EVERY_MS}, ({following, report}) => {
+        view.hidden = !following;
+        show(parts.message, !following && nobody(pair));
+        if (!following) {
+            return;
+        }
+        drawHead(parts.head, following, report);
+        drawErrors(parts.errors, report);
+        drawEfforts(parts.efforts, following.efforts);
+        drawParameters(parts.parameters, following.parameters);
+        const face = JSON.stringify([following.active, following.gains]);
+        if (face !== buttons) {
+            buttons = face;
+            drawButtons(parts.buttons, path, following, notice);
+            say(`Following is ${following.active ? "on" : "off"}`);
+        }
+        for (const name of Object.keys(following.now)) {
+            if (!traces.has(name)) {
+                traces.set(name, new Trace(parts.traces, name, signal));
+            }
+            traces.get(name).take(report.t, following.now);
+        }
+    }, error => {
+        view.hidden = true;
+        show(parts.message, failure(error));
+    });
+}

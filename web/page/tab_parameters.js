@@ -1,0 +1,176 @@
+// What the simulator is taught: parameter sets, their checks, promotion and the way back.
+
+import {get, send} from "./api.js";
+import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
+import {confirm} from "./token.js";
+import {el, empty, failure, say, section, show, symbol, table} from "./ui.js";
+import {TERMS} from "./travel_time.js";
+import {fitChip} from "./verdicts.js";
+import {watch} from "./watch.js";
+
+const CHANGES = 50;
+const ANSWER_MS = 8000; // the lab takes a wish at its next step
+const ASK_MS = 250;
+const NAMES = {travel_time: "Travel times"};
+const ACTIONS = {
+    proposed: ["+", "unsure", "became a candidate"], rejected: ["✕", "bad", "did not pass its checks"],
+    promoted: ["▲", "sync", "went into force"], rolled_back: ["▼", "behind", "came back into force"],
+    declined: ["✕", "bad", "was declined"], acknowledged: ["✓", "sync", "was acknowledged by the simulator"],
+};
+
+function meaningOf(name) {
+    return TERMS[name] ?? wordsOf(name);
+}
+
+function nameOf(model) {
+    return NAMES[model] ?? `Dynamics (${model})`;
+}
+
+function valueOf(set, name) {
+    return set ? plusMinus(set.values[name], known(set.se[name]) ? 1.96 * set.se[name] : null, unitOf(name)) : "–";
+}
+
+function changeOf(before, after, name) {
+    const [a, b] = [before?.values[name], after?.values[name]];
+    if (!known(a) || !known(b)) {
+        return "–";
+    }
+    return a === 0 ? "–" : signedPercent(b / a - 1);
+}
+
+function fromTo(before, after) {
+    return el("ul", {class: "words-list"}, Object.keys(after.values).filter(name => known(after.values[name])).map(name => {
+        const n = decimalsFor(after.se[name]);
+        const old = before?.values[name];
+        return el("li", {}, `${meaningOf(name)}: `, known(old) && `${fixed(old, n)} → `, el("strong", {}, withUnit(fixed(after.values[name], n), unitOf(name))));
+    }));
+}
+
+// ---- doing ----
+
+// What became of a wish: the first change that is newer than `before`.
+async function outcome(path, before) {
+    const until = performance.now() + ANSWER_MS;
+    while (performance.now() < until) {
+        await new Promise(done => setTimeout(done, ASK_MS));
+        const {changes} = await get(`${path}/parameters/changes?limit=1`);
+        if (changes.length > 0 && changes[0].n > before) {
+            const [, , words] = ACTIONS[changes[0].action];
+            return `Set ${changes[0].version} ${words}${changes[0].detail ? `: ${changes[0].detail}` : ""}.`;
+        }
+    }
+    return "The lab has the wish; what becomes of it will stand in the history below.";
+}
+
+class Doer {
+    constructor(path, notice) {
+        Object.assign(this, {path, notice, newest: 0});
+    }
+
+    async ask(title, content, label, action, body) {
+        const said = await confirm(title, content, label, async () => {
+            const before = this.newest;
+            await send("POST", `${this.path}/parameters/${action}`, body);
+            return outcome(this.path, before);
+        });
+        if (said) {
+            show(this.notice, el("p", {class: "notice"}, symbol("✓", "sign tone-sync"), ` ${said}`));
+            say(said);
+        }
+    }
+
+    promote(model, active, candidate) {
+        return this.ask(`Promote set ${candidate.version}?`, [
+            el("p", {}, `${nameOf(model)}: set ${candidate.version}, made ${dateTime(candidate.made_t)} from ${plural(candidate.n, "row")}, goes into force and is sent to the simulator`,
+                active ? ` in place of set ${active.version}.` : "."), fromTo(active, candidate),
+            el("p", {class: "muted"}, "It can be rolled back.")],
+        `Promote set ${candidate.version}`, "promote", {version: candidate.version, model});
+    }
+
+    rollBack(model, active) {
+        return this.ask(`Take set ${active.version} back?`, [
+            el("p", {}, `${nameOf(model)}: set ${active.version} goes out of force. What was in force before it comes back and is sent to the simulator; where nothing was, the simulator is told to use its own parameters.`)],
+        `Take set ${active.version} back`, "rollback", {model});
+    }
+
+    propose(model) {
+        return this.ask("Make a candidate now?", [
+            el("p", {}, `${nameOf(model)}: the real robot is fitted as it is known now. If the fit passes its checks it becomes the candidate; nothing is sent to the simulator.`)],
+        "Make a candidate", "propose", {model});
+    }
+}
+
+// ---- seeing ----
+
+function checksOf(changes, set) {
+    return changes.find(c => c.version === set?.version && c.set?.model === set.model && c.checks?.length > 0)?.checks;
+}
+
+function setHead(words, set) {
+    return el("div", {}, el("h3", {}, words, set && [" ", fitChip(set.verdict)]),
+        set ? el("p", {class: "muted"}, `set ${set.version}, ${set.method}, ${plural(set.n, "row")}, made ${dateTime(set.made_t)}`)
+            : el("p", {class: "muted"}, words === "Candidate" ? "None waits." : "None: the simulator uses its own."));
+}
+
+function checkTable(set, checks) {
+    return checks && [el("h3", {}, `Checks of set ${set.version}`), table(`Checks of set ${set.version}`, [
+        {label: "Check", cell: c => c.name.replaceAll("_", " ")},
+        {label: "Verdict", cell: c => fitChip(c.verdict)},
+        {label: "Why", cell: c => c.detail},
+    ], checks)];
+}
+
+function book(model, {promote, active, candidate}, changes, doer) {
+    const some = candidate ?? active;
+    return section(nameOf(model),
+        el("div", {class: "bar"},
+            candidate && el("button", {type: "button", class: "primary", onclick: () => doer.promote(model, active, candidate)}, `Promote set ${candidate.version} …`),
+            active && el("button", {type: "button", onclick: () => doer.rollBack(model, active)}, `Roll back set ${active.version} …`),
+            el("button", {type: "button", onclick: () => doer.propose(model)}, "Make a candidate now …"),
+            el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic." : "Promotion is by hand.")),
+        el("div", {class: "columns tight"}, setHead("In force", active), setHead("Candidate", candidate)),
+        some && table(`${nameOf(model)}: sets in force and waiting`, [
+            {label: "Parameter", cell: meaningOf},
+            {label: "In force, ± 95 %", cell: name => valueOf(active, name), numeric: true},
+            {label: "Candidate, ± 95 %", cell: name => valueOf(candidate, name), numeric: true},
+            {label: "Change", cell: name => changeOf(active, candidate, name), numeric: true},
+        ], Object.keys(some.values)),
+        some && checkTable(some, checksOf(changes, some)));
+}
+
+function drawHistory(root, changes) {
+    show(root, changes.length === 0 ? empty("Nothing has happened to parameter sets yet",
+        "A fit of the real robot that passes its checks becomes a candidate; after about twenty different moves the first one can be expected.")
+        : table("Changes of parameter sets, newest first", [
+            {label: "Time", cell: c => dateTime(c.t), className: "nowrap"},
+            {label: "What", cell: c => {
+                const [sign, tone, words] = ACTIONS[c.action];
+                return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${c.version > 0 ? `set ${c.version}` : "no set"} ${words}`);
+            }},
+            {label: "By", cell: c => c.by},
+            {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS").map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
+        ], changes));
+}
+
+export function mount(root, {pair, signal}) {
+    const path = `pairs/${encodeURIComponent(pair)}`;
+    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const notice = el("div", {role: "status"});
+    const books = el("div", {});
+    const past = el("div", {});
+    const view = el("div", {hidden: true}, notice, books, section("History", past));
+    show(root, message, view);
+    const doer = new Doer(path, notice);
+    watch(signal, async s => {
+        const summary = await get(path, s);
+        const [laps, dynamics, list] = await Promise.all([get(`${path}/parameters`, s),
+            summary.dynamics ? get(`${path}/dynamics`, s) : null, get(`${path}/parameters/changes?limit=${CHANGES}`, s)]);
+        return {laps, dynamics, changes: list.changes};
+    }, {pair, types: ["change"]}, ({laps, dynamics, changes}) => {
+        view.hidden = false;
+        show(message);
+        doer.newest = changes[0]?.n ?? 0;
+        show(books, book("travel_time", laps, changes, doer), dynamics && book(dynamics.model, dynamics, changes, doer));
+        drawHistory(past, changes);
+    }, error => show(message, failure(error)));
+}
