@@ -34,6 +34,7 @@ deps_to_test='
     clang               the second compiler
     libclang-rt-14-dev  its sanitizers (only recommended by clang)
     gnuplot-nox         draws what identify simulates
+    nodejs              runs the functions of the Node-RED flow
     prometheus          promtool reads /metrics back
 '
 deps_to_package='

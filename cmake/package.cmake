@@ -4,7 +4,7 @@ set(share ${CMAKE_INSTALL_DATADIR}/tandem)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/tandem)
 
 install(TARGETS tandem)
-install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/alerts.yaml DESTINATION ${share})
+install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/alerts.yaml packaging/node-red-flow.json DESTINATION ${share})
 install(DIRECTORY docs/protocol/ DESTINATION ${share}/protocol FILES_MATCHING PATTERN "*.json")
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
 install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTERN "docs/examples" EXCLUDE)

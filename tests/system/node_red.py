@@ -1,0 +1,126 @@
+"""packaging/node-red-flow.json is a whole flow, hears topics of the protocol, and says of the messages of a live lab what it should."""
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from rig import Rig, SOURCE
+
+FLOW = SOURCE / "packaging/node-red-flow.json"
+MOVES = 5
+OUTPUTS = {"mqtt in": 1, "json": 1, "function": None, "switch": None, "http request": 1, "inject": 1, "debug": 0, "comment": 0}
+
+
+def check_shape(nodes):
+    ids = {node["id"]: node for node in nodes}
+    assert len(ids) == len(nodes), "an id is there twice"
+    tabs = [node["id"] for node in nodes if node["type"] == "tab"]
+    brokers = [node["id"] for node in nodes if node["type"] == "mqtt-broker"]
+    assert len(tabs) == 1 and len(brokers) == 1 and all(re.fullmatch("[0-9a-f]{16}", key) for key in ids)
+    ends = set()
+    for node in nodes:
+        if node["id"] in tabs + brokers:
+            continue
+        assert node["z"] == tabs[0] and node["type"] in OUTPUTS, node
+        outputs = node["outputs"] if OUTPUTS[node["type"]] is None else OUTPUTS[node["type"]]
+        assert len(node["wires"]) == outputs, f"{node['name']}: {len(node['wires'])} outputs are wired, it has {outputs}"
+        for end in (end for wire in node["wires"] for end in wire):
+            assert ids.get(end, {}).get("type") in OUTPUTS, f"{node['name']}: a wire ends at {end}, which is no node"
+            ends.add(end)
+        if node["type"] == "switch":
+            assert len(node["rules"]) == outputs, node["name"]
+        if node["type"] == "mqtt in":
+            assert node["broker"] == brokers[0], node["name"]
+    begin = ("tab", "mqtt-broker", "mqtt in", "inject", "comment")
+    assert ends == {node["id"] for node in nodes if node["type"] not in begin}, "a node hears of nothing"
+    assert len({(node["x"], node["y"]) for node in nodes if "x" in node}) == len(nodes) - 2, "two nodes lie on each other"
+
+
+def check_topics(nodes):
+    """<prefix>/<any pair>/<a topic that Tandem publishes>."""
+    rows = re.findall(r"^\| (`[^|]*) \| Tandem → anyone \|", (SOURCE / "docs/protocol.md").read_text(), re.M)
+    published = {word for row in rows for word in re.findall("`([^`]+)`", row)}
+    assert published >= {"entry", "alarm", "calibration"}, published
+    for node in nodes:
+        if node["type"] == "mqtt in":
+            assert node["topic"].removeprefix("tandem/v1/+/") in published, f"{node['topic']}: not in docs/protocol.md"
+
+
+def answer(rig, command, *sides):
+    """As robots without clocks that need their time."""
+    rig.publish("tandem/v1/hand/command", {"id": command, "op": "go"})
+    for side in sides:
+        rig.publish(f"tandem/v1/hand/{side}/reply", {"id": command, "status": "done"})
+        time.sleep(0.2)
+
+
+def collect(rig):
+    """What a lab publishes: moves of simulated robots; answers by hand of one first, of the other first, of neither."""
+    heard = rig.folder / "heard.jsonl"
+    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/+/entry", "-t", "tandem/v1/+/alarm", "-F", "%J"],
+            stdout=open(heard, "w"))
+    rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "5", "--linear-speed", "5", "--t0", "0.02")
+    rig.wait(lambda: all(rig.get("/api/v1/pairs/r1")[side]["connection"] == "online" for side in ("real", "virtual")), "robots", 20)
+    driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
+    assert driver.wait(60) == 0
+    answer(rig, "a", "virtual", "real")
+    answer(rig, "b", "real", "virtual")
+    answer(rig, "c")
+    rig.publish("tandem/v1/r1/virtual/reply", "no reply")
+    rig.wait(lambda: heard.read_text().count('/entry"') == MOVES + 3 and heard.read_text().count('/alarm"') >= 2, "all is heard", 20)
+    messages = [json.loads(line) for line in heard.read_text().splitlines()]
+    return [(message["topic"], message["payload"]) for message in messages]
+
+
+def in_words(entry):
+    error = f" ± {entry['lag_uncertainty_s']:.3f}" if "lag_uncertainty_s" in entry else ""
+    by = f"{abs(entry['lag_s'] or 0):.3f}"
+    words = {"AHEAD": f"the real robot was late by {by}{error} s", "BEHIND": f"the virtual robot was late by {by}{error} s",
+             "SYNC": f"together, within {by} s", "TIMEOUT": "no answer in time: both"}
+    return f"{entry['pair']} {entry['id']}: " + words.get(entry["verdict"], entry["verdict"])
+
+
+def debug_of(entry):
+    return {"AHEAD": "late", "BEHIND": "late", "SYNC": "together"}.get(entry["verdict"], "no verdict")
+
+
+def run_flow(rig, messages):
+    lines = "".join(json.dumps({"topic": topic, "payload": json.dumps(payload)}) + "\n" for topic, payload in messages)
+    done = subprocess.run(["node", SOURCE / "tests/support/node_red.js", FLOW, f"http://127.0.0.1:{rig.http_port}"], input=lines,
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def check_words(said, messages):
+    entries = [payload for topic, payload in messages if topic.endswith("/entry")]
+    alarms = [payload for topic, payload in messages if topic.endswith("/alarm")]
+    assert [entry["verdict"] for entry in entries if entry["pair"] == "hand"] == ["AHEAD", "BEHIND", "TIMEOUT"], entries
+    got = [pair for pair in said["debug"] if pair[0] in ("late", "together", "no verdict")]
+    assert got == [[debug_of(entry), in_words(entry)] for entry in entries], got
+    odd = [text for name, text in said["debug"] if name == "odd"]
+    assert odd == [f"{a['pair']}{', ' + a['side'] + ' robot' if a['side'] else ''}: {a['type']}, {a['detail']}" for a in alarms], odd
+    glance = said["debug"][0]
+    assert glance[0] == "pairs" and [line.split(":")[0] for line in glance[1].split("\n")] == ["r1", "hand"], glance
+    assert f"r1: {MOVES} commands, " in glance[1] and "; real online, virtual online" in glance[1], glance
+    assert [text for name, text in said["status"] if name == "who was late"] == [text for _, text in got]
+    return got
+
+
+def main():
+    nodes = json.loads(FLOW.read_text())
+    check_shape(nodes)
+    check_topics(nodes)
+    if not shutil.which("node"):
+        print("SKIPPED, the functions of the Node-RED flow were NOT run: no node")
+        sys.exit(77)
+    with Rig("r1: {probe_interval_s: 0.2}\n  hand: {timeout_s: 4}") as rig:
+        rig.start_daemon()
+        messages = collect(rig)
+        for _, text in check_words(run_flow(rig, messages), messages)[-3:]:
+            print(text)
+
+
+main()
