@@ -32,7 +32,8 @@ LISTENERS = 8
 # A wrong value of each query parameter.
 WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
-         "biases": "perhaps", "name": "", "pair": "", "last_event_id": "last"}
+         "biases": "perhaps", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "current": "mass",
+         "name": "", "pair": "", "last_event_id": "last"}
 # What else a value needs to be right.
 WITH = {("postIdentify", "side"): {"model": "travel_time"}}
 # Declared answers that nothing here can bring about, and why.
