@@ -130,6 +130,28 @@ MUST_USE enum status store_since(struct store_reader *reader, enum store_kind ki
 MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind kind,
                                     uint64_t *seq, struct err *err);
 
+/* Of an entry, what a chart needs. lag_s NaN: none. verdict is valid during the call. */
+struct store_point {
+    int64_t t_us;
+    double lag_s;
+    const char *verdict;
+};
+
+/* Return false to stop. */
+typedef bool store_point_fn(void *context, const struct store_point *point);
+
+/* The entries of a pair with since_us <= t < until_us, newest first, out of an index: a million
+ * in some tenths of a second. Statuses as above. */
+MUST_USE enum status store_points(struct store_reader *reader, const char *pair,
+                                  int64_t since_us, int64_t until_us, store_point_fn *point,
+                                  void *context, struct err *err);
+
+/* When the oldest and the newest of them were; *any false: there are none, and the times are
+ * untouched. */
+MUST_USE enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
+                                int64_t until_us, bool *any, int64_t *oldest_us,
+                                int64_t *newest_us, struct err *err);
+
 /* How many of each verdict or type a pair ever had, removed ones included; ascending by name.
  * pair NULL: all pairs together. */
 typedef bool store_count_fn(void *context, const char *type, uint64_t count);

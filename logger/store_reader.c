@@ -1,3 +1,4 @@
+#include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,6 +286,79 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
                            : store_schema_fail(reader->db, reader->path, code, "read", err);
     (void)sqlite3_finalize(statement);
     return status;
+}
+
+/* --- for charts ----------------------------------------------------------------------- */
+
+#define POINTS                                                                                 \
+    "FROM entries INDEXED BY entries_lags WHERE pair = ?1 AND t_us >= ?2 AND t_us < ?3 ORDER " \
+    "BY t_us"
+
+static int begin_points(struct store_reader *reader, const char *sql, const char *pair,
+                        int64_t since_us, int64_t until_us, sqlite3_stmt **statement)
+{
+    int code = sqlite3_prepare_v2(reader->db, sql, -1, statement, NULL);
+    if (code == SQLITE_OK) {
+        code = bind_text(*statement, 1, pair) | sqlite3_bind_int64(*statement, 2, since_us) |
+               sqlite3_bind_int64(*statement, 3, until_us);
+    }
+    return code;
+}
+
+static enum status end_points(struct store_reader *reader, int code, sqlite3_stmt *statement,
+                              struct err *err)
+{
+    const enum status status =
+        code == SQLITE_DONE || code == SQLITE_ROW
+            ? STATUS_OK
+            : store_schema_fail(reader->db, reader->path, code, "read", err);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+enum status store_points(struct store_reader *reader, const char *pair, int64_t since_us,
+                         int64_t until_us, store_point_fn *point, void *context,
+                         struct err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool more = true;
+    int code = begin_points(reader, "SELECT t_us, lag_s, verdict " POINTS " DESC", pair,
+                            since_us, until_us, &statement);
+    code = code == SQLITE_OK ? SQLITE_ROW : code;
+    while (more && code == SQLITE_ROW) {
+        code = sqlite3_step(statement);
+        if (code == SQLITE_ROW) {
+            const struct store_point found = {
+                .t_us = sqlite3_column_int64(statement, 0),
+                .lag_s = sqlite3_column_type(statement, 1) == SQLITE_NULL
+                             ? nan("")
+                             : sqlite3_column_double(statement, 1),
+                .verdict = (const char *)sqlite3_column_text(statement, 2)};
+            more = point(context, &found);
+        }
+    }
+    return end_points(reader, code, statement, err);
+}
+
+enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
+                       int64_t until_us, bool *any, int64_t *oldest_us, int64_t *newest_us,
+                       struct err *err)
+{
+    static const char sql[] =
+        "SELECT (SELECT t_us " POINTS " LIMIT 1), (SELECT t_us " POINTS " DESC LIMIT 1)";
+    sqlite3_stmt *statement = NULL;
+    int code = begin_points(reader, sql, pair, since_us, until_us, &statement);
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(statement);
+    }
+    if (code == SQLITE_ROW) {
+        *any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
+    }
+    if (code == SQLITE_ROW && *any) {
+        *oldest_us = sqlite3_column_int64(statement, 0);
+        *newest_us = sqlite3_column_int64(statement, 1);
+    }
+    return end_points(reader, code, statement, err);
 }
 
 enum status store_counts(struct store_reader *reader, enum store_kind kind, const char *pair,

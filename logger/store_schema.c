@@ -39,6 +39,9 @@ static const char *const steps[STORE_SCHEMA_VERSION] = {
     "  t_us INTEGER NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,"
     "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
     "CREATE INDEX changes_by_time ON changes(t_us, pair, n);",
+
+    /* All that a chart needs: the rows themselves, with their JSON, are not touched. */
+    "CREATE INDEX entries_lags ON entries(pair, t_us, lag_s, verdict);",
 };
 
 static const struct {

@@ -7,7 +7,7 @@
 
 #include "logger/store.h"
 
-enum { STORE_SCHEMA_VERSION = 4, STORE_SQL_MAX = 1024 };
+enum { STORE_SCHEMA_VERSION = 5, STORE_SQL_MAX = 1024 };
 
 /* The version of the tables, 0 for an empty file; changes nothing. Statuses as for
  * store_open(). */

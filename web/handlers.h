@@ -19,5 +19,6 @@ web_handler get_openapi;                                               /* contra
 web_handler get_index, get_page;                                       /* page.c */
 web_handler get_events;                                                /* events.c */
 web_handler get_metrics;                                               /* metrics_page.c */
+web_handler get_series;                                                /* series.c */
 
 #endif

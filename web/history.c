@@ -155,3 +155,29 @@ enum status history_since(struct history *history, enum history_table table, uin
     }
     return close_slot(history, i, status);
 }
+
+enum status history_points(struct history *history, const char *pair, int64_t since_us,
+                           int64_t until_us, history_begin *begin, store_point_fn *point,
+                           void *context, struct err *err)
+{
+    int64_t oldest_us = 0;
+    int64_t newest_us = 0;
+    bool any = false;
+    bool begun = true;
+    const unsigned i = take_slot(history);
+    enum status status = open_slot(history, i, err);
+    if (status == STATUS_OK) {
+        status = store_span(history->slot[i].reader, pair, since_us, until_us, &any, &oldest_us,
+                            &newest_us, err);
+    }
+    if (status == STATUS_OK && any) {
+        begun = begin(context, oldest_us, newest_us);
+    }
+    if (status == STATUS_OK && any && begun) {
+        /* Not what has come in between. */
+        status = store_points(history->slot[i].reader, pair, oldest_us, newest_us + 1, point,
+                              context, err);
+    }
+    status = close_slot(history, i, status);
+    return status == STATUS_OK && !begun ? STATUS_E_NOMEM : status;
+}

@@ -50,4 +50,11 @@ MUST_USE enum status history_since(struct history *history, enum history_table t
                                    uint64_t after, int limit, store_row_fn *row, void *context,
                                    struct err *err);
 
+/* store_span() and, when there are any, begin(context, oldest, newest) and store_points().
+ * STATUS_E_IO with the reason; STATUS_E_NOMEM: begin returned false. */
+typedef bool history_begin(void *context, int64_t oldest_us, int64_t newest_us);
+MUST_USE enum status history_points(struct history *history, const char *pair, int64_t since_us,
+                                    int64_t until_us, history_begin *begin,
+                                    store_point_fn *point, void *context, struct err *err);
+
 #endif

@@ -83,6 +83,17 @@ static enum status read_limit(const char *text, struct query *query, struct err 
     return STATUS_OK;
 }
 
+static enum status read_points(const char *text, struct query *query, struct err *err)
+{
+    int64_t points = 0;
+    if (!read_digits(text, strlen(text), 6, &points) || points < 1 ||
+        points > QUERY_POINTS_MAX) {
+        return refuse(err, QUERY_POINTS, "must be a whole number from 1 to 4000");
+    }
+    query->points = (uint32_t)points;
+    return STATUS_OK;
+}
+
 /* Index of text among the names, or -1. */
 static int find_name(const char *text, const char *(*name)(int index), int count)
 {
@@ -271,6 +282,10 @@ static enum status read_value(enum query_parameter parameter, const char *text,
     case QUERY_LAST_EVENT_ID:
         return read_text(parameter, text, query->last_event_id, sizeof query->last_event_id,
                          err);
+    case QUERY_POINTS:
+        return read_points(text, query, err);
+    case QUERY_FIELD:
+        return strcmp(text, "lag_s") == 0 ? STATUS_OK : refuse(err, parameter, "must be lag_s");
     case QUERY_PARAMETER_COUNT:
         break;
     }
@@ -340,6 +355,7 @@ void query_default(struct query *query)
                             .verdict = -1,
                             .type = -1,
                             .delay_max_s = -1.0,
+                            .points = QUERY_POINTS_DEFAULT,
                             .event_types = (1u << EVENT_TYPE_COUNT) - 1};
 }
 
@@ -381,6 +397,7 @@ const char *query_parameter_name(enum query_parameter parameter)
         [QUERY_CURRENT] = "current",  [QUERY_DELAY_MAX] = "delay_max_s",
         [QUERY_PAIR] = "pair",        [QUERY_EVENT_PAIRS] = "pair",
         [QUERY_EVENT_TYPES] = "type", [QUERY_LAST_EVENT_ID] = "last_event_id",
+        [QUERY_POINTS] = "points",    [QUERY_FIELD] = "field",
     };
     return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
 }

@@ -34,6 +34,8 @@ enum query_parameter {
     QUERY_CURRENT,
     QUERY_NAME,
     QUERY_PAIR,
+    QUERY_POINTS,
+    QUERY_FIELD,
     QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
     QUERY_EVENT_TYPES, /* "type" of the stream: a list */
     QUERY_LAST_EVENT_ID,
@@ -44,6 +46,7 @@ enum query_parameter {
 #define QUERY_BIT(parameter) (1u << (parameter))
 
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
+enum { QUERY_POINTS_MAX = 4000, QUERY_POINTS_DEFAULT = 500 };
 enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
 
 enum { QUERY_RIDGE_MAX = 1000000, QUERY_DELAY_MAX_S = 10 };
@@ -72,6 +75,7 @@ struct query {
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];
+    uint32_t points; /* of a series, 1..QUERY_POINTS_MAX */
 };
 
 /* What holds when nothing is said. */

@@ -10,6 +10,9 @@
 #define LISTEN                                                                                 \
     (QUERY_BIT(QUERY_EVENT_PAIRS) | QUERY_BIT(QUERY_EVENT_TYPES) |                             \
      QUERY_BIT(QUERY_LAST_EVENT_ID))
+#define SERIES                                                                                 \
+    (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
+     QUERY_BIT(QUERY_FIELD))
 #define WISH                                                                                   \
     (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
      QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
@@ -31,6 +34,7 @@ const struct web_route web_routes[] = {
     {ROUTE_GET,  "/api/v1/pairs",                     0,             ROUTE_READING, PAGE,              get_pairs},
     {ROUTE_GET,  "/api/v1/pairs/{id}",                0,             ROUTE_READING, 0,                 get_pair},
     {ROUTE_GET,  "/api/v1/pairs/{id}/entries",        0,             ROUTE_READING, HISTORY | VERDICT, get_entries},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/series",         0,             ROUTE_READING, SERIES,            get_series},
     {ROUTE_GET,  "/api/v1/pairs/{id}/alarms",         0,             ROUTE_READING, HISTORY | TYPE,    get_alarms},
     {ROUTE_GET,  "/api/v1/pairs/{id}/log",            0,             ROUTE_READING, HISTORY,           get_log},
     {ROUTE_GET,  "/api/v1/pairs/{id}/travel-time",    0,             ROUTE_READING, 0,                 get_travel_time},

@@ -17,6 +17,7 @@
 #include "web/history.h"
 #include "web/routes.h"
 #include "web/stream.h"
+#include "web/ticks.h"
 #include "web/trails.h"
 
 enum {
@@ -67,13 +68,6 @@ struct exchange {
     struct web_upload upload;
     char url[URL_MAX]; /* cut ones are still too long */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- one request ---- */
 
@@ -234,7 +228,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     const unsigned long long bytes = announced(connection);
     x->begun = true;
     x->request.upload = &x->upload;
-    x->begun_ms = now_ms();
+    x->begun_ms = ticks_ms();
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
     if (!x->settled && bytes > dispatch_body_max(&x->request)) {
         dispatch_too_large(&x->request, &x->response);
@@ -254,7 +248,7 @@ static bool is_too_slow(const struct exchange *x)
 {
     const int64_t allowed_ms =
         REQUEST_TIMEOUT_MS + (int64_t)(x->received / UPLOAD_BYTES_PER_MS);
-    return now_ms() - x->begun_ms > allowed_ms;
+    return ticks_ms() - x->begun_ms > allowed_ms;
 }
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
@@ -457,11 +451,11 @@ uint16_t web_port(const struct web *web)
 static void drain(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
-    const int64_t until_ms = now_ms() + STOP_TIMEOUT_MS;
+    const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
     atomic_store(&web->stopping, true);
     (void)MHD_quiesce_daemon(web->daemon);
     streams_stop(web->context.streams);
-    while (atomic_load(&web->in_flight) > 0 && now_ms() < until_ms) {
+    while (atomic_load(&web->in_flight) > 0 && ticks_ms() < until_ms) {
         (void)nanosleep(&pause, NULL);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "web/body.h"
 #include "web/machine_watch.h"
+#include "web/ticks.h"
 #include "web/trails.h"
 
 enum {
@@ -55,13 +56,6 @@ struct streams {
     atomic_size_t clients;
     atomic_uint_least64_t opened, refused, missed, cut;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void lock(struct streams *set)
 {
@@ -234,7 +228,7 @@ static size_t take_pending(struct stream *s, char *out, size_t size)
         body_clear(&s->pending);
         s->sent = 0;
     }
-    s->said_ms = now_ms();
+    s->said_ms = ticks_ms();
     return n;
 }
 
@@ -259,7 +253,7 @@ static ssize_t fall_asleep(struct stream *s)
     lock(s->set);
     if (s->set->stopping) {
         result = MHD_CONTENT_READER_END_OF_STREAM;
-    } else if (!has_news(s, now_ms())) {
+    } else if (!has_news(s, ticks_ms())) {
         s->asleep = true;
         MHD_suspend_connection(s->connection);
     }
@@ -276,7 +270,7 @@ static ssize_t read_live(struct stream *s, char *out, size_t size)
     switch (event_hub_next(s->set->params.hub, &s->filter, &s->cursor, out, size, &bytes,
                            &missed, &place)) {
     case EVENT_NEXT_TEXT:
-        s->said_ms = now_ms();
+        s->said_ms = ticks_ms();
         return (ssize_t)bytes;
     case EVENT_NEXT_MISSED:
         put_missed(s, &place, missed);
@@ -308,7 +302,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t size)
         if (n != 0) {
             return n;
         }
-        if (s->pending.bytes == 0 && heartbeat_is_due(s, now_ms())) {
+        if (s->pending.bytes == 0 && heartbeat_is_due(s, ticks_ms())) {
             body_text(&s->pending, ":\n\n");
         }
     }
@@ -367,7 +361,7 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
     }
     s->set = set;
     s->filter = *filter;
-    s->said_ms = now_ms();
+    s->said_ms = ticks_ms();
     /* Where to connect again, and how soon, is for the client to say; this is a suggestion. */
     body_text(&s->pending, "retry: 2000\n");
     if (place) {
@@ -395,7 +389,7 @@ void stream_close(struct stream *s)
 /* Which connections are to wake; nobody else wakes them, so they stay where they are. */
 static size_t choose(struct streams *set, bool *stopping)
 {
-    const int64_t at_ms = now_ms();
+    const int64_t at_ms = ticks_ms();
     size_t n = 0;
     lock(set);
     for (struct stream *s = set->first; s && n < set->params.clients_max; s = s->next) {
@@ -432,7 +426,7 @@ static void *run(void *context)
     while (!stopping) {
         seen = event_hub_wait(set->params.hub, seen, TICK_MS);
         (void)nanosleep(&gather, NULL);
-        const int64_t at_ms = now_ms();
+        const int64_t at_ms = ticks_ms();
         if (at_ms - looked_ms >= TICK_MS) {
             looked_ms = at_ms;
             look_around(set);

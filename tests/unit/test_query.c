@@ -32,7 +32,8 @@ static void test_query_values(void)
                   "limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
                   "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc&model=usv3&method=pem"
                   "&side=virtual&columns=u%3Da,v=b&biases=true&name=trial%201.csv&pair=r1"
-                  "&robust=true&ridge=2.5e-3&delay_max_s=10&current=d1%3D5",
+                  "&robust=true&ridge=2.5e-3&delay_max_s=10&current=d1%3D5"
+                  "&points=77&field=lag_s",
                   EVERY, &q, &err),
               STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
@@ -54,6 +55,7 @@ static void test_query_values(void)
     CHECK_NEAR("ridge", q.ridge, 0.0025, 0, 0);
     CHECK_NEAR("delay_max_s", q.delay_max_s, 10.0, 0, 0);
     CHECK_TEXT("current", q.current, "d1=5");
+    CHECK_INT("points", q.points, 77);
     CHECK_INT("given", q.given, EVERY);
 }
 
@@ -128,6 +130,9 @@ static void test_query_refusals(void)
         {"backwards", "since=10&until=9", "until"},
         {"empty span", "since=10&until=10", "until"},
         {"no cursor", "cursor=", "cursor"},
+        {"no points", "points=0", "points"},
+        {"too many points", "points=4001", "points"},
+        {"no field", "field=lag", "field"},
         {"no model", "model=", "model"},
         {"long model", "model=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "model"},
         {"no pair", "pair=", "pair"},

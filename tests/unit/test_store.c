@@ -173,7 +173,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 4");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 5");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();

@@ -5,6 +5,7 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
+#include "web/query.h"
 
 enum { MOVES = 60 };
 
@@ -143,6 +144,85 @@ static void test_selection(void)
     body = get_json("/api/v1/pairs/r2/log?limit=1000");
     CHECK("log", (int)json_array_size(json_object_get(body, "log")) > 2 * MOVES);
     json_decref(body);
+}
+
+/* What a chart gets is what the entries say, however coarse it is. */
+static void check_series(const char *selection, int points, const json_t *entries)
+{
+    struct sum {
+        json_int_t count, values, sync;
+        double min, max, sum;
+    } want[QUERY_POINTS_MAX];
+    char target[256];
+    memset(want, 0, sizeof want);
+    (void)snprintf(target, sizeof target, "/api/v1/pairs/r2/series?field=lag_s&points=%d%s",
+                   points, selection);
+    json_t *body = get_json(target);
+    const double since = json_number_value(json_object_get(body, "since"));
+    const double width = json_number_value(json_object_get(body, "bucket_s"));
+    const json_t *buckets = json_object_get(body, "buckets");
+    CHECK(target, json_is_true(json_object_get(body, "complete")));
+    CHECK(target, json_array_size(buckets) > 0 && json_array_size(buckets) <= (size_t)points);
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const json_t *entry = json_array_get(entries, i);
+        const double t = json_number_value(json_object_get(entry, "t"));
+        const json_t *lag = json_object_get(entry, "lag_s");
+        struct sum *w = &want[(size_t)((t - since + 1e-7) / width)];
+        const double x = json_number_value(lag);
+        w->count++;
+        w->sync += strcmp(json_string_value(json_object_get(entry, "verdict")), "SYNC") == 0;
+        if (!json_is_null(lag)) {
+            w->min = w->values == 0 || x < w->min ? x : w->min;
+            w->max = w->values == 0 || x > w->max ? x : w->max;
+            w->sum += x;
+            w->values++;
+        }
+    }
+    for (size_t i = 0; i < json_array_size(buckets); i++) {
+        const json_t *b = json_array_get(buckets, i);
+        const double t = json_number_value(json_object_get(b, "t"));
+        struct sum *w = &want[(size_t)((t - since + 1e-7) / width)];
+        CHECK_INT(target, json_integer_value(json_object_get(b, "count")), w->count);
+        CHECK_INT(target, json_integer_value(json_object_get(b, "values")), w->values);
+        CHECK_INT(target,
+                  json_integer_value(json_object_get(json_object_get(b, "verdicts"), "SYNC")),
+                  w->sync);
+        CHECK(target, json_is_null(json_object_get(b, "mean")) == (w->values == 0));
+        CHECK_NEAR(target, json_number_value(json_object_get(b, "min")), w->min, 0, 0);
+        CHECK_NEAR(target, json_number_value(json_object_get(b, "max")), w->max, 0, 0);
+        CHECK_NEAR(target, json_number_value(json_object_get(b, "mean")),
+                   w->values > 0 ? w->sum / (double)w->values : 0.0, 1e-12, 1e-15);
+        w->count = 0;
+    }
+    for (int i = 0; i < points; i++) {
+        CHECK_INT(target, want[i].count, 0);
+    }
+    json_decref(body);
+}
+
+static void test_series(void)
+{
+    static const int points[] = {1, 2, 7, 60, QUERY_POINTS_MAX};
+    json_t *all = get_json("/api/v1/pairs/r2/entries?limit=1000");
+    char some_of_them[128];
+    char target[256];
+    (void)snprintf(some_of_them, sizeof some_of_them, "&since=%d.5&until=%d",
+                   FIXTURE_START_S + 100, FIXTURE_START_S + 300);
+    (void)snprintf(target, sizeof target, "/api/v1/pairs/r2/entries?limit=1000%s",
+                   some_of_them);
+    json_t *some = get_json(target);
+    CHECK("both", json_array_size(json_object_get(all, "entries")) >
+                      json_array_size(json_object_get(some, "entries")));
+    for (size_t i = 0; i < COUNT(points); i++) {
+        check_series("", points[i], json_object_get(all, "entries"));
+        check_series(some_of_them, points[i], json_object_get(some, "entries"));
+    }
+    json_decref(all);
+    json_decref(some);
+    json_t *none = get_json("/api/v1/pairs/quiet/series");
+    CHECK_INT("none", json_array_size(json_object_get(none, "buckets")), 0);
+    CHECK("none", json_is_null(json_object_get(none, "since")));
+    json_decref(none);
 }
 
 /* A cursor goes with its list, pair and selection. */
@@ -399,6 +479,7 @@ int main(void)
     port = web_port(web);
     CU_pSuite suite = CU_add_suite("web lists", NULL, NULL);
     CU_add_test(suite, "selection", test_selection);
+    CU_add_test(suite, "series", test_series);
     CU_add_test(suite, "csv", test_csv);
     CU_add_test(suite, "csv pages", test_csv_pages);
     CU_add_test(suite, "csv complete", test_csv_complete);
