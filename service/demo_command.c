@@ -488,7 +488,7 @@ static void announce(const struct demo *d)
 {
     (void)printf(
         "%s\n"
-        "  HTTP     http://127.0.0.1:%d/\n"
+        "  page     http://127.0.0.1:%d/ (for a browser)\n"
         "  API      http://127.0.0.1:%d/api/v1/pairs/r1/%s\n"
         "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
         "  files    %s\n"

@@ -42,7 +42,7 @@ start() { # OPTION...
 
 # --- by itself -------------------------------------------------------------------------------
 "$TANDEM" demo --for 12 --dir "$work/a" >"$work/out" 2>&1 || fail "exit status $?"
-grep -q 'HTTP     http://127.0.0.1:[0-9]*/' "$work/out" || fail "no address"
+grep -q 'page     http://127.0.0.1:[0-9]*/' "$work/out" || fail "no address"
 grep -q '#  move  .* verdict ' "$work/out" || fail "no header"
 rows 6 || fail "too few rows"
 grep -qE '^([0-9]+) commands, \1 entries: .*; 0 alarms$' "$work/out" || fail "summary"

@@ -64,7 +64,7 @@ export async function chart(root, wishes) {
     const tools = el("div", {class: "chart-tools", role: "group", "aria-label": "Move in the chart"},
         button("◀", "Earlier", () => shift(graph, -0.3)), button("▶", "Later", () => shift(graph, 0.3)),
         button("+", "Closer", () => zoom(graph, 0.5)), button("−", "Further away", () => zoom(graph, 2)),
-        el("button", {type: "button", class: "quiet", onclick: () => graph.resetZoom()}, "All"));
+        button("⤢", "All of it", () => graph.resetZoom()));
     put(root, el("figure", {}, canvas, wishes.tools !== false && el("div", {class: "chart-foot"}, note, tools)));
     const common = () => ({
         axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, axisLabelColor: colour("soft"), gridLineWidth: 1,

@@ -56,7 +56,7 @@ function drawEstimates(root, dynamics) {
         {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name]) && known(virtual.estimate?.values[p.name])
             ? signedPercent(virtual.estimate.values[p.name] / real.estimate.values[p.name] - 1) : "–"), numeric: true},
         {label: "95 % intervals", cell: p => rows(p.name)},
-        {label: "", cell: p => (old(p.name).length > 0 ? el("small", {}, `motion of late tells nothing (${old(p.name).join(", ")})`) : "")},
+        {label: "", cell: p => (old(p.name).length > 0 ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: motion of late tells nothing`) : "")},
     ], dynamics.parameters));
 }
 

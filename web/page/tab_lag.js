@@ -3,12 +3,16 @@
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
+import {labNow} from "./lab_clock.js";
 import {el, empty, failure, section, show, table} from "./ui.js";
 import {VERDICTS, verdictChip, verdictOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
-const POINTS = 1000; // moves in the chart
+const POINTS = 500; // buckets of the series
+const DETAIL_MAX = 600; // moves drawn one by one
 const ROWS = 25; // in the table
+const SETTLE_MS = 250; // after a zoom
+const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
 
@@ -56,60 +60,91 @@ function drawBands(context, area, graph, tolerance) {
     }
 }
 
-function msOf(entry) {
-    return Math.round(entry.t * 1000);
+function mostly(verdicts) {
+    return Object.entries(verdicts).reduce((most, entry) => (entry[1] > (most?.[1] ?? 0) ? entry : most), null)?.[0];
 }
 
-function rowsOf(entries) {
-    return entries.filter(e => known(e.lag_s)).sort((a, b) => a.t - b.t).map(e => {
-        const half = e.lag_uncertainty_s ?? 0;
-        return [new Date(msOf(e)), [e.lag_s - half, e.lag_s, e.lag_s + half]];
-    });
+// What is drawn at one place in time: one move, or those of a bucket.
+function ofEntry(e) {
+    const half = e.lag_uncertainty_s ?? 0;
+    return {t: e.t, bar: [e.lag_s - half, e.lag_s, e.lag_s + half], verdict: e.verdict,
+        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`};
+}
+
+function ofBucket(b) {
+    const verdicts = Object.entries(b.verdicts).map(([name, n]) => `${n} ${name}`).join(", ");
+    return {t: b.t, bar: [b.min, b.mean, b.max], verdict: mostly(b.verdicts),
+        words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`};
 }
 
 class LagChart {
     constructor(root, signal) {
-        this.root = root;
-        this.signal = signal;
-        this.verdicts = new Map(); // time in ms -> entry
-        this.tolerance = 0;
+        Object.assign(this, {root, signal, places: new Map(), tolerance: 0, span: null, window: null, onRange: () => {}});
+    }
+
+    // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
+    // that was zoomed into as much again is fetched, so that one can go on.
+    range(now) {
+        if (this.window) {
+            const [from, to] = this.window;
+            return [from - (to - from) / 2, to + (to - from) / 2];
+        }
+        return this.span ? [now - this.span, now + 1] : null;
+    }
+
+    show(span) {
+        this.span = span;
+        this.window = null;
+        this.onRange();
     }
 
     options() {
-        const point = (graph, series, context, x, y, _colour, radius, index) => {
-            const entry = this.verdicts.get(graph.getValue(index, 0));
-            drawPoint(context, x, y, radius, entry?.verdict);
-        };
+        const point = (graph, series, context, x, y, _colour, radius, index) =>
+            drawPoint(context, x, y, radius, this.places.get(graph.getValue(index, 0))?.verdict);
         return {
             labels: ["time", "lag"], customBars: true, colors: [colour("soft")], strokeWidth: 0.6, fillAlpha: 0.25,
             drawPoints: true, pointSize: 4.5, drawPointCallback: point, drawHighlightPointCallback: point,
             highlightCircleSize: 7, includeZero: true, ylabel: "lag, s", xRangePad: 12, yRangePad: 12,
             underlayCallback: (context, area, graph) => drawBands(context, area, graph, this.tolerance),
-            highlightCallback: (_event, x) => this.tell(this.verdicts.get(x)),
-            unhighlightCallback: () => this.tell(null),
+            highlightCallback: (_event, x) => this.tell(this.places.get(x)?.words),
+            unhighlightCallback: () => this.tell(null), drawCallback: graph => this.moved(graph),
         };
     }
 
-    tell(entry) {
-        this.chart.note(entry ? `${dateTime(entry.t)}  ${entry.verdict}  lag ${plusMinus(entry.lag_s, entry.lag_uncertainty_s, "s")}`
-            : "Drag to zoom, Shift-drag to move, double-click for all.");
+    tell(words) {
+        this.chart?.note(words ?? "Drag to zoom, Shift-drag to move, double-click for all.");
     }
 
-    async draw(entries, tolerance) {
+    // Somebody has zoomed or moved: what is seen then is fetched anew.
+    moved(graph) {
+        const now = graph.isZoomed("x") ? graph.xAxisRange().map(ms => ms / 1000) : null;
+        if (this.setting || String(now) === String(this.seen)) {
+            return;
+        }
+        this.seen = now;
+        clearTimeout(this.timer);
+        this.timer = setTimeout(() => {
+            this.window = now;
+            this.span = now ? this.span : null;
+            this.onRange();
+        }, SETTLE_MS);
+    }
+
+    async draw(places, tolerance, now) {
         this.tolerance = tolerance;
-        this.verdicts = new Map(entries.map(e => [msOf(e), e]));
-        const data = rowsOf(entries);
+        const there = places.filter(p => known(p.bar[1])).sort((a, b) => a.t - b.t);
+        this.places = new Map(there.map(p => [Math.round(p.t * 1000), p]));
+        const data = there.map(p => [new Date(Math.round(p.t * 1000)), p.bar]);
+        const view = this.window ?? (this.span ? [now - this.span, now] : null);
+        const dateWindow = view?.map(s => s * 1000) ?? null;
+        this.setting = true;
+        this.seen = view;
         if (!this.chart) {
             this.chart = await chart(this.root, {label: "Lag over time", options: () => this.options(), data, signal: this.signal});
-            if (!this.chart) {
-                return;
-            }
             this.tell(null);
-        } else {
-            this.chart.update(data);
         }
-        const last = entries.find(e => known(e.lag_s));
-        this.chart.describe(`Lag of ${plural(data.length, "move")} over time; the last one ${plusMinus(last?.lag_s, last?.lag_uncertainty_s, "s")}. The table below has the latest.`);
+        this.chart?.update(data, {dateWindow});
+        this.setting = false;
     }
 }
 
@@ -164,34 +199,61 @@ function noMoves(pair) {
         `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`);
 }
 
+function rangeButtons(lagChart) {
+    const draw = () => show(group, SPANS.map(([word, span]) => el("button", {type: "button", class: "quiet",
+        "aria-pressed": String(!lagChart.window && lagChart.span === span), onclick: () => lagChart.show(span)}, word)));
+    const group = el("div", {class: "chart-tools", role: "group", "aria-label": "Time shown"});
+    draw();
+    return {group, draw};
+}
+
+// The moves of the time shown, one by one where they are not too many.
+async function fetchPlaces(path, lagChart, signal) {
+    const range = lagChart.range(labNow());
+    const when = range ? `&since=${range[0].toFixed(3)}&until=${range[1].toFixed(3)}` : "";
+    const series = await get(`${path}/series?points=${POINTS}${when}`, signal);
+    const moves = series.buckets.reduce((sum, b) => sum + b.count, 0);
+    if (moves > DETAIL_MAX) {
+        return {places: series.buckets.map(ofBucket), moves, complete: series.complete};
+    }
+    const detail = await get(`${path}/entries?limit=1000${when}`, signal);
+    return {places: detail.entries.map(ofEntry), moves, complete: true};
+}
+
 export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
     const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
     const plot = el("div", {});
+    const shown = el("p", {class: "muted"});
     const list = el("div", {});
     const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"),
         VERDICTS.map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
+    const lagChart = new LagChart(plot, signal);
+    const buttons = rangeButtons(lagChart);
     const view = el("div", {hidden: true},
-        section("Lag over time", el("p", {class: "muted"}, "Real lap minus virtual lap. Above: the virtual robot was faster. Grey: how much of it transport and clocks may explain."),
+        section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend(VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]))),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("a", {class: "push", href: `api/v1/${path}/entries?format=csv&limit=1000`, download: `${pair}-entries.csv`}, "Table as CSV")), list));
     show(root, message, view);
-    const lagChart = new LagChart(plot, signal);
-    const drawTable = entries => show(list, entries.length > 0 ? table("Latest moves", COLUMNS, entries)
-        : empty("No move with this verdict", "Choose another one, or all of them."));
     const refresh = watch(signal, async s => {
         const wanted = filter.value;
-        const [summary, newest, chosen] = await Promise.all([get(path, s), get(`${path}/entries?limit=${POINTS}`, s),
-            wanted ? get(`${path}/entries?limit=${ROWS}&verdict=${wanted}`, s) : null]);
-        return {summary, entries: newest.entries, rows: chosen?.entries ?? newest.entries.slice(0, ROWS)};
-    }, {pair, types: ["entry"]}, async ({summary, entries, rows}) => {
-        view.hidden = entries.length === 0;
-        show(message, entries.length === 0 && noMoves(pair));
-        if (entries.length > 0) {
-            drawTable(rows);
-            await lagChart.draw(entries, summary.sync_tolerance_s);
+        const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
+            get(`${path}/entries?limit=${ROWS}${wanted ? `&verdict=${wanted}` : ""}`, s)]);
+        return {summary, drawn, rows: latest.entries};
+    }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
+        view.hidden = summary.entries === 0;
+        show(message, summary.entries === 0 && noMoves(pair));
+        if (summary.entries === 0) {
+            return;
         }
+        show(list, rows.length > 0 ? table("Latest moves", COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
+        show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}${drawn.moves > DETAIL_MAX
+            ? "; grey from the least to the greatest of those close in time" : "; grey is what transport and clocks may explain"}.${drawn.complete ? "" : " The oldest part is left out: show less."}`);
+        buttons.draw();
+        await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow());
+        lagChart.chart?.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s")}. The table below has the latest.`);
     }, error => show(message, failure(error)));
     filter.addEventListener("change", refresh);
+    lagChart.onRange = refresh;
 }

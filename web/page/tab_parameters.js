@@ -8,7 +8,7 @@ import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
-const CHANGES = 50;
+const CHANGES = 20;
 const ANSWER_MS = 8000; // the lab takes a wish at its next step
 const ASK_MS = 250;
 const NAMES = {travel_time: "Travel times"};
