@@ -1,0 +1,72 @@
+"""lab.py - a lab that lives, for the page to show: robots that answer, a base on a map, a vessel that follows."""
+import math
+import subprocess
+import threading
+import time
+
+from rig import SOURCE, Rig
+
+TOKEN = "secret-of-the-test"
+MAP = SOURCE / "config/missions/room.yaml"
+PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
+  base: {{mode: link, map: {MAP}, timeout_s: 20}}
+  boat:
+    kind: usv3
+    probe_interval_s: 1
+    following: {{model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120", noise_sd: "0.0005, 0.0005, 0.0003",
+      pose_per_s2: 4, window_s: 5}}
+  quiet: {{}}"""
+VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005, noise_r_radps: 0.0003}
+virtual: {vessel: wamv, effort_timeout_s: 0.5}
+"""
+
+
+class Lab(Rig):
+    """With robots, once start_robots() was called. `pairs` replaces the lab's."""
+
+    def __init__(self, pairs=PAIRS, extra=""):
+        super().__init__(pairs=pairs, extra=extra)
+        self.piloting = threading.Event()
+
+    def __exit__(self, *args):
+        self.piloting.set()
+        super().__exit__(*args)
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.http_port}/"
+
+    def start_robots(self):
+        for side, speed in (("real", "0.5"), ("virtual", "0.56")):
+            self.start("robot", "--pair", "r1", "--side", side, "--linear-speed", speed, "--angular-speed", "4",
+                       "--noise", "0.004", "--telemetry-rate", "5", "--delay", "0.01", "--seed", "1" if side == "real" else "2")
+            self.start("robot", "--kind", "diffdrive", "--pair", "base", "--side", side, "--mode", "link", "--telemetry-rate", "5",
+                       "--map", MAP, "--linear-speed", "1", "--angular-speed", "6")
+        vessels = self.folder / "vessels.yaml"
+        vessels.write_text(VESSELS)
+        for side in ("real", "virtual"):
+            self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels, "--telemetry-rate", "20")
+        self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
+        self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5", "--turn-max", "2.4",
+                   "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
+        self.pilot = self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l", "-t", "tandem/v1/boat/real/control"],
+                              stdin=subprocess.PIPE, text=True)
+        threading.Thread(target=self.steer, daemon=True).start()
+
+    def steer(self):
+        """Turns and straights that do not repeat."""
+        begin = time.monotonic()
+        while not self.piloting.wait(0.05):
+            t = time.monotonic() - begin
+            tau = (50 + 15 * math.sin(t / 2.1), 0, 10 + 8 * math.sin(t / 1.4) + 4 * math.sin(2 * t))
+            try:
+                self.pilot.stdin.write('{"tau":[%.3f,%.3f,%.3f]}\n' % tau)
+                self.pilot.stdin.flush()
+            except (BrokenPipeError, ValueError):
+                return
+
+    def entries(self, pair):
+        return self.get(f"/api/v1/pairs/{pair}")["entries"]
+
+    def put(self, path, body):
+        return self.fetch(path, "PUT", body.encode(), TOKEN)
