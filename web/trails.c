@@ -123,10 +123,10 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
             &trail->points[side][(trail->first[side] + k) % TRAIL_POINTS_MAX];
         json_write_array(json, NULL);
         json_write_seconds(json, NULL, p->t_us);
-        /* As exact as a float is. */
-        json_write_real(json, NULL, round((double)p->x_m * 1e4) / 1e4);
-        json_write_real(json, NULL, round((double)p->y_m * 1e4) / 1e4);
-        json_write_real(json, NULL, round((double)p->yaw_rad * 1e4) / 1e4);
+        /* As exact as a float is; adding zero, there is no -0. */
+        json_write_real(json, NULL, round((double)p->x_m * 1e4) / 1e4 + 0.0);
+        json_write_real(json, NULL, round((double)p->y_m * 1e4) / 1e4 + 0.0);
+        json_write_real(json, NULL, round((double)p->yaw_rad * 1e4) / 1e4 + 0.0);
         json_write_close(json);
     }
     json_write_close(json);

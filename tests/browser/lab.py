@@ -46,6 +46,7 @@ class Lab(Rig):
         vessels.write_text(VESSELS)
         for side in ("real", "virtual"):
             self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels, "--telemetry-rate", "20")
+        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat")), "all robots are there", 20)
         self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
         self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5", "--turn-max", "2.4",
                    "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
@@ -64,6 +65,10 @@ class Lab(Rig):
                 self.pilot.stdin.flush()
             except (BrokenPipeError, ValueError):
                 return
+
+    def online(self, pair):
+        state = self.get(f"/api/v1/pairs/{pair}")
+        return all(state[side]["connection"] == "online" for side in ("real", "virtual"))
 
     def entries(self, pair):
         return self.get(f"/api/v1/pairs/{pair}")["entries"]

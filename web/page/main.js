@@ -14,6 +14,7 @@ import {watch} from "./watch.js";
 const VIEWS = {
     overview: () => import("./view_overview.js"),
     pair: () => import("./view_pair.js"),
+    offline: () => import("./view_offline.js"),
 };
 
 const content = document.getElementById("content");

@@ -7,7 +7,7 @@ import {watch} from "./watch.js";
 
 const LIMIT = 200;
 
-function drawAlarms(root, alarms, filtered) {
+export function drawAlarms(root, alarms, filtered) {
     if (alarms.length === 0) {
         show(root, filtered ? empty("No alarm of this type", "Choose another type, or all of them.")
             : empty("No alarms", "Nothing odd has been seen of this pair. Here would stand timeouts, robots that restart or go offline, clock jumps, drifts of a robot's speed, …"));

@@ -43,7 +43,7 @@ function difference(fits, name) {
     return signedPercent(virtual / real - 1);
 }
 
-function drawValues(root, fits) {
+export function drawValues(root, fits) {
     show(root, table("Travel-time parameters of both robots", [
         {label: "Parameter", cell: name => TERMS[name]},
         {label: "Real, ± 95 %", cell: name => valueText(fits.real, name), numeric: true},
@@ -127,7 +127,7 @@ function bothPlot(fits, moves) {
         ]);
 }
 
-function drawLaps(root, fits, entries) {
+export function drawLaps(root, fits, entries) {
     const moves = Object.fromEntries(SIDES.map(side => [side, movesOf(entries, side, fits[side])]));
     const drives = {takes: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
     const turns = {takes: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};

@@ -65,7 +65,7 @@ function mostly(verdicts) {
 }
 
 // What is drawn at one place in time: one move, or those of a bucket.
-function ofEntry(e) {
+export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
     return {t: e.t, bar: [e.lag_s - half, e.lag_s, e.lag_s + half], verdict: e.verdict,
         words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`};
@@ -77,7 +77,7 @@ function ofBucket(b) {
         words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`};
 }
 
-class LagChart {
+export class LagChart {
     constructor(root, signal) {
         Object.assign(this, {root, signal, places: new Map(), tolerance: 0, span: null, window: null, onRange: () => {}});
     }
@@ -161,7 +161,7 @@ function move(e) {
     return [el("span", {}, e.op), parts.length > 0 && ` ${parts.join(", ")}`];
 }
 
-const COLUMNS = [
+export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
     {label: "Move", cell: move, className: "nowrap"},
@@ -217,7 +217,7 @@ async function fetchPlaces(path, lagChart, signal) {
         return {places: series.buckets.map(ofBucket), moves, complete: series.complete};
     }
     const detail = await get(`${path}/entries?limit=1000${when}`, signal);
-    return {places: detail.entries.map(ofEntry), moves, complete: true};
+    return {places: detail.entries.map(placeOf), moves, complete: true};
 }
 
 export function mount(root, {pair, signal}) {
@@ -247,7 +247,7 @@ export function mount(root, {pair, signal}) {
         if (summary.entries === 0) {
             return;
         }
-        show(list, rows.length > 0 ? table("Latest moves", COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
+        show(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
         show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}${drawn.moves > DETAIL_MAX
             ? "; grey from the least to the greatest of those close in time" : "; grey is what transport and clocks may explain"}.${drawn.complete ? "" : " The oldest part is left out: show less."}`);
         buttons.draw();

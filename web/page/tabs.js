@@ -8,5 +8,7 @@ export const TABS = [
     {id: "parameters", label: "Parameters", load: () => import("./tab_parameters.js")},
     {id: "dynamics", label: "Dynamics", load: () => import("./tab_dynamics.js")},
     {id: "following", label: "Following", load: () => import("./tab_following.js")},
+    {id: "map", label: "Map", load: () => import("./tab_map.js")},
+    {id: "machines", label: "Machines", load: () => import("./tab_machines.js")},
     {id: "alarms", label: "Alarms", load: () => import("./tab_alarms.js")},
 ];

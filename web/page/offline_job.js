@@ -1,0 +1,155 @@
+// One uploaded recording: how far its job is, then what came of it.
+
+import {get, send} from "./api.js";
+import {count, dateTime, known, percent, plusMinus, unitOf, wordsOf} from "./format.js";
+import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
+import {drawAlarms} from "./tab_alarms.js";
+import {drawLaps, drawValues} from "./tab_calibration.js";
+import {LagChart, MOVE_COLUMNS, placeOf} from "./tab_lag.js";
+import {el, empty, facts, failure, say, section, show, table} from "./ui.js";
+import {legend} from "./chart.js";
+import {VERDICTS} from "./verdicts.js";
+
+const ASK_MS = 300;
+const ROWS = 100; // moves in the table
+const TOLERANCE_S = 0.05; // of a pair that is not in the lab any more
+
+// ---- a replay ----
+
+function verdictAt(lag, tolerance) {
+    return Math.abs(lag) <= tolerance ? "SYNC" : lag > 0 ? "AHEAD" : "BEHIND";
+}
+
+// The series of the whole recording; where an entry is at hand, with its verdict and error bar.
+function seriesOf(pair, tolerance) {
+    const at = new Map(pair.entries.map(e => [e.t, e]));
+    return pair.lag.map(([t, lag]) => placeOf(at.get(t) ?? {t, lag_s: lag, verdict: verdictAt(lag, tolerance)}));
+}
+
+function countsOf(counts) {
+    return Object.entries(counts).filter(([, n]) => n > 0);
+}
+
+function nothingFound(result) {
+    const {journal} = result;
+    return empty("No pair of this lab is in it", journal.unknown_pair > 0
+        ? `${count(journal.unknown_pair)} messages are of pairs that this daemon's lab file does not have: it has to name them.`
+        : "No command and no reply below the lab's prefix was found.");
+}
+
+async function drawPair(root, result, id, signal) {
+    const pair = result.pairs[id];
+    const tolerance = await get(`pairs/${encodeURIComponent(id)}`, signal).then(p => p.sync_tolerance_s, () => TOLERANCE_S);
+    const total = countsOf(pair.counts).reduce((sum, [, n]) => sum + n, 0);
+    const [plot, values, laps, alarms] = [el("div", {}), el("div", {}), el("div", {}), el("div", {})];
+    const moves = [...pair.entries].reverse();
+    show(root, section("Verdicts", facts([["Moves", count(total)], ...countsOf(pair.counts).map(([name, n]) => [name, `${count(n)}, ${percent(n / total)}`]),
+        ["Alarms", count(countsOf(pair.alarm_counts).reduce((sum, [, n]) => sum + n, 0))]])),
+    section("Lag over time", pair.lag.length > 0 ? [plot, legend(VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`])),
+        total > pair.entries.length && el("p", {class: "muted"}, `Of each of ${count(pair.lag.length / 2)} stretches the least and the greatest lag: no peak is left out.`)]
+        : empty("No lag", "No command was answered by both robots.")),
+    section("Travel times", values), section("Laps against the fit", laps),
+    section(total > ROWS ? `The last ${ROWS} moves` : "Moves", table("Moves, newest first", MOVE_COLUMNS, moves.slice(0, ROWS))),
+    section("Alarms", alarms));
+    if (pair.travel_time.real || pair.travel_time.virtual) {
+        drawValues(values, pair.travel_time);
+        drawLaps(laps, pair.travel_time, moves);
+    } else {
+        show(values, el("p", {class: "muted"}, "No moves that could be fitted."));
+        laps.parentElement.hidden = true;
+    }
+    drawAlarms(alarms, [...pair.alarms].reverse(), false);
+    if (pair.lag.length > 0) {
+        await new LagChart(plot, signal).draw(seriesOf(pair, tolerance), tolerance, 0);
+    }
+}
+
+async function drawReplay(root, result, route, signal) {
+    const ids = Object.keys(result.pairs);
+    const body = el("div", {});
+    const {journal} = result;
+    const odd = [["malformed", "not understood"], ["torn", "cut at the end"], ["other", "of other topics"], ["unknown_pair", "of pairs that are not in this lab"],
+        ["redelivered", "delivered twice"], ["out_of_order", "out of order"]].filter(([key]) => journal[key] > 0);
+    const choice = el("select", {id: "pair", onchange: () => drawPair(body, result, choice.value, signal)}, ids.map(id => el("option", {value: id}, id)));
+    show(root, el("p", {class: "muted"}, `${count(journal.lines)} messages${odd.map(([key, words]) => `, ${count(journal[key])} ${words}`).join("")}.`),
+        ids.length > 1 && el("div", {class: "bar"}, el("label", {for: "pair"}, "Pair"), choice), body);
+    if (ids.length === 0) {
+        show(body, nothingFound(result));
+    } else {
+        await drawPair(body, result, ids.includes(route.wishes.pair) ? route.wishes.pair : ids[0], signal);
+    }
+}
+
+// ---- a fit ----
+
+function halfOf(bounds) {
+    return known(bounds?.[0]) && known(bounds?.[1]) ? (bounds[1] - bounds[0]) / 2 : null;
+}
+
+function drawFit(root, result) {
+    const names = Object.keys(result.values ?? {}).filter(name => typeof result.values[name] === "number" || result.values[name] === null);
+    show(root, section("Parameters", names.length > 0 ? table("Fitted parameters", [
+        {label: "Parameter", cell: name => wordsOf(name)},
+        {label: "Value, ± 95 %", cell: name => plusMinus(result.values[name], halfOf(result.ci95?.[name]), unitOf(name)), numeric: true},
+    ], names) : el("p", {class: "muted"}, "No value is determined.")),
+    result.verdict && section("How far to trust them", verdictWords({stop: "as planned", reasons: [], advice: [], method: "", ...result}),
+        result.checks?.length > 0 && checkTable("Checks", result.checks)),
+    result.data && section("The recording", dataCard(result.data)));
+}
+
+// ---- the job ----
+
+function head(job) {
+    return [el("h1", {}, job.model === "replay" ? "A recording, replayed" : `A recording, fitted with ${job.model}`),
+        el("p", {class: "bar"}, el("a", {href: "#/offline"}, "Another recording"), el("span", {class: "muted"}, `came ${dateTime(job.queued_t)}`),
+            job.result && el("a", {class: "push", href: `api/v1/replay/${job.id}`, download: `tandem-${job.id}.json`}, "Result as JSON"))];
+}
+
+function running(job) {
+    const words = job.state === "queued" ? "Waits for its turn" : `${job.stage ?? "Running"}, ${percent(job.progress)}`;
+    const cancel = el("button", {type: "button", disabled: job.cancelling, onclick: () => {
+        cancel.disabled = true;
+        send("DELETE", `replay/${job.id}`).catch(error => show(said, failure(error)));
+    }}, job.cancelling ? "Being cancelled" : "Cancel");
+    const said = el("div", {});
+    return [head(job), el("section", {class: "panel"}, el("div", {class: "bar"}, el("progress", {max: "1", value: job.progress, "aria-label": "Progress"}),
+        el("span", {}, words), el("span", {class: "push"}, cancel)), said)];
+}
+
+function errorOf(error) {
+    const place = [error.where, error.line, error.column].filter(part => part).join(":");
+    return failure({title: "The recording could not be read", detail: `${place}: ${error.text}`});
+}
+
+async function ended(root, job, route, signal) {
+    const body = el("div", {});
+    show(root, head(job), body);
+    say(`The job is ${job.state}`);
+    if (job.state === "failed") {
+        show(body, errorOf(job.error));
+    } else if (job.state === "cancelled") {
+        show(body, empty("Cancelled", "Upload the recording again to run it to its end."));
+    } else if (job.model === "replay") {
+        await drawReplay(body, job.result, route, signal);
+    } else {
+        drawFit(body, job.result);
+    }
+}
+
+export async function runJob(root, route, signal) {
+    let shown = "";
+    show(root, el("p", {class: "wait"}, "Loading …"));
+    while (!signal.aborted) {
+        const job = await get(`replay/${encodeURIComponent(route.job)}`, signal);
+        if (job.ended_t !== null) {
+            await ended(root, job, route, signal);
+            return;
+        }
+        const now = `${job.state} ${job.stage} ${job.progress.toFixed(2)} ${job.cancelling}`;
+        if (now !== shown && !root.contains(document.activeElement?.closest("button"))) {
+            show(root, running(job));
+            shown = now;
+        }
+        await new Promise(done => setTimeout(done, ASK_MS));
+    }
+}

@@ -1,0 +1,168 @@
+// Recordings: dropped on the page, run through the daemon's own code, shown as a live pair is.
+
+import {getAll, get, setToken, token} from "./api.js";
+import {dateTime, withUnit} from "./format.js";
+import {runJob} from "./offline_job.js";
+import {el, empty, failure, section, show, symbol, table} from "./ui.js";
+import {askToken} from "./token.js";
+import {sniff, upload} from "./upload.js";
+
+export const title = "Offline";
+
+const KINDS = {journal: "a journal", moves: "a table of moves", motion: "a table of motion"};
+const MODELS = [
+    ["usv3", "vessel: masses, inertia, damping"], ["diffdrive", "differential drive that follows velocity commands"],
+    ["first_order", "one channel with gain, lag and delay"], ["joint", "joint: inertia, friction, load"],
+    ["odometry", "wheels and track from a pose sensor"], ["travel_time", "travel times of moves"],
+];
+
+function megabytes(bytes) {
+    return withUnit((bytes / 1e6).toFixed(bytes < 1e6 ? 2 : 1), "MB");
+}
+
+// ---- what is to be done with a file ----
+
+function option(value, label, selected) {
+    return el("option", {value, selected: selected || null}, label);
+}
+
+function labelled(id, label, field, hint) {
+    return el("div", {class: "field"}, el("label", {for: id}, label), field, hint && el("small", {}, hint));
+}
+
+class Wish {
+    constructor(root, file, about, pairs, signal) {
+        Object.assign(this, {root, file, about, pairs, signal});
+        const replays = about.kind !== "motion";
+        this.action = el("select", {id: "action", onchange: () => this.adapt()},
+            about.kind !== "motion" && option("replay", "Replay: lag, verdicts, calibration, alarms", replays),
+            MODELS.map(([name, words]) => option(name, `Fit ${name}: ${words}`, !replays && name === "usv3")));
+        this.pair = el("select", {id: "pair"}, option("", about.hasPair ? "all that are in it" : "the lab's only one"),
+            pairs.map(p => option(p.id, p.id, !about.hasPair && pairs.length > 1 && p === pairs[0])));
+        this.side = el("select", {id: "side"}, option("real", "real"), option("virtual", "virtual"));
+        this.columns = el("input", {id: "columns", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "tau_u=Tu,u=u_meas"});
+        this.send = el("button", {type: "submit", class: "primary"}, "Upload and run");
+        this.bar = el("progress", {max: "1", value: 0, hidden: true, "aria-label": "Uploaded"});
+        this.said = el("div", {"aria-live": "polite"});
+        this.pairField = labelled("pair", "Pair", this.pair);
+        this.sideField = labelled("side", "Robot", this.side);
+        this.columnsField = labelled("columns", "Columns", this.columns,
+            `role=column, …, where the names differ from the model's${about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : ""}`);
+        show(root, el("form", {class: "panel wish", onsubmit: event => {
+            event.preventDefault();
+            this.run();
+        }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
+        el("div", {class: "fields"}, labelled("action", "What to do", this.action), this.pairField, this.sideField, this.columnsField),
+        el("div", {class: "bar"}, this.send, this.bar), this.said));
+        this.adapt();
+    }
+
+    adapt() {
+        const replays = this.action.value === "replay";
+        const table = this.about.kind !== "journal";
+        this.pairField.hidden = !replays && table;
+        this.sideField.hidden = replays || (table && this.action.value !== "travel_time");
+        this.columnsField.hidden = replays || !table;
+    }
+
+    address() {
+        const wishes = new URLSearchParams({name: this.file.name.slice(0, 100)});
+        const add = (name, field) => !field.hidden && field.querySelector("select, input").value.trim() &&
+            wishes.set(name, field.querySelector("select, input").value.trim());
+        add("pair", this.pairField);
+        if (this.action.value === "replay") {
+            return `replay?${wishes}`;
+        }
+        wishes.set("model", this.action.value);
+        add("side", this.sideField);
+        add("columns", this.columnsField);
+        return `identify?${wishes}`;
+    }
+
+    async run() {
+        if (!token()) {
+            await askToken("Uploading needs the token that the lab file names (http.token_file). It is kept until this tab is closed, and goes to this daemon only.");
+        }
+        this.send.disabled = true;
+        this.bar.hidden = false;
+        show(this.said);
+        try {
+            const media = this.about.kind === "journal" ? "application/x-ndjson" : "text/csv";
+            const job = await upload(this.address(), this.file, media, share => {
+                this.bar.value = share;
+            }, this.signal);
+            location.hash = `#/offline/${job.id}`;
+        } catch (error) {
+            if (error.status === 401) {
+                setToken("");
+            }
+            show(this.said, failure(error));
+            this.send.disabled = false;
+            this.bar.hidden = true;
+        }
+    }
+}
+
+// ---- the way in ----
+
+function dropZone(take) {
+    const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt", onchange: () => input.files[0] && take(input.files[0])});
+    const zone = el("div", {class: "drop", ondragover: event => {
+        event.preventDefault();
+        zone.classList.add("over");
+    }, ondragleave: () => zone.classList.remove("over"), ondrop: event => {
+        event.preventDefault();
+        zone.classList.remove("over");
+        if (event.dataTransfer.files[0]) {
+            take(event.dataTransfer.files[0]);
+        }
+    }}, el("p", {class: "empty-title"}, symbol("⤓"), " Drop a recording here"),
+    el("p", {class: "muted"}, "A journal of Tandem's or what ", el("code", {}, "mosquitto_sub -F %J"),
+        " printed; entries or a smart logger's table as CSV; or a CSV of efforts and velocities to fit a model to."),
+    el("label", {for: "recording"}, "or choose a file: "), input);
+    return zone;
+}
+
+const STATES = {done: ["✓", "sync"], failed: ["✕", "bad"], cancelled: ["◇", "unsure"], running: ["◌", "accent"], queued: ["◌", "unsure"]};
+
+function earlier(jobs) {
+    return jobs.length === 0 ? empty("None yet", "The last 32 are kept for an hour.") : table("Recordings uploaded before", [
+        {label: "Came", cell: j => el("a", {href: `#/offline/${j.id}`}, dateTime(j.queued_t)), className: "nowrap"},
+        {label: "What", cell: j => (j.model === "replay" ? "replay" : `fit of ${j.model}`)},
+        {label: "State", cell: j => el("span", {class: "nowrap"}, symbol(STATES[j.state][0], `sign tone-${STATES[j.state][1]}`), ` ${j.state}`)},
+        {label: "", cell: j => j.error?.text ?? "", className: "muted"},
+    ], jobs);
+}
+
+async function mountEntry(root, signal) {
+    const wish = el("div", {});
+    const list = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const pairs = getAll("pairs?limit=1000", "pairs", signal);
+    const take = async file => {
+        try {
+            new Wish(wish, file, await sniff(file), await pairs, signal);
+            wish.querySelector("select").focus();
+        } catch (error) {
+            show(wish, failure(error));
+        }
+    };
+    show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the daemon once more: nothing of it reaches the robots, the journal or the store."),
+        dropZone(take), wish, section("Uploaded before", list));
+    try {
+        const {jobs} = await get("identify", signal);
+        show(list, earlier(jobs.filter(j => j.kind === "upload")));
+        await pairs;
+    } catch (error) {
+        if (!signal.aborted) {
+            show(list, failure(error));
+        }
+    }
+}
+
+export async function mount(root, {route, signal}) {
+    if (route.job) {
+        await runJob(root, route, signal);
+    } else {
+        await mountEntry(root, signal);
+    }
+}
