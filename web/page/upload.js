@@ -44,7 +44,7 @@ export function upload(address, file, mediaType, told, signal) {
             }
         });
         request.addEventListener("error", () => fail(new Problem(0, "The recording did not arrive",
-            "The connection ended on the way: is it larger than http.upload_mb of the lab file, or has the daemon stopped?", "")));
+            "It may be larger than http.upload_mb of the lab file allows, or still be written to (copy it first), or the daemon has stopped.", "")));
         signal.addEventListener("abort", () => request.abort());
         request.send(file);
     });
