@@ -8,6 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/data_view.h"
 #include "identification/lag_products.h"
 #include "identification/motion_time.h"
 #include "identification/output_error.h"
@@ -165,41 +166,83 @@ static void possible_values(const struct model *model, const struct dynamics_fit
     }
 }
 
-enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,
-                                     const struct data_set *set, double *const *residual,
-                                     bool *simulated)
+/* Whether a fit simulated the recording itself, and so has velocities at its start as well. */
+static bool has_simulated(const struct dynamics_fit *fit)
 {
+    return fit->method >= DYNAMICS_OUTPUT_ERROR && isfinite(fit->delay_s);
+}
+
+/* Residuals of one that did not, from the first sample of each run. */
+static bool walk(const struct model *model, const struct dynamics_fit *fit,
+                 const struct data_set *late, double *const *residual)
+{
+    double theta[DYNAMICS_P_MAX];
+    possible_values(model, fit, theta);
+    const bool well = simulation_run(model, theta, fit->bias_count, late, false, residual);
+    if (well) {
+        subtract(late, residual);
+    }
+    return well;
+}
+
+/* The set with efforts as they act in such a fit; *tau is for gsl_vector_free(). */
+static enum status put_late(const struct dynamics_fit *fit, const struct data_set *set,
+                            struct data_set *late, gsl_vector **tau)
+{
+    *late = *set;
+    *tau = NULL;
+    if (isfinite(fit->delay_s) && !has_simulated(fit)) {
+        *tau = gsl_vector_alloc(set->axes * set->n);
+        if (!*tau) {
+            return STATUS_E_NOMEM;
+        }
+        data_view_late(late, fit->delay_s, (*tau)->data);
+    }
+    return STATUS_OK;
+}
+
+/* late is the set as it acts. */
+static enum status find_residuals(const struct model *model, const struct dynamics_fit *fit,
+                                  const struct data_set *set, const struct data_set *late,
+                                  double *const *residual, bool *simulated)
+{
+    struct output_error_report report;
+    *simulated = false;
     for (size_t i = 0; i < fit->p; i++) {
         if (!isfinite(fit->theta[i])) {
-            *simulated = false;
             return STATUS_OK;
         }
     }
-    if (!isfinite(fit->delay_s)) {
-        double theta[DYNAMICS_P_MAX];
-        possible_values(model, fit, theta);
-        *simulated = simulation_run(model, theta, fit->bias_count, set, false, residual);
-        if (*simulated) {
-            subtract(set, residual);
-        }
+    if (!has_simulated(fit)) {
+        *simulated = walk(model, fit, late, residual);
         return STATUS_OK;
     }
-    struct output_error_report report;
     const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
                                                  fit->delay_s, residual, &report);
     for (size_t a = 0; st == STATUS_OK && a < set->axes; a++) {
         *simulated = (a == 0 || *simulated) && report.axis[a].n > 0;
     }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,
+                                     const struct data_set *set, double *const *residual,
+                                     bool *simulated)
+{
+    struct data_set late;
+    gsl_vector *tau;
+    enum status st = put_late(fit, set, &late, &tau);
+    st = st == STATUS_OK ? find_residuals(model, fit, set, &late, residual, simulated) : st;
+    gsl_vector_free(tau);
     return st;
 }
 
 static enum status score(const struct model *model, const struct dynamics_fit *fit,
-                         const struct data_set *set, double *const *nu, double *scratch,
-                         struct dynamics_check *check)
+                         const struct data_set *set, const struct data_set *late,
+                         double *const *nu, double *scratch, struct dynamics_check *check)
 {
     double theta[DYNAMICS_P_MAX];
-    possible_values(model, fit, theta);
-    const enum status st = dynamics_check_residuals(model, fit, set, nu, &check->simulated);
+    const enum status st = find_residuals(model, fit, set, late, nu, &check->simulated);
     if (st != STATUS_OK || !check->simulated) {
         return st;
     }
@@ -209,9 +252,10 @@ static enum status score(const struct model *model, const struct dynamics_fit *f
         test_inputs(set, nu[a], axis);
         axis->outliers = count_outliers(nu[a], set->n, scratch);
     }
-    check->simulated = isfinite(fit->delay_s)
+    possible_values(model, fit, theta);
+    check->simulated = has_simulated(fit)
                            ? step_late(model, fit, set, nu)
-                           : simulation_one_step(model, theta, fit->bias_count, set, nu);
+                           : simulation_one_step(model, theta, fit->bias_count, late, nu);
     if (!check->simulated) {
         return st;
     }
@@ -237,7 +281,14 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
         nu[a] = memory->data + a * set->n;
     }
     out.motion_s = motion_s(set);
-    const enum status st = score(model, fit, set, nu, memory->data + set->axes * set->n, &out);
+    struct data_set late;
+    gsl_vector *tau;
+    enum status st = put_late(fit, set, &late, &tau);
+    if (st == STATUS_OK) {
+        double *scratch = memory->data + set->axes * set->n;
+        st = score(model, fit, set, &late, nu, scratch, &out);
+    }
+    gsl_vector_free(tau);
     gsl_vector_free(memory);
     if (st == STATUS_OK) {
         *check = out;

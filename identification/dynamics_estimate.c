@@ -3,25 +3,15 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <gsl/gsl_vector.h>
+
+#include "identification/data_view.h"
+#include "identification/dynamics_estimate_parts.h"
 #include "identification/outlier_samples.h"
-#include "identification/output_error.h"
 #include "identification/prediction_error.h"
 
-/* How late velocities may answer efforts where nobody says: 20 periods, in these bounds, and no
- * more than this share of a run, whose samples before take no part. */
-static const double DELAY_PERIODS = 20.0;
-static const double DELAY_S_MIN = 0.5;
-static const double DELAY_S_MAX = 2.0;
-static const double DELAY_RUN_SHARE = 0.125;
-/* Stamps of efforts may be late themselves, so the delay may come out below zero, though by no
- * more than a period or this: a response that begins before its effort is another response. */
-static const double EARLY_S_MIN = 0.02;
-/* A second search stays this many standard errors around what the first one found, or this
- * share of a period. */
-static const double DELAY_ERRORS = 5.0;
-static const double DELAY_SHARE = 0.25;
-/* A search that has not ended by then will not end well. */
-enum { ITERATIONS_MAX = 100, REFINEMENTS = 3 };
+/* Rounds of looking for outliers. */
+enum { REFINEMENTS = 3 };
 /* A model that explains less of some axis is wrong, not disturbed. */
 static const double R2_MIN = 0.5;
 /* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
@@ -31,312 +21,14 @@ static const double NEARLY_WHITE = 0.1;
 static const double STICKS_FROM = 0.5;
 static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
 static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
-/* A value that fits worse by less than this in -2 log likelihood is as good: 95 %. */
-static const double CHI2_95 = 3.84;
-
-static bool is_whole(const struct dynamics_fit *fit)
-{
-    for (size_t i = 0; i < fit->p; i++) {
-        if (!isfinite(fit->theta[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static double delay_max_s(const struct data_set *set, const struct dynamics_options *options)
-{
-    if (!isnan(options->delay_max_s)) {
-        return options->delay_max_s;
-    }
-    const double run_s = set->dt_s * (double)set->n / (double)set->run_count;
-    const double periods_s =
-        fmin(fmax(DELAY_PERIODS * set->dt_s, DELAY_S_MIN), fmax(DELAY_S_MAX, set->dt_s));
-    return fmin(periods_s, DELAY_RUN_SHARE * run_s);
-}
-
-/* An exact zero is what counters and simulators at rest give, noise does not. */
-static bool begins_at_rest(const struct data_set *set, size_t run)
-{
-    for (size_t i = 0; i < set->axes; i++) {
-        if (fabs(set->nu[i][set->run_start[run]]) > 0.0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Who is asked before an iteration, and of which method. */
-struct stage {
-    const struct dynamics_options *options;
-    enum dynamics_method method;
-};
-
-static bool go_on(void *context, size_t iteration)
-{
-    const struct stage *stage = context;
-    return stage->options->go_on(stage->options->context, stage->method, iteration);
-}
-
-static void set_search(const struct model *model, const struct data_set *set,
-                       struct stage *stage, struct output_error_options *search)
-{
-    const struct dynamics_options *options = stage->options;
-    output_error_defaults(model, search);
-    search->with_biases = options->biases;
-    for (size_t r = 0; r < set->run_count; r++) {
-        search->at_rest[r] = options->from_rest || begins_at_rest(set, r);
-    }
-    search->delay_s_max = delay_max_s(set, options);
-    search->delay_s_min = -fmin(fmax(set->dt_s, EARLY_S_MIN), search->delay_s_max);
-    search->fit_delay = search->delay_s_max > 0.0;
-    search->iterations_max = ITERATIONS_MAX;
-    search->go_on = options->go_on ? go_on : NULL;
-    search->context = stage;
-}
-
-/* Around a delay that is nearly known. What is left out at the start of each run for the sake
- * of the latest delay shrinks with it. */
-static void narrow(const struct dynamics_fit *from, double reach_s,
-                   struct output_error_options *search)
-{
-    search->delay_s = from->delay_s;
-    search->delay_s_min = fmax(search->delay_s_min, from->delay_s - reach_s);
-    search->delay_s_max = fmin(search->delay_s_max, from->delay_s + reach_s);
-}
-
-/* What regression alone knows about the recording. */
-static void keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
-{
-    fit->window_s = from->window_s;
-    for (size_t i = 0; i < fit->p; i++) {
-        fit->regressor_rms[i] = from->regressor_rms[i];
-        fit->independence_ratio[i] = from->independence_ratio[i];
-    }
-}
-
-/* weak_iv; where runs are too short for its windows, what derivatives say. */
-static enum status find_start(const struct model *model, const struct data_set *set,
-                              const struct dynamics_options *options,
-                              struct dynamics_fit *start)
-{
-    struct dynamics_fit other;
-    enum status st = dynamics_linear_fit(model, set, DYNAMICS_WEAK_IV, options, start);
-    if (st != STATUS_OK || start->rows > start->p) {
-        return st;
-    }
-    st = dynamics_linear_fit(model, set, DYNAMICS_OLS_SG, options, &other);
-    if (st == STATUS_OK && is_whole(&other)) {
-        *start = other;
-    }
-    return st == STATUS_E_MATH ? STATUS_OK : st;
-}
-
-/* output_error from a start: first with every delay that may be, then near the one it found. */
-static enum status search_twice(const struct model *model, const struct data_set *set,
-                                struct output_error_options *search,
-                                const struct dynamics_fit *start, struct dynamics_fit *fit,
-                                struct output_error_report *report)
-{
-    struct output_error_report second;
-    struct dynamics_fit near;
-    const struct output_error_options wide = *search;
-    enum status st = output_error_fit(model, set, start->theta, search, NULL, fit, report);
-    if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !is_whole(fit) ||
-        !search->fit_delay || (report->delay_at_bound && isfinite(fit->delay_s))) {
-        return st;
-    }
-    const bool found = isfinite(fit->delay_s);
-    if (found) {
-        const double se_s = fmax(fit->delay_se_s, report->delay_se_hac_s);
-        narrow(fit, fmax(DELAY_ERRORS * se_s, DELAY_SHARE * set->dt_s), search);
-    } else {
-        search->fit_delay = false;
-    }
-    st = output_error_fit(model, set, fit->theta, search, NULL, &near, &second);
-    const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
-    if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
-        near.iterations += fit->iterations;
-        second.evaluations += report->evaluations;
-        *fit = near;
-        *report = second;
-        if (!found) {
-            dynamics_reason(fit, DYNAMICS_PASS,
-                            "efforts do not change inside the runs, which leaves the delay "
-                            "open: it counts as none");
-        }
-    } else {
-        *search = wide;
-    }
-    return st == STATUS_E_MATH ? STATUS_OK : st;
-}
-
-/* How many residuals in a row tell as much as one that is independent. */
-static double inflation(const struct model *model, const struct output_error_report *report)
-{
-    double rho = 0.0;
-    for (size_t i = 0; i < model->axis_count; i++) {
-        rho = fmax(rho, report->axis[i].correlation);
-    }
-    return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
-}
-
-/* Mark what physical parameters a search pushed to zero although the start has them above it;
- * whether there are any beyond those marked already. */
-static bool mark_pushed(const struct model *model, const struct dynamics_fit *start,
-                        const struct output_error_report *report, bool *pushed)
-{
-    bool more = false;
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        const bool now = !pushed[i] && report->at_bound[i] && start->theta[i] > 0.0;
-        more = more || now;
-        pushed[i] = pushed[i] || now;
-    }
-    return more;
-}
-
-static void hold(const struct model *model, const struct dynamics_fit *start, size_t i,
-                 struct dynamics_fit *fit)
-{
-    const double se = sqrt(start->covariance[i][i]);
-    fit->se[i] = start->se[i];
-    fit->se_hac[i] = start->se_hac[i];
-    fit->covariance[i][i] = start->covariance[i][i];
-    fit->lo[i] = start->lo[i];
-    fit->hi[i] = start->hi[i];
-    fit->identifiable[i] = false;
-    dynamics_reason(fit, DYNAMICS_MARGINAL,
-                    "%s: simulation cannot tell zero from what %s says, %.4g with an error of "
-                    "%.2g, so that stays",
-                    model->parameters[i].name, dynamics_method_name(start->method),
-                    fit->theta[i], se);
-}
-
-/* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
- * value, that one stays, with its error, and the others are found beside it. search is what fit
- * was found with. */
-static enum status keep_positive(const struct model *model, const struct data_set *set,
-                                 struct output_error_options *search,
-                                 const struct dynamics_fit *start, struct dynamics_fit *fit,
-                                 struct output_error_report *report)
-{
-    struct output_error_report other = *report;
-    struct dynamics_fit held = *fit;
-    bool *pushed = search->fixed;
-    size_t count = 0;
-    search->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
-    while (is_whole(&held) && mark_pushed(model, start, &other, pushed)) {
-        double from[DYNAMICS_P_MAX];
-        for (size_t i = 0; i < fit->p; i++) {
-            from[i] = pushed[i] ? start->theta[i] : held.theta[i];
-        }
-        const enum status st = output_error_fit(model, set, from, search, NULL, &held, &other);
-        if (st != STATUS_OK) {
-            return st == STATUS_E_MATH ? STATUS_OK : st;
-        }
-    }
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        count += pushed[i] ? 1 : 0;
-    }
-    const double loss = 2.0 * (report->log_likelihood - other.log_likelihood);
-    if (count == 0 || held.stop != DYNAMICS_STOP_CONVERGED ||
-        loss > CHI2_95 * (double)count * inflation(model, report)) {
-        return STATUS_OK;
-    }
-    held.iterations += fit->iterations;
-    held.rank += count;
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        if (pushed[i]) {
-            hold(model, start, i, &held);
-        }
-    }
-    *fit = held;
-    *report = other;
-    return STATUS_OK;
-}
-
-/* Whether a parameter that must be positive is not, beyond its error. */
-static bool is_reversed(const struct model *model, const struct dynamics_fit *start)
-{
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        if (model->parameters[i].sign == MODEL_POSITIVE && start->hi[i] < 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A start without what may have any sign: where such a term is hardly excited, what regression
- * makes of it can drive a simulation away that is stable without. */
-static struct dynamics_fit calm_down(const struct model *model,
-                                     const struct dynamics_fit *start)
-{
-    struct dynamics_fit calm = *start;
-    for (size_t i = 0; i < model->parameter_count; i++) {
-        calm.theta[i] = model->parameters[i].sign == MODEL_ANY ? 0.0 : calm.theta[i];
-    }
-    return calm;
-}
-
-/* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
- * start and says why; fit->method tells. */
-static enum status simulate(const struct model *model, const struct data_set *set,
-                            const struct dynamics_options *options, struct dynamics_fit *start,
-                            struct dynamics_fit *fit, struct output_error_report *report)
-{
-    enum status st = find_start(model, set, options, start);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    if (!is_whole(start)) {
-        *fit = *start;
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
-                        "output_error needs a start for every parameter: values are those of "
-                        "%s",
-                        dynamics_method_name(start->method));
-        return STATUS_OK;
-    }
-    if (is_reversed(model, start)) {
-        *fit = *start;
-        dynamics_reason(fit, DYNAMICS_FAIL,
-                        "output_error has no start with the signs of a robot: values are those "
-                        "of %s",
-                        dynamics_method_name(start->method));
-        return STATUS_OK;
-    }
-    struct output_error_options search;
-    struct stage stage = {options, DYNAMICS_OUTPUT_ERROR};
-    set_search(model, set, &stage, &search);
-    st = search_twice(model, set, &search, start, fit, report);
-    if (st == STATUS_OK && fit->stop == DYNAMICS_STOP_DIVERGED) {
-        const struct dynamics_fit calm = calm_down(model, start);
-        st = search_twice(model, set, &search, &calm, fit, report);
-    }
-    if (st == STATUS_OK) {
-        st = keep_positive(model, set, &search, start, fit, report);
-    }
-    if (st == STATUS_E_MATH) {
-        *fit = *start;
-        dynamics_reason(fit, DYNAMICS_FAIL,
-                        "output_error cannot be computed from here, numbers overflow: values "
-                        "are those of %s; check units, or ask for less with --method weak_iv",
-                        dynamics_method_name(start->method));
-        return STATUS_OK;
-    }
-    if (st == STATUS_OK) {
-        keep_regression(start, fit);
-        if (options->ridge > 0.0) {
-            dynamics_reason(fit, DYNAMICS_PASS,
-                            "the ridge has part in the start only: output_error does without");
-        }
-        if (start->method == DYNAMICS_OLS_SG) {
-            dynamics_reason(fit, DYNAMICS_PASS,
-                            "started from ols_sg: the runs are too short for the windows of "
-                            "weak_iv");
-        }
-    }
-    return st;
-}
+/* pem looks for the delay this many standard errors around that of output error, and two
+ * periods at least. */
+static const double DELAY_ERRORS = 10.0;
+/* Of more samples, simulation takes too long for who did not ask for it: some seconds at the
+ * first, a tenth of one for the part. */
+enum { SAMPLES_MAX = 50000, PART_SAMPLES = 6000 };
+/* For a slope, in periods to either side. */
+static const double SLOPE_PERIODS = 0.5;
 
 /* From an output-error fit, which it gives back where that has no value for every parameter or
  * pem cannot be computed. */
@@ -346,19 +38,19 @@ static enum status predict(const struct model *model, const struct data_set *set
                            struct prediction_error_report *report)
 {
     struct output_error_options search;
-    struct stage stage = {options, DYNAMICS_PEM};
-    if (from->stop != DYNAMICS_STOP_CONVERGED || !is_whole(from)) {
+    struct estimate_stage stage = {options, DYNAMICS_PEM};
+    if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
         *fit = *from;
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "pem needs a start for every parameter: values are those of %s",
                         dynamics_method_name(from->method));
         return STATUS_OK;
     }
-    set_search(model, set, &stage, &search);
+    estimate_set_search(model, set, &stage, &search);
     if (!isfinite(from->delay_s)) {
         search.fit_delay = false;
     } else {
-        narrow(from, fmax(2.0 * DELAY_ERRORS * from->delay_se_s, 2.0 * set->dt_s), &search);
+        estimate_narrow(from, fmax(DELAY_ERRORS * from->delay_se_s, 2.0 * set->dt_s), &search);
     }
     const enum status st =
         prediction_error_fit(model, set, from->theta, &search, NULL, fit, report);
@@ -371,7 +63,7 @@ static enum status predict(const struct model *model, const struct data_set *set
         return STATUS_OK;
     }
     if (st == STATUS_OK) {
-        keep_regression(from, fit);
+        estimate_keep_regression(from, fit);
     }
     return st;
 }
@@ -387,7 +79,8 @@ static enum status estimate(const struct model *model, const struct data_set *se
     if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
         return dynamics_linear_fit(model, set, method, options, fit);
     }
-    const enum status st = simulate(model, set, options, &start, &simulated, &report);
+    const enum status st =
+        estimate_by_simulation(model, set, options, &start, &simulated, &report);
     if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR ||
         simulated.stop == DYNAMICS_STOP_CANCELLED) {
         *fit = st == STATUS_OK ? simulated : *fit;
@@ -468,7 +161,7 @@ static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_
         return STATUS_OK;
     }
     const enum status st =
-        is_whole(&c->predicted)
+        estimate_is_whole(&c->predicted)
             ? output_error_validate(c->model, c->set, c->predicted.theta,
                                     c->predicted.bias_count > 0, delay_s, NULL, &other)
             : STATUS_E_MATH;
@@ -534,7 +227,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
     struct contest c = {.model = model, .set = set};
     struct dynamics_fit weak;
     char doubt[DYNAMICS_TEXT_MAX] = "would need a model that explains more";
-    enum status st = simulate(model, set, options, &weak, &c.simulated, &c.oe);
+    enum status st = estimate_by_simulation(model, set, options, &weak, &c.simulated, &c.oe);
     if (st != STATUS_OK) {
         return st;
     }
@@ -558,7 +251,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
         dynamics_reason(fit, DYNAMICS_PASS, "auto chose output_error: what it leaves is white");
         return STATUS_OK;
     }
-    if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && is_whole(&c.simulated) &&
+    if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
         explains(model, &c.oe)) {
         st = predict(model, set, options, &c.simulated, &c.predicted, &c.pem);
         st = st == STATUS_OK ? compare(&c, doubt) : st;
@@ -580,13 +273,136 @@ static enum status choose(const struct model *model, const struct data_set *set,
     return STATUS_OK;
 }
 
+/* By how much estimates of weak_iv grow with a delay, in a second, from those of a part. */
+static enum status find_slope(const struct model *model, const struct data_set *part,
+                              const struct dynamics_options *options,
+                              const struct dynamics_fit *from, double slope[DYNAMICS_P_MAX])
+{
+    struct dynamics_fit fit[2];
+    const double reach_s = SLOPE_PERIODS * part->dt_s;
+    gsl_vector *tau = gsl_vector_alloc(part->axes * part->n);
+    enum status st = tau ? STATUS_OK : STATUS_E_NOMEM;
+    for (size_t k = 0; k < COUNT(fit) && st == STATUS_OK; k++) {
+        struct data_set late = *part;
+        data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
+        st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
+    }
+    for (size_t i = 0; i < from->p && st == STATUS_OK; i++) {
+        slope[i] = (fit[1].theta[i] - fit[0].theta[i]) / (2.0 * reach_s);
+    }
+    gsl_vector_free(tau);
+    return st;
+}
+
+/* A delay that was found elsewhere, and its error in those of the estimates. */
+static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX],
+                      struct dynamics_fit *fit)
+{
+    fit->delay_s = c->simulated.delay_s;
+    fit->delay_se_s = fmax(c->simulated.delay_se_s, c->oe.delay_se_hac_s);
+    for (size_t i = 0; i < fit->p; i++) {
+        for (size_t j = 0; j < fit->p; j++) {
+            fit->covariance[i][j] += slope[i] * slope[j] * fit->delay_se_s * fit->delay_se_s;
+        }
+        fit->se_hac[i] = sqrt(fit->covariance[i][i]);
+    }
+    if (c->oe.delay_at_bound) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "delay_s stands at its bound %.4g",
+                        fit->delay_s);
+    }
+}
+
+/* All samples by weak_iv with the delay that output error found on a part of them. */
+static enum status regress_late(const struct contest *c, const struct data_set *whole,
+                                const struct dynamics_options *options,
+                                struct dynamics_fit *fit)
+{
+    struct data_set late = *whole;
+    struct dynamics_options near = *options;
+    double slope[DYNAMICS_P_MAX];
+    gsl_vector *tau = gsl_vector_alloc(whole->axes * whole->n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    data_view_late(&late, c->simulated.delay_s, tau->data);
+    near.iv_start = c->simulated.theta;
+    enum status st = dynamics_linear_fit(c->model, &late, DYNAMICS_WEAK_IV, &near, fit);
+    st = st == STATUS_OK ? find_slope(c->model, c->set, options, &c->simulated, slope) : st;
+    gsl_vector_free(tau);
+    if (st == STATUS_OK) {
+        add_delay(c, slope, fit);
+        dynamics_judge(fit, c->model, whole);
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose weak_iv for %zu samples, and output_error for the delay "
+                        "alone, on %zu of them: --method output_error takes all, and longer",
+                        whole->n, c->set->n);
+    }
+    return st;
+}
+
+/* Where simulation would take too long: a regression of all samples, with the delay that a part
+ * of them tells. */
+static enum status choose_fast(const struct model *model, const struct data_set *set,
+                               const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    size_t from = 0;
+    const struct data_set part = data_view_busiest(set, PART_SAMPLES, &from);
+    struct contest c = {.model = model, .set = &part};
+    struct dynamics_options of_part = *options;
+    struct dynamics_fit start;
+    of_part.from_rest = options->from_rest && from == 0;
+    enum status st =
+        estimate_by_simulation(model, &part, &of_part, &start, &c.simulated, &c.oe);
+    if (st == STATUS_OK && c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
+        return st;
+    }
+    if (st != STATUS_OK && st != STATUS_E_MATH) {
+        return st;
+    }
+    const bool stuck = st == STATUS_OK && model->sticks && !is_at_home(&c);
+    if (st == STATUS_OK && !stuck && c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
+        c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
+        isfinite(c.simulated.delay_s)) {
+        return regress_late(&c, set, options, fit);
+    }
+    const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
+    st = dynamics_linear_fit(model, set, method, options, fit);
+    if (st == STATUS_OK) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose %s for %zu samples: --method output_error takes longer",
+                        dynamics_method_name(method), set->n);
+    }
+    return st;
+}
+
+/* What was to be simulated, and was not, knows of no delay. */
+static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
+{
+    if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
+        !isfinite(fit->delay_s)) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "no delay was sought: efforts are taken to act at once, and where they "
+                        "act late these values are off");
+    }
+}
+
 /* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 static enum status dispatch(const struct model *model, const struct data_set *set,
                             enum dynamics_method method, const struct dynamics_options *options,
                             struct dynamics_fit *fit)
 {
-    return method == DYNAMICS_METHOD_COUNT ? choose(model, set, options, fit)
-                                           : estimate(model, set, method, options, fit);
+    enum status st = STATUS_OK;
+    if (method != DYNAMICS_METHOD_COUNT) {
+        st = estimate(model, set, method, options, fit);
+    } else {
+        st = set->n > SAMPLES_MAX ? choose_fast(model, set, options, fit)
+                                  : choose(model, set, options, fit);
+    }
+    if (st == STATUS_OK) {
+        tell_of_delay(method, fit);
+    }
+    return st;
 }
 
 /* Simulate with what the samples so far give, and see which of the measured ones are far off.
@@ -607,7 +423,7 @@ static enum status refine(const struct model *model, const struct data_set *set,
     }
     enum status st = estimate(model, clean, DYNAMICS_OUTPUT_ERROR, options, &fit);
     if (st == STATUS_OK && fit.method == DYNAMICS_OUTPUT_ERROR &&
-        fit.stop == DYNAMICS_STOP_CONVERGED && is_whole(&fit)) {
+        fit.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&fit)) {
         st =
             output_error_validate(model, clean, fit.theta, options->biases,
                                   isfinite(fit.delay_s) ? fit.delay_s : 0.0, residual, &report);
@@ -661,7 +477,7 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     return options->robust ? estimate_robustly(model, set, method, options, fit)
-                           : estimate(model, set, method, options, fit);
+                           : dispatch(model, set, method, options, fit);
 }
 
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
@@ -669,5 +485,5 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                                    struct dynamics_fit *fit)
 {
     return options->robust ? estimate_robustly(model, set, DYNAMICS_METHOD_COUNT, options, fit)
-                           : choose(model, set, options, fit);
+                           : dispatch(model, set, DYNAMICS_METHOD_COUNT, options, fit);
 }

@@ -26,8 +26,10 @@ MUST_USE enum status dynamics_estimate(const struct model *model, const struct d
 
 /* The best method for the recording: output_error when what it leaves is white, pem when forces
  * act that nobody measured, weak for a model that sticks instead, weak_iv when the model cannot
- * be simulated. A reason of the fit says why; fit->method is the one chosen. Returns as above.
- */
+ * be simulated. Of more than 50 000 samples simulation would take too long: weak_iv of all of
+ * them, with the delay that output_error finds on the 6000 in a row over which efforts change
+ * most, and its error in the others; weak for what sticks. A reason of the fit says why;
+ * fit->method is the one chosen. Returns as above. */
 MUST_USE enum status dynamics_estimate_auto(const struct model *model,
                                             const struct data_set *set,
                                             const struct dynamics_options *options,

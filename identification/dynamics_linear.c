@@ -28,6 +28,8 @@ static const double HALF_WIDTH_TIMES = 3.0;
 static const double HALF_WIDTH_SAMPLES_MIN = 4.0;
 static const double WINDOWS_IN_RUN = 8.0;
 static const double SG_HALF_MIN = 2.0;
+/* Of every parameter: instruments as little apart as a tenth. */
+static const double NEAR_RATIO = 0.1;
 /* A polynomial of order 4 over fewer samples smooths nothing. */
 enum { SG_SMALL = 9 };
 
@@ -503,6 +505,17 @@ static double step_in_errors(const struct fitter *f, const double *before)
     return most;
 }
 
+/* Whether instruments from both are the same, but for so little that what they give would move
+ * by less than a tenth of its error. */
+static bool is_near(const struct fitter *f, const double *before)
+{
+    bool near = true;
+    for (size_t i = 0; i < f->p; i++) {
+        near = near && fabs(f->theta[i] - before[i]) <= NEAR_RATIO * fabs(f->theta[i]);
+    }
+    return near;
+}
+
 static enum status iterate_instruments(struct fitter *f, struct row_source *rows,
                                        double *const *simulated)
 {
@@ -517,17 +530,23 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         return st;
     }
     const struct spectrum weak = f->spectrum;
-    for (size_t i = 0; st == STATUS_OK && i < f->options->iv_iterations; i++) {
+    const double *start = f->options->iv_start;
+    bool near = false;
+    if (start) {
+        memcpy(f->theta, start, f->p * sizeof *start);
+    }
+    for (size_t i = 0; st == STATUS_OK && i < f->options->iv_iterations && !near; i++) {
         if (!simulation_run(f->model, f->theta, f->fit->bias_count, f->set,
                             f->options->from_rest, simulated)) {
             f->fit->stop = DYNAMICS_STOP_DIVERGED;
             break;
         }
         memcpy(before, f->theta, sizeof before);
-        if (i > 0) { /* nothing pulls this estimate towards zero */
+        if (i > 0 || start) { /* nothing pulls this estimate towards zero */
             reweight(f);
         }
         st = solve_instruments(f, rows, &instruments);
+        near = start && is_near(f, before);
         f->fit->iterations = i + 1;
     }
     if (st == STATUS_OK && f->fit->stop == DYNAMICS_STOP_DIVERGED) {
@@ -538,8 +557,8 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         }
     } else if (st == STATUS_OK) {
         report(f, rows, &instruments);
-        f->fit->stop =
-            step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED : DYNAMICS_STOP_LIMIT;
+        f->fit->stop = near || step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED
+                                                               : DYNAMICS_STOP_LIMIT;
         /* The condition of the equations, not of equations and instruments together. */
         f->fit->condition = weak.condition;
     }

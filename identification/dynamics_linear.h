@@ -32,7 +32,10 @@ struct dynamics_options {
     size_t sg_window;     /* samples, odd, 5 .. 101; 0: about half_width_s as chosen */
     size_t sg_order;      /* 1 .. 6, below sg_window; 4, less in windows below 9 */
     size_t iv_iterations; /* 1 .. 50; 3 */
-    double hac_s;         /* derivatives: reach of the correlation allowed for; 5 */
+    /* weak_iv: [p] values, all finite, that the first instruments are simulated with, and that
+     * are so near the truth that they may stay the last. NULL: those of weak. */
+    const double *iv_start;
+    double hac_s; /* derivatives: reach of the correlation allowed for; 5 */
     /* Linear methods: added to the squared length of every column, as a share of it, which
      * draws estimates to zero and gives a value to what the data leave free. >= 0; 0: none. */
     double ridge;

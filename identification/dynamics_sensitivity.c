@@ -5,33 +5,15 @@
 
 #include <gsl/gsl_vector.h>
 
+#include "identification/data_view.h"
+
 /* Of a longer recording the beginning tells as much, and costs less. */
-enum { SAMPLES_MAX = 50000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
+enum { SAMPLES_MAX = 20000, SG_WINDOW_MIN = 5, SG_WINDOW_MAX = 101 };
 
 static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
 /* Of an interval of 95 %. A dozen parameters through two windows: by chance one of them passes
  * one interval in one recording of ten, and this in one of a hundred. */
 static const double REACH = 1.5;
-
-/* The first samples of a set; columns are shared. */
-static struct data_set first_of(const struct data_set *set)
-{
-    struct data_set part = *set;
-    part.run_count = 0;
-    part.n = 0;
-    for (size_t run = 0; run < set->run_count && part.n < SAMPLES_MAX; run++) {
-        const size_t length = set->run_start[run + 1] - set->run_start[run];
-        const size_t room = SAMPLES_MAX - part.n;
-        const size_t used = length < room ? length : room;
-        if (used < DATA_RUN_MIN) {
-            break;
-        }
-        part.n += used;
-        part.run_count++;
-        part.run_start[part.run_count] = part.n;
-    }
-    return part;
-}
 
 /* Scale the window of a method; returns the whole window in seconds. */
 static double scale_window(struct dynamics_options *options, enum dynamics_method method,
@@ -67,29 +49,6 @@ static bool may_go_on(const struct dynamics_options *options, enum dynamics_meth
     return !options->go_on || options->go_on(options->context, method, fit);
 }
 
-/* Efforts as they act delay_s later, held at the start of a run until the first one acts; tau
- * is [axes][set->n], out. A period in which one effort follows another has the mean of both. */
-static void put_late(struct data_set *set, double delay_s, double *tau)
-{
-    const double periods = delay_s / set->dt_s;
-    const double whole = floor(periods);
-    const double share = periods - whole;
-    for (size_t a = 0; a < set->axes; a++) {
-        double *late = tau + a * set->n;
-        for (size_t run = 0; run < set->run_count; run++) {
-            const double first = (double)set->run_start[run];
-            const double last = (double)set->run_start[run + 1] - 1.0;
-            for (size_t k = set->run_start[run]; k < set->run_start[run + 1]; k++) {
-                const double now = fmin(fmax((double)k - whole, first), last);
-                const double before = fmin(fmax((double)k - whole - 1.0, first), last);
-                late[k] = (1.0 - share) * set->tau[a][(size_t)now] +
-                          share * set->tau[a][(size_t)before];
-            }
-        }
-        set->tau[a] = late;
-    }
-}
-
 /* The three fits; *found says known when all were made. */
 static enum status fit_thrice(const struct model *model, const struct data_set *part,
                               const struct dynamics_options *options,
@@ -121,7 +80,7 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
                                      const struct dynamics_options *options, double delay_s,
                                      struct dynamics_sensitivity *out)
 {
-    struct data_set part = first_of(set);
+    struct data_set part = data_view_first(set, SAMPLES_MAX);
     struct dynamics_sensitivity found = {.n = part.n};
     const bool late = isfinite(delay_s) && fabs(delay_s) > 0.0;
     found.method =
@@ -136,7 +95,7 @@ enum status dynamics_sensitivity_run(const struct model *model, const struct dat
         return STATUS_E_NOMEM;
     }
     if (late) {
-        put_late(&part, delay_s, tau->data);
+        data_view_late(&part, delay_s, tau->data);
     }
     const enum status st = fit_thrice(model, &part, options, &found);
     gsl_vector_free(tau);

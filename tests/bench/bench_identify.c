@@ -2,8 +2,8 @@
  * least-squares solvers of numpy and Octave on the ready matrix; then `tandem identify` on a
  * file of a million lines, against cksum of the same file. Prints JSON lines.
  *
- * bench_identify [METHOD...]: the methods for the file; ols_central, weak and weak_iv when
- * there is none. */
+ * bench_identify [METHOD...]: the methods for the file; ols_central, weak, weak_iv and auto,
+ * which is what it takes by itself, when there is none. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -204,7 +204,7 @@ static void bench_file(const char *path, const char *method)
 
 int main(int argc, char **argv)
 {
-    static const char *const usual[] = {"ols_central", "weak", "weak_iv"};
+    static const char *const usual[] = {"ols_central", "weak", "weak_iv", "auto"};
     char folder[] = "/tmp/bench_identify.XXXXXX";
     char path[256];
     record();

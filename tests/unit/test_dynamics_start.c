@@ -5,13 +5,14 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
+#include "identification/data_view.h"
 #include "identification/dynamics_estimate.h"
 #include "identification/motion_time.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/first_order.h"
 
-enum { N_MAX = 20000 };
+enum { N_MAX = 60000 };
 
 static double t_s[N_MAX];
 static double y[N_MAX];
@@ -191,6 +192,80 @@ static void test_steps_from_rest(void)
     CHECK_INT("in motion", fit.rows, set.n);
 }
 
+/* Too long to be simulated unasked: all samples are regressed, with the delay of a part of
+ * them, which neither rest nor a silent beginning hides. */
+static void test_long(void)
+{
+    static const struct drive late = {0.1, 0.4, 1.0, 0.13, 0.2, 2, 30000, 25};
+    struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_fit fit;
+    struct dynamics_fit without;
+    const struct data_set set = drive(&late);
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    CHECK_INT("late", fit.method, DYNAMICS_WEAK_IV);
+    CHECK_INT("late", fit.n, set.n);
+    CHECK_INT("late", fit.stop, DYNAMICS_STOP_CONVERGED);
+    CHECK_INT("late", fit.verdict, DYNAMICS_PASS);
+    CHECK("late", says(&fit, "60000 samples") && !says(&fit, "no delay was sought"));
+    CHECK_NEAR("late", fit.delay_s, 0.13, 0.0, 4.5 * fit.delay_se_s);
+    CHECK("late", fit.delay_se_s > 0.0 && fit.delay_se_s < 2e-3);
+    for (size_t i = 0; i < fit.p; i++) {
+        /* The weak form itself is off by a few tenths of a percent on so coarse a grid. */
+        CHECK_NEAR("late", fit.theta[i], i == 0 ? 0.4 : 1.0, 5e-3,
+                   4.5 * sqrt(fit.covariance[i][i]));
+        CHECK("late", sqrt(fit.covariance[i][i]) < 0.01);
+    }
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_linear_fit(&first_order_model, &set, DYNAMICS_WEAK_IV, &options, &without),
+        STATUS_OK);
+    CHECK("the delay counts", fabs(without.theta[0] - 0.4) > 0.02);
+    CHECK("so does its error", fit.se_hac[0] > without.se_hac[0]);
+
+    options.delay_max_s = 0.0;
+    CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
+                          STATUS_OK);
+    CHECK_INT("not sought", fit.method, DYNAMICS_WEAK_IV);
+    CHECK("not sought", isnan(fit.delay_s) && says(&fit, "no delay was sought"));
+    CHECK_NEAR("not sought", fit.theta[0], without.theta[0], 0.0, 0.0);
+}
+
+/* The part is where efforts change; what they did before it says when. */
+static void test_busiest(void)
+{
+    static const struct drive quiet = {0.1, 0.4, 1.0, 0.0, 0.2, 3, 1000, 25};
+    struct data_set set = drive(&quiet);
+    size_t from = 0;
+    for (size_t k = 0; k < set.n; k++) {
+        command[k] = k < 2600 ? 20.0 : command[k];
+    }
+    const struct data_set part = data_view_busiest(&set, 400, &from);
+    CHECK("busiest", from > 2500 && from + part.n <= 3000);
+    CHECK_INT("busiest", part.n, 400);
+    CHECK_INT("busiest", part.run_start[1], 400);
+    CHECK("busiest", part.nu[0] == y + from && part.tau[0] == command + from);
+    CHECK_INT("as long as a run", data_view_busiest(&set, 5000, &from).n, 1000);
+    CHECK_INT("as long as a run", from, 2000);
+    const struct data_set first = data_view_first(&set, 1004);
+    CHECK_INT("first", first.run_count, 1);
+    CHECK_INT("first", first.n, 1000);
+    CHECK_INT("first", data_view_first(&set, 1200).n, 1200);
+
+    static const double steps[] = {1.0, 2.0, 4.0, 8.0};
+    double late[4];
+    struct data_set few = {.axes = 1, .n = 4, .dt_s = 0.1, .tau = {steps}, .run_count = 1};
+    few.run_start[1] = 4;
+    data_view_late(&few, 0.125, late);
+    CHECK_NEAR("late", late[0], 1.0, 0.0, 1e-12);
+    CHECK_NEAR("late", late[1], 1.0, 0.0, 1e-12);
+    CHECK_NEAR("late", late[2], 0.75 * 2.0 + 0.25 * 1.0, 0.0, 1e-12);
+    CHECK_NEAR("late", late[3], 0.75 * 4.0 + 0.25 * 2.0, 0.0, 1e-12);
+    few.tau[0] = steps;
+    data_view_late(&few, -0.1, late);
+    CHECK_NEAR("early", late[0], 2.0, 0.0, 1e-12);
+    CHECK_NEAR("early", late[3], 8.0, 0.0, 1e-12);
+}
+
 /* What is measured against the effort has no start with the signs of a robot. */
 static void test_reversed(void)
 {
@@ -285,6 +360,8 @@ static void test_failed_decomposition(void)
         CHECK("auto", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
         CHECK("auto", st != STATUS_OK || fit.verdict != DYNAMICS_FAIL);
         CHECK("auto", st != STATUS_OK || says(&fit, "auto chose"));
+        CHECK("auto", st != STATUS_OK || fit.method >= DYNAMICS_OUTPUT_ERROR ||
+                          says(&fit, "no delay was sought"));
     }
     decompositions_left = -1;
     CHECK("start kept", from_start > 0);
@@ -324,6 +401,8 @@ int main(void)
     CU_add_test(suite, "windows", test_windows);
     CU_add_test(suite, "delay loss", test_delay_loss);
     CU_add_test(suite, "steps from rest", test_steps_from_rest);
+    CU_add_test(suite, "long", test_long);
+    CU_add_test(suite, "busiest", test_busiest);
     CU_add_test(suite, "reversed", test_reversed);
     CU_add_test(suite, "drifting sensor", test_drifting_sensor);
     CU_add_test(suite, "motion time", test_motion_time);
