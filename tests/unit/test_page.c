@@ -148,6 +148,37 @@ static void test_accepts_gzip(void)
     }
 }
 
+/* `before` NAME `after`, wherever a file has that: NAME is a file as well. Returns how many. */
+static int check_names(const struct page_file *file, const char *before, char after)
+{
+    const char *text = (const char *)file->bytes;
+    const char *end = text + file->size;
+    int count = 0;
+    for (const char *p = text; (p = memmem(p, (size_t)(end - p), before, strlen(before)));) {
+        char name[64] = "";
+        p += strlen(before);
+        const char *close = memchr(p, after, (size_t)(end - p));
+        CHECK(file->name, close && close - p < (ptrdiff_t)sizeof name);
+        memcpy(name, p, close ? (size_t)(close - p) : 0);
+        CHECK(name, page_find(name));
+        count++;
+    }
+    return count;
+}
+
+static void test_what_files_name(void)
+{
+    int count = 0;
+    for (size_t i = 0; i < page_file_count; i++) {
+        if (strncmp(page_files[i].name, "dygraph", 7) != 0) {
+            count += check_names(&page_files[i], "\"page/", '"');
+            count += check_names(&page_files[i], "from \"./", '"');
+            count += check_names(&page_files[i], "import(\"./", '"');
+        }
+    }
+    CHECK("something is named", count > 40);
+}
+
 /* Text never becomes markup, which the policy of the page would not stop. */
 static void test_no_markup(void)
 {
@@ -196,6 +227,7 @@ int main(void)
     CU_add_test(suite, "gzip", test_gzip);
     CU_add_test(suite, "unknown", test_unknown);
     CU_add_test(suite, "accept-encoding", test_accepts_gzip);
+    CU_add_test(suite, "what files name", test_what_files_name);
     CU_add_test(suite, "no markup", test_no_markup);
     const int result = check_run();
     web_stop(web);

@@ -138,5 +138,5 @@ export function duration(seconds) {
 
 export function ago(seconds, now) {
     const past = now - seconds;
-    return past < 2 ? "just now" : `${duration(past)} ago`;
+    return past < 5 ? "just now" : `${duration(past < 10 ? 10 * Math.round(past / 10) : past)} ago`;
 }

@@ -56,6 +56,7 @@ const STREAM_WORDS = {
     live: ["●", "live", "sync"],
     connecting: ["◌", "connecting", "unsure"],
     polling: ["◇", "every 2 s", "unsure"],
+    lost: ["✕", "cut off", "bad"],
     off: ["", "", "unsure"],
 };
 

@@ -2,7 +2,7 @@
 // header, as EventSource cannot send one. One connection for the whole page; it resumes where it
 // was cut, and while nobody looks at the page it is closed.
 
-import {authorized, problemOf} from "./api.js";
+import {Problem, authorized, problemOf} from "./api.js";
 
 const RETRY_MS = [1000, 2000, 5000, 10000];
 const SILENCE_MS = 40000; // the daemon sends a comment after 15 s without an event
@@ -47,7 +47,7 @@ export class Lines {
 
 class Stream {
     constructor() {
-        this.state = "off"; // "off", "connecting", "live", "polling"
+        this.state = "off"; // "off", "connecting", "live"; "polling": it is refused, "lost": nobody answers
         this.missed = 0;
         this.listeners = new Set(); // {types, pair, run}
         this.selection = "";
@@ -114,7 +114,7 @@ class Stream {
     async connect() {
         const abort = new AbortController();
         this.abort = abort;
-        if (this.state !== "polling") {
+        if (this.state === "off") {
             this.become("connecting");
         }
         try {
@@ -131,19 +131,18 @@ class Stream {
                 this.tell("refetch", null);
             }
             await this.read(response.body.getReader(), abort);
+            this.failure = "lost";
         } catch (error) {
-            if (abort.signal.aborted && this.abort !== abort) {
-                return; // replaced
-            }
+            this.failure = error instanceof Problem ? "polling" : "lost";
         }
-        if (this.abort === abort) {
+        if (this.abort === abort) { // else it was replaced
             this.later();
         }
     }
 
     // Until it ends: the views poll, and the next try comes later and later.
     later() {
-        this.become("polling");
+        this.become(this.failure);
         const wait = RETRY_MS[Math.min(this.tries++, RETRY_MS.length - 1)];
         this.timer = setTimeout(() => this.connect(), wait);
     }

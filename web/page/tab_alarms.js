@@ -2,7 +2,8 @@
 
 import {get} from "./api.js";
 import {count, dateTime} from "./format.js";
-import {el, empty, failure, show, symbol, table} from "./ui.js";
+import {wordsOfAlarm} from "./pair_state.js";
+import {el, empty, failure, section, show, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const LIMIT = 200;
@@ -15,7 +16,7 @@ export function drawAlarms(root, alarms, filtered) {
     }
     show(root, table("Alarms, newest first", [
         {label: "Time", cell: a => dateTime(a.t), className: "nowrap"},
-        {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"), ` ${a.type}`)},
+        {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"), ` ${wordsOfAlarm(a.type)}`)},
         {label: "Robot", cell: a => a.side ?? ""},
         {label: "Detail", cell: a => a.detail ?? ""},
     ], alarms));
@@ -25,7 +26,7 @@ export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
     const body = el("div", {}, el("p", {class: "wait"}, "Loading …"));
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
-    show(root, el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice), body);
+    show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice), body));
     const refresh = watch(signal, async s => {
         const [summary, list] = await Promise.all([get(path, s),
             get(`${path}/alarms?limit=${LIMIT}${choice.value ? `&type=${choice.value}` : ""}`, s)]);
@@ -33,7 +34,7 @@ export function mount(root, {pair, signal}) {
     }, {pair, types: ["alarm"]}, ({counts, alarms}) => {
         const wanted = choice.value;
         show(choice, el("option", {value: ""}, "all types"), Object.entries(counts).filter(([type, n]) => n > 0 || type === wanted)
-            .map(([type, n]) => el("option", {value: type}, `${type} (${count(n)})`)));
+            .map(([type, n]) => el("option", {value: type}, `${wordsOfAlarm(type)} (${count(n)})`)));
         choice.value = wanted;
         drawAlarms(body, alarms, wanted !== "");
     }, error => show(body, failure(error)));

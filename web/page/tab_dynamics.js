@@ -130,7 +130,6 @@ export function mount(root, {pair, signal}) {
         const summary = await get(path, s);
         return summary.dynamics ? get(`${path}/dynamics`, s) : null;
     }, {pair, types: ["dynamics"], everyMs: 3000}, dynamics => {
-        const open = [...sides.querySelectorAll("details")].map(d => d.open);
         view.hidden = !dynamics;
         show(message, !dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab file and start the daemon again:",
@@ -139,9 +138,6 @@ export function mount(root, {pair, signal}) {
             show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. Sets for the simulator are promoted under Parameters.`);
             drawEstimates(estimates, dynamics);
             show(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
-            sides.querySelectorAll("details").forEach((d, k) => {
-                d.open = open[k] ?? false;
-            });
         }
     }, error => show(message, failure(error)));
 }

@@ -22,6 +22,18 @@ const SHAPES = {
     "◇": (c, x, y, r) => polygon(c, [[x, y - r], [x + r, y], [x, y + r], [x - r, y]]),
 };
 
+const CROSSED = ["✕", "≠"];
+
+function cross(context, x, y, r) {
+    context.lineWidth = 2;
+    context.beginPath();
+    for (const side of [1, -1]) {
+        context.moveTo(x - r * 0.8, y - side * r * 0.8);
+        context.lineTo(x + r * 0.8, y + side * r * 0.8);
+    }
+    context.stroke();
+}
+
 function polygon(context, points) {
     context.beginPath();
     points.forEach(([x, y], k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
@@ -31,8 +43,10 @@ function polygon(context, points) {
 
 function drawPoint(context, x, y, radius, verdict) {
     const {sign, tone} = verdictOf(verdict);
-    context.fillStyle = colour(tone);
-    if (SHAPES[sign]) {
+    context.fillStyle = context.strokeStyle = colour(tone);
+    if (CROSSED.includes(sign)) {
+        cross(context, x, y, radius);
+    } else if (SHAPES[sign]) {
         SHAPES[sign](context, x, y, radius);
     } else {
         context.beginPath();
@@ -67,7 +81,7 @@ function mostly(verdicts) {
 // What is drawn at one place in time: one move, or those of a bucket.
 export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
-    return {t: e.t, bar: [e.lag_s - half, e.lag_s, e.lag_s + half], verdict: e.verdict,
+    return {t: e.t, bar: known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null], verdict: e.verdict,
         words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`};
 }
 
@@ -79,7 +93,7 @@ function ofBucket(b) {
 
 export class LagChart {
     constructor(root, signal) {
-        Object.assign(this, {root, signal, places: new Map(), tolerance: 0, span: null, window: null, onRange: () => {}});
+        Object.assign(this, {root, signal, places: new Map(), without: [], tolerance: 0, span: null, window: null, onRange: () => {}});
     }
 
     // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
@@ -105,14 +119,19 @@ export class LagChart {
             labels: ["time", "lag"], customBars: true, colors: [colour("soft")], strokeWidth: 0.6, fillAlpha: 0.25,
             drawPoints: true, pointSize: 4.5, drawPointCallback: point, drawHighlightPointCallback: point,
             highlightCircleSize: 7, includeZero: true, ylabel: "lag, s", xRangePad: 12, yRangePad: 12,
-            underlayCallback: (context, area, graph) => drawBands(context, area, graph, this.tolerance),
+            underlayCallback: (context, area, graph) => {
+                drawBands(context, area, graph, this.tolerance);
+                for (const place of this.without) {
+                    drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place.verdict);
+                }
+            },
             highlightCallback: (_event, x) => this.tell(this.places.get(x)?.words),
             unhighlightCallback: () => this.tell(null), drawCallback: graph => this.moved(graph),
         };
     }
 
     tell(words) {
-        this.chart?.note(words ?? "Drag to zoom, Shift-drag to move, double-click for all.");
+        this.chart?.note(words ?? "Drag sideways or upright to zoom, Shift-drag to move, double-click for all.");
     }
 
     // Somebody has zoomed or moved: what is seen then is fetched anew.
@@ -132,6 +151,7 @@ export class LagChart {
 
     async draw(places, tolerance, now) {
         this.tolerance = tolerance;
+        this.without = places.filter(p => !known(p.bar[1]));
         const there = places.filter(p => known(p.bar[1])).sort((a, b) => a.t - b.t);
         this.places = new Map(there.map(p => [Math.round(p.t * 1000), p]));
         const data = there.map(p => [new Date(Math.round(p.t * 1000)), p.bar]);
@@ -232,7 +252,7 @@ export function mount(root, {pair, signal}) {
     const buttons = rangeButtons(lagChart);
     const view = el("div", {hidden: true},
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
-            plot, legend(VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]))),
+            plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]), ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("a", {class: "push", href: `api/v1/${path}/entries?format=csv&limit=1000`, download: `${pair}-entries.csv`}, "Table as CSV")), list));
     show(root, message, view);

@@ -52,6 +52,29 @@ export function show(node, ...children) {
     return put(node, ...children);
 }
 
+// Draw anew, and leave the reader where they are: the focus, tables scrolled sideways, opened details.
+export function keepPlace(draw) {
+    const content = document.getElementById("content");
+    const like = node => [...content.querySelectorAll(node.tagName)].filter(n => n.textContent === node.textContent && n.id === node.id);
+    const focused = content.contains(document.activeElement) ? document.activeElement : null;
+    const twins = focused && focused !== content ? [focused.cloneNode(true), like(focused).indexOf(focused)] : null;
+    const scrolled = [...content.querySelectorAll(".scroll")].filter(n => n.scrollLeft > 0).map(n => [n.ariaLabel, n.scrollLeft]);
+    const opened = [...content.querySelectorAll("details")].map(n => n.open);
+    draw();
+    if (twins && !focused.isConnected) {
+        like(twins[0])[twins[1]]?.focus({preventScroll: true});
+    }
+    for (const [label, left] of scrolled) {
+        const region = [...content.querySelectorAll(".scroll")].find(n => n.ariaLabel === label);
+        if (region && region.scrollLeft === 0) {
+            region.scrollLeft = left;
+        }
+    }
+    content.querySelectorAll("details").forEach((n, k) => {
+        n.open = n.open || (opened[k] ?? false);
+    });
+}
+
 // Tell those who do not see the page. The newest word counts.
 export function say(text) {
     const said = document.getElementById("said");

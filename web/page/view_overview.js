@@ -35,7 +35,7 @@ function motionLine(pair) {
         const [sign, tone, figure, words] = fidelity(pair.following);
         return el("div", {class: `big tone-${tone}`}, symbol(sign, "sign"), ` ${figure}`, el("small", {}, words));
     }
-    return el("div", {class: "big"}, lagText(pair), el("small", {}, pair.entries > 0 ? "lag of the last move" : ""));
+    return el("div", {class: "big"}, lagText(pair), el("small", {}, pair.entries > 0 ? "last known lag" : ""));
 }
 
 function drawCard(row, now) {

@@ -35,7 +35,7 @@ function drawState(root, pair) {
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
     show(root, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${reason || label}`),
-        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && ` ${lagText(pair)}`),
+        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
         pair.following && el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
         pair.entries > 0 && verdictBar(pair.recent_verdicts));

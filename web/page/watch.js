@@ -3,6 +3,7 @@
 
 import {get} from "./api.js";
 import {stream} from "./stream.js";
+import {keepPlace} from "./ui.js";
 
 const GAP_MS = 400; // not more often, whatever happens
 const POLL_MS = 2000; // while there is no stream
@@ -45,7 +46,7 @@ export function watch(signal, fetcher, wishes, run, fail) {
             const data = await fetchIt(signal);
             if (!signal.aborted && data !== shown) {
                 shown = data;
-                run(data);
+                keepPlace(() => run(data));
             }
         } catch (error) {
             if (!signal.aborted) {
