@@ -318,9 +318,11 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* Too large by its magnitude: in which unit it would be usual. */
-static void judge_magnitude(struct dynamics_fit *fit, const char *name,
+static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *axis,
                             const struct data_channel *nu, double limit)
 {
+    const char *name = axis->velocity;
+    const char *words = axis->velocity_words;
     const double most = fmax(fabs(nu->min), fabs(nu->max));
     if (!(limit > 0.0 && most > limit)) {
         return;
@@ -331,8 +333,8 @@ static void judge_magnitude(struct dynamics_fit *fit, const char *name,
                               "%s reaches %.4g, which no such robot does, while most of it "
                               "stays below %.2g: wild samples",
                               name, most, fabs(nu->mean) + 3.0 * nu->sd);
-        dynamics_advise(fit, "take the wild samples of %s out, or leave their fields empty",
-                        name);
+        dynamics_advise(fit, "take the wild samples of the %s out, or leave their fields empty",
+                        words);
         return;
     }
     for (size_t k = 0; k < COUNT(other_units); k++) {
@@ -343,8 +345,8 @@ static void judge_magnitude(struct dynamics_fit *fit, const char *name,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
                                   "another unit than its name says?",
                                   name, most, other->unit);
-            dynamics_advise(fit, "give %s in SI units: divide it by %.6g if it is in %s", name,
-                            other->ratio, other->unit);
+            dynamics_advise(fit, "give the %s in SI units: divide it by %.6g if it is in %s",
+                            words, other->ratio, other->unit);
             return;
         }
     }
@@ -352,7 +354,7 @@ static void judge_magnitude(struct dynamics_fit *fit, const char *name,
                           "%s reaches %.4g, which no such robot does: another unit than its "
                           "name says?",
                           name, most);
-    dynamics_advise(fit, "give %s in SI units", name);
+    dynamics_advise(fit, "give the %s in SI units", words);
 }
 
 /* Times in another unit make the robot far too slow or too fast. */
@@ -380,17 +382,17 @@ static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axi
                           const struct data_channel *nu, const struct data_channel *tau,
                           double limit)
 {
-    judge_magnitude(fit, axis->velocity, nu, limit);
+    judge_magnitude(fit, axis, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
         dynamics_reason(fit, DYNAMICS_MARGINAL, "%s moves only %.1f times its noise of %.3g",
                         axis->velocity, nu->signal_ratio, nu->noise_sd);
-        dynamics_advise(fit, "move with more of %s, or measure it with less noise",
-                        axis->velocity);
+        dynamics_advise(fit, "move with more %s, or measure it with less noise",
+                        axis->velocity_words);
     }
     if (tau->saturation_ratio > SATURATED_RATIO) {
         dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its limits %.0f %% of the time",
                         axis->effort, 100.0 * tau->saturation_ratio);
-        dynamics_advise(fit, "drive below the limits of %s as well", axis->effort);
+        dynamics_advise(fit, "drive below the limits of the %s as well", axis->effort_words);
     }
 }
 
@@ -420,8 +422,9 @@ static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "%s hardly changes: it stays around %.3g and varies by %.2g",
                         axis->velocity, nu->mean, nu->sd);
-        dynamics_advise(fit, "let %s step between rest and several values, in both directions",
-                        axis->effort);
+        dynamics_advise(fit,
+                        "let the %s step between rest and several values, in both directions",
+                        axis->effort_words);
     }
 }
 
@@ -453,12 +456,12 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
         if (r2 < R2_MARGINAL) {
             explain_score(fit, what, model->axes[a].velocity, r2);
             judge_steady(fit, &model->axes[a], &card->nu[a]);
-            dynamics_advise(fit,
-                            "%s: look for %sefforts that are commanded and not measured, or "
-                            "for forces from outside (current, wind, slope)",
-                            model->axes[a].velocity,
-                            isfinite(fit->delay_s) ? ""
-                                                   : "a delay (output_error finds it), for ");
+            dynamics_advise(
+                fit,
+                "%s: look for %sefforts that are commanded and not measured, or "
+                "for forces from outside (current, wind, slope)",
+                model->axes[a].velocity_words,
+                isfinite(fit->delay_s) ? "" : "a delay (a fit by simulation finds it), for ");
         }
     }
 }
@@ -477,9 +480,9 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
                             "is left",
                             axis->outliers, axis->run.n, model->axes[a].velocity);
             dynamics_advise(fit,
-                            "look at the samples of %s far from the others, and fit "
+                            "look at the samples of the %s far from the others, and fit "
                             "robustly",
-                            model->axes[a].velocity);
+                            model->axes[a].velocity_words);
         }
     }
 }

@@ -57,6 +57,31 @@ const char *dynamics_parameter_name(const struct model *model, size_t i, char *t
     return text;
 }
 
+const char *dynamics_parameter_words(const struct model *model, size_t i, char *text,
+                                     size_t text_bytes)
+{
+    const bool bias = i >= model->parameter_count;
+    (void)snprintf(text, text_bytes, "%s%s", bias ? "constant " : "",
+                   bias ? model->axes[i - model->parameter_count].effort_words
+                        : model->parameters[i].words);
+    return text;
+}
+
+const char *dynamics_parameter_both(const struct model *model, size_t i, char *text,
+                                    size_t text_bytes)
+{
+    char words[64];
+    char name[64];
+    (void)dynamics_parameter_words(model, i, words, sizeof words);
+    (void)dynamics_parameter_name(model, i, name, sizeof name);
+    if (strcmp(words, name) == 0) {
+        (void)snprintf(text, text_bytes, "%s", words);
+    } else {
+        (void)snprintf(text, text_bytes, "%s (%s)", words, name);
+    }
+    return text;
+}
+
 void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
                         enum dynamics_method method, bool with_biases)
 {

@@ -97,6 +97,14 @@ const char *dynamics_verdict_name(enum dynamics_verdict verdict); /* "PASS" … 
 const char *dynamics_stop_name(enum dynamics_stop stop);          /* "converged" … */
 
 /* Name of entry i of theta: the parameter's, or that of a bias: "tau_u_n_bias". */
+/* "surge mass", "constant surge force" for a bias; what people call entry i of theta. */
+const char *dynamics_parameter_words(const struct model *model, size_t i, char *text,
+                                     size_t text_bytes);
+
+/* Both: "surge mass (surge_mass_kg)". */
+const char *dynamics_parameter_both(const struct model *model, size_t i, char *text,
+                                    size_t text_bytes);
+
 const char *dynamics_parameter_name(const struct model *model, size_t i, char *text,
                                     size_t text_bytes);
 

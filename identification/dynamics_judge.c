@@ -84,7 +84,7 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
                       const struct data_set *set, size_t i)
 {
     char name[64];
-    (void)dynamics_parameter_name(model, i, name, sizeof name);
+    (void)dynamics_parameter_words(model, i, name, sizeof name);
     if (i >= model->parameter_count) {
         dynamics_advise(fit, "%s is not determined: record longer, from rest to rest", name);
         return;
@@ -93,9 +93,9 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
     const struct model_axis *axis = &model->axes[role.axis];
     if (is_left_alone(set, role.axis)) {
         dynamics_advise(fit,
-                        "%s is not excited and %s is never pushed directly: run a zig-zag at "
-                        "two speeds with hard turns",
-                        name, axis->velocity);
+                        "%s is not excited and the %s is never pushed directly: run a zig-zag "
+                        "at two speeds with hard turns",
+                        name, axis->velocity_words);
     } else if (role.with == CONSTANT) {
         dynamics_advise(fit, "%s is not determined: drive both ways for the same time", name);
     } else if (role.with == CURVE) {
@@ -105,18 +105,19 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
                         name);
     } else if (role.with == PLACE) {
         dynamics_advise(fit,
-                        "%s is not excited: let %s go through its whole range, there and back",
-                        name, axis->pose);
+                        "%s is not excited: go through the whole range of positions, there "
+                        "and back",
+                        name);
     } else if (role.with == INERTIA) {
         dynamics_advise(fit,
-                        "%s is not excited: let %s step up and down every few seconds, so "
-                        "that %s keeps changing",
-                        name, axis->effort, axis->velocity);
+                        "%s is not excited: let the %s step up and down every few seconds, so "
+                        "that the %s keeps changing",
+                        name, axis->effort_words, axis->velocity_words);
     } else {
         dynamics_advise(fit,
-                        "%s is not excited: hold %s steady at three speeds from slow to the "
-                        "fastest, in both directions",
-                        name, axis->velocity);
+                        "%s is not excited: hold the %s steady at three speeds from slow to "
+                        "the fastest, in both directions",
+                        name, axis->velocity_words);
     }
 }
 
@@ -149,6 +150,8 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model,
                        const struct data_set *set, size_t i)
 {
     const struct model_parameter *parameter = &model->parameters[i];
+    char name[128];
+    (void)dynamics_parameter_both(model, i, name, sizeof name);
     if (parameter->sign == MODEL_ANY || !(fit->theta[i] < 0.0)) {
         return;
     }
@@ -158,15 +161,14 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model,
         fit->identifiable[i] = false;
         dynamics_reason(fit, DYNAMICS_MARGINAL,
                         "%s answers %s within a sample of %.3g s: %s is too small to be told",
-                        axis->velocity, axis->effort, set->dt_s, parameter->name);
-        dynamics_advise(fit, "sample faster than every %.3g s to see how %s follows %s",
-                        set->dt_s, axis->velocity, axis->effort);
+                        axis->velocity, axis->effort, set->dt_s, name);
+        dynamics_advise(fit, "sample faster than every %.3g s to see how the %s follows the %s",
+                        set->dt_s, axis->velocity_words, axis->effort_words);
         return;
     }
     const bool certain = fit->hi[i] < 0.0;
     dynamics_reason(fit, certain ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
-                    "%s is negative (%.4g %s)%s", parameter->name, fit->theta[i],
-                    parameter->unit,
+                    "%s is negative (%.4g %s)%s", name, fit->theta[i], parameter->unit,
                     certain ? ", which no robot has: check signs, units and the model"
                             : ", within its error bar of zero");
 }
@@ -205,8 +207,8 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
     size_t identified = 0;
     for (size_t i = 0; i < fit->p; i++) {
         const double se = sqrt(fit->covariance[i][i]);
-        char name[64];
-        (void)dynamics_parameter_name(model, i, name, sizeof name);
+        char name[128];
+        (void)dynamics_parameter_both(model, i, name, sizeof name);
         fit->lo[i] = fit->theta[i] - factor * se;
         fit->hi[i] = fit->theta[i] + factor * se;
         const bool bias = i >= model->parameter_count;
@@ -252,9 +254,9 @@ static void judge_columns(struct dynamics_fit *fit, const struct model *model,
         if (!moved) {
             dynamics_reason(fit, DYNAMICS_MARGINAL, "%s is %.4g in every row",
                             model->axes[a].velocity, start);
-            dynamics_advise(fit,
-                            "%s: look whether its sensor was on, and the right column read",
-                            model->axes[a].velocity);
+            dynamics_advise(
+                fit, "look whether the sensor of the %s was on, and the right column read",
+                model->axes[a].velocity_words);
         }
     }
     if (!moves) {

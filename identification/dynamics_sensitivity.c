@@ -132,12 +132,12 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
     if (moved == 0) {
         return;
     }
-    char name[64];
+    char name[128];
     dynamics_reason(fit, DYNAMICS_MARGINAL,
                     "%zu of %zu estimates lean on the filter: through %s of its window %s of "
                     "%s moves by %.1f standard errors",
                     moved, fit->p, worst_k == SENSITIVITY_HALF ? "half" : "double",
-                    dynamics_parameter_name(model, worst_i, name, sizeof name),
+                    dynamics_parameter_both(model, worst_i, name, sizeof name),
                     dynamics_method_name(sensitivity->method), worst);
     dynamics_advise(fit, "sample faster or with less noise, and let efforts change less often "
                          "than the robot can follow");

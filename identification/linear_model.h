@@ -24,6 +24,7 @@ struct model_parameter {
     const char *unit;     /* "kg" */
     enum model_sign sign; /* that a physical value has */
     const char *help;
+    const char *words; /* what people call it: "surge mass" */
 };
 
 /* A quantity that follows from the parameters and that people know better: a gain, a time
@@ -38,6 +39,7 @@ struct model_axis {
     const char *velocity; /* "u_mps" */
     const char *effort;   /* "tau_u_n" */
     const char *pose;     /* "x_m" */
+    const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
 struct model {

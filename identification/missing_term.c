@@ -146,8 +146,8 @@ void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
     };
     for (size_t i = 0; i < COUNT(terms); i++) {
         if (terms[i].ratio >= SHARE_MIN) {
-            dynamics_advise(fit, "%s: %.0f %% of what is left of %s goes with that",
-                            terms[i].what, 100.0 * terms[i].ratio, effort);
+            dynamics_advise(fit, "%s: %.0f %% of what is left of the %s goes with that",
+                            terms[i].what, 100.0 * terms[i].ratio, model->axes[0].effort_words);
         }
     }
 }

@@ -137,7 +137,7 @@ static void judge_signs(struct odometry_fit *fit)
         reason(fit, ODOMETRY_FAIL,
                "both radii are below zero and the sensor looks backwards: "
                "left and right wheel are exchanged");
-        advise(fit, "exchange the columns: --columns wheel_left=...,wheel_right=...");
+        advise(fit, "exchange the columns of the left and the right wheel");
         return;
     }
     if (right || left) {

@@ -294,15 +294,15 @@ static void judge(const struct oe_work *work, const struct output_error_report *
         }
     }
     for (size_t i = 0; i < work->p; i++) {
-        char name[64];
+        char name[128];
         if (report->at_bound[i]) {
             dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its bound %.4g",
-                            dynamics_parameter_name(work->model, i, name, sizeof name),
+                            dynamics_parameter_both(work->model, i, name, sizeof name),
                             work->here.values.theta[i]);
         }
     }
     if (report->delay_at_bound) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "delay_s stands at its bound %.4g",
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "the delay stands at its bound of %.4g s",
                         work->here.values.delay_s);
     }
 }

@@ -158,7 +158,7 @@ static void check_excitation(const struct model *model, struct dynamics_result *
     for (size_t j = 0; j < model->parameter_count; j++) {
         known += r->fit.identifiable[j] ? 1 : 0;
         if (!r->fit.identifiable[j] && !first) {
-            first = model->parameters[j].name;
+            first = model->parameters[j].words;
         }
         if (!isfinite(r->fit.theta[j]) ||
             (!r->fit.identifiable[j] && model->parameters[j].sign == MODEL_POSITIVE)) {
@@ -178,7 +178,7 @@ static void check_signs(const struct model *model, struct dynamics_result *r)
     const int odd = model_unphysical(model, r->fit.theta);
     (void)snprintf(say(r, SIGNS, odd < 0 ? TRAVEL_PASS : TRAVEL_FAIL), PARAMETERS_DETAIL_MAX,
                    odd < 0 ? "all values are possible ones" : "%s is not a possible value",
-                   odd < 0 ? "" : model->parameters[odd].name);
+                   odd < 0 ? "" : model->parameters[odd].words);
 }
 
 static void check_precision(const struct model *model, struct dynamics_result *r)
@@ -197,7 +197,9 @@ static void check_precision(const struct model *model, struct dynamics_result *r
                                         : !(worst <= SE_RATIO_PASS) ? TRAVEL_MARGINAL
                                                                     : TRAVEL_PASS;
     (void)snprintf(say(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
-                   "standard error of %s: %.2g %%", model->parameters[at].name, 100.0 * worst);
+                   isfinite(worst) ? "standard error of %s: %.2g %%"
+                                   : "standard error of %s: not known",
+                   model->parameters[at].words, 100.0 * worst);
 }
 
 static void check_fit(struct dynamics_result *r)

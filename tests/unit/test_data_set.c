@@ -380,7 +380,7 @@ static void test_one_sided(void)
         int rank;
     } cases[] = {
         {"still", make_still, "0 of 9 parameters are identifiable", "is not excited", 0},
-        {"straight", make_straight, "yaw_inertia_kgm2 is not identifiable", "zig-zag", -1},
+        {"straight", make_straight, "yaw inertia (yaw_inertia_kgm2) is not identifiable", "zig-zag", -1},
         {"short", make_short, "0 equations for 9 parameters", "record longer", 0},
         {"reversed", make_reversed, "negative", NULL, 9},
     };
@@ -447,11 +447,11 @@ static void pair_rows(const double *pose, const double *nu, const double *nu_dot
 
 static void test_null_direction(void)
 {
-    static const struct model_axis axes[] = {{"v_mps", "force_n", "x_m"}};
+    static const struct model_axis axes[] = {{"v_mps", "force_n", "x_m", "speed", "force"}};
     static const struct model_parameter parameters[] = {
-        {"hull_kg", "a", "kg", MODEL_POSITIVE, ""},
-        {"load_kg", "b", "kg", MODEL_POSITIVE, ""},
-        {"drag_kgps", "c", "kg/s", MODEL_NOT_NEGATIVE, ""},
+        {"hull_kg", "a", "kg", MODEL_POSITIVE, "", "hull"},
+        {"load_kg", "b", "kg", MODEL_POSITIVE, "", "load"},
+        {"drag_kgps", "c", "kg/s", MODEL_NOT_NEGATIVE, "", "drag"},
     };
     static const struct model model = {.name = "pair",
                                        .axes = axes,

@@ -356,10 +356,10 @@ static void test_dead_columns(void)
         {"no effort", 0, 3, 0.0, "no effort acts in this recording", "record the efforts",
          true},
         {"no sway thrust", 0, 0, 0.0, "", "", false},
-        {"surge stuck", 1, 0, 0.5, "u_mps is 0.5 in every row", "whether its sensor was on",
-         false},
-        {"nothing moves", 3, 0, 0.0, "nothing changes its speed", "whether its sensor was on",
-         true},
+        {"surge stuck", 1, 0, 0.5, "u_mps is 0.5 in every row",
+         "whether the sensor of the surge speed was on", false},
+        {"nothing moves", 3, 0, 0.0, "nothing changes its speed",
+         "whether the sensor of the surge speed was on", true},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct data_set set = usv_set(&records[0]);

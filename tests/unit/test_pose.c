@@ -51,11 +51,11 @@ static double fading(const double *theta, double *gradient)
     return theta[1] / theta[0];
 }
 
-static const struct model_axis axes[] = {{"w_radps", "tau_nm", "q_rad"}};
+static const struct model_axis axes[] = {{"w_radps", "tau_nm", "q_rad", "speed", "torque"}};
 static const struct model_parameter parameters[] = {
-    {"inertia_kgm2", "I", "kg m^2", MODEL_POSITIVE, ""},
-    {"damping_nms", "c", "N m s", MODEL_NOT_NEGATIVE, ""},
-    {"load_nm", "G", "N m", MODEL_ANY, ""},
+    {"inertia_kgm2", "I", "kg m^2", MODEL_POSITIVE, "", "inertia"},
+    {"damping_nms", "c", "N m s", MODEL_NOT_NEGATIVE, "", "damping"},
+    {"load_nm", "G", "N m", MODEL_ANY, "", "load"},
 };
 static const struct model_derived derived[] = {{"fading_hz", "f", "1/s", "", fading}};
 static const struct model swing = {.name = "swing",

@@ -114,13 +114,14 @@ static double time_constant_deadband_s(const double *theta, double *gradient)
     return time_constant_s(theta, gradient);
 }
 
-static const struct model_axis axes[] = {{"velocity", "command", "position"}};
+static const struct model_axis axes[] = {
+    {"velocity", "command", "position", "velocity", "command"}};
 
 /* clang-format off */
 static const struct model_parameter parameters[] = {
-    {"command_per_acceleration", "a", "command s/velocity", MODEL_POSITIVE,     "command that speeds the channel up by one unit a second, tau/K"},
-    {"command_per_velocity",     "b", "command/velocity",   MODEL_POSITIVE,     "command for each unit of steady velocity, 1/K"},
-    {"dead_band",                "e", "command",            MODEL_NOT_NEGATIVE, "command below which the channel stays at rest"},
+    {"command_per_acceleration", "a", "command s/velocity", MODEL_POSITIVE,     "command that speeds the channel up by one unit a second, tau/K", "lag"},
+    {"command_per_velocity",     "b", "command/velocity",   MODEL_POSITIVE,     "command for each unit of steady velocity, 1/K", "gain"},
+    {"dead_band",                "e", "command",            MODEL_NOT_NEGATIVE, "command below which the channel stays at rest", "dead band"},
 };
 
 static const struct model_derived derived[] = {

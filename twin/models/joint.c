@@ -40,15 +40,16 @@ static void kinematics(const double *pose, const double *nu, double *pose_dot)
 
 /* ---- names ---- */
 
-static const struct model_axis axes[] = {{"velocity", "effort", "position"}};
+static const struct model_axis axes[] = {
+    {"velocity", "effort", "position", "velocity", "effort"}};
 
 /* clang-format off */
 static const struct model_parameter parameters[LOADED_PARAMETERS] = {
-    {"inertia", "J",  "effort s^2/rad", MODEL_POSITIVE,     "inertia of motor and arm, or mass"},
-    {"viscous", "Fv", "effort s/rad",   MODEL_NOT_NEGATIVE, "viscous friction, back-EMF included"},
-    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE, "dry friction"},
-    {"offset",  "o",  "effort",         MODEL_ANY,          "constant effort: imbalance, amplifier offset"},
-    {"load",    "G",  "effort",         MODEL_ANY,          "m g l of a pendulum, q = 0 hanging down"},
+    {"inertia", "J",  "effort s^2/rad", MODEL_POSITIVE,     "inertia of motor and arm, or mass", "inertia"},
+    {"viscous", "Fv", "effort s/rad",   MODEL_NOT_NEGATIVE, "viscous friction, back-EMF included", "viscous friction"},
+    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE, "dry friction", "dry friction"},
+    {"offset",  "o",  "effort",         MODEL_ANY,          "constant effort: imbalance, amplifier offset", "constant effort"},
+    {"load",    "G",  "effort",         MODEL_ANY,          "m g l of a pendulum, q = 0 hanging down", "load"},
 };
 /* clang-format on */
 

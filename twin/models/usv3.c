@@ -15,7 +15,8 @@ static void rows(const double *pose, const double *nu, const double *nu_dot, dou
     double *sway = phi + USV3_PARAMETERS;
     double *yaw = sway + USV3_PARAMETERS;
 
-    /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting. */
+    /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting.
+     */
     surge[D3] = surge[D6] = surge[D7] = surge[D8] = surge[D9] = 0.0;
     sway[D3] = sway[D4] = sway[D5] = sway[D8] = sway[D9] = 0.0;
     yaw[D4] = yaw[D5] = yaw[D6] = yaw[D7] = 0.0;
@@ -95,22 +96,22 @@ static void kinematics(const double *pose, const double *nu, double *pose_dot)
 }
 
 static const struct model_axis axes[USV3_AXES] = {
-    {"u_mps", "tau_u_n", "x_m"},
-    {"v_mps", "tau_v_n", "y_m"},
-    {"r_radps", "tau_r_nm", "psi_rad"},
+    {"u_mps", "tau_u_n", "x_m", "surge speed", "surge force"},
+    {"v_mps", "tau_v_n", "y_m", "sway speed", "sway force"},
+    {"r_radps", "tau_r_nm", "psi_rad", "yaw rate", "yaw moment"},
 };
 
 /* clang-format off */
 static const struct model_parameter parameters[USV3_PARAMETERS] = {
-    {"surge_mass_kg",         "d1", "kg",       MODEL_POSITIVE, "mass and added mass in surge, m - X_udot"},
-    {"sway_mass_kg",          "d2", "kg",       MODEL_POSITIVE, "mass and added mass in sway, m - Y_vdot"},
-    {"yaw_inertia_kgm2",      "d3", "kg m^2",   MODEL_POSITIVE, "inertia and added inertia in yaw, I_z - N_rdot"},
-    {"surge_linear_kgps",     "d4", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in surge, -X_u"},
-    {"surge_quadratic_kgpm",  "d5", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in surge, -X_uu"},
-    {"sway_linear_kgps",      "d6", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in sway, -Y_v"},
-    {"sway_quadratic_kgpm",   "d7", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in sway, -Y_vv"},
-    {"yaw_linear_kgm2ps",     "d8", "kg m^2/s", MODEL_NOT_NEGATIVE, "linear damping in yaw, -N_r"},
-    {"yaw_quadratic_kgm2",    "d9", "kg m^2",   MODEL_NOT_NEGATIVE, "quadratic damping in yaw, -N_rr"},
+    {"surge_mass_kg",         "d1", "kg",       MODEL_POSITIVE, "mass and added mass in surge, m - X_udot", "surge mass"},
+    {"sway_mass_kg",          "d2", "kg",       MODEL_POSITIVE, "mass and added mass in sway, m - Y_vdot", "sway mass"},
+    {"yaw_inertia_kgm2",      "d3", "kg m^2",   MODEL_POSITIVE, "inertia and added inertia in yaw, I_z - N_rdot", "yaw inertia"},
+    {"surge_linear_kgps",     "d4", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in surge, -X_u", "linear surge damping"},
+    {"surge_quadratic_kgpm",  "d5", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in surge, -X_uu", "quadratic surge damping"},
+    {"sway_linear_kgps",      "d6", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in sway, -Y_v", "linear sway damping"},
+    {"sway_quadratic_kgpm",   "d7", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in sway, -Y_vv", "quadratic sway damping"},
+    {"yaw_linear_kgm2ps",     "d8", "kg m^2/s", MODEL_NOT_NEGATIVE, "linear damping in yaw, -N_r", "linear yaw damping"},
+    {"yaw_quadratic_kgm2",    "d9", "kg m^2",   MODEL_NOT_NEGATIVE, "quadratic damping in yaw, -N_rr", "quadratic yaw damping"},
 };
 /* clang-format on */
 
