@@ -84,8 +84,8 @@ static bool write_file(FILE *out, const char *folder, const char *path, int inde
                       path, (int)NAME_BYTES_MAX);
         return false;
     }
-    (void)snprintf(gzip_path, sizeof gzip_path, "%s/%s.gz", folder, row->name);
-    if (!write_bytes(out, path, "bytes", index, &row->hash) ||
+    const int n = snprintf(gzip_path, sizeof gzip_path, "%s/%s.gz", folder, row->name);
+    if (n >= (int)sizeof gzip_path || !write_bytes(out, path, "bytes", index, &row->hash) ||
         !write_bytes(out, gzip_path, "gzip", index, &row->gzip_hash)) {
         (void)fprintf(stderr, "%s: it or %s cannot be read\n", path, gzip_path);
         return false;

@@ -184,28 +184,40 @@ static bool put_beside(json_t *target, json_t *node)
     return true;
 }
 
+/* The document that the first n characters of a reference name, beside the one it stands in. */
+static json_t *load_beside(const char *from, const char *ref, size_t n,
+                           char path[PATH_LENGTH_MAX])
+{
+    const char *slash = strrchr(from, '/');
+    const int folder_n = slash ? (int)(slash + 1 - from) : 0;
+    if (snprintf(path, PATH_LENGTH_MAX, "%.*s%.*s", folder_n, from, (int)n, ref) >=
+        PATH_LENGTH_MAX) {
+        (void)fprintf(stderr, "%s: the path %s is too long\n", from, ref);
+        return NULL;
+    }
+    return load_path(path);
+}
+
 static json_t *follow(json_t *node, const char *ref, const struct source *from, int depth)
 {
     char path[PATH_LENGTH_MAX];
     const size_t name_n = strcspn(ref, "#");
-    struct source to = {.path = from->path, .root = json_incref(from->root)};
-    if (name_n > 0) {
-        const char *slash = strrchr(from->path, '/');
-        (void)snprintf(path, sizeof path, "%.*s%.*s", slash ? (int)(slash + 1 - from->path) : 0,
-                       from->path, (int)name_n, ref);
-        json_decref(to.root);
-        to = (struct source){.path = path, .root = load_path(path)};
+    json_t *loaded = name_n > 0 ? load_beside(from->path, ref, name_n, path) : NULL;
+    if (name_n > 0 && !loaded) {
+        return NULL;
     }
+    const struct source to = {.path = loaded ? path : from->path,
+                              .root = loaded ? loaded : from->root};
     json_t *found = walk(to.root, ref[name_n] ? ref + name_n + 1 : "");
     json_t *target = found ? bundle(found, &to, depth + 1) : NULL;
-    if (to.root && !found) {
+    if (!found) {
         (void)fprintf(stderr, "%s: there is nothing at %s\n", from->path, ref);
     }
     if (target && !put_beside(target, node)) {
         json_decref(target);
         target = NULL;
     }
-    json_decref(to.root);
+    json_decref(loaded);
     return target;
 }
 
