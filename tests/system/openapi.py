@@ -294,6 +294,15 @@ def ask_wrongly(lab, operation):
             refused(401, token="wrong", host=host)
 
 
+def read_from_elsewhere(lab):
+    """With the token from any machine; without it only whether all is well."""
+    if lab.apart:
+        for operation in ("getMetrics", "getPairs", "getEntries"):
+            lab.send(lab.by_id[operation], host=ELSEWHERE, want=(200,))
+        for operation in ("getHealthz", "getReadyz"):
+            lab.send(lab.by_id[operation], token=None, host=ELSEWHERE, want=(200,))
+
+
 def check_unchanged(lab, operation):
     tag = lab.send(operation, last_job(lab, operation), want=(200,)).headers["etag"]
     lab.send(operation, last_job(lab, operation), want=(304,), If_None_Match=tag)
@@ -399,6 +408,7 @@ def main():
             if "304" in operation.responses:
                 check_unchanged(lab, operation)
         check_methods(lab)
+        read_from_elsewhere(lab)
         without_broker(lab)
         without_token_and_store(lab)
         check_all_seen(lab)
