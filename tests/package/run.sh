@@ -84,6 +84,12 @@ quietly apt-get install -y --no-install-recommends /root/tandem.deb
 need "the program does not run" tandem version
 need "not enabled" test -e /etc/systemd/system/multi-user.target.wants/tandem.service
 need "no manual page" test -s /usr/share/man/man1/tandem.1.gz
+for file in lab.schema.json grafana-dashboard.json alerts.yaml node-red-flow.json protocol/entry.schema.json; do
+    need "no $file" test -s "/usr/share/tandem/$file"
+done
+for script in who_was_late.py calibration.sh; do
+    need "no example $script" test -x "/usr/share/doc/tandem/examples/$script"
+done
 [ "$(inside stat -c '%U:%G %a' /var/lib/tandem)" = 'tandem:tandem 750' ] || fail "/var/lib/tandem is not the daemon's"
 [ "$(inside dpkg-query -W -f '${Conffiles}' tandem | awk '{ print $1 }')" = /etc/tandem/lab.yaml ] || fail "conffiles"
 [ -z "$(inside find / -xdev -user tandem ! -path '/var/lib/tandem*' ! -path '/proc/*')" ] || fail "the daemon owns more than its directory"

@@ -134,6 +134,7 @@ def main():
     wait(lambda: answers("/readyz"), "/readyz says so too")
     check_process(daemon.pid, unit)
     assert [pair["id"] for pair in get("/api/v1/pairs")["pairs"]] == ["r1"]
+    assert "/api/v1/pairs" in get("/api/v1/openapi.json")["paths"]
     assert len(entries()) == (0 if first else COMMANDS), "the entries of the run before"
     drive(COMMANDS)
     wait(lambda: notified.has("WATCHDOG=1"), "signs of life")
