@@ -7,14 +7,15 @@ import subprocess
 import sys
 import tempfile
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "support"))
+from message_schemas import load, validator  # noqa: E402
 
 INBOUND = {"command": "r1/command", "reply": "r1/real/reply", "telemetry": "r1/real/telemetry",
            "connection": "r1/real/connection", "echo": "r1/real/echo", "ack": "r1/virtual/parameters/ack"}
 
 
-def check(schema, value, what):
-    jsonschema.Draft202012Validator(schema).validate(value)
+def check(schemas, name, value, what):
+    validator(schemas, name).validate(value)
     print(f"{what}: fits its schema")
 
 
@@ -32,12 +33,11 @@ def main():
     source, tandem = pathlib.Path(sys.argv[1]), sys.argv[2]
     text = (source / "docs/protocol.md").read_text()
     examples = re.findall(r"```json (\w+)\n(.*?)```", text, re.S)
-    schemas = {path.name.split(".")[0]: json.loads(path.read_text())
-               for path in (source / "docs/protocol").glob("*.schema.json")}
+    schemas = load(source)
     assert {name for name, _ in examples} == set(schemas), "an example or a schema is missing"
     lines = []
     for name, example in examples:
-        check(schemas[name], json.loads(example), name)
+        check(schemas, name, json.loads(example), name)
         if name in INBOUND:
             lines.append(json.dumps({"tst": "2026-11-20T05:55:55Z",
                                      "topic": "tandem/v1/" + INBOUND[name], "qos": 1, "retain": 0,
@@ -52,11 +52,15 @@ def main():
             document = json.loads((case / "expected.json").read_text())
             for pair, results in document["pairs"].items():
                 for entry in results["entries"]:
-                    jsonschema.validate(entry, schemas["entry"])
+                    validator(schemas, "entry").validate(entry)
                 for alarm in results["alarms"]:
-                    jsonschema.validate(alarm, schemas["alarm"])
+                    validator(schemas, "alarm").validate(alarm)
+                for change in results["changes"]:
+                    validator(schemas, "change").validate(change)
+                if results.get("dynamics"):
+                    validator(schemas, "dynamics").validate({"pair": pair, "dynamics": results["dynamics"]})
                 calibration = {"pair": pair, "travel_time": results["travel_time"]}
-                jsonschema.validate(calibration, schemas["calibration"])
+                validator(schemas, "calibration").validate(calibration)
             print(f"{case.name}: records fit their schemas")
 
 

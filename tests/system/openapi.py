@@ -1,5 +1,6 @@
 """Every example of the HTTP contract is sent to a live daemon, each declared error is provoked, and every answer is held
-against the contract. A route without an example, or a declared answer that never came, is a fault.
+against the contract. A route without an example, or a declared answer that never came, is a fault. What goes over the
+broker meanwhile is held against the schemas of docs/protocol.
 
     openapi.py [apart]     apart: in a network of its own, where other addresses than loopback can be had
 """
@@ -13,15 +14,17 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 
 from contract import Answer, Contract
+from message_schemas import check_messages, load
 from rig import Rig, SOURCE
 
 TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
 PAIRS = """r1: {record: all, probe_interval_s: 0.2}
-  r2: {mode: link}
+  r2: {mode: link, timeout_s: 1}
   boat:
     kind: usv3
     dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0}
@@ -29,6 +32,9 @@ PAIRS = """r1: {record: all, probe_interval_s: 0.2}
 """
 MOVES = 30
 LISTENERS = 8
+WRONG_REPLY = "no reply"
+# Schemas of messages that this lab does not send: lines of journals.
+NOT_SENT = {"line"}
 # A wrong value of each query parameter.
 WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
@@ -66,7 +72,7 @@ class Pilot(threading.Thread):
     def run(self):
         while not self.ended.wait(0.1):
             tau = [round(self.draw.uniform(-a, b), 2) for a, b in ((60, 110), (60, 60), (50, 50))]
-            self.pipe.stdin.write(json.dumps({"tau": tau}) + "\n")
+            self.pipe.stdin.write(json.dumps({"t": time.time(), "tau": tau}) + "\n")
             self.pipe.stdin.flush()
 
     def stop(self):
@@ -131,12 +137,30 @@ def fill(lab):
     rig.wait(lambda: all(rig.get("/api/v1/pairs/" + pair)[side]["connection"] == "online" for pair in ("r1", "boat")
                          for side in ("real", "virtual")), "robots", 20)
     for _ in range(2):
-        rig.publish("tandem/v1/r1/real/reply", "no reply")
+        rig.publish("tandem/v1/r1/real/reply", WRONG_REPLY)
+    rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # nobody is there: Tandem itself replies
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
     assert driver.wait(120) == 0
     rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries")
     rig.wait(lambda: rig.get("/api/v1/pairs/boat/dynamics")["real"]["counts"]["done"] >= 1, "the first fit", 60)
     return pilot
+
+
+def listen(rig):
+    """All that goes over the broker, into a file."""
+    heard = rig.folder / "heard.jsonl"
+    rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/#", "-F", "%j"], stdout=open(heard, "w"))
+    return heard
+
+
+def check_heard(heard):
+    """Every message fits its schema, and there was one of each."""
+    messages = [json.loads(line) for line in heard.read_text().splitlines()]
+    messages = [(m["topic"], json.loads(m["payload"])) for m in messages if m["payload"] != WRONG_REPLY]
+    schemas = load(SOURCE)
+    used = check_messages(schemas, "tandem/v1", messages)
+    assert used == set(schemas) - NOT_SENT, f"no message of {set(schemas) - NOT_SENT - used}"
+    return len(messages)
 
 
 def changed(lab, action, count=1):
@@ -392,6 +416,7 @@ def main():
         lab.open()
         checked = lab.contract.check_shape()
         check_examples(lab.contract)
+        heard = listen(rig)
         pilot = fill(lab)
         writing_first = sorted(lab.contract.operations, key=lambda operation: not operation.writes)
         sent = sum(run_examples(lab, operation) for operation in writing_first)
@@ -401,6 +426,7 @@ def main():
         for robot in rig.robots:
             robot.terminate()
             robot.wait(10)
+        messages = check_heard(heard)
         check_jobs(lab)
         crowd(lab)
         for operation in lab.contract.operations:
@@ -412,7 +438,7 @@ def main():
         without_broker(lab)
         without_token_and_store(lab)
         check_all_seen(lab)
-        print(f"{checked} examples fit their schemas, {sent} requests made of them are answered as declared; "
+        print(f"{messages} messages and {checked} examples fit their schemas; {sent} requests made of them are answered as declared; "
               f"{len(lab.seen)} of the declared answers seen, {len(NOT_PROVOKED)} excused")
 
 
