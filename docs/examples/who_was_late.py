@@ -40,7 +40,8 @@ def listen(options):
         request = urllib.request.Request(f"{options.url}/api/v1/events?{urllib.parse.urlencode(query)}", headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as stream:
-                for last, kind, data in events(stream):
+                for place, kind, data in events(stream):
+                    last = place or last
                     if kind:
                         yield kind, json.loads(data)
         except urllib.error.HTTPError as error:

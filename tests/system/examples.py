@@ -1,9 +1,11 @@
 """docs/examples do what they say: who_was_late.py hears every command once, over a restart of the daemon too, and
 calibration.sh prints what the daemon has found."""
+import http.server
 import json
 import os
 import re
 import subprocess
+import threading
 
 from rig import Rig, SOURCE
 
@@ -47,6 +49,34 @@ def watch(rig):
     return out.splitlines()[-1]
 
 
+class Interrupted(http.server.BaseHTTPRequestHandler):
+    """A daemon that hangs up after an event and a comment; then, after another event."""
+    places = []
+
+    def do_GET(self):
+        self.places.append(self.headers.get("Last-Event-ID"))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        n = len(self.places)
+        entry = {"pair": "r1", "id": f"c{n}", "op": "go", "t": 0, "verdict": "SYNC", "lag_s": 0.001}
+        self.wfile.write(f"retry: 2000\nid: {n}.0\n\nid: {n}.1\nevent: entry\ndata: {json.dumps(entry)}\n\n:\n\n".encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def come_back():
+    """It goes on behind the last event that it heard, a comment after that or not."""
+    with http.server.HTTPServer(("127.0.0.1", 0), Interrupted) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{server.server_port}", "--count", "2"],
+                              check=True, capture_output=True, text=True, timeout=60)
+        server.shutdown()
+    assert Interrupted.places == [None, "1.1"], Interrupted.places
+    assert done.stdout == "00:00:00 r1 c1: together, within 0.001 s\n00:00:00 r1 c2: together, within 0.001 s\n", done.stdout
+
+
 def refuse(rig):
     done = subprocess.run(["python3", EXAMPLES / "who_was_late.py", "--url", f"http://127.0.0.1:{rig.http_port}", "--pair", "r9"],
                           capture_output=True, text=True, timeout=60, check=False)
@@ -76,6 +106,7 @@ def tabulate(rig):
 
 def main():
     os.environ["TZ"] = "UTC"
+    come_back()
     with Rig("r1: {probe_interval_s: 0.5}\n  r2: {}\n  quiet: {}") as rig:
         rig.start_daemon()
         for side, speed in (("real", "8"), ("virtual", "5")):
