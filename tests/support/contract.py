@@ -100,6 +100,8 @@ class Contract:
         assert error is None, f"the contract: {error.json_path}: {error.message}"
         ids = [operation.id for operation in self.operations]
         assert len(set(ids)) == len(ids), "an operationId is there twice"
+        tags = {tag["name"] for tag in self.document["tags"]}
+        assert tags == {tag for operation in self.operations for tag in operation.tags}, "tags that are not told of, or not used"
         count = 0
         for schema in self.document["components"]["schemas"].values():
             jsonschema.Draft202012Validator.check_schema(schema)
@@ -135,7 +137,7 @@ class Operation:
         parameters = [contract.resolve(p) for p in item.get("parameters", []) + node.get("parameters", [])]
         self.in_path = {p["name"]: p for p in parameters if p["in"] == "path"}
         self.in_query = {p["name"]: p for p in parameters if p["in"] == "query"}
-        self.body = node.get("requestBody", {})
+        self.body, self.tags = node.get("requestBody", {}), node["tags"]
         self.responses = {status: contract.resolve(response) for status, response in node["responses"].items()}
         self.writes = node.get("security") == [{"token": []}]
 
