@@ -23,14 +23,14 @@ PAIR = f"""r1:
       real: iacquabot
       virtual: wamv
       limits: {str(LIMITS)[1:-1]}
-      noise_sd: 0.0005, 0.0005, 0.0003
+      noise_sd: 0.0003, 0.0003, 0.0003
       pose_per_s2: 6
       window_s: {WINDOW_S}"""
 ROBOTS = """real:
   vessel: iacquabot
   actuation: allocated
-  noise_u_mps: 0.0005
-  noise_v_mps: 0.0005
+  noise_u_mps: 0.0003
+  noise_v_mps: 0.0003
   noise_r_radps: 0.0003
 virtual:
   vessel: wamv
@@ -47,8 +47,9 @@ class Pilot:
         threading.Thread(target=self.steer, daemon=True).start()
 
     def steer(self):
+        began = time.monotonic()
         while True:
-            t = time.monotonic()
+            t = time.monotonic() - began
             tau = [50 + 15 * math.sin(t / 2), 0, 10 + 8 * math.sin(t / 1.4) + 4 * math.sin(t * 2)]
             self.real.say(json.dumps({"tau": tau}))
             if self.both:
@@ -129,9 +130,9 @@ class Lab:
         """The gap when both get the same efforts, over some windows."""
         time.sleep(3)
         squares = [0, 0, 0]
-        for _ in range(2):
+        for _ in range(4):
             time.sleep(WINDOW_S)
-            squares = [s + r * r / 2 for s, r in zip(squares, self.rmse())]
+            squares = [s + r * r / 4 for s, r in zip(squares, self.rmse())]
         self.before = [math.sqrt(s) for s in squares]
         assert self.get("following")["sent"] == 0
 
