@@ -11,9 +11,11 @@
 #include "service/lab_clock.h"
 #include "service/lab_feed.h"
 #include "service/log.h"
+#include "service/priority.h"
 
 enum {
-    NAP_US = 5000,         /* telemetry is taken in at least this often */
+    NAP_US = 5000,         /* telemetry is taken in at least this often, */
+    AHEAD_US = 300,        /* and so long before a deadline, which need not wait for it then */
     VIEW_US = 50000,       /* snapshots come at most this often */
     HEALTH_US = 200000,    /* and at least this often; */
     VIEW_SHARE = 20,       /* but in a big lab they take one part in so many of the time, */
@@ -77,6 +79,18 @@ static void step_event(void *context, const struct event *event)
     }
 }
 
+/* Efforts are due a hundred times a second. */
+static void hurry(const struct lab_thread *t)
+{
+    bool follows = false;
+    for (size_t i = 0; i < lab_pair_count(t->params.lab); i++) {
+        follows = follows || lab_following(t->params.lab, i);
+    }
+    if (follows && !priority_raise()) {
+        log_write(LOG_NOT_REAL_TIME, NULL, "CAP_SYS_NICE or RLIMIT_RTPRIO is needed");
+    }
+}
+
 static void go_live(struct lab_thread *t)
 {
     t->live = true;
@@ -85,6 +99,7 @@ static void go_live(struct lab_thread *t)
     outbox_go_live(t->params.outbox);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)t->counts.restored, lab_s(t->counts.restore_us));
+    hurry(t);
 }
 
 static void decode_line(struct lab_thread *t, const struct inbox_line *line)
@@ -219,7 +234,9 @@ static int64_t time_to_sleep(const struct lab_thread *t)
     const int64_t deadline_us = lab_next_deadline(t->params.lab);
     if (deadline_us != LAB_TIME_MAX) {
         /* Deadlines fire when the present is beyond them. */
-        wait_us = min_us(wait_us, deadline_us + 1 - inbox_now_us(t->params.inbox));
+        const int64_t left_us = deadline_us + 1 - inbox_now_us(t->params.inbox);
+        const bool early = t->sampled && left_us > 2 * AHEAD_US;
+        wait_us = min_us(wait_us, early ? left_us - AHEAD_US : left_us);
     }
     return wait_us > 0 ? wait_us : 0;
 }
@@ -271,7 +288,7 @@ enum status lab_thread_start(const struct lab_thread_params *params, struct lab_
     t->saved_us = t->started_us;
     t->counts.restore_us = -1;
     t->shown = t->counts;
-    (void)pthread_mutex_init(&t->lock, NULL);
+    priority_mutex_init(&t->lock);
     if (pthread_create(&t->thread, NULL, run, t) != 0) {
         (void)pthread_mutex_destroy(&t->lock);
         free(scratch);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service/priority.h"
+
 /* What a snapshot holds of a pair. */
 enum part { PART_PAIR, PART_DYNAMICS, PART_FOLLOWING, PART_COUNT };
 
@@ -206,7 +208,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         free(views);
         return STATUS_E_NOMEM;
     }
-    (void)pthread_mutex_init(&views->lock, NULL);
+    priority_mutex_init(&views->lock);
     *out = views;
     return STATUS_OK;
 }

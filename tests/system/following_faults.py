@@ -4,6 +4,8 @@ journal replays to the same efforts and figures."""
 import datetime
 import json
 import math
+import os
+import pathlib
 import signal
 import threading
 import time
@@ -196,6 +198,14 @@ def lab_clock(lab):
     assert lab.get("fidelity")["t"] > time.time() + 50
 
 
+def check_priority(lab):
+    """The thread that makes the efforts is real-time, or it is said why not."""
+    tasks = pathlib.Path(f"/proc/{lab.rig.daemon.pid}/task").iterdir()
+    urgent = [os.sched_getscheduler(int(task.name)) == os.SCHED_FIFO for task in tasks
+              if (task / "comm").read_text() == "tandem-lab\n"]
+    assert urgent == [" not_real_time: " not in lab.rig.daemon_log.read_text()], urgent
+
+
 def check_efforts(lab):
     messages = [json.loads(line) for line in lab.heard.read_text().split("\n")[:-1]]
     ours = [m for m in messages if "by" not in m]
@@ -223,6 +233,7 @@ def same_again(lab):
 def main():
     with Rig(PAIR, broker="queue_qos0_messages true\n") as rig:
         lab = Lab(rig)
+        check_priority(lab)
         lab.open_loop()
         lab.follow()
         lab.wait_follows(f"following: {TIMES_LESS} times less than {lab.before}", 60)
