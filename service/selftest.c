@@ -16,6 +16,9 @@ enum { FINE = 20 }; /* steps of the simulated robot between two rows */
 
 /* Of the test of one model; shared by what is tested of its parameters. */
 static const double ERROR_RATIO = 1e-3;
+/* Estimates that scatter by more of their standard errors than this bear wrong ones, though an
+ * interval may hold the truth as often as it should. */
+static const double SCATTER_RATIO = 3.0;
 static const double NORMAL_95 = 1.959963984540054;
 /* Any time will do. */
 static const int64_t START_US = INT64_C(1700000000000000);
@@ -270,9 +273,16 @@ static size_t least_hits(size_t runs, double error_ratio)
     return hits;
 }
 
+/* The scatter of n estimates, in their standard errors, beyond which these are wrong. */
+static double scatter_limit(double n, double error_ratio)
+{
+    return fmax(SCATTER_RATIO, sqrt(gsl_cdf_chisq_Qinv(error_ratio, n - 1.0) / (n - 1.0)));
+}
+
 void selftest_judge(struct selftest_result *result)
 {
-    /* Bias both ways and coverage of every parameter. */
+    /* Bias both ways and coverage of every parameter; scatter adds next to nothing, for three
+     * standard errors are far beyond chance from four runs on. */
     const double share = ERROR_RATIO / (2.0 * (double)result->count);
     result->well = result->verdicts[DYNAMICS_FAIL] == 0;
     for (size_t i = 0; i < result->count; i++) {
@@ -282,7 +292,10 @@ void selftest_judge(struct selftest_result *result)
         p->bias_z = (p->mean - p->truth) / (p->sd / sqrt(n));
         p->bias_z_max = p->known > 1 ? gsl_cdf_tdist_Qinv(0.5 * share, n - 1.0) : 0.0;
         p->covered_min = least_hits(result->runs, share);
-        p->well = fabs(p->bias_z) <= p->bias_z_max && p->covered >= p->covered_min;
+        p->scatter_ratio_max = p->known > 1 ? scatter_limit(n, share) : 0.0;
+        /* Written so that NaN fails. */
+        p->well = fabs(p->bias_z) <= p->bias_z_max && p->covered >= p->covered_min &&
+                  p->sd <= p->scatter_ratio_max * p->se;
         result->well = result->well && p->well;
     }
 }

@@ -44,6 +44,7 @@ struct selftest_parameter {
     double bias_z; /* mean error in its own standard errors; Student */
     double bias_z_max;
     size_t covered_min;
+    double scatter_ratio_max; /* of sd to se: 3, or what chance allows of few runs */
     bool well;
 };
 

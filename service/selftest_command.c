@@ -75,6 +75,7 @@ static void write_result(struct json_writer *w, const struct selftest_case *c,
         json_write_real(w, "bias_z_max", p->bias_z_max);
         json_write_real(w, "sd", p->sd);
         json_write_real(w, "se", p->se);
+        json_write_real(w, "scatter_ratio_max", p->scatter_ratio_max);
         json_write_int(w, "covered", (int64_t)p->covered);
         json_write_int(w, "covered_min", (int64_t)p->covered_min);
         json_write_bool(w, "well", p->well);

@@ -93,6 +93,44 @@ static void test_narrow(void)
     CHECK_INT("a FAIL", result.well, false);
 }
 
+/* Estimates about the truth, intervals that hold it, but errors that say another scatter. */
+static void test_scatter(void)
+{
+    static const struct {
+        const char *row;
+        size_t runs;
+        double sd, se;
+        size_t covered;
+        bool well;
+    } rows[] = {
+        {"as claimed", 100, 0.1, 0.1, 95, true},
+        {"twice", 100, 0.2, 0.1, 95, true},
+        {"nearly three times", 100, 0.299, 0.1, 95, true},
+        {"beyond three times", 100, 0.301, 0.1, 95, false},
+        {"ten times, and no interval holds", 100, 1.0, 0.1, 15, false},
+        {"far below what is claimed", 100, 0.001, 0.1, 100, true},
+        {"no errors", 100, 0.1, 0.0, 95, false},
+        {"three times of two is chance", 2, 0.32, 0.1, 2, true},
+        {"ten times of three is none", 3, 1.0, 0.1, 3, false},
+        {"twenty", 20, 0.32, 0.1, 19, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct selftest_result result = {.runs = rows[i].runs, .count = 1};
+        result.parameter[0] = (struct selftest_parameter){.truth = 1.0,
+                                                          .mean = 1.0,
+                                                          .known = rows[i].runs,
+                                                          .covered = rows[i].covered,
+                                                          .se = rows[i].se};
+        result.square_sum[0] = rows[i].sd * rows[i].sd * (double)(rows[i].runs - 1);
+        selftest_judge(&result);
+        CHECK_INT(rows[i].row, result.well, rows[i].well);
+    }
+    struct selftest_result none = {.runs = 20, .count = 1};
+    none.parameter[0].truth = 1.0;
+    selftest_judge(&none);
+    CHECK_INT("no estimate at all", none.well, false);
+}
+
 /* Every case names a model of motion, and rows to lose. */
 static void test_cases(void)
 {
@@ -114,6 +152,7 @@ int main(void)
     CU_add_test(suite, "right", test_right);
     CU_add_test(suite, "wrong", test_wrong);
     CU_add_test(suite, "narrow", test_narrow);
+    CU_add_test(suite, "scatter", test_scatter);
     CU_add_test(suite, "cases", test_cases);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
