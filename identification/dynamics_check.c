@@ -357,6 +357,9 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
     dynamics_advise(fit, "give the %s in SI units", words);
 }
 
+/* How quickly velocities change, fewer samples do not tell. */
+enum { TIMED_MIN = 30 };
+
 /* Times in another unit make the robot far too slow or too fast. */
 static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *limits,
                        double motion)
@@ -493,7 +496,9 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *held_out)
 {
     judge_card(fit, model, card, limits);
-    judge_time(fit, limits, own->motion_s);
+    if (card->used >= TIMED_MIN) {
+        judge_time(fit, limits, own->motion_s);
+    }
     if (!own->simulated) {
         dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");
     }

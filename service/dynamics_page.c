@@ -54,6 +54,17 @@ static void print_share(FILE *out, double se, double value)
     }
 }
 
+/* Of a model that takes a joint and a slide for the same. */
+static void print_units(const struct model *model, FILE *out)
+{
+    if (model->sticks) {
+        (void)fputs(
+            "  units: of effort by motion, as recorded: N m and rad give kg m^2, N m s, "
+            "N m;\n  N and m give kg, N s/m, N; volts or amperes stand for the effort\n",
+            out);
+    }
+}
+
 static void print_parameters(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
@@ -89,6 +100,7 @@ static void print_parameters(const struct identify_result *result, FILE *out)
         (void)fprintf(out, "  %-4s %-26s %10.4g %9.2g  %10.4g .. %-10.4g\n", "", "delay_s",
                       fit->delay_s, fit->delay_se_s, fit->delay_s - half, fit->delay_s + half);
     }
+    print_units(model, out);
 }
 
 /* What prediction error found besides parameters. */

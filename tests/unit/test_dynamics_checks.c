@@ -305,6 +305,27 @@ static void test_units(void)
     }
 }
 
+/* Few rows tell nothing of the unit of time. */
+static void test_unit_of_few(void)
+{
+    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    for (size_t n = 29; n <= 30; n++) {
+        for (int slow = 0; slow < 2; slow++) {
+            const struct data_card card = {.rows = n, .used = n};
+            const struct dynamics_check own = {.motion_s = slow ? 1000.0 : 0.04,
+                                               .simulated = true};
+            struct dynamics_fit fit;
+            dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+            dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
+            bool guessed = false;
+            for (size_t i = 0; i < fit.reason_count; i++) {
+                guessed = guessed || strstr(fit.reasons[i], "are the times in");
+            }
+            CHECK_INT("guessed", guessed, n >= 30);
+        }
+    }
+}
+
 static void test_reason_first(void)
 {
     struct dynamics_fit fit;
@@ -499,6 +520,7 @@ int main(void)
     CU_add_test(suite, "compare", test_compare);
     CU_add_test(suite, "one step", test_one_step);
     CU_add_test(suite, "units", test_units);
+    CU_add_test(suite, "unit of few", test_unit_of_few);
     CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
