@@ -11,7 +11,9 @@ static const char help[] =
     "  over time. A command is held from its row to the next. Methods as usv3.\n"
     "  roles:   t u_cmd w_cmd u w; columns t_s v_cmd_mps w_cmd_radps v_mps w_radps are found "
     "by\n"
-    "           themselves\n"
+    "           themselves. Telemetry of a journal may tell both in the plane: nu = [u, 0, "
+    "w],\n"
+    "           tau = [u_cmd, 0, w_cmd]\n"
     "  example: tandem identify --model diffdrive --validate lap2.csv lap1.csv\n";
 
 static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
