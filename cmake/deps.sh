@@ -36,6 +36,9 @@ deps_to_test='
     gnuplot-nox         draws what identify simulates
     nodejs              runs the functions of the Node-RED flow
     prometheus          promtool reads /metrics back
+    chromium            the page is looked at as people see it
+    chromium-driver     takes the browser where a test wants it
+    python3-selenium    speaks to that driver
 '
 deps_to_package='
     dpkg-dev            finds the libraries a package depends on

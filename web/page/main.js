@@ -56,7 +56,7 @@ const STREAM_WORDS = {
     live: ["●", "live", "sync"],
     connecting: ["◌", "connecting", "unsure"],
     polling: ["◇", "every 2 s", "unsure"],
-    lost: ["✕", "cut off", "bad"],
+    lost: ["✕", "reconnecting", "bad"],
     off: ["", "", "unsure"],
 };
 

@@ -1,0 +1,52 @@
+"""The daemon is killed while somebody looks: the page says that it listens no more, and goes on without a reload and
+without a gap when the daemon is back."""
+import signal
+import time
+
+from browser import Browser
+from lab import Lab
+
+
+def state(browser):
+    return browser.text(".stream-state")
+
+
+def numbers(browser):
+    return browser.value("[...document.querySelectorAll('.tab tbody tr')].map(r => Number(r.cells[0].textContent))")
+
+
+with Lab(pairs="r1: {}") as lab:
+    lab.start_daemon()
+    for side, speed in (("real", "1"), ("virtual", "1.2")):
+        lab.start("robot", "--pair", "r1", "--side", side, "--linear-speed", speed, "--angular-speed", "6")
+    lab.wait(lambda: lab.online("r1"), "both robots are there")
+    lab.start("drive", "--pair", "r1", "--interval", "0.2", "--turn-max", "0.5", "--drive-max", "0.2")
+    with Browser(lab.address, "restart") as browser:
+        browser.open("#/pair/r1/lag")
+        browser.wait("document.querySelectorAll('.tab tbody tr').length >= 5", "moves")
+        browser.wait("document.querySelector('.stream-state').innerText.includes('live')", "the stream is live")
+        browser.run("window.sameDocument = true")
+        before = numbers(browser)[0]
+
+        lab.daemon.send_signal(signal.SIGKILL)
+        lab.daemon.wait()
+        browser.wait("!document.querySelector('.stream-state').innerText.includes('live')", "the page says that it listens no more")
+        said = state(browser)
+        assert 'reconnecting' in said, said
+        browser.wait("/does not answer/.test(document.body.innerText)", "the page says what is wrong")
+        browser.shot("away")
+        time.sleep(2)
+
+        lab.start_daemon()
+        begin = time.monotonic()
+        browser.wait("document.querySelector('.stream-state').innerText.includes('live')", "the stream is live again", 30)
+        browser.wait(f"Number(document.querySelector('.tab tbody td')?.textContent ?? 0) >= {before + 3}", "new moves", 30)
+        print(f"'{said}', live again and new moves {time.monotonic() - begin:.1f} s after the start")
+        browser.wait("!document.querySelector('#content .failure') && !/does not answer/.test(document.body.innerText)", "nothing is wrong any more")
+        assert browser.value("window.sameDocument"), "it was reloaded"
+        shown = numbers(browser)
+        assert shown == list(range(shown[0], shown[0] - len(shown), -1)) and shown[-1] < before, (before, shown)
+        assert "missed" not in state(browser), state(browser)
+        browser.shot("back")
+        # A connection that is refused, or cut, is noted by the browser itself.
+        browser.check_quiet(allowed=("net::ERR_",))

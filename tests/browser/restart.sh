@@ -1,0 +1,4 @@
+#!/bin/sh
+# The page while the daemon is killed and comes back.
+. tests/browser/python.sh
+PYTHONPATH=tests/support:tests/browser exec "$python" tests/browser/restart.py

@@ -1,0 +1,264 @@
+"""Every view of the page over a lab that lives: drawn, live, readable, reachable by keyboard, at the size of a phone;
+what is uploaded and promoted with the token; and nothing in the console, forbidden, or from another host."""
+import json
+import pathlib
+import shutil
+import time
+
+from browser import DESKTOP, PHONE, Browser, Keys
+from lab import TOKEN, Lab
+from rig import SOURCE
+
+HERE = pathlib.Path(__file__).parent
+CONTRAST = (HERE / "contrast.js").read_text()
+TABS = {"lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "", "following": "",
+        "map": "From above", "machines": "Latest transitions", "alarms": ""}
+COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
+
+
+def check_contrast(browser, what):
+    for theme in ("light", "dark"):
+        browser.theme(theme)
+        found = browser.run(CONTRAST)
+        assert found["seen"] > 5, (what, found)
+        assert not found["weak"], (what, theme, found["weak"])
+    browser.theme("light")
+
+
+def check_sound(browser, what):
+    assert not browser.value("document.querySelector('#content .failure')"), (what, browser.text())
+    check_contrast(browser, what)
+    browser.resize(PHONE)
+    browser.check_width(what)
+    browser.resize(DESKTOP)
+
+
+# ---- looking ----
+
+def check_overview(browser, lab):
+    browser.open("#/")
+    for pair in ("r1", "base", "boat", "quiet"):
+        browser.wait(f"[...document.querySelectorAll('.card h2')].some(h => h.textContent === '{pair}')", f"a card of {pair}")
+    check_sound(browser, "overview")
+    browser.shots("overview")
+
+
+def drawn(browser, pair, tab):
+    browser.wait(f"""document.querySelector('.tabs [aria-current=page]')?.getAttribute('href') === '#/pair/{pair}/{tab}'
+        && document.querySelector('.tab > *') && !document.querySelector('.tab .wait')""", f"{pair}: {tab}")
+
+
+def check_tabs(browser):
+    names = browser.value("[...document.querySelectorAll('.tabs a')].map(a => a.getAttribute('href').split('/').pop())")
+    assert set(names) == set(TABS), names
+    for tab, words in TABS.items():
+        pair = {"following": "boat", "map": "base", "machines": "base"}.get(tab, "r1")
+        browser.open(f"#/pair/{pair}/{tab}")
+        drawn(browser, pair, tab)
+        browser.wait(f"document.querySelector('#content').innerText.includes({json.dumps(words)})", f"{tab}: {words}")
+        if tab == "lag":
+            browser.wait("document.querySelector('.chart canvas')", "the chart")
+        check_sound(browser, tab)
+        browser.shots(tab)
+
+
+def check_quiet_pair(browser):
+    """Where there is nothing, it says what is missing and how to get it."""
+    for tab in TABS:
+        browser.open(f"#/pair/quiet/{tab}")
+        drawn(browser, "quiet", tab)
+        assert not browser.value("document.querySelector('.tab .failure')"), (tab, browser.text())
+        assert len(browser.text(".tab")) > 20, tab
+    browser.shots("empty")
+    for place in ("#/pair/nobody/lag", "#/pair/r1/nonsense", "#/nowhere"):
+        browser.open(place)
+        browser.wait("document.querySelector('#content .failure')", f"{place} is refused in words")
+
+
+# ---- what moves by itself ----
+
+def newest(browser):
+    return int(browser.value("document.querySelector('.tab tbody td')?.textContent || 0"))
+
+
+def check_live(browser, lab):
+    browser.open("#/pair/r1/lag")
+    drawn(browser, "r1", "lag")
+    browser.wait("document.querySelector('.tab tbody td')", "the table")
+    browser.run("window.sameDocument = true")
+    browser.wait("document.querySelector('.stream-state').textContent.includes('live')", "the stream is live")
+    before = newest(browser)
+    begin = time.monotonic()
+    browser.wait(f"Number(document.querySelector('.tab tbody td').textContent) >= {before + 3}", "three more moves")
+    assert browser.value("window.sameDocument"), "it was reloaded"
+    print(f"three more moves after {time.monotonic() - begin:.1f} s")
+
+
+def check_machines(browser):
+    browser.open("#/pair/base/machines?machine=tandem.link")
+    drawn(browser, "base", "machines")
+    browser.wait("document.querySelector('.diagram .node.now')", "a state is lit")
+    lit, left = set(), set()
+    end = time.monotonic() + 20
+    while (len(lit) < 2 or len(left) < 2) and time.monotonic() < end:
+        lit |= set(browser.value("[...document.querySelectorAll('.diagram .node.now')].map(n => n.id)"))
+        left |= set(browser.value("[...document.querySelectorAll('.diagram .node.recent')].map(n => n.id)"))
+        time.sleep(0.05)
+    assert len(lit) >= 2 and len(left) >= 2 and all(name.startswith("link.") for name in lit | left), (lit, left)
+    browser.click("l0main")
+    browser.wait("document.querySelector('.diagram .node.now')?.id.startsWith('l0main.')", "the robot's machine is lit")
+    assert browser.value("location.hash").endswith("machine=real.l0main")
+
+
+# ---- by keyboard ----
+
+def focused(browser):
+    return browser.value("""(n => ({tag: n.tagName, text: n.textContent.trim().slice(0, 40), href: n.getAttribute('href'),
+        outline: getComputedStyle(n).outlineStyle + getComputedStyle(n, '::after').outlineStyle}))(document.activeElement)""")
+
+
+def check_keyboard(browser):
+    browser.open("#/")
+    browser.wait("document.querySelectorAll('.card').length >= 4", "cards")
+    browser.run("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
+    browser.driver.refresh()
+    browser.wait("document.querySelectorAll('.card').length >= 4", "cards")
+    seen = []
+    for _ in range(40):
+        browser.press(Keys.TAB)
+        now = focused(browser)
+        if now["tag"] != "BODY":
+            assert "solid" in now["outline"] or "auto" in now["outline"], ("focus is not seen", now)
+        seen.append(now)
+        if now["href"] == "#/pair/r1":
+            break
+    texts = [n["text"] for n in seen]
+    assert texts[0] == "Skip to the content", texts
+    assert "Pairs" in texts and "Offline" in texts and seen[-1]["href"] == "#/pair/r1", texts
+    browser.press(Keys.ENTER)
+    browser.wait("document.querySelector('.tabs')", "Enter opens the pair")
+    browser.run("document.querySelector('.tabs a').focus()")
+    browser.press(Keys.ARROW_RIGHT)
+    browser.press(Keys.ENTER)
+    drawn(browser, "r1", "calibration")
+
+
+# ---- what changes something ----
+
+def check_promotion(browser, lab):
+    """Propose, promote and roll back, asked for the token once."""
+    browser.open("#/pair/r1/parameters")
+    drawn(browser, "r1", "parameters")
+    if not browser.value("[...document.querySelectorAll('button')].some(b => b.textContent.startsWith('Promote set'))"):
+        browser.click("Make a candidate now …")
+        answer(browser, "Make a candidate")
+    promote = "[...document.querySelectorAll('.tab button')].find(b => b.textContent.startsWith('Promote set'))"
+    browser.wait(promote, "there is a candidate")
+    browser.value(promote).click()
+    answer(browser, browser.value("document.querySelector('dialog .actions button').textContent"))
+    browser.wait("document.querySelector('.tab').innerText.includes('Roll back set')", "it is in force")
+    assert lab.get("/api/v1/pairs/r1/parameters")["active"], "the daemon has it too"
+    browser.shots("parameters-promoted")
+    back = "[...document.querySelectorAll('.tab button')].find(b => b.textContent.startsWith('Roll back set'))"
+    browser.value(back).click()
+    answer(browser, browser.value("document.querySelector('dialog .actions button').textContent"))
+    rig_wait(lab, lambda: not lab.get("/api/v1/pairs/r1/parameters")["active"], "it is out of force")
+
+
+def rig_wait(lab, condition, what):
+    lab.wait(condition, what, 10)
+
+
+def answer(browser, label):
+    """The question on the page, with the token where it is asked for. A wrong one is refused in words."""
+    browser.wait("document.querySelector('dialog[open]')", "a question")
+    if browser.value("!!document.querySelector('dialog #token')"):
+        browser.find("dialog #token").send_keys("wrong")
+        browser.click(label, "dialog .actions")
+        browser.wait("document.querySelector('dialog .failure')", "a wrong token is refused")
+        assert "oken" in browser.text("dialog .failure")
+        browser.press(Keys.ESCAPE)
+        browser.wait("!document.querySelector('dialog')", "Escape closes it")
+        give_token(browser)
+        browser.run("[...document.querySelectorAll('.tab button')].find(b => b.textContent.startsWith(arguments[0])).click()", label[:14])
+        browser.wait("document.querySelector('dialog[open]')", "the question again")
+    browser.click(label, "dialog .actions")
+    browser.wait("!document.querySelector('dialog')", f"{label}: done")
+
+
+def give_token(browser):
+    browser.find("#top .tools button").click()
+    browser.wait("document.querySelector('dialog #token')", "the token is asked for")
+    field = browser.find("dialog #token")
+    field.clear()
+    field.send_keys(TOKEN)
+    browser.press(Keys.ENTER)
+    browser.wait("!document.querySelector('dialog') && document.querySelector('#top').innerText.includes('Token given')", "the token is kept")
+
+
+def upload(browser, path, fill=None):
+    browser.open("#/offline")
+    browser.wait("document.querySelector('#recording')", "where to choose a file")
+    browser.find("#recording").send_keys(str(path))
+    browser.wait("document.querySelector('.wish')", "the file is understood")
+    if fill:
+        fill()
+    browser.click("Upload and run")
+    browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
+    browser.wait("document.querySelector('#content section h2, #content .failure')", "the result", 60)
+
+
+def check_uploads(browser, lab):
+    journal = lab.folder / "copy.jsonl"
+    shutil.copy(sorted((lab.folder / "journal").glob("*.jsonl"))[0], journal)
+    browser.open("#/offline")
+    browser.wait("document.querySelector('.drop')", "where to drop a file")
+    check_sound(browser, "offline")
+    browser.shots("offline")
+    upload(browser, journal)
+    browser.wait("document.querySelector('.chart canvas')", "the lag of the recording")
+    for words in ("Verdicts", "Travel times", "Laps against the fit", "Alarms"):
+        assert words in browser.text(), words
+    check_sound(browser, "a recording replayed")
+    browser.shots("replay")
+
+    table = lab.folder / "moves.csv"
+    table.write_text(lab.fetch("/api/v1/pairs/r1/entries?format=csv&limit=1000"))
+    upload(browser, table)
+    browser.wait("document.querySelector('.chart canvas')", "the lag of the table")
+
+    upload(browser, SOURCE / "tests/golden/usv_W.csv", lambda: browser.find("#columns").send_keys(COLUMNS))
+    browser.wait("document.querySelector('#content').innerText.includes('surge mass')", "the fit's parameters", 60)
+    assert "125.71" in browser.text(), browser.text()
+    check_sound(browser, "a fit")
+    browser.shots("fit")
+
+    broken = lab.folder / "broken.csv"
+    broken.write_text("t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,fast,0,0\n")
+    upload(browser, broken)
+    assert "broken.csv:2:9" in browser.text() and "'fast' is not a number" in browser.text(), browser.text()
+    browser.click("Another recording")
+    browser.wait("document.querySelectorAll('#content tbody tr').length >= 4", "what was uploaded before")
+
+
+def timed(what, check, *arguments):
+    begin = time.monotonic()
+    check(*arguments)
+    print(f"{what}: {time.monotonic() - begin:.1f} s", flush=True)
+
+
+with Lab() as lab:
+    lab.start_daemon()
+    lab.start_robots()
+    lab.put("/api/v1/pairs/boat/following", '{"active":true}')
+    with Browser(lab.address, "view") as browser:
+        timed("overview", check_overview, browser, lab)
+        timed("live", check_live, browser, lab)
+        timed("tabs", check_tabs, browser)
+        timed("machines", check_machines, browser)
+        timed("nothing there", check_quiet_pair, browser)
+        timed("keyboard", check_keyboard, browser)
+        timed("promotion", check_promotion, browser, lab)
+        timed("uploads", check_uploads, browser, lab)
+        # What is not there, and the wrong token, are refused: the browser notes these answers by itself.
+        browser.check_quiet(allowed=("nobody", "the server responded with a status of 401"))

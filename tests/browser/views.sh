@@ -1,0 +1,4 @@
+#!/bin/sh
+# Every view of the page in a browser, over a lab that lives.
+. tests/browser/python.sh
+PYTHONPATH=tests/support:tests/browser exec "$python" tests/browser/views.py
