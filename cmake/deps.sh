@@ -14,6 +14,7 @@ deps_to_build='
     libsqlite3-dev      the store
     libyaml-dev         the lab file
     libmicrohttpd-dev   HTTP
+    libgnutls28-dev     HTTPS: says what is wrong with a certificate (libmicrohttpd is built on it)
     libpaho-mqtt-dev    MQTT
     libjs-dygraphs      draws the charts of the page, compiled in
     graphviz            draws the state machines of the page, compiled in

@@ -90,6 +90,12 @@ void lab_check_file(struct option_reader *r, const struct lab_file *lab, const u
             "bind 127.0.0.1",
             lab->http.bind);
     }
+    if ((lab->http.tls_certificate[0] == '\0') != (lab->http.tls_key[0] == '\0')) {
+        const bool key = lab->http.tls_key[0] != '\0';
+        option_fault(r, at(&lab_options, given, key ? "http.tls_key" : "http.tls_certificate"),
+                     key ? "http.tls_key needs http.tls_certificate"
+                         : "http.tls_certificate needs http.tls_key");
+    }
     if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
         const uint32_t retain = at(&lab_options, given, "journal.retain_mb");
         option_fault(

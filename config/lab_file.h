@@ -48,8 +48,13 @@ struct http_options {
     char token_file[LAB_PATH_MAX]; /* "": no writing over HTTP */
     uint32_t threads;
     uint32_t connections_max;
-    uint32_t listeners_max; /* to the stream of events */
-    uint32_t upload_mb;     /* 1 MB = 1 000 000 bytes */
+    uint32_t listeners_max;             /* to the stream of events */
+    uint32_t client_connections_max;    /* of one address; 0: any number */
+    uint32_t client_requests_per_s;     /* of one address; 0: any number */
+    char hosts[OPTION_TEXT_MAX];        /* "a, b" */
+    char tls_certificate[LAB_PATH_MAX]; /* "": plain HTTP */
+    char tls_key[LAB_PATH_MAX];
+    uint32_t upload_mb; /* 1 MB = 1 000 000 bytes */
     uint32_t uploads_max;
 };
 

@@ -201,6 +201,12 @@ static void source_metrics(void *context, struct metrics *metrics)
     }
 }
 
+static void source_refused(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_HTTP_REFUSED, NULL, "%s", text);
+}
+
 /* The first line of a file. */
 static enum status read_token(const char *path, char token[TOKEN_MAX], struct err *err)
 {
@@ -266,6 +272,11 @@ static enum status start_web(struct daemon *d, struct err *err)
         .threads = http->threads,
         .connections_max = http->connections_max,
         .listeners_max = http->listeners_max,
+        .client_connections_max = http->client_connections_max,
+        .client_requests_per_s = http->client_requests_per_s,
+        .hosts = http->hosts,
+        .tls_certificate = http->tls_certificate,
+        .tls_key = http->tls_key,
         .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
         .store_path = d->file->store.file,
     };
@@ -290,6 +301,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .metrics = source_metrics,
         .now = source_now,
         .events = d->events,
+        .refused = source_refused,
     };
     return web_start(&options, &source, &d->web, err);
 }

@@ -158,8 +158,8 @@ static int run(struct lab_file *lab, const char *path)
         return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
     }
     if (lab->http.enabled) {
-        log_write(LOG_SERVING, NULL, "http://%s:%u pid %ld", lab->http.bind,
-                  (unsigned)daemon_http_port(daemon), (long)getpid());
+        log_write(LOG_SERVING, NULL, "http%s://%s:%u pid %ld", lab->http.tls_key[0] ? "s" : "",
+                  lab->http.bind, (unsigned)daemon_http_port(daemon), (long)getpid());
     } else {
         log_write(LOG_SERVING, NULL, "no HTTP, pid %ld", (long)getpid());
     }

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "web/uploads.h"
+#include "web/guard.h"
 #include "web/routes.h"
+#include "web/uploads.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
 {
@@ -172,6 +173,7 @@ static bool check_token(const struct web_input *input, struct web_request *reque
         web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
                     "a header 'Authorization: Bearer TOKEN' is needed");
         response->authenticate = "Bearer realm=\"tandem\"";
+        guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
         return false;
     }
     given += 7;
@@ -179,6 +181,7 @@ static bool check_token(const struct web_input *input, struct web_request *reque
     if (!dispatch_same_secret(given, token)) {
         web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL, "wrong token");
         response->authenticate = "Bearer realm=\"tandem\", error=\"invalid_token\"";
+        guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
         return false;
     }
     return true;
@@ -219,7 +222,8 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
     if (split_url(input->url, request, &query, response) &&
-        find_route(input, request, response) && check_token(input, request, response) &&
+        guard_admit(input, request, response) && find_route(input, request, response) &&
+        check_token(input, request, response) &&
         read_query(query, input->accept, request, response)) {
         return true;
     }

@@ -3,6 +3,7 @@
 #ifndef WEB_DISPATCH_H
 #define WEB_DISPATCH_H
 
+#include "web/clients.h"
 #include "web/handler.h"
 
 /* A request as it came. */
@@ -14,7 +15,11 @@ struct web_input {
     const char *accept_encoding;
     const char *content_type;
     const char *last_event_id;
-    bool local; /* the peer is on loopback */
+    const char *host;
+    const struct sockaddr *peer; /* NULL: not known */
+    bool local;                  /* the peer is on loopback */
+    enum client_state client;
+    unsigned wait_s; /* of a hasty or crowded client */
 };
 
 /* Before the body is read: is there any use in reading it? True: *request is filled, go on with

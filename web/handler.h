@@ -28,17 +28,28 @@ enum {
     WEB_STATUS_CLASS_COUNT = 6
 };
 
+enum web_refusal {
+    WEB_REFUSED_TOKEN,
+    WEB_REFUSED_HOST,
+    WEB_REFUSED_HASTE,
+    WEB_REFUSED_CROWD,
+    WEB_REFUSAL_COUNT
+};
+
 /* What all requests share. Everything in it may be used from any server thread. */
 struct web_context {
     const struct web_source *source;
-    const char *token; /* NULL: writing is off */
+    const char *token;                /* NULL: writing is off */
+    const struct sockaddr *listening; /* its address; NULL: any Host will do */
+    const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
     struct history *history;
     struct fit_cache *fits;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
-    atomic_uint_least64_t next_command;                     /* numbers made-up ids */
+    atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];
+    atomic_uint_least64_t next_command; /* numbers made-up ids */
 };
 
 /* The body of a request as it comes in. All zero is an empty one. */
@@ -78,6 +89,7 @@ struct web_response {
     const char *authenticate; /* WWW-Authenticate, NULL for none */
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */
+    bool close;               /* the connection, after this answer */
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */

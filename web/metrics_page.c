@@ -4,6 +4,7 @@
 #include "twin/base/lab_time.h"
 #include "twin/clock_map.h"
 #include "twin/following_report.h"
+#include "web/guard.h"
 #include "web/handlers.h"
 #include "web/health.h"
 #include "web/metrics.h"
@@ -334,6 +335,12 @@ static void write_server(struct metrics *m, struct web_context *context)
     for (size_t i = 2; i < WEB_STATUS_CLASS_COUNT; i++) {
         const struct metric_label label = {"status", classes[i]};
         metrics_count(m, &label, 1, atomic_load(&context->answered[i]));
+    }
+    metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
+                   "HTTP requests refused for who asked, by reason.");
+    for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
+        const struct metric_label label = {"reason", guard_refusal_name((enum web_refusal)k)};
+        metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
     }
 }
 

@@ -12,12 +12,15 @@
 #include <unistd.h>
 
 #include "web/address.h"
+#include "web/clients.h"
 #include "web/dispatch.h"
 #include "web/fit_cache.h"
 #include "web/history.h"
+#include "web/host.h"
 #include "web/routes.h"
 #include "web/stream.h"
 #include "web/ticks.h"
+#include "web/tls.h"
 #include "web/trails.h"
 
 enum {
@@ -50,6 +53,10 @@ struct web {
     char *token;
     struct MHD_Daemon *daemon;
     int listener; /* -1: none */
+    struct sockaddr_storage address;
+    char *hosts;
+    struct clients *clients;
+    struct tls_texts tls;
     uint16_t port;
     bool ipv6;
     atomic_uint in_flight;
@@ -109,11 +116,18 @@ static const char *header(struct MHD_Connection *connection, const char *name)
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static bool peer_is_local(struct MHD_Connection *connection)
+static const struct sockaddr *peer_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info && info->client_addr && address_is_loopback(info->client_addr);
+    return info ? info->client_addr : NULL;
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
 }
 
 static bool add(struct MHD_Response *message, const char *name, const char *value)
@@ -125,6 +139,7 @@ static bool add_headers(const struct exchange *x, struct MHD_Response *message)
 {
     const struct web_response *r = &x->response;
     bool ok = add(message, "X-Content-Type-Options", "nosniff") &&
+              add(message, "Cross-Origin-Resource-Policy", "same-origin") &&
               add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store");
     if (r->status != 304) {
         ok = ok &&
@@ -164,7 +179,7 @@ static bool add_headers(const struct exchange *x, struct MHD_Response *message)
     if (r->stream) {
         ok = ok && add(message, "X-Accel-Buffering", "no"); /* proxies are not to gather it */
     }
-    if (atomic_load(&x->web->stopping)) {
+    if (r->close || atomic_load(&x->web->stopping)) {
         ok = ok && add(message, "Connection", "close");
     }
     return ok;
@@ -217,6 +232,10 @@ static unsigned long long announced(struct MHD_Connection *connection)
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
                                      struct exchange *x)
 {
+    const struct sockaddr *peer = peer_of(connection);
+    unsigned wait_s = 0;
+    const enum client_state client =
+        clients_ask(x->web->clients, client_of(connection), ticks_ms(), &wait_s);
     const struct web_input input = {.method = method,
                                     .url = x->url,
                                     .authorization = header(connection, "Authorization"),
@@ -224,7 +243,11 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .accept_encoding = header(connection, "Accept-Encoding"),
                                     .content_type = header(connection, "Content-Type"),
                                     .last_event_id = header(connection, "Last-Event-ID"),
-                                    .local = peer_is_local(connection)};
+                                    .host = header(connection, "Host"),
+                                    .peer = peer,
+                                    .local = peer && address_is_loopback(peer),
+                                    .client = client,
+                                    .wait_s = wait_s};
     const unsigned long long bytes = announced(connection);
     x->begun = true;
     x->request.upload = &x->upload;
@@ -324,7 +347,15 @@ static enum status open_listener(struct web *web, const struct web_options *opti
                        options->bind, (unsigned)options->port, strerrordesc_np(errno));
     }
     web->port = address_port((const struct sockaddr *)&address);
+    web->address = address;
+    web->context.listening = (const struct sockaddr *)&web->address;
     return STATUS_OK;
+}
+
+static unsigned connections_of(const struct web_options *options)
+{
+    return (options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT) +
+           options->listeners_max;
 }
 
 /* As many descriptors as the connections may need, if the hard limit allows it. */
@@ -359,26 +390,49 @@ static enum status start_streams(struct web *web, const struct web_options *opti
     return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
 }
 
+/* A connection came or went. */
+static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    struct web *web = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const struct sockaddr *peer = peer_of(connection);
+        *context = peer ? clients_open(web->clients, peer) : NULL;
+    } else {
+        clients_close(web->clients, *context);
+        *context = NULL;
+    }
+}
+
 static enum status start_daemon(struct web *web, const struct web_options *options,
                                 unsigned threads, struct err *err)
 {
-    const unsigned connections =
-        (options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT) +
-        options->listeners_max;
+    static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    const unsigned connections = connections_of(options);
     allow_files(connections + FILES_MORE);
-    /* A pool of one is no pool to libmicrohttpd. */
-    const struct MHD_OptionItem pool[] = {
-        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
-        {MHD_OPTION_END, 0, NULL}};
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC |
-                           MHD_ALLOW_SUSPEND_RESUME | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    struct MHD_OptionItem more[5] = {0};
+    size_t n = 0;
+    if (threads > 1) { /* a pool of one is no pool to libmicrohttpd */
+        more[n++] =
+            (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL};
+    }
+    if (web->tls.key) {
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, web->tls.certificate};
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, web->tls.key};
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
+    }
+    more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    const unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
+        (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
     web->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, answer, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
         connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
+        MHD_OPTION_END);
     if (!web->daemon) {
         return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot start the server's threads: %s",
                        strerrordesc_np(errno));
@@ -393,27 +447,51 @@ static void ignore_broken_pipes(void)
     (void)sigaction(SIGPIPE, &action, NULL);
 }
 
-static enum status start(struct web *web, const struct web_options *options, struct err *err)
+/* Who may do what. */
+static enum status set_guard(struct web *web, const struct web_options *options,
+                             struct err *err)
 {
-    const unsigned threads = options->threads < 1             ? 1
-                             : options->threads > THREADS_MAX ? THREADS_MAX
-                                                              : options->threads;
+    const struct clients_params limits = {.connections_total = connections_of(options),
+                                          .connections_max = options->client_connections_max,
+                                          .requests_per_s = options->client_requests_per_s};
     web->token = options->token ? strdup(options->token) : NULL;
-    if (options->token && !web->token) {
+    web->hosts = strdup(options->hosts ? options->hosts : "");
+    if ((options->token && !web->token) || !web->hosts ||
+        clients_create(&limits, &web->clients) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     if (web->token && !web->token[0]) {
         return err_set(err, STATUS_E_ARG, "http", 0, 0,
                        "the token is empty; some 32 random characters would be right");
     }
-    web->context.source = &web->source;
+    if (!host_names_are_valid(web->hosts)) {
+        return err_set(err, STATUS_E_ARG, "http.hosts", 0, 0,
+                       "'%.60s' are no names; \"lab-pc, lab-pc.example\" would be right",
+                       web->hosts);
+    }
     web->context.token = web->token;
+    web->context.hosts = web->hosts;
+    return options->tls_certificate && options->tls_certificate[0]
+               ? tls_read(options->tls_certificate, options->tls_key, &web->tls, err)
+               : STATUS_OK;
+}
+
+static enum status start(struct web *web, const struct web_options *options, struct err *err)
+{
+    const unsigned threads = options->threads < 1             ? 1
+                             : options->threads > THREADS_MAX ? THREADS_MAX
+                                                              : options->threads;
+    web->context.source = &web->source;
     web->context.upload_bytes_max = options->upload_bytes_max;
+    enum status status = set_guard(web, options, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
         fit_cache_create(&web->context.fits) != STATUS_OK || create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
-    const enum status status = open_listener(web, options, err);
+    status = open_listener(web, options, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -478,6 +556,9 @@ void web_stop(struct web *web)
     history_destroy(web->context.history);
     fit_cache_destroy(web->context.fits);
     trails_destroy(web->context.trails);
+    clients_destroy(web->clients);
+    tls_clear(&web->tls);
+    free(web->hosts);
     free(web->token);
     free(web);
 }

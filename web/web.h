@@ -134,6 +134,8 @@ struct web_source {
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
     struct event_hub *events;      /* what is published; NULL: nothing */
+    /* A request was refused: whose, and why. NULL: nobody wants to know. */
+    void (*refused)(void *context, const char *text);
 };
 
 struct event_hub;
@@ -144,7 +146,11 @@ struct web_options {
     const char *token; /* bearer token for writing; NULL: writing is refused with 403 */
     unsigned threads;  /* 1..4 */
     unsigned connections_max;
-    unsigned listeners_max;  /* to /api/v1/events, beyond connections_max */
+    unsigned listeners_max;          /* to /api/v1/events, beyond connections_max */
+    unsigned client_connections_max; /* of one address; 0: any number */
+    unsigned client_requests_per_s;  /* of one address; 0: any number */
+    const char *hosts;               /* names beyond localhost and its address; NULL: none */
+    const char *tls_certificate, *tls_key; /* PEM files; NULL or "": plain HTTP */
     unsigned heartbeat_ms;   /* a listener hears a comment at least so often; 0: 15 s */
     size_t upload_bytes_max; /* of a recording; below BODY_BYTES_MAX */
     const char *store_path;  /* the SQLite file */

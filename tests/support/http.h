@@ -102,7 +102,7 @@ static inline struct http_reply http_request(uint16_t port, const char *method,
         (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", strlen(body));
     }
     const int n =
-        snprintf(text, size, "%s %s HTTP/1.1\r\nHost: test\r\nConnection: close\r\n%s%s\r\n%s",
+        snprintf(text, size, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s\r\n%s",
                  method, target, headers, length, body ? body : "");
     const int fd = http_connect(port);
     if (fd >= 0) {

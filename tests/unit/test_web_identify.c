@@ -178,10 +178,11 @@ static int send_head(const char *more)
     char text[512];
     const int fd = http_connect(port);
     CHECK("connected", fd >= 0);
-    const int n = snprintf(text, sizeof text,
-                           "POST /api/v1/identify?model=usv3 HTTP/1.1\r\nHost: t\r\n" CSV
-                           "Connection: close\r\n%s\r\n",
-                           more);
+    const int n =
+        snprintf(text, sizeof text,
+                 "POST /api/v1/identify?model=usv3 HTTP/1.1\r\nHost: localhost\r\n" CSV
+                 "Connection: close\r\n%s\r\n",
+                 more);
     (void)http_send(fd, text, (size_t)n);
     return fd;
 }

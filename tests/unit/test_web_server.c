@@ -109,9 +109,10 @@ static void test_bodies(void)
 {
     struct web *web = fixture_serve(&fixture, "t", 1);
     const uint16_t port = web_port(web);
-    static const char chunked[] = "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
-                                  "Authorization: Bearer t\r\nConnection: close\r\n"
-                                  "Transfer-Encoding: chunked\r\n\r\n";
+    static const char chunked[] =
+        "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
+        "Authorization: Bearer t\r\nConnection: close\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
     int fd = send_head(port, chunked);
     (void)http_send(fd, "6\r\n{\"op\":\r\n5\r\n\"go\"}\r\n0\r\n\r\n", 26);
     struct http_reply reply = http_receive(fd);
@@ -138,7 +139,7 @@ static void test_bodies(void)
     CHECK("endless", sent < 10000);
     (void)close(fd);
 
-    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
                          "Authorization: Bearer t\r\nConnection: close\r\n"
                          "Content-Length: 1000000000000\r\n\r\n");
     reply = http_receive(fd);
@@ -146,7 +147,7 @@ static void test_bodies(void)
     http_free(&reply);
     (void)close(fd);
 
-    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+    fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
                          "Expect: 100-continue\r\nContent-Length: 11\r\n\r\n");
     char line[32] = "";
     CHECK("asked before, no token",
@@ -174,7 +175,7 @@ static void test_bodies(void)
  * meanwhile. */
 static void test_slow_body(void)
 {
-    static const char head[] = "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
+    static const char head[] = "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
                                "Authorization: Bearer t\r\nConnection: close\r\n"
                                "Content-Length: 11\r\n\r\n";
     struct web *web = fixture_serve(&fixture, "t", 1);
@@ -260,9 +261,9 @@ static void test_parallel(void)
 static void test_keep_alive(void)
 {
     struct web *web = fixture_serve(&fixture, NULL, 1);
-    const int fd = send_head(web_port(web), "GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"
-                                            "GET /nothing HTTP/1.1\r\nHost: t\r\n\r\n"
-                                            "GET /healthz HTTP/1.1\r\nHost: t\r\n"
+    const int fd = send_head(web_port(web), "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                            "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                                            "GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
                                             "Connection: close\r\n\r\n");
     struct http_reply reply = http_receive(fd);
     const char *p = reply.body;
@@ -312,8 +313,9 @@ static void test_stop(void)
 
     web = fixture_serve(&fixture, "t", 2);
     const uint16_t port = web_port(web);
-    const int fd = send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: t\r\n"
-                                   "Authorization: Bearer t\r\nContent-Length: 11\r\n\r\n{");
+    const int fd =
+        send_head(port, "POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\n"
+                        "Authorization: Bearer t\r\nContent-Length: 11\r\n\r\n{");
     (void)usleep(50 * 1000);
     begin_s = now_s();
     web_stop(web);
