@@ -38,8 +38,9 @@ if command -v systemd-analyze >/dev/null; then
     sed "s|/usr/bin/tandem|$TANDEM|" packaging/tandem.service >"$dir/tandem.service"
     faults=$(systemd-analyze --man=no verify "$dir/tandem.service" 2>&1 | grep tandem || true)
     [ -z "$faults" ] || fail "$faults"
-    # "→ Overall exposure level for tandem.service: 1.2 OK"
+    # "→ Overall exposure level for tandem.service: 1.4 OK"
     level=$(systemd-analyze security --offline=true "$dir/tandem.service" 2>/dev/null | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
     awk -v level="$level" 'BEGIN { exit !(level != "" && level <= 1.5) }' || fail "exposure level '$level', 1.5 is the most"
+    grep -q "an exposure level of $level " docs/operations.md || fail "docs/operations.md has another exposure level than $level"
 fi
 echo "the package fits the program${level:+, exposure level $level}"
