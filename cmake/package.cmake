@@ -7,6 +7,8 @@ install(TARGETS tandem)
 install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/alerts.yaml packaging/node-red-flow.json DESTINATION ${share})
 install(DIRECTORY docs/protocol/ DESTINATION ${share}/protocol FILES_MATCHING PATTERN "*.json")
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
+# dygraphs is inside the program: its licence asks to be told.
+install(FILES /usr/share/doc/libjs-dygraphs/copyright DESTINATION ${doc} RENAME copyright.dygraphs OPTIONAL)
 install(DIRECTORY docs DESTINATION ${doc} PATTERN "docs/protocol" EXCLUDE PATTERN "docs/examples" EXCLUDE)
 install(DIRECTORY config/missions config/experiments DESTINATION ${doc}/examples)
 install(DIRECTORY config/examples/ DESTINATION ${doc}/examples)

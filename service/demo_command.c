@@ -272,8 +272,8 @@ static bool write_file(const struct demo *d, const char *name, const char *text)
     return (fclose(file) == 0 && written) || complain_errno(path);
 }
 
-/* A word that nobody guesses, for writing over HTTP, and what the vessels are. */
-static bool write_vessel_files(struct demo *d)
+/* A word that nobody guesses, for writing over HTTP. */
+static bool write_token(struct demo *d)
 {
     unsigned char random[TOKEN_BYTES];
     char path[PATH_MAX];
@@ -284,8 +284,8 @@ static bool write_vessel_files(struct demo *d)
         (void)snprintf(d->token + 2 * i, 3, "%02x", random[i]);
     }
     (void)snprintf(path, sizeof path, "%s/token", d->dir);
-    return write_file(d, "vessels.yaml", demo_vessels_robots) && write_file(d, "token", "") &&
-           (chmod(path, 0600) == 0 || complain_errno(path)) && write_file(d, "token", d->token);
+    return write_file(d, "token", "") && (chmod(path, 0600) == 0 || complain_errno(path)) &&
+           write_file(d, "token", d->token);
 }
 
 static bool write_files(struct demo *d)
@@ -314,13 +314,14 @@ static bool write_files(struct demo *d)
         "# Made by tandem demo. Replay it here with: tandem replay -c lab.yaml journal\n"
         "name: demo\n"
         "broker:\n  port: %d\n"
-        "http:\n  port: %d\n%s"
+        "http:\n  port: %d\n  token_file: token\n"
         "journal:\n  dir: journal\n"
         "store:\n  file: tandem.db\n"
         "checkpoint:\n  file: tandem.checkpoint\n"
         "pairs:\n  r1:\n%s",
-        d->port, d->http_port, d->has_vessels ? "  token_file: token\n" : "", pair);
-    return write_file(d, "lab.yaml", text) && (!d->has_vessels || write_vessel_files(d));
+        d->port, d->http_port, pair);
+    return write_file(d, "lab.yaml", text) && write_token(d) &&
+           (!d->has_vessels || write_file(d, "vessels.yaml", demo_vessels_robots));
 }
 
 static bool make_dir(struct demo *d)
@@ -489,6 +490,7 @@ static void announce(const struct demo *d)
     (void)printf(
         "%s\n"
         "  page     http://127.0.0.1:%d/ (for a browser)\n"
+        "  token    %s, which the page asks for before it changes anything\n"
         "  API      http://127.0.0.1:%d/api/v1/pairs/r1/%s\n"
         "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
         "  files    %s\n"
@@ -496,8 +498,8 @@ static void announce(const struct demo *d)
         d->has_vessels
             ? "Tandem makes a simulated WAM-V move as a real vessel, an IAcquaBot, does."
             : "Tandem compares a real and a virtual robot, command by command.",
-        d->http_port, d->http_port, d->has_vessels ? "fidelity" : "entries", d->port, d->dir,
-        d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
+        d->http_port, d->token, d->http_port, d->has_vessels ? "fidelity" : "entries", d->port,
+        d->dir, d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
     (void)fflush(stdout);
 }
 

@@ -67,7 +67,7 @@ export async function chart(root, wishes) {
         button("⤢", "All of it", () => graph.resetZoom()));
     put(root, el("figure", {}, canvas, wishes.tools !== false && el("div", {class: "chart-foot"}, note, tools)));
     const common = () => ({
-        axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, axisLabelColor: colour("soft"), gridLineWidth: 1,
+        axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, gridLineWidth: 1,
         animatedZooms: false, highlightCircleSize: 4,
         strokeWidth: 1.6, rightGap: 10, labelsUTC: false, digitsAfterDecimal: 4,
     });

@@ -3,18 +3,18 @@
 import {get} from "./api.js";
 import {count, dateTime} from "./format.js";
 import {wordsOfAlarm} from "./pair_state.js";
-import {el, empty, failure, section, show, symbol, table} from "./ui.js";
+import {el, empty, failure, redraw, section, show, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const LIMIT = 200;
 
 export function drawAlarms(root, alarms, filtered) {
     if (alarms.length === 0) {
-        show(root, filtered ? empty("No alarm of this type", "Choose another type, or all of them.")
+        redraw(root, filtered ? empty("No alarm of this type", "Choose another type, or all of them.")
             : empty("No alarms", "Nothing odd has been seen of this pair. Here would stand timeouts, robots that restart or go offline, clock jumps, drifts of a robot's speed, …"));
         return;
     }
-    show(root, table("Alarms, newest first", [
+    redraw(root, table("Alarms, newest first", [
         {label: "Time", cell: a => dateTime(a.t), className: "nowrap"},
         {label: "Type", cell: a => el("span", {class: "nowrap"}, symbol("⚠", "sign tone-bad"), ` ${wordsOfAlarm(a.type)}`)},
         {label: "Robot", cell: a => a.side ?? ""},

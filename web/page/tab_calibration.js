@@ -5,7 +5,7 @@ import {chart, colour, legend} from "./chart.js";
 import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
-import {el, empty, failure, section, show, table} from "./ui.js";
+import {el, empty, failure, redraw, section, show, table} from "./ui.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -44,7 +44,7 @@ function difference(fits, name) {
 }
 
 export function drawValues(root, fits) {
-    show(root, table("Travel-time parameters of both robots", [
+    redraw(root, table("Travel-time parameters of both robots", [
         {label: "Parameter", cell: name => TERMS[name]},
         {label: "Real, ± 95 %", cell: name => valueText(fits.real, name), numeric: true},
         {label: "Virtual, ± 95 %", cell: name => valueText(fits.virtual, name), numeric: true},
@@ -131,7 +131,7 @@ export function drawLaps(root, fits, entries) {
     const moves = Object.fromEntries(SIDES.map(side => [side, movesOf(entries, side, fits[side])]));
     const drives = {takes: m => m.rotation <= TINY, x: m => m.displacement, place: x => [0, x]};
     const turns = {takes: m => m.displacement <= TINY, x: m => m.rotation, place: x => [x, 0]};
-    show(root, el("div", {class: "plots"},
+    redraw(root, el("div", {class: "plots"},
         kindPlot("Drives", "Laps of moves without turn against displacement", fits, moves, drives, "displacement, m"),
         kindPlot("Turns", "Laps of turns on the spot against rotation", fits, moves, turns, "rotation, rad"),
         bothPlot(fits, moves), surfacePlot(fits, moves)));

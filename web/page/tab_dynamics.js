@@ -4,7 +4,7 @@ import {get, send} from "./api.js";
 import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
 import {count, dateTime, figures, known, plural, plusMinus, signedPercent, unitOf, wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {el, empty, failure, say, section, show, svg, symbol, table} from "./ui.js";
+import {el, empty, failure, redraw, say, section, show, svg, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const SIDES = ["real", "virtual"];
@@ -48,7 +48,7 @@ function drawEstimates(root, dynamics) {
     const {real, virtual} = dynamics;
     const rows = name => intervals(name, [["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"], ["virtual", virtual.estimate, "virtual"]]);
     const old = name => SIDES.filter(side => dynamics[side].estimate && !dynamics[side].estimate.excited.includes(name));
-    show(root, table("Parameters of both robots with 95 % intervals", [
+    redraw(root, table("Parameters of both robots with 95 % intervals", [
         {label: "Parameter", cell: p => [wordsOf(p.name), el("small", {}, ` ${p.symbol}`)], className: "nowrap"},
         {label: "Real, ± 95 %", cell: p => estimateText(real.estimate, p.name), numeric: true},
         {label: "Real, last fit, ± 95 %", cell: p => estimateText(real.fit, p.name), numeric: true},
@@ -137,7 +137,7 @@ export function mount(root, {pair, signal}) {
         if (dynamics) {
             show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. Sets for the simulator are promoted under Parameters.`);
             drawEstimates(estimates, dynamics);
-            show(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
+            redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }
     }, error => show(message, failure(error)));
 }

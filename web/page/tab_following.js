@@ -6,7 +6,7 @@ import {chart, colour, legend} from "./chart.js";
 import {count, figures, fixed, known, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
 import {fidelity} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {el, empty, facts, failure, say, section, show, symbol, table} from "./ui.js";
+import {el, empty, facts, failure, redraw, say, section, show, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
@@ -64,7 +64,7 @@ function drawHead(root, following, report) {
     const [mark, markTone, figure, words] = fidelity({active: following.active, state: following.state,
         within_ratio: report.within_ratio, target_ratio: report.target?.ratio, missed: report.missed});
     const target = report.target && `within ${withUnit(fixed(report.target.distance_m * 100, 1), "cm")} and ${withUnit(fixed(report.target.time_s * 1000, 0), "ms")}, over the last ${withUnit(fixed(report.window_s, 0), "s")}`;
-    show(root,
+    redraw(root,
         facts([
             ["State", el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${following.state}`)],
             ["Fidelity", el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure}`), el("div", {}, el("small", {}, target ?? words))],
@@ -78,7 +78,7 @@ function drawHead(root, following, report) {
 }
 
 function drawErrors(root, report) {
-    show(root, report.samples === 0 ? empty("No motion compared yet", "Both robots must publish telemetry with their velocities.")
+    redraw(root, report.samples === 0 ? empty("No motion compared yet", "Both robots must publish telemetry with their velocities.")
         : table("Errors state by state", [
             {label: "State", cell: ([name]) => name},
             {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
@@ -89,7 +89,7 @@ function drawErrors(root, report) {
 }
 
 function drawEfforts(root, efforts) {
-    show(root, table("Efforts of the virtual robot's actuators", [
+    redraw(root, table("Efforts of the virtual robot's actuators", [
         {label: "Effort", cell: ([name]) => `${wordsOf(name)}, ${unitOf(name)}`},
         {label: "Sent", cell: ([, e]) => figures(e.sent, 4), numeric: true},
         {label: "Beyond the limits", cell: ([, e]) => figures(e.unmatched, 3), numeric: true},
@@ -99,7 +99,7 @@ function drawEfforts(root, efforts) {
 
 function drawParameters(root, {real, virtual}) {
     const names = Object.keys((real ?? virtual)?.values ?? {});
-    show(root, table("Parameters of both models", [
+    redraw(root, table("Parameters of both models", [
         {label: "Parameter", cell: wordsOf},
         {label: `Real (${real?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(real?.values[name], 5), unitOf(name)), numeric: true},
         {label: `Virtual (${virtual?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(virtual?.values[name], 5), unitOf(name)), numeric: true},
@@ -169,9 +169,10 @@ export function mount(root, {pair, signal}) {
     show(root, parts.message, view);
     const traces = new Map();
     let buttons = "";
+    let follows = null; // the lab file says, so it stays as it is
     watch(signal, async s => {
-        const summary = await get(path, s);
-        const [following, report] = summary.following ? await Promise.all([get(`${path}/following`, s), get(`${path}/fidelity`, s)]) : [];
+        follows ??= (await get(path, s)).following !== null;
+        const [following, report] = follows ? await Promise.all([get(`${path}/following`, s), get(`${path}/fidelity`, s)]) : [];
         return {following, report};
     }, {everyMs: EVERY_MS}, ({following, report}) => {
         view.hidden = !following;

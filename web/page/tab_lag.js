@@ -1,10 +1,11 @@
 // Which robot was late, move by move: the lag over time and the latest entries.
 
-import {get} from "./api.js";
+import {get, send} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {labNow} from "./lab_clock.js";
-import {el, empty, failure, section, show, table} from "./ui.js";
+import {confirm} from "./token.js";
+import {el, empty, failure, redraw, say, section, show, table} from "./ui.js";
 import {VERDICTS, verdictChip, verdictOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -219,8 +220,29 @@ function noMoves(pair) {
         `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`);
 }
 
+// ---- a command ----
+
+function number(id, label, value) {
+    return [el("label", {for: id}, label), el("input", {type: "number", id, step: "any", value})];
+}
+
+async function askCommand(path, notice) {
+    const inputs = [number("rotation", "Rotation, rad", "1.57"), number("displacement", "Displacement, m", "0.5")];
+    const said = await confirm("Send a command?", [
+        el("p", {}, "Both robots are told to turn, then to drive. The real one moves: is its way free?"), inputs],
+    "Send it", async () => {
+        const [rotation, displacement] = inputs.map(([, input]) => Number(input.value));
+        const answer = await send("POST", `${path}/commands`, {op: "go", rotation_rad: rotation, displacement_m: displacement});
+        return `Command ${answer.id} is on its way; its entry comes when both robots have answered.`;
+    });
+    if (said) {
+        show(notice, el("p", {class: "notice"}, said));
+        say(said);
+    }
+}
+
 function rangeButtons(lagChart) {
-    const draw = () => show(group, SPANS.map(([word, span]) => el("button", {type: "button", class: "quiet",
+    const draw = () => redraw(group, SPANS.map(([word, span]) => el("button", {type: "button", class: "quiet",
         "aria-pressed": String(!lagChart.window && lagChart.span === span), onclick: () => lagChart.show(span)}, word)));
     const group = el("div", {class: "chart-tools", role: "group", "aria-label": "Time shown"});
     draw();
@@ -248,14 +270,16 @@ export function mount(root, {pair, signal}) {
     const list = el("div", {});
     const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"),
         VERDICTS.map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
+    const notice = el("div", {role: "status"});
+    const command = () => el("button", {type: "button", onclick: () => askCommand(path, notice)}, "Send a command …");
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
     const view = el("div", {hidden: true},
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]), ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
-            el("a", {class: "push", href: `api/v1/${path}/entries?format=csv&limit=1000`, download: `${pair}-entries.csv`}, "Table as CSV")), list));
-    show(root, message, view);
+            el("span", {class: "push"}), command(), el("a", {href: `api/v1/${path}/entries?format=csv&limit=1000`, download: `${pair}-entries.csv`}, "Table as CSV")), list));
+    show(root, notice, message, view);
     const refresh = watch(signal, async s => {
         const wanted = filter.value;
         const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
@@ -263,11 +287,11 @@ export function mount(root, {pair, signal}) {
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
         view.hidden = summary.entries === 0;
-        show(message, summary.entries === 0 && noMoves(pair));
+        show(message, summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())]);
         if (summary.entries === 0) {
             return;
         }
-        show(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
+        redraw(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
         show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}${drawn.moves > DETAIL_MAX
             ? "; grey from the least to the greatest of those close in time" : "; grey is what transport and clocks may explain"}.${drawn.complete ? "" : " The oldest part is left out: show less."}`);
         buttons.draw();

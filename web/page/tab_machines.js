@@ -4,7 +4,7 @@ import {diagramOf, drawing} from "./diagrams.js";
 import {ago, count, figures, known, time} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {pairAddress} from "./router.js";
-import {el, empty, failure, section, show, symbol, table} from "./ui.js";
+import {el, empty, failure, redraw, section, show, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const RECENT_S = 3; // how long a state that was left stays marked
@@ -49,7 +49,7 @@ function sinceOf(token) {
 }
 
 function drawList(root, rows, chosen, choose) {
-    show(root, table("State machines and the states they are in", [
+    redraw(root, table("State machines and the states they are in", [
         {label: "Machine", cell: row => el("button", {type: "button", class: "pick", "data-key": row.key, "aria-pressed": String(row.key === chosen), onclick: () => choose(row.key)}, row.name)},
         {label: "Of", cell: row => OWNERS[row.owner], className: "nowrap"},
         {label: "State", cell: row => row.tokens.map(t => el("div", {class: "nowrap"}, el("strong", {}, t.state),
@@ -132,7 +132,7 @@ function centre(frame, node) {
 }
 
 function drawTrace(root, trace) {
-    show(root, trace.length === 0 ? el("p", {class: "muted"}, "No transition yet.") : table("Latest transitions of Tandem's machines, newest first", [
+    redraw(root, trace.length === 0 ? el("p", {class: "muted"}, "No transition yet.") : table("Latest transitions of Tandem's machines, newest first", [
         {label: "Time", cell: s => time(s.t), className: "nowrap"},
         {label: "Machine", cell: s => s.machine},
         {label: "From", cell: s => s.from},

@@ -3,7 +3,7 @@
 import {get, send} from "./api.js";
 import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {el, empty, failure, say, section, show, symbol, table} from "./ui.js";
+import {el, empty, failure, redraw, say, section, show, symbol, table} from "./ui.js";
 import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
@@ -48,15 +48,21 @@ function fromTo(before, after) {
 
 // ---- doing ----
 
-// What became of a wish: the first change that is newer than `before`.
-async function outcome(path, before) {
+const OUTCOMES = {promote: ["promoted", "declined"], rollback: ["rolled_back", "declined"], propose: ["proposed", "rejected", "declined"]};
+
+function subject(change) {
+    return change.version > 0 ? `Set ${change.version}` : change.action === "acknowledged" ? "That no set is in force" : "No set";
+}
+
+// What became of a wish: its change, newer than `before`.
+async function outcome(path, action, before) {
     const until = performance.now() + ANSWER_MS;
     while (performance.now() < until) {
         await new Promise(done => setTimeout(done, ASK_MS));
-        const {changes} = await get(`${path}/parameters/changes?limit=1`);
-        if (changes.length > 0 && changes[0].n > before) {
-            const [, , words] = ACTIONS[changes[0].action];
-            return `Set ${changes[0].version} ${words}${changes[0].detail ? `: ${changes[0].detail}` : ""}.`;
+        const {changes} = await get(`${path}/parameters/changes?limit=5`);
+        const change = changes.find(c => c.n > before && c.by === "http" && OUTCOMES[action].includes(c.action));
+        if (change) {
+            return `${subject(change)} ${ACTIONS[change.action][2]}${change.detail ? `: ${change.detail}` : ""}.`;
         }
     }
     return "The lab has the wish; what becomes of it will stand in the history below.";
@@ -71,7 +77,7 @@ class Doer {
         const said = await confirm(title, content, label, async () => {
             const before = this.newest;
             await send("POST", `${this.path}/parameters/${action}`, body);
-            return outcome(this.path, before);
+            return outcome(this.path, action, before);
         });
         if (said) {
             show(this.notice, el("p", {class: "notice"}, symbol("✓", "sign tone-sync"), ` ${said}`));
@@ -139,13 +145,13 @@ function book(model, {promote, active, candidate}, changes, doer) {
 }
 
 function drawHistory(root, changes) {
-    show(root, changes.length === 0 ? empty("Nothing has happened to parameter sets yet",
+    redraw(root, changes.length === 0 ? empty("Nothing has happened to parameter sets yet",
         "A fit of the real robot that passes its checks becomes a candidate; after about twenty different moves the first one can be expected.")
         : table("Changes of parameter sets, newest first", [
             {label: "Time", cell: c => dateTime(c.t), className: "nowrap"},
             {label: "What", cell: c => {
                 const [sign, tone, words] = ACTIONS[c.action];
-                return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${c.version > 0 ? `set ${c.version}` : "no set"} ${words}`);
+                return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${subject(c)} ${words}`);
             }},
             {label: "By", cell: c => c.by},
             {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS").map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
@@ -170,7 +176,7 @@ export function mount(root, {pair, signal}) {
         view.hidden = false;
         show(message);
         doer.newest = changes[0]?.n ?? 0;
-        show(books, book("travel_time", laps, changes, doer), dynamics && book(dynamics.model, dynamics, changes, doer));
+        redraw(books, book("travel_time", laps, changes, doer), dynamics && book(dynamics.model, dynamics, changes, doer));
         drawHistory(past, changes);
     }, error => show(message, failure(error)));
 }

@@ -52,27 +52,50 @@ export function show(node, ...children) {
     return put(node, ...children);
 }
 
-// Draw anew, and leave the reader where they are: the focus, tables scrolled sideways, opened details.
-export function keepPlace(draw) {
-    const content = document.getElementById("content");
-    const like = node => [...content.querySelectorAll(node.tagName)].filter(n => n.textContent === node.textContent && n.id === node.id);
-    const focused = content.contains(document.activeElement) ? document.activeElement : null;
-    const twins = focused && focused !== content ? [focused.cloneNode(true), like(focused).indexOf(focused)] : null;
-    const scrolled = [...content.querySelectorAll(".scroll")].filter(n => n.scrollLeft > 0).map(n => [n.ariaLabel, n.scrollLeft]);
-    const opened = [...content.querySelectorAll("details")].map(n => n.open);
-    draw();
-    if (twins && !focused.isConnected) {
-        like(twins[0])[twins[1]]?.focus({preventScroll: true});
+// Replace what a node contains by what was made just now, and leave the reader where they are: what
+// is the same stays, so that a focus, a table scrolled sideways, an opened detail and a click under
+// way survive. Nobody may hold on to the children; what a control does must show in its label.
+export function redraw(node, ...children) {
+    const fresh = put(document.createDocumentFragment(), ...children);
+    morphChildren(node, fresh);
+}
+
+const CONTROLS = ["A", "BUTTON", "INPUT", "SELECT", "TEXTAREA"];
+
+function morphChildren(old, fresh) {
+    const before = [...old.childNodes];
+    const after = [...fresh.childNodes];
+    after.forEach((child, k) => (before[k] ? morph(before[k], child) : old.append(child)));
+    before.slice(after.length).forEach(child => child.remove());
+}
+
+function morph(old, fresh) {
+    if (old.isEqualNode(fresh)) {
+        return;
     }
-    for (const [label, left] of scrolled) {
-        const region = [...content.querySelectorAll(".scroll")].find(n => n.ariaLabel === label);
-        if (region && region.scrollLeft === 0) {
-            region.scrollLeft = left;
+    if (old.nodeName !== fresh.nodeName || CONTROLS.includes(old.nodeName)) {
+        old.replaceWith(fresh);
+    } else if (old instanceof CharacterData) {
+        old.data = fresh.data;
+    } else {
+        morphAttributes(old, fresh);
+        morphChildren(old, fresh);
+    }
+}
+
+function morphAttributes(old, fresh) {
+    for (const {name} of [...old.attributes]) {
+        if (name !== "open" && !fresh.hasAttribute(name)) {
+            old.removeAttribute(name);
         }
     }
-    content.querySelectorAll("details").forEach((n, k) => {
-        n.open = n.open || (opened[k] ?? false);
-    });
+    for (const {name, value} of fresh.attributes) {
+        if (name === "style") {
+            old.style.cssText = fresh.style.cssText; // as an attribute the page's policy forbids it
+        } else {
+            old.setAttribute(name, value);
+        }
+    }
 }
 
 // Tell those who do not see the page. The newest word counts.

@@ -5,7 +5,7 @@ import {ago, count} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar, verdictWords, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, empty, failure, say, show, symbol} from "./ui.js";
+import {el, empty, failure, redraw, say, show, symbol} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -13,6 +13,7 @@ export const title = "Pairs";
 
 const CHUNK = 60; // cards drawn before the browser may paint
 const DENSE_FROM = 25; // pairs: rows instead of cards
+const SHOWN_MAX = 1000; // more are found by their names
 const byName = new Intl.Collator("en", {numeric: true});
 
 const ORDERS = {
@@ -42,7 +43,7 @@ function drawCard(row, now) {
     const {pair} = row;
     const level = LEVELS[row.level];
     const hasMoves = pair.entries > 0;
-    show(row.node,
+    redraw(row.node,
         el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
         el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"), ` ${row.reason || level.label}`),
         motionLine(pair),
@@ -76,11 +77,12 @@ class Overview {
         }}, Object.entries(ORDERS).map(([id, {label}]) => el("option", {value: id}, label)));
         this.levels = el("div", {class: "levels", role: "group", "aria-label": "Show only pairs that are"});
         this.list = el("div", {class: "cards"});
+        this.more = el("p", {class: "wait"});
         this.message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
             el("span", {class: "push"}), el("label", {for: "filter"}, "Name"), this.filter,
             el("label", {for: "order"}, "Order"), this.orderBox);
-        show(root, el("h1", {class: "unseen"}, "Pairs"), this.bar, this.message, this.list);
+        show(root, el("h1", {class: "unseen"}, "Pairs"), this.bar, this.message, this.list, this.more);
     }
 
     take(pairs) {
@@ -137,6 +139,7 @@ class Overview {
         const rows = [...this.rows.values()]
             .filter(row => (this.level === null || row.level === this.level) && row.id.toLowerCase().includes(part))
             .sort(ORDERS[this.order].compare);
+        const hidden = rows.splice(SHOWN_MAX).length;
         const wanted = new Set(rows.map(row => row.node));
         for (const row of this.rows.values()) {
             if (row.node?.parentNode && !wanted.has(row.node)) {
@@ -148,6 +151,7 @@ class Overview {
         } else if (this.rows.size > 0) {
             show(this.message);
         }
+        show(this.more, hidden > 0 && `${count(hidden)} more are not shown: part of a name finds them.`);
         cancelAnimationFrame(this.frame);
         this.place(rows, 0);
     }

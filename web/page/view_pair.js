@@ -4,7 +4,7 @@ import {known} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, failure, say, show, symbol} from "./ui.js";
+import {el, failure, redraw, say, show, symbol} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 import {TABS} from "./tabs.js";
@@ -34,7 +34,7 @@ function drawState(root, pair) {
     const [level, reason] = judge(pair, now);
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
-    show(root, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${reason || label}`),
+    redraw(root, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${reason || label}`),
         pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
         pair.following && el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),

@@ -3,7 +3,6 @@
 
 import {get} from "./api.js";
 import {stream} from "./stream.js";
-import {keepPlace} from "./ui.js";
 
 const GAP_MS = 400; // not more often, whatever happens
 const POLL_MS = 2000; // while there is no stream
@@ -46,7 +45,7 @@ export function watch(signal, fetcher, wishes, run, fail) {
             const data = await fetchIt(signal);
             if (!signal.aborted && data !== shown) {
                 shown = data;
-                keepPlace(() => run(data));
+                run(data);
             }
         } catch (error) {
             if (!signal.aborted) {
