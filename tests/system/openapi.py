@@ -296,6 +296,7 @@ def ask_wrongly(lab, operation):
         lab.send(operation, options.pop("ids", None), {**needed, **(query or {})}, media, body, want=(status,), **options)
     refused(400, {"no_such_parameter": 1})
     refused(414, {"x": "x" * 2100})
+    refused(421, Host="elsewhere.example")
     for name in operation.in_query:
         assert name in WRONG, f"{operation}: WRONG needs a value of '{name}' that is refused"
         refused(400, {name: WRONG[name]})
@@ -372,11 +373,17 @@ def without_broker(lab):
     lab.rig.start_broker()
 
 
+def hurry(lab):
+    """More requests than one client may make."""
+    healthz = lab.by_id["getHealthz"]
+    assert any(lab.send(healthz, want=(200, 429)).status == 429 for _ in range(1000)), "nobody is told to wait"
+
+
 def without_token_and_store(lab):
-    """Another daemon, that may not write and does not find its store."""
+    """Another daemon, that may not write, does not find its store and takes few requests."""
     rig = lab.rig
     rig.stop_daemon()
-    text = re.sub(r", token_file: [^}]*", "", rig.lab.read_text()).replace("bind: 0.0.0.0, ", "")
+    text = re.sub(r", token_file: [^}]*", ", client_requests_per_s: 40", rig.lab.read_text()).replace("bind: 0.0.0.0, ", "")
     rig.lab.write_text(text)
     rig.start_daemon()
     (rig.folder / "store.db").rename(rig.folder / "hidden.db")
@@ -386,6 +393,7 @@ def without_token_and_store(lab):
                      body=list(operation.bodies())[-1][1], token=None, want=(403,))
         elif "503" in operation.responses and operation.id not in ("getReadyz", "getEvents"):
             lab.send(operation, token=None, want=(503,))
+    hurry(lab)
 
 
 # ---- what was not seen ----
