@@ -18,10 +18,11 @@ struct stage {
     double real_nu[N], real_pose[N], nu[N], pose[N], tau[N];
     int64_t seq;
     bool deaf[SIDE_COUNT];
+    bool taught; /* the simulator took over the real robot's parameters */
     uint64_t alarms[ALARM_TYPE_COUNT];
     char said[ALARM_DETAIL_MAX]; /* the last alarm */
     size_t controls, fidelities;
-    double jump; /* of the effort in surge, largest from one to the next */
+    double jump; /* of an effort, largest from one to the next */
     /* What came in, for replay. */
     struct event *events;
     size_t event_count;
@@ -30,7 +31,9 @@ struct stage {
 static void take(void *context, const struct effect *e)
 {
     struct stage *s = context;
-    if (e->kind == EFFECT_ALARM) {
+    if (e->kind == EFFECT_PARAMETERS) {
+        s->taught = true;
+    } else if (e->kind == EFFECT_ALARM) {
         s->alarms[e->alarm->type]++;
         (void)snprintf(s->said, sizeof s->said, "%s", e->alarm->detail);
     } else if (e->kind == EFFECT_FIDELITY) {
@@ -39,16 +42,16 @@ static void take(void *context, const struct effect *e)
         char text[256];
         (void)snprintf(text, sizeof text, "%.*s", (int)e->payload.bytes, e->payload.text);
         const char *at = strchr(text, '[');
-        const double before = s->tau[0];
+        const double before[N] = {s->tau[0], s->tau[1], s->tau[2]};
         s->controls++;
         CHECK_INT("at its time", e->t_us % (PERIOD_MS * MS), 0);
         for (size_t i = 0; i < N && at; i++) {
             char *end = NULL;
             s->tau[i] = strtod(at + 1, &end);
             CHECK("a number within limits", end > at + 1 && fabs(s->tau[i]) <= 200.0);
+            s->jump = fmax(s->jump, fabs(s->tau[i] - before[i]));
             at = end;
         }
-        s->jump = fmax(s->jump, fabs(s->tau[0] - before));
     }
 }
 
@@ -121,7 +124,7 @@ static void wish(struct stage *s, int active, double bandwidth)
 static void run(struct stage *s, double seconds)
 {
     const struct usv3_vessel *real = usv3_vessel_find("iacquabot");
-    const struct usv3_vessel *simulated = usv3_vessel_find("wamv");
+    const struct usv3_vessel *simulated = s->taught ? real : usv3_vessel_find("wamv");
     for (int k = 0; k < (int)lround(seconds * 200.0); k++) {
         s->now_us += 5 * MS;
         model_step(&usv3_model, real->theta, s->real_nu, s->real_pose, PUSH, NULL, 0.005);
@@ -217,6 +220,46 @@ static void test_silence(void)
     s.deaf[SIDE_REAL] = s.deaf[SIDE_VIRTUAL] = false;
     run(&s, 10.0);
     CHECK("alike once more", gap(&s) < 3e-3);
+    close_lab(&s);
+}
+
+static void ask(struct stage *s, enum request_action action)
+{
+    struct event e = script_event("r1", s->now_us, EVENT_REQUEST, SIDE_COUNT);
+    e.request = (struct event_request){.action = action, .by = "test", .model = "usv3"};
+    step(s, &e);
+}
+
+/* A fit of the real robot is put in force while the virtual one follows: the simulator becomes
+ * another vessel, and the law is made for another. */
+static void test_promotion(void)
+{
+    static struct stage s;
+    static struct dynamics_result found;
+    configure(&s, "iacquabot", "wamv");
+    s.params.following.active = true;
+    (void)snprintf(s.params.dynamics.model, sizeof s.params.dynamics.model, "usv3");
+    s.params.dynamics.refit_us = 0;
+    open_lab(&s);
+    run(&s, 20.0);
+    ask(&s, REQUEST_IDENTIFY);
+    memcpy(found.fit.theta, usv3_vessel_find("iacquabot")->theta,
+           sizeof(double[USV3_PARAMETERS]));
+    found.verdict = TRAVEL_PASS;
+    struct event e = script_event("r1", s.now_us, EVENT_FIT, SIDE_REAL);
+    e.fit = (struct event_fit){.job = 1, .outcome = FIT_DONE, .detail = "", .result = &found};
+    step(&s, &e);
+    run(&s, 1.0);
+    CHECK("the fit is used", strstr(report(&s), "\"real\":{\"source\":\"fit\""));
+    s.jump = 0.0;
+    ask(&s, REQUEST_PROMOTE);
+    CHECK("in force, and told", s.taught);
+    run(&s, 0.1);
+    CHECK("what was told is used", strstr(report(&s), "\"virtual\":{\"source\":\"set\""));
+    run(&s, 10.0);
+    CHECK("no jump of the effort", s.jump < 1.0);
+    CHECK("alike", gap(&s) < 2e-3);
+    CHECK_NEAR("the same vessel takes the same push", s.tau[2], PUSH[2], 0.02, 0.0);
     close_lab(&s);
 }
 
@@ -356,6 +399,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("pair following", NULL, NULL);
     CU_add_test(suite, "follows", test_follows);
     CU_add_test(suite, "silence", test_silence);
+    CU_add_test(suite, "promotion", test_promotion);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "replay and restart", test_replay);
