@@ -223,7 +223,9 @@ def run_examples(lab, operation):
             answer = lab.send(operation, ids, query, media, body, want=(200, 202))
             count += 1
             if answer.status == 202 and "location" in answer.headers:
-                end_job(lab, answer)
+                job = end_job(lab, answer)
+                # A table that is short enough for an example holds too little for a fit.
+                assert job["state"] == "done" or operation.id == "postIdentify", job
     if "cursor" in operation.in_query:
         walk_pages(lab, operation)
         count += 1
@@ -289,7 +291,7 @@ def check_jobs(lab):
 
 
 def ask_wrongly(lab, operation):
-    needed = {name: operation.values(name)[0] for name, p in operation.in_query.items() if p.get("required")}
+    needed = next(queries(operation))
     media = next(iter(operation.body.get("content", {})), None)
     body = list(operation.bodies())[-1][1]
     def refused(status, query=None, body=body, media=media, **options):
@@ -389,8 +391,7 @@ def without_token_and_store(lab):
     (rig.folder / "store.db").rename(rig.folder / "hidden.db")
     for operation in lab.contract.operations:
         if operation.writes:
-            lab.send(operation, query={name: operation.values(name)[0] for name in operation.in_query if operation.values(name)},
-                     body=list(operation.bodies())[-1][1], token=None, want=(403,))
+            lab.send(operation, query=next(queries(operation)), body=list(operation.bodies())[-1][1], token=None, want=(403,))
         elif "503" in operation.responses and operation.id not in ("getReadyz", "getEvents"):
             lab.send(operation, token=None, want=(503,))
     hurry(lab)
@@ -414,10 +415,10 @@ def check_examples(contract):
 def check_all_seen(lab):
     missing = []
     for operation in lab.contract.operations:
-        for status in operation.responses:
-            seen = status == "default" or (operation.id, status) in lab.seen
+        for status in set(operation.responses) - {"default"}:
+            seen = (operation.id, status) in lab.seen
             excused = (operation.id, status) in NOT_PROVOKED or (status == "401" and not operation.writes and not lab.apart)
-            if seen == excused and status != "default":
+            if seen == excused:
                 missing.append(f"{operation} {status}: " + ("excused, but seen" if seen else "declared, but never seen"))
     assert not missing, "\n  ".join(["the contract and the daemon differ:"] + missing)
 
@@ -454,7 +455,7 @@ def main():
         without_token_and_store(lab)
         check_all_seen(lab)
         print(f"{messages} messages and {checked} examples fit their schemas; {sent} requests made of them are answered as declared; "
-              f"{len(lab.seen)} of the declared answers seen, {len(NOT_PROVOKED)} excused")
+              f"{len(lab.seen)} kinds of answers seen, {len(NOT_PROVOKED)} excused")
 
 
 main()
