@@ -5,11 +5,19 @@ set -eu
 cd "$(dirname "$0")/../.."
 cmake --preset release >/dev/null
 cmake --build --preset release --target benches >&2
-[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||')
+[ $# -gt 0 ] || set -- $(ls tests/bench/bench_*.c | sed 's|.*/bench_||; s|\.c$||') page
+bench() {
+    if [ "$1" = page ]; then
+        TANDEM=build/release/tandem SOURCE=$PWD BUILD=$PWD/build/release PYTHONPATH=tests/support:tests/browser \
+            "$(. tests/browser/python.sh; echo "$python")" tests/bench/page.py
+    else
+        build/release/tests/bench/bench_"$1"
+    fi
+}
 : >build/bench.jsonl
 failed=0
 for what in "$@"; do
-    if build/release/tests/bench/bench_"$what" >build/bench.part; then
+    if bench "$what" >build/bench.part; then
         tee -a build/bench.jsonl <build/bench.part
     else
         cat build/bench.part

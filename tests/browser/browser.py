@@ -7,6 +7,7 @@ import tempfile
 import time
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -87,10 +88,15 @@ class Browser:
         """The button or link that says so."""
         script = f"""[...document.querySelector({json.dumps(within)}).querySelectorAll('button, a, summary')]
             .find(n => n.textContent.trim().endsWith({json.dumps(words)}))"""
-        self.wait(script, f"there is '{words}'")
-        node = self.value(script)
-        self.run("arguments[0].scrollIntoView({block: 'center'})", node)
-        node.click()
+        for last in (False, False, True):
+            node = self.wait(script, f"there is '{words}'")
+            try:
+                self.run("arguments[0].scrollIntoView({block: 'center'})", node)
+                node.click()
+                return
+            except StaleElementReferenceException:  # drawn anew in this moment
+                if last:
+                    raise
 
     def press(self, *keys):
         webdriver.ActionChains(self.driver).send_keys(*keys).perform()

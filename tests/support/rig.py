@@ -92,11 +92,11 @@ class Rig:
             s.settimeout(1)
             return s.connect_ex(("127.0.0.1", self.broker_port)) == 0
 
-    def start_daemon(self):
+    def start_daemon(self, seconds=20):
         self.daemon_log = self.folder / "daemon.log"
         self.daemon = self.run([TANDEM, "serve", "-c", self.lab], stdout=subprocess.DEVNULL,
                                stderr=open(self.daemon_log, "a"))
-        self.wait(self.ready, "the daemon is ready", 20)
+        self.wait(self.ready, "the daemon is ready", seconds)
         return self.daemon
 
     def ready(self):

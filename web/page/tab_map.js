@@ -9,7 +9,8 @@ import {watch} from "./watch.js";
 const EVERY_MS = 1000;
 const SIDES = ["real", "virtual"];
 const GAP_M = 1.5; // a longer step between two poses is a robot that was put elsewhere
-const WIDTH = 1000;
+const WIDTH_MAX = 1000; // of the drawing, in its own units: pixels where there is room
+const WIDTH_MIN = 280;
 const MIN_SPAN_M = 1;
 
 // ---- extent and scale ----
@@ -40,8 +41,8 @@ function extentOf(data) {
     return {x0, x1, y0, y1};
 }
 
-function scaleOf(extent) {
-    const k = Math.min(WIDTH / (extent.x1 - extent.x0), 1.1 * WIDTH / (extent.y1 - extent.y0));
+function scaleOf(extent, width) {
+    const k = Math.min(width / (extent.x1 - extent.x0), 1.1 * width / (extent.y1 - extent.y0));
     return {
         k, width: k * (extent.x1 - extent.x0), height: k * (extent.y1 - extent.y0),
         x: x => (x - extent.x0) * k, y: y => (extent.y1 - y) * k,
@@ -124,7 +125,7 @@ function words(real, virtual) {
 
 function draw(root, data) {
     const extent = extentOf(data);
-    const scale = scaleOf(extent);
+    const scale = scaleOf(extent, Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, root.clientWidth - 50)));
     const [real, virtual] = SIDES.map(side => data[side].at(-1));
     const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
     show(root, section("From above, in metres", legend([["➤", "real", "real robot, solid"], ["➤", "virtual", "virtual robot, dashed"],

@@ -57,6 +57,7 @@ export async function mount(root, context) {
     const state = el("div", {class: "pair-state"});
     const body = el("div", {class: "tab"}, el("p", {class: "wait"}, "Loading …"));
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabList(route), body);
+    root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const tell = speaker();
     watch(signal, `pairs/${encodeURIComponent(route.pair)}`, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
