@@ -32,6 +32,13 @@ static const double OUTLIER_RATIO = 1e-3;
 /* Residuals next to each other correlate by more where the model is wrong, not the sensor. */
 static const double NEARLY_WHITE = 0.3;
 
+/* What is left follows efforts, or lies far out, by so much: something acts that the model does
+ * not have... */
+static const double FOLLOWS = 0.2;
+static const double FAR_RATIO = 0.05;
+/* ... unless that moves velocities by less than this share of how they vary. */
+static const double FELT = 0.01;
+
 /* Medians are of at most so many values, spread evenly over the recording. */
 enum { SCRATCH = 16384 };
 
@@ -490,6 +497,33 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
     }
 }
 
+/* Misfit by its size: with many samples the least of it is significant. */
+static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
+                         const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const char *velocity = model->axes[a].velocity;
+        const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
+        const double far_out = (double)axis->outliers / (double)axis->run.n;
+        const double follows = axis->input_correlation;
+        if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "what simulation leaves of %s follows efforts by %.2f: they do "
+                            "something that the model does not have",
+                            velocity, follows);
+        }
+        /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
+        if (far_out > FAR_RATIO && left > FELT &&
+            !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
+                            "simulation leaves: there the model does not hold",
+                            axis->outliers, axis->run.n, velocity);
+        }
+    }
+}
+
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct dynamics_limits *limits,
                           const struct dynamics_check *own,
@@ -504,6 +538,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     }
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
+    judge_misfit(fit, model, own);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
     }

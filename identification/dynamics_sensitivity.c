@@ -14,6 +14,8 @@ static const double SCALE[SENSITIVITY_COUNT] = {0.5, 2.0};
 /* Of an interval of 95 %. A dozen parameters through two windows: by chance one of them passes
  * one interval in one recording of ten, and this in one of a hundred. */
 static const double REACH = 1.5;
+/* Of its value: what moves by less is well enough known whatever the window. */
+static const double SHARE = 0.02;
 
 /* Scale the window of a method; returns the whole window in seconds. */
 static double scale_window(struct dynamics_options *options, enum dynamics_method method,
@@ -39,7 +41,8 @@ static void compare(const struct dynamics_fit *own, const struct dynamics_fit *o
         const double shift = other->theta[i] - own->theta[i];
         const double reach = 0.5 * fmax(own->hi[i] - own->lo[i], other->hi[i] - other->lo[i]);
         out->shift[which][i] = shift / sqrt(own->covariance[i][i]);
-        out->moved[i] = out->moved[i] || fabs(shift) > REACH * reach;
+        out->moved[i] = out->moved[i] || (fabs(shift) > REACH * reach &&
+                                          !(fabs(shift) <= SHARE * fabs(own->theta[i])));
     }
 }
 

@@ -25,8 +25,8 @@ struct dynamics_sensitivity {
     /* Estimate through the other window less that through the fit's own, in standard errors of
      * the latter. NaN: one of them is not known. */
     double shift[SENSITIVITY_COUNT][DYNAMICS_P_MAX];
-    /* By more than one and a half times what the wider of both 95 % intervals reaches, one way
-     * or the other. */
+    /* By more than one and a half times what the wider of both 95 % intervals reaches, and more
+     * than 2 % of the fit's own value, one way or the other. */
     bool moved[DYNAMICS_P_MAX];
 };
 

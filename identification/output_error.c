@@ -8,8 +8,6 @@
 
 enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
-/* Residuals that hang together by less than this have a trace of what is missing, no more. */
-static const double TRACE = 0.1;
 static const double LAMBDA_START = 1e-4;
 static const double LAMBDA_MIN = 1e-12;
 static const double LAMBDA_MAX = 1e9;
@@ -285,7 +283,7 @@ static void judge(const struct oe_work *work, const struct output_error_report *
     }
     for (size_t i = 0; i < work->n; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
-            const bool much = !(residual_memory(&report->axis[i]) < TRACE);
+            const bool much = !residual_has_trace(&report->axis[i]);
             dynamics_reason(fit, much ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
                             "residuals of %s are not white (next to each other %.2f): "
                             "%s that the model does not have",

@@ -511,10 +511,12 @@ static void judge(const struct pe_work *work, const struct prediction_error_repo
     }
     for (size_t i = 0; i < work->filter.n; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+            const bool much = !residual_has_trace(&report->axis[i]);
+            dynamics_reason(fit, much ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
                             "innovations of %s are not white (next to each other %.2f): the "
-                            "model and its forces do not explain them",
-                            model->axes[i].velocity, report->axis[i].correlation);
+                            "model and its forces %s",
+                            model->axes[i].velocity, report->axis[i].correlation,
+                            much ? "do not explain them" : "leave a trace unexplained");
         }
     }
     for (size_t i = 0; i < fit->p; i++) {

@@ -11,6 +11,9 @@
 static const double RUNS_Z_MAX = 3.0902; /* of the standard normal, two-sided */
 static const double LJUNG_BOX_P_MIN = 0.002;
 
+/* Residuals that hang together by less than this have a trace of what is missing, no more. */
+static const double TRACE = 0.1;
+
 /* Sums over what is there. */
 struct sums {
     double n, e, ee, ae, y, yy;
@@ -105,4 +108,9 @@ double residual_memory(const struct residual_summary *summary)
     const double n = (double)summary->n;
     const double more = summary->ljung_box - RESIDUAL_LAGS;
     return !(n > 0.0) || isnan(more) ? (double)NAN : sqrt(fmax(0.0, more) / n);
+}
+
+bool residual_has_trace(const struct residual_summary *summary)
+{
+    return residual_memory(summary) < TRACE;
 }

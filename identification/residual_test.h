@@ -35,4 +35,7 @@ void residual_summarise(const double *residual, const double *measured, const si
  * object to a hundredth, which moves no estimate. NaN where ljung_box is. */
 double residual_memory(const struct residual_summary *summary);
 
+/* Whether that is below a tenth: a trace of what the model lacks, no more. */
+bool residual_has_trace(const struct residual_summary *summary);
+
 #endif

@@ -455,7 +455,7 @@ static void test_outliers_told(void)
     } rows[] = {{"by chance", 4, 0.0, false, false},
                 {"wrong ones", 5, 0.0, false, true},
                 {"wrong ones", 500, -0.2, false, true},
-                {"poor model", 500, 0.95, false, false},
+                {"poor model", 50, 0.95, false, false},
                 {"replaced", 500, 0.0, true, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
@@ -471,6 +471,40 @@ static void test_outliers_told(void)
         CHECK_INT(rows[i].row, says(&fit, "beyond 4 standard deviations"), rows[i].told);
         CHECK_INT(rows[i].row, fit.advice_count, rows[i].told ? 1 : 0);
         CHECK_INT(rows[i].row, fit.verdict, DYNAMICS_PASS);
+    }
+}
+
+/* What is left counts by its size, and not where it is nothing beside the motion. */
+static void test_misfit(void)
+{
+    static const struct dynamics_limits none;
+    static const struct {
+        const char *row;
+        double follows, r2, correlation;
+        size_t outliers;
+        enum dynamics_verdict verdict;
+        const char *says;
+    } rows[] = {
+        {"arm, efforts", 0.35, 0.962, 0.99, 0, DYNAMICS_MARGINAL, "follows efforts by 0.35"},
+        {"arm, samples", 0.05, 0.962, 0.99, 3273, DYNAMICS_MARGINAL, "the model does not hold"},
+        {"significant", 0.1, 0.962, 0.99, 0, DYNAMICS_PASS, NULL},
+        {"not felt", 0.35, 0.99999, 0.99, 3273, DYNAMICS_PASS, NULL},
+        {"a few", 0.05, 0.962, 0.99, 400, DYNAMICS_PASS, NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct data_card card = {.rows = 10264, .used = 10264, .runs = 1};
+        struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
+        struct dynamics_fit fit;
+        own.axis[0].run.n = 10264;
+        own.axis[0].run.r2 = rows[i].r2;
+        own.axis[0].run.correlation = rows[i].correlation;
+        own.axis[0].outliers = rows[i].outliers;
+        own.axis[0].input_correlation = rows[i].follows;
+        own.axis[0].input_correlation_bound = 0.034;
+        dynamics_fit_start(&fit, &first_order_model, DYNAMICS_WEAK, false);
+        dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
+        CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
+        CHECK(rows[i].row, rows[i].says ? says(&fit, rows[i].says) : fit.reason_count == 0);
     }
 }
 
@@ -525,6 +559,7 @@ int main(void)
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);
     CU_add_test(suite, "outliers told", test_outliers_told);
+    CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);
