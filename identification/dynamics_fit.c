@@ -95,6 +95,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
         fit->se_hac[i] = NAN;
         fit->lo[i] = NAN;
         fit->hi[i] = NAN;
+        fit->delay_covariance[i] = NAN;
         fit->regressor_rms[i] = NAN;
         fit->independence_ratio[i] = NAN;
         for (size_t k = 0; k < DYNAMICS_P_MAX; k++) {
@@ -111,6 +112,7 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     fit->force_time_s = NAN;
     fit->delay_s = NAN;
     fit->delay_se_s = NAN;
+    fit->delay_variance = NAN;
     for (size_t r = 0; r < DATA_RUNS_MAX; r++) {
         for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
             fit->initial[r][i] = NAN;

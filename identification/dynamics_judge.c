@@ -200,6 +200,29 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
     derived->hi = derived->value + reach(fit) * derived->se;
 }
 
+bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *model, size_t i,
+                          struct dynamics_derived *derived)
+{
+    double gradient[MODEL_PARAMETERS_MAX];
+    double variance = fit->delay_variance;
+    if (!isfinite(fit->delay_s) || strcmp(model->derived[i].unit, "s") != 0) {
+        return false;
+    }
+    dynamics_derive(fit, model, i, derived);
+    (void)model->derived[i].value(fit->theta, gradient);
+    for (size_t a = 0; a < model->parameter_count; a++) {
+        if (fabs(gradient[a]) > 0.0) {
+            variance += 2.0 * gradient[a] * fit->delay_covariance[a];
+        }
+    }
+    variance += derived->se * derived->se;
+    derived->value += fit->delay_s;
+    derived->se = variance >= 0.0 ? sqrt(variance) : (double)NAN;
+    derived->lo = derived->value - reach(fit) * derived->se;
+    derived->hi = derived->value + reach(fit) * derived->se;
+    return true;
+}
+
 static size_t judge_parameters(struct dynamics_fit *fit, const struct model *model,
                                const struct data_set *set)
 {

@@ -229,6 +229,12 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
         fit->delay_se_s =
             root(factor * gsl_matrix_get(bars->information.covariance, delay, delay));
         report->delay_se_hac_s = root(factor * gsl_matrix_get(bars->product, delay, delay));
+        const gsl_matrix *of = report->white ? bars->information.covariance : bars->product;
+        fit->delay_variance = factor * gsl_matrix_get(of, delay, delay);
+        for (size_t a = 0; a < work->p; a++) {
+            fit->delay_covariance[a] =
+                open[a] ? nan("") : factor * gsl_matrix_get(of, a, delay);
+        }
     }
     return STATUS_OK;
 }

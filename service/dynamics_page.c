@@ -65,6 +65,22 @@ static void print_units(const struct model *model, FILE *out)
     }
 }
 
+/* Times and the delay together. */
+static void print_late(const struct dynamics_fit *fit, const struct model *model, FILE *out)
+{
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived late;
+        char name[64];
+        if (dynamics_derive_late(fit, model, i, &late)) {
+            (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
+            (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g", "", name,
+                          late.value, late.se, late.lo, late.hi);
+            print_share(out, late.se, late.value);
+            (void)fputs("  derived\n", out);
+        }
+    }
+}
+
 static void print_parameters(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
@@ -100,6 +116,7 @@ static void print_parameters(const struct identify_result *result, FILE *out)
         (void)fprintf(out, "  %-4s %-26s %10.4g %9.2g  %10.4g .. %-10.4g\n", "", "delay_s",
                       fit->delay_s, fit->delay_se_s, fit->delay_s - half, fit->delay_s + half);
     }
+    print_late(fit, model, out);
     print_units(model, out);
 }
 

@@ -1,6 +1,7 @@
 #include "twin/dynamics_report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Half an interval of 95 % in standard errors; a delay is fitted to many samples. */
 static const double NORMAL_95 = 1.959963984540054;
@@ -88,21 +89,32 @@ static void write_texts(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
+static void write_quantity(struct json_writer *w, const char *name,
+                           const struct dynamics_derived *derived)
+{
+    json_write_object(w, name);
+    json_write_real(w, "value", derived->value);
+    json_write_real(w, "se", derived->se);
+    json_write_array(w, "ci95");
+    json_write_real(w, NULL, derived->lo);
+    json_write_real(w, NULL, derived->hi);
+    json_write_close(w);
+    json_write_close(w);
+}
+
 static void write_derived(struct json_writer *w, const struct model *model,
                           const struct dynamics_fit *fit)
 {
     json_write_object(w, "derived");
     for (size_t i = 0; i < model->derived_count; i++) {
         struct dynamics_derived derived;
+        char name[64];
         dynamics_derive(fit, model, i, &derived);
-        json_write_object(w, model->derived[i].name);
-        json_write_real(w, "value", derived.value);
-        json_write_real(w, "se", derived.se);
-        json_write_array(w, "ci95");
-        json_write_real(w, NULL, derived.lo);
-        json_write_real(w, NULL, derived.hi);
-        json_write_close(w);
-        json_write_close(w);
+        write_quantity(w, model->derived[i].name, &derived);
+        if (dynamics_derive_late(fit, model, i, &derived)) {
+            (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
+            write_quantity(w, name, &derived);
+        }
     }
     json_write_close(w);
 }

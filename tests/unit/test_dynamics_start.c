@@ -137,6 +137,33 @@ static void test_windows(void)
     }
 }
 
+/* Lag and delay stand in for each other: their sum is known better than two apart. */
+static void test_lag_and_delay(void)
+{
+    static const struct drive motor = {0.01, 0.05, 1.0, 0.03, 1.0, 6, 400, 40};
+    const struct data_set set = drive(&motor);
+    struct dynamics_options options = dynamics_options_defaults();
+    struct dynamics_derived lag;
+    struct dynamics_derived both;
+    struct dynamics_fit fit;
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    dynamics_derive(&fit, &first_order_model, 1, &lag);
+    CU_ASSERT_FATAL(dynamics_derive_late(&fit, &first_order_model, 1, &both));
+    CHECK_NEAR("sum", both.value, lag.value + fit.delay_s, 0.0, 1e-12);
+    CHECK_NEAR("truth", both.value, 0.08, 0.0, 4.5 * both.se);
+    CHECK("better than apart", both.se < 0.9 * hypot(lag.se, fit.delay_se_s));
+    CHECK("better than the lag", both.se < lag.se);
+    CHECK("interval", both.lo < both.value && both.value < both.hi);
+    CHECK("a gain", !dynamics_derive_late(&fit, &first_order_model, 0, &both));
+    options.delay_max_s = 0.0;
+    CU_ASSERT_EQUAL_FATAL(
+        dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+        STATUS_OK);
+    CHECK("no delay", !dynamics_derive_late(&fit, &first_order_model, 1, &both));
+}
+
 /* No more is left out at the start of a run than the delay that was found asks for. */
 static void test_delay_loss(void)
 {
@@ -399,6 +426,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("dynamics_start", NULL, NULL);
     CU_add_test(suite, "windows", test_windows);
+    CU_add_test(suite, "lag and delay", test_lag_and_delay);
     CU_add_test(suite, "delay loss", test_delay_loss);
     CU_add_test(suite, "steps from rest", test_steps_from_rest);
     CU_add_test(suite, "long", test_long);
