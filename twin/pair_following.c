@@ -356,7 +356,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     while (models[x->model] != model) {
         x->model++;
     }
-    following_init(&x->f, 0);
+    following_init(&x->f, LAB_TIME_NONE);
     x->asked = p->active;
     x->gains = (struct follower_gains){.rejection = (enum follower_rejection)p->rejection,
                                        .observer_radps = p->observer_radps,
@@ -422,6 +422,15 @@ static void arm(const struct pair_run *run)
     }
 }
 
+/* The time of its machine begins with what comes first. */
+static void begin(const struct pair_run *run)
+{
+    struct efsm *machine = &run->following->f.machine;
+    if (machine->entered_us == LAB_TIME_NONE) {
+        machine->entered_us = run->t_us;
+    }
+}
+
 /* When it was measured, on lab time. */
 static int64_t measured_us(const struct pair_run *run)
 {
@@ -469,6 +478,7 @@ void pair_following_sample(const struct pair_run *run)
     if (!x || run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
         return;
     }
+    begin(run);
     struct following_params setup;
     const size_t axes = pair_following_model(x)->axis_count;
     const int64_t t_us = measured_us(run);
@@ -630,6 +640,7 @@ void pair_following_request(const struct pair_run *run)
                    "asked to follow, but the lab file says nothing of following");
         return;
     }
+    begin(run);
     struct err err = {0};
     if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",

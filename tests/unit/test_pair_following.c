@@ -179,6 +179,8 @@ static void test_follows(void)
     CHECK("and says how far apart they are", strstr(report(&s), "\"within_ratio\":0"));
     wish(&s, 1, -1.0);
     run(&s, 20.0);
+    CHECK_NEAR("it was off since it was heard",
+               1e-6 * (double)following(&s)->f.stats.stay_us[FOLLOWING_OFF], 5.0, 0.0, 0.1);
     CHECK("a hundred efforts a second", s.controls > 1950 && s.controls <= 2000);
     CHECK("alike", gap(&s) < 2e-3);
     CHECK("by what the lab file says", strstr(report(&s), "\"source\":\"lab_file\""));
