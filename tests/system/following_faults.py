@@ -106,7 +106,7 @@ class Lab:
         return self.state_is("TRACKING") and all(now is not None and now * TIMES_LESS <= before
                                                  for now, before in zip(self.rmse(), self.before))
 
-    def wait_follows(self, what, seconds=40):
+    def wait_follows(self, what, seconds=90):
         """As truly as it shall, and over a window that began now."""
         began = time.monotonic()
         time.sleep(WINDOW_S + 0.1)
