@@ -23,7 +23,7 @@ from rig import Rig, SOURCE
 
 TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
-PAIRS = """r1: {record: all, probe_interval_s: 0.2}
+PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5}
   r2: {mode: link, timeout_s: 1}
   boat:
     kind: usv3
@@ -136,13 +136,13 @@ def fill(lab):
     pilot = Pilot(rig)
     pilot.start()
     rig.wait(lambda: all(rig.get("/api/v1/pairs/" + pair)[side]["connection"] == "online" for pair in ("r1", "boat")
-                         for side in ("real", "virtual")), "robots", 20)
+                         for side in ("real", "virtual")), "robots", 60)
     for _ in range(2):
         rig.publish("tandem/v1/r1/real/reply", WRONG_REPLY)
     rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # nobody is there: Tandem itself replies
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
     assert driver.wait(120) == 0
-    rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries")
+    rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries", 30)
     rig.wait(lambda: rig.get("/api/v1/pairs/boat/dynamics")["real"]["counts"]["done"] >= 1, "the first fit", 60)
     return pilot
 
