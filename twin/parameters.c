@@ -494,8 +494,12 @@ static void write_values(struct json_writer *w, const struct parameter_terms *te
         /* A t0_s without ta_s and tr_s is the sum of the three. */
         const bool in_t0 = !terms->model && (j == TRAVEL_TA || j == TRAVEL_TR) &&
                            isfinite(terms->value[TRAVEL_T0]);
+        const bool delay = !terms->model && j <= TRAVEL_TR;
         if (isfinite(terms->value[j])) {
-            json_write_real(w, term_name(terms, j, text), terms->value[j]);
+            /* Below zero within its error, or it had failed its checks: no simulator waits less
+             * than not at all. */
+            json_write_real(w, term_name(terms, j, text),
+                            delay ? fmax(terms->value[j], 0.0) : terms->value[j]);
         } else if (in_t0) {
             json_write_real(w, term_name(terms, j, text), 0.0);
         }

@@ -150,6 +150,21 @@ static void request(struct script *s, double t_s, enum request_action action, ui
     lab_step(s->lab, &e, &s->fx);
 }
 
+/* Start-ups that are none are as often estimated below zero as above. */
+static void test_no_delay_below_zero(void)
+{
+    static struct parameter_set set = {.version = 4, .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
+    const struct parameter_terms terms = parameters_travel_terms(&set);
+    char text[512] = "";
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    parameters_write_payload(&w, &set, &terms, NULL);
+    CHECK("room", json_write_end(&w));
+    CHECK_TEXT("as it goes out", text,
+               "{\"version\":4,\"model\":\"travel_time\",\"values\":{\"t0_s\":0,\"ta_s\":0.01,"
+               "\"tr_s\":0,\"angular_speed_radps\":0.5,\"linear_speed_mps\":2}}");
+}
+
 static void test_by_hand(void)
 {
     static struct script s;
@@ -207,6 +222,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("parameters", NULL, NULL);
     CU_add_test(suite, "checks", test_checks);
     CU_add_test(suite, "book", test_book);
+    CU_add_test(suite, "no delay below zero", test_no_delay_below_zero);
     CU_add_test(suite, "by hand", test_by_hand);
     CU_add_test(suite, "auto", test_auto);
     return check_run();

@@ -64,8 +64,8 @@ enum status robot_set(const struct robot_kind *kind, void *memory, const char *n
     }
     const struct robot_parameter *row = &kind->parameters[index];
     if (!robot_value_fits(row, value)) {
-        (void)snprintf(reason, ROBOT_REASON_MAX, "%s%s%g to %g was expected", row->unit,
-                       row->unit[0] ? ", " : "", row->min, row->max);
+        (void)snprintf(reason, ROBOT_REASON_MAX, "%g to %g%s%s was expected", row->min,
+                       row->max, row->unit[0] ? " " : "", row->unit);
         return STATUS_E_RANGE;
     }
     kind->set_parameter(memory, (size_t)index, value);

@@ -18,6 +18,11 @@ const ACTIONS = {
     declined: ["✕", "bad", "was declined"], acknowledged: ["✓", "sync", "was acknowledged by the simulator"],
 };
 
+function meaningOfChange(c) {
+    const refused = c.action === "acknowledged" && c.detail.includes(" refused");
+    return refused ? ["⚠", "bad", "was not taken in full by the simulator"] : ACTIONS[c.action];
+}
+
 function meaningOf(name) {
     return TERMS[name] ?? wordsOf(name);
 }
@@ -62,10 +67,11 @@ async function outcome(path, action, before) {
         const {changes} = await get(`${path}/parameters/changes?limit=5`);
         const change = changes.find(c => c.n > before && c.by === "http" && OUTCOMES[action].includes(c.action));
         if (change) {
-            return `${subject(change)} ${ACTIONS[change.action][2]}${change.detail ? `: ${change.detail}` : ""}.`;
+            const [sign, tone, words] = meaningOfChange(change);
+            return [sign, tone, `${subject(change)} ${words}${change.detail ? `: ${change.detail}` : ""}.`];
         }
     }
-    return "The lab has the wish; what becomes of it will stand in the history below.";
+    return ["…", "unsure", "The lab has the wish; what becomes of it will stand in the history below."];
 }
 
 class Doer {
@@ -74,14 +80,15 @@ class Doer {
     }
 
     async ask(title, content, label, action, body) {
-        const said = await confirm(title, content, label, async () => {
+        const became = await confirm(title, content, label, async () => {
             const before = this.newest;
             await send("POST", `${this.path}/parameters/${action}`, body);
             return outcome(this.path, action, before);
         });
-        if (said) {
-            show(this.notice, el("p", {class: "notice"}, symbol("✓", "sign tone-sync"), ` ${said}`));
-            say(said);
+        if (became) {
+            const [sign, tone, words] = became;
+            show(this.notice, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
+            say(words);
         }
     }
 
@@ -150,7 +157,7 @@ function drawHistory(root, changes) {
         : table("Changes of parameter sets, newest first", [
             {label: "Time", cell: c => dateTime(c.t), className: "nowrap"},
             {label: "What", cell: c => {
-                const [sign, tone, words] = ACTIONS[c.action];
+                const [sign, tone, words] = meaningOfChange(c);
                 return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${subject(c)} ${words}`);
             }},
             {label: "By", cell: c => c.by},
