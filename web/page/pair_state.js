@@ -1,6 +1,6 @@
 // How a pair is, in words and signs: what the overview and the head of a pair's page share.
 
-import {ago, count, known, percent, plusMinus} from "./format.js";
+import {ago, count, known, percent, plural, plusMinus} from "./format.js";
 import {el, symbol} from "./ui.js";
 import {VERDICTS} from "./verdicts.js";
 
@@ -106,6 +106,13 @@ export function sideState(name, side, now) {
         title: seen ? `last heard ${ago(side.seen_t, now)}` : "nothing heard yet"},
     el("span", {class: "muted"}, name), " ", symbol(sign, "sign"), ` ${word}`,
     side.seen && el("span", {class: "muted"}, side.clock === "none" ? ", no clock" : `, clock ${side.clock}`));
+}
+
+// Where Tandem hands the commands on: how many it has in hand. Null of a pair that it only watches.
+export function linkState(pair) {
+    return pair.mode !== "link" ? null : el("span", {class: `side tone-${pair.outstanding > 0 ? "sync" : "unsure"}`},
+        el("span", {class: "muted"}, "link"), " ", symbol(pair.outstanding > 0 ? "●" : "○", "sign"),
+        pair.outstanding > 0 ? ` ${plural(pair.outstanding, "command")} open` : " idle");
 }
 
 // How truly the virtual robot follows: sign, tone, a figure, and what it is.

@@ -119,7 +119,7 @@ function bothPlot(fits, moves) {
     const both = side => moves[side].filter(m => m.rotation > TINY && m.displacement > TINY && isWhole(fits[side]));
     const all = SIDES.flatMap(both);
     const max = span(all.map(m => m.lap), 1);
-    return plot("Turn and drive: measured against fitted", "Measured laps of moves that turn and drive against fitted ones",
+    return plot("Both: measured against fitted", "Measured laps of moves that turn and drive against fitted ones",
         {min: 0, max, label: "fitted lap, s"}, {min: 0, max, label: "measured lap, s"}, scale => [
             line(scale, [[0, 0], [max, max]], "fit"),
             SIDES.map(side => both(side).map(m => dot(scale, lapOf(fits[side].values, m.rotation, m.displacement), m.lap,

@@ -13,6 +13,7 @@ const POINTS = 500; // buckets of the series
 const DETAIL_MAX = 600; // moves drawn one by one
 const ROWS = 25; // in the table
 const SETTLE_MS = 250; // after a zoom
+const MARGIN_PX = 72; // for the names of the bands
 const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
@@ -67,10 +68,10 @@ function drawBands(context, area, graph, tolerance) {
         context.globalAlpha = 0.55;
         context.fillRect(area.x, from, area.w, to - from);
         context.globalAlpha = 1;
-        if (to - from > 18) {
+        if (to - from > 12) {
             context.fillStyle = colour(tone);
             context.textAlign = "right";
-            context.fillText(name, area.x + area.w - 8, name === "BEHIND" ? to - 7 : from + 15);
+            context.fillText(name, area.x + area.w - 6, name === "BEHIND" ? to - 7 : to - from > 30 ? from + 15 : (from + to) / 2 + 4);
         }
     }
 }
@@ -88,7 +89,7 @@ export function placeOf(e) {
 
 function ofBucket(b) {
     const verdicts = Object.entries(b.verdicts).map(([name, n]) => `${n} ${name}`).join(", ");
-    return {t: b.t, bar: [b.min, b.mean, b.max], verdict: mostly(b.verdicts),
+    return {t: b.t, bar: [b.min, b.mean, b.max], reach: [b.min, b.max], verdict: mostly(b.verdicts),
         words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`};
 }
 
@@ -119,7 +120,7 @@ export class LagChart {
         return {
             labels: ["time", "lag"], customBars: true, colors: [colour("soft")], strokeWidth: 0.6, fillAlpha: 0.25,
             drawPoints: true, pointSize: 4.5, drawPointCallback: point, drawHighlightPointCallback: point,
-            highlightCircleSize: 7, includeZero: true, ylabel: "lag, s", xRangePad: 12, yRangePad: 12,
+            highlightCircleSize: 7, ylabel: "lag, s",
             underlayCallback: (context, area, graph) => {
                 drawBands(context, area, graph, this.tolerance);
                 for (const place of this.without) {
@@ -137,17 +138,35 @@ export class LagChart {
 
     // Somebody has zoomed or moved: what is seen then is fetched anew.
     moved(graph) {
-        const now = graph.isZoomed("x") ? graph.xAxisRange().map(ms => ms / 1000) : null;
-        if (this.setting || String(now) === String(this.seen)) {
+        const now = graph.isZoomed("x") ? graph.xAxisRange() : null;
+        if (this.setting || (now && this.seen && now.every((ms, k) => Math.abs(ms - this.seen[k]) < 1))) {
             return;
         }
         this.seen = now;
+        this.window = now?.map(ms => ms / 1000) ?? null;
+        this.span = now ? this.span : null;
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => {
-            this.window = now;
-            this.span = now ? this.span : null;
-            this.onRange();
-        }, SETTLE_MS);
+        this.timer = setTimeout(() => this.onRange(), SETTLE_MS);
+    }
+
+    // What is shown, in milliseconds; on the right there is room for the names of the bands.
+    view(data, now) {
+        if (this.window) {
+            return this.window.map(s => s * 1000);
+        }
+        const [from, to] = this.span || data.length === 0 ? [(now - (this.span ?? 60)) * 1000, now * 1000]
+            : [data[0][0].getTime(), data[data.length - 1][0].getTime()];
+        const length = Math.max(to - from, 1000);
+        return [from - 0.02 * length, to + (MARGIN_PX / Math.max(200, this.root.clientWidth - MARGIN_PX)) * length];
+    }
+
+    // From the least to the greatest lag, and a bit of each band; uncertainties may go beyond.
+    heights(there) {
+        const ends = there.flatMap(p => p.reach ?? [p.bar[1]]);
+        const low = Math.min(-1.6 * this.tolerance, ...ends);
+        const high = Math.max(1.6 * this.tolerance, ...ends);
+        const pad = 0.08 * (high - low) || 0.01;
+        return [low - pad, high + pad];
     }
 
     async draw(places, tolerance, now) {
@@ -156,15 +175,14 @@ export class LagChart {
         const there = places.filter(p => known(p.bar[1])).sort((a, b) => a.t - b.t);
         this.places = new Map(there.map(p => [Math.round(p.t * 1000), p]));
         const data = there.map(p => [new Date(Math.round(p.t * 1000)), p.bar]);
-        const view = this.window ?? (this.span ? [now - this.span, now] : null);
-        const dateWindow = view?.map(s => s * 1000) ?? null;
+        const dateWindow = this.view(data, now);
         this.setting = true;
-        this.seen = view;
+        this.seen = dateWindow;
         if (!this.chart) {
             this.chart = await chart(this.root, {label: "Lag over time", options: () => this.options(), data, signal: this.signal});
             this.tell(null);
         }
-        this.chart?.update(data, {dateWindow});
+        this.chart?.update(data, {dateWindow, axes: {y: {valueRange: this.heights(there)}}});
         this.setting = false;
     }
 }
@@ -185,11 +203,11 @@ function move(e) {
 export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
+    {label: "Verdict", cell: e => verdictChip(e.verdict)},
+    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s) : "–"), numeric: true},
     {label: "Move", cell: move, className: "nowrap"},
     {label: "Real lap, s", cell: e => fixed(e.real_lap_s, 3), numeric: true},
     {label: "Virtual lap, s", cell: e => fixed(e.virtual_lap_s, 3), numeric: true},
-    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s) : "–"), numeric: true},
-    {label: "Verdict", cell: e => verdictChip(e.verdict)},
     {label: "", cell: e => remark(e), className: "muted"},
 ];
 

@@ -3,7 +3,7 @@
 import {getAll} from "./api.js";
 import {ago, count} from "./format.js";
 import {labNow} from "./lab_clock.js";
-import {LEVELS, fidelity, judge, lagText, sideState, verdictBar, verdictWords, wordsOfAlarm} from "./pair_state.js";
+import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords, wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, empty, failure, redraw, say, show, symbol} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
@@ -50,7 +50,7 @@ function drawCard(row, now) {
         el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict)),
         el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
             : el("span", {class: "muted words"}, "no moves yet")),
-        el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now)),
+        el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now), linkState(pair)),
         el("div", {class: "alarm"}, alarmLine(pair, now)));
 }
 
@@ -59,7 +59,7 @@ function faceOf(pair, level, reason, now) {
     const alarm = pair.last_alarm ? [pair.last_alarm.type, ago(pair.last_alarm.t, now)] : null;
     const side = s => [s.seen, s.connection, s.clock];
     return JSON.stringify([level, reason, pair.last_lag_s, pair.last_verdict, pair.recent_verdicts, alarm,
-        pair.following, side(pair.real), side(pair.virtual), pair.entries > 0]);
+        pair.following, pair.mode === "link" && pair.outstanding, side(pair.real), side(pair.virtual), pair.entries > 0]);
 }
 
 // ---- the list ----
