@@ -5,6 +5,8 @@
 #include "service/lab_feed.h"
 #include "service/lab_memory.h"
 
+enum { MINUTE_US = 60 * 1000000 };
+
 enum status replay_create(const struct lab_file *file, const struct effects *effects,
                           struct replay **out)
 {
@@ -72,6 +74,29 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         return status;
     }
     replay_message(replay, &message);
+    return STATUS_OK;
+}
+
+enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,
+                         void *context, double share, struct err *err)
+{
+    int64_t now_us = replay->t_us;
+    if (now_us == LAB_TIME_NONE || t_us == LAB_TIME_NONE || t_us <= now_us) {
+        return STATUS_OK;
+    }
+    if (t_us - now_us > REPLAY_PAUSE_US_MAX) {
+        return err_set(err, STATUS_E_RANGE, "replay", 0, 0,
+                       "time goes on by %.0f days here, 31 at most are believed",
+                       lab_s(t_us - now_us) / 86400.0);
+    }
+    while (t_us - now_us > MINUTE_US) {
+        now_us += MINUTE_US;
+        const struct event tick = {.kind = EVENT_TICK, .t_us = now_us};
+        lab_step(replay->lab, &tick, &replay->effects);
+        if (!go_on(context, "replaying", share)) {
+            return err_set(err, STATUS_E_STALE, "replay", 0, 0, "cancelled");
+        }
+    }
     return STATUS_OK;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SERVICE_REPLAY_H
 #define SERVICE_REPLAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "config/lab_file.h"
@@ -45,6 +46,19 @@ enum status replay_line(struct replay *replay, const struct journal_line *line,
 
 /* The same of a message. */
 void replay_message(struct replay *replay, const struct message *message);
+
+/* A longer pause in a recording is a wrong stamp rather than a pause. */
+#define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
+
+/* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
+typedef bool replay_go_on(void *context, const char *stage, double share);
+
+/* Let the time until the next message pass, which is at t_us: what is due meanwhile happens as
+ * it would, and go_on is asked after each minute of it. A pause may hold millions of probes and
+ * control periods. STATUS_E_RANGE: longer than REPLAY_PAUSE_US_MAX; STATUS_E_STALE: go_on said
+ * no. */
+MUST_USE enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,
+                                  void *context, double share, struct err *err);
 
 /* The end of the recording: open commands time out, unless the daemon that wrote it was stopped
  * in good order, when its state at that moment is what counts. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/journal_source.h"
 #include "service/replay_document.h"
 #include "service/replay_moves.h"
 #include "web/query.h"
@@ -53,18 +54,26 @@ static bool go_on(void *context, const char *stage, double share)
     return job_go_on(j->job);
 }
 
-static void take_line(struct replay_job *j, const struct journal_line *line)
+static enum status take_line(struct replay_job *j, const struct journal_line *line,
+                             double share, struct err *why)
 {
-    struct replay_counts *counts = &j->run.replay->counts;
+    struct replay *replay = j->run.replay;
     struct err err = {0};
     if (line->bytes > MESSAGE_LINE_MAX) {
-        counts->overlong++;
-        counts->malformed++;
-    } else if (replay_line(j->run.replay, line, &err) != STATUS_OK &&
-               j->fault.text[0] == '\0') {
+        replay->counts.overlong++;
+        replay->counts.malformed++;
+        return STATUS_OK;
+    }
+    const enum status st =
+        replay_pause(replay, journal_line_us(line->text, line->bytes), go_on, j, share, &err);
+    if (st != STATUS_OK) {
+        return err_set(why, st, j->name, (unsigned)line->number, 0, "%s", err.text);
+    }
+    if (replay_line(j->run.replay, line, &err) != STATUS_OK && j->fault.text[0] == '\0') {
         (void)err_set(&j->fault, STATUS_E_PARSE, j->name, (unsigned)line->number, err.column,
                       "%s", err.text);
     }
+    return STATUS_OK;
 }
 
 static enum status run_journal(struct replay_job *j, struct err *err)
@@ -78,9 +87,12 @@ static enum status run_journal(struct replay_job *j, struct err *err)
         line.torn = !end;
         line.number++;
         at += line.bytes + (end ? 1 : 0);
-        take_line(j, &line);
-        if (line.number % GO_ON_EVERY == 0 &&
-            !go_on(j, "replaying", 0.9 * (double)at / (double)j->bytes)) {
+        const double share = 0.9 * (double)at / (double)j->bytes;
+        const enum status st = take_line(j, &line, share, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (line.number % GO_ON_EVERY == 0 && !go_on(j, "replaying", share)) {
             return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
         }
     }

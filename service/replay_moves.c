@@ -318,10 +318,14 @@ static enum status feed_all(const struct table *t, struct replay *replay, struct
     const size_t n = take_apart(t, parts);
     enum status st = STATUS_OK;
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
-        feed(t, &parts[i], replay);
-        if (i % GO_ON_EVERY == 0 &&
-            !wanted->go_on(wanted->context, "replaying", 0.3 + 0.6 * (double)i / (double)n)) {
+        const double share = 0.3 + 0.6 * (double)i / (double)n;
+        if (i % GO_ON_EVERY == 0 && !wanted->go_on(wanted->context, "replaying", share)) {
             st = err_set(err, STATUS_E_STALE, wanted->name, 0, 0, "cancelled");
+            break;
+        }
+        st = replay_pause(replay, parts[i].t_us, wanted->go_on, wanted->context, share, err);
+        if (st == STATUS_OK) {
+            feed(t, &parts[i], replay);
         }
     }
     free(parts);

@@ -18,8 +18,7 @@ struct replay_moves {
     const char *text; /* [bytes] */
     size_t bytes;
     const char *pair; /* whose moves; "": what the table says, or the lab's only pair */
-    /* Asked several times a second; false ends with STATUS_E_STALE. */
-    bool (*go_on)(void *context, const char *stage, double share);
+    replay_go_on *go_on; /* false ends with STATUS_E_STALE */
     void *context;
 };
 

@@ -1,5 +1,5 @@
-/* tests/unit/test_replay_jobs.c - uploaded journals and tables of moves through the lab's code:
- * what the document keeps, what is refused; uses threads. */
+/* tests/unit/test_replay_jobs.c - with threads: uploaded journals and tables of moves through
+ * the lab's code, what the document keeps, what is refused. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -8,7 +8,7 @@
 
 #include "service/replay_jobs.h"
 
-static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {}\n";
+static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {probe_interval_s: 10}\n";
 
 static struct lab_file lab;
 static struct worker *worker;
@@ -121,6 +121,20 @@ static void test_smart_log(void)
     json_decref(o.result);
 }
 
+/* A pause of days, in which probes are due: what comes after it is as without. */
+static void test_pause(void)
+{
+    static const char text[] = "t,rotation_rad,real_lap_s,virtual_lap_s\n"
+                               "0,1,1,1\n"
+                               "2000000,1,2,1.5\n";
+    struct outcome o = replay(text, sizeof text - 1, "r2");
+    json_t *entries = at(o.result, "pairs", "r2", "entries");
+    CHECK_INT("both", json_array_size(entries), 2);
+    CHECK_NEAR("lag", json_number_value(at(json_array_get(entries, 1), "lag_s", NULL, NULL)),
+               0.5, 0.0, 1e-9);
+    json_decref(o.result);
+}
+
 /* A long recording: the newest records, and a lag series that hides no peak. */
 static void test_extract(void)
 {
@@ -186,6 +200,13 @@ static void test_faults(void)
          "{\"tst\":\"2026-11-20T05:55:55.000000Z\",\"topic\":\"x/y\",\"qos\":0,\"retain\":0,"
          "\"payloadlen\":2,\"payload\":{}}\n",
          "", "no message of Tandem's topics", 0, 0},
+        {"far ahead", "t,rotation_rad,real_lap_s\n0,1,1\n9e10,1,1\n", "r1", "31 at most", 0, 0},
+        {"a wrong stamp",
+         "{\"tst\":\"2026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r1/command\",\"qos\":0,"
+         "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n"
+         "{\"tst\":\"9026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r1/command\",\"qos\":0,"
+         "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n",
+         "", "31 at most", 2, 0},
         {"binary", "\x01\xff\xfe", "r1", "", 1, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -219,6 +240,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("replay_jobs", NULL, NULL);
     CU_add_test(suite, "table", test_table);
     CU_add_test(suite, "smart log", test_smart_log);
+    CU_add_test(suite, "pause", test_pause);
     CU_add_test(suite, "extract", test_extract);
     CU_add_test(suite, "faults", test_faults);
     const int result = check_run();

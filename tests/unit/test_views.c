@@ -1,5 +1,5 @@
-/* tests/unit/test_views.c - snapshots do not change, share what has not changed, and are freed;
- * readers in threads. */
+/* tests/unit/test_views.c - readers in threads: snapshots do not change, share what has not
+ * changed, and are freed. */
 #include "tests/support/check.h"
 
 #include <pthread.h>

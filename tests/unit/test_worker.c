@@ -1,5 +1,5 @@
-/* tests/unit/test_worker.c - jobs: order, progress, cancelling, keeping, stopping; uses
- * threads. */
+/* tests/unit/test_worker.c - uses threads: the order of jobs, progress, cancelling, keeping,
+ * stopping. */
 #include "tests/support/check.h"
 
 #include <pthread.h>
