@@ -105,13 +105,14 @@ def check_refusals(rig):
 def check_cancel(rig):
     """Two may be in memory; both end when they are told to."""
     moves = b"pair,t,rotation_rad,displacement_m,real_lap_s,virtual_lap_s\n" + b"".join(
-        b"r1,%d,1,0,1,1\n" % (10 * k) for k in range(80000))
+        b"r1,%d,1,0,1,1\n" % (10 * k) for k in range(100000))
     first = upload(rig, moves, media="text/csv")
     second = upload(rig, moves, media="text/csv")
-    headers, text = request(rig, "POST", "/api/v1/replay", moves, "text/csv", 429)
+    headers, text = request(rig, "POST", "/api/v1/replay", b"t\n0\n", "text/csv", 429)
     assert headers["Retry-After"] and json.loads(text)["type"] == "/problems/too-many-jobs", text
     _, text = request(rig, "DELETE", second)
     assert json.loads(text)["state"] == "cancelled", text
+    rig.wait(lambda: json.loads(rig.fetch(first))["state"] == "running", "it runs")
     begin = time.monotonic()
     request(rig, "DELETE", first, want=202)
     assert json.loads(wait(rig, first))["state"] == "cancelled"

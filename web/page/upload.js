@@ -1,6 +1,6 @@
 // A recording on its way to the daemon, and what it is.
 
-import {Problem, authorized} from "./api.js";
+import {Problem, authorized, send} from "./api.js";
 
 const SNIFFED_BYTES = 65536;
 
@@ -19,6 +19,16 @@ export async function sniff(file) {
     const has = (...names) => names.every(name => columns.includes(name));
     const moves = has("real_lap_s") || has("virtual_lap_s") || has("lap1_s", "lap2_s", "state");
     return {kind: moves ? "moves" : "motion", columns, hasPair: columns.includes("pair")};
+}
+
+// May recordings be uploaded with this token? While a long one is on its way, a refusal is easily
+// lost: then it is asked for again with nothing on its way. There is no job 1.
+export async function mayUpload() {
+    await send("DELETE", "replay/1").catch(error => {
+        if (error.status !== 404) {
+            throw error;
+        }
+    });
 }
 
 // POST with progress, which fetch() does not tell: told(share of the bytes that are gone).
@@ -44,7 +54,7 @@ export function upload(address, file, mediaType, told, signal) {
             }
         });
         request.addEventListener("error", () => fail(new Problem(0, "The recording did not arrive",
-            "It may be larger than http.upload_mb of the lab file allows, or still be written to (copy it first), or the daemon has stopped.", "")));
+            "It may be larger than http.upload_mb of the lab file allows, or still be written to (copy it first); or too many recordings are there already, or the daemon has stopped.", "")));
         signal.addEventListener("abort", () => request.abort());
         request.send(file);
     });

@@ -5,7 +5,7 @@ import {dateTime, withUnit} from "./format.js";
 import {runJob} from "./offline_job.js";
 import {el, empty, failure, section, show, symbol, table} from "./ui.js";
 import {askToken} from "./token.js";
-import {sniff, upload} from "./upload.js";
+import {mayUpload, sniff, upload} from "./upload.js";
 
 export const title = "Offline";
 
@@ -92,7 +92,8 @@ class Wish {
                 this.bar.value = share;
             }, this.signal);
             location.hash = `#/offline/${job.id}`;
-        } catch (error) {
+        } catch (refusal) {
+            const error = refusal.status === 0 ? await mayUpload().then(() => refusal, better => better) : refusal;
             if (error.status === 401) {
                 setToken("");
             }
