@@ -196,7 +196,7 @@ def give_token(browser):
     browser.wait("!document.querySelector('dialog') && document.querySelector('#top').innerText.includes('Token given')", "the token is kept")
 
 
-def upload(browser, path, fill=None):
+def upload(browser, path, fill=None, refused=False):
     browser.open("#/offline")
     browser.wait("document.querySelector('#recording')", "where to choose a file")
     browser.find("#recording").send_keys(str(path))
@@ -204,7 +204,8 @@ def upload(browser, path, fill=None):
     if fill:
         fill()
     browser.click("Upload and run")
-    browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
+    if not refused:
+        browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
     browser.wait("document.querySelector('#content section h2, #content .failure')", "the result", 60)
 
 
@@ -232,6 +233,13 @@ def check_uploads(browser, lab):
     assert "125.71" in browser.text(), browser.text()
     check_sound(browser, "a fit")
     browser.shots("fit")
+
+    long = lab.folder / "long.csv"
+    long.write_text("rotation_rad,real_lap_s\n" + "0.5,1.25\n" * 700000)
+    browser.run("sessionStorage.setItem('tandem-token', 'wrong')")
+    upload(browser, long, refused=True)
+    assert "wrong token" in browser.text("#content .failure"), browser.text()
+    browser.run("sessionStorage.setItem('tandem-token', arguments[0])", TOKEN)
 
     broken = lab.folder / "broken.csv"
     broken.write_text("t,tau_u,tau_v,tau_r,u,v,r\n0,1,0,0,fast,0,0\n")
@@ -261,4 +269,4 @@ with Lab() as lab:
         timed("promotion", check_promotion, browser, lab)
         timed("uploads", check_uploads, browser, lab)
         # What is not there, and the wrong token, are refused: the browser notes these answers by itself.
-        browser.check_quiet(allowed=("nobody", "the server responded with a status of 401"))
+        browser.check_quiet(allowed=("nobody", "replay?name=long.csv", "the server responded with a status of 401"))
