@@ -385,22 +385,6 @@ void dynamics_page_print(const struct identify_result *result, FILE *out)
 
 /* ---- JSON ---- */
 
-static void write_files(struct json_writer *w, const char *key,
-                        const struct identify_data *data)
-{
-    json_write_array(w, key);
-    for (size_t i = 0; i < data->count; i++) {
-        char hash[17];
-        (void)snprintf(hash, sizeof hash, "%016" PRIx64, data->files[i].mark.hash);
-        json_write_object(w, NULL);
-        json_write_text(w, "name", data->files[i].name);
-        json_write_int(w, "bytes", (int64_t)data->files[i].mark.bytes);
-        json_write_text(w, "fnv1a", hash);
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
 static void write_journal(struct json_writer *w, const struct dynamics_journal_card *j)
 {
     json_write_object(w, "journal");
@@ -461,8 +445,8 @@ static void write_provenance(struct json_writer *w, const struct identify_result
                                                      : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);
-    write_files(w, "files", &result->own);
-    write_files(w, "held_out", &result->held_out);
+    identify_files_json(w, "files", result->own.files, result->own.count);
+    identify_files_json(w, "held_out", result->held_out.files, result->held_out.count);
     json_write_close(w);
 }
 

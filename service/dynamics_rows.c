@@ -6,24 +6,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "logger/csv.h"
 #include "service/csv_product.h"
 
-enum { CHANNELS_MAX = 1 + 3 * MODEL_AXES_MAX, ROWS_MAX = 20000000 };
+/* Reading is the first tenth of the work. */
+static const double READING_SHARE = 0.1;
 
 /* Rows of all inputs of one purpose: time, velocities, efforts, poses. */
 struct rows_in {
     const struct identify_kind *kind;
-    const struct identify_request *request;
-    size_t channels;
-    bool chosen; /* absent is known */
-    bool absent[CHANNELS_MAX];
-    struct csv_product column[CHANNELS_MAX]; /* in the input at hand */
-    double sign[CHANNELS_MAX];               /* of a journal's field: -1, turned by a minus */
-    double *values[CHANNELS_MAX];            /* NULL where absent */
-    size_t count, room;
+    bool chosen;                                      /* absent is known */
+    struct csv_product column[IDENTIFY_CHANNELS_MAX]; /* in the input at hand */
+    double sign[IDENTIFY_CHANNELS_MAX]; /* of a journal's field: -1, turned by a minus */
+    struct identify_rows rows;
     struct data_raw raw;
-    struct csv csv;
 };
 
 /* 0 is time, then come velocities, efforts and poses, an axis each. */
@@ -71,14 +66,14 @@ static const char *usual_name(const struct identify_kind *kind, size_t channel)
 static const char *name_of(const struct rows_in *in, const struct csv *csv, size_t channel)
 {
     const char *role = role_of(in->kind, channel);
-    const char *given = identify_column(in->request, role);
+    const char *given = identify_column(in->rows.request, role);
     return given ? given : csv_find(csv, role) >= 0 ? role : usual_name(in->kind, channel);
 }
 
 /* Whether a header or the request has something for a channel. */
 static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t channel)
 {
-    return identify_column(in->request, role_of(in->kind, channel)) ||
+    return identify_column(in->rows.request, role_of(in->kind, channel)) ||
            csv_find(csv, name_of(in, csv, channel)) >= 0;
 }
 
@@ -90,9 +85,9 @@ static void choose_channels(struct rows_in *in, const struct csv *csv)
     for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
-        in->absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
-        in->absent[pose] = !in->kind->model->needs_pose && !in->absent[velocity] &&
-                           !identify_column(in->request, role_of(in->kind, pose));
+        in->rows.absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
+        in->rows.absent[pose] = !in->kind->model->needs_pose && !in->rows.absent[velocity] &&
+                                !identify_column(in->rows.request, role_of(in->kind, pose));
     }
     in->chosen = true;
 }
@@ -103,45 +98,13 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     if (!in->chosen) {
         choose_channels(in, csv);
     }
-    for (size_t c = 0; c < in->channels; c++) {
-        const enum status st =
-            in->absent[c] ? STATUS_OK
-                          : csv_product_find(csv, name_of(in, csv, c), &in->column[c], err);
+    for (size_t c = 0; c < in->rows.channels; c++) {
+        const enum status st = in->rows.absent[c] ? STATUS_OK
+                                                  : csv_product_find(csv, name_of(in, csv, c),
+                                                                     &in->column[c], err);
         if (st != STATUS_OK) {
             return st;
         }
-    }
-    return STATUS_OK;
-}
-
-static bool make_room(struct rows_in *in)
-{
-    const size_t room = in->room ? 2 * in->room : 4096;
-    for (size_t c = 0; c < in->channels; c++) {
-        if (in->absent[c]) {
-            continue;
-        }
-        double *more = realloc(in->values[c], room * sizeof *more);
-        if (!more) {
-            return false;
-        }
-        in->values[c] = more;
-    }
-    in->room = room;
-    return true;
-}
-
-/* Room for one more row. */
-static enum status expect_row(struct rows_in *in, const char *name, unsigned line,
-                              struct err *err)
-{
-    if (in->count == ROWS_MAX) {
-        return err_set(err, STATUS_E_FULL, name, line, 0,
-                       "more than %d rows, cut the recording into pieces", (int)ROWS_MAX);
-    }
-    if (in->count == in->room && !make_room(in)) {
-        return err_set(err, STATUS_E_NOMEM, name, line, 0, "no memory for more than %zu rows",
-                       in->count);
     }
     return STATUS_OK;
 }
@@ -149,63 +112,35 @@ static enum status expect_row(struct rows_in *in, const char *name, unsigned lin
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
-    enum status st = expect_row(in, csv->name, csv->line, err);
+    enum status st = identify_rows_expect(&in->rows, csv->name, csv->line, err);
     if (st != STATUS_OK) {
         return st;
     }
-    for (size_t c = 0; c < in->channels; c++) {
-        st = in->absent[c]
-                 ? STATUS_OK
-                 : csv_product_value(csv, &in->column[c], &in->values[c][in->count], err);
+    for (size_t c = 0; c < in->rows.channels; c++) {
+        st = in->rows.absent[c] ? STATUS_OK
+                                : csv_product_value(csv, &in->column[c],
+                                                    &in->rows.values[c][in->rows.count], err);
         if (st != STATUS_OK) {
             return st;
         }
     }
-    in->count++;
+    in->rows.count++;
     return STATUS_OK;
-}
-
-/* Reading is the first tenth of the work. */
-static bool go_on(void *context, uint64_t done, uint64_t total)
-{
-    const struct rows_in *in = context;
-    const struct identify_request *request = in->request;
-    const double share = total > 0 ? (double)done / (double)total : 0.0;
-    return request->go_on(request->context, "reading", 0.1 * share);
-}
-
-static enum status read_input(struct rows_in *in, const struct identify_input *input,
-                              struct identify_file *file, struct err *err)
-{
-    struct csv_source source = {
-        .path = input->path, .text = input->text, .bytes = input->bytes};
-    if (in->request->go_on) {
-        source.go_on = go_on;
-        source.context = in;
-    }
-    csv_start(&in->csv, input->path, take_header, take_row, in);
-    file->name = identify_base_name(input->path);
-    return csv_file_read_marked(&source, &in->csv, &file->mark, err);
 }
 
 static enum status read_tables(struct rows_in *in, const struct dynamics_source *source,
                                struct err *err)
 {
-    for (size_t i = 0; i < source->count; i++) {
-        in->raw.part_start[i] = in->count;
-        const enum status st = read_input(in, &source->inputs[i], &source->files[i], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
+    const struct identify_lines lines = {take_header, take_row, in};
     in->raw.part_count = source->count;
-    return STATUS_OK;
+    return identify_rows_read(&in->rows, &lines, source->inputs, source->count,
+                              in->raw.part_start, source->files, err);
 }
 
 static enum status take_sample(void *context, const double *row, bool new_part, struct err *err)
 {
     struct rows_in *in = context;
-    const enum status st = expect_row(in, "journal", 0, err);
+    const enum status st = identify_rows_expect(&in->rows, "journal", 0, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -215,12 +150,12 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
                        (int)DATA_RUNS_MAX);
     }
     if (new_part) {
-        in->raw.part_start[in->raw.part_count++] = in->count;
+        in->raw.part_start[in->raw.part_count++] = in->rows.count;
     }
-    for (size_t c = 0; c < in->channels; c++) {
-        in->values[c][in->count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
+    for (size_t c = 0; c < in->rows.channels; c++) {
+        in->rows.values[c][in->rows.count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
     }
-    in->count++;
+    in->rows.count++;
     return STATUS_OK;
 }
 
@@ -230,7 +165,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
 {
     const size_t axes = in->kind->model->axis_count;
     const char *role = role_of(in->kind, channel);
-    const char *given = identify_column(in->request, role);
+    const char *given = identify_column(in->rows.request, role);
     const bool turned = given && given[0] == '-';
     *sign = turned ? -1.0 : 1.0;
     *field = (struct journal_field){.axis = false};
@@ -288,7 +223,7 @@ static enum status refuse_misfit(const struct rows_in *in,
     static const double RATIO_MAX = 0.1;
     static const char *const vectors[] = {[JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau"};
     const struct model *model = in->kind->model;
-    for (size_t c = 1; c < in->channels; c++) {
+    for (size_t c = 1; c < in->rows.channels; c++) {
         const enum journal_vector v = fields[c - 1].vector;
         if (!fields[c - 1].axis ||
             (double)card->unfit[v] <= RATIO_MAX * (double)card->samples) {
@@ -329,13 +264,13 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
         const bool moves = card->seen >> (velocity - 1) & 1U;
-        in->absent[velocity] = !moves && (card->seen >> (pose - 1) & 1U);
-        in->absent[pose] = moves && !in->kind->model->needs_pose;
+        in->rows.absent[velocity] = !moves && (card->seen >> (pose - 1) & 1U);
+        in->rows.absent[pose] = moves && !in->kind->model->needs_pose;
     }
-    for (size_t c = 1; c < in->channels; c++) {
-        if (in->absent[c]) {
-            free(in->values[c]);
-            in->values[c] = NULL;
+    for (size_t c = 1; c < in->rows.channels; c++) {
+        if (in->rows.absent[c]) {
+            free(in->rows.values[c]);
+            in->rows.values[c] = NULL;
         } else if (!(card->seen >> (c - 1) & 1U)) {
             return err_set(err, STATUS_E_EMPTY, "journal", 0, 0,
                            "no sample of %s's %s side has %s[%zu]", card->pair, side,
@@ -345,27 +280,33 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
     return STATUS_OK;
 }
 
+static bool go_on(void *context, uint64_t done, uint64_t total)
+{
+    const struct rows_in *in = context;
+    return identify_rows_go_on(&in->rows, done, total);
+}
+
 static enum status read_journals(struct rows_in *in, const struct dynamics_source *source,
                                  struct err *err)
 {
-    struct journal_field fields[CHANNELS_MAX];
+    struct journal_field fields[IDENTIFY_CHANNELS_MAX];
     const struct dynamics_journal wanted = {
-        .pair = in->request->pair,
-        .side = strcmp(in->request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
+        .pair = in->rows.request->pair,
+        .side = strcmp(in->rows.request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
         .model = in->kind->model,
-        .field_count = in->channels - 1,
+        .field_count = in->rows.channels - 1,
         .fields = fields,
         .take = take_sample,
-        .go_on = in->request->go_on ? go_on : NULL,
+        .go_on = in->rows.request->go_on ? go_on : NULL,
         .context = in};
-    for (size_t c = 1; c < in->channels; c++) {
+    for (size_t c = 1; c < in->rows.channels; c++) {
         const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
         if (st != STATUS_OK) {
             return st;
         }
     }
     const enum status st = read_marked_journals(in, source, &wanted, err);
-    return st == STATUS_OK ? leave_out(in, source->journal, in->request->side, fields, err)
+    return st == STATUS_OK ? leave_out(in, source->journal, in->rows.request->side, fields, err)
                            : st;
 }
 
@@ -397,10 +338,10 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
                                struct err *err)
 {
     const size_t axes = in->kind->model->axis_count;
-    in->channels = 1 + (in->kind->pose_roles ? 3 : 2) * axes;
-    const bool journal = is_journal(in->request, &source->inputs[0]);
+    in->rows.channels = 1 + (in->kind->pose_roles ? 3 : 2) * axes;
+    const bool journal = is_journal(in->rows.request, &source->inputs[0]);
     for (size_t i = 1; i < source->count; i++) {
-        if (is_journal(in->request, &source->inputs[i]) != journal) {
+        if (is_journal(in->rows.request, &source->inputs[i]) != journal) {
             return err_set(err, STATUS_E_ARG, source->inputs[i].path, 0, 0,
                            "tables and journals cannot be read together");
         }
@@ -410,14 +351,14 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
     if (st != STATUS_OK) {
         return st;
     }
-    in->raw.part_start[in->raw.part_count] = in->count;
+    in->raw.part_start[in->raw.part_count] = in->rows.count;
     in->raw.axes = axes;
-    in->raw.n = in->count;
-    in->raw.t_s = in->values[0];
+    in->raw.n = in->rows.count;
+    in->raw.t_s = in->rows.values[0];
     for (size_t a = 0; a < axes; a++) {
-        in->raw.nu[a] = in->values[1 + a];
-        in->raw.tau[a] = in->values[1 + axes + a];
-        in->raw.pose[a] = in->kind->pose_roles ? in->values[1 + 2 * axes + a] : NULL;
+        in->raw.nu[a] = in->rows.values[1 + a];
+        in->raw.tau[a] = in->rows.values[1 + axes + a];
+        in->raw.pose[a] = in->kind->pose_roles ? in->rows.values[1 + 2 * axes + a] : NULL;
     }
     return STATUS_OK;
 }
@@ -433,14 +374,13 @@ enum status dynamics_rows_load(const struct identify_kind *kind,
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
     in->kind = kind;
-    in->request = request;
+    in->rows.request = request;
+    in->rows.share = READING_SHARE;
     enum status st = read_inputs(in, source, err);
     if (st == STATUS_OK) {
         st = data_table_make(&in->raw, table, source->card, err);
     }
-    for (size_t c = 0; c < CHANNELS_MAX; c++) {
-        free(in->values[c]);
-    }
+    identify_rows_free(&in->rows);
     free(in);
     return st;
 }

@@ -5,9 +5,9 @@
 #include "identification/data_set.h"
 #include "identification/dynamics_check.h"
 #include "identification/model_choice.h"
-#include "service/csv_file.h"
 #include "service/dynamics_journal.h"
 #include "service/identify.h"
+#include "service/identify_rows.h"
 
 /* A model of motion, and what its columns are called. */
 struct identify_kind {
@@ -24,12 +24,6 @@ struct identify_kind {
 };
 
 enum { IDENTIFY_FILES_MAX = DATA_RUNS_MAX };
-
-/* A recording that has been read. */
-struct identify_file {
-    const char *name; /* without its folders */
-    struct csv_file_mark mark;
-};
 
 /* What is read for a fit, or held out of it. */
 struct dynamics_source {

@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "identification/odometry.h"
-#include "logger/csv.h"
-#include "logger/json_write.h"
-#include "service/csv_file.h"
-#include "service/identify.h"
+#include "service/identify_rows.h"
 #include "service/version.h"
 #include "twin/odometry_report.h"
 
@@ -28,7 +25,7 @@ static const char help[] =
 
 static const char *const roles[] = {"t", "wheel_left", "wheel_right", "x", "y", "theta", NULL};
 
-enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
+enum { CHANNELS = 6, NAMES = 4 };
 
 /* What each channel may be called, where --columns does not say. */
 static const char *const names[CHANNELS][NAMES] = {
@@ -40,18 +37,13 @@ static const char *const names[CHANNELS][NAMES] = {
     {"theta", "theta_rad", "cam_theta_rad", NULL},
 };
 
-struct rows_in {
-    const struct identify_request *request;
-    size_t column[CHANNELS]; /* in the file at hand */
-    double *values[CHANNELS];
-    size_t count, room;
-    struct odometry_raw raw;
-    struct csv csv;
-};
+/* Reading is most of the work. */
+static const double READING_SHARE = 0.7;
 
-struct file_mark {
-    const char *name; /* without its folders */
-    struct csv_file_mark mark;
+struct rows_in {
+    size_t column[CHANNELS]; /* in the file at hand */
+    struct identify_rows rows;
+    struct odometry_raw raw;
 };
 
 struct result {
@@ -60,14 +52,14 @@ struct result {
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
     size_t file_count, held_out_count;
-    struct file_mark files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
+    struct identify_file files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
 };
 
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
     for (size_t c = 0; c < CHANNELS; c++) {
-        const char *name = identify_column(in->request, names[c][0]);
+        const char *name = identify_column(in->rows.request, names[c][0]);
         for (size_t k = 0; !name && names[c][k]; k++) {
             name = csv_find(csv, names[c][k]) >= 0 ? names[c][k] : NULL;
         }
@@ -77,20 +69,6 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
         }
     }
     return STATUS_OK;
-}
-
-static bool make_room(struct rows_in *in)
-{
-    const size_t room = in->room ? 2 * in->room : 4096;
-    for (size_t c = 0; c < CHANNELS; c++) {
-        double *more = realloc(in->values[c], room * sizeof *more);
-        if (!more) {
-            return false;
-        }
-        in->values[c] = more;
-    }
-    in->room = room;
-    return true;
 }
 
 /* What a logger writes when it has no value. */
@@ -108,70 +86,42 @@ static bool is_missing(const char *text)
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
 {
     struct rows_in *in = context;
-    if (in->count == ROWS_MAX) {
-        return err_set(err, STATUS_E_FULL, csv->name, csv->line, 0,
-                       "more than %d rows, cut the recording into pieces", (int)ROWS_MAX);
-    }
-    if (in->count == in->room && !make_room(in)) {
-        return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0,
-                       "no memory for more than %zu rows", in->count);
+    enum status st = identify_rows_expect(&in->rows, csv->name, csv->line, err);
+    if (st != STATUS_OK) {
+        return st;
     }
     for (size_t c = 0; c < CHANNELS; c++) {
-        double *value = &in->values[c][in->count];
+        double *value = &in->rows.values[c][in->rows.count];
         *value = nan("");
-        const enum status st = is_missing(csv_text(csv, in->column[c]))
-                                   ? STATUS_OK
-                                   : csv_number(csv, in->column[c], value, err);
+        st = is_missing(csv_text(csv, in->column[c]))
+                 ? STATUS_OK
+                 : csv_number(csv, in->column[c], value, err);
         if (st != STATUS_OK) {
             return st;
         }
     }
-    in->count++;
+    in->rows.count++;
     return STATUS_OK;
 }
 
-/* Reading is most of the work. */
-static bool go_on(void *context, uint64_t done, uint64_t total)
-{
-    const struct rows_in *in = context;
-    const struct identify_request *request = in->request;
-    const double share = total > 0 ? (double)done / (double)total : 0.0;
-    return request->go_on(request->context, "reading", 0.7 * share);
-}
-
-static enum status read_input(struct rows_in *in, const struct identify_input *input,
-                              struct file_mark *file, struct err *err)
-{
-    struct csv_source source = {
-        .path = input->path, .text = input->text, .bytes = input->bytes};
-    if (in->request->go_on) {
-        source.go_on = go_on;
-        source.context = in;
-    }
-    csv_start(&in->csv, input->path, take_header, take_row, in);
-    file->name = identify_base_name(input->path);
-    return csv_file_read_marked(&source, &in->csv, &file->mark, err);
-}
-
 static enum status read_inputs(struct rows_in *in, const struct identify_input *inputs,
-                               size_t count, struct file_mark *files, struct err *err)
+                               size_t count, struct identify_file *files, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        in->raw.part_start[i] = in->count;
-        const enum status st = read_input(in, &inputs[i], &files[i], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
+    const struct identify_lines lines = {take_header, take_row, in};
+    const enum status st =
+        identify_rows_read(&in->rows, &lines, inputs, count, in->raw.part_start, files, err);
+    if (st != STATUS_OK) {
+        return st;
     }
-    in->raw.part_start[count] = in->count;
+    in->raw.part_start[count] = in->rows.count;
     in->raw.part_count = count;
-    in->raw.n = in->count;
-    in->raw.t_s = in->values[0];
-    in->raw.wheel_left_rad = in->values[1];
-    in->raw.wheel_right_rad = in->values[2];
-    in->raw.x_m = in->values[3];
-    in->raw.y_m = in->values[4];
-    in->raw.theta_rad = in->values[5];
+    in->raw.n = in->rows.count;
+    in->raw.t_s = in->rows.values[0];
+    in->raw.wheel_left_rad = in->rows.values[1];
+    in->raw.wheel_right_rad = in->rows.values[2];
+    in->raw.x_m = in->rows.values[3];
+    in->raw.y_m = in->rows.values[4];
+    in->raw.theta_rad = in->rows.values[5];
     return STATUS_OK;
 }
 
@@ -179,8 +129,8 @@ static enum status read_inputs(struct rows_in *in, const struct identify_input *
 struct source {
     const struct identify_input *inputs;
     size_t count;
-    struct file_mark *files;    /* [count] out */
-    struct odometry_card *card; /* out */
+    struct identify_file *files; /* [count] out */
+    struct odometry_card *card;  /* out */
 };
 
 /* The rows are given back before the fit begins. */
@@ -191,14 +141,14 @@ static enum status load(const struct identify_request *request, const struct sou
     if (!in) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
-    in->request = request;
+    in->rows.request = request;
+    in->rows.share = READING_SHARE;
+    in->rows.channels = CHANNELS;
     enum status st = read_inputs(in, source->inputs, source->count, source->files, err);
     if (st == STATUS_OK) {
         st = odometry_set_make(&in->raw, set, source->card, err);
     }
-    for (size_t c = 0; c < CHANNELS; c++) {
-        free(in->values[c]);
-    }
+    identify_rows_free(&in->rows);
     free(in);
     return st;
 }
@@ -254,22 +204,6 @@ static void write_out(void *context, const char *text, size_t bytes)
     (void)fwrite(text, 1, bytes, context);
 }
 
-static void write_files(struct json_writer *w, const char *key, const struct file_mark *files,
-                        size_t count)
-{
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
-        char hash[17];
-        (void)snprintf(hash, sizeof hash, "%016" PRIx64, files[i].mark.hash);
-        json_write_object(w, NULL);
-        json_write_text(w, "name", files[i].name);
-        json_write_int(w, "bytes", (int64_t)files[i].mark.bytes);
-        json_write_text(w, "fnv1a", hash);
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
 static void print_json(const struct result *result, FILE *out)
 {
     char text[4096];
@@ -295,8 +229,8 @@ static void print_json(const struct result *result, FILE *out)
     json_write_close(&w);
     json_write_object(&w, "provenance");
     json_write_text(&w, "version", TANDEM_VERSION);
-    write_files(&w, "files", result->files, result->file_count);
-    write_files(&w, "held_out", result->held_out_files, result->held_out_count);
+    identify_files_json(&w, "files", result->files, result->file_count);
+    identify_files_json(&w, "held_out", result->held_out_files, result->held_out_count);
     json_write_close(&w);
     json_write_close(&w);
     (void)json_write_end(&w);
