@@ -178,6 +178,24 @@ void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
     put(w, number, n);
 }
 
+void json_write_two(struct json_writer *w, const char *key, double a, double b)
+{
+    json_write_array(w, key);
+    json_write_real(w, NULL, a);
+    json_write_real(w, NULL, b);
+    json_write_close(w);
+}
+
+void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
+                      size_t count)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_text(w, NULL, texts + i * room);
+    }
+    json_write_close(w);
+}
+
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
 {
     begin_member(w, key);

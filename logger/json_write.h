@@ -50,6 +50,11 @@ void json_write_bool(struct json_writer *w, const char *key, bool value);
 void json_write_null(struct json_writer *w, const char *key);
 /* Microseconds as seconds ("1763617674.123456", "0.25"); LAB_TIME_NONE is null. */
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us);
+/* [a, b]: a point, or the ends of an interval. */
+void json_write_two(struct json_writer *w, const char *key, double a, double b);
+/* A list of texts[count][room]. */
+void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
+                      size_t count);
 /* Text that is JSON already. */
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes);
 

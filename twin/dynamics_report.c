@@ -35,10 +35,7 @@ static void write_errors(struct json_writer *w, const struct model *model,
     write_column(w, "relative_se", model, fit->p, relative);
     json_write_object(w, "ci95");
     for (size_t i = 0; i < fit->p; i++) {
-        json_write_array(w, name_of(model, i, name));
-        json_write_real(w, NULL, fit->lo[i]);
-        json_write_real(w, NULL, fit->hi[i]);
-        json_write_close(w);
+        json_write_two(w, name_of(model, i, name), fit->lo[i], fit->hi[i]);
     }
     json_write_close(w);
     json_write_array(w, "identifiable");
@@ -79,26 +76,13 @@ static void write_correlation(struct json_writer *w, const struct dynamics_fit *
     json_write_close(w);
 }
 
-static void write_texts(struct json_writer *w, const char *key,
-                        const char texts[][DYNAMICS_TEXT_MAX], size_t count)
-{
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
-        json_write_text(w, NULL, texts[k]);
-    }
-    json_write_close(w);
-}
-
 static void write_quantity(struct json_writer *w, const char *name,
                            const struct dynamics_derived *derived)
 {
     json_write_object(w, name);
     json_write_real(w, "value", derived->value);
     json_write_real(w, "se", derived->se);
-    json_write_array(w, "ci95");
-    json_write_real(w, NULL, derived->lo);
-    json_write_real(w, NULL, derived->hi);
-    json_write_close(w);
+    json_write_two(w, "ci95", derived->lo, derived->hi);
     json_write_close(w);
 }
 
@@ -124,10 +108,8 @@ static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
     json_write_object(w, "delay_s");
     json_write_real(w, "value", fit->delay_s);
     json_write_real(w, "se", fit->delay_se_s);
-    json_write_array(w, "ci95");
-    json_write_real(w, NULL, fit->delay_s - NORMAL_95 * fit->delay_se_s);
-    json_write_real(w, NULL, fit->delay_s + NORMAL_95 * fit->delay_se_s);
-    json_write_close(w);
+    json_write_two(w, "ci95", fit->delay_s - NORMAL_95 * fit->delay_se_s,
+                   fit->delay_s + NORMAL_95 * fit->delay_se_s);
     json_write_close(w);
 }
 
@@ -198,7 +180,7 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     write_correlation(w, fit);
     json_write_int(w, "rank", (int64_t)fit->rank);
     json_write_real(w, "condition", fit->condition);
-    write_texts(w, "null_directions", fit->nulls, fit->null_count);
+    json_write_texts(w, "null_directions", fit->nulls[0], DYNAMICS_TEXT_MAX, fit->null_count);
     write_combinations(w, fit);
     write_column(w, "regressor_rms", model, fit->p, fit->regressor_rms);
     write_column(w, "regressor_independence_ratio", model, fit->p, fit->independence_ratio);
@@ -215,8 +197,8 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     write_outliers(w, model, fit);
     write_derived(w, model, fit);
     json_write_text(w, "verdict", dynamics_verdict_name(fit->verdict));
-    write_texts(w, "reasons", fit->reasons, fit->reason_count);
-    write_texts(w, "advice", fit->advice, fit->advice_count);
+    json_write_texts(w, "reasons", fit->reasons[0], DYNAMICS_TEXT_MAX, fit->reason_count);
+    json_write_texts(w, "advice", fit->advice[0], DYNAMICS_TEXT_MAX, fit->advice_count);
 }
 
 static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,

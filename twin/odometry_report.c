@@ -22,10 +22,7 @@ static void write_errors(struct json_writer *w, const struct odometry_fit *fit)
     write_column(w, "relative_se", relative);
     json_write_object(w, "ci95");
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        json_write_array(w, odometry_parameter_name(i));
-        json_write_real(w, NULL, fit->lo[i]);
-        json_write_real(w, NULL, fit->hi[i]);
-        json_write_close(w);
+        json_write_two(w, odometry_parameter_name(i), fit->lo[i], fit->hi[i]);
     }
     json_write_close(w);
     json_write_array(w, "identifiable");
@@ -60,16 +57,6 @@ static void write_combinations(struct json_writer *w, const struct odometry_fit 
     json_write_close(w);
 }
 
-static void write_texts(struct json_writer *w, const char *key,
-                        const char texts[][ODOMETRY_TEXT_MAX], size_t count)
-{
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
-        json_write_text(w, NULL, texts[k]);
-    }
-    json_write_close(w);
-}
-
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
 {
     json_write_text(w, "model", "odometry");
@@ -88,8 +75,8 @@ void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
     json_write_real(w, "slip_m", fit->slip_m);
     json_write_real(w, "slip_rad", fit->slip_rad);
     json_write_text(w, "verdict", odometry_verdict_name(fit->verdict));
-    write_texts(w, "reasons", fit->reasons, fit->reason_count);
-    write_texts(w, "advice", fit->advice, fit->advice_count);
+    json_write_texts(w, "reasons", fit->reasons[0], ODOMETRY_TEXT_MAX, fit->reason_count);
+    json_write_texts(w, "advice", fit->advice[0], ODOMETRY_TEXT_MAX, fit->advice_count);
 }
 
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check)

@@ -49,10 +49,7 @@ static void write_estimate(struct json_writer *w, const struct model *model,
     json_write_object(w, "ci95");
     for (size_t j = 0; j < f->p; j++) {
         const double half = Z95 * online_filter_se(f, j);
-        json_write_array(w, term(model, j, text));
-        json_write_real(w, NULL, f->theta[j] - half);
-        json_write_real(w, NULL, f->theta[j] + half);
-        json_write_close(w);
+        json_write_two(w, term(model, j, text), f->theta[j] - half, f->theta[j] + half);
     }
     json_write_close(w);
     json_write_array(w, "excited");

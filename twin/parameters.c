@@ -390,10 +390,8 @@ static void write_intervals(struct json_writer *w, const struct parameter_terms 
     char text[64];
     json_write_object(w, "ci95");
     for (size_t j = 0; j < terms->count; j++) {
-        json_write_array(w, term_name(terms, j, text));
-        json_write_real(w, NULL, terms->value[j] - Z95 * terms->se[j]);
-        json_write_real(w, NULL, terms->value[j] + Z95 * terms->se[j]);
-        json_write_close(w);
+        json_write_two(w, term_name(terms, j, text), terms->value[j] - Z95 * terms->se[j],
+                       terms->value[j] + Z95 * terms->se[j]);
     }
     json_write_close(w);
 }

@@ -71,10 +71,7 @@ static void write_terms(struct json_writer *w, const struct travel_fit *fit)
     json_write_object(w, "ci95");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         const struct travel_value v = travel_report_value(fit, j);
-        json_write_array(w, travel_term_name(j));
-        json_write_real(w, NULL, v.lo);
-        json_write_real(w, NULL, v.hi);
-        json_write_close(w);
+        json_write_two(w, travel_term_name(j), v.lo, v.hi);
     }
     json_write_close(w);
     json_write_array(w, "identifiable");
@@ -100,16 +97,6 @@ static void write_combinations(struct json_writer *w, const struct travel_fit *f
     json_write_close(w);
 }
 
-static void write_texts(struct json_writer *w, const char *key,
-                        const char texts[][TRAVEL_TEXT_MAX], size_t count)
-{
-    json_write_array(w, key);
-    for (size_t k = 0; k < count; k++) {
-        json_write_text(w, NULL, texts[k]);
-    }
-    json_write_close(w);
-}
-
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 {
     json_write_int(w, "n", (int64_t)fit->n);
@@ -124,8 +111,8 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
     json_write_int(w, "outliers", (int64_t)fit->outliers);
     json_write_int(w, "refused", (int64_t)fit->refused);
     json_write_text(w, "verdict", travel_verdict_name(fit->verdict));
-    write_texts(w, "reasons", fit->reasons, fit->reason_count);
-    write_texts(w, "advice", fit->advice, fit->advice_count);
+    json_write_texts(w, "reasons", fit->reasons[0], TRAVEL_TEXT_MAX, fit->reason_count);
+    json_write_texts(w, "advice", fit->advice[0], TRAVEL_TEXT_MAX, fit->advice_count);
 }
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)

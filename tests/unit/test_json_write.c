@@ -90,6 +90,7 @@ static void collect(void *context, const char *text, size_t bytes)
 
 static void write_sample(struct json_writer *w)
 {
+    static const char texts[2][8] = {"first", "\"2\""};
     json_write_object(w, NULL);
     json_write_text(w, "name", "quote \" back \\ line \n bell \a é");
     json_write_array(w, "list");
@@ -102,6 +103,9 @@ static void write_sample(struct json_writer *w)
     json_write_close(w);
     json_write_close(w);
     json_write_raw(w, "raw", "[1]", 3);
+    json_write_two(w, "two", -0.5, nan(""));
+    json_write_texts(w, "texts", texts[0], sizeof texts[0], 2);
+    json_write_texts(w, "no texts", texts[0], sizeof texts[0], 0);
     json_write_text(w, "none", NULL);
     json_write_close(w);
 }
@@ -110,7 +114,8 @@ static void test_document(void)
 {
     static const char want[] =
         "{\"name\":\"quote \\\" back \\\\ line \\u000a bell \\u0007 é\",\"list\":[-3,"
-        "-9223372036854775808,null,true,null,{}],\"raw\":[1],\"none\":null}";
+        "-9223372036854775808,null,true,null,{}],\"raw\":[1],\"two\":[-0.5,null],"
+        "\"texts\":[\"first\",\"\\\"2\\\"\"],\"no texts\":[],\"none\":null}";
     char buffer[JSON_WRITE_NUMBER_MAX]; /* smaller than the text: flushed on the way */
     struct sink sink = {{0}, 0};
     struct json_writer w;
