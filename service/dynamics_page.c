@@ -6,13 +6,9 @@
 
 #include "logger/json_write.h"
 #include "service/identify_dynamics.h"
+#include "service/json_file.h"
 #include "service/version.h"
 #include "twin/dynamics_report.h"
-
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
 
 /* ---- for people ---- */
 
@@ -455,7 +451,7 @@ void dynamics_page_json(const struct identify_result *result, FILE *out)
     const struct model *model = result->kind->model;
     char text[4096];
     struct json_writer w;
-    json_write_start(&w, text, sizeof text, write_out, out);
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, model, &result->fit);
     json_write_object(&w, "fit");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "logger/json_write.h"
+#include "service/json_file.h"
 #include "twin/dynamics_report.h"
 #include "twin/pair_dynamics.h"
 
@@ -132,11 +133,6 @@ static bool may_go_on(void *context, const char *stage)
     return job_go_on(e->worker_job);
 }
 
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 /* For those who ask the job; the lab has it in numbers. */
 static void show_result(const struct errand *e, const struct dynamics_result *result)
 {
@@ -150,7 +146,7 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
         return;
     }
     dynamics_result_checks(result, &checks);
-    json_write_start(&w, buffer, sizeof buffer, write_out, out);
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, e->task.model, &result->fit);
     parameters_write_checks(&w, "checks", &checks);

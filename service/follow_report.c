@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "logger/json_write.h"
+#include "service/json_file.h"
 
 enum { CELL_BYTES = 32, PATH_BYTES = 512 };
 
@@ -100,11 +101,6 @@ void follow_report_page(const struct follow_study *study, FILE *out)
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
-static void flush_to_file(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void write_quantiles(struct json_writer *w, const char *key,
                             const struct follow_quantiles *q, const char *worse)
 {
@@ -148,7 +144,7 @@ void follow_report_json(const struct follow_study *study, FILE *out)
     char text[4096];
     struct json_writer w;
     const struct experiment_file *file = study->file;
-    json_write_start(&w, text, sizeof text, flush_to_file, out);
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
     json_write_object(&w, NULL);
     json_write_text(&w, "experiment", file->name);
     json_write_text(&w, "purpose", file->purpose);

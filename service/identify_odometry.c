@@ -7,6 +7,7 @@
 
 #include "identification/odometry.h"
 #include "service/identify_rows.h"
+#include "service/json_file.h"
 #include "service/version.h"
 #include "twin/odometry_report.h"
 
@@ -199,16 +200,11 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
 }
 
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void print_json(const struct result *result, FILE *out)
 {
     char text[4096];
     struct json_writer w;
-    json_write_start(&w, text, sizeof text, write_out, out);
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
     json_write_object(&w, NULL);
     odometry_report_fit(&w, &result->fit);
     json_write_object(&w, "fit");

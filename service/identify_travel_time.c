@@ -12,6 +12,7 @@
 #include "logger/json_write.h"
 #include "service/csv_file.h"
 #include "service/identify.h"
+#include "service/json_file.h"
 #include "twin/travel_report.h"
 
 static const char help[] =
@@ -303,17 +304,12 @@ static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
     return true;
 }
 
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void print_json(const struct travel_fit *fit, size_t skipped,
                        const struct held_out *held, FILE *out)
 {
     char text[4096];
     struct json_writer w;
-    json_write_start(&w, text, sizeof text, write_out, out);
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
     json_write_object(&w, NULL);
     travel_report_members(&w, fit);
     json_write_int(&w, "skipped", (int64_t)skipped);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "logger/json_write.h"
+#include "service/json_file.h"
 
 enum { CELL_BYTES = 32, PATH_BYTES = 512, WHY_BYTES = 128 };
 
@@ -78,11 +79,6 @@ void joint_report_page(const struct joint_study *study, FILE *out)
 /* --- JSON ----------------------------------------------------------------------------------
  */
 
-static void flush_to_file(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void write_controllers(struct json_writer *w, const struct joint_study *study,
                               size_t lag)
 {
@@ -117,7 +113,7 @@ void joint_report_json(const struct joint_study *study, FILE *out)
     char text[4096];
     struct json_writer w;
     const struct joint_file *file = study->file;
-    json_write_start(&w, text, sizeof text, flush_to_file, out);
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
     json_write_object(&w, NULL);
     json_write_text(&w, "experiment", file->name);
     json_write_text(&w, "purpose", file->purpose);

@@ -6,6 +6,7 @@
 
 #include "config/map_file.h"
 #include "logger/json_write.h"
+#include "service/json_file.h"
 
 struct map {
     const char *path; /* of the lab file */
@@ -19,11 +20,6 @@ struct maps {
     const struct map **of; /* [pair_count] owned; NULL: none */
 };
 
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void write_obstacle(struct json_writer *json, const struct world *world,
                            const struct world_obstacle *o)
 {
@@ -34,10 +30,7 @@ static void write_obstacle(struct json_writer *json, const struct world *world,
     json_write_array(json, "points_m");
     for (size_t k = 0; k < o->count; k++) {
         const struct world_point *p = &world->points[o->first + k];
-        json_write_array(json, NULL);
-        json_write_real(json, NULL, p->x_m);
-        json_write_real(json, NULL, p->y_m);
-        json_write_close(json);
+        json_write_two(json, NULL, p->x_m, p->y_m);
     }
     json_write_close(json);
     json_write_real(json, "radius_m", o->radius_m);
@@ -86,7 +79,7 @@ static enum status load_map(struct map *map, struct err *err)
     }
     FILE *out = open_memstream(&map->text, &map->bytes);
     if (out) {
-        json_write_start(&json, buffer, sizeof buffer, write_out, out);
+        json_write_start(&json, buffer, sizeof buffer, json_file_flush, out);
         write_world(&json, world);
         (void)json_write_end(&json);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "logger/json_write.h"
+#include "service/json_file.h"
 
 enum { JSON_BUFFER_BYTES = 4096, GROWTH = 64, LAP_TEXT_MAX = 16 };
 
@@ -211,12 +212,6 @@ void mission_log_print(const struct mission_log *log, const struct mission_head 
     (void)putchar('\n');
 }
 
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
-}
-
 static void write_leg(struct json_writer *w, const struct mission_leg *leg)
 {
     const bool answered = leg->reply_us != LAB_TIME_NONE;
@@ -280,7 +275,7 @@ void mission_log_write_json(const struct mission_log *log, const struct mission_
 {
     char buffer[JSON_BUFFER_BYTES];
     struct json_writer w;
-    json_write_start(&w, buffer, sizeof buffer, write_out, NULL);
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, stdout);
     json_write_object(&w, NULL);
     json_write_text(&w, "mission", head->name);
     json_write_text(&w, "pair", head->pair);

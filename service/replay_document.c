@@ -2,14 +2,10 @@
 
 #include <math.h>
 
+#include "service/json_file.h"
 #include "twin/following_report.h"
 #include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
-
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
 
 /* ---- records ------------------------------------------------------------------------------
  */
@@ -233,7 +229,7 @@ enum status replay_document(struct replay_run *run, const struct replay_extract 
 {
     char buffer[65536];
     struct json_writer w;
-    json_write_start(&w, buffer, sizeof buffer, write_out, out);
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     json_write_object(&w, "pairs");
     const enum status status = write_pairs(run, &w, extract);

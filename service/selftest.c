@@ -10,6 +10,7 @@
 #include "logger/codec.h"
 #include "logger/message.h"
 #include "service/identify_dynamics.h"
+#include "service/json_file.h"
 #include "service/noise.h"
 
 enum { FINE = 20 }; /* steps of the simulated robot between two rows */
@@ -108,11 +109,6 @@ static void write_table(struct recording *r, FILE *to)
     }
 }
 
-static void write_payload(void *context, const char *text, size_t bytes)
-{
-    (void)fwrite(text, 1, bytes, context);
-}
-
 static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *to)
 {
     char room[512];
@@ -123,7 +119,7 @@ static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *t
     if (!text) {
         return;
     }
-    json_write_start(&w, room, sizeof room, write_payload, text);
+    json_write_start(&w, room, sizeof room, json_file_flush, text);
     codec_write_telemetry(&w, m);
     (void)json_write_end(&w);
     const long bytes = ftell(text);

@@ -7,6 +7,7 @@
 #include "service/arguments.h"
 #include "service/commands.h"
 #include "service/csv_file.h"
+#include "service/json_file.h"
 #include "service/progress.h"
 #include "service/selftest.h"
 #include "service/stop_signal.h"
@@ -39,12 +40,6 @@ static void print_result(const struct selftest_case *c, const struct selftest_re
                      dynamics_verdict_name((enum dynamics_verdict)verdict));
     }
     (void)puts(result->verdicts[DYNAMICS_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
-}
-
-static void write_out(void *context, const char *text, size_t bytes)
-{
-    (void)context;
-    (void)fwrite(text, 1, bytes, stdout);
 }
 
 static void write_result(struct json_writer *w, const struct selftest_case *c,
@@ -117,7 +112,7 @@ static int run_cases(const struct wishes *wishes)
     struct json_writer w;
     bool well = true;
     bool any = false;
-    json_write_start(&w, text, sizeof text, write_out, NULL);
+    json_write_start(&w, text, sizeof text, json_file_flush, stdout);
     if (wishes->json) {
         json_write_object(&w, NULL);
         json_write_text(&w, "version", TANDEM_VERSION);
