@@ -1,14 +1,12 @@
 #include "service/follow_report.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "logger/json_write.h"
+#include "service/csv_tables.h"
 #include "service/json_file.h"
 
-enum { CELL_BYTES = 32, PATH_BYTES = 512 };
+enum { CELL_BYTES = 32 };
 
 /* --- for people --------------------------------------------------------------------------- */
 
@@ -165,15 +163,9 @@ void follow_report_json(const struct follow_study *study, FILE *out)
 
 /* --- CSV ---------------------------------------------------------------------------------- */
 
-static void csv_cell(FILE *out, double value, bool last)
+static void write_states_csv(const void *what, FILE *out)
 {
-    char cell[JSON_WRITE_NUMBER_MAX];
-    (void)json_format_real(value, cell);
-    (void)fprintf(out, "%s%c", isfinite(value) ? cell : "", last ? '\n' : ',');
-}
-
-static void write_states_csv(const struct follow_study *study, FILE *out)
-{
+    const struct follow_study *study = what;
     const struct experiment_paper *paper = &study->file->paper;
     (void)fputs("state,rmse_median,rmse_p95,mae_median,mae_p95,r2_median,r2_p5,open_loop_rmse,"
                 "paper_rmse,paper_mae,paper_r2\n",
@@ -185,13 +177,14 @@ static void write_states_csv(const struct follow_study *study, FILE *out)
                                 paper->mae[i],  paper->r2[i]};
         (void)fprintf(out, "%s,", s->name);
         for (size_t k = 0; k < COUNT(cells); k++) {
-            csv_cell(out, cells[k], k + 1 == COUNT(cells));
+            csv_tables_number(out, cells[k], k + 1 == COUNT(cells));
         }
     }
 }
 
-static void write_run_csv(const struct follow_study *study, FILE *out)
+static void write_run_csv(const void *what, FILE *out)
 {
+    const struct follow_study *study = what;
     const struct model *model = study->file->model;
     const size_t axes = model->axis_count;
     (void)fputs("t_s", out);
@@ -207,45 +200,23 @@ static void write_run_csv(const struct follow_study *study, FILE *out)
     (void)fputc('\n', out);
     for (size_t k = 0; k < study->point_count; k++) {
         const struct trial_point *p = &study->points[k];
-        csv_cell(out, p->t_s, false);
+        csv_tables_number(out, p->t_s, false);
         for (size_t i = 0; i < 2 * axes; i++) {
-            csv_cell(out, p->reference[i], false);
-            csv_cell(out, p->actual[i], false);
+            csv_tables_number(out, p->reference[i], false);
+            csv_tables_number(out, p->actual[i], false);
         }
         for (size_t i = 0; i < axes; i++) {
-            csv_cell(out, p->output.tau[i], false);
-            csv_cell(out, p->output.unmatched[i], false);
-            csv_cell(out, p->output.disturbance[i], i + 1 == axes);
+            csv_tables_number(out, p->output.tau[i], false);
+            csv_tables_number(out, p->output.unmatched[i], false);
+            csv_tables_number(out, p->output.disturbance[i], i + 1 == axes);
         }
     }
-}
-
-static enum status write_file(const struct follow_study *study, const char *folder,
-                              const char *name,
-                              void (*write)(const struct follow_study *study, FILE *out),
-                              struct err *err)
-{
-    char path[PATH_BYTES];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
-    }
-    write(study, out);
-    const bool whole = ferror(out) == 0;
-    if (fclose(out) != 0 || !whole) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "could not be written whole");
-    }
-    return STATUS_OK;
 }
 
 enum status follow_report_csv(const struct follow_study *study, const char *folder,
                               struct err *err)
 {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return err_set(err, STATUS_E_IO, folder, 0, 0, "cannot be made: %s", strerror(errno));
-    }
-    const enum status status = write_file(study, folder, "states.csv", write_states_csv, err);
-    return status == STATUS_OK ? write_file(study, folder, "run.csv", write_run_csv, err)
-                               : status;
+    static const struct csv_table tables[] = {{"states.csv", write_states_csv},
+                                              {"run.csv", write_run_csv}};
+    return csv_tables_write(folder, tables, COUNT(tables), study, err);
 }

@@ -1,14 +1,12 @@
 #include "service/joint_report.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "logger/json_write.h"
+#include "service/csv_tables.h"
 #include "service/json_file.h"
 
-enum { CELL_BYTES = 32, PATH_BYTES = 512, WHY_BYTES = 128 };
+enum { CELL_BYTES = 32 };
 
 /* --- for people ----------------------------------------------------------------------------
  */
@@ -142,15 +140,9 @@ void joint_report_json(const struct joint_study *study, FILE *out)
 /* --- CSV -----------------------------------------------------------------------------------
  */
 
-static void csv_cell(FILE *out, double value, bool last)
+static void write_controllers_csv(const void *what, FILE *out)
 {
-    char cell[JSON_WRITE_NUMBER_MAX];
-    (void)json_format_real(value, cell);
-    (void)fprintf(out, "%s%c", isfinite(value) ? cell : "", last ? '\n' : ',');
-}
-
-static void write_controllers_csv(const struct joint_study *study, FILE *out)
-{
+    const struct joint_study *study = what;
     const struct joint_file *file = study->file;
     (void)fputs("lag_s,controller,ise,iae,itae,settle_s,rest_s,overshoot,final_error,ise_sum,"
                 "iae_sum,itae_sum\n",
@@ -164,61 +156,35 @@ static void write_controllers_csv(const struct joint_study *study, FILE *out)
             if (!file->runs[k]) {
                 continue;
             }
-            csv_cell(out, file->lag_s[i], false);
+            csv_tables_number(out, file->lag_s[i], false);
             (void)fprintf(out, "%s,", position_kind_name((enum position_kind)k));
             for (size_t c = 0; c < COUNT(cells); c++) {
-                csv_cell(out, cells[c], c + 1 == COUNT(cells));
+                csv_tables_number(out, cells[c], c + 1 == COUNT(cells));
             }
         }
     }
 }
 
-static void write_run_csv(const struct joint_study *study, FILE *out)
+static void write_run_csv(const void *what, FILE *out)
 {
+    const struct joint_study *study = what;
     (void)fputs("t_s,controller,q_rad,w_radps,command_radps\n", out);
     for (size_t k = 0; k < POSITION_KIND_COUNT; k++) {
         for (size_t i = 0; i < study->point_count && study->file->runs[k]; i++) {
             const struct joint_trial_point *p = &study->points[k * study->point_room + i];
-            csv_cell(out, p->t_s, false);
+            csv_tables_number(out, p->t_s, false);
             (void)fprintf(out, "%s,", position_kind_name((enum position_kind)k));
-            csv_cell(out, p->q, false);
-            csv_cell(out, p->w, false);
-            csv_cell(out, p->command, true);
+            csv_tables_number(out, p->q, false);
+            csv_tables_number(out, p->w, false);
+            csv_tables_number(out, p->command, true);
         }
     }
-}
-
-static enum status write_file(const struct joint_study *study, const char *folder,
-                              const char *name,
-                              void (*write)(const struct joint_study *study, FILE *out),
-                              struct err *err)
-{
-    char path[PATH_BYTES];
-    char why[WHY_BYTES];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot be written: %s",
-                       strerror_r(errno, why, sizeof why));
-    }
-    write(study, out);
-    const bool whole = ferror(out) == 0;
-    if (fclose(out) != 0 || !whole) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "could not be written whole");
-    }
-    return STATUS_OK;
 }
 
 enum status joint_report_csv(const struct joint_study *study, const char *folder,
                              struct err *err)
 {
-    char why[WHY_BYTES];
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return err_set(err, STATUS_E_IO, folder, 0, 0, "cannot be made: %s",
-                       strerror_r(errno, why, sizeof why));
-    }
-    const enum status status =
-        write_file(study, folder, "controllers.csv", write_controllers_csv, err);
-    return status == STATUS_OK ? write_file(study, folder, "run.csv", write_run_csv, err)
-                               : status;
+    static const struct csv_table tables[] = {{"controllers.csv", write_controllers_csv},
+                                              {"run.csv", write_run_csv}};
+    return csv_tables_write(folder, tables, COUNT(tables), study, err);
 }
