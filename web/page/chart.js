@@ -10,7 +10,8 @@ function prepare() {
     Dygraph.PLUGINS = Dygraph.PLUGINS.filter(plugin => plugin !== Dygraph.Plugins.Legend);
 }
 
-function load() {
+// Also in advance: it takes longer than anything else of the page.
+export function load() {
     loading ??= new Promise((done, fail) => {
         put(document.head, el("link", {rel: "stylesheet", href: "page/dygraph.min.css"}),
             el("script", {src: "page/dygraph.min.js", onload: () => done(prepare()),
@@ -19,9 +20,14 @@ function load() {
     return loading;
 }
 
+const colours = new Map(); // asked for once a theme: a chart needs one for every point
+
 // A colour of the theme in force: colour("ahead").
 export function colour(name) {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    if (!colours.has(name)) {
+        colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+    }
+    return colours.get(name);
 }
 
 // run() when the colours change, until the signal.
@@ -29,6 +35,8 @@ export function onTheme(run, signal) {
     addEventListener("tandem-theme", run, {signal});
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", run, {signal});
 }
+
+onTheme(() => colours.clear());
 
 function button(sign, label, run) {
     return el("button", {type: "button", class: "quiet", "aria-label": label, title: label, onclick: run}, symbol(sign));

@@ -200,11 +200,13 @@ class History {
         if (this.data.length === 0) {
             return;
         }
-        if (this.chart) {
-            this.chart.update(this.data, this.options());
+        if (this.making) {
+            await this.making;
+            this.chart?.update(this.data, this.options());
         } else {
-            this.chart = await chart(this.plot, {label: "History of the real robot's calibration", height: "17rem", data: this.data,
+            this.making = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem", data: this.data,
                 options: () => this.options(), signal: this.signal});
+            this.chart = await this.making;
         }
         this.chart?.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length, "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
     }

@@ -1,7 +1,7 @@
 // Which robot was late, move by move: the lag over time and the latest entries.
 
 import {get, send} from "./api.js";
-import {chart, colour, legend} from "./chart.js";
+import {chart, colour, legend, load} from "./chart.js";
 import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {confirm} from "./token.js";
@@ -176,13 +176,18 @@ export class LagChart {
         this.places = new Map(there.map(p => [Math.round(p.t * 1000), p]));
         const data = there.map(p => [new Date(Math.round(p.t * 1000)), p.bar]);
         const dateWindow = this.view(data, now);
+        const frame = {dateWindow, axes: {y: {valueRange: this.heights(there)}}};
         this.setting = true;
         this.seen = dateWindow;
-        if (!this.chart) {
-            this.chart = await chart(this.root, {label: "Lag over time", options: () => this.options(), data, signal: this.signal});
+        if (this.making) {
+            await this.making;
+            this.chart?.update(data, frame);
+        } else {
+            this.making = chart(this.root, {label: "Lag over time", signal: this.signal, data,
+                options: () => (this.chart ? this.options() : {...this.options(), ...frame})});
+            this.chart = await this.making;
             this.tell(null);
         }
-        this.chart?.update(data, {dateWindow, axes: {y: {valueRange: this.heights(there)}}});
         this.setting = false;
     }
 }
@@ -290,6 +295,7 @@ export function mount(root, {pair, signal}) {
         VERDICTS.map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
     const notice = el("div", {role: "status"});
     const command = () => el("button", {type: "button", onclick: () => askCommand(path, notice)}, "Send a command …");
+    load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
     const view = el("div", {hidden: true},

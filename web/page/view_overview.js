@@ -180,8 +180,17 @@ class Overview {
     }
 }
 
+// The next click is likely one on a pair.
+function prepare() {
+    const idle = globalThis.requestIdleCallback ?? (run => setTimeout(run, 500));
+    idle(() => Promise.all([import("./view_pair.js"), import("./tab_lag.js").then(() => import("./chart.js")).then(c => c.load())]).catch(() => {}));
+}
+
 export function mount(root, {signal}) {
     const overview = new Overview(root, signal);
     watch(signal, s => getAll("pairs?limit=1000", "pairs", s), {types: ["entry", "alarm", "fidelity"]},
-        pairs => overview.take(pairs), error => show(overview.message, failure(error)));
+        pairs => {
+            overview.take(pairs);
+            prepare();
+        }, error => show(overview.message, failure(error)));
 }
