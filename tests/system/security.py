@@ -1,0 +1,389 @@
+"""Attacks over HTTP, one function each. TANDEM_SEED repeats the random ones."""
+import concurrent.futures
+import json
+import os
+import random
+import socket
+import ssl
+import subprocess
+import time
+
+from rig import Rig
+
+TOKEN = "secret-of-the-test"
+COMMAND = b'{"op":"go","displacement_m":0.1}'
+WRITE = "/api/v1/pairs/r1/commands"
+
+
+class Answer:
+    """All that came over a connection, taken apart; status 0: nothing."""
+
+    def __init__(self, raw):
+        self.raw = raw
+        head, _, self.body = raw.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        self.status = int(lines[0].split(" ")[1]) if lines[0].startswith("HTTP/1.1 ") else 0
+        self.headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+
+    def problem(self):
+        assert self.headers["content-type"] == "application/problem+json", self.raw
+        return json.loads(self.body)["type"].removeprefix("/problems/")
+
+
+def connect(rig):
+    s = socket.create_connection(("127.0.0.1", rig.http_port), 20)
+    s.settimeout(20)
+    return s
+
+
+def receive(s):
+    raw = b""
+    try:
+        while part := s.recv(65536):
+            raw += part
+    except (ConnectionError, socket.timeout):
+        pass
+    return Answer(raw)
+
+
+def send(rig, raw):
+    with connect(rig) as s:
+        try:
+            s.sendall(raw)
+        except ConnectionError:
+            pass  # refused before it was all there
+        return receive(s)
+
+
+def ask(rig, target, method="GET", headers=(), body=b"", host="localhost"):
+    lines = [f"{method} {target} HTTP/1.1", f"Host: {host}", "Connection: close", *headers]
+    if body:
+        lines.append(f"Content-Length: {len(body)}")
+    return send(rig, "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+
+
+def is_guarded(answer):
+    """Whatever it is, no browser takes it for something else, and no other site may read it."""
+    assert answer.headers["x-content-type-options"] == "nosniff", answer.raw
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin", answer.raw
+    assert not [name for name in answer.headers if name.startswith("access-control")], answer.raw
+    assert "set-cookie" not in answer.headers, answer.raw
+
+
+def path_traversal(rig):
+    ups = ["../", "..%2f", "%2e%2e/", "%2e%2e%2f", "..%5c", "..\\", "....//", "..;/", "%252e%252e%252f", "..%c0%af"]
+    ends = ["etc/passwd", "token", "lab.yaml", "store.db", "proc/self/environ"]
+    starts = ["/", "/page/", "/api/v1/pairs/", "/api/v1/pairs/r1/", "/api/v1/identify/"]
+    for start in starts:
+        for up in ups:
+            for end in ends:
+                answer = ask(rig, start + 6 * up + end)
+                assert answer.status in (400, 404), (start, up, end, answer.raw)
+                answer.problem()
+                is_guarded(answer)
+                for secret in (b"root:", TOKEN.encode(), b"token_file", b"SQLite format"):
+                    assert secret not in answer.raw.replace(end.encode(), b""), answer.raw
+    for target in ("/page/" + str(rig.folder) + "/token", "//etc/passwd", "/page//etc/passwd", "/page/token%00.js",
+                   "http://localhost/etc/passwd", "file:///etc/passwd", "*", "?", "/page/.", "/page/.."):
+        assert ask(rig, target).status in (400, 404), target
+
+
+def random_requests(rig, draw):
+    """Broken in every way, hundreds of them: answered with an error of the client's, or hung up on."""
+    good = [b"GET /api/v1/pairs/r1/entries?limit=5&order=oldest HTTP/1.1\r\nHost: localhost\r\nAccept: text/csv;q=0.5\r\n",
+            b"GET /api/v1/pairs/r1/series?points=7&since=5 HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \"abc\", *\r\n",
+            b"GET /api/v1/events?pair=r1&type=nothing HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 1.2.3.4.5\r\n",
+            b"POST /api/v1/pairs/r1/commands HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\nContent-Length: 3\r\n",
+            b"GET /page/main.js HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip;q=1, *\r\n"]
+    bits = [b"\x00", b"\xff", b"%", b"%00", b"%n", b"\r", b"\n", b"\r\n ", b":", b";", b"'", b'"', b"<", b"&", b"=", b"9" * 40,
+            b"A" * 5000, b"../", b"?", b"#", b" ", b"\t", b",", b"\xe2\x80\xae", b"HTTP/9.9", b"Transfer-Encoding: chunked\r\n",
+            b"Content-Length: -1\r\n", b"Content-Length: 18446744073709551616\r\n", b"Expect: 100-continue\r\n"]
+    texts = []
+    for _ in range(800):
+        text = bytearray(draw.choice(good) + b"Connection: close\r\n\r\n{}x")
+        for _ in range(draw.randint(1, 6)):
+            at = draw.randrange(len(text))
+            kind = draw.randrange(3)
+            if kind == 0:
+                text[at:at] = draw.choice(bits)
+            elif kind == 1:
+                del text[at:at + draw.randint(1, 20)]
+            else:
+                text[at] = draw.randrange(256)
+        texts.append(bytes(text))
+
+    def try_one(text):
+        with connect(rig) as s:
+            s.settimeout(1)  # many are no whole request, and would be waited for
+            try:
+                s.sendall(text)
+            except OSError:
+                pass
+            return receive(s).status
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(try_one, texts))
+    for text, status in zip(texts, found):
+        assert status < 500 or status in (501, 505), (status, text)
+    assert sum(400 <= status < 500 for status in found) > 200, found
+
+
+def oversized(rig):
+    token = f"Authorization: Bearer {TOKEN}"
+    answer = ask(rig, "/" + "a" * 600)
+    assert answer.status == 414 and answer.problem() == "url-too-long", answer.raw
+    assert ask(rig, "/", headers=["X-Long: " + "a" * 100000]).status in (0, 400, 413, 431)
+    assert ask(rig, "/", headers=[f"X-{i}: a" for i in range(5000)]).status in (0, 400, 413, 431)
+    assert ask(rig, WRITE, "POST", [token], b"{" + b" " * 10_000_000 + b"}").status in (0, 413)
+    for length in ("-5", "99999999999999999999", "0x10", "1, 2", "abc"):
+        assert ask(rig, WRITE, "POST", [token, f"Content-Length: {length}"]).status in (0, 400, 413), length
+    # Nests deeper than any command.
+    assert ask(rig, WRITE, "POST", [token], b'{"op":' + b"[" * 120 + b"]" * 120 + b"}").status == 400
+
+
+def slow(rig):
+    """Clients that dribble take nobody's place, and are hung up on."""
+    head = f"POST {WRITE} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+    slow_ones = []
+    for i in range(24):
+        s = connect(rig)
+        s.sendall(head + (b"Content-Length: 30\r\n\r\n{" if i % 2 else b"X-Slow: "))
+        slow_ones.append(s)
+    began = time.monotonic()
+    ended = [False] * len(slow_ones)
+    while not all(ended) and time.monotonic() - began < 30:
+        asked = time.monotonic()
+        assert ask(rig, "/healthz").status == 200
+        assert time.monotonic() - asked < 5
+        for i, s in enumerate(slow_ones):
+            try:
+                s.settimeout(0.02)
+                s.sendall(b"a" if time.monotonic() - began < 8 else b"")
+                ended[i] = ended[i] or s.recv(4096) == b""
+            except socket.timeout:
+                pass
+            except OSError:
+                ended[i] = True
+        time.sleep(0.5)
+    assert all(ended), ended
+    for s in slow_ones:
+        s.close()
+
+
+def tokens(rig):
+    """Nothing but the whole token in its header lets anybody write."""
+    wrong = [[], ["Authorization: Bearer"], ["Authorization: Bearer "], [f"Authorization: {TOKEN}"],
+             [f"Authorization: Basic {TOKEN}"], [f"Authorization: Bearer {TOKEN[:-1]}"],
+             [f"Authorization: Bearer {TOKEN}x"], [f"Authorization: Bearer {TOKEN}{TOKEN}"],
+             [f"Authorization: Bearer {TOKEN.upper()}"], [f"Authorization: Bearer \"{TOKEN}\""],
+             [f"Cookie: token={TOKEN}; Authorization=Bearer {TOKEN}"], [f"X-Authorization: Bearer {TOKEN}"],
+             ["Authorization: Bearer wrong", f"Authorization: Bearer {TOKEN}"]]
+    writes = [("POST", WRITE), ("POST", "/api/v1/pairs/r1/parameters/promote"), ("PUT", "/api/v1/pairs/r1/following"),
+              ("POST", "/api/v1/identify?model=usv3"), ("DELETE", "/api/v1/identify/1")]
+    for method, target in writes:
+        for headers in wrong:
+            answer = ask(rig, target, method, headers, COMMAND)
+            assert answer.status == 401 and answer.problem() == "unauthorized", (method, target, headers, answer.raw)
+            assert answer.headers["www-authenticate"].startswith("Bearer"), answer.raw
+            assert TOKEN.encode() not in answer.raw
+    for target in (f"{WRITE}?token={TOKEN}", f"{WRITE}?access_token={TOKEN}"):
+        assert ask(rig, target, "POST", body=COMMAND).status == 401
+    assert ask(rig, WRITE, "POST", [f"Authorization: bearer {TOKEN}"], COMMAND).status == 202
+
+
+def other_sites(rig):
+    """What the page of another site can have a browser send."""
+    site = ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors",
+            "Referer: https://evil.example/", "Cookie: a=b"]
+    for media_type in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"):
+        answer = ask(rig, WRITE, "POST", [*site, f"Content-Type: {media_type}"], COMMAND)
+        assert answer.status == 401, answer.raw
+        is_guarded(answer)
+    answer = ask(rig, WRITE, "OPTIONS", [*site, "Access-Control-Request-Method: POST",
+                                         "Access-Control-Request-Headers: authorization"])
+    assert answer.status == 405, answer.raw
+    is_guarded(answer)
+    for target in ("/", "/api/v1/pairs", "/metrics", "/api/v1/openapi.json"):
+        answer = ask(rig, target, headers=site)
+        assert answer.status == 200, answer.raw
+        is_guarded(answer)
+
+
+def hosts(rig):
+    """A name that was made to point here."""
+    for host in ("evil.example", "evil.example:8420", "localhost.evil.example", "127.0.0.1.evil.example", "\x1b[31mred"):
+        for target in ("/", "/api/v1/pairs", "/api/v1/events", "/healthz"):
+            answer = ask(rig, target, host=host)
+            assert answer.status == 421 and answer.problem() == "wrong-host", (host, target, answer.raw)
+            is_guarded(answer)
+
+
+def markup(rig):
+    """A robot's words come out as data: never as a page, and as they were said."""
+    evil = "</script><script>alert(1)</script>\"'&"
+    rig.publish("tandem/v1/r1/command", {"id": evil[:20], "op": "go", "displacement_m": 0.1})
+    for side in ("real", "virtual"):
+        rig.publish(f"tandem/v1/r1/{side}/reply", {"id": evil[:20], "status": "done"})
+    rig.publish("tandem/v1/r1/real/reply", {"id": "<img src=x>", "status": "done"})
+    rig.publish("tandem/v1/r1/real/connection", {"state": "<b>online</b>"})
+    rig.wait(lambda: evil[:20] in [json.loads(e)["id"] for e in rig.records("r1", "entries")], "the entry")
+    rig.wait(lambda: rig.records("r1", "alarms"), "an alarm")
+    for target, kind in (("/api/v1/pairs/r1/entries", "application/json"), ("/api/v1/pairs/r1/alarms", "application/json"),
+                         ("/api/v1/pairs/r1/entries?format=csv", "text/csv"), ("/metrics", "text/plain"),
+                         ("/api/v1/pairs/r1/machines", "application/json")):
+        answer = ask(rig, target)
+        assert answer.headers["content-type"].startswith(kind), answer.raw
+        is_guarded(answer)
+    # Reflected: in a path, a parameter, a header.
+    for target in ("/%3Cscript%3Ealert(1)%3C/script%3E", "/api/v1/pairs/%3Cb%3E", "/api/v1/pairs?%3Cscript%3E=1",
+                   "/api/v1/pairs/r1/entries?limit=%3Cscript%3E", "/<script>", "/api/v1/pairs/r1/alarms?type=<b>"):
+        answer = ask(rig, target)
+        assert answer.status in (400, 404), answer.raw
+        answer.problem()
+        is_guarded(answer)
+    page = ask(rig, "/")
+    assert "default-src" in page.headers["content-security-policy"], page.raw
+
+
+def log_tells(rig):
+    log = rig.daemon_log.read_text(errors="replace")
+    lines = [line for line in log.split("\n") if " http_refused: " in line]
+    assert any("127.0.0.1: wrong or missing token: " + WRITE in line for line in lines), lines
+    assert any("Host is no name of this server: evil.example" in line for line in lines), lines
+    assert any("more)" in line for line in lines), "the rate is limited"
+    assert "\x1b" not in log and TOKEN not in log
+    seconds = [line[:19] for line in lines]
+    assert max(seconds.count(second) for second in seconds) <= 4, seconds
+
+
+def limits():
+    with Rig() as rig:
+        # As much as a page of a thousand pairs may ask for at once.
+        rig.start_daemon()
+        with connect(rig) as s:
+            s.sendall(b"GET /api/v1/pairs/r1 HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1199 +
+                      b"GET /api/v1/pairs/r1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            raw = receive(s).raw
+        assert raw.count(b"HTTP/1.1 200 OK") == 1200, raw.count(b"HTTP/1.1 429")
+        rig.stop_daemon()
+        rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 5, client_connections_max: 4, "))
+        rig.daemon = rig.run([os.environ["TANDEM"], "serve", "-c", rig.lab], stderr=open(rig.daemon_log, "a"))
+        rig.wait(lambda: socket.socket().connect_ex(("127.0.0.1", rig.http_port)) == 0, "the daemon listens")
+        answers = [ask(rig, "/healthz") for _ in range(60)]
+        refused = [a for a in answers if a.status == 429]
+        assert refused and {a.status for a in answers} == {200, 429}
+        assert all(a.problem() == "too-many-requests" and int(a.headers["retry-after"]) >= 1 for a in refused)
+        time.sleep(1.5)
+        assert ask(rig, "/healthz").status == 200
+        held = [connect(rig) for _ in range(4)]
+        assert ask(rig, "/healthz").problem() == "too-many-connections"
+        for s in held:
+            s.close()
+        rig.wait(lambda: ask(rig, "/healthz").status == 200, "there is room again")
+        rig.stop_daemon()
+
+
+def make_certificate(rig, name):
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                    "-keyout", rig.folder / f"{name}.key", "-out", rig.folder / f"{name}.pem"], check=True, capture_output=True)
+
+
+def tls():
+    with Rig() as rig:
+        make_certificate(rig, "a")
+        make_certificate(rig, "b")
+        plain = rig.lab.read_text()
+
+        def lab(certificate, key):
+            rig.lab.write_text(plain.replace("http: {", f"http: {{tls_certificate: {rig.folder}/{certificate}, tls_key: {rig.folder}/{key}, "))
+
+        for certificate, key, words in (("a.pem", "b.key", "the certificate is not of the key in"),
+                                        ("no.pem", "a.key", "no.pem: the certificate (http.tls_certificate) cannot be read"),
+                                        ("a.pem", "no.key", "no.key: the key (http.tls_key) cannot be read"),
+                                        ("token", "a.key", "are not usable")):
+            lab(certificate, key)
+            done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+            assert done.returncode == 2 and words in done.stderr, (done.returncode, done.stderr)
+        rig.lab.write_text(plain.replace("http: {", f"http: {{tls_key: {rig.folder}/a.key, "))
+        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "http.tls_key needs http.tls_certificate" in done.stderr, done.stderr
+
+        lab("a.pem", "a.key")
+        context = ssl.create_default_context(cafile=rig.folder / "a.pem")
+
+        def secure(request):
+            with connect(rig) as s, context.wrap_socket(s, server_hostname="localhost") as t:
+                t.sendall(request)
+                return t.version(), receive(t)
+
+        def get(target):
+            return secure(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+
+        def ready():
+            try:
+                return get("/readyz")[1].status == 200
+            except OSError:
+                return False
+
+        rig.daemon_log = rig.folder / "daemon.log"
+        rig.daemon = rig.run([os.environ["TANDEM"], "serve", "-c", rig.lab], stderr=open(rig.daemon_log, "a"))
+        rig.wait(ready, "HTTPS answers", 20)
+        version, answer = get("/api/v1/pairs")
+        assert version == "TLSv1.3" and answer.status == 200, (version, answer.raw)
+        assert f"https://127.0.0.1:{rig.http_port}" in rig.daemon_log.read_text()
+        assert ask(rig, "/api/v1/pairs").status == 0, "plain HTTP is not answered"
+        # Events come over it too.
+        with connect(rig) as s, context.wrap_socket(s, server_hostname="localhost") as t:
+            t.sendall(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            heard = t.recv(4096)
+            rig.publish("tandem/v1/r1/command", {"id": "c1", "op": "go", "displacement_m": 0.1})
+            for side in ("real", "virtual"):
+                rig.publish(f"tandem/v1/r1/{side}/reply", {"id": "c1", "status": "done"})
+            while b"event: entry" not in heard:
+                part = t.recv(65536)
+                assert part, heard
+                heard += part
+        old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        old.check_hostname = False
+        old.verify_mode = ssl.CERT_NONE
+        old.minimum_version = ssl.TLSVersion.TLSv1
+        old.maximum_version = ssl.TLSVersion.TLSv1_1
+        old.set_ciphers("ALL:@SECLEVEL=0")
+        try:
+            with connect(rig) as s, old.wrap_socket(s):
+                raise AssertionError("TLS 1.1 was taken")
+        except ssl.SSLError as refused:
+            assert "NO_PROTOCOLS" not in str(refused), "this client itself does not speak it"
+        rig.stop_daemon()
+
+
+def beyond_loopback():
+    with Rig() as rig:
+        text = rig.lab.read_text().replace(f", token_file: {rig.folder}/token", ", bind: 0.0.0.0")
+        rig.lab.write_text(text)
+        done = subprocess.run([os.environ["TANDEM"], "serve", "-c", rig.lab], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and "0.0.0.0 is not a loopback address" in done.stderr, done.stderr
+
+
+seed = int(os.environ.get("TANDEM_SEED", "1"))
+with Rig() as rig:
+    rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {client_requests_per_s: 0, "))
+    rig.start_daemon()
+    tokens(rig)
+    time.sleep(1.1)  # the log says so much in a second, and then what it left out
+    hosts(rig)
+    time.sleep(1.1)
+    other_sites(rig)
+    log_tells(rig)
+    path_traversal(rig)
+    oversized(rig)
+    markup(rig)
+    random_requests(rig, random.Random(seed))
+    slow(rig)
+    assert ask(rig, "/readyz").status == 200, "it is as well as before"
+    rig.stop_daemon()
+limits()
+tls()
+beyond_loopback()
+print("security: nothing got in")
