@@ -1,0 +1,441 @@
+/* The HTTP server against a bare libmicrohttpd that answers a constant of the same size, in one
+ * run: CPU time of the server a request, for several resources; and with 2000 listeners to ten
+ * events a second, its CPU time and how late the events come. Each server is a process of its
+ * own; the rounds take turns. bench_http TARGET...: only these requests;
+ * "events": the listeners. */
+#include "tests/support/check.h"
+
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+
+#include "tests/bench/bench.h"
+#include "tests/support/http.h"
+#include "tests/support/web_fixture.h"
+#include "web/event_hub.h"
+
+enum {
+    ROUNDS = 5,
+    REQUESTS = 20000, /* a round */
+    CONNECTIONS = 16,
+    LISTENERS = 2000,
+    EVENTS_PER_S = 10,
+    STREAM_S = 10,
+    EVENT_BYTES = 300,
+    THREADS = 2,
+    FILES = 8192,
+    ANSWER_MAX = 1 << 18
+};
+
+struct server {
+    pid_t pid;
+    uint16_t port;
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void write_event(char text[EVENT_BYTES + 1])
+{
+    memset(text, ' ', EVENT_BYTES);
+    const int n =
+        snprintf(text, EVENT_BYTES, "{\"t_ns\":%lld,\"fill\":\"", (long long)now_ns());
+    text[n] = '.';
+    memcpy(text + EVENT_BYTES - 2, "\"}", 3);
+}
+
+/* Fork; the child tells its port and serves until it is killed. */
+static struct server start_server(uint16_t (*serve)(void *), void *context, void (*tick)(void))
+{
+    int pipe_fd[2];
+    struct server s = {0};
+    if (pipe(pipe_fd) != 0) {
+        bench_fail("pipe");
+    }
+    (void)fflush(stdout);
+    s.pid = fork();
+    if (s.pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const uint16_t port = serve(context);
+        const ssize_t n = write(pipe_fd[1], &port, sizeof port);
+        (void)n;
+        for (;;) {
+            (void)usleep(1000000 / EVENTS_PER_S);
+            tick();
+        }
+    }
+    if (s.pid < 0 || read(pipe_fd[0], &s.port, sizeof s.port) != sizeof s.port) {
+        bench_fail("no server");
+    }
+    (void)close(pipe_fd[0]);
+    (void)close(pipe_fd[1]);
+    return s;
+}
+
+static void stop_server(struct server s)
+{
+    (void)kill(s.pid, SIGKILL);
+    (void)waitpid(s.pid, NULL, 0);
+}
+
+static double cpu_of(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) {
+        bench_fail("no CPU clock");
+    }
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- Tandem ---- */
+
+static struct fixture fixture;
+
+static void tandem_tick(void)
+{
+    char text[EVENT_BYTES + 1];
+    write_event(text);
+    event_hub_publish(fixture.events, EVENT_TYPE_CALIBRATION, 0, 0, text, EVENT_BYTES);
+}
+
+static uint16_t serve_tandem(void *context)
+{
+    (void)context;
+    struct web *web = NULL;
+    struct err err = {0};
+    fixture_open(&fixture, 60);
+    const struct event_hub_params hub = {.pairs = fixture.params,
+                                         .pair_count = FIXTURE_PAIRS,
+                                         .run_us = 7,
+                                         .bytes = EVENT_HUB_BYTES,
+                                         .events = EVENT_HUB_EVENTS};
+    if (event_hub_create(&hub, &fixture.events) != STATUS_OK) {
+        bench_fail("no memory");
+    }
+    const struct web_source source = fixture_source(&fixture);
+    const struct web_options options = {.bind = "127.0.0.1",
+                                        .threads = THREADS,
+                                        .connections_max = 64,
+                                        .listeners_max = LISTENERS,
+                                        .store_path = fixture.store_path};
+    if (web_start(&options, &source, &web, &err) != STATUS_OK) {
+        bench_fail(err.text);
+    }
+    return web_port(web);
+}
+
+/* ---- the floor ---- */
+
+struct bare_listener {
+    struct bare_listener *next;
+    struct MHD_Connection *connection;
+    unsigned heard;
+    bool asleep;
+};
+
+static struct {
+    struct MHD_Response *response;
+    pthread_mutex_t lock;
+    struct bare_listener *first;
+    unsigned told;
+    char event[EVENT_BYTES + 64]; /* the newest; the bench is so slow that one is enough */
+    size_t event_bytes;
+} bare = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void bare_tick(void)
+{
+    char text[EVENT_BYTES + 1];
+    write_event(text);
+    (void)pthread_mutex_lock(&bare.lock);
+    bare.event_bytes =
+        (size_t)snprintf(bare.event, sizeof bare.event,
+                         "id: 7.1234.0.0.0\nevent: calibration\ndata: %s\n\n", text);
+    bare.told++;
+    for (struct bare_listener *l = bare.first; l; l = l->next) {
+        if (l->asleep) {
+            l->asleep = false;
+            MHD_resume_connection(l->connection);
+        }
+    }
+    (void)pthread_mutex_unlock(&bare.lock);
+}
+
+static ssize_t bare_read(void *cls, uint64_t position, char *out, size_t size)
+{
+    struct bare_listener *l = cls;
+    ssize_t n = 0;
+    (void)position;
+    (void)pthread_mutex_lock(&bare.lock);
+    if (l->heard != bare.told && size >= bare.event_bytes) {
+        memcpy(out, bare.event, bare.event_bytes);
+        n = (ssize_t)bare.event_bytes;
+        l->heard = bare.told;
+    } else {
+        l->asleep = true;
+        MHD_suspend_connection(l->connection);
+    }
+    (void)pthread_mutex_unlock(&bare.lock);
+    return n;
+}
+
+static enum MHD_Result bare_stream(struct MHD_Connection *connection)
+{
+    struct bare_listener *l = calloc(1, sizeof *l);
+    l->connection = connection;
+    (void)pthread_mutex_lock(&bare.lock);
+    l->heard = bare.told;
+    l->next = bare.first;
+    bare.first = l;
+    (void)pthread_mutex_unlock(&bare.lock);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 8192, bare_read, l, NULL);
+    (void)MHD_add_response_header(response, "Content-Type", "text/event-stream");
+    const enum MHD_Result result = MHD_queue_response(connection, 200, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* libmicrohttpd's signature. NOLINTNEXTLINE(readability-function-size) */
+static enum MHD_Result bare_answer(void *cls, struct MHD_Connection *connection,
+                                   const char *url, const char *method, const char *version,
+                                   const char *data, size_t *bytes, void **state)
+{
+    (void)method;
+    (void)version;
+    (void)data;
+    (void)bytes;
+    if (!*state) { /* an answer now would be the connection's last */
+        *state = cls;
+        return MHD_YES;
+    }
+    return strcmp(url, "/api/v1/events") == 0
+               ? bare_stream(connection)
+               : MHD_queue_response(connection, 200, bare.response);
+}
+
+static uint16_t serve_bare(void *context)
+{
+    static char constant[ANSWER_MAX];
+    const size_t bytes = *(const size_t *)context;
+    memset(constant, 'x', sizeof constant);
+    const struct rlimit files = {FILES, FILES};
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    bare.response = MHD_create_response_from_buffer(bytes, constant, MHD_RESPMEM_PERSISTENT);
+    (void)MHD_add_response_header(bare.response, "Content-Type", "application/json");
+    struct MHD_Daemon *daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+        bare_answer, &bare, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)LISTENERS + 64, MHD_OPTION_END);
+    const union MHD_DaemonInfo *info =
+        daemon ? MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;
+    if (!info) {
+        bench_fail("bare server");
+    }
+    return info->port;
+}
+
+/* ---- requests ---- */
+
+static int open_connection(uint16_t port)
+{
+    const int on = 1;
+    const int fd = http_connect(port);
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+        bench_fail("connect");
+    }
+    return fd;
+}
+
+static size_t answer_bytes(uint16_t port, const char *target)
+{
+    struct http_reply reply = http_get(port, target);
+    if (reply.status != 200) {
+        bench_fail(target);
+    }
+    const size_t bytes = reply.body_bytes;
+    http_free(&reply);
+    return bytes;
+}
+
+/* Seconds of the server's CPU time a request: each connection asks, and asks again. */
+static double ask_many(struct server s, const char *target, size_t body_bytes)
+{
+    static char buffer[ANSWER_MAX];
+    char request[256];
+    int fd[CONNECTIONS];
+    const int n =
+        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
+    for (int i = 0; i < CONNECTIONS; i++) {
+        fd[i] = open_connection(s.port);
+    }
+    const double from_s = cpu_of(s.pid);
+    for (int k = 0; k < REQUESTS / CONNECTIONS; k++) {
+        for (int i = 0; i < CONNECTIONS; i++) {
+            (void)http_send(fd[i], request, (size_t)n);
+        }
+        for (int i = 0; i < CONNECTIONS; i++) {
+            size_t used = 0;
+            const char *end = NULL;
+            while (!end || used < (size_t)(end + 4 - buffer) + body_bytes) {
+                const ssize_t got = recv(fd[i], buffer + used, sizeof buffer - 1 - used, 0);
+                if (got <= 0) {
+                    bench_fail("an answer is missing");
+                }
+                used += (size_t)got;
+                buffer[used] = '\0';
+                end = strstr(buffer, "\r\n\r\n");
+            }
+        }
+    }
+    const double cpu_s = cpu_of(s.pid) - from_s;
+    for (int i = 0; i < CONNECTIONS; i++) {
+        (void)close(fd[i]);
+    }
+    return cpu_s / REQUESTS;
+}
+
+static void nothing(void)
+{
+}
+
+static void bench_requests(const char *target)
+{
+    double tandem_s[ROUNDS];
+    double bare_s[ROUNDS];
+    struct server tandem = start_server(serve_tandem, NULL, nothing);
+    size_t bytes = answer_bytes(tandem.port, target);
+    struct server floor = start_server(serve_bare, &bytes, nothing);
+    for (int i = 0; i < ROUNDS; i++) {
+        tandem_s[i] = ask_many(tandem, target, bytes);
+        bare_s[i] = ask_many(floor, target, bytes);
+    }
+    const double a = bench_median(tandem_s, ROUNDS);
+    const double b = bench_median(bare_s, ROUNDS);
+    (void)printf("{\"bench\":\"http\",\"target\":\"%s\",\"bytes\":%zu,\"cpu_us\":%.2f,"
+                 "\"floor_us\":%.2f,\"ratio\":%.2f}\n",
+                 target, bytes, a * 1e6, b * 1e6, a / b);
+    stop_server(tandem);
+    stop_server(floor);
+}
+
+/* ---- listeners ---- */
+
+struct heard {
+    double *late_ms;
+    size_t count, capacity;
+};
+
+static void take_text(struct heard *h, const char *text)
+{
+    const int64_t at_ns = now_ns();
+    for (const char *p = text; (p = strstr(p, "\"t_ns\":")) != NULL; p++) {
+        if (h->count < h->capacity) {
+            h->late_ms[h->count] = (double)(at_ns - strtoll(p + 7, NULL, 10)) * 1e-6;
+        }
+        h->count++;
+    }
+}
+
+static void listen_for(int epoll, struct heard *h, double seconds)
+{
+    static char buffer[1 << 16];
+    struct epoll_event ready[256];
+    const double until_s = bench_now_s() + seconds;
+    while (bench_now_s() < until_s) {
+        const int n = epoll_wait(epoll, ready, 256, 20);
+        for (int i = 0; i < n; i++) {
+            const ssize_t got = recv(ready[i].data.fd, buffer, sizeof buffer - 1, 0);
+            if (got <= 0) {
+                bench_fail("a stream has ended");
+            }
+            buffer[got] = '\0';
+            take_text(h, buffer);
+        }
+    }
+}
+
+static double bench_stream(const char *name, struct server s)
+{
+    static const char request[] = "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static int fd[LISTENERS];
+    struct heard h = {.capacity = (size_t)LISTENERS * EVENTS_PER_S * STREAM_S * 2};
+    struct heard warm = {0};
+    const int epoll = epoll_create1(EPOLL_CLOEXEC);
+    h.late_ms = calloc(h.capacity, sizeof *h.late_ms);
+    for (int i = 0; i < LISTENERS; i++) {
+        struct epoll_event event = {.events = EPOLLIN};
+        fd[i] = open_connection(s.port);
+        event.data.fd = fd[i];
+        (void)http_send(fd[i], request, sizeof request - 1);
+        (void)epoll_ctl(epoll, EPOLL_CTL_ADD, fd[i], &event);
+    }
+    listen_for(epoll, &warm, 2.0);
+    const double from_s = cpu_of(s.pid);
+    listen_for(epoll, &h, STREAM_S);
+    const double cpu_s = cpu_of(s.pid) - from_s;
+    const size_t kept = h.count < h.capacity ? h.count : h.capacity;
+    const double p50_ms = bench_median(h.late_ms, kept);
+    (void)printf("{\"bench\":\"http\",\"stream\":\"%s\",\"listeners\":%d,\"events_per_s\":%.0f,"
+                 "\"cpu_us_per_event\":%.2f,\"late_ms_p50\":%.1f,\"late_ms_p99\":%.1f}\n",
+                 name, (int)LISTENERS, (double)h.count / STREAM_S,
+                 cpu_s * 1e6 / (double)h.count, p50_ms, h.late_ms[kept * 99 / 100]);
+    for (int i = 0; i < LISTENERS; i++) {
+        (void)close(fd[i]);
+    }
+    (void)close(epoll);
+    free(h.late_ms);
+    return cpu_s / (double)h.count;
+}
+
+static void bench_streams(void)
+{
+    size_t bytes = 100;
+    double ratio[3];
+    for (size_t i = 0; i < COUNT(ratio); i++) {
+        struct server tandem = start_server(serve_tandem, NULL, tandem_tick);
+        const double a = bench_stream("tandem", tandem);
+        stop_server(tandem);
+        struct server floor = start_server(serve_bare, &bytes, bare_tick);
+        ratio[i] = a / bench_stream("bare", floor);
+        stop_server(floor);
+    }
+    (void)printf("{\"bench\":\"http\",\"stream\":\"ratio\",\"ratio\":%.2f}\n",
+                 bench_median(ratio, COUNT(ratio)));
+}
+
+int main(int argc, char *argv[])
+{
+    static const char *const targets[] = {"/healthz",
+                                          "/api/v1/pairs/r1",
+                                          "/api/v1/pairs/r1/clock",
+                                          "/api/v1/pairs/r1/entries?limit=10",
+                                          "/api/v1/pairs/r1/series?points=500",
+                                          "/page/main.js",
+                                          "/api/v1/openapi.json"};
+    const struct rlimit files = {FILES, FILES};
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+        bench_fail("8192 open files are needed (ulimit -n)");
+    }
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "events") == 0) {
+            bench_streams();
+        } else {
+            bench_requests(argv[i]);
+        }
+    }
+    if (argc > 1) {
+        return EXIT_SUCCESS;
+    }
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        bench_requests(targets[i]);
+    }
+    bench_streams();
+    return EXIT_SUCCESS;
+}
