@@ -299,12 +299,12 @@ static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX
                       struct dynamics_fit *fit)
 {
     fit->delay_s = c->simulated.delay_s;
-    fit->delay_se_s = fmax(c->simulated.delay_se_s, c->oe.delay_se_hac_s);
-    fit->delay_variance = fit->delay_se_s * fit->delay_se_s;
+    fit->delay_se_s = c->simulated.delay_se_s;
+    const double variance = fit->delay_se_s * fit->delay_se_s;
     for (size_t i = 0; i < fit->p; i++) {
-        fit->delay_covariance[i] = slope[i] * fit->delay_variance;
+        fit->delay_covariance[i] = slope[i] * variance;
         for (size_t j = 0; j < fit->p; j++) {
-            fit->covariance[i][j] += slope[i] * slope[j] * fit->delay_variance;
+            fit->covariance[i][j] += slope[i] * slope[j] * variance;
         }
         fit->se_hac[i] = sqrt(fit->covariance[i][i]);
     }

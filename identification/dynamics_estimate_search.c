@@ -129,8 +129,8 @@ static enum status search_twice(const struct model *model, const struct data_set
     }
     const bool found = isfinite(fit->delay_s);
     if (found) {
-        const double se_s = fmax(fit->delay_se_s, report->delay_se_hac_s);
-        estimate_narrow(fit, fmax(DELAY_ERRORS * se_s, DELAY_SHARE * set->dt_s), search);
+        estimate_narrow(fit, fmax(DELAY_ERRORS * fit->delay_se_s, DELAY_SHARE * set->dt_s),
+                        search);
     } else {
         search->fit_delay = false;
     }

@@ -112,7 +112,6 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     fit->force_time_s = NAN;
     fit->delay_s = NAN;
     fit->delay_se_s = NAN;
-    fit->delay_variance = NAN;
     for (size_t r = 0; r < DATA_RUNS_MAX; r++) {
         for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
             fit->initial[r][i] = NAN;

@@ -70,10 +70,10 @@ struct dynamics_fit {
     size_t combination_count;
     struct dynamics_combination combinations[DYNAMICS_COMBINATIONS_MAX];
     double residual_sd[MODEL_AXES_MAX]; /* per axis: of the equations (N, N m), or of nu */
-    double window_s;            /* over which a linear method looks at once; NaN: none */
-    double delay_s, delay_se_s; /* nu answers tau so much later; NaN: not estimated */
-    /* Of the delay with theta and with itself, as robust as covariance is. NaN likewise. */
-    double delay_covariance[DYNAMICS_P_MAX], delay_variance;
+    double window_s; /* over which a linear method looks at once; NaN: none */
+    double delay_s;  /* nu answers tau so much later; NaN: not estimated */
+    /* Of the delay, and with theta, as robust as covariance is. NaN likewise. */
+    double delay_se_s, delay_covariance[DYNAMICS_P_MAX];
     /* pem: white noise of each measured velocity, and the forces that nobody measured, per axis
      * and how long they last; NaN: not estimated. */
     double velocity_sd[MODEL_AXES_MAX], force_sd[MODEL_AXES_MAX], force_time_s;
@@ -140,6 +140,9 @@ struct dynamics_derived {
  * covariance, linear in the parameters' errors. Biases have no part in it. */
 void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
                      struct dynamics_derived *derived);
+
+/* The delay, with its interval as those of the parameters; NaN when it was not estimated. */
+void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived);
 
 /* Derived quantity i and the delay together, where it is a time and a delay was found: how late
  * the robot is in all, which data tell better than the lag. False: there is no such sum. */

@@ -200,11 +200,19 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
     derived->hi = derived->value + reach(fit) * derived->se;
 }
 
+void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived)
+{
+    derived->value = fit->delay_s;
+    derived->se = fit->delay_se_s;
+    derived->lo = derived->value - reach(fit) * derived->se;
+    derived->hi = derived->value + reach(fit) * derived->se;
+}
+
 bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *model, size_t i,
                           struct dynamics_derived *derived)
 {
     double gradient[MODEL_PARAMETERS_MAX];
-    double variance = fit->delay_variance;
+    double variance = fit->delay_se_s * fit->delay_se_s;
     if (!isfinite(fit->delay_s) || strcmp(model->derived[i].unit, "s") != 0) {
         return false;
     }

@@ -326,7 +326,6 @@ static enum status run(struct oe_work *work, const double *start, struct dynamic
     }
     fit->n = work->set->n;
     fit->rows = work->n * work->counted;
-    report->delay_se_hac_s = NAN;
     if (!isfinite(work->here.cost)) {
         fit->stop = DYNAMICS_STOP_DIVERGED;
         memcpy(fit->theta, work->here.values.theta, work->p * sizeof *start);

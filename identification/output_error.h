@@ -45,7 +45,6 @@ struct output_error_report {
     struct residual_summary axis[MODEL_AXES_MAX]; /* of the simulated velocities */
     bool white;                                   /* on every axis */
     double log_likelihood;
-    double delay_se_hac_s; /* NaN when the delay was not fitted */
     bool at_bound[DYNAMICS_P_MAX];
     bool delay_at_bound;
     size_t hac_lags;    /* of the robust standard errors */

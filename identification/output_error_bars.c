@@ -207,33 +207,27 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
     double value[OE_GLOBALS_MAX];
     memcpy(value, work->here.values.theta, work->p * sizeof *value);
     value[work->p] = work->here.values.delay_s;
-    information_describe(&bars->information, work->model, value,
-                         report->white ? bars->information.covariance : bars->product, fit);
+    const gsl_matrix *used = report->white ? bars->information.covariance : bars->product;
+    information_describe(&bars->information, work->model, value, used, fit);
     for (size_t a = 0; a < work->p; a++) {
         const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);
         fit->se[a] = open[a] ? nan("") : root(ordinary);
         fit->se_hac[a] = open[a] ? nan("") : root(factor * gsl_matrix_get(bars->product, a, a));
         fit->theta[a] = open[a] ? nan("") : work->here.values.theta[a];
         for (size_t b = 0; b < work->p; b++) {
-            const gsl_matrix *of = report->white ? bars->information.covariance : bars->product;
             fit->covariance[a][b] =
-                open[a] || open[b] ? nan("") : factor * gsl_matrix_get(of, a, b);
+                open[a] || open[b] ? nan("") : factor * gsl_matrix_get(used, a, b);
         }
     }
     for (size_t k = 0; k < fit->combination_count; k++) {
         fit->combinations[k].se *= sqrt(factor);
     }
-    report->delay_se_hac_s = NAN;
     if (work->unknowns.free[delay] && !open[delay]) {
         fit->delay_s = work->here.values.delay_s;
-        fit->delay_se_s =
-            root(factor * gsl_matrix_get(bars->information.covariance, delay, delay));
-        report->delay_se_hac_s = root(factor * gsl_matrix_get(bars->product, delay, delay));
-        const gsl_matrix *of = report->white ? bars->information.covariance : bars->product;
-        fit->delay_variance = factor * gsl_matrix_get(of, delay, delay);
+        fit->delay_se_s = root(factor * gsl_matrix_get(used, delay, delay));
         for (size_t a = 0; a < work->p; a++) {
             fit->delay_covariance[a] =
-                open[a] ? nan("") : factor * gsl_matrix_get(of, a, delay);
+                open[a] ? nan("") : factor * gsl_matrix_get(used, a, delay);
         }
     }
     return STATUS_OK;

@@ -73,7 +73,7 @@ MUST_USE enum status oe_step(struct oe_work *work, double lambda, const double *
 MUST_USE enum status oe_fold(struct oe_work *work, gsl_matrix *triangle, gsl_matrix *rows);
 
 /* Errors of the estimate at here: se, se_hac, covariance, rank, condition, null directions and
- * delay of fit; hac_lags and delay_se_hac_s of report, whose summaries are there already. */
+ * delay of fit; hac_lags of report, whose summaries are there already. */
 MUST_USE enum status oe_error_bars(struct oe_work *work, struct dynamics_fit *fit,
                                    struct output_error_report *report);
 

@@ -603,8 +603,7 @@ static enum status set_bars(struct pe_work *work, struct information *informatio
     const size_t delay = unknowns->p;
     if (unknowns->free[delay] && !open[delay]) {
         fit->delay_s = work->here.delay_s;
-        fit->delay_se_s = root(gsl_matrix_get(c, delay, delay));
-        fit->delay_variance = gsl_matrix_get(used, delay, delay);
+        fit->delay_se_s = root(gsl_matrix_get(used, delay, delay));
         for (size_t a = 0; a < unknowns->p; a++) {
             fit->delay_covariance[a] = open[a] ? nan("") : gsl_matrix_get(used, a, delay);
         }

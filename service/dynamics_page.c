@@ -108,9 +108,10 @@ static void print_parameters(const struct identify_result *result, FILE *out)
         (void)fputs("  derived\n", out);
     }
     if (isfinite(fit->delay_s)) {
-        const double half = 1.959963984540054 * fit->delay_se_s;
+        struct dynamics_derived delay;
+        dynamics_derive_delay(fit, &delay);
         (void)fprintf(out, "  %-4s %-26s %10.4g %9.2g  %10.4g .. %-10.4g\n", "", "delay_s",
-                      fit->delay_s, fit->delay_se_s, fit->delay_s - half, fit->delay_s + half);
+                      delay.value, delay.se, delay.lo, delay.hi);
     }
     print_late(fit, model, out);
     print_units(model, out);

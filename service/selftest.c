@@ -20,7 +20,6 @@ static const double ERROR_RATIO = 1e-3;
 /* Estimates that scatter by more of their standard errors than this bear wrong ones, though an
  * interval may hold the truth as often as it should. */
 static const double SCATTER_RATIO = 3.0;
-static const double NORMAL_95 = 1.959963984540054;
 /* Any time will do. */
 static const int64_t START_US = INT64_C(1700000000000000);
 
@@ -186,9 +185,9 @@ static enum status identify_text(const struct identify_kind *kind,
         for (size_t i = 0; i < fit->p; i++) {
             add(result, i, fit->theta[i], sqrt(fit->covariance[i][i]), fit->lo[i], fit->hi[i]);
         }
-        const double half = NORMAL_95 * fit->delay_se_s;
-        add(result, fit->p, fit->delay_s, fit->delay_se_s, fit->delay_s - half,
-            fit->delay_s + half);
+        struct dynamics_derived delay;
+        dynamics_derive_delay(fit, &delay);
+        add(result, fit->p, delay.value, delay.se, delay.lo, delay.hi);
         result->verdicts[fit->verdict]++;
         result->runs++;
         identify_result_free(found);

@@ -3,9 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Half an interval of 95 % in standard errors; a delay is fitted to many samples. */
-static const double NORMAL_95 = 1.959963984540054;
-
 static const char *name_of(const struct model *model, size_t i, char text[64])
 {
     return dynamics_parameter_name(model, i, text, 64);
@@ -103,16 +100,6 @@ static void write_derived(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-static void write_delay(struct json_writer *w, const struct dynamics_fit *fit)
-{
-    json_write_object(w, "delay_s");
-    json_write_real(w, "value", fit->delay_s);
-    json_write_real(w, "se", fit->delay_se_s);
-    json_write_two(w, "ci95", fit->delay_s - NORMAL_95 * fit->delay_se_s,
-                   fit->delay_s + NORMAL_95 * fit->delay_se_s);
-    json_write_close(w);
-}
-
 static void write_combinations(struct json_writer *w, const struct dynamics_fit *fit)
 {
     json_write_array(w, "combinations");
@@ -162,6 +149,7 @@ static void write_outliers(struct json_writer *w, const struct model *model,
 void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit)
 {
+    struct dynamics_derived delay;
     char name[64];
     json_write_text(w, "model", model->name);
     json_write_text(w, "method", dynamics_method_name(fit->method));
@@ -191,7 +179,8 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
         json_write_real(w, simulates ? axis->velocity : axis->effort, fit->residual_sd[a]);
     }
     json_write_close(w);
-    write_delay(w, fit);
+    dynamics_derive_delay(fit, &delay);
+    write_quantity(w, "delay_s", &delay);
     write_noise(w, model, fit);
     json_write_real(w, "ridge", fit->ridge);
     write_outliers(w, model, fit);

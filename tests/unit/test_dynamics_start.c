@@ -164,6 +164,38 @@ static void test_lag_and_delay(void)
     CHECK("no delay", !dynamics_derive_late(&fit, &first_order_model, 1, &both));
 }
 
+/* Noise that hangs together: the delay's interval holds the truth as often as it says. */
+static void test_coloured_noise(void)
+{
+    enum { DRAWS = 60 };
+    static const struct drive motor = {0.01, 0.2, 1.0, 0.03, 0.0, 6, 400, 40};
+    const struct dynamics_options options = dynamics_options_defaults();
+    uint64_t state = 11;
+    double z2 = 0.0;
+    size_t inside = 0;
+    for (size_t d = 0; d < DRAWS; d++) {
+        const struct data_set set = drive(&motor);
+        struct dynamics_derived delay;
+        struct dynamics_fit fit;
+        double error = 0.0;
+        for (size_t k = 0; k < set.n; k++) {
+            error = 0.9 * error + 0.3 * usv_normal(&state);
+            y[k] += error;
+        }
+        CU_ASSERT_EQUAL_FATAL(
+            dynamics_estimate(&first_order_model, &set, DYNAMICS_OUTPUT_ERROR, &options, &fit),
+            STATUS_OK);
+        dynamics_derive_delay(&fit, &delay);
+        inside += delay.lo <= motor.delay_s && motor.delay_s <= delay.hi ? 1 : 0;
+        z2 += pow((delay.value - motor.delay_s) / delay.se, 2.0) / DRAWS;
+    }
+    (void)printf("\ncoloured noise: interval of the delay holds it in %zu of %d, scatter %.2f "
+                 "standard errors\n",
+                 inside, DRAWS, sqrt(z2));
+    CHECK("inside", inside >= 51);
+    CHECK_NEAR("scatter", sqrt(z2), 1.0, 0.25, 0.0);
+}
+
 /* No more is left out at the start of a run than the delay that was found asks for. */
 static void test_delay_loss(void)
 {
@@ -427,6 +459,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("dynamics_start", NULL, NULL);
     CU_add_test(suite, "windows", test_windows);
     CU_add_test(suite, "lag and delay", test_lag_and_delay);
+    CU_add_test(suite, "coloured noise", test_coloured_noise);
     CU_add_test(suite, "delay loss", test_delay_loss);
     CU_add_test(suite, "steps from rest", test_steps_from_rest);
     CU_add_test(suite, "long", test_long);
