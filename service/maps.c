@@ -127,7 +127,7 @@ enum status maps_load(const struct lab_file *file, struct maps **out, struct err
     }
     maps->pair_count = file->pair_count;
     maps->maps = calloc(file->pair_count, sizeof maps->maps[0]);
-    maps->of = calloc(file->pair_count, sizeof maps->of[0]);
+    maps->of = calloc(file->pair_count, sizeof(const struct map *));
     const enum status st = maps->maps && maps->of ? load_all(maps, file, err)
                                                   : err_set(err, STATUS_E_NOMEM, file->name, 0,
                                                             0, "no memory for maps");

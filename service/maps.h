@@ -11,9 +11,9 @@ struct maps;
 MUST_USE enum status maps_load(const struct lab_file *file, struct maps **out, struct err *err);
 void maps_destroy(struct maps *maps); /* NULL allowed */
 
-/* {"bounds_m": [x_min, y_min, x_max, y_max] or null, "obstacles": [{"name", "shape", "points_m",
- * "radius_m", "mapped", "appears_s", "leaves_s"}, …]}, [*bytes]; NULL: the pair has none. Lives
- * as long as maps. Any thread. */
+/* {"bounds_m": [x_min, y_min, x_max, y_max] or null, "obstacles": [{"name", "shape",
+ * "points_m", "radius_m", "mapped", "appears_s", "leaves_s"}, …]}, [*bytes]; NULL: the pair has
+ * none. Lives as long as maps. Any thread. */
 const char *maps_find(const struct maps *maps, size_t pair, size_t *bytes);
 
 #endif

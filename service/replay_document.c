@@ -179,7 +179,7 @@ static bool was_heard_of(const struct replay_run *run, size_t i)
 
 static size_t share(size_t max, size_t pairs)
 {
-    return max > pairs ? max / pairs : 1;
+    return pairs > 0 && max > pairs ? max / pairs : 1;
 }
 
 static enum status write_pairs(struct replay_run *run, struct json_writer *w,

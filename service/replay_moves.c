@@ -265,7 +265,7 @@ static size_t take_apart(const struct table *t, struct part *parts)
     for (size_t i = 0; i < t->count; i++) {
         const struct move *move = &t->moves[i];
         parts[n++] = (struct part){move->t_us, (uint32_t)i, 0};
-        for (uint8_t side = 0; side < SIDE_COUNT; side++) {
+        for (int side = 0; side < SIDE_COUNT; side++) {
             if (move->lap_us[side] != LAB_TIME_NONE) {
                 parts[n++] = (struct part){move->t_us + move->lap_us[side], (uint32_t)i,
                                            (uint8_t)(1 + side)};

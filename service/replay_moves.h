@@ -17,7 +17,7 @@ struct replay_moves {
     const char *name; /* of the table, for errors */
     const char *text; /* [bytes] */
     size_t bytes;
-    const char *pair; /* whose moves; "": what the table says, or the lab's only pair */
+    const char *pair;    /* whose moves; "": what the table says, or the lab's only pair */
     replay_go_on *go_on; /* false ends with STATUS_E_STALE */
     void *context;
 };

@@ -88,6 +88,7 @@ unsigned uploads_held(struct uploads *uploads)
     return atomic_load(&uploads->held);
 }
 
+/* The text is freed with its job. NOLINTNEXTLINE(readability-non-const-parameter) */
 enum status uploads_submit(struct uploads *uploads, const struct upload_work *work, char *text,
                            uint64_t *job, struct err *err)
 {

@@ -103,7 +103,7 @@ struct pair_params {
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
-    char map[PAIR_MAP_MAX]; /* file of the world they move in, for those who draw it; "": none */
+    char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
 };
 
 /* One scalar of a reply, for comparison: names and texts by hash. */

@@ -178,6 +178,19 @@ static void test_extract(void)
     free(text);
 }
 
+/* Of other pairs only: nothing to show, and that is said. */
+static void test_others(void)
+{
+    static const char text[] =
+        "{\"tst\":\"2026-11-20T05:55:55Z\",\"topic\":\"tandem/v1/r9/command\",\"qos\":0,"
+        "\"retain\":0,\"payload\":{\"op\":\"go\",\"rotation_rad\":1}}\n";
+    struct outcome o = replay(text, sizeof text - 1, "");
+    CHECK_TEXT("", o.state, "done");
+    CHECK_INT("none of this lab", json_object_size(at(o.result, "pairs", NULL, NULL)), 0);
+    CHECK_INT("counted", json_integer_value(at(o.result, "journal", "unknown_pair", NULL)), 1);
+    json_decref(o.result);
+}
+
 /* ---- what is refused ---- */
 
 static void test_faults(void)
@@ -242,6 +255,7 @@ int main(void)
     CU_add_test(suite, "smart log", test_smart_log);
     CU_add_test(suite, "pause", test_pause);
     CU_add_test(suite, "extract", test_extract);
+    CU_add_test(suite, "others", test_others);
     CU_add_test(suite, "faults", test_faults);
     const int result = check_run();
     worker_stop(worker);
