@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/number.h"
-#include "config/option.h"
+#include "config/option_file.h"
 #include "config/text_file.h"
 #include "twin/models/usv3.h"
 
@@ -83,41 +82,18 @@ static const struct option_table table = {rows, COUNT(rows)};
 
 /* A reading in progress. */
 struct reading {
-    struct option_reader r;
+    struct option_reader *r;
     struct values *values;
     uint32_t given[COUNT(rows)];
 };
 
-static uint32_t given_at(const struct reading *reading, const char *path)
-{
-    const struct option_row *row = option_find(&table, path);
-    assert(row);
-    return reading->given[row - rows];
-}
-
 /* --- numbers --------------------------------------------------------------------------- */
-
-static void read_number(struct option_reader *r, uint32_t node, const char *shown,
-                        double *value)
-{
-    char why[OPTION_WHY_MAX];
-    const struct tree_node *n = &r->tree->nodes[node];
-    if (n->kind != TREE_SCALAR) {
-        option_fault(r, node, "%s: a number was expected", shown);
-        return;
-    }
-    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
-    if (fault != NUMBER_FINE) {
-        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
-        option_fault(r, node, "%s: %s", shown, why);
-    }
-}
 
 /* One number an axis. */
 static void read_axes(struct reading *reading, const char *path, double *values)
 {
-    struct option_reader *r = &reading->r;
-    const uint32_t node = given_at(reading, path);
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_given(&table, reading->given, path);
     const struct model *model = reading->values->file.model;
     if (node == TREE_NONE) {
         return;
@@ -130,15 +106,15 @@ static void read_axes(struct reading *reading, const char *path, double *values)
     }
     size_t i = 0;
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        read_number(r, at, path, &values[i++]);
+        (void)option_number(r, at, path, &values[i++]);
     }
 }
 
 /* Numbers by the names of the model's parameters. */
 static void read_parameters(struct reading *reading, const char *path, bool all, double *values)
 {
-    struct option_reader *r = &reading->r;
-    const uint32_t node = given_at(reading, path);
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_given(&table, reading->given, path);
     const struct model *model = reading->values->file.model;
     bool seen[MODEL_PARAMETERS_MAX] = {false};
     if (node == TREE_NONE) {
@@ -159,7 +135,7 @@ static void read_parameters(struct reading *reading, const char *path, bool all,
             continue;
         }
         seen[k] = true;
-        read_number(r, at, path, &values[k]);
+        (void)option_number(r, at, path, &values[k]);
     }
     for (size_t k = 0; k < model->parameter_count && all; k++) {
         if (!seen[k]) {
@@ -174,12 +150,12 @@ static void read_robot(struct reading *reading, const char *name,
                        struct experiment_robot *robot)
 {
     char path[OPTION_PREFIX_MAX];
-    struct option_reader *r = &reading->r;
+    struct option_reader *r = reading->r;
     const struct model *model = reading->values->file.model;
     (void)snprintf(path, sizeof path, "%s.vessel", name);
-    const uint32_t vessel_at = given_at(reading, path);
+    const uint32_t vessel_at = option_given(&table, reading->given, path);
     (void)snprintf(path, sizeof path, "%s.parameters", name);
-    const uint32_t parameters_at = given_at(reading, path);
+    const uint32_t parameters_at = option_given(&table, reading->given, path);
     if ((vessel_at == TREE_NONE) == (parameters_at == TREE_NONE)) {
         option_fault(r, vessel_at, "%s: either vessel or parameters is wanted", name);
         return;
@@ -211,7 +187,7 @@ static void give_actuators(struct reading *reading)
         return;
     }
     if (!vessel) {
-        option_fault(&reading->r, given_at(reading, "control.actuators"),
+        option_fault(reading->r, option_given(&table, reading->given, "control.actuators"),
                      "control.actuators: thrusters are those of plant.vessel, which is not "
                      "given");
         return;
@@ -247,7 +223,7 @@ static void read_paper_map(struct option_reader *r, uint32_t node, const struct 
         for (; i < 2 * model->axis_count; i++) {
             experiment_state_name(model, i, name, sizeof name);
             if (strcmp(name, tree_key(r->tree, at)) == 0) {
-                read_number(r, at, "paper", &values[i]);
+                (void)option_number(r, at, "paper", &values[i]);
                 break;
             }
         }
@@ -260,10 +236,10 @@ static void read_paper_map(struct option_reader *r, uint32_t node, const struct 
 
 static void read_paper(struct reading *reading)
 {
-    struct option_reader *r = &reading->r;
+    struct option_reader *r = reading->r;
     struct experiment_paper *paper = &reading->values->file.paper;
     const struct model *model = reading->values->file.model;
-    const uint32_t node = given_at(reading, "paper");
+    const uint32_t node = option_given(&table, reading->given, "paper");
     for (size_t i = 0; i < TRIAL_STATES_MAX; i++) {
         paper->rmse[i] = paper->mae[i] = paper->r2[i] = nan("");
     }
@@ -293,14 +269,15 @@ static void read_paper(struct reading *reading)
 static void join(struct reading *reading, const char *key, char path[LAB_PATH_MAX])
 {
     char joined[LAB_PATH_MAX];
-    const char *slash = strrchr(reading->r.file, '/');
-    const int folder = slash && path[0] != '/' ? (int)(slash - reading->r.file) + 1 : 0;
+    const char *slash = strrchr(reading->r->file, '/');
+    const int folder = slash && path[0] != '/' ? (int)(slash - reading->r->file) + 1 : 0;
     if (path[0] == '\0') {
         return;
     }
-    const int n = snprintf(joined, sizeof joined, "%.*s%s", folder, reading->r.file, path);
+    const int n = snprintf(joined, sizeof joined, "%.*s%s", folder, reading->r->file, path);
     if (n < 0 || n >= LAB_PATH_MAX) {
-        option_fault(&reading->r, given_at(reading, key), "%s: the path is too long", key);
+        option_fault(reading->r, option_given(&table, reading->given, key),
+                     "%s: the path is too long", key);
         return;
     }
     memcpy(path, joined, (size_t)n + 1);
@@ -338,34 +315,35 @@ static void fill_trial(struct reading *reading)
     memcpy(t->noise_sd, noise_sd, sizeof noise_sd);
 }
 
-static void read_tree(struct reading *reading)
+static void read_tree(struct option_reader *r, void *values)
 {
-    struct option_reader *r = &reading->r;
-    struct values *v = reading->values;
+    struct values *v = values;
+    struct reading *reading = &(struct reading){.r = r, .values = v};
     option_read(r, &table, "", TREE_ROOT, "", v, reading->given);
     if (v->kind == KIND_JOINT) {
-        option_fault(r, given_at(reading, "kind"),
+        option_fault(r, option_given(&table, reading->given, "kind"),
                      "kind: an experiment with a joint has other keys");
         return;
     }
     v->file.model = model_find(v->model);
     if (!v->file.model) {
-        option_fault(r, given_at(reading, "model"), "model: '%.40s' is not known", v->model);
+        option_fault(r, option_given(&table, reading->given, "model"),
+                     "model: '%.40s' is not known", v->model);
         return;
     }
     if (v->file.input_path[0] == '\0') {
-        option_fault(r, given_at(reading, "input.file"),
+        option_fault(r, option_given(&table, reading->given, "input.file"),
                      "input.file is missing: what the reference robot does");
     }
     v->file.sticks = v->sticks;
     v->file.actuators = v->actuators;
     if (v->sticks != EXPERIMENT_EFFORTS &&
         !(v->file.reference.vessel[0] && v->file.plant.vessel[0])) {
-        option_fault(r, given_at(reading, "input.columns"),
+        option_fault(r, option_given(&table, reading->given, "input.columns"),
                      "input.columns: sticks need vessels, whose thrusters they command");
     }
     if (v->drive == TRIAL_COMMANDS && v->sticks == EXPERIMENT_EFFORTS) {
-        option_fault(r, given_at(reading, "drive"),
+        option_fault(r, option_given(&table, reading->given, "drive"),
                      "drive: commands need sticks (input.columns: left_right or surge_yaw)");
     }
     v->file.reference.spread = v->reference_spread == SPREAD_INTERVALS;
@@ -379,28 +357,11 @@ static void read_tree(struct reading *reading)
     join(reading, "draws", v->file.draws_path);
 }
 
-static enum status parse_into(const char *text, size_t bytes, const char *name,
-                              struct values *values, struct err_list *errors)
-{
-    struct tree tree = {0};
-    enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct reading reading = {.r = {.tree = &tree, .file = name, .errors = errors},
-                              .values = values};
-    if (status != STATUS_E_NOMEM && tree.count > 0 && !option_is_empty(&tree, TREE_ROOT)) {
-        read_tree(&reading);
-        status = status == STATUS_OK && reading.r.failed ? STATUS_E_PARSE : status;
-    } else if (status == STATUS_OK) {
-        status = err_list_add(errors, STATUS_E_PARSE, name, 1, 1,
-                              "the file is empty, an experiment has at least reference, plant "
-                              "and input");
-    }
-    tree_finish(&tree);
-    return status;
-}
-
 enum status experiment_file_parse(const char *text, size_t bytes, const char *name,
                                   struct experiment_file *out, struct err_list *errors)
 {
+    static const struct option_file file = {
+        "the file is empty, an experiment has at least reference, plant and input", read_tree};
     struct values *values = calloc(1, sizeof *values);
     if (!values) {
         return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
@@ -408,11 +369,9 @@ enum status experiment_file_parse(const char *text, size_t bytes, const char *na
     option_defaults(&table, values);
     values->file.trial.follower.gains.blend_s = 0.5;
     values->file.trial.input.step_s = 1e-3;
-    const enum status status = parse_into(text, bytes, name, values, errors);
+    const enum status status = option_file_parse(&file, text, bytes, name, values, errors);
     if (status == STATUS_OK) {
         *out = values->file;
-    } else if (errors) {
-        err_list_sort(errors);
     }
     free(values);
     return status;

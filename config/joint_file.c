@@ -1,13 +1,11 @@
 #include "config/joint_file.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/number.h"
-#include "config/option.h"
+#include "config/option_file.h"
 #include "config/text_file.h"
 
 enum kind { KIND_JOINT };
@@ -59,17 +57,10 @@ static const struct option_table table = {rows, COUNT(rows)};
 
 /* A reading in progress. */
 struct reading {
-    struct option_reader r;
+    struct option_reader *r;
     struct values *values;
     uint32_t given[COUNT(rows)];
 };
-
-static uint32_t given_at(const struct reading *reading, const char *path)
-{
-    const struct option_row *row = option_find(&table, path);
-    assert(row);
-    return reading->given[row - rows];
-}
 
 /* --- what the table cannot say -------------------------------------------------------------
  */
@@ -77,16 +68,7 @@ static uint32_t given_at(const struct reading *reading, const char *path)
 static bool read_number(struct option_reader *r, uint32_t node, const char *shown, double lo,
                         double *value)
 {
-    char why[OPTION_WHY_MAX];
-    const struct tree_node *n = &r->tree->nodes[node];
-    if (n->kind != TREE_SCALAR) {
-        option_fault(r, node, "%s: a number was expected", shown);
-        return false;
-    }
-    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
-    if (fault != NUMBER_FINE) {
-        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
-        option_fault(r, node, "%s: %s", shown, why);
+    if (!option_number(r, node, shown, value)) {
         return false;
     }
     if (!(*value >= lo)) {
@@ -100,8 +82,8 @@ static bool read_number(struct option_reader *r, uint32_t node, const char *show
 static size_t read_list(struct reading *reading, const char *path, double lo,
                         double values[JOINT_LAGS_MAX])
 {
-    struct option_reader *r = &reading->r;
-    const uint32_t node = given_at(reading, path);
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_given(&table, reading->given, path);
     size_t n = 0;
     if (node == TREE_NONE) {
         return 0;
@@ -130,9 +112,9 @@ static enum position_kind find_kind(const char *name)
 
 static void read_controllers(struct reading *reading)
 {
-    struct option_reader *r = &reading->r;
+    struct option_reader *r = reading->r;
     bool *runs = reading->values->file.runs;
-    const uint32_t node = given_at(reading, "controllers");
+    const uint32_t node = option_given(&table, reading->given, "controllers");
     if (node == TREE_NONE) {
         for (int k = 0; k < POSITION_KIND_COUNT; k++) {
             runs[k] = true;
@@ -175,9 +157,9 @@ static void read_indices(struct option_reader *r, uint32_t node, struct joint_in
 
 static void read_paper(struct reading *reading)
 {
-    struct option_reader *r = &reading->r;
+    struct option_reader *r = reading->r;
     struct joint_indices *paper = reading->values->file.paper;
-    const uint32_t node = given_at(reading, "paper");
+    const uint32_t node = option_given(&table, reading->given, "paper");
     for (int k = 0; k < POSITION_KIND_COUNT; k++) {
         paper[k] = (struct joint_indices){nan(""), nan(""), nan("")};
     }
@@ -202,22 +184,22 @@ static void read_paper(struct reading *reading)
 
 static void read_lags(struct reading *reading)
 {
-    struct option_reader *r = &reading->r;
+    struct option_reader *r = reading->r;
     struct joint_file *file = &reading->values->file;
     file->lag_count = read_list(reading, "joint.lag_s", 0.0, file->lag_s);
-    if (given_at(reading, "joint.lag_s") == TREE_NONE) {
+    if (option_given(&table, reading->given, "joint.lag_s") == TREE_NONE) {
         option_fault(r, TREE_NONE, "joint.lag_s is missing: lags of the joint, as in [0.1]");
     }
     const size_t n =
         read_list(reading, "control.slow_rad", file->trial.control.near_by, file->slow_rad);
-    if (given_at(reading, "control.slow_rad") == TREE_NONE) {
+    if (option_given(&table, reading->given, "control.slow_rad") == TREE_NONE) {
         for (size_t i = 0; i < file->lag_count; i++) {
             file->trial.control.lag_s = file->lag_s[i];
             file->slow_rad[i] =
                 position_slow_window(&file->trial.control, reading->values->margin_rad);
         }
     } else if (n != file->lag_count && !r->failed) {
-        option_fault(r, given_at(reading, "control.slow_rad"),
+        option_fault(r, option_given(&table, reading->given, "control.slow_rad"),
                      "control.slow_rad: one for each of %zu lags was expected",
                      file->lag_count);
     }
@@ -226,14 +208,14 @@ static void read_lags(struct reading *reading)
 static void check_runs(struct reading *reading)
 {
     struct joint_file *file = &reading->values->file;
-    for (size_t i = 0; i < file->lag_count && !reading->r.failed; i++) {
+    for (size_t i = 0; i < file->lag_count && !reading->r->failed; i++) {
         for (int k = 0; k < POSITION_KIND_COUNT; k++) {
             struct joint_trial_params trial;
             struct err err = {0};
             joint_file_trial(file, i, (enum position_kind)k, &trial);
             if (file->runs[k] && joint_trial_check(&trial, &err) != STATUS_OK) {
                 const struct option_row *row = option_find(&table, err.where);
-                option_fault(&reading->r, row ? reading->given[row - rows] : TREE_NONE,
+                option_fault(reading->r, row ? reading->given[row - rows] : TREE_NONE,
                              "%s: %s %s", position_kind_name((enum position_kind)k), err.where,
                              err.text);
                 return;
@@ -242,20 +224,21 @@ static void check_runs(struct reading *reading)
     }
 }
 
-static void read_tree(struct reading *reading)
+static void read_tree(struct option_reader *r, void *values)
 {
-    struct values *v = reading->values;
+    struct values *v = values;
+    struct reading reading = {.r = r, .values = v};
     struct joint_trial_params *trial = &v->file.trial;
-    option_read(&reading->r, &table, "", TREE_ROOT, "", v, reading->given);
+    option_read(r, &table, "", TREE_ROOT, "", v, reading.given);
     trial->control.limits.jerk = v->jerk > 0.0 ? v->jerk : HUGE_VAL;
     trial->method = v->method;
     trial->joint = (struct servo_joint_params){.speed_gain = 1.0,
                                                .position_gain = trial->control.position_gain,
                                                .speed_radps_max = HUGE_VAL};
-    read_lags(reading);
-    read_controllers(reading);
-    read_paper(reading);
-    check_runs(reading);
+    read_lags(&reading);
+    read_controllers(&reading);
+    read_paper(&reading);
+    check_runs(&reading);
 }
 
 void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
@@ -271,24 +254,13 @@ void joint_file_trial(const struct joint_file *file, size_t i, enum position_kin
 enum status joint_file_parse(const char *text, size_t bytes, const char *name,
                              struct joint_file *out, struct err_list *errors)
 {
-    struct tree tree = {0};
+    static const struct option_file file = {"the file is empty, joint.lag_s is missing",
+                                            read_tree};
     struct values values = {0};
     option_defaults(&table, &values);
-    enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct reading reading = {.r = {.tree = &tree, .file = name, .errors = errors},
-                              .values = &values};
-    if (status != STATUS_E_NOMEM && tree.count > 0) {
-        read_tree(&reading);
-        status = status == STATUS_OK && reading.r.failed ? STATUS_E_PARSE : status;
-    } else if (status == STATUS_OK) {
-        status = err_list_add(errors, STATUS_E_PARSE, name, 1, 1,
-                              "the file is empty, joint.lag_s is missing");
-    }
-    tree_finish(&tree);
+    const enum status status = option_file_parse(&file, text, bytes, name, &values, errors);
     if (status == STATUS_OK) {
         *out = values.file;
-    } else if (errors) {
-        err_list_sort(errors);
     }
     return status;
 }

@@ -1,7 +1,6 @@
 #include "config/lab_check.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,14 +27,6 @@ bool lab_check_is_loopback(const char *address)
     return strcmp(address, "localhost") == 0;
 }
 
-/* Where the value of path was given; TREE_NONE when it was not. */
-static uint32_t at(const struct option_table *table, const uint32_t *given, const char *path)
-{
-    const struct option_row *row = option_find(table, path);
-    assert(row);
-    return given[row - table->rows];
-}
-
 static void check_prefix(struct option_reader *r, const char *prefix, uint32_t node)
 {
     const size_t n = strlen(prefix);
@@ -56,7 +47,7 @@ static void check_tls(struct option_reader *r, const struct lab_file *lab,
     static const char *const files[] = {"broker.tls.ca_file", "broker.tls.cert_file",
                                         "broker.tls.key_file"};
     for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
-        const uint32_t node = at(&lab_options, given, files[i]);
+        const uint32_t node = option_given(&lab_options, given, files[i]);
         if (node != TREE_NONE && tree_text(r->tree, node)[0] != '\0') {
             option_fault(r, node, "%s is given, but TLS is off; set broker.tls.enabled: true",
                          files[i]);
@@ -65,43 +56,46 @@ static void check_tls(struct option_reader *r, const struct lab_file *lab,
     const bool cert = lab->broker.tls.cert_file[0] != '\0';
     const bool key = lab->broker.tls.key_file[0] != '\0';
     if (cert && !key) {
-        option_fault(r, at(&lab_options, given, files[1]),
+        option_fault(r, option_given(&lab_options, given, files[1]),
                      "broker.tls.cert_file needs broker.tls.key_file");
     }
     if (key && !cert) {
-        option_fault(r, at(&lab_options, given, files[2]),
+        option_fault(r, option_given(&lab_options, given, files[2]),
                      "broker.tls.key_file needs broker.tls.cert_file");
     }
 }
 
 void lab_check_file(struct option_reader *r, const struct lab_file *lab, const uint32_t *given)
 {
-    check_prefix(r, lab->broker.prefix, at(&lab_options, given, "broker.prefix"));
+    check_prefix(r, lab->broker.prefix, option_given(&lab_options, given, "broker.prefix"));
     check_tls(r, lab, given);
     if (lab->broker.password_file[0] != '\0' && lab->broker.username[0] == '\0') {
-        option_fault(r, at(&lab_options, given, "broker.password_file"),
+        option_fault(r, option_given(&lab_options, given, "broker.password_file"),
                      "broker.password_file needs broker.username");
     }
     if (lab->http.enabled && lab->http.token_file[0] == '\0' &&
         !lab_check_is_loopback(lab->http.bind)) {
         option_fault(
-            r, at(&lab_options, given, "http.bind"),
+            r, option_given(&lab_options, given, "http.bind"),
             "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
             "bind 127.0.0.1",
             lab->http.bind);
     }
     if ((lab->http.tls_certificate[0] == '\0') != (lab->http.tls_key[0] == '\0')) {
         const bool key = lab->http.tls_key[0] != '\0';
-        option_fault(r, at(&lab_options, given, key ? "http.tls_key" : "http.tls_certificate"),
-                     key ? "http.tls_key needs http.tls_certificate"
-                         : "http.tls_certificate needs http.tls_key");
+        option_fault(
+            r, option_given(&lab_options, given, key ? "http.tls_key" : "http.tls_certificate"),
+            key ? "http.tls_key needs http.tls_certificate"
+                : "http.tls_certificate needs http.tls_key");
     }
     if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
-        const uint32_t retain = at(&lab_options, given, "journal.retain_mb");
-        option_fault(
-            r, retain != TREE_NONE ? retain : at(&lab_options, given, "journal.rotate_mb"),
-            "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
-            (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
+        const uint32_t retain = option_given(&lab_options, given, "journal.retain_mb");
+        option_fault(r,
+                     retain != TREE_NONE
+                         ? retain
+                         : option_given(&lab_options, given, "journal.rotate_mb"),
+                     "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
+                     (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
     }
 }
 
@@ -112,7 +106,7 @@ void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
     for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
         const bool follows = pair_following_wanted(&pairs[i].following);
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
-            option_fault(r, at(&lab_options, given, "journal.record"),
+            option_fault(r, option_given(&lab_options, given, "journal.record"),
                          "journal.record: events leaves out the telemetry that %s's %s "
                          "rest on; record all, or leave out its %s.model",
                          pairs[i].id, follows ? "following" : "dynamics",
@@ -139,7 +133,7 @@ static void check_dynamics(struct option_reader *r, const char *shown,
     static const char *const keys[] = {
         "dynamics.sides",  "dynamics.method",   "dynamics.biases",  "dynamics.promote",
         "dynamics.window", "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
-    const uint32_t model = at(&lab_pair_options, given, "dynamics.model");
+    const uint32_t model = option_given(&lab_pair_options, given, "dynamics.model");
     if (pair_dynamics_wanted(p) && !model_find(p->model)) {
         char names[160];
         list_models(names, sizeof names);
@@ -147,7 +141,7 @@ static void check_dynamics(struct option_reader *r, const char *shown,
                      shown, p->model, names);
     }
     for (size_t i = 0; i < COUNT(keys) && !pair_dynamics_wanted(p); i++) {
-        const uint32_t node = at(&lab_pair_options, given, keys[i]);
+        const uint32_t node = option_given(&lab_pair_options, given, keys[i]);
         if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
             option_fault(r, node,
                          "%s%s is given, but nothing is identified; set dynamics.model", shown,
@@ -155,7 +149,7 @@ static void check_dynamics(struct option_reader *r, const char *shown,
             return;
         }
     }
-    const uint32_t window = at(&lab_pair_options, given, "dynamics.window_s");
+    const uint32_t window = option_given(&lab_pair_options, given, "dynamics.window_s");
     if (pair_dynamics_wanted(p) && p->window_us / p->window > p->gap_us) {
         option_fault(r, window != TREE_NONE ? window : model,
                      "%sdynamics.window_s: %u samples of so long a time are further apart than "
@@ -174,7 +168,7 @@ void lab_check_following(struct option_reader *r, const char *shown,
     char key[OPTION_PREFIX_MAX];
     struct err err = {0};
     for (size_t i = 0; i < COUNT(keys) && !pair_following_wanted(p); i++) {
-        const uint32_t node = at(&lab_pair_options, given, keys[i]);
+        const uint32_t node = option_given(&lab_pair_options, given, keys[i]);
         if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
             option_fault(r, node, "%s%s is given, but nobody follows; set following.model",
                          shown, keys[i]);
@@ -187,15 +181,16 @@ void lab_check_following(struct option_reader *r, const char *shown,
     (void)snprintf(key, sizeof key, "following.%.64s", err.where);
     const struct option_row *row = option_find(&lab_pair_options, key);
     const uint32_t node = row ? given[row - lab_pair_options.rows] : TREE_NONE;
-    option_fault(r, node != TREE_NONE ? node : at(&lab_pair_options, given, "following.model"),
-                 "%sfollowing.%.40s: %.160s", shown, err.where, err.text);
+    option_fault(
+        r, node != TREE_NONE ? node : option_given(&lab_pair_options, given, "following.model"),
+        "%sfollowing.%.40s: %.160s", shown, err.where, err.text);
 }
 
 void lab_check_pair(struct option_reader *r, const char *shown,
                     const struct pair_params *params, const uint32_t *given)
 {
-    const uint32_t tolerance = at(&lab_pair_options, given, "sync_tolerance_s");
-    const uint32_t timeout = at(&lab_pair_options, given, "timeout_s");
+    const uint32_t tolerance = option_given(&lab_pair_options, given, "sync_tolerance_s");
+    const uint32_t timeout = option_given(&lab_pair_options, given, "timeout_s");
     if ((tolerance != TREE_NONE || timeout != TREE_NONE) &&
         params->sync_tolerance_us >= params->timeout_us) {
         option_fault(r, tolerance != TREE_NONE ? tolerance : timeout,
@@ -206,7 +201,7 @@ void lab_check_pair(struct option_reader *r, const char *shown,
     static const char *const asked[] = {"mode", "real_expected", "virtual_expected"};
     uint32_t place = TREE_NONE;
     for (size_t i = 0; i < COUNT(asked); i++) {
-        const uint32_t node = at(&lab_pair_options, given, asked[i]);
+        const uint32_t node = option_given(&lab_pair_options, given, asked[i]);
         place = node != TREE_NONE ? node : place;
     }
     if (place != TREE_NONE && params->mode == PAIR_LINK &&

@@ -1,6 +1,5 @@
 #include "config/lab_file.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,13 +196,6 @@ static void read_defaults(struct option_reader *r, uint32_t node, struct pair_pa
     *defaults = pair.params;
 }
 
-static uint32_t given_at(const uint32_t *given, const char *path)
-{
-    const struct option_row *row = option_find(&lab_options, path);
-    assert(row);
-    return given[row - lab_options.rows];
-}
-
 static enum status read_tree(struct option_reader *r, struct lab_file *lab,
                              struct pair_list *list)
 {
@@ -218,8 +210,8 @@ static enum status read_tree(struct option_reader *r, struct lab_file *lab,
     }
     option_read(r, &lab_options, "", TREE_ROOT, "", lab, given);
     lab_check_file(r, lab, given);
-    read_defaults(r, given_at(given, "defaults"), &lab->defaults);
-    const uint32_t pairs = given_at(given, "pairs");
+    read_defaults(r, option_given(&lab_options, given, "defaults"), &lab->defaults);
+    const uint32_t pairs = option_given(&lab_options, given, "pairs");
     if (pairs != TREE_NONE) {
         const enum status status = read_pairs(r, pairs, &lab->defaults, list);
         lab_check_journal(r, lab, list->items, list->count, given);

@@ -1,11 +1,11 @@
 #include "config/map_file.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/lab_check.h"
+#include "config/option_file.h"
 #include "config/points.h"
 #include "config/text_file.h"
 
@@ -73,21 +73,13 @@ static const struct {
 
 static const char *const shape_names[] = {"circle", "box", "polygon", "wall"};
 
-static uint32_t given_at(const struct option_table *table, const uint32_t *given,
-                         const char *path)
-{
-    const struct option_row *row = option_find(table, path);
-    assert(row);
-    return given[row - table->rows];
-}
-
 /* Do the keys fit the shape? */
 static bool check_keys(struct option_reader *r, uint32_t node, const char *shown,
                        const struct obstacle *o, const uint32_t *given)
 {
     bool fine = true;
     for (size_t i = 0; i < COUNT(shape_keys); i++) {
-        const uint32_t at = given_at(&obstacle_options, given, shape_keys[i].key);
+        const uint32_t at = option_given(&obstacle_options, given, shape_keys[i].key);
         if (at == TREE_NONE && shape_keys[i].wanted[o->shape]) {
             option_fault(r, node, "%s%s is missing, a %s needs it", shown, shape_keys[i].key,
                          shape_names[o->shape]);
@@ -98,7 +90,7 @@ static bool check_keys(struct option_reader *r, uint32_t node, const char *shown
             fine = false;
         }
     }
-    const uint32_t leaves = given_at(&obstacle_options, given, "leaves_s");
+    const uint32_t leaves = option_given(&obstacle_options, given, "leaves_s");
     if (leaves != TREE_NONE && !(o->leaves_s > o->appears_s)) {
         option_fault(r, leaves,
                      "%sleaves_s: it goes before it comes, more than %g was expected", shown,
@@ -178,7 +170,8 @@ static void read_obstacle(struct option_reader *r, uint32_t node, const char *pr
     const bool clean = !r->failed;
     r->failed = r->failed || failed;
     if (check_keys(r, node, shown, &o, given) && clean) {
-        add_obstacle(r, node, shown, &o, given_at(&obstacle_options, given, "points_m"), out);
+        add_obstacle(r, node, shown, &o, option_given(&obstacle_options, given, "points_m"),
+                     out);
     }
 }
 
@@ -209,7 +202,7 @@ static void check_bounds(struct option_reader *r, const char *shown, const struc
     uint32_t some = TREE_NONE;
     size_t count = 0;
     for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint32_t at = given_at(&map_options, given, keys[i]);
+        const uint32_t at = option_given(&map_options, given, keys[i]);
         some = at != TREE_NONE ? at : some;
         count += at != TREE_NONE;
     }
@@ -230,39 +223,28 @@ void map_file_read(struct option_reader *r, uint32_t node, const char *shown, st
     option_read(r, &map_options, "", node, shown, &map, given);
     check_bounds(r, shown, &map, given);
     out->bounds = map.bounds;
-    const uint32_t obstacles = given_at(&map_options, given, "obstacles");
+    const uint32_t obstacles = option_given(&map_options, given, "obstacles");
     if (obstacles != TREE_NONE) {
         read_obstacles(r, obstacles, shown, out);
     }
 }
 
-/* Into a world of its own, so that *out stays as it was when the file is bad. */
-static enum status parse_into(const char *text, size_t bytes, const char *name,
-                              struct world *world, struct err_list *errors)
+static void read_file(struct option_reader *r, void *values)
 {
-    struct tree tree = {0};
-    enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct option_reader r = {.tree = &tree, .file = name, .errors = errors};
-    *world = (struct world){0}; /* an empty file is an empty world */
-    if (status != STATUS_E_NOMEM && tree.count > 0) {
-        map_file_read(&r, TREE_ROOT, "", world);
-        status = status == STATUS_OK && r.failed ? STATUS_E_PARSE : status;
-    }
-    tree_finish(&tree);
-    if (errors) {
-        err_list_sort(errors);
-    }
-    return status;
+    map_file_read(r, TREE_ROOT, "", values);
 }
 
+/* Into a world of its own, so that *out stays as it was when the file is bad; an empty file is
+ * an empty world. */
 enum status map_file_parse(const char *text, size_t bytes, const char *name, struct world *out,
                            struct err_list *errors)
 {
-    struct world *world = malloc(sizeof *world);
+    static const struct option_file file = {NULL, read_file};
+    struct world *world = calloc(1, sizeof *world);
     if (!world) {
         return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
     }
-    const enum status status = parse_into(text, bytes, name, world, errors);
+    const enum status status = option_file_parse(&file, text, bytes, name, world, errors);
     if (status == STATUS_OK) {
         *out = *world;
     }

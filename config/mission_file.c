@@ -1,12 +1,12 @@
 #include "config/mission_file.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/lab_check.h"
 #include "config/lab_file.h"
 #include "config/map_file.h"
+#include "config/option_file.h"
 #include "config/points.h"
 #include "config/text_file.h"
 
@@ -60,13 +60,6 @@ enum { STEP_PATH, STEP_SWEEP, STEP_GOAL, STEP_ROW_COUNT };
 
 static const struct option_table mission_options = {mission_rows, COUNT(mission_rows)};
 static const struct option_table step_options = {step_rows, COUNT(step_rows)};
-
-static uint32_t given_at(const uint32_t *given, const char *path)
-{
-    const struct option_row *row = option_find(&mission_options, path);
-    assert(row);
-    return given[row - mission_options.rows];
-}
 
 /* --- the map -------------------------------------------------------------------------- */
 
@@ -203,23 +196,24 @@ static void read_steps(struct option_reader *r, uint32_t node, struct mission_pl
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void read_tree(struct option_reader *r, struct mission_values *values)
+static void read_tree(struct option_reader *r, void *context)
 {
+    struct mission_values *values = context;
     uint32_t given[OPTION_ROWS_MAX] = {0};
     struct mission_plan *plan = &values->file.plan;
     option_read(r, &mission_options, "", TREE_ROOT, "", values, given);
-    const uint32_t map = given_at(given, "map");
-    const uint32_t steps = given_at(given, "steps");
-    const uint32_t pair = given_at(given, "pair");
+    const uint32_t map = option_given(&mission_options, given, "map");
+    const uint32_t steps = option_given(&mission_options, given, "steps");
+    const uint32_t pair = option_given(&mission_options, given, "pair");
     if (map != TREE_NONE) {
         read_map(r, map, &plan->map);
     }
     if (pair != TREE_NONE && !lab_check_id(values->file.pair)) {
         option_fault(r, pair, "pair: an id has 1 to 31 letters, digits, '_' or '-'");
     }
-    plan->locates = given_at(given, "start.x_m") == TREE_NONE &&
-                    given_at(given, "start.y_m") == TREE_NONE &&
-                    given_at(given, "start.heading_rad") == TREE_NONE;
+    plan->locates = option_given(&mission_options, given, "start.x_m") == TREE_NONE &&
+                    option_given(&mission_options, given, "start.y_m") == TREE_NONE &&
+                    option_given(&mission_options, given, "start.heading_rad") == TREE_NONE;
     plan->returns = values->returns;
     plan->reckoned = values->pose == POSE_RECKONED;
     plan->patience_us = values->patience_us;
@@ -234,36 +228,19 @@ static void read_tree(struct option_reader *r, struct mission_values *values)
     }
 }
 
-static enum status parse_into(const char *text, size_t bytes, const char *name,
-                              struct mission_values *values, struct err_list *errors)
-{
-    struct tree tree = {0};
-    enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct option_reader r = {.tree = &tree, .file = name, .errors = errors};
-    if (status != STATUS_E_NOMEM && tree.count > 0 && !option_is_empty(&tree, TREE_ROOT)) {
-        read_tree(&r, values);
-        status = status == STATUS_OK && r.failed ? STATUS_E_PARSE : status;
-    } else if (status == STATUS_OK) {
-        status = err_list_add(errors, STATUS_E_PARSE, name, 1, 1,
-                              "the file is empty, the least is \"steps: [{sweep: true}]\"");
-    }
-    tree_finish(&tree);
-    return status;
-}
-
 enum status mission_file_parse(const char *text, size_t bytes, const char *name,
                                struct mission_file *out, struct err_list *errors)
 {
+    static const struct option_file file = {
+        "the file is empty, the least is \"steps: [{sweep: true}]\"", read_tree};
     struct mission_values *values = calloc(1, sizeof *values);
     if (!values) {
         return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
     }
     option_defaults(&mission_options, values);
-    const enum status status = parse_into(text, bytes, name, values, errors);
+    const enum status status = option_file_parse(&file, text, bytes, name, values, errors);
     if (status == STATUS_OK) {
         *out = values->file;
-    } else if (errors) {
-        err_list_sort(errors);
     }
     free(values);
     return status;

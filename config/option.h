@@ -71,6 +71,15 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
 void option_read(struct option_reader *r, const struct option_table *table, const char *path,
                  uint32_t node, const char *shown, void *values, uint32_t *given);
 
+/* Where the value of a row was given, by what option_read() wrote; TREE_NONE when it was not.
+ * path is one of the table's. */
+uint32_t option_given(const struct option_table *table, const uint32_t *given,
+                      const char *path);
+
+/* The number that the scalar at node stands for. False, with a fault that begins with shown,
+ * when it is none. */
+bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value);
+
 /* One more fault at the value of node, or at the top of the file for TREE_NONE. */
 void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
     PRINTF_LIKE(3, 4);

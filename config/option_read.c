@@ -1,9 +1,11 @@
 /* Walks the tree of a file along a table: which key is which row, and what else stands there.
  */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "config/number.h"
 #include "config/option.h"
 
 enum { NAME_MAX_BYTES = 48, DISTANCE_TEXT_MAX = 40 };
@@ -29,6 +31,29 @@ void option_fault(struct option_reader *r, uint32_t node, const char *format, ..
     (void)err_list_add(r->errors, STATUS_E_RANGE, r->file, placed ? node_at(r, node)->line : 0,
                        placed ? node_at(r, node)->column : 0, "%s", text);
     r->failed = true;
+}
+
+uint32_t option_given(const struct option_table *table, const uint32_t *given, const char *path)
+{
+    const struct option_row *row = option_find(table, path);
+    assert(row);
+    return given[row - table->rows];
+}
+
+bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value)
+{
+    char why[OPTION_WHY_MAX];
+    if (node_at(r, node)->kind != TREE_SCALAR) {
+        option_fault(r, node, "%s: a number was expected", shown);
+        return false;
+    }
+    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
+    if (fault != NUMBER_FINE) {
+        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
+        option_fault(r, node, "%s: %s", shown, why);
+        return false;
+    }
+    return true;
 }
 
 bool option_is_empty(const struct tree *tree, uint32_t node)

@@ -2,12 +2,9 @@
 
 #include <math.h>
 
-#include "config/number.h"
-
 static bool read_coordinate(struct option_reader *r, uint32_t node, const char *shown,
                             double *value)
 {
-    char why[OPTION_WHY_MAX];
     const struct tree_node *n = &r->tree->nodes[node];
     if (n->kind != TREE_SCALAR || !n->plain) {
         if (n->kind != TREE_SKIPPED) {
@@ -15,10 +12,7 @@ static bool read_coordinate(struct option_reader *r, uint32_t node, const char *
         }
         return false;
     }
-    const enum number_fault fault = number_parse_real(tree_text(r->tree, node), value);
-    if (fault != NUMBER_FINE) {
-        number_explain(fault, tree_text(r->tree, node), why, sizeof why);
-        option_fault(r, node, "%s: %s", shown, why);
+    if (!option_number(r, node, shown, value)) {
         return false;
     }
     if (!(fabs(*value) <= POINTS_LIMIT_M)) {

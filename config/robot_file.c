@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/option.h"
+#include "config/option_file.h"
 #include "config/text_file.h"
 
 enum { CHOICES_MAX = 256 };
@@ -105,19 +105,27 @@ static void read_map(struct option_reader *r, uint32_t node, const char *shown,
     free(rows);
 }
 
-static void read_root(struct option_reader *r, const struct robot_kind *kind,
-                      double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX])
+/* What a file's values are for. */
+struct target {
+    const struct robot_kind *kind;
+    double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
+};
+
+static void read_root(struct option_reader *r, void *context)
 {
+    struct target *target = context;
+    const struct robot_kind *kind = target->kind;
     uint32_t nested[SIDE_COUNT] = {TREE_NONE};
     char shown[EVENT_NAME_MAX];
-    read_map(r, TREE_ROOT, "", &(struct goal){kind, SIDE_REAL, SIDE_VIRTUAL, values, nested});
+    read_map(r, TREE_ROOT, "",
+             &(struct goal){kind, SIDE_REAL, SIDE_VIRTUAL, target->values, nested});
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         const uint32_t at = nested[side];
         if (at == TREE_NONE || r->tree->nodes[at].kind == TREE_SKIPPED) {
             continue;
         }
         (void)snprintf(shown, sizeof shown, "%s.", side_name(side));
-        read_map(r, at, shown, &(struct goal){kind, side, side, values, NULL});
+        read_map(r, at, shown, &(struct goal){kind, side, side, target->values, NULL});
     }
 }
 
@@ -126,21 +134,12 @@ enum status robot_file_parse(const char *text, size_t bytes, const char *name,
                              double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX],
                              struct err_list *errors)
 {
-    struct tree tree = {0};
-    double read[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
-    enum status status = tree_parse(text, bytes, name, &tree, errors);
-    struct option_reader r = {.tree = &tree, .file = name, .errors = errors};
-    memcpy(read, values, sizeof read);
-    if (status != STATUS_E_NOMEM && tree.count > 0) {
-        read_root(&r, kind, read);
-        status = status == STATUS_OK && r.failed ? STATUS_E_PARSE : status;
-    }
-    tree_finish(&tree);
-    if (errors) {
-        err_list_sort(errors);
-    }
+    static const struct option_file file = {NULL, read_root};
+    struct target target = {.kind = kind};
+    memcpy(target.values, values, sizeof target.values);
+    const enum status status = option_file_parse(&file, text, bytes, name, &target, errors);
     if (status == STATUS_OK) {
-        memcpy(values, read, sizeof read);
+        memcpy(values, target.values, sizeof target.values);
     }
     return status;
 }
