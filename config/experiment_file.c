@@ -269,18 +269,15 @@ static void read_paper(struct reading *reading)
 static void join(struct reading *reading, const char *key, char path[LAB_PATH_MAX])
 {
     char joined[LAB_PATH_MAX];
-    const char *slash = strrchr(reading->r->file, '/');
-    const int folder = slash && path[0] != '/' ? (int)(slash - reading->r->file) + 1 : 0;
     if (path[0] == '\0') {
         return;
     }
-    const int n = snprintf(joined, sizeof joined, "%.*s%s", folder, reading->r->file, path);
-    if (n < 0 || n >= LAB_PATH_MAX) {
+    if (!text_file_beside(reading->r->file, path, joined, sizeof joined)) {
         option_fault(reading->r, option_given(&table, reading->given, key),
                      "%s: the path is too long", key);
         return;
     }
-    memcpy(path, joined, (size_t)n + 1);
+    memcpy(path, joined, strlen(joined) + 1);
 }
 
 static void fill_trial(struct reading *reading)

@@ -63,15 +63,6 @@ static const struct option_table step_options = {step_rows, COUNT(step_rows)};
 
 /* --- the map -------------------------------------------------------------------------- */
 
-/* The map's path as seen from the mission's folder. False when it is too long. */
-static bool join(const char *mission, const char *map, char out[LAB_PATH_MAX])
-{
-    const char *slash = strrchr(mission, '/');
-    const int folder = slash && map[0] != '/' ? (int)(slash - mission) + 1 : 0;
-    const int n = snprintf(out, LAB_PATH_MAX, "%.*s%s", folder, mission, map);
-    return n >= 0 && n < LAB_PATH_MAX;
-}
-
 static void read_map(struct option_reader *r, uint32_t node, struct world *map)
 {
     char path[LAB_PATH_MAX];
@@ -79,7 +70,7 @@ static void read_map(struct option_reader *r, uint32_t node, struct world *map)
         map_file_read(r, node, "map.", map);
         return;
     }
-    if (!join(r->file, tree_text(r->tree, node), path)) {
+    if (!text_file_beside(r->file, tree_text(r->tree, node), path, sizeof path)) {
         option_fault(r, node, "map: a path of at most %d bytes was expected", LAB_PATH_MAX - 1);
         return;
     }

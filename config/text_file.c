@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -59,4 +60,12 @@ enum status text_file_read(const char *path, const char *what, char **text, size
         free(buffer);
     }
     return status;
+}
+
+bool text_file_beside(const char *file, const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(file, '/');
+    const int folder = slash && path[0] != '/' ? (int)(slash - file) + 1 : 0;
+    const int n = snprintf(out, size, "%.*s%s", folder, file, path);
+    return n >= 0 && (size_t)n < size;
 }

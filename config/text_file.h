@@ -3,6 +3,7 @@
 #ifndef CONFIG_TEXT_FILE_H
 #define CONFIG_TEXT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "config/err_list.h"
@@ -12,5 +13,9 @@
  * file". Returns STATUS_E_IO or STATUS_E_NOMEM with a fault in *errors, *text is NULL then. */
 MUST_USE enum status text_file_read(const char *path, const char *what, char **text,
                                     size_t *bytes, struct err_list *errors);
+
+/* A path that stands in a file, as seen from that file's folder. False when it does not fit
+ * into out[size]. */
+bool text_file_beside(const char *file, const char *path, char *out, size_t size);
 
 #endif
