@@ -99,6 +99,10 @@ static void meet_failing_disk(int code, const char *text)
     CHECK_INT("flush", store_queue_flush(q, 50), STATUS_E_IO);
     struct store_queue_stats stats;
     store_queue_stats(q, &stats);
+    for (int ms = 0; ms < 5000 && stats.failures < 2; ms++) {
+        (void)usleep(1000);
+        store_queue_stats(q, &stats);
+    }
     CHECK("failing", stats.failing && stats.failures >= 2);
     CHECK("back-off", stats.failures < 60);
     CHECK(stats.last_error.text, strstr(stats.last_error.text, text) != NULL);
