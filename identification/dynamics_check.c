@@ -366,11 +366,15 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
 
 /* How quickly velocities change, fewer samples do not tell. */
 enum { TIMED_MIN = 30 };
+/* Nor do runs of less than so many times it: about their own means all velocities change soon.
+ */
+static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */
 static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *limits,
-                       double motion)
+                       const struct data_card *card, double motion)
 {
+    const double run_s = card->duration_s / (double)card->runs;
     if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
         dynamics_reason_first(fit, DYNAMICS_FAIL,
                               "velocities take %.3g s to change, far slower than such a robot: "
@@ -378,7 +382,8 @@ static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *l
                               motion);
         dynamics_advise(fit, "give times in seconds: divide them by 1000 if they are in ms");
     }
-    if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min) {
+    if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
+        motion * TIMED_RUN < run_s) {
         dynamics_reason_first(fit, DYNAMICS_FAIL,
                               "velocities change within %.2g s, far faster than such a robot: "
                               "are the times in minutes? They must be in seconds",
@@ -531,7 +536,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
 {
     judge_card(fit, model, card, limits);
     if (card->used >= TIMED_MIN) {
-        judge_time(fit, limits, own->motion_s);
+        judge_time(fit, limits, card, own->motion_s);
     }
     if (!own->simulated) {
         dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");

@@ -264,7 +264,8 @@ static void test_units(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct usv_record other;
         struct dynamics_check check = {.motion_s = 2.4 * rows[i].t};
-        struct data_card card = {.rows = 1500, .used = 1500};
+        struct data_card card = {
+            .rows = 1500, .used = 1500, .runs = 1, .duration_s = 150.0 * rows[i].t};
         struct data_set set = usv_set(&other);
         other = records[0];
         for (size_t k = 0; k < USV_SAMPLES; k++) {
@@ -311,7 +312,7 @@ static void test_unit_of_few(void)
     const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
     for (size_t n = 29; n <= 30; n++) {
         for (int slow = 0; slow < 2; slow++) {
-            const struct data_card card = {.rows = n, .used = n};
+            const struct data_card card = {.rows = n, .used = n, .runs = 1, .duration_s = 3.0};
             const struct dynamics_check own = {.motion_s = slow ? 1000.0 : 0.04,
                                                .simulated = true};
             struct dynamics_fit fit;
@@ -323,6 +324,22 @@ static void test_unit_of_few(void)
             }
             CHECK_INT("guessed", guessed, n >= 30);
         }
+    }
+}
+
+/* Nor do runs that are over before a robot has changed its velocity. */
+static void test_unit_of_short_runs(void)
+{
+    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    for (size_t runs = 1; runs <= 15; runs += 14) {
+        const struct data_card card = {
+            .rows = 135, .used = 135, .runs = runs, .duration_s = 12.0};
+        const struct dynamics_check own = {.motion_s = 0.15, .simulated = true};
+        struct dynamics_fit fit;
+        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+        dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
+        CHECK_INT("guessed", strstr(fit.reasons[0], "are the times in minutes") != NULL,
+                  runs == 1);
     }
 }
 
@@ -555,6 +572,7 @@ int main(void)
     CU_add_test(suite, "one step", test_one_step);
     CU_add_test(suite, "units", test_units);
     CU_add_test(suite, "unit of few", test_unit_of_few);
+    CU_add_test(suite, "unit of short runs", test_unit_of_short_runs);
     CU_add_test(suite, "reason first", test_reason_first);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearly zero", test_nearly_zero);

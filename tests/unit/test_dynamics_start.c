@@ -137,6 +137,65 @@ static void test_windows(void)
     }
 }
 
+/* The first length samples of every period of the vessel's recording. */
+static struct data_set cut_vessel(size_t length, size_t period)
+{
+    static struct usv_record record;
+    CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
+    struct data_set set = usv_set(&record);
+    set.n = 0;
+    set.run_count = 0;
+    for (size_t from = 0; from + length <= USV_SAMPLES; from += period) {
+        for (size_t k = 0; k < length; k++) {
+            record.t_s[set.n] = record.t_s[from + k];
+            for (size_t a = 0; a < 3; a++) {
+                record.measured[a][set.n] = record.measured[a][from + k];
+                record.tau[a][set.n] = record.tau[a][from + k];
+            }
+            set.n++;
+        }
+        set.run_start[++set.run_count] = set.n;
+    }
+    for (size_t a = 0; a < 3; a++) {
+        set.noise_sd[a] = usv_noise_sd[a];
+    }
+    return set;
+}
+
+/* A vessel for seconds at a time. */
+static void test_short_runs(void)
+{
+    static const struct {
+        const char *row;
+        size_t length, period;
+        double relative; /* the error of a mass is below this */
+        const char *start;
+    } cases[] = {
+        {"6 s", 60, 74, 0.01, NULL},
+        {"3 s", 30, 74, 0.02, NULL},
+        {"0.8 s", 8, 40, 0.1, "started from ols_sg"},
+    };
+    const double *truth = usv3_vessel_find("wamv")->theta;
+    const struct dynamics_options options = dynamics_options_defaults();
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *row = cases[i].row;
+        const struct data_set set = cut_vessel(cases[i].length, cases[i].period);
+        struct dynamics_fit fit;
+        CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit),
+                              STATUS_OK);
+        CHECK_INT(row, fit.method, DYNAMICS_OUTPUT_ERROR);
+        CHECK_INT(row, fit.stop, DYNAMICS_STOP_CONVERGED);
+        CHECK(row, fit.verdict <= (cases[i].start ? DYNAMICS_MARGINAL : DYNAMICS_PASS));
+        CHECK(row, says(&fit, "started from") == (cases[i].start != NULL));
+        for (size_t k = 0; k < USV3_PARAMETERS; k++) {
+            const double se = sqrt(fit.covariance[k][k]);
+            CHECK_NEAR(row, fit.theta[k], truth[k], 0.0, 4.5 * se);
+            CHECK(row, k > 2 || se < cases[i].relative * truth[k]);
+        }
+        CHECK_NEAR(row, fit.delay_s, 0.0, 0.0, 4.5 * fit.delay_se_s);
+    }
+}
+
 /* Lag and delay stand in for each other: their sum is known better than two apart. */
 static void test_lag_and_delay(void)
 {
@@ -458,6 +517,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("dynamics_start", NULL, NULL);
     CU_add_test(suite, "windows", test_windows);
+    CU_add_test(suite, "short runs", test_short_runs);
     CU_add_test(suite, "lag and delay", test_lag_and_delay);
     CU_add_test(suite, "coloured noise", test_coloured_noise);
     CU_add_test(suite, "delay loss", test_delay_loss);
