@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1) {
         return 0;
     }
-    const struct journal_field fields[FIELDS] = {{JOURNAL_NU, data[0] % 3},
-                                                 {JOURNAL_TAU, data[0] / 3 % 3}};
+    const struct journal_field fields[FIELDS] = {{JOURNAL_NU, data[0] % 3, false},
+                                                 {JOURNAL_TAU, data[0] / 3 % 3, false}};
     const struct dynamics_journal wanted = {.pair = data[0] & 64 ? "r1" : NULL,
                                             .side = data[0] & 128 ? SIDE_VIRTUAL : SIDE_REAL,
                                             .field_count = FIELDS,
