@@ -1,37 +1,14 @@
 """GET .../dynamics and POST .../identify on a vessel that is driven about: the lab's fit is a job like any other."""
 import json
-import random
-import subprocess
-import threading
 import urllib.error
 import urllib.request
 
+from pilot import Pilot
 from rig import Rig, member, replay
 
 TOKEN = "secret-of-the-test"
 PAIRS = ("boat: {kind: usv3, dynamics: {model: usv3, sides: real, method: weak_iv, window: 800, window_s: 80, refit_s: 0}}\n"
          "  raft: {kind: usv3}")
-
-
-class Pilot(threading.Thread):
-    def __init__(self, rig):
-        super().__init__(daemon=True)
-        self.draw = random.Random(7)
-        self.ended = threading.Event()
-        self.pipe = rig.run(["mosquitto_pub", "-p", rig.broker_port, "-q", "0", "-l", "-t",
-                             "tandem/v1/boat/real/control"], stdin=subprocess.PIPE, text=True)
-
-    def run(self):
-        while not self.ended.wait(0.2):
-            tau = [self.draw.uniform(-60, 110), self.draw.uniform(-60, 60), self.draw.uniform(-50, 50)]
-            self.pipe.stdin.write(json.dumps({"tau": [round(x, 2) for x in tau]}) + "\n")
-            self.pipe.stdin.flush()
-
-    def stop(self):
-        self.ended.set()
-        self.join()
-        self.pipe.stdin.close()
-        self.pipe.wait(10)
 
 
 def ask(rig, path, body=b""):
@@ -85,7 +62,7 @@ def main():
         refused(rig, "boat", b'{"side": "virtual"}', 409, "not followed")
         assert real(rig)["state"] == "collecting" and real(rig)["fit"] is None
         robot = rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "real", "--pace", 10, "--telemetry-rate", 100)
-        pilot = Pilot(rig)
+        pilot = Pilot(rig, 0.2, stamped=False)
         pilot.start()
         rig.wait(lambda: real(rig)["counts"]["done"] >= 1, "the first fit, by itself", 60)
         job = fit(rig)

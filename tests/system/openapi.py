@@ -7,18 +7,16 @@ broker meanwhile is held against the schemas of docs/protocol.
 import fcntl
 import http.client
 import json
-import random
 import re
 import socket
 import struct
-import subprocess
 import sys
-import threading
 import time
 import urllib.parse
 
 from contract import Answer, Contract
 from message_schemas import check_messages, load
+from pilot import Pilot
 from rig import Rig, SOURCE
 
 TOKEN = "secret-of-the-test"
@@ -59,28 +57,6 @@ def make_elsewhere():
             packed = struct.pack("16sH2s4s8x", name, socket.AF_INET, b"", socket.inet_aton(address))
             fcntl.ioctl(s, 0x8916, packed)  # SIOCSIFADDR
             fcntl.ioctl(s, 0x8914, struct.pack("16sH14s", name, 0x41, b""))  # SIOCSIFFLAGS: up, running
-
-
-class Pilot(threading.Thread):
-    """Efforts for the real vessel."""
-
-    def __init__(self, rig):
-        super().__init__(daemon=True)
-        self.draw, self.ended = random.Random(7), threading.Event()
-        self.pipe = rig.run(["mosquitto_pub", "-p", rig.broker_port, "-q", "0", "-l", "-t", "tandem/v1/boat/real/control"],
-                            stdin=subprocess.PIPE, text=True)
-
-    def run(self):
-        while not self.ended.wait(0.1):
-            tau = [round(self.draw.uniform(-a, b), 2) for a, b in ((60, 110), (60, 60), (50, 50))]
-            self.pipe.stdin.write(json.dumps({"t": time.time(), "tau": tau}) + "\n")
-            self.pipe.stdin.flush()
-
-    def stop(self):
-        self.ended.set()
-        self.join()
-        self.pipe.stdin.close()
-        self.pipe.wait(10)
 
 
 class Lab:
@@ -133,7 +109,7 @@ def fill(lab):
         rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "20", "--linear-speed", "6", "--t0", "0.02", "--ta", "0.03",
                   "--tr", "0.04", "--noise", "0.004", "--telemetry-rate", 10),
         rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "both", "--telemetry-rate", 100)]
-    pilot = Pilot(rig)
+    pilot = Pilot(rig, 0.1, stamped=True)
     pilot.start()
     rig.wait(lambda: all(rig.get("/api/v1/pairs/" + pair)[side]["connection"] == "online" for pair in ("r1", "boat")
                          for side in ("real", "virtual")), "robots", 60)
