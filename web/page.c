@@ -15,9 +15,15 @@ const struct page_file *page_find(const char *name)
     return NULL;
 }
 
-static void answer_with(const struct web_request *request, const struct page_file *file,
+static void answer_with(const struct web_request *request, const char *name,
                         struct web_response *response)
 {
+    const struct page_file *file = page_find(name);
+    if (!file) {
+        web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
+                    "the page has no such file; '/' is where it begins");
+        return;
+    }
     response->page = true;
     response->gzip = request->gzip;
     response->media_type = file->media_type;
@@ -29,16 +35,10 @@ static void answer_with(const struct web_request *request, const struct page_fil
 
 void get_index(const struct web_request *request, struct web_response *response)
 {
-    answer_with(request, page_find("index.html"), response);
+    answer_with(request, "index.html", response);
 }
 
 void get_page(const struct web_request *request, struct web_response *response)
 {
-    const struct page_file *file = page_find(request->id);
-    if (!file) {
-        web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
-                    "the page has no such file; '/' is where it begins");
-        return;
-    }
-    answer_with(request, file, response);
+    answer_with(request, request->id, response);
 }
