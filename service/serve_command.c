@@ -11,6 +11,7 @@
 #include "service/daemon.h"
 #include "service/lab_clock.h"
 #include "service/log.h"
+#include "service/maps.h"
 #include "service/notify.h"
 #include "service/reload.h"
 #include "service/version.h"
@@ -174,6 +175,20 @@ static int run(struct lab_file *lab, const char *path)
     return EXIT_FINE;
 }
 
+/* With the files that the lab file names, as a start would read them. */
+static int check(const struct lab_file *lab)
+{
+    struct maps *maps = NULL;
+    struct err err = {0};
+    if (maps_load(lab, &maps, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_USAGE;
+    }
+    maps_destroy(maps);
+    lab_file_print(lab, stdout);
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
 int command_serve(int argc, char **argv)
 {
     struct arguments arguments = {0};
@@ -192,8 +207,7 @@ int command_serve(int argc, char **argv)
     }
     int code = EXIT_FINE;
     if (arguments.check) {
-        lab_file_print(&lab, stdout);
-        code = fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+        code = check(&lab);
     } else {
         log_start(arguments.format, lab.log.level, STDERR_FILENO);
         code = run(&lab, arguments.path);

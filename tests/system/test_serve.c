@@ -173,6 +173,8 @@ static void test_refusals(void)
         {"missing lab file", NULL, "-c /nowhere/lab.yaml", 2, "cannot open"},
         {"fault", "pears: {r1: {}}\n", "", 2, "unknown key 'pears'"},
         {"check", "pairs: {r1: {timeout_s: 7}}\n", "--check", 0, "timeout_s: 7"},
+        {"check a map", "pairs: {r1: {map: /nowhere/room.yaml}}\n", "--check", 2,
+         "/nowhere/room.yaml"},
         {"journal elsewhere", "journal: {dir: /proc/none/journal}\npairs: {r1: {}}\n", "", 1,
          "/proc/none/journal"},
         {"store elsewhere",
