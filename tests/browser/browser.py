@@ -1,4 +1,5 @@
 """browser.py - the page in a headless Chromium, and what a browser knows of it: errors, requests, sizes, contrast."""
+import base64
 import json
 import os
 import pathlib
@@ -15,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 SHOTS = pathlib.Path(os.environ.get("BUILD", "build/asan")) / "screenshots"
 DESKTOP = (1360, 900)
 PHONE = (390, 844)
-PATIENCE_S = 20
+PATIENCE_S = 40
 
 
 class Browser:
@@ -117,7 +118,6 @@ class Browser:
         SHOTS.mkdir(parents=True, exist_ok=True)
         size = self.value("[innerWidth, Math.min(document.documentElement.scrollHeight, 4000)]")
         clip = {"clip": {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}} if whole else {}
-        import base64
         data = self.command("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **clip)["data"]
         (SHOTS / f"{self.name}-{name}.png").write_bytes(base64.b64decode(data))
 
@@ -159,4 +159,4 @@ class Browser:
         assert any("/page/main.js" in url for url in self.requests), "the log of requests is empty"
 
 
-__all__ = ["Browser", "Keys", "DESKTOP", "PHONE", "SHOTS"]
+__all__ = ["Browser", "Keys", "DESKTOP", "PATIENCE_S", "PHONE", "SHOTS"]

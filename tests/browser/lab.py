@@ -46,7 +46,7 @@ class Lab(Rig):
         vessels.write_text(VESSELS)
         for side in ("real", "virtual"):
             self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels, "--telemetry-rate", "20")
-        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat")), "all robots are there", 20)
+        self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat")), "all robots are there", 40)
         self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
         self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5", "--turn-max", "2.4",
                    "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")

@@ -3,7 +3,7 @@ without a gap when the daemon is back."""
 import signal
 import time
 
-from browser import Browser
+from browser import PATIENCE_S, Browser
 from lab import Lab
 
 
@@ -16,7 +16,7 @@ def numbers(browser):
 
 
 with Lab(pairs="r1: {}") as lab:
-    lab.start_daemon()
+    lab.start_daemon(PATIENCE_S)
     for side, speed in (("real", "1"), ("virtual", "1.2")):
         lab.start("robot", "--pair", "r1", "--side", side, "--linear-speed", speed, "--angular-speed", "6")
     lab.wait(lambda: lab.online("r1"), "both robots are there")
@@ -37,10 +37,10 @@ with Lab(pairs="r1: {}") as lab:
         browser.shot("away")
         time.sleep(2)
 
-        lab.start_daemon()
+        lab.start_daemon(PATIENCE_S)
         begin = time.monotonic()
-        browser.wait("document.querySelector('.stream-state').innerText.includes('live')", "the stream is live again", 30)
-        browser.wait(f"Number(document.querySelector('.tab tbody td')?.textContent ?? 0) >= {before + 3}", "new moves", 30)
+        browser.wait("document.querySelector('.stream-state').innerText.includes('live')", "the stream is live again")
+        browser.wait(f"Number(document.querySelector('.tab tbody td')?.textContent ?? 0) >= {before + 3}", "new moves")
         print(f"'{said}', live again and new moves {time.monotonic() - begin:.1f} s after the start")
         browser.wait("!document.querySelector('#content .failure') && !/does not answer/.test(document.body.innerText)", "nothing is wrong any more")
         assert browser.value("window.sameDocument"), "it was reloaded"

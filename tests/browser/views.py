@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import time
 
-from browser import DESKTOP, PHONE, Browser, Keys
+from browser import DESKTOP, PATIENCE_S, PHONE, Browser, Keys
 from lab import TOKEN, Lab
 from rig import SOURCE
 
@@ -162,11 +162,7 @@ def check_promotion(browser, lab):
     back = "[...document.querySelectorAll('.tab button')].find(b => b.textContent.startsWith('Roll back set'))"
     browser.value(back).click()
     answer(browser, browser.value("document.querySelector('dialog .actions button').textContent"))
-    rig_wait(lab, lambda: not lab.get("/api/v1/pairs/r1/parameters")["active"], "it is out of force")
-
-
-def rig_wait(lab, condition, what):
-    lab.wait(condition, what, 10)
+    lab.wait(lambda: not lab.get("/api/v1/pairs/r1/parameters")["active"], "it is out of force", PATIENCE_S)
 
 
 def answer(browser, label):
@@ -256,7 +252,7 @@ def timed(what, check, *arguments):
 
 
 with Lab() as lab:
-    lab.start_daemon()
+    lab.start_daemon(PATIENCE_S)
     lab.start_robots()
     lab.put("/api/v1/pairs/boat/following", '{"active":true}')
     with Browser(lab.address, "view") as browser:
