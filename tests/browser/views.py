@@ -200,9 +200,12 @@ def upload(browser, path, fill=None, refused=False):
     if fill:
         fill()
     browser.click("Upload and run")
-    if not refused:
-        browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
-    browser.wait("document.querySelector('#content section h2, #content .failure')", "the result", 60)
+    if refused:
+        browser.wait("document.querySelector('#content .wish .failure')", "it is refused")
+        return
+    browser.wait("location.hash.startsWith('#/offline/')", "uploaded")
+    browser.wait("""document.querySelector('#content h1')?.textContent.startsWith('A recording')
+        && document.querySelector('#content section h2, #content .failure')""", "the result", 60)
 
 
 def check_uploads(browser, lab):

@@ -137,13 +137,16 @@ function draw(root, data) {
 }
 
 export function mount(root, {pair, signal}) {
+    let redraw = () => {};
     show(root, el("p", {class: "wait"}, "Loading …"));
+    addEventListener("resize", () => redraw(), {signal});
     watch(signal, `pairs/${encodeURIComponent(pair)}/trajectory`, {pair, everyMs: EVERY_MS}, data => {
         if (data.real.length + data.virtual.length === 0) {
             show(root, empty("No pose yet", "The tracks come from the robots' telemetry, as soon as it has a pose [x, y, yaw]:",
                 `mosquitto_pub -t tandem/v1/${pair}/real/telemetry -m '{"pose":[0,0,0],"nu":[0.1,0,0]}'`));
             return;
         }
-        draw(root, data);
+        redraw = () => draw(root, data);
+        redraw();
     }, error => show(root, failure(error)));
 }
