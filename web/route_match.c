@@ -1,10 +1,11 @@
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "web/percent.h"
 #include "web/routes.h"
 
-enum { SEGMENT_MAX = 64 };
+enum { SEGMENT_MAX = 64, SEGMENTS_MAX = 8 };
 
 static bool is_pair_id(const char *text)
 {
@@ -34,67 +35,74 @@ static const struct {
     bool (*fits)(const char *text);
 } VARIABLES[] = {{"{id}", is_pair_id}, {"{job}", is_job_id}, {"{file}", is_file_name}};
 
-/* A segment against that of a route's path, [n]. */
-static bool segment_fits(const char *wanted, size_t n, const char *got, char id[EVENT_PAIR_MAX])
+/* A path cut at its slashes, decoded. */
+struct segments {
+    size_t count; /* may be beyond SEGMENTS_MAX: then nothing fits */
+    size_t bytes[SEGMENTS_MAX];
+    char text[SEGMENTS_MAX][SEGMENT_MAX];
+};
+
+/* False: a '%' is broken. A segment that is longer than any of ours fits none. */
+static bool cut(const char *path, struct segments *s)
+{
+    char rest[SEGMENT_MAX];
+    s->count = 0;
+    for (const char *p = path; *p == '/'; s->count++) {
+        const char *from = p + 1;
+        const size_t n = strcspn(from, "/");
+        const bool kept = s->count < SEGMENTS_MAX;
+        char *out = kept ? s->text[s->count] : rest;
+        p = from + n;
+        if (percent_decode(from, n, out, SEGMENT_MAX)) {
+            if (kept) {
+                s->bytes[s->count] = strlen(out);
+            }
+        } else if (memchr(from, '%', n)) {
+            return false;
+        } else if (kept) {
+            out[0] = '\0';
+            s->bytes[s->count] = SIZE_MAX;
+        }
+    }
+    return true;
+}
+
+/* What stands in the place of the variable `wanted`, [n]. */
+static bool take_variable(const char *wanted, size_t n, const char *got,
+                          char id[EVENT_PAIR_MAX])
 {
     for (size_t k = 0; k < COUNT(VARIABLES); k++) {
-        if (n == strlen(VARIABLES[k].name) && memcmp(wanted, VARIABLES[k].name, n) == 0) {
-            if (!VARIABLES[k].fits(got)) {
-                return false;
-            }
+        if (strncmp(wanted, VARIABLES[k].name, n) == 0 && VARIABLES[k].fits(got)) {
             memcpy(id, got, strlen(got) + 1);
             return true;
         }
     }
-    return n == strlen(got) && memcmp(wanted, got, n) == 0;
+    return false;
 }
 
-/* Cut the next "/segment" off *path. Returns its decoded text, or NULL at the end; *bad when it
- * is not decodable. */
-static const char *next_segment(const char **path, char out[SEGMENT_MAX], bool *bad)
+/* Its words first, for they tell most routes apart. */
+static bool path_fits(const char *pattern, const struct segments *s, char id[EVENT_PAIR_MAX])
 {
-    if (**path != '/') {
-        return NULL;
-    }
-    const char *from = *path + 1;
-    const size_t n = strcspn(from, "/");
-    *path = from + n;
-    if (!percent_decode(from, n, out, SEGMENT_MAX)) {
-        /* Too long for any of ours is no more than unknown; only '%' can be broken. */
-        *bad = memchr(from, '%', n) != NULL;
-        return "";
-    }
-    return out;
-}
-
-static bool path_fits(const char *pattern, const char *path, char id[EVENT_PAIR_MAX], bool *bad)
-{
-    char segment[SEGMENT_MAX];
-    const char *p = path;
-    const char *q = pattern;
-    while (*q == '/') {
+    const char *variable = NULL;
+    const char *got = "";
+    size_t bytes = 0;
+    size_t i = 0;
+    for (const char *q = pattern; *q == '/'; i++) {
         const char *wanted = q + 1;
         const size_t n = strcspn(wanted, "/");
         q = wanted + n;
-        const char *got = next_segment(&p, segment, bad);
-        if (!got || *bad) {
+        if (i >= s->count || i >= SEGMENTS_MAX) {
             return false;
         }
-        if (!segment_fits(wanted, n, got, id)) {
+        if (wanted[0] == '{') {
+            variable = wanted;
+            bytes = n;
+            got = s->text[i];
+        } else if (n != s->bytes[i] || memcmp(wanted, s->text[i], n) != 0) {
             return false;
         }
     }
-    return *p == '\0';
-}
-
-static bool has_broken_percent(const char *path)
-{
-    char segment[SEGMENT_MAX];
-    bool bad = false;
-    const char *p = path;
-    while (!bad && next_segment(&p, segment, &bad)) {
-    }
-    return bad;
+    return i == s->count && (!variable || take_variable(variable, bytes, got, id));
 }
 
 static bool method_fits(enum route_method have, const char *method)
@@ -123,15 +131,15 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32])
 {
-    if (has_broken_percent(path)) {
+    struct segments segments;
+    if (!cut(path, &segments)) {
         return ROUTE_BAD;
     }
     bool have[ROUTE_METHOD_COUNT] = {false};
     bool any = false;
     for (size_t i = 0; i < count; i++) {
         char found[EVENT_PAIR_MAX] = "";
-        bool bad = false;
-        if (!path_fits(table[i].path, path, found, &bad)) {
+        if (!path_fits(table[i].path, &segments, found)) {
             continue;
         }
         if (method_fits(table[i].method, method)) {

@@ -395,7 +395,8 @@ static void test_presence_and_will(void)
 }
 
 /* Paho alone would hold back one message in eight by up to 100 ms on a link idle for a second:
- * heartbeats keep it awake. How late messages were is printed only, a busy machine adds to it. */
+ * heartbeats keep it awake. How late messages were is printed only, a busy machine adds to it.
+ */
 static void test_idle_link_is_awake(void)
 {
     struct broker b;

@@ -5,17 +5,18 @@
 #include "web/routes.h"
 
 static const struct web_route TABLE[] = {
-    {ROUTE_GET, "/healthz", 0, ROUTE_OPEN, 0, NULL},
-    {ROUTE_GET, "/api/v1/pairs", 0, ROUTE_READING, 0, NULL},
-    {ROUTE_GET, "/api/v1/pairs/{id}", 0, ROUTE_READING, 0, NULL},
-    {ROUTE_GET, "/api/v1/pairs/{id}/entries", 0, ROUTE_READING, 0, NULL},
-    {ROUTE_POST, "/api/v1/pairs/{id}/commands", 64, ROUTE_WRITING, 0, NULL},
-    {ROUTE_GET, "/both", 0, ROUTE_OPEN, 0, NULL},
-    {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL},
-    {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL},
-    {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL},
-    {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL},
-    {ROUTE_GET, "/files/{file}", 0, ROUTE_OPEN, 0, NULL},
+    {ROUTE_GET, "/healthz", 0, ROUTE_OPEN, 0, NULL, 0},
+    {ROUTE_GET, "/api/v1/pairs", 0, ROUTE_READING, 0, NULL, 0},
+    {ROUTE_GET, "/api/v1/pairs/{id}", 0, ROUTE_READING, 0, NULL, 0},
+    {ROUTE_GET, "/api/v1/pairs/{id}/entries", 0, ROUTE_READING, 0, NULL, 0},
+    {ROUTE_POST, "/api/v1/pairs/{id}/commands", 64, ROUTE_WRITING, 0, NULL, 0},
+    {ROUTE_GET, "/both", 0, ROUTE_OPEN, 0, NULL, 0},
+    {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL, 0},
+    {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL, 0},
+    {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL, 0},
+    {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL, 0},
+    {ROUTE_GET, "/files/{file}", 0, ROUTE_OPEN, 0, NULL, 0},
+    {ROUTE_GET, "/", 0, ROUTE_OPEN, 0, NULL, 0},
 };
 
 static void test_routes_match(void)
@@ -50,7 +51,12 @@ static void test_routes_match(void)
         {"longer word", "GET", "/healthzz", ROUTE_NONE, 0, "", ""},
         {"shorter word", "GET", "/health", ROUTE_NONE, 0, "", ""},
         {"case matters", "GET", "/Healthz", ROUTE_NONE, 0, "", ""},
-        {"root", "GET", "/", ROUTE_NONE, 0, "", ""},
+        {"root", "GET", "/", ROUTE_FOUND, 11, "", ""},
+        {"far too long a word is no root", "GET",
+         "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         ROUTE_NONE, 0, "", ""},
+        {"more words than any", "GET", "/a/b/c/d/e/f/g/h/i/j/k", ROUTE_NONE, 0, "", ""},
+        {"and one of them broken", "GET", "/a/b/c/d/e/f/g/h/i/j/%k", ROUTE_BAD, 0, "", ""},
         {"nothing", "GET", "", ROUTE_NONE, 0, "", ""},
         {"no slash", "GET", "healthz", ROUTE_NONE, 0, "", ""},
         {"dots", "GET", "/api/v1/pairs/../pairs", ROUTE_NONE, 0, "", ""},
