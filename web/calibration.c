@@ -1,7 +1,7 @@
 #include "twin/base/hash.h"
 #include "twin/pair_report.h"
-#include "web/fit_cache.h"
 #include "web/handlers.h"
+#include "web/report_cache.h"
 
 static uint64_t hash_moves(uint64_t hash, const struct pair *pair, const struct pair_params *p,
                            enum side side)
@@ -29,18 +29,17 @@ static uint64_t key_of(const struct pair *pair, const struct pair_params *p)
 
 void get_travel_time(const struct web_request *request, struct web_response *response)
 {
-    struct fit_cache *fits = request->context->fits;
+    struct report_cache *reports = request->context->reports;
     const struct pair *pair = web_pair(request);
     const struct pair_params *p = web_pair_params(request);
-    const uint32_t index = (uint32_t)request->pair;
-    const uint64_t key = key_of(pair, p);
-    if (!fit_cache_get(fits, index, key, &response->body)) {
+    const struct report_name name = {(uint32_t)request->pair, request->route, key_of(pair, p)};
+    if (!report_cache_get(reports, &name, &response->body, response->etag)) {
         struct web_writer w;
         pair_report_travel_time(web_write_start(&w, response), NULL, pair, p);
         web_write_end(&w);
-        fit_cache_put(fits, index, key, &response->body);
+        web_tag(response);
+        report_cache_put(reports, &name, &response->body, response->etag);
     }
-    web_tag(response);
 }
 
 void get_tracked(const struct web_request *request, struct web_response *response)

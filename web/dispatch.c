@@ -5,7 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "twin/base/hash.h"
+#include "twin/pair_dynamics.h"
+#include "twin/pair_following.h"
 #include "web/guard.h"
+#include "web/report_cache.h"
 #include "web/routes.h"
 #include "web/uploads.h"
 
@@ -245,6 +249,43 @@ static bool find_pair(struct web_request *request)
     return false;
 }
 
+/* The copies that the route names: of each the version, which grows whenever it changes. */
+static struct report_name name_of(const struct web_request *request)
+{
+    const struct view *view = request->view;
+    const size_t i = request->pair;
+    const unsigned on = request->route->rests_on;
+    uint64_t version[3] = {0};
+    if (on & ROUTE_ON(ROUTE_PAIR)) {
+        version[ROUTE_PAIR] = view->pairs[i]->version;
+    }
+    if (on & ROUTE_ON(ROUTE_FOLLOWING) && view->following && view->following[i]) {
+        version[ROUTE_FOLLOWING] = view->following[i]->version;
+    }
+    if (on & ROUTE_ON(ROUTE_DYNAMICS) && view->dynamics && view->dynamics[i]) {
+        version[ROUTE_DYNAMICS] = view->dynamics[i]->version;
+    }
+    return (struct report_name){(uint32_t)i, request->route,
+                                hash_bytes(HASH_START, version, sizeof version)};
+}
+
+static void answer(struct web_request *request, struct web_response *response)
+{
+    if (request->route->rests_on == 0) {
+        request->route->handle(request, response);
+        return;
+    }
+    struct report_cache *reports = request->context->reports;
+    const struct report_name name = name_of(request);
+    if (report_cache_get(reports, &name, &response->body, response->etag)) {
+        return;
+    }
+    request->route->handle(request, response);
+    if (response->status == 0) {
+        report_cache_put(reports, &name, &response->body, response->etag);
+    }
+}
+
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
@@ -253,7 +294,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {
-        request->route->handle(request, response);
+        answer(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
     source->release(source->context, request->view);

@@ -14,7 +14,7 @@
 #include "web/query.h"
 #include "web/web.h"
 
-struct fit_cache;
+struct report_cache;
 struct history;
 struct stream;
 struct streams;
@@ -44,7 +44,7 @@ struct web_context {
     const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
     struct history *history;
-    struct fit_cache *fits;
+    struct report_cache *reports;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */

@@ -1,23 +1,29 @@
-#include "web/fit_cache.h"
+#include "web/report_cache.h"
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SLOTS = 128 };
+#include "twin/base/hash.h"
 
-struct fit_cache {
-    pthread_mutex_t lock;
-    struct {
-        uint32_t pair;
-        uint64_t key;
-        struct body text;
-    } slot[SLOTS];
+enum { SLOTS = 1024 };
+
+struct slot {
+    struct report_name name;
+    struct body text; /* empty: none */
+    char tag[REPORT_CACHE_TAG_MAX];
 };
 
-enum status fit_cache_create(struct fit_cache **out)
+struct report_cache {
+    pthread_mutex_t lock;
+    struct slot slot[SLOTS];
+};
+
+enum status report_cache_create(struct report_cache **out)
 {
-    struct fit_cache *cache = calloc(1, sizeof *cache);
+    struct report_cache *cache = calloc(1, sizeof *cache);
     if (!cache || pthread_mutex_init(&cache->lock, NULL) != 0) {
         free(cache);
         return STATUS_E_NOMEM;
@@ -26,7 +32,7 @@ enum status fit_cache_create(struct fit_cache **out)
     return STATUS_OK;
 }
 
-void fit_cache_destroy(struct fit_cache *cache)
+void report_cache_destroy(struct report_cache *cache)
 {
     if (!cache) {
         return;
@@ -38,37 +44,45 @@ void fit_cache_destroy(struct fit_cache *cache)
     free(cache);
 }
 
-static void lock(struct fit_cache *cache)
+static void lock(struct report_cache *cache)
 {
     const int failed = pthread_mutex_lock(&cache->lock);
     assert(!failed);
     (void)failed;
 }
 
-static void unlock(struct fit_cache *cache)
+static void unlock(struct report_cache *cache)
 {
     const int failed = pthread_mutex_unlock(&cache->lock);
     assert(!failed);
     (void)failed;
 }
 
-bool fit_cache_get(struct fit_cache *cache, uint32_t pair, uint64_t key, struct body *out)
+static size_t place_of(const struct report_name *name)
 {
-    const size_t i = pair % SLOTS;
+    const uint64_t hash = hash_bytes(HASH_START, &name->what, sizeof name->what);
+    return (size_t)((hash ^ (hash >> 32)) + name->pair) % SLOTS;
+}
+
+bool report_cache_get(struct report_cache *cache, const struct report_name *name,
+                      struct body *out, char tag[REPORT_CACHE_TAG_MAX])
+{
+    const struct slot *slot = &cache->slot[place_of(name)];
     lock(cache);
-    const bool found = cache->slot[i].text.bytes > 0 && cache->slot[i].pair == pair &&
-                       cache->slot[i].key == key;
+    const bool found = slot->text.bytes > 0 && slot->name.pair == name->pair &&
+                       slot->name.what == name->what && slot->name.key == name->key;
     if (found) {
-        body_append(out, cache->slot[i].text.text, cache->slot[i].text.bytes);
+        body_append(out, slot->text.text, slot->text.bytes);
+        memcpy(tag, slot->tag, sizeof slot->tag);
     }
     unlock(cache);
     return found;
 }
 
-void fit_cache_put(struct fit_cache *cache, uint32_t pair, uint64_t key,
-                   const struct body *text)
+void report_cache_put(struct report_cache *cache, const struct report_name *name,
+                      const struct body *text, const char *tag)
 {
-    const size_t i = pair % SLOTS;
+    struct slot *slot = &cache->slot[place_of(name)];
     struct body copy = {0};
     body_append(&copy, text->text, text->bytes);
     if (copy.failed || text->failed) {
@@ -76,10 +90,10 @@ void fit_cache_put(struct fit_cache *cache, uint32_t pair, uint64_t key,
         return;
     }
     lock(cache);
-    struct body old = cache->slot[i].text;
-    cache->slot[i].text = copy;
-    cache->slot[i].pair = pair;
-    cache->slot[i].key = key;
+    struct body old = slot->text;
+    slot->text = copy;
+    slot->name = *name;
+    (void)snprintf(slot->tag, sizeof slot->tag, "%s", tag);
     unlock(cache);
     body_clear(&old);
 }

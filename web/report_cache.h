@@ -1,27 +1,37 @@
-/* web/fit_cache.h - reports that cost a fit, kept until the pair has changed.
+/* web/report_cache.h - reports of pairs, kept until the pair has changed.
  *
- * A bounded table of texts, one per pair modulo its size, behind one lock that is held for
- * copying only. A text is found by pair and key: whoever asks says by the key what the report
- * depends on.
+ * A bounded table of texts behind one lock that is held for copying only. A text is found by
+ * the place of its pair, what it is, and a key that says what it depends on. A place holds the
+ * text that came last.
  */
-#ifndef WEB_FIT_CACHE_H
-#define WEB_FIT_CACHE_H
+#ifndef WEB_REPORT_CACHE_H
+#define WEB_REPORT_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "web/body.h"
 
-struct fit_cache;
+enum { REPORT_CACHE_TAG_MAX = 24 };
 
-MUST_USE enum status fit_cache_create(struct fit_cache **out); /* STATUS_E_NOMEM */
-void fit_cache_destroy(struct fit_cache *cache);               /* NULL allowed */
+struct report_cache;
 
-/* Append the text kept for this pair and key to *out. False: there is none. */
-bool fit_cache_get(struct fit_cache *cache, uint32_t pair, uint64_t key, struct body *out);
+/* Which text. */
+struct report_name {
+    uint32_t pair;
+    const void *what; /* compared as an address: the route's row */
+    uint64_t key;     /* equal keys: equal texts */
+};
+
+MUST_USE enum status report_cache_create(struct report_cache **out); /* STATUS_E_NOMEM */
+void report_cache_destroy(struct report_cache *cache);               /* NULL allowed */
+
+/* Append the text kept under this name to *out, and its tag. False: there is none. */
+bool report_cache_get(struct report_cache *cache, const struct report_name *name,
+                      struct body *out, char tag[REPORT_CACHE_TAG_MAX]);
 
 /* Keep a copy; drops what was in its place. Out of memory: keeps nothing. */
-void fit_cache_put(struct fit_cache *cache, uint32_t pair, uint64_t key,
-                   const struct body *text);
+void report_cache_put(struct report_cache *cache, const struct report_name *name,
+                      const struct body *text, const char *tag);
 
 #endif

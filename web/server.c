@@ -14,9 +14,9 @@
 #include "web/address.h"
 #include "web/clients.h"
 #include "web/dispatch.h"
-#include "web/fit_cache.h"
 #include "web/history.h"
 #include "web/host.h"
+#include "web/report_cache.h"
 #include "web/routes.h"
 #include "web/stream.h"
 #include "web/ticks.h"
@@ -488,7 +488,8 @@ static enum status start(struct web *web, const struct web_options *options, str
         return status;
     }
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
-        fit_cache_create(&web->context.fits) != STATUS_OK || create_trails(web) != STATUS_OK) {
+        report_cache_create(&web->context.reports) != STATUS_OK ||
+        create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     status = open_listener(web, options, err);
@@ -554,7 +555,7 @@ void web_stop(struct web *web)
         (void)close(web->listener);
     }
     history_destroy(web->context.history);
-    fit_cache_destroy(web->context.fits);
+    report_cache_destroy(web->context.reports);
     trails_destroy(web->context.trails);
     clients_destroy(web->clients);
     tls_clear(&web->tls);

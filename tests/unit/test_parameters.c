@@ -153,7 +153,8 @@ static void request(struct script *s, double t_s, enum request_action action, ui
 /* Start-ups that are none are as often estimated below zero as above. */
 static void test_no_delay_below_zero(void)
 {
-    static struct parameter_set set = {.version = 4, .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
+    static struct parameter_set set = {.version = 4,
+                                       .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
     const struct parameter_terms terms = parameters_travel_terms(&set);
     char text[512] = "";
     struct json_writer w;

@@ -495,6 +495,28 @@ static void test_travel_time_follows(void)
     http_free(&reply);
 }
 
+/* What was kept is not handed out any more when the pair has changed. */
+static void test_kept_until_changed(void)
+{
+    static const char *const targets[] = {"/api/v1/pairs/r1", "/api/v1/pairs/r1/tracked"};
+    char tag[COUNT(targets)][64];
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        struct http_reply reply = http_get(port, targets[i]);
+        http_header(&reply, "ETag", tag[i], sizeof tag[i]);
+        http_free(&reply);
+    }
+    fixture_move(&fixture, 0, 82);
+    for (size_t i = 0; i < COUNT(targets); i++) {
+        char now[64];
+        for (int again = 0; again < 2; again++) {
+            struct http_reply reply = http_get(port, targets[i]);
+            CHECK(targets[i],
+                  strcmp(http_header(&reply, "ETag", now, sizeof now), tag[i]) != 0);
+            http_free(&reply);
+        }
+    }
+}
+
 static void test_ready(void)
 {
     struct http_reply reply = http_get(port, "/readyz");
@@ -576,6 +598,7 @@ int main(void)
     CU_add_test(suite, "problem members", test_problem_members);
     CU_add_test(suite, "etag", test_etag);
     CU_add_test(suite, "travel time", test_travel_time_follows);
+    CU_add_test(suite, "kept until changed", test_kept_until_changed);
     CU_add_test(suite, "readiness", test_ready);
     CU_add_test(suite, "metrics", test_metrics_page);
     CU_add_test(suite, "pure helpers", test_pure_helpers);
