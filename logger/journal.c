@@ -14,6 +14,7 @@
 
 #include "logger/journal_error.h"
 #include "logger/journal_files.h"
+#include "logger/lock.h"
 
 enum { RETIRED_MAX = 8 }; /* files that wait for their last fsync */
 
@@ -524,7 +525,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
     j->fd = j->dir_fd = -1;
     j->failed_us = j->rotate_try_us = j->last_sync_us = LAB_TIME_NONE;
     j->keep_file = INT64_MAX;
-    (void)pthread_mutex_init(&j->lock, NULL);
+    lock_init(&j->lock);
     (void)pthread_mutex_init(&j->sync_lock, NULL);
     status = lock_directory(j, err);
     if (status == STATUS_OK) {

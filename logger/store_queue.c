@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "logger/lock.h"
 #include "twin/base/lab_time.h"
 
 enum {
@@ -363,7 +364,7 @@ static void init_conditions(struct store_queue *q)
     pthread_condattr_t attributes;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&q->lock, NULL);
+    lock_init(&q->lock);
     (void)pthread_cond_init(&q->work, &attributes);
     (void)pthread_cond_init(&q->done, &attributes);
     (void)pthread_condattr_destroy(&attributes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "logger/json_write.h"
+#include "logger/lock.h"
 #include "service/json_file.h"
 #include "twin/dynamics_report.h"
 #include "twin/pair_dynamics.h"
@@ -49,7 +50,7 @@ enum status fits_create(const struct fits_params *params, struct fits **out)
     }
     f->params = *params;
     f->place = place;
-    (void)pthread_mutex_init(&f->lock, NULL);
+    lock_init(&f->lock);
     *out = f;
     return STATUS_OK;
 }

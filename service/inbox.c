@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "logger/journal_reader.h"
-#include "service/priority.h"
+#include "logger/lock.h"
 #include "service/ring.h"
 
 /* What the lab thread is doing, as far as producers have to know. */
@@ -64,7 +64,7 @@ enum status inbox_create(const struct inbox_params *params, struct inbox **out)
     inbox->consumer = CONSUMER_AWAKE;
     inbox->end = journal_end(params->journal);
     inbox->position = inbox->end;
-    priority_mutex_init(&inbox->lock);
+    lock_init(&inbox->lock);
     *out = inbox;
     return STATUS_OK;
 }

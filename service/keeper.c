@@ -9,10 +9,10 @@
 
 #include "logger/journal_checkpoint.h"
 #include "logger/json_write.h"
+#include "logger/lock.h"
 #include "service/lab_clock.h"
 #include "service/log.h"
 #include "service/notify.h"
-#include "service/priority.h"
 #include "twin/pair_dynamics_report.h"
 #include "twin/pair_report.h"
 
@@ -503,7 +503,7 @@ enum status keeper_start(const struct keeper_params *params, struct keeper **out
     k->health.store = true;
     k->alive_every_us = notify_alive_us();
     (void)snprintf(k->health.broker_text, sizeof k->health.broker_text, "not connected yet");
-    priority_mutex_init(&k->lock);
+    lock_init(&k->lock);
     pthread_condattr_t attributes;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "logger/lock.h"
 #include "service/lab_clock.h"
 #include "service/lab_feed.h"
 #include "service/log.h"
@@ -288,7 +289,7 @@ enum status lab_thread_start(const struct lab_thread_params *params, struct lab_
     t->saved_us = t->started_us;
     t->counts.restore_us = -1;
     t->shown = t->counts;
-    priority_mutex_init(&t->lock);
+    lock_init(&t->lock);
     if (pthread_create(&t->thread, NULL, run, t) != 0) {
         (void)pthread_mutex_destroy(&t->lock);
         free(scratch);

@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "logger/lock.h"
 #include "service/lab_clock.h"
 #include "service/mqtt_link.h"
-#include "service/priority.h"
 
 enum {
     PAYLOAD_MAX = 268435455, /* MQTT's own limit */
@@ -160,7 +160,7 @@ static void init_locks(struct mqtt_client *client)
     (void)pthread_cond_init(&client->wake, &monotonic);
     (void)pthread_cond_init(&client->news, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    priority_mutex_init(&client->mutex);
+    lock_init(&client->mutex);
     (void)pthread_mutex_init(&client->delivery, NULL);
 }
 

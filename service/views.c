@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/priority.h"
+#include "logger/lock.h"
 
 /* What a snapshot holds of a pair. */
 enum part { PART_PAIR, PART_DYNAMICS, PART_FOLLOWING, PART_COUNT };
@@ -208,7 +208,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         free(views);
         return STATUS_E_NOMEM;
     }
-    priority_mutex_init(&views->lock);
+    lock_init(&views->lock);
     *out = views;
     return STATUS_OK;
 }

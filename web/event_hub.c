@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "logger/lock.h"
+
 enum { HEAD_MAX = EVENT_PLACE_MAX + 64 }; /* of an event, before its data */
 
 static const struct {
@@ -125,7 +127,7 @@ enum status event_hub_create(const struct event_hub_params *params, struct event
     pthread_condattr_t attributes;
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&hub->lock, NULL);
+    lock_init(&hub->lock);
     (void)pthread_cond_init(&hub->news, &attributes);
     (void)pthread_condattr_destroy(&attributes);
     if (!hub->text || !hub->slot || !hub->count) {

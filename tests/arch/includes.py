@@ -21,7 +21,7 @@ ALLOWED = {
     "web": BASE | {"web", "twin", "identification", "logger"},
     "service": BASE | {"service", "web", "config", "twin", "identification", "logger"},
 }
-STORAGE = ("journal", "store")  # the half of logger/ that does I/O
+STORAGE = ("journal", "store", "lock")  # the half of logger/ that does I/O
 # Headers of the libraries that the core may use.
 CORE_LIBRARIES = ("gsl/",)
 
