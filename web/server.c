@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <microhttpd.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ enum {
     CONNECTIONS_DEFAULT = 256,
     HEARTBEAT_MS = 15 * 1000,
     FILES_MORE = 256,              /* descriptors for everything but connections */
+    WEB_NICE = 10,                 /* of the threads here, beyond the others' */
     IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
     REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
     STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
@@ -476,6 +478,39 @@ static enum status set_guard(struct web *web, const struct web_options *options,
                : STATUS_OK;
 }
 
+struct start {
+    struct web *web;
+    const struct web_options *options;
+    unsigned threads;
+    struct err *err;
+    enum status status;
+};
+
+/* When there is not enough of the processor, those who listen wait rather than the robots. On
+ * Linux this is of the calling thread, and those it makes inherit it. */
+static void *start_threads(void *context)
+{
+    struct start *s = context;
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WEB_NICE);
+    s->status =
+        start_streams(s->web, s->options) == STATUS_OK
+            ? start_daemon(s->web, s->options, s->threads, s->err)
+            : err_set(s->err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
+    return NULL;
+}
+
+static enum status start_behind(struct web *web, const struct web_options *options,
+                                unsigned threads, struct err *err)
+{
+    struct start s = {.web = web, .options = options, .threads = threads, .err = err};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, start_threads, &s) != 0) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no thread for the server");
+    }
+    (void)pthread_join(thread, NULL);
+    return s.status;
+}
+
 static enum status start(struct web *web, const struct web_options *options, struct err *err)
 {
     const unsigned threads = options->threads < 1             ? 1
@@ -497,10 +532,7 @@ static enum status start(struct web *web, const struct web_options *options, str
         return status;
     }
     ignore_broken_pipes();
-    if (start_streams(web, options) != STATUS_OK) {
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
-    }
-    return start_daemon(web, options, threads, err);
+    return start_behind(web, options, threads, err);
 }
 
 enum status web_start(const struct web_options *options, const struct web_source *source,

@@ -1,7 +1,9 @@
 /* The HTTP server under bad clients, many clients, and while it stops. It runs threads. */
 #include "tests/support/check.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "tests/support/http.h"
@@ -50,6 +52,47 @@ static void test_start(void)
     CHECK("taken", strstr(err.text, "Address already in use"));
     web_stop(web);
     web_stop(NULL);
+}
+
+/* The nice value of a thread; -100: it is gone. */
+static int nice_of(const char *task)
+{
+    char path[320];
+    char text[512] = "";
+    int value = -100;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%.32s/stat", task);
+    FILE *in = fopen(path, "re");
+    if (in && fgets(text, sizeof text, in) && strrchr(text, ')')) {
+        (void)sscanf(strrchr(text, ')') + 1,
+                     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %d",
+                     &value);
+    }
+    if (in) {
+        (void)fclose(in);
+    }
+    return value;
+}
+
+static int count_behind(int nice)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *e = readdir(tasks); e; e = readdir(tasks)) {
+        count += e->d_name[0] != '.' && nice_of(e->d_name) == nice ? 1 : 0;
+    }
+    (void)closedir(tasks);
+    return count;
+}
+
+static void test_threads_stand_behind(void)
+{
+    const int own = getpriority(PRIO_PROCESS, 0);
+    const int behind = own + 10 > 19 ? 19 : own + 10;
+    const int before = count_behind(behind);
+    struct web *web = fixture_serve(&fixture, NULL, 2);
+    CHECK_INT("its threads", count_behind(behind) >= before + 2, own < 19);
+    CHECK_INT("ours", getpriority(PRIO_PROCESS, 0), own);
+    web_stop(web);
 }
 
 static void test_no_token(void)
@@ -335,6 +378,7 @@ int main(void)
     fixture_open(&fixture, 40);
     CU_pSuite suite = CU_add_suite("web server", NULL, NULL);
     CU_add_test(suite, "start", test_start);
+    CU_add_test(suite, "threads stand behind", test_threads_stand_behind);
     CU_add_test(suite, "no token", test_no_token);
     CU_add_test(suite, "addresses", test_addresses);
     CU_add_test(suite, "bodies", test_bodies);
