@@ -6,13 +6,10 @@
 #include "tests/support/check.h"
 
 #include <microhttpd.h>
-#include <netinet/tcp.h>
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 
-#include "tests/bench/bench.h"
-#include "tests/support/http.h"
+#include "tests/bench/listeners.h"
 #include "tests/support/web_fixture.h"
 #include "web/event_hub.h"
 
@@ -20,12 +17,11 @@ enum {
     ROUNDS = 5,
     REQUESTS = 20000, /* a round */
     CONNECTIONS = 16,
-    LISTENERS = 2000,
+    LISTENERS = LISTENERS_MAX,
     EVENTS_PER_S = 10,
     STREAM_S = 10,
     EVENT_BYTES = 300,
     THREADS = 2,
-    FILES = 8192,
     ANSWER_MAX = 1 << 18
 };
 
@@ -34,18 +30,11 @@ struct server {
     uint16_t port;
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void write_event(char text[EVENT_BYTES + 1])
 {
     memset(text, ' ', EVENT_BYTES);
-    const int n =
-        snprintf(text, EVENT_BYTES, "{\"t_ns\":%lld,\"fill\":\"", (long long)now_ns());
+    const int n = snprintf(text, EVENT_BYTES, "{\"t_ns\":%lld,\"fill\":\"",
+                           (long long)listeners_now_ns());
     text[n] = '.';
     memcpy(text + EVENT_BYTES - 2, "\"}", 3);
 }
@@ -225,8 +214,6 @@ static uint16_t serve_bare(void *context)
     static char constant[ANSWER_MAX];
     const size_t bytes = *(const size_t *)context;
     memset(constant, 'x', sizeof constant);
-    const struct rlimit files = {FILES, FILES};
-    (void)setrlimit(RLIMIT_NOFILE, &files);
     bare.response = MHD_create_response_from_buffer(bytes, constant, MHD_RESPMEM_PERSISTENT);
     (void)MHD_add_response_header(bare.response, "Content-Type", "application/json");
     struct MHD_Daemon *daemon = MHD_start_daemon(
@@ -242,16 +229,6 @@ static uint16_t serve_bare(void *context)
 }
 
 /* ---- requests ---- */
-
-static int open_connection(uint16_t port)
-{
-    const int on = 1;
-    const int fd = http_connect(port);
-    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-        bench_fail("connect");
-    }
-    return fd;
-}
 
 static size_t answer_bytes(uint16_t port, const char *target)
 {
@@ -273,7 +250,7 @@ static double ask_many(struct server s, const char *target, size_t body_bytes)
     const int n =
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
     for (int i = 0; i < CONNECTIONS; i++) {
-        fd[i] = open_connection(s.port);
+        fd[i] = listeners_connect(s.port);
     }
     const double from_s = cpu_of(s.pid);
     for (int k = 0; k < REQUESTS / CONNECTIONS; k++) {
@@ -327,71 +304,23 @@ static void bench_requests(const char *target)
 
 /* ---- listeners ---- */
 
-struct heard {
-    double *late_ms;
-    size_t count, capacity;
-};
-
-static void take_text(struct heard *h, const char *text)
-{
-    const int64_t at_ns = now_ns();
-    for (const char *p = text; (p = strstr(p, "\"t_ns\":")) != NULL; p++) {
-        if (h->count < h->capacity) {
-            h->late_ms[h->count] = (double)(at_ns - strtoll(p + 7, NULL, 10)) * 1e-6;
-        }
-        h->count++;
-    }
-}
-
-static void listen_for(int epoll, struct heard *h, double seconds)
-{
-    static char buffer[1 << 16];
-    struct epoll_event ready[256];
-    const double until_s = bench_now_s() + seconds;
-    while (bench_now_s() < until_s) {
-        const int n = epoll_wait(epoll, ready, 256, 20);
-        for (int i = 0; i < n; i++) {
-            const ssize_t got = recv(ready[i].data.fd, buffer, sizeof buffer - 1, 0);
-            if (got <= 0) {
-                bench_fail("a stream has ended");
-            }
-            buffer[got] = '\0';
-            take_text(h, buffer);
-        }
-    }
-}
-
 static double bench_stream(const char *name, struct server s)
 {
-    static const char request[] = "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    static int fd[LISTENERS];
-    struct heard h = {.capacity = (size_t)LISTENERS * EVENTS_PER_S * STREAM_S * 2};
-    struct heard warm = {0};
-    const int epoll = epoll_create1(EPOLL_CLOEXEC);
-    h.late_ms = calloc(h.capacity, sizeof *h.late_ms);
-    for (int i = 0; i < LISTENERS; i++) {
-        struct epoll_event event = {.events = EPOLLIN};
-        fd[i] = open_connection(s.port);
-        event.data.fd = fd[i];
-        (void)http_send(fd[i], request, sizeof request - 1);
-        (void)epoll_ctl(epoll, EPOLL_CTL_ADD, fd[i], &event);
-    }
-    listen_for(epoll, &warm, 2.0);
+    static struct listeners l;
+    listeners_open(&l, LISTENERS, s.port, "/api/v1/events",
+                   "\"t_ns\":", (size_t)LISTENERS * EVENTS_PER_S * STREAM_S * 2);
+    listeners_hear_for(&l, 2.0);
+    l.heard = 0;
     const double from_s = cpu_of(s.pid);
-    listen_for(epoll, &h, STREAM_S);
+    listeners_hear_for(&l, STREAM_S);
     const double cpu_s = cpu_of(s.pid) - from_s;
-    const size_t kept = h.count < h.capacity ? h.count : h.capacity;
-    const double p50_ms = bench_median(h.late_ms, kept);
+    const double heard = (double)l.heard;
     (void)printf("{\"bench\":\"http\",\"stream\":\"%s\",\"listeners\":%d,\"events_per_s\":%.0f,"
                  "\"cpu_us_per_event\":%.2f,\"late_ms_p50\":%.1f,\"late_ms_p99\":%.1f}\n",
-                 name, (int)LISTENERS, (double)h.count / STREAM_S,
-                 cpu_s * 1e6 / (double)h.count, p50_ms, h.late_ms[kept * 99 / 100]);
-    for (int i = 0; i < LISTENERS; i++) {
-        (void)close(fd[i]);
-    }
-    (void)close(epoll);
-    free(h.late_ms);
-    return cpu_s / (double)h.count;
+                 name, (int)LISTENERS, heard / STREAM_S, cpu_s * 1e6 / heard,
+                 listeners_late_ms(&l, 0.5), listeners_late_ms(&l, 0.99));
+    listeners_close(&l);
+    return cpu_s / heard;
 }
 
 static void bench_streams(void)
@@ -419,10 +348,7 @@ int main(int argc, char *argv[])
                                           "/api/v1/pairs/r1/series?points=500",
                                           "/page/main.js",
                                           "/api/v1/openapi.json"};
-    const struct rlimit files = {FILES, FILES};
-    if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
-        bench_fail("8192 open files are needed (ulimit -n)");
-    }
+    listeners_allow_files();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "events") == 0) {
             bench_streams();

@@ -3,7 +3,8 @@
  * read over MQTT, in a row and after seconds of silence.
  *
  * bench_ingest [MESSAGES_PER_S [SECONDS [ROUNDS [PAIRS]]]] */
-#include "tests/bench/raw_mqtt.h"
+#include "tests/bench/entry.h"
+#include "tests/bench/tools.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 
@@ -59,18 +60,6 @@ static FILE *start_tool(const char *const argv[], pid_t *pid)
     }
     (void)close(ends[1]);
     return fdopen(ends[0], "r");
-}
-
-static const char *tool_path(const char *name)
-{
-    static char path[2][512];
-    static unsigned next;
-    char *out = path[next++ % 2];
-    (void)snprintf(out, sizeof path[0], "%s", TANDEM_PROGRAM);
-    char *slash = strrchr(out, '/');
-    const size_t used = slash ? (size_t)(slash + 1 - out) : 0;
-    (void)snprintf(out + used, sizeof path[0] - used, "tests/bench/%s", name);
-    return out;
 }
 
 static void run_flood(int port, struct load *load)
@@ -148,31 +137,13 @@ static void run_daemon(const struct broker *broker, struct load *load, struct si
     daemon_finish(&d);
 }
 
-static void publish(int fd, const char *topic, const char *payload)
-{
-    unsigned char packet[RAW_MQTT_PACKET_MAX];
-    raw_mqtt_send(fd, packet, raw_mqtt_publish(topic, payload, strlen(payload), packet));
-}
-
-/* One command and its replies; milliseconds from the second reply to the entry. */
 static double one_entry_ms(int fd, unsigned number)
 {
-    char text[160];
-    char packet[RAW_MQTT_PACKET_MAX];
-    size_t bytes = 0;
-    (void)snprintf(text, sizeof text, "{\"id\":\"b%u\",\"op\":\"go\",\"rotation_rad\":1}",
-                   number);
-    publish(fd, "tandem/v1/r1/command", text);
-    broker_sleep_ms(2);
-    (void)snprintf(text, sizeof text, "{\"id\":\"b%u\",\"status\":\"done\"}", number);
-    publish(fd, "tandem/v1/r1/virtual/reply", text);
-    broker_sleep_ms(2);
-    const double from_s = bench_now_s();
-    publish(fd, "tandem/v1/r1/real/reply", text);
-    if (raw_mqtt_next(fd, packet, &bytes) != RAW_MQTT_PUBLISH) {
+    const double ms = entry_ms(fd, "r1", number);
+    if (ms < 0.0) {
         bench_fail("no entry came");
     }
-    return (bench_now_s() - from_s) * 1e3;
+    return ms;
 }
 
 static void bench_latency(const struct broker *broker)

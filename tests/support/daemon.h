@@ -43,8 +43,10 @@ static inline const char *daemon_path(const struct daemon_run *d, const char *na
 }
 
 /* Make the directory and the lab file (checkpoints come faster than the store commits, which
- * must not lose anything): what every daemon of a test needs, and more lines. */
-static inline bool daemon_init(struct daemon_run *d, int broker_port, const char *more)
+ * must not lose anything): what every daemon of a test needs, and more lines. http: its
+ * settings beside the port, ", threads: 1" or "". */
+static inline bool daemon_init_http(struct daemon_run *d, int broker_port, const char *http,
+                                    const char *more)
 {
     memset(d, 0, sizeof *d);
     (void)snprintf(d->dir, sizeof d->dir, "/tmp/tandem-serve.XXXXXX");
@@ -56,11 +58,16 @@ static inline bool daemon_init(struct daemon_run *d, int broker_port, const char
         return false;
     }
     (void)fprintf(out,
-                  "name: test\nbroker: {port: %d}\nhttp: {port: 0}\n"
+                  "name: test\nbroker: {port: %d}\nhttp: {port: 0%s}\n"
                   "journal: {dir: %s/journal}\nstore: {file: %s/store.db, commit_ms: 300}\n"
                   "checkpoint: {file: %s/checkpoint, interval_s: 0.1}\n%s",
-                  broker_port, d->dir, d->dir, d->dir, more);
+                  broker_port, http, d->dir, d->dir, d->dir, more);
     return fclose(out) == 0;
+}
+
+static inline bool daemon_init(struct daemon_run *d, int broker_port, const char *more)
+{
+    return daemon_init_http(d, broker_port, "", more);
 }
 
 /* Start it, without waiting. */

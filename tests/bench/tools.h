@@ -1,0 +1,45 @@
+/* tests/bench/tools.h - the programs beside a bench, started and ended by it. */
+#ifndef TESTS_BENCH_TOOLS_H
+#define TESTS_BENCH_TOOLS_H
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "tests/bench/bench.h"
+
+/* Of a program of this folder. */
+static inline const char *tool_path(const char *name)
+{
+    static char path[2][512];
+    static unsigned next;
+    char *out = path[next++ % 2];
+    (void)snprintf(out, sizeof path[0], "%s", TANDEM_PROGRAM);
+    char *slash = strrchr(out, '/');
+    const size_t used = slash ? (size_t)(slash + 1 - out) : 0;
+    (void)snprintf(out + used, sizeof path[0] - used, "tests/bench/%s", name);
+    return out;
+}
+
+/* What it prints is thrown away. It dies with the bench. */
+static inline pid_t tool_start(const char *const argv[])
+{
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const int null = open("/dev/null", O_WRONLY);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)dup2(null, STDOUT_FILENO);
+        bench_exec(argv);
+    }
+    if (pid < 0) {
+        bench_fail(argv[0]);
+    }
+    return pid;
+}
+
+static inline void tool_stop(pid_t pid)
+{
+    (void)kill(pid, SIGTERM);
+    (void)waitpid(pid, NULL, 0);
+}
+
+#endif
