@@ -25,6 +25,7 @@ enum status replay_create(const struct lab_file *file, const struct effects *eff
     replay->prefix = file->broker.prefix;
     replay->effects = *effects;
     replay->t_us = LAB_TIME_NONE;
+    replay->pause_us_max = REPLAY_PAUSE_US_MAX;
     replay->scratch = scratch;
     *out = replay;
     return STATUS_OK;
@@ -40,9 +41,24 @@ void replay_destroy(struct replay *replay)
     free(replay);
 }
 
+/* Every probe and control period up to there would be fired. */
+static bool is_ahead(const struct replay *replay, const struct event *event)
+{
+    const int64_t now_us = lab_time(replay->lab);
+    const bool away = event->kind == EVENT_START || lab_stopped(replay->lab);
+    const int64_t max_us = away && replay->pause_us_max < REPLAY_AWAY_US_MAX
+                               ? REPLAY_AWAY_US_MAX
+                               : replay->pause_us_max;
+    return now_us != LAB_TIME_NONE && event->t_us > now_us && event->t_us - now_us > max_us;
+}
+
 static void step(void *context, const struct event *event)
 {
     struct replay *replay = context;
+    if (is_ahead(replay, event)) {
+        replay->refused = true;
+        return;
+    }
     replay->counts.events++;
     replay->counts.malformed += event->kind == EVENT_MALFORMED;
     lab_step(replay->lab, event, &replay->effects);
@@ -50,10 +66,27 @@ static void step(void *context, const struct event *event)
 
 void replay_message(struct replay *replay, const struct message *message)
 {
-    replay->t_us = message->t_us;
+    replay->refused = false;
     if (lab_feed(replay->lab, replay->codec, replay->prefix, message, step, replay) == 0) {
         replay->counts.other++;
     }
+    if (replay->refused) {
+        replay->counts.ahead++;
+    } else {
+        replay->t_us = message->t_us;
+    }
+}
+
+static enum status complain_ahead(const struct replay *replay, int64_t t_us, struct err *err)
+{
+    char t[28];
+    char before[28];
+    const int64_t now_us = lab_time(replay->lab);
+    message_format_time(t_us, t);
+    message_format_time(now_us, before);
+    return err_set(err, STATUS_E_RANGE, "replay", 0, 1,
+                   "stamped %s, %.0f days after what came before it (%s): not taken in", t,
+                   lab_s(t_us - now_us) / 86400.0, before);
 }
 
 enum status replay_line(struct replay *replay, const struct journal_line *line, struct err *err)
@@ -74,7 +107,7 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
         return status;
     }
     replay_message(replay, &message);
-    return STATUS_OK;
+    return replay->refused ? complain_ahead(replay, message.t_us, err) : STATUS_OK;
 }
 
 enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,

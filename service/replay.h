@@ -22,7 +22,13 @@ struct replay_counts {
     uint64_t other; /* messages on topics that Tandem does not listen to */
     uint64_t torn;  /* cut last lines */
     uint64_t overlong;
+    uint64_t ahead; /* stamped too far ahead of the lines before them */
 };
+
+/* A longer pause in a recording is a wrong stamp rather than a pause, unless a run of the
+ * daemon ends or begins there: that may have been away for as long as the second one. */
+#define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
+#define REPLAY_AWAY_US_MAX  (INT64_C(1000) * 86400 * 1000000)
 
 struct replay {
     struct lab *lab;
@@ -30,7 +36,9 @@ struct replay {
     const char *prefix;
     struct effects effects;
     struct replay_counts counts;
-    int64_t t_us; /* of the last line */
+    int64_t t_us;         /* of the last line that was taken in */
+    int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
+    bool refused;         /* the line at hand: too far ahead */
     char *scratch;
 };
 
@@ -40,15 +48,13 @@ MUST_USE enum status replay_create(const struct lab_file *file, const struct eff
 void replay_destroy(struct replay *replay); /* NULL allowed */
 
 /* One line. A line that is no message is counted; *err says why, and status is STATUS_E_PARSE.
- */
+ * One that is stamped too far ahead is counted and not taken in, or else nothing that follows
+ * would have its time: STATUS_E_RANGE. */
 enum status replay_line(struct replay *replay, const struct journal_line *line,
                         struct err *err);
 
 /* The same of a message. */
 void replay_message(struct replay *replay, const struct message *message);
-
-/* A longer pause in a recording is a wrong stamp rather than a pause. */
-#define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
 
 /* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
 typedef bool replay_go_on(void *context, const char *stage, double share);

@@ -8,7 +8,7 @@
 #include "service/progress.h"
 #include "service/replay_report.h"
 
-enum { SHOWN_FAULTS_MAX = 10 };
+enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
 
 /* ---- reading ------------------------------------------------------------------------------
  */
@@ -41,8 +41,10 @@ static void keep_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *be
 static void show_fault(const struct journal_line *line, const struct err *err, unsigned *shown)
 {
     if (*shown < SHOWN_FAULTS_MAX) {
-        (void)fprintf(stderr, "tandem: %s:%llu:%u: %s\n", line->path,
-                      (unsigned long long)line->number, err->column, err->text);
+        (void)fprintf(stderr, "tandem: %s:%llu:%u: %s%s\n", line->path,
+                      (unsigned long long)line->number, err->column, err->text,
+                      err->code == STATUS_E_RANGE ? "; if so much time did pass: --pause-max"
+                                                  : "");
     } else if (*shown == SHOWN_FAULTS_MAX) {
         (void)fputs("tandem: more faulty lines follow; they are counted only\n", stderr);
     }
@@ -117,6 +119,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
                                          &run->err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
     } else {
+        run->replay->pause_us_max = (int64_t)(run->options.pause_max_days * 86400e6);
         exit_status = replay_files(run, reader);
     }
     journal_reader_close(reader);
@@ -134,6 +137,8 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
         {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document: entries, alarms, fits, clocks, counts"},
         {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR", "entries.csv, alarms.csv, log.csv, changes.csv and"
                                                             " travel_time.csv in DIR"},
+        {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS", "take in a line stamped at most so long after the one"
+                                                            " before it (31; 1000 where the daemon was away)"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
@@ -168,7 +173,7 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
 int command_replay(int argc, char **argv)
 {
     struct lab_file file;
-    struct replay_run run = {.file = &file};
+    struct replay_run run = {.file = &file, .options = {.pause_max_days = PAUSE_DAYS}};
     struct err_list errors = {0};
     int first = 0;
     int exit_status = EXIT_USAGE;

@@ -217,6 +217,7 @@ static void write_journal_counts(struct json_writer *w, const struct replay *rep
     json_write_int(w, "other", (int64_t)c->other);
     json_write_int(w, "torn", (int64_t)c->torn);
     json_write_int(w, "overlong", (int64_t)c->overlong);
+    json_write_int(w, "ahead", (int64_t)c->ahead);
     json_write_int(w, "unknown_pair", (int64_t)l->unknown_pair);
     json_write_int(w, "redelivered", (int64_t)l->redelivered);
     json_write_int(w, "retained", (int64_t)l->retained);

@@ -262,6 +262,7 @@ static void print_oddities(const struct replay_run *run)
         const char *what;
     } odd[] = {
         {c->torn, "torn at the end of a file: a crash cut them"},
+        {c->ahead, "stamped far ahead of those before them: passed over (--pause-max)"},
         {c->other, "of topics that are not read: the daemon's own, or not below broker.prefix"},
         {l->unknown_pair, "of pairs that are not in the lab file"},
         {l->redelivered, "delivered again: passed over"},

@@ -14,7 +14,8 @@ struct replay_options {
     const char *lab_path;
     bool json;
     const char *csv_dir;
-    double speed; /* 0: as fast as it goes */
+    double speed;          /* 0: as fast as it goes */
+    double pause_max_days; /* lines stamped farther ahead are not taken in */
 };
 
 /* The run in progress: where its records go. */

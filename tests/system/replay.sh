@@ -36,6 +36,38 @@ for words in '9 lines, 7 events, 0 malformed' '1 of topics that are not read' '1
     grep -qF "$words" text || fail "no '$words' in $(cat text)"
 done
 
+# A line stamped years ahead is not taken in, or every probe up to there would be fired, and all that follows would come late.
+at() { echo "{\"tst\":\"$1\",\"topic\":\"$2\",\"qos\":1,\"retain\":0,\"payload\":$3}"; }
+move() {
+    at "$1T05:00:00Z" tandem/v1/r1/command "{\"id\":\"$2\",\"op\":\"go\",\"displacement_m\":1}"
+    at "$1T05:00:02Z" tandem/v1/r1/virtual/reply "{\"id\":\"$2\",\"status\":\"done\"}"
+    at "$1T05:00:03Z" tandem/v1/r1/real/reply "{\"id\":\"$2\",\"status\":\"done\"}"
+}
+ahead() { at 2091-11-20T05:00:00Z tandem/v1/r1/real/telemetry '{"t":1,"seq":1}'; }
+echo 'pairs: {r1: {probe_interval_s: 1}}' >probed.yaml
+clean() { move 2026-11-20 a; move 2026-11-21 b; }
+{ move 2026-11-20 a; ahead; move 2026-11-21 b; } >ahead.jsonl
+clean >clean.jsonl
+timeout 60 "$TANDEM" replay -c probed.yaml ahead.jsonl --json >out 2>err || fail "a line far ahead: $?"
+grep -qF 'ahead.jsonl:4:1: stamped 2091-11-20T05:00:00' err && grep -qF '23741 days after what came before it (2026-11-20T05:00:03' err &&
+    grep -qF -- '--pause-max' err || fail "far ahead: $(cat err)"
+"$TANDEM" replay -c probed.yaml clean.jsonl --json >want
+sed 's/"ahead":1/"ahead":0/; s/"lines":7/"lines":6/' out | cmp - want || fail "far ahead: $(cat out) instead of $(cat want)"
+"$TANDEM" replay -c probed.yaml ahead.jsonl 2>/dev/null | grep -qF '1 stamped far ahead' || fail "far ahead is not counted"
+# Whoever knows better says so; and where the daemon was away, months pass by themselves.
+{ move 2026-11-20 a; move 2027-02-20 b; } >months.jsonl
+"$TANDEM" replay -c lab.yaml months.jsonl --json 2>/dev/null | grep -q '"ahead":3' || fail "three months"
+"$TANDEM" replay -c lab.yaml --pause-max 100 months.jsonl --json | grep -q '"ahead":0' || fail "three months, allowed"
+{
+    at 2026-11-20T04:59:00Z tandem/v1/\$lab/start '{"version":"1"}'
+    move 2026-11-20 a
+    at 2027-02-20T04:59:00Z tandem/v1/\$lab/start '{"version":"1"}'
+    move 2027-02-20 b
+} >away.jsonl
+timeout 120 "$TANDEM" replay -c probed.yaml away.jsonl --json >out 2>err || fail "three months away: $?"
+grep -q '"ahead":0' out && ! [ -s err ] || fail "three months away: $(cat err)"
+[ "$(grep -o '"verdict":"AHEAD"' out | wc -l)" = 2 ] || fail "three months away: $(cat out)"
+
 # The tables that --help names are there.
 "$TANDEM" replay -c lab.yaml odd.jsonl --csv tables >/dev/null
 for table in entries alarms log changes travel_time; do
@@ -56,6 +88,7 @@ refuse 2 'needs -c LAB.yaml' odd.jsonl
 refuse 2 'needs FILE...' -c lab.yaml
 refuse 2 "unknown option '--jsn'" -c lab.yaml --jsn odd.jsonl
 refuse 2 'a number within' -c lab.yaml --speed -1 odd.jsonl
+refuse 2 'a number within' -c lab.yaml --pause-max -1 odd.jsonl
 refuse 2 'none.yaml: cannot open' -c none.yaml odd.jsonl
 refuse 1 'none.jsonl: cannot read' -c lab.yaml none.jsonl
 refuse 1 'cannot be made' -c lab.yaml --csv /proc/none odd.jsonl
