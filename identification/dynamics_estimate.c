@@ -7,11 +7,8 @@
 
 #include "identification/data_view.h"
 #include "identification/dynamics_estimate_parts.h"
-#include "identification/outlier_samples.h"
 #include "identification/prediction_error.h"
 
-/* Rounds of looking for outliers. */
-enum { REFINEMENTS = 3 };
 /* A model that explains less of some axis is wrong, not disturbed. */
 static const double R2_MIN = 0.5;
 /* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
@@ -24,9 +21,8 @@ static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
 /* pem looks for the delay this many standard errors around that of output error, and two
  * periods at least. */
 static const double DELAY_ERRORS = 10.0;
-/* Of more samples, simulation takes too long for who did not ask for it: some seconds at the
- * first, a tenth of one for the part. */
-enum { SAMPLES_MAX = 50000, PART_SAMPLES = 6000 };
+/* A tenth of a second for simulation. */
+enum { PART_SAMPLES = 6000 };
 /* For a slope, in periods to either side. */
 static const double SLOPE_PERIODS = 0.5;
 
@@ -389,87 +385,19 @@ static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
     }
 }
 
-/* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
-static enum status dispatch(const struct model *model, const struct data_set *set,
-                            enum dynamics_method method, const struct dynamics_options *options,
-                            struct dynamics_fit *fit)
+enum status estimate_plainly(const struct model *model, const struct data_set *set,
+                             enum dynamics_method method,
+                             const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     enum status st = STATUS_OK;
     if (method != DYNAMICS_METHOD_COUNT) {
         st = estimate(model, set, method, options, fit);
     } else {
-        st = set->n > SAMPLES_MAX ? choose_fast(model, set, options, fit)
-                                  : choose(model, set, options, fit);
+        st = set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(model, set, options, fit)
+                                           : choose(model, set, options, fit);
     }
     if (st == STATUS_OK) {
         tell_of_delay(method, fit);
-    }
-    return st;
-}
-
-/* Simulate with what the samples so far give, and see which of the measured ones are far off.
- */
-static enum status refine(const struct model *model, const struct data_set *set,
-                          const struct data_set *clean, const struct dynamics_options *options,
-                          gsl_vector *memory, size_t outliers[MODEL_AXES_MAX])
-{
-    struct output_error_report report;
-    struct dynamics_fit fit;
-    double *residual[MODEL_AXES_MAX] = {NULL};
-    gsl_vector *room = gsl_vector_alloc((set->axes + 1) * set->n);
-    if (!room) {
-        return STATUS_E_NOMEM;
-    }
-    for (size_t a = 0; a < set->axes; a++) {
-        residual[a] = room->data + a * set->n;
-    }
-    enum status st = estimate(model, clean, DYNAMICS_OUTPUT_ERROR, options, &fit);
-    if (st == STATUS_OK && fit.method == DYNAMICS_OUTPUT_ERROR &&
-        fit.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&fit)) {
-        st =
-            output_error_validate(model, clean, fit.theta, options->biases,
-                                  isfinite(fit.delay_s) ? fit.delay_s : 0.0, residual, &report);
-        /* From what is left of the clean samples to what is left of the measured ones. */
-        for (size_t a = 0; a < set->axes && st == STATUS_OK; a++) {
-            for (size_t k = 0; k < set->n; k++) {
-                residual[a][k] += set->nu[a][k] - clean->nu[a][k];
-            }
-        }
-        if (st == STATUS_OK) {
-            outlier_samples_refine(set, residual, room->data + set->axes * set->n, memory,
-                                   outliers);
-        }
-    }
-    gsl_vector_free(room);
-    return st == STATUS_E_MATH ? STATUS_OK : st;
-}
-
-static enum status estimate_robustly(const struct model *model, const struct data_set *set,
-                                     enum dynamics_method method,
-                                     const struct dynamics_options *options,
-                                     struct dynamics_fit *fit)
-{
-    struct data_set clean;
-    gsl_vector *memory = NULL;
-    size_t outliers[MODEL_AXES_MAX] = {0};
-    enum status st = outlier_samples_replace(set, &clean, &memory, outliers);
-    for (int pass = 0; pass < REFINEMENTS && st == STATUS_OK; pass++) {
-        st = refine(model, set, &clean, options, memory, outliers);
-    }
-    st = st == STATUS_OK ? dispatch(model, &clean, method, options, fit) : st;
-    gsl_vector_free(memory);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    fit->robust = true;
-    for (size_t a = 0; a < model->axis_count; a++) {
-        fit->outliers[a] = outliers[a];
-        if (outliers[a] > 0) {
-            dynamics_reason(fit, DYNAMICS_PASS,
-                            "%zu of %zu samples of %s lie far from their neighbours and were "
-                            "replaced",
-                            outliers[a], set->n, model->axes[a].velocity);
-        }
     }
     return st;
 }
@@ -479,7 +407,7 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
     return options->robust ? estimate_robustly(model, set, method, options, fit)
-                           : dispatch(model, set, method, options, fit);
+                           : estimate_plainly(model, set, method, options, fit);
 }
 
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
@@ -487,5 +415,5 @@ enum status dynamics_estimate_auto(const struct model *model, const struct data_
                                    struct dynamics_fit *fit)
 {
     return options->robust ? estimate_robustly(model, set, DYNAMICS_METHOD_COUNT, options, fit)
-                           : dispatch(model, set, DYNAMICS_METHOD_COUNT, options, fit);
+                           : estimate_plainly(model, set, DYNAMICS_METHOD_COUNT, options, fit);
 }

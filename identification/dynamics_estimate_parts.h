@@ -5,6 +5,10 @@
 #include "identification/dynamics_estimate.h"
 #include "identification/output_error.h"
 
+/* Of more samples, simulation with sensitivities takes too long for who did not ask for it:
+ * some seconds at the first. */
+enum { ESTIMATE_SAMPLES_MAX = 50000 };
+
 /* Of pem and output_error alike: who is asked before an iteration, and of which method. */
 struct estimate_stage {
     const struct dynamics_options *options;
@@ -32,5 +36,18 @@ MUST_USE enum status
 estimate_by_simulation(const struct model *model, const struct data_set *set,
                        const struct dynamics_options *options, struct dynamics_fit *start,
                        struct dynamics_fit *fit, struct output_error_report *report);
+
+/* All samples count alike. method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
+MUST_USE enum status estimate_plainly(const struct model *model, const struct data_set *set,
+                                      enum dynamics_method method,
+                                      const struct dynamics_options *options,
+                                      struct dynamics_fit *fit);
+
+/* The same without samples that are no motion: those that lie far from what the others, fitted,
+ * make of the efforts, found again with each fit until they stay the same. */
+MUST_USE enum status estimate_robustly(const struct model *model, const struct data_set *set,
+                                       enum dynamics_method method,
+                                       const struct dynamics_options *options,
+                                       struct dynamics_fit *fit);
 
 #endif

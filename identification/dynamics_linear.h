@@ -25,8 +25,8 @@ struct dynamics_options {
                      * they always do with derivatives; else each axis by the inverse of its
                      * residual variance */
     bool from_rest; /* runs begin at rest; else at what was measured first */
-    bool robust;    /* dynamics_estimate(): samples far from their neighbours are replaced first
-                     * (outlier_samples.h), and counted */
+    bool robust;    /* dynamics_estimate(): samples far from what the others say are replaced
+                     * first (outlier_samples.h), and counted */
     double half_width_s;  /* of the window of the weak form; 0: chosen, 2 at most */
     double stride_s;      /* from window to window; 0: a quarter of half_width_s */
     size_t sg_window;     /* samples, odd, 5 .. 101; 0: about half_width_s as chosen */

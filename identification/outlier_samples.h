@@ -20,9 +20,14 @@ MUST_USE enum status outlier_samples_replace(const struct data_set *set, struct 
                                              size_t outliers[MODEL_AXES_MAX]);
 
 /* The same anew, once a simulation explains the velocities as well as their noise lets it, on
- * the axes where it does: clean, as it came from the call above, gets the simulated value
- * wherever residual [axes][n] (measured in set - simulated; NaN: not known) lies beyond five
- * robust standard deviations, and the measured one elsewhere. scratch [n]. */
+ * the axes where it does. residual [axes][n]: measured in set - simulated; NaN: not known, and
+ * clean stays as it is there. clean, as it came from the call above, gets
+ *
+ *     simulated + s psi(residual / s) / mean psi',    s = 1.4826 median |residual|
+ *
+ * with Tukey's biweight psi, zero from 6 s on: a fit by least squares whose residuals these are
+ * already is the robust fit, and what it says of its errors is true of that. outliers: how many
+ * lie beyond, out. scratch [n]. */
 void outlier_samples_refine(const struct data_set *set, double *const *residual,
                             double *scratch, gsl_vector *memory,
                             size_t outliers[MODEL_AXES_MAX]);
