@@ -111,7 +111,7 @@ static bool doubt_values(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
         const double shift = c->predicted.theta[i] - c->simulated.theta[i];
         const double se = fmax(c->simulated.se[i], c->simulated.se_hac[i]);
         char name[64];
-        (void)dynamics_parameter_name(c->model, i, name, sizeof name);
+        (void)dynamics_parameter_words(c->model, i, name, sizeof name);
         if (i < c->model->parameter_count && c->model->parameters[i].sign != MODEL_ANY &&
             c->simulated.theta[i] > 0.0 && !(c->predicted.theta[i] > 0.0)) {
             (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "takes %s to zero", name);

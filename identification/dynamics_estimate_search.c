@@ -180,6 +180,7 @@ static void hold(const struct model *model, const struct dynamics_fit *start, si
                  struct dynamics_fit *fit)
 {
     const double se = sqrt(start->covariance[i][i]);
+    char name[128];
     fit->se[i] = start->se[i];
     fit->se_hac[i] = start->se_hac[i];
     fit->covariance[i][i] = start->covariance[i][i];
@@ -189,8 +190,8 @@ static void hold(const struct model *model, const struct dynamics_fit *start, si
     dynamics_reason(fit, DYNAMICS_MARGINAL,
                     "%s: simulation cannot tell zero from what %s says, %.4g with an error of "
                     "%.2g, so that stays",
-                    model->parameters[i].name, dynamics_method_name(start->method),
-                    fit->theta[i], se);
+                    dynamics_parameter_both(model, i, name, sizeof name),
+                    dynamics_method_name(start->method), fit->theta[i], se);
 }
 
 /* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's

@@ -67,6 +67,7 @@ struct dynamics_fit {
     double condition; /* of the columns scaled to unit length; inf when the rank is short */
     size_t null_count;
     char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "a, b in the ratio 1 : -0.5" */
+    char null_words[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* the same as people call them */
     size_t combination_count;
     struct dynamics_combination combinations[DYNAMICS_COMBINATIONS_MAX];
     double residual_sd[MODEL_AXES_MAX]; /* per axis: of the equations (N, N m), or of nu */

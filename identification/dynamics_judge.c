@@ -319,7 +319,7 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
                         identified, model->parameter_count);
     }
     for (size_t i = 0; i < fit->null_count; i++) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the data leave free: %s", fit->nulls[i]);
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "the data leave free: %s", fit->null_words[i]);
     }
     if (fit->rank >= fit->p && !(fit->condition <= CONDITION_MARGINAL)) {
         dynamics_reason(fit, DYNAMICS_MARGINAL,

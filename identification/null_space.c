@@ -60,11 +60,14 @@ static void append(char *text, size_t *used, const char *before, const char *wor
 }
 
 static const char *name_of(const struct null_unknowns *unknowns, const struct dynamics_fit *fit,
-                           size_t i, char text[64])
+                           size_t i, bool in_words, char text[64])
 {
-    return unknowns->index[i] < fit->p
-               ? dynamics_parameter_name(unknowns->model, unknowns->index[i], text, 64)
-               : "delay_s";
+    const size_t index = unknowns->index[i];
+    if (index >= fit->p) {
+        return in_words ? "delay" : "delay_s";
+    }
+    return in_words ? dynamics_parameter_words(unknowns->model, index, text, 64)
+                    : dynamics_parameter_name(unknowns->model, index, text, 64);
 }
 
 static double length_of(const struct null_unknowns *unknowns, size_t i)
@@ -74,7 +77,7 @@ static double length_of(const struct null_unknowns *unknowns, size_t i)
 
 /* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964"; a name alone when it is one. */
 static void name_direction(const struct null_space *space, const struct null_unknowns *unknowns,
-                           size_t k, const struct dynamics_fit *fit,
+                           size_t k, const struct dynamics_fit *fit, bool in_words,
                            char text[DYNAMICS_TEXT_MAX])
 {
     size_t part[NULL_SPACE_MAX];
@@ -84,7 +87,8 @@ static void name_direction(const struct null_space *space, const struct null_unk
     for (size_t i = 0; i < space->p; i++) {
         if (fabs(space->direction[k][i]) > NULL_PART) {
             char name[64];
-            append(text, &used, parts == 0 ? "" : ", ", name_of(unknowns, fit, i, name));
+            append(text, &used, parts == 0 ? "" : ", ",
+                   name_of(unknowns, fit, i, in_words, name));
             part[parts++] = i;
         }
     }
@@ -107,7 +111,7 @@ static void combine(const struct null_space *space, const struct null_unknowns *
     size_t used = 0;
     by[i] = 1.0;
     combination->text[0] = '\0';
-    append(combination->text, &used, "", name_of(unknowns, fit, i, name));
+    append(combination->text, &used, "", name_of(unknowns, fit, i, false, name));
     for (size_t k = 0; k < space->count; k++) {
         const size_t pivot = space->pivot[k];
         if (fabs(space->direction[k][i]) > NULL_PART) {
@@ -116,7 +120,8 @@ static void combine(const struct null_space *space, const struct null_unknowns *
                 -space->direction[k][i] * length_of(unknowns, pivot) / length_of(unknowns, i);
             (void)snprintf(number, sizeof number, " %c %.3g ", by[pivot] < 0.0 ? '-' : '+',
                            fabs(by[pivot]));
-            append(combination->text, &used, number, name_of(unknowns, fit, pivot, name));
+            append(combination->text, &used, number,
+                   name_of(unknowns, fit, pivot, false, name));
         }
     }
     double value = 0.0;
@@ -147,7 +152,9 @@ void null_space_tell(const struct null_space *space, const struct null_unknowns 
     fit->null_count = 0;
     fit->combination_count = 0;
     for (size_t k = 0; k < space->count && k < DYNAMICS_NULLS_MAX; k++) {
-        name_direction(space, unknowns, k, fit, fit->nulls[fit->null_count++]);
+        name_direction(space, unknowns, k, fit, false, fit->nulls[k]);
+        name_direction(space, unknowns, k, fit, true, fit->null_words[k]);
+        fit->null_count++;
     }
     for (size_t i = 0; i < space->p; i++) {
         if (space->open[i] && !is_pivot(space, i) && unknowns->length[i] > 0.0 &&

@@ -33,8 +33,8 @@ struct null_unknowns {
 /* From right singular vectors v [p x p], one a column, those beyond rank being null. */
 void null_space_find(struct null_space *space, const double *v, size_t p, size_t rank);
 
-/* nulls and combinations of the fit. A combination takes one unknown and as much of the pivots
- * as no direction changes. */
+/* nulls, in names and in words, and combinations of the fit. A combination takes one unknown
+ * and as much of the pivots as no direction changes. */
 void null_space_tell(const struct null_space *space, const struct null_unknowns *unknowns,
                      struct dynamics_fit *fit);
 

@@ -78,6 +78,8 @@ static void test_ridge(void)
     options.ridge = 1e-4;
     const struct dynamics_fit given = fit_by(&set, DYNAMICS_WEAK, &options);
     CHECK("open", isnan(open.theta[1]) && open.null_count > 0);
+    CHECK("words", says(&open, "the data leave free: sway mass"));
+    CHECK("names", strncmp(open.nulls[0], "sway_mass_kg", 12) == 0);
     CHECK_NEAR("kept", given.theta[0], open.theta[0], 0.01, 0.0);
 }
 
