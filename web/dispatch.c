@@ -5,11 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "twin/base/hash.h"
-#include "twin/pair_dynamics.h"
-#include "twin/pair_following.h"
 #include "web/guard.h"
-#include "web/report_cache.h"
 #include "web/routes.h"
 #include "web/uploads.h"
 
@@ -96,6 +92,11 @@ bool dispatch_tag_matches(const char *if_none_match, const char *etag)
     return false;
 }
 
+static bool has_already(const char *if_none_match, const char *etag)
+{
+    return if_none_match && etag[0] && dispatch_tag_matches(if_none_match, etag);
+}
+
 /* ---- head ---- */
 
 static bool refuse(struct web_request *request, struct web_response *response,
@@ -159,36 +160,47 @@ static bool find_route(const struct web_input *input, struct web_request *reques
                   "there is nothing at this path; /api/v1/openapi.json lists what there is");
 }
 
+enum token_state { TOKEN_FINE, TOKEN_OFF, TOKEN_MISSING, TOKEN_WRONG };
+
+static enum token_state judge_token(const struct web_input *input,
+                                    const struct web_context *context,
+                                    const struct web_route *route)
+{
+    const enum route_token need = route->needs_token;
+    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
+        return TOKEN_FINE;
+    }
+    if (!context->token) {
+        return TOKEN_OFF;
+    }
+    const char *given = input->authorization;
+    if (!given || strncasecmp(given, "Bearer ", 7) != 0) {
+        return TOKEN_MISSING;
+    }
+    given += 7;
+    given += strspn(given, " ");
+    return dispatch_same_secret(given, context->token) ? TOKEN_FINE : TOKEN_WRONG;
+}
+
 static bool check_token(const struct web_input *input, struct web_request *request,
                         struct web_response *response)
 {
-    const char *token = request->context->token;
-    const enum route_token need = request->route->needs_token;
-    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
+    const enum token_state token = judge_token(input, request->context, request->route);
+    if (token == TOKEN_FINE) {
         return true;
     }
-    if (!token) {
+    if (token == TOKEN_OFF) {
         return refuse(request, response, PROBLEM_WRITING_OFF,
                       "the daemon runs without a token: set http.token_file to switch writing "
                       "on");
     }
-    const char *given = input->authorization;
-    if (!given || strncasecmp(given, "Bearer ", 7) != 0) {
-        web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
-                    "a header 'Authorization: Bearer TOKEN' is needed");
-        response->authenticate = "Bearer realm=\"tandem\"";
-        guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
-        return false;
-    }
-    given += 7;
-    given += strspn(given, " ");
-    if (!dispatch_same_secret(given, token)) {
-        web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL, "wrong token");
-        response->authenticate = "Bearer realm=\"tandem\", error=\"invalid_token\"";
-        guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
-        return false;
-    }
-    return true;
+    const bool missing = token == TOKEN_MISSING;
+    web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
+                missing ? "a header 'Authorization: Bearer TOKEN' is needed" : "wrong token");
+    response->authenticate = missing ? "Bearer realm=\"tandem\""
+                                     : "Bearer realm=\"tandem\", error=\"invalid_token\"";
+    guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
+    return false;
 }
 
 static bool read_query(const char *text, const char *accept, struct web_request *request,
@@ -210,12 +222,17 @@ static bool read_query(const char *text, const char *accept, struct web_request 
     return true;
 }
 
-static void count_answer(struct web_context *context, const struct web_response *response)
+static void count_status(struct web_context *context, unsigned status)
 {
-    const unsigned class = response->status / 100;
+    const unsigned class = status / 100;
     if (class < WEB_STATUS_CLASS_COUNT) {
         atomic_fetch_add(&context->answered[class], 1);
     }
+}
+
+static void count_answer(struct web_context *context, const struct web_response *response)
+{
+    count_status(context, response->unchanged ? 304 : response->status);
 }
 
 bool dispatch_head(struct web_context *context, const struct web_input *input,
@@ -235,6 +252,45 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     return false;
 }
 
+/* ---- answers that stand ready ---- */
+
+struct answer_name dispatch_name(const struct web_input *input)
+{
+    return (struct answer_name){.url = input->url,
+                                .csv = input->accept && dispatch_accepts_csv(input->accept),
+                                .gzip = input->accept_encoding &&
+                                        dispatch_accepts_gzip(input->accept_encoding)};
+}
+
+static bool is_fresh(const struct web_context *context, const struct answer *answer)
+{
+    const struct web_source *source = context->source;
+    struct grounds now;
+    const struct view *view = source->acquire(source->context);
+    const bool fresh = grounds_read(source, answer->route, view, answer->pair, &now) &&
+                       grounds_are_same(&now, &answer->grounds);
+    source->release(source->context, view);
+    return fresh;
+}
+
+struct answer *dispatch_kept(struct web_context *context, const struct web_input *input,
+                             bool *unchanged)
+{
+    const struct answer_name name = dispatch_name(input);
+    if (strcmp(input->method, "GET") != 0 && strcmp(input->method, "HEAD") != 0) {
+        return NULL;
+    }
+    struct answer *answer = answers_find(context->answers, &name);
+    if (answer && guard_is_fine(input, context) &&
+        judge_token(input, context, answer->route) == TOKEN_FINE && is_fresh(context, answer)) {
+        *unchanged = has_already(input->if_none_match, answer->etag);
+        count_status(context, *unchanged ? 304 : 200);
+        return answer;
+    }
+    answer_release(answer);
+    return NULL;
+}
+
 /* ---- body ---- */
 
 static bool find_pair(struct web_request *request)
@@ -249,43 +305,6 @@ static bool find_pair(struct web_request *request)
     return false;
 }
 
-/* The copies that the route names: of each the version, which grows whenever it changes. */
-static struct report_name name_of(const struct web_request *request)
-{
-    const struct view *view = request->view;
-    const size_t i = request->pair;
-    const unsigned on = request->route->rests_on;
-    uint64_t version[3] = {0};
-    if (on & ROUTE_ON(ROUTE_PAIR)) {
-        version[ROUTE_PAIR] = view->pairs[i]->version;
-    }
-    if (on & ROUTE_ON(ROUTE_FOLLOWING) && view->following && view->following[i]) {
-        version[ROUTE_FOLLOWING] = view->following[i]->version;
-    }
-    if (on & ROUTE_ON(ROUTE_DYNAMICS) && view->dynamics && view->dynamics[i]) {
-        version[ROUTE_DYNAMICS] = view->dynamics[i]->version;
-    }
-    return (struct report_name){(uint32_t)i, request->route,
-                                hash_bytes(HASH_START, version, sizeof version)};
-}
-
-static void answer(struct web_request *request, struct web_response *response)
-{
-    if (request->route->rests_on == 0) {
-        request->route->handle(request, response);
-        return;
-    }
-    struct report_cache *reports = request->context->reports;
-    const struct report_name name = name_of(request);
-    if (report_cache_get(reports, &name, &response->body, response->etag)) {
-        return;
-    }
-    request->route->handle(request, response);
-    if (response->status == 0) {
-        report_cache_put(reports, &name, &response->body, response->etag);
-    }
-}
-
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
@@ -294,7 +313,10 @@ static void run_handler(struct web_request *request, struct web_response *respon
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {
-        answer(request, response);
+        /* First the versions, then what they are of. */
+        request->keep = grounds_read(source, request->route, request->view, request->pair,
+                                     &request->grounds);
+        request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
     source->release(source->context, request->view);
@@ -338,13 +360,8 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
-    if (response->status == 200 && response->etag[0] && if_none_match &&
-        dispatch_tag_matches(if_none_match, response->etag)) {
-        response->status = 304;
-        response->fixed = "";
-        response->fixed_bytes = 0;
-        body_clear(&response->body);
-    }
+    request->keep = request->keep && response->status == 200 && !response->partial;
+    response->unchanged = response->status == 200 && has_already(if_none_match, response->etag);
     count_answer(request->context, response);
 }
 

@@ -3,8 +3,8 @@
 #ifndef WEB_DISPATCH_H
 #define WEB_DISPATCH_H
 
+#include "web/answers.h"
 #include "web/clients.h"
-#include "web/handler.h"
 
 /* A request as it came. */
 struct web_input {
@@ -15,12 +15,21 @@ struct web_input {
     const char *accept_encoding;
     const char *content_type;
     const char *last_event_id;
+    const char *if_none_match;
     const char *host;
     const struct sockaddr *peer; /* NULL: not known */
     bool local;                  /* the peer is on loopback */
     enum client_state client;
     unsigned wait_s; /* of a hasty or crowded client */
 };
+
+/* What tells the answer to this request from others. */
+struct answer_name dispatch_name(const struct web_input *input);
+
+/* The answer that stands ready for a request without body, held; *unchanged: the client has it
+ * already. NULL: none, or the request is not as it should be: go on with dispatch_head(). */
+struct answer *dispatch_kept(struct web_context *context, const struct web_input *input,
+                             bool *unchanged);
 
 /* Before the body is read: is there any use in reading it? True: *request is filled, go on with
  * dispatch_admit(). False: *response holds the answer. Both come zeroed, but for
@@ -37,8 +46,8 @@ size_t dispatch_body_max(const struct web_request *request);
 bool dispatch_admit(const struct web_input *input, struct web_request *request,
                     struct web_response *response);
 
-/* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent.
- * if_none_match: NULL when absent. */
+/* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent,
+ * and may be kept when request->keep says so. if_none_match: NULL when absent. */
 void dispatch_body(struct web_request *request, const char *if_none_match,
                    struct web_response *response);
 

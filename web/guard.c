@@ -42,6 +42,18 @@ void guard_refused(const struct web_input *input, struct web_context *context,
     source->refused(source->context, text);
 }
 
+/* No browser leaves Host out. */
+static bool names_us(const struct web_input *input, const struct web_context *context)
+{
+    return !input->host || !context->listening ||
+           host_is_ours(input->host, context->listening, context->hosts);
+}
+
+bool guard_is_fine(const struct web_input *input, const struct web_context *context)
+{
+    return input->client == CLIENT_FINE && names_us(input, context);
+}
+
 static bool check_client(const struct web_input *input, struct web_request *request,
                          struct web_response *response)
 {
@@ -64,10 +76,7 @@ static bool check_client(const struct web_input *input, struct web_request *requ
 static bool check_host(const struct web_input *input, struct web_request *request,
                        struct web_response *response)
 {
-    const struct web_context *context = request->context;
-    /* No browser leaves it out. */
-    if (!input->host || !context->listening ||
-        host_is_ours(input->host, context->listening, context->hosts)) {
+    if (names_us(input, request->context)) {
         return true;
     }
     web_problem(request, response, PROBLEM_WRONG_HOST, NULL,

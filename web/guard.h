@@ -4,6 +4,9 @@
 
 #include "web/dispatch.h"
 
+/* Would guard_admit() let it in? */
+bool guard_is_fine(const struct web_input *input, const struct web_context *context);
+
 /* False: *response holds the answer. */
 bool guard_admit(const struct web_input *input, struct web_request *request,
                  struct web_response *response);

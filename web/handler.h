@@ -10,11 +10,12 @@
 
 #include "logger/json_write.h"
 #include "web/body.h"
+#include "web/grounds.h"
 #include "web/problem.h"
 #include "web/query.h"
 #include "web/web.h"
 
-struct report_cache;
+struct answers;
 struct history;
 struct stream;
 struct streams;
@@ -44,7 +45,7 @@ struct web_context {
     const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
     struct history *history;
-    struct report_cache *reports;
+    struct answers *answers;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
@@ -73,6 +74,8 @@ struct web_request {
     const char *body;          /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* what body points into; a handler may take it over */
+    bool keep;                 /* the answer is good as long as its grounds */
+    struct grounds grounds;
 };
 
 /* All zero is an empty 200. */
@@ -90,6 +93,8 @@ struct web_response {
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */
     bool close;               /* the connection, after this answer */
+    bool partial;             /* asked again, there may be more: not to be kept */
+    bool unchanged;           /* status is 200, but the client has it: 304 is to be sent */
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */

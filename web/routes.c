@@ -20,34 +20,38 @@
      QUERY_BIT(QUERY_DELAY_MAX) | QUERY_BIT(QUERY_CURRENT))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR))
 
-#define PAIR      ROUTE_ON(ROUTE_PAIR)
-#define FOLLOWING ROUTE_ON(ROUTE_FOLLOWING)
-#define DYNAMICS  ROUTE_ON(ROUTE_DYNAMICS)
+#define PROGRAM   GROUND_BIT(GROUND_PROGRAM)
+#define VIEW      GROUND_BIT(GROUND_VIEW)
+#define PAIR      GROUND_BIT(GROUND_PAIR)
+#define MOVES     GROUND_BIT(GROUND_MOVES)
+#define FOLLOWING GROUND_BIT(GROUND_FOLLOWING)
+#define DYNAMICS  GROUND_BIT(GROUND_DYNAMICS)
+#define STORED(x) GROUND_BIT(GROUND_##x)
 
 /* clang-format off */
 const struct web_route web_routes[] = {
     /* method      path                               body_max       needs_token    parameters         handler, rests_on */
-    {ROUTE_GET,  "/",                                 0,             ROUTE_OPEN,    0,                 get_index, 0},
-    {ROUTE_GET,  "/page/{file}",                      0,             ROUTE_OPEN,    0,                 get_page, 0},
-    {ROUTE_GET,  "/healthz",                          0,             ROUTE_OPEN,    0,                 get_healthz, 0},
-    {ROUTE_GET,  "/readyz",                           0,             ROUTE_OPEN,    0,                 get_readyz, 0},
+    {ROUTE_GET,  "/",                                 0,             ROUTE_OPEN,    0,                 get_index, PROGRAM},
+    {ROUTE_GET,  "/page/{file}",                      0,             ROUTE_OPEN,    0,                 get_page, PROGRAM},
+    {ROUTE_GET,  "/healthz",                          0,             ROUTE_OPEN,    0,                 get_healthz, PROGRAM},
+    {ROUTE_GET,  "/readyz",                           0,             ROUTE_OPEN,    0,                 get_readyz, VIEW},
     {ROUTE_GET,  "/metrics",                          0,             ROUTE_READING, 0,                 get_metrics, 0},
     {ROUTE_GET,  "/api/v1/status",                    0,             ROUTE_READING, 0,                 get_status, 0},
-    {ROUTE_GET,  "/api/v1/openapi.json",              0,             ROUTE_READING, 0,                 get_openapi, 0},
+    {ROUTE_GET,  "/api/v1/openapi.json",              0,             ROUTE_READING, 0,                 get_openapi, PROGRAM},
     {ROUTE_GET,  "/api/v1/events",                    0,             ROUTE_READING, LISTEN,            get_events, 0},
-    {ROUTE_GET,  "/api/v1/pairs",                     0,             ROUTE_READING, PAGE,              get_pairs, 0},
+    {ROUTE_GET,  "/api/v1/pairs",                     0,             ROUTE_READING, PAGE,              get_pairs, VIEW},
     {ROUTE_GET,  "/api/v1/pairs/{id}",                0,             ROUTE_READING, 0,                 get_pair, PAIR | FOLLOWING},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/entries",        0,             ROUTE_READING, HISTORY | VERDICT, get_entries, 0},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/series",         0,             ROUTE_READING, SERIES,            get_series, 0},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/alarms",         0,             ROUTE_READING, HISTORY | TYPE,    get_alarms, 0},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/log",            0,             ROUTE_READING, HISTORY,           get_log, 0},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/travel-time",    0,             ROUTE_READING, 0,                 get_travel_time, 0},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/entries",        0,             ROUTE_READING, HISTORY | VERDICT, get_entries, STORED(ENTRIES)},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/series",         0,             ROUTE_READING, SERIES,            get_series, STORED(ENTRIES)},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/alarms",         0,             ROUTE_READING, HISTORY | TYPE,    get_alarms, STORED(ALARMS)},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/log",            0,             ROUTE_READING, HISTORY,           get_log, STORED(LOG)},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/travel-time",    0,             ROUTE_READING, 0,                 get_travel_time, MOVES},
     {ROUTE_GET,  "/api/v1/pairs/{id}/tracked",        0,             ROUTE_READING, 0,                 get_tracked, PAIR},
     {ROUTE_GET,  "/api/v1/pairs/{id}/clock",          0,             ROUTE_READING, 0,                 get_clock, PAIR},
     {ROUTE_GET,  "/api/v1/pairs/{id}/machines",       0,             ROUTE_READING, 0,                 get_machines, 0},
     {ROUTE_GET,  "/api/v1/pairs/{id}/trajectory",     0,             ROUTE_READING, 0,                 get_trajectory, 0},
     {ROUTE_GET,  "/api/v1/pairs/{id}/parameters",     0,             ROUTE_READING, 0,                 get_parameters, PAIR},
-    {ROUTE_GET,  "/api/v1/pairs/{id}/parameters/changes", 0,         ROUTE_READING, HISTORY,           get_changes, 0},
+    {ROUTE_GET,  "/api/v1/pairs/{id}/parameters/changes", 0,         ROUTE_READING, HISTORY,           get_changes, STORED(CHANGES)},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/propose",  256,      ROUTE_WRITING, 0,                 post_propose, 0},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/promote",  256,      ROUTE_WRITING, 0,                 post_promote, 0},
     {ROUTE_POST, "/api/v1/pairs/{id}/parameters/rollback", 256,      ROUTE_WRITING, 0,                 post_rollback, 0},

@@ -23,10 +23,6 @@ enum route_token {
     ROUTE_WRITING  /* token always needed */
 };
 
-/* What an answer is made of, and of nothing else: then it is kept until that has changed. */
-enum route_ground { ROUTE_PAIR, ROUTE_FOLLOWING, ROUTE_DYNAMICS };
-#define ROUTE_ON(ground) (1u << (ground))
-
 struct web_route {
     enum route_method method;
     const char *path; /* literal segments and at most one {id} (a pair's), {job} or {file} */
@@ -34,7 +30,7 @@ struct web_route {
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
     web_handler *handle;
-    unsigned rests_on; /* set of ROUTE_ON; 0: made anew each time */
+    unsigned rests_on; /* set of GROUND_BIT; 0: made anew each time */
 };
 
 enum route_match {

@@ -17,7 +17,6 @@
 #include "web/dispatch.h"
 #include "web/history.h"
 #include "web/host.h"
-#include "web/report_cache.h"
 #include "web/routes.h"
 #include "web/stream.h"
 #include "web/ticks.h"
@@ -65,17 +64,24 @@ struct web {
     atomic_bool stopping;
 };
 
+/* What a request needs for which no answer stands ready. All zero at first. */
+struct work {
+    struct web_request request;
+    struct web_response response;
+    struct web_upload upload;
+};
+
 /* One request on its way. */
 struct exchange {
     struct web *web;
     bool begun,
-        settled; /* settled: the response is made, the rest of the body is passed over */
+        settled;    /* settled: the response is made, the rest of the body is passed over */
+    bool unchanged; /* of kept: the client has it */
     int64_t begun_ms;
     size_t received, drained; /* drained: of them, passed over */
-    struct web_request request;
-    struct web_response response;
-    struct web_upload upload;
-    char url[URL_MAX]; /* cut ones are still too long */
+    struct answer *kept;      /* stands ready, held; NULL: none */
+    struct work *work;        /* NULL: not needed */
+    char url[];               /* at most URL_MAX - 1; cut ones are still too long */
 };
 
 /* ---- one request ---- */
@@ -85,14 +91,26 @@ static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *c
 {
     (void)connection;
     struct web *web = cls;
-    struct exchange *x = calloc(1, sizeof *x);
+    const size_t n = strnlen(url, URL_MAX - 1);
+    struct exchange *x = malloc(sizeof *x + n + 1);
     if (x) {
-        x->web = web;
-        const size_t n = strlen(url);
-        memcpy(x->url, url, n < sizeof x->url ? n : sizeof x->url - 1);
+        *x = (struct exchange){.web = web};
+        memcpy(x->url, url, n);
+        x->url[n] = '\0';
         atomic_fetch_add(&web->in_flight, 1);
     }
     return x;
+}
+
+static void end_work(struct work *work)
+{
+    if (work) {
+        dispatch_end(&work->request);
+        body_clear(&work->upload.body);
+        body_clear(&work->response.body);
+        stream_close(work->response.stream);
+        free(work);
+    }
 }
 
 static void end_exchange(void *cls, struct MHD_Connection *connection, void **state,
@@ -103,10 +121,8 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     struct web *web = cls;
     struct exchange *x = *state;
     if (x) {
-        dispatch_end(&x->request);
-        body_clear(&x->upload.body);
-        body_clear(&x->response.body);
-        stream_close(x->response.stream);
+        end_work(x->work);
+        answer_release(x->kept);
         free(x);
         *state = NULL;
         atomic_fetch_sub(&web->in_flight, 1);
@@ -137,68 +153,55 @@ static bool add(struct MHD_Response *message, const char *name, const char *valu
     return MHD_add_response_header(message, name, value) == MHD_YES;
 }
 
-static bool add_headers(const struct exchange *x, struct MHD_Response *message)
+/* Nothing when there is no value. */
+static bool add_given(struct MHD_Response *message, const char *name, const char *value)
 {
-    const struct web_response *r = &x->response;
-    bool ok = add(message, "X-Content-Type-Options", "nosniff") &&
-              add(message, "Cross-Origin-Resource-Policy", "same-origin") &&
-              add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store");
-    if (r->status != 304) {
-        ok = ok &&
-             add(message, "Content-Type", r->media_type ? r->media_type : "application/json");
-    }
-    if (r->etag[0]) {
-        ok = ok && add(message, "ETag", r->etag);
-    }
-    if (r->allow[0]) {
-        ok = ok && add(message, "Allow", r->allow);
-    }
-    if (r->link[0]) {
-        ok = ok && add(message, "Link", r->link);
-    }
-    if (r->location[0]) {
-        ok = ok && add(message, "Location", r->location);
-    }
-    if (r->authenticate) {
-        ok = ok && add(message, "WWW-Authenticate", r->authenticate);
-    }
-    if (r->retry_after_s > 0) {
-        char seconds[16];
-        (void)snprintf(seconds, sizeof seconds, "%u", r->retry_after_s);
-        ok = ok && add(message, "Retry-After", seconds);
-    }
-    if (r->varies) {
-        ok = ok && add(message, "Vary", "Accept");
-    }
-    if (r->page) {
-        ok = ok && add(message, "Vary", "Accept-Encoding") &&
-             add(message, "Content-Security-Policy", PAGE_POLICY) &&
-             add(message, "Referrer-Policy", "no-referrer");
-    }
-    if (r->gzip && r->status == 200) {
-        ok = ok && add(message, "Content-Encoding", "gzip");
-    }
-    if (r->stream) {
-        ok = ok && add(message, "X-Accel-Buffering", "no"); /* proxies are not to gather it */
-    }
-    if (r->close || atomic_load(&x->web->stopping)) {
-        ok = ok && add(message, "Connection", "close");
-    }
-    return ok;
+    return !value || !value[0] || add(message, name, value);
 }
 
-static struct MHD_Response *make_message(struct MHD_Connection *connection,
-                                         struct web_response *r)
+static bool add_page_headers(struct MHD_Response *message)
+{
+    return add(message, "Vary", "Accept-Encoding") &&
+           add(message, "Content-Security-Policy", PAGE_POLICY) &&
+           add(message, "Referrer-Policy", "no-referrer");
+}
+
+static bool add_headers(const struct web_response *r, unsigned status, bool close,
+                        struct MHD_Response *message)
+{
+    const char *type = r->media_type ? r->media_type : "application/json";
+    char wait_s[16] = "";
+    if (r->retry_after_s > 0) {
+        (void)snprintf(wait_s, sizeof wait_s, "%u", r->retry_after_s);
+    }
+    return add(message, "X-Content-Type-Options", "nosniff") &&
+           add(message, "Cross-Origin-Resource-Policy", "same-origin") &&
+           add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store") &&
+           add_given(message, "Content-Type", status == 304 ? NULL : type) &&
+           add_given(message, "ETag", r->etag) && add_given(message, "Allow", r->allow) &&
+           add_given(message, "Link", r->link) && add_given(message, "Location", r->location) &&
+           add_given(message, "WWW-Authenticate", r->authenticate) &&
+           add_given(message, "Retry-After", wait_s) &&
+           add_given(message, "Vary", r->varies ? "Accept" : NULL) &&
+           (!r->page || add_page_headers(message)) &&
+           add_given(message, "Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL) &&
+           /* proxies are not to gather a stream: */
+           add_given(message, "X-Accel-Buffering", r->stream ? "no" : NULL) &&
+           add_given(message, "Connection", close ? "close" : NULL);
+}
+
+static struct MHD_Response *make_body(struct MHD_Connection *connection, unsigned status,
+                                      struct web_response *r)
 {
     struct MHD_Response *message = NULL;
     if (r->stream) {
         message = stream_response(r->stream, connection);
-    } else if (r->fixed || r->body.bytes == 0) {
+    } else if (status == 304 || r->fixed || r->body.bytes == 0) {
         /* libmicrohttpd does not write through the pointer of a persistent buffer. */
         void *text = NULL;
         memcpy(&text, &r->fixed, sizeof text);
-        message = MHD_create_response_from_buffer(r->fixed ? r->fixed_bytes : 0, text,
-                                                  MHD_RESPMEM_PERSISTENT);
+        message = MHD_create_response_from_buffer(
+            r->fixed && status != 304 ? r->fixed_bytes : 0, text, MHD_RESPMEM_PERSISTENT);
     } else {
         message =
             MHD_create_response_from_buffer(r->body.bytes, r->body.text, MHD_RESPMEM_MUST_FREE);
@@ -209,17 +212,75 @@ static struct MHD_Response *make_message(struct MHD_Connection *connection,
     return message;
 }
 
+/* Body or stream belong to what is returned. NULL: no memory. */
+static struct MHD_Response *make_message(struct MHD_Connection *connection, unsigned status,
+                                         bool close, struct web_response *r)
+{
+    struct MHD_Response *message = make_body(connection, status, r);
+    if (!message) {
+        return NULL;
+    }
+    const bool whole = add_headers(r, status, close, message);
+    r->stream = NULL;
+    if (!whole) {
+        MHD_destroy_response(message);
+    }
+    return whole ? message : NULL;
+}
+
+/* Make the response one that stands ready, for this request and for others; false: no memory,
+ * and nothing is left to send. */
+static bool keep(struct MHD_Connection *connection, struct exchange *x)
+{
+    const struct web_input input = {.url = x->url,
+                                    .accept = header(connection, "Accept"),
+                                    .accept_encoding = header(connection, "Accept-Encoding")};
+    const struct answer_name name = dispatch_name(&input);
+    const struct web_request *request = &x->work->request;
+    struct web_response *r = &x->work->response;
+    struct answer *answer = answer_create(&name);
+    if (!answer) {
+        return false;
+    }
+    answer->route = request->route;
+    answer->pair = request->pair;
+    answer->grounds = request->grounds;
+    answer->bytes = r->body.capacity;
+    memcpy(answer->etag, r->etag, sizeof answer->etag);
+    answer->unchanged = r->etag[0] ? make_message(connection, 304, false, r) : NULL;
+    answer->message = make_message(connection, 200, false, r);
+    if (!answer->message || (r->etag[0] && !answer->unchanged)) {
+        answer_release(answer);
+        return false;
+    }
+    answers_keep(x->web->context.answers, answer);
+    x->kept = answer;
+    x->unchanged = r->unchanged;
+    return true;
+}
+
+static enum MHD_Result send_kept(struct MHD_Connection *connection, const struct exchange *x)
+{
+    return x->unchanged ? MHD_queue_response(connection, 304, x->kept->unchanged)
+                        : MHD_queue_response(connection, 200, x->kept->message);
+}
+
 static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
 {
-    struct MHD_Response *message = make_message(connection, &x->response);
+    if (x->kept) {
+        return send_kept(connection, x);
+    }
+    struct web_response *r = &x->work->response;
+    const bool close = r->close || atomic_load(&x->web->stopping);
+    if (x->work->request.keep && !close && r->body.capacity <= ANSWER_BYTES_MAX) {
+        return keep(connection, x) ? send_kept(connection, x) : MHD_NO;
+    }
+    const unsigned status = r->unchanged ? 304 : r->status;
+    struct MHD_Response *message = make_message(connection, status, close, r);
     if (!message) {
         return MHD_NO;
     }
-    enum MHD_Result result = MHD_NO;
-    if (add_headers(x, message)) {
-        result = MHD_queue_response(connection, x->response.status, message);
-    }
-    x->response.stream = NULL; /* the message has it now */
+    const enum MHD_Result result = MHD_queue_response(connection, status, message);
     MHD_destroy_response(message);
     return result;
 }
@@ -231,13 +292,41 @@ static unsigned long long announced(struct MHD_Connection *connection)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
+/* No answer stands ready: is the request one to be answered? */
+static enum MHD_Result begin_work(struct MHD_Connection *connection,
+                                  const struct web_input *input, unsigned long long bytes,
+                                  struct exchange *x)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work) {
+        return MHD_NO;
+    }
+    x->work = work;
+    work->request.upload = &work->upload;
+    x->settled = !dispatch_head(&x->web->context, input, &work->request, &work->response);
+    if (!x->settled && bytes > dispatch_body_max(&work->request)) {
+        dispatch_too_large(&work->request, &work->response);
+        x->settled = true;
+    }
+    if (!x->settled) {
+        x->settled = !dispatch_admit(input, &work->request, &work->response);
+    }
+    /* Whoever asks before sending, or would send much, is told at once. */
+    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
+        return send_response(connection, x);
+    }
+    return MHD_YES;
+}
+
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
                                      struct exchange *x)
 {
     const struct sockaddr *peer = peer_of(connection);
     unsigned wait_s = 0;
+    x->begun = true;
+    x->begun_ms = ticks_ms();
     const enum client_state client =
-        clients_ask(x->web->clients, client_of(connection), ticks_ms(), &wait_s);
+        clients_ask(x->web->clients, client_of(connection), x->begun_ms, &wait_s);
     const struct web_input input = {.method = method,
                                     .url = x->url,
                                     .authorization = header(connection, "Authorization"),
@@ -245,28 +334,19 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .accept_encoding = header(connection, "Accept-Encoding"),
                                     .content_type = header(connection, "Content-Type"),
                                     .last_event_id = header(connection, "Last-Event-ID"),
+                                    .if_none_match = header(connection, "If-None-Match"),
                                     .host = header(connection, "Host"),
                                     .peer = peer,
                                     .local = peer && address_is_loopback(peer),
                                     .client = client,
                                     .wait_s = wait_s};
     const unsigned long long bytes = announced(connection);
-    x->begun = true;
-    x->request.upload = &x->upload;
-    x->begun_ms = ticks_ms();
-    x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
-    if (!x->settled && bytes > dispatch_body_max(&x->request)) {
-        dispatch_too_large(&x->request, &x->response);
-        x->settled = true;
+    const bool bodiless = bytes == 0 && !header(connection, "Transfer-Encoding");
+    if (bodiless && !atomic_load(&x->web->stopping)) {
+        x->kept = dispatch_kept(&x->web->context, &input, &x->unchanged);
+        x->settled = x->kept != NULL;
     }
-    if (!x->settled) {
-        x->settled = !dispatch_admit(&input, &x->request, &x->response);
-    }
-    /* Whoever asks before sending, or would send much, is told at once. */
-    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
-        return send_response(connection, x);
-    }
-    return MHD_YES;
+    return x->kept ? MHD_YES : begin_work(connection, &input, bytes, x);
 }
 
 static bool is_too_slow(const struct exchange *x)
@@ -278,11 +358,12 @@ static bool is_too_slow(const struct exchange *x)
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
 {
+    struct work *work = x->work;
     x->received += *bytes;
-    if (!x->settled && x->received > dispatch_body_max(&x->request)) {
-        dispatch_too_large(&x->request, &x->response);
-        body_clear(&x->upload.body);
-        dispatch_end(&x->request);
+    if (!x->settled && x->received > dispatch_body_max(&work->request)) {
+        dispatch_too_large(&work->request, &work->response);
+        body_clear(&work->upload.body);
+        dispatch_end(&work->request);
         x->settled = true;
     }
     x->drained += x->settled ? *bytes : 0;
@@ -290,7 +371,7 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *b
         return MHD_NO;
     }
     if (!x->settled) {
-        body_append(&x->upload.body, data, *bytes);
+        body_append(&work->upload.body, data, *bytes);
     }
     *bytes = 0;
     return MHD_YES;
@@ -316,7 +397,8 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     }
     if (!x->settled) {
         x->settled = true;
-        dispatch_body(&x->request, header(connection, "If-None-Match"), &x->response);
+        dispatch_body(&x->work->request, header(connection, "If-None-Match"),
+                      &x->work->response);
     }
     return send_response(connection, x);
 }
@@ -523,8 +605,7 @@ static enum status start(struct web *web, const struct web_options *options, str
         return status;
     }
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
-        report_cache_create(&web->context.reports) != STATUS_OK ||
-        create_trails(web) != STATUS_OK) {
+        answers_create(&web->context.answers) != STATUS_OK || create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     status = open_listener(web, options, err);
@@ -587,7 +668,7 @@ void web_stop(struct web *web)
         (void)close(web->listener);
     }
     history_destroy(web->context.history);
-    report_cache_destroy(web->context.reports);
+    answers_destroy(web->context.answers);
     trails_destroy(web->context.trails);
     clients_destroy(web->clients);
     tls_clear(&web->tls);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "logger/store.h"
 #include "twin/base/err.h"
 #include "twin/lab.h"
 
@@ -25,6 +26,7 @@ struct view_health {
 
 /* An immutable snapshot of the daemon. Borrowed between acquire and release. */
 struct view {
+    uint64_t version;   /* another snapshot, another number */
     int64_t t_us;       /* lab time it was taken */
     int64_t started_us; /* lab time of the daemon's start */
     const char *lab_name;
@@ -130,6 +132,8 @@ struct web_source {
     enum status (*read_job)(void *context, uint64_t job, web_show_job *show,
                             void *show_context);
     void (*list_jobs)(void *context, web_show_job *show, void *show_context);
+    /* store_version() of what the server reads. NULL: nobody can say. */
+    uint64_t (*stored)(void *context, enum store_kind kind, const char *pair);
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */

@@ -134,6 +134,12 @@ static inline const char *fixture_map(void *context, size_t pair, size_t *bytes)
     return pair == 0 ? text : NULL;
 }
 
+static inline uint64_t fixture_stored(void *context, enum store_kind kind, const char *pair)
+{
+    const struct fixture *f = context;
+    return f->store ? store_version(f->store, kind, pair) : 0;
+}
+
 static inline enum status fixture_refit(void *context, size_t pair, enum side side,
                                         uint64_t *job, struct err *err)
 {
@@ -271,6 +277,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .request = fixture_request,
                                .machines = fixture_machines,
                                .map = fixture_map,
+                               .stored = fixture_stored,
                                .refit = fixture_refit,
                                .check_identify = fixture_check_identify,
                                .claim_upload = fixture_claim_upload,
@@ -352,6 +359,7 @@ static inline void fixture_step(struct fixture *f, size_t pair, struct event *ev
         pair_fire(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], &fx);
     }
     pair_step(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], event, &fx);
+    f->view.version++;
 }
 
 /* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,

@@ -522,6 +522,7 @@ static void test_ready(void)
     struct http_reply reply = http_get(port, "/readyz");
     CHECK_INT("ready", reply.status, 200);
     http_free(&reply);
+    fixture.view.version++;
     fixture.view.health.broker = false;
     fixture.view.health.store = false;
     (void)snprintf(fixture.view.health.store_text, sizeof fixture.view.health.store_text,
@@ -535,6 +536,7 @@ static void test_ready(void)
     reply = http_get(port, "/healthz");
     CHECK_INT("alive all the same", reply.status, 200);
     http_free(&reply);
+    fixture.view.version++;
     fixture.view.health.broker = true;
     fixture.view.health.store = true;
 }
