@@ -85,7 +85,8 @@ bool store_row_is_valid(const struct store_row *row);
 MUST_USE enum status store_remove_before(struct store *store, int64_t before_us, int limit,
                                          uint64_t *removed, struct err *err);
 
-/* A row in a callback; return false to stop. row and its texts are valid during the call. */
+/* A row in a callback, which does not use the store or reader it comes from; return false to
+ * stop. row and its texts are valid during the call. */
 typedef bool store_row_fn(void *context, const struct store_row *row);
 
 /* Every row of a kind, by pair and n, in memory that does not grow with their number.

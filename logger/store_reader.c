@@ -8,9 +8,15 @@
 #include "logger/store_schema.h"
 #include "twin/base/hash.h"
 
+enum { QUERY_SHAPES = 8 }; /* newest first or not, of a pair or not, of a type or not */
+
+/* Statements are prepared when they are first needed, and kept. */
 struct store_reader {
     sqlite3 *db;
     char *path;
+    sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
+    sqlite3_stmt *since[STORE_KIND_COUNT];
+    sqlite3_stmt *points, *span;
 };
 
 enum { BUSY_TIMEOUT_MS = 2000 };
@@ -48,9 +54,33 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
 void store_reader_close(struct store_reader *reader)
 {
     if (reader) {
+        for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+            for (size_t shape = 0; shape < QUERY_SHAPES; shape++) {
+                (void)sqlite3_finalize(reader->query[kind][shape]);
+            }
+            (void)sqlite3_finalize(reader->since[kind]);
+        }
+        (void)sqlite3_finalize(reader->points);
+        (void)sqlite3_finalize(reader->span);
         (void)sqlite3_close(reader->db);
         free(reader->path);
         free(reader);
+    }
+}
+
+static int prepare(const struct store_reader *r, const char *sql, sqlite3_stmt **statement)
+{
+    return *statement
+               ? SQLITE_OK
+               : sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+}
+
+/* Ends its transaction and forgets texts that were bound. NULL: it was never prepared. */
+static void put_back(sqlite3_stmt *statement)
+{
+    (void)sqlite3_reset(statement);
+    if (statement) {
+        (void)sqlite3_clear_bindings(statement);
     }
 }
 
@@ -167,6 +197,19 @@ static int bind_query(sqlite3_stmt *statement, const struct store_query *query,
     return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Cut to size; faster than snprintf(), which is felt for each row. */
+static void copy_text(const char *text, char *out, size_t size)
+{
+    const size_t n = strnlen(text, size - 1);
+    memcpy(out, text, n);
+    out[n] = '\0';
+}
+
+static size_t shape_of(const struct store_query *query)
+{
+    return (query->newest_first ? 4U : 0U) | (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
+}
+
 static int hand_out(sqlite3_stmt *statement, const struct store_query *query, store_row_fn *row,
                     void *context, char next_cursor[STORE_CURSOR_MAX])
 {
@@ -185,7 +228,7 @@ static int hand_out(sqlite3_stmt *statement, const struct store_query *query, st
         store_schema_get_row(statement, query->kind, &found);
         last.t_us = found.t_us;
         last.n = (int64_t)found.n;
-        (void)snprintf(last.pair, sizeof last.pair, "%s", found.pair);
+        copy_text(found.pair, last.pair, sizeof last.pair);
         if (!row(context, &found)) {
             write_cursor(query, &last, next_cursor);
             return SQLITE_DONE;
@@ -207,20 +250,23 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
                        "is not one that this list has given: take it from the page before");
     }
-    char sql[STORE_SQL_MAX];
-    store_schema_query(query, sql);
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
-    if (code == SQLITE_OK) {
-        code = bind_query(statement, query, &from);
+    sqlite3_stmt **statement = &reader->query[query->kind][shape_of(query)];
+    int code = SQLITE_OK;
+    if (!*statement) {
+        char sql[STORE_SQL_MAX];
+        store_schema_query(query, sql);
+        code = prepare(reader, sql, statement);
     }
     if (code == SQLITE_OK) {
-        code = hand_out(statement, query, row, context, next_cursor);
+        code = bind_query(*statement, query, &from);
+    }
+    if (code == SQLITE_OK) {
+        code = hand_out(*statement, query, row, context, next_cursor);
     }
     const enum status status =
         code == SQLITE_DONE ? STATUS_OK
                             : store_schema_fail(reader->db, reader->path, code, "read", err);
-    (void)sqlite3_finalize(statement);
+    put_back(*statement);
     return status;
 }
 
@@ -247,23 +293,23 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
                         int limit, store_row_fn *row, void *context, struct err *err)
 {
     char sql[STORE_SQL_MAX];
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt **statement = &reader->since[kind];
     (void)snprintf(sql, sizeof sql,
                    "SELECT pair, n, t_us, id, %s, NULL, json, seq FROM %s WHERE seq > ?1"
                    " ORDER BY seq LIMIT ?2",
                    store_schema_type_column(kind), store_schema_table(kind));
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    int code = prepare(reader, sql, statement);
     if (code == SQLITE_OK) {
-        code = sqlite3_bind_int64(statement, 1, (sqlite3_int64)(after & INT64_MAX)) |
-               sqlite3_bind_int(statement, 2, limit);
+        code = sqlite3_bind_int64(*statement, 1, (sqlite3_int64)(after & INT64_MAX)) |
+               sqlite3_bind_int(*statement, 2, limit);
     }
     if (code == SQLITE_OK) {
-        code = hand_out_since(statement, kind, row, context);
+        code = hand_out_since(*statement, kind, row, context);
     }
     const enum status status =
         code == SQLITE_DONE ? STATUS_OK
                             : store_schema_fail(reader->db, reader->path, code, "read", err);
-    (void)sqlite3_finalize(statement);
+    put_back(*statement);
     return status;
 }
 
@@ -297,7 +343,7 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
 static int begin_points(struct store_reader *reader, const char *sql, const char *pair,
                         int64_t since_us, int64_t until_us, sqlite3_stmt **statement)
 {
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, statement, NULL);
+    int code = prepare(reader, sql, statement);
     if (code == SQLITE_OK) {
         code = bind_text(*statement, 1, pair) | sqlite3_bind_int64(*statement, 2, since_us) |
                sqlite3_bind_int64(*statement, 3, until_us);
@@ -312,7 +358,7 @@ static enum status end_points(struct store_reader *reader, int code, sqlite3_stm
         code == SQLITE_DONE || code == SQLITE_ROW
             ? STATUS_OK
             : store_schema_fail(reader->db, reader->path, code, "read", err);
-    (void)sqlite3_finalize(statement);
+    put_back(statement);
     return status;
 }
 
@@ -320,10 +366,10 @@ enum status store_points(struct store_reader *reader, const char *pair, int64_t 
                          int64_t until_us, store_point_fn *point, void *context,
                          struct err *err)
 {
-    sqlite3_stmt *statement = NULL;
     bool more = true;
     int code = begin_points(reader, "SELECT t_us, lag_s, verdict " POINTS " DESC", pair,
-                            since_us, until_us, &statement);
+                            since_us, until_us, &reader->points);
+    sqlite3_stmt *const statement = reader->points;
     code = code == SQLITE_OK ? SQLITE_ROW : code;
     while (more && code == SQLITE_ROW) {
         code = sqlite3_step(statement);
@@ -346,8 +392,8 @@ enum status store_span(struct store_reader *reader, const char *pair, int64_t si
 {
     static const char sql[] =
         "SELECT (SELECT t_us " POINTS " LIMIT 1), (SELECT t_us " POINTS " DESC LIMIT 1)";
-    sqlite3_stmt *statement = NULL;
-    int code = begin_points(reader, sql, pair, since_us, until_us, &statement);
+    int code = begin_points(reader, sql, pair, since_us, until_us, &reader->span);
+    sqlite3_stmt *const statement = reader->span;
     if (code == SQLITE_OK) {
         code = sqlite3_step(statement);
     }
