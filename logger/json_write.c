@@ -8,7 +8,7 @@
 
 #include "twin/base/lab_time.h"
 
-static void put(struct json_writer *w, const char *text, size_t bytes)
+static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
 {
     while (bytes > 0) {
         if (w->used == w->capacity) {
@@ -28,10 +28,30 @@ static void put(struct json_writer *w, const char *text, size_t bytes)
     }
 }
 
+static void put(struct json_writer *w, const char *text, size_t bytes)
+{
+    if (bytes > w->capacity - w->used) {
+        put_pieces(w, text, bytes);
+        return;
+    }
+    memcpy(w->text + w->used, text, bytes);
+    w->used += bytes;
+}
+
+/* A call of memcpy() for one byte takes longer than the byte. */
+static void put_char(struct json_writer *w, char c)
+{
+    if (w->used == w->capacity) {
+        put_pieces(w, &c, 1);
+    } else {
+        w->text[w->used++] = c;
+    }
+}
+
 static void put_quoted(struct json_writer *w, const char *value)
 {
     static const char hex[] = "0123456789abcdef";
-    put(w, "\"", 1);
+    put_char(w, '"');
     const char *from = value;
     const char *p = value;
     for (; *p; p++) {
@@ -50,25 +70,25 @@ static void put_quoted(struct json_writer *w, const char *value)
         }
     }
     put(w, from, (size_t)(p - from));
-    put(w, "\"", 1);
+    put_char(w, '"');
 }
 
 static void begin_member(struct json_writer *w, const char *key)
 {
     if (w->comma[w->depth]) {
-        put(w, ",", 1);
+        put_char(w, ',');
     }
     w->comma[w->depth] = true;
     if (key) {
         put_quoted(w, key);
-        put(w, ":", 1);
+        put_char(w, ':');
     }
 }
 
 static void open_bracket(struct json_writer *w, const char *key, char bracket, char closing)
 {
     begin_member(w, key);
-    put(w, &bracket, 1);
+    put_char(w, bracket);
     assert(w->depth < JSON_WRITE_DEPTH_MAX);
     w->depth++;
     w->comma[w->depth] = false;
@@ -105,7 +125,7 @@ void json_write_array(struct json_writer *w, const char *key)
 void json_write_close(struct json_writer *w)
 {
     assert(w->depth > 0);
-    put(w, &w->close[w->depth], 1);
+    put_char(w, w->close[w->depth]);
     w->depth--;
 }
 
