@@ -1,8 +1,9 @@
 /* The HTTP server against a bare libmicrohttpd that answers a constant of the same size, in one
  * run: CPU time of the server a request, for several resources; and with 2000 listeners to ten
  * events a second, its CPU time and how late the events come. Each server is a process of its
- * own; the rounds take turns. bench_http TARGET...: only these requests;
- * "events": the listeners. */
+ * own; the rounds take turns. bench_http TARGET...: only these requests, a '#' in which is
+ * another number of six digits each time, so that no answer stands ready; "events": the
+ * listeners. */
 #include "tests/support/check.h"
 
 #include <microhttpd.h>
@@ -14,8 +15,8 @@
 #include "web/event_hub.h"
 
 enum {
-    ROUNDS = 5,
-    REQUESTS = 20000, /* a round */
+    ROUNDS = 15,
+    REQUESTS = 8000, /* a round */
     CONNECTIONS = 16,
     LISTENERS = LISTENERS_MAX,
     EVENTS_PER_S = 10,
@@ -230,45 +231,74 @@ static uint16_t serve_bare(void *context)
 
 /* ---- requests ---- */
 
+/* The target with its '#' filled in. */
+static void write_target(const char *target, unsigned number, char out[256])
+{
+    const int n = (int)strcspn(target, "#");
+    if (target[n]) {
+        (void)snprintf(out, 256, "%.*s%06u%s", n, target, number % 1000000, target + n + 1);
+    } else {
+        (void)snprintf(out, 256, "%s", target);
+    }
+}
+
 static size_t answer_bytes(uint16_t port, const char *target)
 {
-    struct http_reply reply = http_get(port, target);
+    char asked[256];
+    write_target(target, 999999, asked);
+    struct http_reply reply = http_get(port, asked);
     if (reply.status != 200) {
-        bench_fail(target);
+        bench_fail(asked);
     }
     const size_t bytes = reply.body_bytes;
     http_free(&reply);
     return bytes;
 }
 
-/* Seconds of the server's CPU time a request: each connection asks, and asks again. */
-static double ask_many(struct server s, const char *target, size_t body_bytes)
+/* Read one answer to its end. */
+static void take_answer(int fd)
 {
     static char buffer[ANSWER_MAX];
-    char request[256];
+    size_t used = 0;
+    size_t wanted = SIZE_MAX;
+    while (used < wanted) {
+        const ssize_t got = recv(fd, buffer + used, sizeof buffer - 1 - used, 0);
+        if (got <= 0) {
+            bench_fail("an answer is missing");
+        }
+        used += (size_t)got;
+        buffer[used] = '\0';
+        const char *end = wanted == SIZE_MAX ? strstr(buffer, "\r\n\r\n") : NULL;
+        const char *length = end ? strstr(buffer, "Content-Length: ") : NULL;
+        if (end && (!length || strncmp(buffer, "HTTP/1.1 200", 12) != 0)) {
+            bench_fail("an answer is no 200");
+        }
+        if (end) {
+            wanted = (size_t)(end + 4 - buffer) + strtoul(length + 16, NULL, 10);
+        }
+    }
+}
+
+/* Seconds of the server's CPU time a request: each connection asks, and asks again. */
+static double ask_many(struct server s, const char *target)
+{
+    static unsigned number;
     int fd[CONNECTIONS];
-    const int n =
-        snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
     for (int i = 0; i < CONNECTIONS; i++) {
         fd[i] = listeners_connect(s.port);
     }
     const double from_s = cpu_of(s.pid);
     for (int k = 0; k < REQUESTS / CONNECTIONS; k++) {
         for (int i = 0; i < CONNECTIONS; i++) {
+            char asked[256];
+            char request[320];
+            write_target(target, number++, asked);
+            const int n = snprintf(request, sizeof request,
+                                   "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", asked);
             (void)http_send(fd[i], request, (size_t)n);
         }
         for (int i = 0; i < CONNECTIONS; i++) {
-            size_t used = 0;
-            const char *end = NULL;
-            while (!end || used < (size_t)(end + 4 - buffer) + body_bytes) {
-                const ssize_t got = recv(fd[i], buffer + used, sizeof buffer - 1 - used, 0);
-                if (got <= 0) {
-                    bench_fail("an answer is missing");
-                }
-                used += (size_t)got;
-                buffer[used] = '\0';
-                end = strstr(buffer, "\r\n\r\n");
-            }
+            take_answer(fd[i]);
         }
     }
     const double cpu_s = cpu_of(s.pid) - from_s;
@@ -290,8 +320,8 @@ static void bench_requests(const char *target)
     size_t bytes = answer_bytes(tandem.port, target);
     struct server floor = start_server(serve_bare, &bytes, nothing);
     for (int i = 0; i < ROUNDS; i++) {
-        tandem_s[i] = ask_many(tandem, target, bytes);
-        bare_s[i] = ask_many(floor, target, bytes);
+        tandem_s[i] = ask_many(tandem, target);
+        bare_s[i] = ask_many(floor, target);
     }
     const double a = bench_median(tandem_s, ROUNDS);
     const double b = bench_median(bare_s, ROUNDS);
@@ -341,13 +371,19 @@ static void bench_streams(void)
 
 int main(int argc, char *argv[])
 {
-    static const char *const targets[] = {"/healthz",
-                                          "/api/v1/pairs/r1",
-                                          "/api/v1/pairs/r1/clock",
-                                          "/api/v1/pairs/r1/entries?limit=10",
-                                          "/api/v1/pairs/r1/series?points=500",
-                                          "/page/main.js",
-                                          "/api/v1/openapi.json"};
+    static const char *const targets[] = {
+        "/healthz",
+        "/page/main.js",
+        "/api/v1/openapi.json",
+        "/api/v1/pairs",
+        "/api/v1/pairs/r1",
+        "/api/v1/pairs/r1/clock",
+        "/api/v1/pairs/r1/travel-time",
+        "/api/v1/pairs/r1/entries?limit=10",
+        "/api/v1/pairs/r1/entries?limit=10&since=1763617600.#",
+        "/api/v1/pairs/r1/series?points=500",
+        "/api/v1/pairs/r1/series?points=500&since=1763617600.#",
+    };
     listeners_allow_files();
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "events") == 0) {
