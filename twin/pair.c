@@ -62,7 +62,7 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         side->last_seq = -1;
         side->busy_slot = -1;
         side->next_probe_us = LAB_TIME_MAX;
-        efsm_reset(&dispatch_table, &side->dispatch, 0);
+        efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
         clock_map_reset(&side->clock);
         travel_kalman_reset(&side->kalman, &p->kalman);
     }
@@ -504,6 +504,17 @@ static void dispatch_event(const struct pair_run *run)
     }
 }
 
+/* The time of these machines begins with what comes first. */
+static void begin_dispatch(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct efsm *machine = &run->pair->side[s].dispatch;
+        if (machine->entered_us == LAB_TIME_NONE) {
+            machine->entered_us = run->t_us;
+        }
+    }
+}
+
 void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct event *event, const struct effects *fx)
 {
@@ -520,6 +531,9 @@ void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_par
         fx->emit(fx->context, &effect);
     }
     note_seen(&run);
+    if (p->mode == PAIR_LINK) {
+        begin_dispatch(&run);
+    }
     dispatch_event(&run);
     if (event->kind != EVENT_TELEMETRY) { /* samples change no deadline, and there are many */
         update_deadline(&run);

@@ -1,4 +1,6 @@
 #include "tests/support/lab_script.h"
+#include "twin/link.h"
+#include "twin/pair_report.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 #define DONE  REPLY_DONE
@@ -216,6 +218,56 @@ static void test_link_halt(void)
     script_reply(&s, "r1", AT(0.5), SIDE_VIRTUAL, "a", REPLY_HALTED);
     script_reply(&s, "r1", AT(0.6), SIDE_VIRTUAL, "h", REPLY_DONE);
     CHECK_INT("both are closed", script_count(&s, EFFECT_ENTRY), 2);
+    script_close(&s);
+}
+
+/* The machines of a pair as the API has them. */
+static const char *machines_of(const struct script *s)
+{
+    static char text[1 << 16];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    json_write_object(&w, NULL);
+    pair_report_machines(&w, "machines", lab_pair(s->lab, 0), lab_following(s->lab, 0),
+                         &s->params[0]);
+    json_write_close(&w);
+    CU_ASSERT_FATAL(json_write_end(&w));
+    text[w.used] = '\0';
+    return text;
+}
+
+/* Nothing in it is older than the first event. */
+static void check_times(const char *row, const char *text, double from_s, double to_s)
+{
+    for (const char *p = text; (p = strstr(p, "\"since\":")) != NULL; p++) {
+        const double since_s = strtod(p + 8, NULL);
+        CHECK(row, since_s >= from_s && since_s <= to_s);
+    }
+    for (const char *p = text; (p = strstr(p, "\"stay_s\":{")) != NULL; p++) {
+        const char *end = strchr(p, '}');
+        for (const char *at = p + 9; at < end; at = strpbrk(at + 1, ":}")) {
+            CHECK(row, strtod(at + 1, NULL) <= 2.0 * (to_s - from_s)); /* of both sides */
+        }
+    }
+}
+
+/* Lab time is what it is since 1970; machines are not that old. */
+static void test_machine_times(void)
+{
+    static struct script s;
+    const double from_s = lab_s(AT(5));
+    script_init(&s, 1);
+    s.params[0].mode = PAIR_LINK;
+    script_open(&s);
+    CHECK("before anything happens", strstr(machines_of(&s), "\"since\":null"));
+    script_command(&s, "r1", AT(5), "a");
+    check_times("a command", machines_of(&s), from_s, lab_s(AT(5)));
+    script_reply(&s, "r1", AT(6), SIDE_REAL, "a", DONE);
+    script_reply(&s, "r1", AT(7), SIDE_VIRTUAL, "a", DONE);
+    script_command(&s, "r1", AT(9), "b");
+    check_times("the next one", machines_of(&s), from_s, lab_s(AT(9)));
+    CHECK_NEAR("two sides were ready for a while",
+               lab_s(lab_pair(s.lab, 0)->dispatch_stats.stay_us[DISPATCH_READY]), 5.0, 0, 1e-9);
     script_close(&s);
 }
 
@@ -526,6 +578,7 @@ int main(void)
     CU_add_test(suite, "overflow", test_overflow);
     CU_add_test(suite, "link overflow", test_link_overflow);
     CU_add_test(suite, "link halt", test_link_halt);
+    CU_add_test(suite, "machine times", test_machine_times);
     CU_add_test(suite, "connection", test_connection);
     CU_add_test(suite, "telemetry", test_telemetry);
     CU_add_test(suite, "unresolved", test_unresolved);
