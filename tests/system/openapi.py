@@ -23,6 +23,7 @@ TOKEN = "secret-of-the-test"
 ELSEWHERE = "192.0.2.7"  # an address of this machine that is not loopback
 PAIRS = """r1: {record: all, probe_interval_s: 0.2, timeout_s: 5}
   r2: {mode: link, timeout_s: 1}
+  wheels: {}
   boat:
     kind: usv3
     dynamics: {model: usv3, sides: real, method: weak_iv, window: 600, window_s: 12, refit_s: 0,
@@ -108,7 +109,8 @@ def fill(lab):
     rig.robots = [
         rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "20", "--linear-speed", "6", "--t0", "0.02", "--ta", "0.03",
                   "--tr", "0.04", "--noise", "0.004", "--telemetry-rate", 10),
-        rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "both", "--telemetry-rate", 100)]
+        rig.start("robot", "--kind", "usv3", "--pair", "boat", "--side", "both", "--telemetry-rate", 100),
+        rig.start("robot", "--kind", "diffdrive", "--pair", "wheels", "--side", "real", "--telemetry-rate", 1)]
     pilot = Pilot(rig, 0.1, stamped=True)
     pilot.start()
     rig.wait(lambda: all(rig.get("/api/v1/pairs/" + pair)[side]["connection"] == "online" for pair in ("r1", "boat")
@@ -212,7 +214,7 @@ def run_examples(lab, operation):
 def read_everything(lab):
     """Every resource of every pair, and every file of the page."""
     pairs = [pair["id"] for pair in lab.rig.get("/api/v1/pairs")["pairs"]]
-    assert len(pairs) == 3
+    assert len(pairs) == 4
     for operation in lab.contract.operations:
         if operation.method == "GET" and "id" in operation.in_path:
             for pair in pairs:
