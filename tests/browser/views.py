@@ -208,6 +208,29 @@ def upload(browser, path, fill=None, refused=False):
         && document.querySelector('#content section h2, #content .failure')""", "the result", 60)
 
 
+def check_download(browser, lab):
+    """The table as a file: asked for with the token, which a plain link could not carry."""
+    browser.open("#/pair/r1/lag")
+    drawn(browser, "r1", "lag")
+    browser.run("""
+        const plain = window.fetch, made = URL.createObjectURL;
+        window.asked = [];
+        window.fetch = (address, options) => {
+            window.asked.push([String(address), options?.headers?.Authorization ?? ""]);
+            return plain(address, options);
+        };
+        URL.createObjectURL = blob => {
+            blob.text().then(text => { window.saved = text; });
+            return made.call(URL, blob);
+        };""")
+    browser.click("Table as CSV")
+    browser.wait("window.saved", "the file")
+    assert browser.value("window.saved").startswith("pair,n,"), browser.value("window.saved")[:100]
+    asked = [header for address, header in browser.value("window.asked") if "format=csv" in address]
+    assert asked == ["Bearer " + TOKEN], asked
+    assert browser.value("location.hash") == "#/pair/r1/lag"
+
+
 def check_uploads(browser, lab):
     journal = lab.folder / "copy.jsonl"
     shutil.copy(sorted((lab.folder / "journal").glob("*.jsonl"))[0], journal)
@@ -266,6 +289,7 @@ with Lab() as lab:
         timed("nothing there", check_quiet_pair, browser)
         timed("keyboard", check_keyboard, browser)
         timed("promotion", check_promotion, browser, lab)
+        timed("download", check_download, browser, lab)
         timed("uploads", check_uploads, browser, lab)
         # What is not there, and the wrong token, are refused: the browser notes these answers by itself.
         browser.check_quiet(allowed=("nobody", "replay?name=long.csv", "the server responded with a status of 401"))

@@ -76,6 +76,15 @@ export async function get(address, signal) {
     return data;
 }
 
+// GET /api/v1/… as a file. A plain link could not carry the token.
+export async function getBlob(address) {
+    const response = await reach(`api/v1/${address}`, {headers: authorized()});
+    if (!response.ok) {
+        throw await problemOf(response);
+    }
+    return response.blob();
+}
+
 // All rows of a paged list: get("pairs") until there is no cursor. name: of the array.
 export async function getAll(address, name, signal) {
     const rows = [];

@@ -2,6 +2,7 @@
 
 import {get, send} from "./api.js";
 import {count, dateTime, known, percent, plusMinus, unitOf, wordsOf} from "./format.js";
+import {downloadLink} from "./download.js";
 import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
@@ -100,9 +101,10 @@ function drawFit(root, result) {
 // ---- the job ----
 
 function head(job) {
+    const notice = el("div", {role: "status"});
     return [el("h1", {}, job.model === "replay" ? "A recording, replayed" : `A recording, fitted with ${job.model}`),
         el("p", {class: "bar"}, el("a", {href: "#/offline"}, "Another recording"), el("span", {class: "muted"}, `came ${dateTime(job.queued_t)}`),
-            job.result && el("a", {class: "push", href: `api/v1/replay/${job.id}`, download: `tandem-${job.id}.json`}, "Result as JSON"))];
+            job.result && downloadLink("Result as JSON", `replay/${job.id}`, `tandem-${job.id}.json`, notice, {class: "push"})), notice];
 }
 
 function running(job) {

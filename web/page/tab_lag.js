@@ -2,6 +2,7 @@
 
 import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
+import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {confirm} from "./token.js";
@@ -302,7 +303,8 @@ export function mount(root, {pair, signal}) {
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]), ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
-            el("span", {class: "push"}), command(), el("a", {href: `api/v1/${path}/entries?format=csv&limit=1000`, download: `${pair}-entries.csv`}, "Table as CSV")), list));
+            el("span", {class: "push"}), command(),
+            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice)), list));
     show(root, notice, message, view);
     const refresh = watch(signal, async s => {
         const wanted = filter.value;

@@ -1,0 +1,29 @@
+// A link that saves an answer of the API as a file, with the token where one is given.
+
+import {getBlob} from "./api.js";
+import {el, failure, show} from "./ui.js";
+
+const KEPT_MS = 60000; // until the browser has surely taken the file
+
+function saveAs(blob, name) {
+    const url = URL.createObjectURL(blob);
+    const link = el("a", {href: url, download: name, hidden: true});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+}
+
+// address: below api/v1/. notice: a node for what went wrong. attributes: of the link, beyond its own.
+export function downloadLink(text, address, name, notice, attributes = {}) {
+    const save = async event => {
+        event.preventDefault();
+        show(notice);
+        try {
+            saveAs(await getBlob(address), name);
+        } catch (error) {
+            show(notice, failure(error));
+        }
+    };
+    return el("a", {...attributes, href: `api/v1/${address}`, download: name, onclick: save}, text);
+}
