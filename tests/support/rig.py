@@ -106,6 +106,16 @@ class Rig:
         except (OSError, urllib.error.URLError):
             return False
 
+    def wait_online(self, *pairs, seconds=20):
+        """Both robots of the pairs listen, as far as the daemon knows."""
+        self.wait(lambda: all(self.get(f"/api/v1/pairs/{pair}")[side]["connection"] == "online"
+                              for pair in pairs for side in ("real", "virtual")), f"{pairs}: robots", seconds)
+
+    def wait_stored(self, *pairs, seconds=20):
+        """The store has every entry that the pairs count, and what came before."""
+        self.wait(lambda: all(len(self.records(pair, "entries")) == self.get(f"/api/v1/pairs/{pair}")["entries"]
+                              for pair in pairs), f"{pairs}: entries in the store", seconds)
+
     def stop_daemon(self):
         self.daemon.send_signal(signal.SIGTERM)
         assert self.daemon.wait(20) == 0, self.daemon_log.read_text()

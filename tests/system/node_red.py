@@ -62,7 +62,7 @@ def collect(rig):
     rig.run(["mosquitto_sub", "-p", rig.broker_port, "-q", "1", "-t", "tandem/v1/+/entry", "-t", "tandem/v1/+/alarm", "-F", "%J"],
             stdout=open(heard, "w"))
     rig.start("robot", "--pair", "r1", "--side", "both", "--angular-speed", "5", "--linear-speed", "5", "--t0", "0.02")
-    rig.wait(lambda: all(rig.get("/api/v1/pairs/r1")[side]["connection"] == "online" for side in ("real", "virtual")), "robots", 20)
+    rig.wait_online("r1")
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
     assert driver.wait(60) == 0
     answer(rig, "a", "virtual", "real")

@@ -174,6 +174,17 @@ static pid_t find_thread(const char *name)
     return found;
 }
 
+/* A thread names itself, which may be later than what the daemon says of itself. */
+static pid_t wait_thread(const char *name, int timeout_ms)
+{
+    pid_t found = find_thread(name);
+    for (int waited = 0; waited < timeout_ms && found == 0; waited += 10) {
+        daemon_sleep_ms(10);
+        found = find_thread(name);
+    }
+    return found;
+}
+
 /* One thread hangs, the others go on: the supervisor must notice. */
 static void test_hung_thread(void)
 {
@@ -182,7 +193,7 @@ static void test_hung_thread(void)
     start("pairs: {r1: {}}\n");
     CHECK("ready", wait_heard(0, "READY=1", 10000) >= 0);
     for (size_t i = 0; i < COUNT(names); i++) {
-        const pid_t thread = find_thread(names[i]);
+        const pid_t thread = wait_thread(names[i], 10000);
         CU_ASSERT_FATAL(thread > 0);
         CHECK("alive", count_alive_within(2 * WATCHDOG_MS) >= 2);
         if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0) {

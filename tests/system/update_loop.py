@@ -1,7 +1,6 @@
 """A real and a wrong virtual robot over a real broker: lag before, propose and promote over HTTP, lag after,
 rollback, lag again. Then the journal replays to the same changes."""
 import json
-import time
 
 from rig import Rig, cut_records, member, replay
 
@@ -41,7 +40,7 @@ def main():
                   "--linear-speed", "0.9", "--t0", "0.05", "--ta", "0.03", "--tr", "0.04", "--noise", "0.004")
         rig.start("robot", "--kind", "kinematic", "--pair", "p1", "--side", "virtual", "--angular-speed", "2",
                   "--linear-speed", "1.4", "--t0", "0.02")
-        time.sleep(1)
+        rig.wait_online("p1")
         lag = {}
         for k, (name, seed) in enumerate([("before", 1), ("after", 2), ("back", 3)]):
             drive(rig, seed)

@@ -2,7 +2,6 @@
 import json
 import subprocess
 import sys
-import time
 
 sys.path.insert(0, "tests/support")
 from rig import Rig  # noqa: E402
@@ -38,7 +37,8 @@ def efforts(rig, listener):
     rig.wait(lambda: near(listener.sample()["nu"], [1.0, 0, 0], 0.002), "1 m/s", 20)
     rig.publish(f"{STEM}/control", {"tau": [1, 2]})
     rig.publish(f"{STEM}/control", {"tau": "much"})
-    time.sleep(0.3)
+    later = len(listener.heard("telemetry")) + 10
+    rig.wait(lambda: len(listener.heard("telemetry")) >= later, "telemetry goes on")
     assert near(listener.sample()["tau"], [62.45, 0, 0], 1e-9), "a wrong effort was taken"
     samples = listener.heard("telemetry")
     assert len(samples) > 20 and samples[-1]["pose"][0] > 1, samples[-1]
@@ -47,7 +47,7 @@ def efforts(rig, listener):
 def parameters(rig, listener):
     rig.publish(f"{STEM}/parameters", {"version": 1, "values": {"surge_linear_kgps": 0.0001,
                                                                 "surge_quadratic_kgpm": 62.45}})
-    time.sleep(1)
+    rig.wait(lambda: listener.heard("parameters/ack"), "they are acknowledged")
     rig.publish(f"{STEM}/control", {"tau": [62.45 * 0.25, 0, 0]})
     rig.wait(lambda: near(listener.sample()["nu"], [0.5, 0, 0], 0.005), "half the speed", 30)
 
