@@ -63,6 +63,8 @@ with Rig(pairs="r1: {}\n  r2: {}") as rig:
     assert ids(second.of("entry")) == ["r2-0", "r2-1", "r2-2"], second.events
     assert {e["pair"] for e in everything.of("entry")} == {"r1", "r2"}
     rig.wait(lambda: everything.of("machines"), "the smart logger has moved")
+    rig.wait_stored("r1")
+    rig.wait_stored("r1")
     served = rig.records("r1", "entries")
     heard = [e for e in everything.of("entry") if e["pair"] == "r1"]
     assert [json.loads(text) for text in served] == heard, (served, heard)

@@ -13,6 +13,7 @@ from rig import TANDEM, free_port, member, replay
 
 FOR_S = 36  # open for 12 s, windows of 9 s
 TIMES_LESS = 20
+ATTEMPTS = 3
 
 
 class Demo:
@@ -66,27 +67,36 @@ def wrong_usage():
     assert done.returncode == 2 and b"kinematic|usv3 was expected" in done.stderr, done
 
 
+def check(demo, before, after, page):
+    assert before and after and after[-1][0] == "TRACKING", (before, after[-1:], page)
+    times, reached = max(((least(before, f), rmse(f)) for _, f in after), key=lambda pair: pair[0])
+    assert times >= TIMES_LESS, (before, times, reached, page)
+    check_page(page)
+    folder = demo.folder / "demo"
+    assert os.stat(folder / "token").st_mode & 0o77 == 0, "others may read the token"
+    document = replay(folder / "lab.yaml", folder / "journal")
+    again = json.loads(member(member(document, "pairs"), "r1"))
+    assert again["following"]["sent"] > 0 and again["following"]["counts"]["held"] == 0, again["following"]
+    print(f"open loop {rmse(before)}, following {reached}: {times:.0f} times less and more; "
+          f"{again['following']['sent']} efforts")
+
+
 def main():
-    demo = Demo()
-    try:
-        before, after = demo.watch()
-        page = demo.out.read_text()
-        assert before and after and after[-1][0] == "TRACKING", (before, after[-1:], page)
-        times, reached = max(((least(before, f), rmse(f)) for _, f in after), key=lambda pair: pair[0])
-        assert times >= TIMES_LESS, (before, times, reached, page)
-        check_page(page)
-        folder = demo.folder / "demo"
-        assert os.stat(folder / "token").st_mode & 0o77 == 0, "others may read the token"
-        document = replay(folder / "lab.yaml", folder / "journal")
-        again = json.loads(member(member(document, "pairs"), "r1"))
-        assert again["following"]["sent"] > 0 and again["following"]["counts"]["held"] == 0, again["following"]
-        print(f"open loop {rmse(before)}, following {reached}: {times:.0f} times less and more; "
-              f"{again['following']['sent']} efforts")
-    finally:
-        if demo.process.poll() is None:
-            demo.process.kill()
-        demo.process.wait()
-        shutil.rmtree(demo.folder, ignore_errors=True)
+    for left in reversed(range(ATTEMPTS)):
+        demo = Demo()
+        try:
+            before, after = demo.watch()
+            page = demo.out.read_text()
+            stood_still = " no telemetry of the " in page
+            if not stood_still or left == 0:
+                check(demo, before, after, page)
+                break
+            print("no robot was heard for half a second: the machine is too busy, once more", flush=True)
+        finally:
+            if demo.process.poll() is None:
+                demo.process.kill()
+            demo.process.wait()
+            shutil.rmtree(demo.folder, ignore_errors=True)
     wrong_usage()
 
 
