@@ -1,6 +1,7 @@
 """A real and a wrong virtual robot over a real broker: lag before, propose and promote over HTTP, lag after,
 rollback, lag again. Then the journal replays to the same changes."""
 import json
+import statistics
 
 from rig import Rig, cut_records, member, replay
 
@@ -14,10 +15,11 @@ def drive(rig, seed):
     assert driver.wait(120) == 0
 
 
-def mean_lag(rig, since):
+def usual_lag(rig, since):
+    """Half of the moves lag by less: some do by more on a busy machine, whatever the robots are."""
     lags = [abs(json.loads(e)["lag_s"]) for e in rig.records("p1", "entries")[since:]]
     assert len(lags) == MOVES, lags
-    return sum(lags) / len(lags)
+    return statistics.median(lags)
 
 
 def wish(rig, what, body=b""):
@@ -45,7 +47,7 @@ def main():
         for k, (name, seed) in enumerate([("before", 1), ("after", 2), ("back", 3)]):
             drive(rig, seed)
             rig.wait(lambda: len(rig.records("p1", "entries")) == (k + 1) * MOVES, "all entries")
-            lag[name] = mean_lag(rig, k * MOVES)
+            lag[name] = usual_lag(rig, k * MOVES)
             if name == "before":
                 wish(rig, "propose")
                 wait_for(rig, "proposed")
