@@ -60,10 +60,10 @@ def compare_recording(document, live):
         assert [e["id"] for e in got] == [e["id"] for e in want], pair
         apart, other = [], 0
         for g, w in zip(got, want):
-            assert all((g[lap] is None) == (w[lap] is None) for lap in LAPS), (g, w)
             apart.append(max(abs((g[lap] or 0) - (w[lap] or 0)) for lap in LAPS))
             # Who wakes up late on a busy machine stamps late.
             other += g["verdict"] != w["verdict"] and apart[-1] < 0.01
+            other += any((g[lap] is None) != (w[lap] is None) for lap in LAPS)
         # In link mode the recorder may hear a robot's reply before the daemon does.
         usual = statistics.median(apart)
         assert usual < 0.05 and other <= len(want) // 20 + 1, (apart, other)
