@@ -35,7 +35,7 @@ static void print_lateness(const char *key, const struct lateness *l)
                  lateness_bound(l, 0.999), lateness_beyond_ms(l));
 }
 
-static void load_it(const struct daemon_run *d, const char *port, const char *rate,
+static void load_it(struct daemon_run *d, const char *port, const char *rate,
                     const char *seconds, struct timer timers[TIMERS])
 {
     pthread_t clients[CLIENTS];
@@ -47,8 +47,7 @@ static void load_it(const struct daemon_run *d, const char *port, const char *ra
         timer_start(&timers[i]);
     }
     for (size_t i = 0; i < CLIENTS; i++) {
-        struct daemon_run *of = (struct daemon_run *)(uintptr_t)d;
-        well = well && pthread_create(&clients[i], NULL, ask, of) == 0;
+        well = well && pthread_create(&clients[i], NULL, ask, d) == 0;
     }
     if (!well || waitpid(pid, &status, 0) != pid || status != 0) {
         bench_fail("the load did not run");

@@ -221,6 +221,9 @@ static void take_turn(struct scene *scene, long seconds, size_t round, struct si
     answer_commands(scene, seconds, side);
     timer_stop(&timer);
     const struct side after = look(&scene->daemon);
+    if (side->entries == 0 || after.messages <= before.messages) {
+        bench_fail("no entry came, or no telemetry");
+    }
     if (audience) {
         const struct report r = ask_audience(audience);
         side->heard += r.heard;
