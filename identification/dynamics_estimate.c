@@ -18,9 +18,10 @@ static const double NEARLY_WHITE = 0.1;
 static const double STICKS_FROM = 0.5;
 static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
 static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
-/* pem looks for the delay this many standard errors around that of output error, and two
+/* pem looks for the delay this many standard errors around that of output error, and so many
  * periods at least. */
 static const double DELAY_ERRORS = 10.0;
+static const double DELAY_PERIODS = 4.0;
 /* A tenth of a second for simulation. */
 enum { PART_SAMPLES = 6000 };
 /* For a slope, in periods to either side. */
@@ -46,7 +47,8 @@ static enum status predict(const struct model *model, const struct data_set *set
     if (!isfinite(from->delay_s)) {
         search.fit_delay = false;
     } else {
-        estimate_narrow(from, fmax(DELAY_ERRORS * from->delay_se_s, 2.0 * set->dt_s), &search);
+        estimate_narrow(from, fmax(DELAY_ERRORS * from->delay_se_s, DELAY_PERIODS * set->dt_s),
+                        &search);
     }
     const enum status st =
         prediction_error_fit(model, set, from->theta, &search, NULL, fit, report);

@@ -17,7 +17,8 @@ enum {
     ROUNDS = 2, /* of noise and parameters in turn */
     SCALES = 9,
     FINER_MAX = 3,
-    EXACT_MAX = 12
+    EXACT_MAX = 12,
+    DELAYS_MAX = 33
 };
 
 static const double LAMBDA_START = 1e-4;
@@ -219,6 +220,38 @@ static void search_noise(struct pe_work *work, int sweeps)
         }
         probe *= 0.6;
     }
+}
+
+/* Of the sample time: a delay this close to the right one leads there. */
+static const double DELAY_SHARE = 0.5;
+
+/* The best of the delays that may be, a period or so apart at most. What predicts from sample
+ * to sample sees a late effort in single innovations, so that the likelihood has a valley for
+ * each sample, and output error, where forces and dry friction act together, may begin in a
+ * wrong one. */
+static enum status scan_delays(struct pe_work *work)
+{
+    const struct output_error_options *o = work->filter.unknowns.options;
+    const double span_s = o->delay_s_max - o->delay_s_min;
+    const double count =
+        fmin(ceil(span_s / (DELAY_SHARE * work->filter.set->dt_s)), DELAYS_MAX);
+    const double start_s = work->here.delay_s;
+    double best_s = start_s;
+    for (double k = 0.0; k <= count; k += 1.0) {
+        struct prediction_pass pass = {.triangle = NULL};
+        work->here.delay_s = o->delay_s_min + span_s * k / count;
+        const enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
+        if (st != STATUS_OK) {
+            work->here.delay_s = start_s;
+            return st;
+        }
+        if (pass.cost < work->cost) {
+            work->cost = pass.cost;
+            best_s = work->here.delay_s;
+        }
+    }
+    work->here.delay_s = best_s;
+    return STATUS_OK;
 }
 
 /* ---- parameters ---- */
@@ -459,7 +492,15 @@ static enum status refine(struct pe_work *work, size_t *iterations, enum dynamic
         if (!work->noise_known) {
             search_noise(work, round == 0 ? SWEEPS_FIRST : SWEEPS_LATER);
         }
-        st = stand(work);
+        if (round == 0 && work->filter.unknowns.free[work->filter.unknowns.p]) {
+            const double before_s = work->here.delay_s;
+            st = scan_delays(work);
+            if (st == STATUS_OK && !work->noise_known &&
+                fabs(work->here.delay_s - before_s) > 0.0) {
+                search_noise(work, SWEEPS_FIRST);
+            }
+        }
+        st = st == STATUS_OK ? stand(work) : st;
         if (st == STATUS_OK) {
             st = search(work, round + 1 == rounds, iterations, stop);
         }

@@ -6,8 +6,10 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "identification/dynamics_estimate.h"
 #include "identification/prediction_error.h"
 #include "tests/support/usv_truth.h"
+#include "twin/models/joint.h"
 
 enum { RUNS_DEFAULT = 10, P = USV3_PARAMETERS, N = USV3_AXES };
 
@@ -141,6 +143,61 @@ static void test_no_forces(void)
     repeat(false);
 }
 
+/* A joint with dry friction, 10 s at 100 Hz: where forces act too, output error finds the delay
+ * two samples off, and the likelihood of one step has a valley for each sample. */
+static void drive_joint(uint64_t *state, double *t_s, double *nu, double *tau)
+{
+    enum { SAMPLES = 1000, FINE = 20 };
+    static const double theta[] = {0.1, 0.25, 0.3, 0.05};
+    const double delay_s = 0.008;
+    const double kept = exp(-0.01 / FINE / 0.1);
+    double w = 0.0;
+    double force = 0.0;
+    size_t until = 0;
+    for (size_t k = 0; k < SAMPLES; k++) {
+        t_s[k] = 0.01 * (double)k;
+        nu[k] = w + 0.003 * usv_normal(state);
+        tau[k] = k < until ? tau[k - 1] : -3.0 + 6.0 * usv_uniform(state);
+        until += k < until ? 0 : 30 + (size_t)(120.0 * usv_uniform(state));
+        for (size_t f = 0; f < FINE; f++) {
+            const double late_s = 0.01 * ((double)k + ((double)f + 0.5) / FINE) - delay_s;
+            force = kept * force + sqrt(1.0 - kept * kept) * 0.12 * usv_normal(state);
+            const double push = (late_s >= 0.0 ? tau[(size_t)(late_s / 0.01)] : 0.0) + force;
+            model_step(&joint_model, theta, &w, NULL, &push, NULL, 0.01 / FINE);
+        }
+    }
+}
+
+static void test_joint(void)
+{
+    enum { SAMPLES = 1000 };
+    static double t_s[SAMPLES];
+    static double nu[SAMPLES];
+    static double tau[SAMPLES];
+    const struct dynamics_options options = dynamics_options_defaults();
+    struct data_set set = {.axes = 1,
+                           .n = SAMPLES,
+                           .dt_s = 0.01,
+                           .t_s = t_s,
+                           .nu = {nu},
+                           .tau = {tau},
+                           .run_count = 1,
+                           .run_start = {0, SAMPLES},
+                           .noise_sd = {0.003}};
+    for (size_t run = 0; run < runs; run++) {
+        uint64_t state = seed + 1000003 * run;
+        struct dynamics_fit fit;
+        drive_joint(&state, t_s, nu, tau);
+        CU_ASSERT_EQUAL_FATAL(
+            dynamics_estimate(&joint_model, &set, DYNAMICS_PEM, &options, &fit), STATUS_OK);
+        CHECK_INT("joint", fit.method, DYNAMICS_PEM);
+        CHECK_INT("joint", fit.stop, DYNAMICS_STOP_CONVERGED);
+        CHECK_NEAR("inertia", fit.theta[0], 0.1, 0.05, 0.0);
+        CHECK_NEAR("dry friction", fit.theta[2], 0.3, 0.3, 0.0);
+        CHECK_NEAR("delay", fit.delay_s, 0.008, 0.0, 0.001);
+    }
+}
+
 int main(void)
 {
     const char *text = getenv("TANDEM_RUNS");
@@ -155,5 +212,6 @@ int main(void)
     CU_pSuite suite = CU_add_suite("prediction error", NULL, NULL);
     CU_add_test(suite, "forces", test_forces);
     CU_add_test(suite, "no forces", test_no_forces);
+    CU_add_test(suite, "joint", test_joint);
     return check_run();
 }
