@@ -62,11 +62,13 @@ struct dynamics_fit {
     double se_hac[DYNAMICS_P_MAX]; /* robust to autocorrelation; NaN: not computed */
     double lo[DYNAMICS_P_MAX], hi[DYNAMICS_P_MAX]; /* 95 %, of the wider error; NaN as theta */
     double covariance[DYNAMICS_P_MAX][DYNAMICS_P_MAX]; /* the one that lo and hi rest on */
+    double hac_share; /* of the samples, over which covariance lets residuals hang together; 0:
+                       * they are taken for independent */
     bool identifiable[DYNAMICS_P_MAX]; /* determined, and its error is below half its value */
     size_t rank;                       /* of p, and one more with a fitted delay */
     double condition; /* of the columns scaled to unit length; inf when the rank is short */
     size_t null_count;
-    char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* "a, b in the ratio 1 : -0.5" */
+    char nulls[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX];      /* "a, b in the ratio 1 : -0.5" */
     char null_words[DYNAMICS_NULLS_MAX][DYNAMICS_TEXT_MAX]; /* the same as people call them */
     size_t combination_count;
     struct dynamics_combination combinations[DYNAMICS_COMBINATIONS_MAX];

@@ -353,6 +353,7 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     size_t run = 0;
     size_t last = 0;
     const size_t p = f->p;
+    f->fit->hac_share = (double)reach_of(f, rows) / (double)f->times;
     long_run_start(&m, p, reach_of(f, rows), instruments != NULL);
     row_source_rewind(rows);
     if (instruments) {

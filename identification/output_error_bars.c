@@ -208,6 +208,7 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
     memcpy(value, work->here.values.theta, work->p * sizeof *value);
     value[work->p] = work->here.values.delay_s;
     const gsl_matrix *used = report->white ? bars->information.covariance : bars->product;
+    fit->hac_share = report->white ? 0.0 : (double)report->hac_lags / (double)work->counted;
     information_describe(&bars->information, work->model, value, used, fit);
     for (size_t a = 0; a < work->p; a++) {
         const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);

@@ -582,7 +582,8 @@ static double root(double variance)
 /* C S C into robust [g x g], S the long-run covariance of the scores: one more pass, whose
  * triangle is lost. */
 static enum status find_robust(struct pe_work *work, const struct information *information,
-                               const struct prediction_error_report *report, double *robust)
+                               const struct prediction_error_report *report, double *robust,
+                               struct dynamics_fit *fit)
 {
     const size_t g = work->filter.g;
     struct long_run scores;
@@ -591,7 +592,9 @@ static enum status find_robust(struct pe_work *work, const struct information *i
     for (size_t i = 0; i < work->filter.n; i++) {
         rho = fmax(rho, fabs(report->axis[i].correlation));
     }
-    long_run_start(&scores, g, long_run_lags(rho, work->counted), false);
+    const size_t lags = long_run_lags(rho, work->counted);
+    fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
+    long_run_start(&scores, g, lags, false);
     struct prediction_pass pass = {.triangle = work->next, .scores = &scores};
     const enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
     gsl_matrix_view s = gsl_matrix_view_array(scores.robust, g, g);
@@ -621,7 +624,7 @@ static enum status set_bars(struct pe_work *work, struct information *informatio
         gsl_vector_scale(&column.vector, unknowns->free[j] ? 1.0 : 0.0);
     }
     enum status st = information_take(information, work->triangle);
-    st = st == STATUS_OK ? find_robust(work, information, report, robust) : st;
+    st = st == STATUS_OK ? find_robust(work, information, report, robust, fit) : st;
     if (st != STATUS_OK) {
         return st;
     }
