@@ -18,10 +18,12 @@ static const double LAMBDA_START = 1e-3;
 static const double LAMBDA_MAX = 1e9;
 /* Above it a step is too much shortened to tell whether the minimum is near. */
 static const double LAMBDA_FREE = 1e-2;
-/* Gain in -2 log likelihood below which the search ends. */
-static const double COST_TOLERANCE = 1e-7;
+/* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
+static const double COST_TOLERANCE = 1e-4;
 /* No step changes the track by more than this share. */
 static const double TRACK_STEP = 0.5;
+/* No sensor is later, or earlier. */
+static const double DELAY_S_MAX = 1.0;
 /* No pose is measured better: m, rad. */
 static const double FLOOR = 1e-7;
 /* A pose that lies so far off its neighbours is a fault: robust sd, and m or rad. */
@@ -174,6 +176,8 @@ static enum status propose(const struct odometry_set *set, const struct odometry
             step[j] *= ratio;
             there->theta[j] += step[j];
         }
+        there->theta[ODOMETRY_SENSOR_DELAY] =
+            fmax(-DELAY_S_MAX, fmin(DELAY_S_MAX, there->theta[ODOMETRY_SENSOR_DELAY]));
     }
     for (size_t r = 0; r < set->run_count; r++) {
         step_start(system, r, step, there->start[r]);
@@ -497,10 +501,11 @@ enum status odometry_check_run(const struct odometry_set *set, const double thet
     struct odometry_system system;
     struct odometry_fit fit = {.n = 0};
     for (size_t i = 0; i < ODOMETRY_P; i++) {
-        if (!isfinite(theta[i])) {
+        const bool none = i == ODOMETRY_SENSOR_DELAY && isnan(theta[i]);
+        if (!isfinite(theta[i]) && !none) {
             return STATUS_E_ARG;
         }
-        point.theta[i] = theta[i];
+        point.theta[i] = none ? 0.0 : theta[i];
     }
     if (!(theta[ODOMETRY_TRACK] > 0.0)) {
         return STATUS_E_ARG;

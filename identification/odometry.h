@@ -4,7 +4,7 @@
  *     minimise  2 n log(sum |p_measured - p|^2 / 2 n) + n log(sum (theta_measured - theta)^2 /
  * n) (docs/model/odometry.md, eq. 7)
  *
- * over whole paths: the six parameters and a start pose of every run. Linear least squares on
+ * over whole paths: the seven parameters and a start pose of every run. Linear least squares on
  * pieces of the path give the start (eq. 4 - 6), Levenberg-Marquardt the rest. Error bars know
  * that slip makes residuals grow along the path (eq. 9 - 12).
  * Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs, keeps
@@ -26,6 +26,7 @@ enum odometry_parameter {
     ODOMETRY_SENSOR_X,     /* m, from the middle of the axle, forward */
     ODOMETRY_SENSOR_Y,     /* m, to the left */
     ODOMETRY_SENSOR_ALPHA, /* rad, -pi .. pi: measured heading - the robot's */
+    ODOMETRY_SENSOR_DELAY, /* s: a pose of time t is where the robot was at t - delay */
     ODOMETRY_P
 };
 
@@ -90,7 +91,7 @@ MUST_USE enum status odometry_fit_run(struct odometry_set *set,
                                       struct odometry_fit *fit);
 
 /* How well parameters foretell paths that took no part: start poses alone are fitted. theta is
- * finite, its track above zero.
+ * finite, its track above zero; a delay that is not known (NaN) counts as none.
  * Returns STATUS_E_ARG when it is not, STATUS_E_NOMEM or STATUS_E_MATH; *check is written on
  * STATUS_OK. */
 MUST_USE enum status odometry_check_run(const struct odometry_set *set,

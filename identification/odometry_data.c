@@ -17,6 +17,8 @@ static const double BRIDGE_RAD = 6.3;
 static const double BRIDGE_APART_RAD = 2.0;
 /* No wheel of a robot turns faster: 20 turns a second. */
 static const double WHEEL_RADPS_MAX = 125.0;
+/* Wheels that repeat a reading for no longer than that were not read, longer they stood. */
+static const double HOLD_S_MAX = 0.25;
 /* Beyond it an encoder's tick is no motion. */
 static const double MOVED_RAD = 1e-3;
 static const double HUGE_VALUE = 1e9;
@@ -80,6 +82,32 @@ static void keep_rows(struct maker *m, size_t part)
             m->theta[k] = pose ? raw->theta_rad[i] : nan("");
             m->card.pose_missing += pose ? 0 : 1;
         }
+    }
+}
+
+/* Both wheels repeat the row before to the bit. */
+static bool repeats(const struct maker *m, size_t k)
+{
+    return !(fabs(m->left[k] - m->left[k - 1]) > 0.0) &&
+           !(fabs(m->right[k] - m->right[k - 1]) > 0.0);
+}
+
+/* Rows that repeat a reading while the wheels turn take their share of the way to the next. */
+static void spread_readings(struct maker *m, size_t from, size_t to)
+{
+    size_t read = from; /* the row of the last reading */
+    for (size_t k = from + 1; k < to; k++) {
+        if (repeats(m, k)) {
+            continue;
+        }
+        const double lasted_s = m->t[k] - m->t[read];
+        for (size_t i = read + 1; i < k && lasted_s <= HOLD_S_MAX; i++) {
+            const double share = (m->t[i] - m->t[read]) / lasted_s;
+            m->left[i] += share * (m->left[k] - m->left[read]);
+            m->right[i] += share * (m->right[k] - m->right[read]);
+            m->card.held++;
+        }
+        read = k;
     }
 }
 
@@ -216,7 +244,9 @@ static enum status make(struct maker *m, double *scratch, struct err *err)
 {
     size_t part_end[ODOMETRY_RUNS_MAX] = {0};
     for (size_t p = 0; p < m->raw->part_count; p++) {
+        const size_t from = m->kept;
         keep_rows(m, p);
+        spread_readings(m, from, m->kept);
         part_end[p] = m->kept;
     }
     const double usual_s = usual_period(m, part_end, scratch);

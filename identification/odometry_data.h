@@ -1,8 +1,9 @@
 /* identification/odometry_data.h - wheel angles and a measured pose, made fit for use.
  *
  * Rows out of order, repeated and incomplete ones are passed over and counted; a recording is
- * cut where the path between two rows is unknown; headings lose their jumps by a turn. Wheels
- * may be sampled more often than poses. Pure but for GSL's allocations: no I/O, no clock.
+ * cut where the path between two rows is unknown; rows that repeat the wheels' last reading
+ * take their share of the way to the next; headings lose their jumps by a turn. Wheels may be
+ * sampled more often than poses. Pure but for GSL's allocations: no I/O, no clock.
  */
 #ifndef IDENTIFICATION_ODOMETRY_DATA_H
 #define IDENTIFICATION_ODOMETRY_DATA_H
@@ -43,6 +44,7 @@ struct odometry_set {
 struct odometry_card {
     size_t rows, used, poses, runs;
     size_t incomplete;   /* rows without time or wheel angles */
+    size_t held;         /* rows that repeat the wheels' last reading amid motion */
     size_t pose_missing; /* rows with wheel angles only */
     size_t stale;        /* a pose that stands still while the wheels turn: an old one */
     size_t duplicates;   /* rows with the time of the row before */

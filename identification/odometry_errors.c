@@ -8,16 +8,21 @@
 
 #include "identification/odometry_parts.h"
 
-enum { FIELDS = 6, BLOCKS_MIN = 8, C = ODOMETRY_COLUMNS };
+enum { FIELDS = 7, BLOCKS_MIN = 8, C = ODOMETRY_COLUMNS };
 
 static const double NORMAL_95 = 1.959964;
 static const double TINY = 1e-24;
+/* Poses nearer to each other share a reading of the wheels or an image: what is left of them
+ * hangs together, and its growth is no slip. */
+static const double APART_S = 0.25;
+/* Of all poses, so that spans of several lengths are left. */
+static const double APART_RATIO_MAX = 1.0 / 32.0;
 /* A mean square over so many stretches is sure to this many of its standard errors. */
 static const double CHANCE_SD = 1.5;
 
 /* Of every pose: what is left, where the sensor should be, how far the wheels went. */
 struct trace {
-    double (*at)[FIELDS]; /* [poses] e_x e_y e_theta x y travel */
+    double (*at)[FIELDS]; /* [poses] e_x e_y e_theta x y travel, mean e_theta about the pose */
     size_t start[ODOMETRY_RUNS_MAX + 1];
 };
 
@@ -42,6 +47,25 @@ static void record(const struct odometry_set *set, const struct odometry_point *
     trace->start[set->run_count] = n;
 }
 
+/* The heading's residual, averaged over so many poses to either side: a wheel's reading that is
+ * late moves a pose along its path, which is no error of the heading alone. */
+static void smooth(struct trace *trace, size_t runs, size_t apart)
+{
+    for (size_t r = 0; r < runs; r++) {
+        const size_t from = trace->start[r];
+        const size_t to = trace->start[r + 1];
+        for (size_t k = from; k < to; k++) {
+            const size_t first = k - from > apart ? k - apart : from;
+            const size_t end = to - k > apart + 1 ? k + apart + 1 : to;
+            double sum = 0.0;
+            for (size_t i = first; i < end; i++) {
+                sum += trace->at[i][2];
+            }
+            trace->at[k][6] = sum / (double)(end - first);
+        }
+    }
+}
+
 /* How residuals change over so many poses (eq. 8): mean squares of a coordinate and of the
  * heading, mean travel, and what the heading does to the coordinates. */
 struct change {
@@ -60,8 +84,8 @@ static struct change change_over(const struct trace *trace, size_t runs, size_t 
             const double *was = trace->at[k - lag];
             const double x = now[3] - was[3];
             const double y = now[4] - was[4];
-            const double along = now[0] - was[0] + was[2] * y;
-            const double across = now[1] - was[1] - was[2] * x;
+            const double along = now[0] - was[0] + was[6] * y;
+            const double across = now[1] - was[1] - was[6] * x;
             const double turn = now[2] - was[2];
             c.position2 += 0.5 * (along * along + across * across);
             c.heading2 += turn * turn;
@@ -122,24 +146,34 @@ static void growth_solve(const struct growth *g, double *noise, double *slip)
     *noise = fmax(0.5 * (g->first_v - *slip * g->first_t), 0.0);
 }
 
-static struct variances measure_noise(const struct trace *trace, size_t runs)
+/* Poses in APART_S. */
+static size_t poses_apart(const struct odometry_set *set)
+{
+    double all_s = 0.0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        all_s += set->t_s[set->run_start[r + 1] - 1] - set->t_s[set->run_start[r]];
+    }
+    return (size_t)fmax(1.0, fmin(APART_S / all_s, APART_RATIO_MAX) * (double)set->poses);
+}
+
+static struct variances measure_noise(const struct trace *trace, size_t runs, size_t apart)
 {
     struct variances v = {.position = 0.0};
     struct growth heading = {.w = 0.0};
     struct growth position = {.w = 0.0};
     const size_t n = trace->start[runs];
-    for (size_t lag = 1; BLOCKS_MIN * lag <= n; lag *= 2) {
+    for (size_t lag = apart; BLOCKS_MIN * lag <= n; lag *= 2) {
         const struct change c = change_over(trace, runs, lag);
         if (c.count > 0.0) {
             growth_add(&heading, c.heading2, c.travel_m, c.count / (double)lag);
         }
     }
     growth_solve(&heading, &v.heading, &v.slip_heading);
-    for (size_t lag = 1; BLOCKS_MIN * lag <= n; lag *= 2) {
+    for (size_t lag = apart; BLOCKS_MIN * lag <= n; lag *= 2) {
         const struct change c = change_over(trace, runs, lag);
         /* Noise of the heading from which the way was measured, and slip on the way. */
-        const double swung =
-            0.5 * (v.heading * c.reach2_m2 + v.slip_heading * c.reach2_travel / 3.0);
+        const double swung = 0.5 * (v.heading / (double)(2 * apart + 1) * c.reach2_m2 +
+                                    v.slip_heading * c.reach2_travel / 3.0);
         if (c.count > 0.0) {
             growth_add(&position, fmax(c.position2 - swung, 0.1 * c.position2), c.travel_m,
                        c.count / (double)lag);
@@ -297,7 +331,9 @@ enum status odometry_error_bars(const struct odometry_set *set,
     }
     struct trace trace = {.at = (double(*)[FIELDS])memory->data};
     record(set, point, &trace);
-    const struct variances v = measure_noise(&trace, set->run_count);
+    const size_t apart = poses_apart(set);
+    smooth(&trace, set->run_count, apart);
+    const struct variances v = measure_noise(&trace, set->run_count, apart);
     gsl_vector_free(memory);
     for (size_t r = 0; r < set->run_count; r++) {
         double m[C][C] = {{0.0}};

@@ -12,6 +12,7 @@ static const double SE_RATIO_MARGINAL = 0.03;
 /* A mounting that is known no better than this share of the track, or this angle. */
 static const double SENSOR_RATIO_MAX = 0.25;
 static const double ALPHA_SE_MAX = 0.3;
+static const double DELAY_SE_S_MAX = 0.1;
 static const double R2_FAIL = 0.8;
 static const double R2_MARGINAL = 0.98;
 /* Turned to one side at least so much of what was turned to the other. */
@@ -71,6 +72,10 @@ static void advise_path(struct odometry_fit *fit, enum odometry_parameter i)
                "turn on the spot, to the left and to the right: the sensor's place shows in "
                "turns alone");
         break;
+    case ODOMETRY_SENSOR_DELAY:
+        advise(fit, "start, stop and turn now and then: the sensor's delay shows where speeds "
+                    "change");
+        break;
     case ODOMETRY_SENSOR_ALPHA:
     case ODOMETRY_P:
     default:
@@ -87,6 +92,9 @@ static bool is_useful(const struct odometry_fit *fit, enum odometry_parameter i)
     }
     if (i == ODOMETRY_SENSOR_ALPHA) {
         return fit->se[i] <= ALPHA_SE_MAX;
+    }
+    if (i == ODOMETRY_SENSOR_DELAY) {
+        return fit->se[i] <= DELAY_SE_S_MAX;
     }
     if (i >= ODOMETRY_SENSOR_X) {
         return fit->identifiable[ODOMETRY_TRACK] &&
@@ -112,8 +120,11 @@ static void judge_parameters(struct odometry_fit *fit)
             }
         }
         if (!useful[i]) {
-            const enum odometry_verdict at_best =
-                i < ODOMETRY_SENSOR_X ? ODOMETRY_FAIL : ODOMETRY_MARGINAL;
+            /* Without changes of speed a delay does no harm. */
+            const enum odometry_verdict at_best = i < ODOMETRY_SENSOR_X ? ODOMETRY_FAIL
+                                                  : i < ODOMETRY_SENSOR_DELAY
+                                                      ? ODOMETRY_MARGINAL
+                                                      : ODOMETRY_PASS;
             if (was) {
                 reason(fit, at_best, "%s is not known: standard error %.3g", name, fit->se[i]);
             } else {
@@ -256,6 +267,7 @@ const char *odometry_parameter_name(enum odometry_parameter i)
         [ODOMETRY_SENSOR_X] = "sensor_x_m",
         [ODOMETRY_SENSOR_Y] = "sensor_y_m",
         [ODOMETRY_SENSOR_ALPHA] = "sensor_alpha_rad",
+        [ODOMETRY_SENSOR_DELAY] = "sensor_delay_s",
     };
     return (unsigned)i < ODOMETRY_P ? names[i] : "unknown";
 }

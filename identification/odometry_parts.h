@@ -18,16 +18,20 @@ struct odometry_point {
     bool no_shift;         /* the robot never went anywhere: lengths have no scale */
 };
 
-/* The robot at one row of a run, and the pose that its sensor would measure (eq. 1 - 3). */
+/* The robot as one row of a run shows it, the sensor's delay before its time, and the pose that
+ * the sensor would measure (eq. 1 - 3). */
 struct odometry_walk {
     const struct odometry_set *set;
     const double *theta;
-    size_t row, end;  /* of the run */
-    double body[3];   /* x, y, theta */
-    double sensor[3]; /* x, y, theta */
-    double step_m;    /* mean travel of both wheels' rims in the last step, >= 0 */
-    double travel_m;  /* the same since the start */
-    double path_m;    /* of the middle of the axle since the start */
+    size_t begin, row, end; /* of the run */
+    size_t wheel;           /* last row at or before the time that is shown, or the first */
+    double turned_rad[2];   /* right, left: from the first row to that one */
+    double angle_rad[2], rate_radps[2]; /* right, left at the time that is shown */
+    double body[3];                     /* x, y, theta */
+    double sensor[3];                   /* x, y, theta */
+    double step_m;   /* mean travel of both wheels' rims in the last step, >= 0 */
+    double travel_m; /* the same since the start */
+    double path_m;   /* of the middle of the axle since the start */
     double by[3][ODOMETRY_COLUMNS];        /* d(body) / d(column) */
     double sensor_by[3][ODOMETRY_COLUMNS]; /* d(sensor) / d(column) */
     bool sensitive;

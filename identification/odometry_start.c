@@ -134,6 +134,8 @@ static void place_parameters(const struct robust_ls_fit *fit, const double share
     theta[ODOMETRY_SENSOR_Y] =
         turns ? sin(alpha) * fit->beta[2] + cos(alpha) * fit->beta[3] : 0.0;
     point->no_shift = !shifts;
+    theta[ODOMETRY_SENSOR_DELAY] = 0.0;
+    point->held[ODOMETRY_SENSOR_DELAY] = !turns && !shifts;
     point->held[ODOMETRY_RADIUS_RIGHT] = point->held[ODOMETRY_RADIUS_LEFT] = !turns && !shifts;
     point->held[ODOMETRY_TRACK] = !turns || !shifts;
     point->held[ODOMETRY_SENSOR_X] = point->held[ODOMETRY_SENSOR_Y] = !turns;

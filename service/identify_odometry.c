@@ -14,7 +14,8 @@
 static const char help[] =
     "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
     "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
-    "  forward, y to the left) over time: a camera, a motion capture system. Each file is a\n"
+    "  forward, y to the left) over time: a camera, a motion capture system; how late it is, is\n"
+    "  found too. Each file is a\n"
     "  path of its own; a start pose is fitted for every one. Error bars allow for slip.\n"
     "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
     "wheel_right_rad\n"

@@ -97,6 +97,7 @@ void odometry_report_card(struct json_writer *w, const struct odometry_card *car
     json_write_int(w, "poses", (int64_t)card->poses);
     json_write_int(w, "runs", (int64_t)card->runs);
     json_write_int(w, "incomplete", (int64_t)card->incomplete);
+    json_write_int(w, "held", (int64_t)card->held);
     json_write_int(w, "pose_missing", (int64_t)card->pose_missing);
     json_write_int(w, "stale", (int64_t)card->stale);
     json_write_int(w, "duplicates", (int64_t)card->duplicates);

@@ -91,7 +91,8 @@ static void test_runs(void)
     for (int run = 0; run < 2; run++) {
         const struct odometry_fit *f = &fits[run];
         const char *row = run == 0 ? "run 1" : "run 2";
-        CHECK_INT(row, f->verdict, ODOMETRY_PASS);
+        /* Around gaps of run 1 more than 2 % of its poses jump. */
+        CHECK_INT(row, f->verdict, run == 0 ? ODOMETRY_MARGINAL : ODOMETRY_PASS);
         CHECK_INT(row, f->rank, ODOMETRY_P);
         CHECK(row, f->converged);
         for (size_t i = 0; i < ODOMETRY_SENSOR_X; i++) {
@@ -102,10 +103,12 @@ static void test_runs(void)
                        2.0 * hypot(f->se[i], fits[1 - run].se[i]));
         }
         CHECK_NEAR(row, f->own.position_rmse_m, reference[run][3], 0.05, 0.0);
+        CHECK(row, f->lo[ODOMETRY_SENSOR_DELAY] > 0.02 && f->hi[ODOMETRY_SENSOR_DELAY] < 0.07);
     }
-    CHECK("across", across[0].position_rmse_m <= 1.3 * reference_across[0]);
-    CHECK("across", across[0].heading_rmse_rad <= 1.1 * reference_across[1]);
-    CHECK("across", across[1].position_rmse_m <= 0.035);
+    CHECK("across", across[0].position_rmse_m <= 1.13 * reference_across[0]);
+    CHECK("across", across[0].heading_rmse_rad <= 0.75 * reference_across[1]);
+    CHECK("across", across[1].position_rmse_m <= 0.028);
+    CHECK("across", across[1].heading_rmse_rad <= 0.036);
 }
 
 /* Both runs are one robot's: one fit, two start poses. */

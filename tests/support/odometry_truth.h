@@ -10,7 +10,8 @@
 
 enum { ODOMETRY_TRUTH_MAX = 4096, ODOMETRY_TRUTH_FINE = 10 };
 
-static const double odometry_truth[ODOMETRY_P] = {0.081, 0.0795, 0.412, -0.11, 0.035, 0.21};
+static const double odometry_truth[ODOMETRY_P] = {0.081, 0.0795, 0.412, -0.11,
+                                                  0.035, 0.21,   0.05};
 
 /* What is driven, one piece after the other: rates of the wheels at the end of a piece are
  * those of the next one's start. */
@@ -22,6 +23,7 @@ struct odometry_world {
     double noise_m, noise_rad;
     double slip_m, slip_rad; /* sd after one metre of the wheels */
     double dt_s;
+    double hold_s; /* wheels are read as often, rows repeat what was read last; 0: each row */
 };
 
 struct odometry_record {
@@ -45,8 +47,9 @@ static inline double odometry_normal(uint64_t *state)
     return radius * cos(6.283185307179586 * odometry_uniform(state));
 }
 
-/* Drives legs and records at world->dt_s; integrated ten times finer than recorded. The heading
- * is recorded between -pi and pi. Appends; start is the robot's pose. */
+/* Poses are seen late, by the truth's delay. Drives legs and records at world->dt_s; integrated
+ * ten times finer than recorded. The heading is recorded between -pi and pi. Appends; start is
+ * the robot's pose. */
 static inline void odometry_drive(struct odometry_record *record,
                                   const struct odometry_leg *legs, size_t count,
                                   const struct odometry_world *world, const double start[3],
@@ -55,24 +58,34 @@ static inline void odometry_drive(struct odometry_record *record,
     const double *p = odometry_truth;
     const double h = world->dt_s / ODOMETRY_TRUTH_FINE;
     double pose[3] = {start[0], start[1], start[2]};
+    double past[ODOMETRY_TRUTH_FINE * ODOMETRY_TRUTH_FINE][3]; /* poses, a ring */
+    const size_t ring = COUNT(past);
+    const size_t lag = (size_t)lround(p[6] / h); /* below the ring's length */
+    size_t step = lag;
+    for (size_t i = 0; i < ring; i++) {
+        memcpy(past[i], pose, sizeof past[i]);
+    }
     double angle[2] = {0.3, -1.2}; /* right, left */
+    double read[2] = {angle[0], angle[1]};
+    const size_t hold = (size_t)fmax(1.0, round(world->hold_s / h));
     double v = 0.0;
     double w = 0.0;
     for (size_t leg = 0; leg < count; leg++) {
         const size_t samples = (size_t)lround(legs[leg].duration_s / world->dt_s);
         for (size_t k = 0; k < samples && record->n < ODOMETRY_TRUTH_MAX; k++) {
             const size_t i = record->n++;
-            const double c = cos(pose[2]);
-            const double s = sin(pose[2]);
+            const double *seen = past[(step - lag) % ring];
+            const double c = cos(seen[2]);
+            const double s = sin(seen[2]);
             record->t[i] = (double)i * world->dt_s;
-            record->right[i] = angle[0];
-            record->left[i] = angle[1];
+            record->right[i] = read[0];
+            record->left[i] = read[1];
             record->x[i] =
-                pose[0] + c * p[3] - s * p[4] + world->noise_m * odometry_normal(state);
+                seen[0] + c * p[3] - s * p[4] + world->noise_m * odometry_normal(state);
             record->y[i] =
-                pose[1] + s * p[3] + c * p[4] + world->noise_m * odometry_normal(state);
+                seen[1] + s * p[3] + c * p[4] + world->noise_m * odometry_normal(state);
             record->theta[i] = remainder(
-                pose[2] + p[5] + world->noise_rad * odometry_normal(state), 6.283185307179586);
+                seen[2] + p[5] + world->noise_rad * odometry_normal(state), 6.283185307179586);
             for (int fine = 0; fine < ODOMETRY_TRUTH_FINE; fine++) {
                 v += (legs[leg].speed_mps - v) * h / 0.3;
                 w += (legs[leg].turn_radps - w) * h / 0.3;
@@ -84,6 +97,10 @@ static inline void odometry_drive(struct odometry_record *record,
                 pose[2] += h * w + world->slip_rad * root * odometry_normal(state);
                 angle[0] += rim[0] / p[0];
                 angle[1] += rim[1] / p[1];
+                memcpy(past[++step % ring], pose, sizeof pose);
+                if ((step - lag) % hold == 0) {
+                    memcpy(read, angle, sizeof read);
+                }
             }
         }
     }

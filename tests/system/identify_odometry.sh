@@ -48,6 +48,6 @@ wheels = json.load(open(sys.argv[1]))
 for name, want in (("radius_right_m", 0.08), ("radius_left_m", 0.079), ("track_m", 0.4), ("sensor_x_m", 0.1), ("sensor_alpha_rad", 0.2)):
     assert abs(wheels["values"][name] - want) < 1e-4 and name in wheels["identifiable"], name
 assert wheels["verdict"] == "PASS" and wheels["held_out"]["position_rmse_m"] < 1e-4
-assert wheels["provenance"]["held_out"][0]["name"] == "named.csv" and len(wheels["correlation"]) == 6
+assert wheels["provenance"]["held_out"][0]["name"] == "named.csv" and len(wheels["correlation"]) == 7 and abs(wheels["values"]["sensor_delay_s"]) < 1e-3
 PY
 fi

@@ -75,10 +75,12 @@ static void test_card(void)
     struct odometry_set set;
     drive_path(&quiet);
     const size_t n = record.n;
-    record.t[100] = record.t[99];                /* repeated */
-    record.t[201] = record.t[199] - 0.5;         /* back, */
-    record.t[202] = record.t[199] - 0.25;        /* and not yet there */
-    record.left[300] = nan("");                  /* no wheel */
+    record.t[100] = record.t[99];         /* repeated */
+    record.t[201] = record.t[199] - 0.5;  /* back, */
+    record.t[202] = record.t[199] - 0.25; /* and not yet there */
+    record.left[300] = nan("");           /* no wheel */
+    record.left[350] = record.left[349];  /* not read again */
+    record.right[350] = record.right[349];
     record.x[400] = record.theta[401] = nan(""); /* no pose */
     record.x[500] = record.x[499];               /* the last one again */
     record.y[500] = record.y[499];
@@ -89,6 +91,7 @@ static void test_card(void)
     CHECK_INT("card", card.back_steps, 1);
     CHECK_INT("card", card.back_rows, 2);
     CHECK_INT("card", card.incomplete, 1);
+    CHECK_INT("card", card.held, 1);
     CHECK_INT("card", card.pose_missing, 2);
     CHECK_INT("card", card.stale, 1);
     CHECK_INT("card", card.used, n - 4);

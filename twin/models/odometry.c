@@ -7,7 +7,7 @@ static const double STRAIGHT_RAD = 1e-8;
 
 enum status odometry_model_set(const double theta[ODOMETRY_P], struct odometry_model *model)
 {
-    for (int i = 0; i < ODOMETRY_P; i++) {
+    for (int i = 0; i <= ODOMETRY_SENSOR_ALPHA; i++) {
         if (!isfinite(theta[i])) {
             return STATUS_E_RANGE;
         }
