@@ -14,9 +14,9 @@
 static const char help[] =
     "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
     "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
-    "  forward, y to the left) over time: a camera, a motion capture system; how late it is, is\n"
-    "  found too. Each file is a\n"
-    "  path of its own; a start pose is fitted for every one. Error bars allow for slip.\n"
+    "  forward, y to the left) over time: a camera, a motion capture system. How late it is,\n"
+    "  is found too. Each file is a path of its own; a start pose is fitted for every one.\n"
+    "  Error bars allow for slip.\n"
     "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
     "wheel_right_rad\n"
     "           x_m y_m theta_rad, and cam_x_m cam_y_m cam_theta_rad, are found by "
