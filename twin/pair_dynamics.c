@@ -99,6 +99,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
         side->taken_us = LAB_TIME_NONE;
         side->kept_us = LAB_TIME_NONE;
         side->pushed_us = LAB_TIME_NONE;
+        side->driven_us = LAB_TIME_NONE;
         side->next_fit_us = LAB_TIME_MAX;
         side->give_up_us = LAB_TIME_MAX;
         side->fitted_us = LAB_TIME_NONE;
@@ -122,6 +123,8 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->out_of_order_in_a_row = 0;
     side->effort_count = 0;
     side->pushed_us = LAB_TIME_NONE;
+    side->driven_us = LAB_TIME_NONE;
+    side->waits = false;
 }
 
 static void put(struct dynamics_side *side, const struct window *w,

@@ -65,6 +65,7 @@ struct dynamics_counts {
     uint64_t declined; /* asked for while one was under way, or with too few samples */
     uint64_t thinned;  /* samples that the window passed over because they came so densely */
     uint64_t cut;      /* times the window began anew */
+    uint64_t waited;   /* samples at which the first fit was due but the robot hardly driven */
 };
 
 /* What is wrong with samples that no model learns from. */
@@ -102,6 +103,8 @@ struct dynamics_side {
     double effort_sum[MODEL_AXES_MAX]; /* times microseconds, since the last one kept */
     bool thinning;                     /* samples were passed over since */
     int64_t pushed_us;     /* the robot's clock when its effort last changed; LAB_TIME_NONE */
+    int64_t driven_us;     /* and when it first did, since it was left alone; likewise */
+    bool waits;            /* the first fit, until the robot has been driven for a while */
     uint32_t effort_count; /* ever; ring of efforts, for robots that answer late */
     int64_t effort_us[DYNAMICS_EFFORTS_MAX];
     double effort[DYNAMICS_EFFORTS_MAX][MODEL_AXES_MAX];

@@ -199,6 +199,7 @@ static void write_counts(struct json_writer *w, const struct dynamics_counts *c)
     json_write_int(w, "declined", (int64_t)c->declined);
     json_write_int(w, "thinned", (int64_t)c->thinned);
     json_write_int(w, "cut", (int64_t)c->cut);
+    json_write_int(w, "waited", (int64_t)c->waited);
     json_write_close(w);
 }
 

@@ -144,5 +144,11 @@ void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side which,
     } else if (side->count >= DYNAMICS_WINDOW_MIN && side->pushed_us == LAB_TIME_NONE) {
         (void)snprintf(text, DYNAMICS_OBSTACLE_MAX,
                        "no effort of the %s robot has changed yet: drive it", side_name(which));
+    } else if (side->waits) {
+        (void)snprintf(
+            text, DYNAMICS_OBSTACLE_MAX,
+            "the %s robot has hardly been driven yet: the first fit waits for a quarter "
+            "of dynamics.window_s of it",
+            side_name(which));
     }
 }

@@ -105,10 +105,16 @@ static void consider_fit(const struct pair_run *run, enum side which)
     const int64_t span_us = pair_dynamics_span_us(run->dynamics, p, which);
     /* Nobody learns from a robot that is left alone. */
     if (side->pushed_us == LAB_TIME_NONE || side->kept_us - side->pushed_us > span_us) {
+        side->driven_us = LAB_TIME_NONE;
         return;
     }
     const bool wide = span_us >= p->window_us / 2 || side->count == p->window;
-    if (side->counts.started == 0 && wide) {
+    /* A robot that stood all the time and has just begun to move tells nothing yet. */
+    side->waits =
+        side->counts.started == 0 && wide && side->kept_us - side->driven_us < p->window_us / 4;
+    if (side->waits) {
+        side->counts.waited++;
+    } else if (side->counts.started == 0 && wide) {
         start_fit(run, which, FIT_BY_START, "auto");
     } else if (run->t_us >= side->next_fit_us && (wide || span_us >= p->window_us / 4)) {
         start_fit(run, which, side->drift_waits ? FIT_BY_DRIFT : FIT_BY_TIME, "auto");
@@ -364,6 +370,7 @@ static void note_effort(struct dynamics_side *side, const struct online_sample *
     if (side->effort_count > 0 &&
         memcmp(side->effort[before], s->tau, sizeof side->effort[before]) != 0) {
         side->pushed_us = s->t_us;
+        side->driven_us = side->driven_us == LAB_TIME_NONE ? s->t_us : side->driven_us;
     }
     const uint32_t at = side->effort_count++ % DYNAMICS_EFFORTS_MAX;
     side->effort_us[at] = s->t_us;

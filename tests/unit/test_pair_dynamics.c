@@ -23,7 +23,8 @@ struct boat {
 struct run {
     struct script s;
     struct boat boat[SIDE_COUNT];
-    int k; /* samples so far */
+    int k;    /* samples so far */
+    int idle; /* of them the first ones, in which nothing drives the boats */
 };
 
 static struct run run;
@@ -51,6 +52,7 @@ static void open_run(struct run *r, bool promote)
         }
     }
     r->k = 0;
+    r->idle = 0;
 }
 
 static const struct dynamics_side *side_of(const struct run *r, enum side side)
@@ -69,7 +71,7 @@ static struct event sample(struct run *r, enum side side)
                                            .pose_count = N};
     double tau[N];
     for (size_t i = 0; i < N; i++) {
-        tau[i] = record.tau[i][r->k % USV_SAMPLES];
+        tau[i] = r->k < r->idle ? 0.0 : record.tau[i][r->k % USV_SAMPLES];
         e.telemetry.tau[i] = tau[i];
         e.telemetry.nu[i] = b->nu[i] + 0.3 * usv_noise_sd[i] * usv_normal(&b->noise);
         e.telemetry.pose[i] = b->pose[i];
@@ -311,6 +313,25 @@ static void test_passed_over(void)
 }
 
 /* Denser than the window holds: what acted in between is not lost. */
+/* Half a window at rest and a first push are no motion to fit. */
+static void test_first_fit_waits(void)
+{
+    struct run *r = &run;
+    open_run(r, false);
+    r->idle = 400;
+    go(r, 420);
+    const struct dynamics_side *side = side_of(r, SIDE_REAL);
+    CHECK_INT("waits", side->counts.started, 0);
+    CHECK("counted", side->counts.waited >= 15 && side->counts.waited <= 25);
+    CHECK("told", strstr(report(r), "hardly been driven") != NULL);
+    go(r, 140);
+    CHECK_INT("still waits", side->counts.started, 0);
+    go(r, 40);
+    CHECK_INT("begins", side->counts.started, 1);
+    CHECK("no longer", !side->waits);
+    script_close(&r->s);
+}
+
 static void test_thinning(void)
 {
     struct run *r = &run;
@@ -442,6 +463,7 @@ int main(void)
     CU_add_test(suite, "bad ends", test_bad_ends);
     CU_add_test(suite, "drift", test_drift);
     CU_add_test(suite, "passed over", test_passed_over);
+    CU_add_test(suite, "first fit waits", test_first_fit_waits);
     CU_add_test(suite, "thinning", test_thinning);
     CU_add_test(suite, "ended anywhere", test_ended_anywhere);
     CU_add_test(suite, "memory", test_memory);
