@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_vector.h>
 
+#include "identification/dot.h"
 #include "identification/long_run.h"
 #include "identification/motion_time.h"
 #include "identification/null_space.h"
@@ -16,6 +17,7 @@
 
 enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX };
 
+static_assert((int)ROW_BLOCK == (int)LONG_RUN_MANY, "a block of moments is added at once");
 static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
 
 /* An axis that fits better than this share of its own equations is as good as exact. */
@@ -41,7 +43,6 @@ struct fitter {
     size_t p, axes;
     size_t times; /* equations per axis */
     bool active[AXES][P];
-    size_t column[AXES][P], column_count[AXES]; /* those that are active */
     double weight[AXES];
     struct triangle triangle[AXES];
     double norm[P]; /* of the columns of all weighted equations */
@@ -98,49 +99,34 @@ struct dynamics_options dynamics_options_for(const struct model *model)
     return options;
 }
 
-/* Which columns of an axis can be other than zero. */
-static void find_active(struct fitter *f)
-{
-    bool active[AXES * MODEL_PARAMETERS_MAX];
-    const size_t n = f->model->parameter_count;
-    row_source_find_active(f->model, true, active);
-    for (size_t a = 0; a < f->axes; a++) {
-        for (size_t i = 0; i < n; i++) {
-            f->active[a][i] = active[a * n + i];
-        }
-    }
-    for (size_t i = n; i < f->p; i++) {
-        f->active[i - n][i] = true;
-    }
-    for (size_t a = 0; a < f->axes; a++) {
-        f->column_count[a] = 0;
-        for (size_t i = 0; i < f->p; i++) {
-            if (f->active[a][i]) {
-                f->column[a][f->column_count[a]++] = i;
-            }
-        }
-    }
-}
-
-static void start_triangles(struct fitter *f)
+/* Which columns of an axis can be other than zero, and a triangle of them with the right side.
+ */
+static void start_triangles(struct fitter *f, const struct row_source *rows)
 {
     for (size_t a = 0; a < f->axes; a++) {
-        triangle_start(&f->triangle[a], f->column_count[a] + 1);
+        const size_t first = rows->axis_start[a];
+        const size_t end = rows->axis_start[a + 1];
+        for (size_t e = first; e < end; e++) {
+            f->active[a][rows->column[e]] = true;
+        }
+        triangle_start(&f->triangle[a], end - first + 1);
     }
-    f->times = 0;
 }
 
 /* Every equation once, into the triangle of its axis. */
 static void take_rows(struct fitter *f, struct row_source *rows)
 {
-    double phi[AXES * P];
-    double rhs[AXES];
-    size_t run = 0;
-    start_triangles(f);
-    while (row_source_next(rows, phi, rhs, &run)) {
-        f->times++;
+    const double *column[P + 1];
+    start_triangles(f, rows);
+    while (row_source_next(rows)) {
+        f->times += rows->count;
         for (size_t a = 0; a < f->axes; a++) {
-            triangle_add_some(&f->triangle[a], phi + a * f->p, f->column[a], rhs[a]);
+            size_t n = 0;
+            for (size_t e = rows->axis_start[a]; e < rows->axis_start[a + 1]; e++) {
+                column[n++] = row_source_column(rows, e);
+            }
+            column[n] = row_source_rhs(rows, a);
+            triangle_add_columns(&f->triangle[a], column, rows->count);
         }
     }
     for (size_t a = 0; a < f->axes; a++) {
@@ -323,20 +309,38 @@ static void sandwich(const struct fitter *f, const double *m, double *covariance
     multiply(half, f->bread, true, f->p, covariance);
 }
 
-/* What the residual of one equation of an axis adds to the moments. */
-static void add_moments(const struct fitter *f, size_t a, const double *phi, const double *by,
-                        double rhs, double *restrict g)
+/* to += by x, of a whole block: what lies behind its end costs less than finding it. */
+static void add_scaled(double *restrict to, double by, const double *restrict x)
 {
-    const size_t *restrict column = f->column[a];
-    const double *restrict theta = f->theta;
-    const size_t n = f->column_count[a];
-    double error = rhs;
-    for (size_t k = 0; k < n; k++) {
-        error -= phi[column[k]] * theta[column[k]];
+    for (size_t k = 0; k < ROW_BLOCK; k++) {
+        to[k] += by * x[k];
     }
-    error *= f->weight[a];
-    for (size_t k = 0; k < n; k++) {
-        g[column[k]] += by[column[k]] * error;
+}
+
+/* to += x y */
+static void add_product(double *restrict to, const double *restrict x, const double *restrict y)
+{
+    for (size_t k = 0; k < ROW_BLOCK; k++) {
+        to[k] += x[k] * y[k];
+    }
+}
+
+/* Moments of a block of equations [p][ROW_BLOCK]: what they leave, times the rows by which they
+ * are solved. */
+static void find_moments(const struct fitter *f, const struct row_source *rows,
+                         const struct row_source *by, double (*g)[ROW_BLOCK])
+{
+    memset(g, 0, f->p * sizeof *g);
+    for (size_t a = 0; a < f->axes; a++) {
+        double left[ROW_BLOCK] = {0.0};
+        add_scaled(left, f->weight[a], row_source_rhs(rows, a));
+        for (size_t e = rows->axis_start[a]; e < rows->axis_start[a + 1]; e++) {
+            add_scaled(left, -f->weight[a] * f->theta[rows->column[e]],
+                       row_source_column(rows, e));
+        }
+        for (size_t e = by->axis_start[a]; e < by->axis_start[a + 1]; e++) {
+            add_product(g[by->column[e]], row_source_column(by, e), left);
+        }
     }
 }
 
@@ -345,12 +349,8 @@ static void find_errors(struct fitter *f, struct row_source *rows,
                         struct row_source *instruments)
 {
     struct long_run m;
-    double phi[AXES * P];
-    double z[AXES * P];
-    double rhs[AXES];
-    double ignored[AXES];
+    double g[LONG_RUN_ROOM][ROW_BLOCK] = {{0.0}};
     double covariance[P * P];
-    size_t run = 0;
     size_t last = 0;
     const size_t p = f->p;
     f->fit->hac_share = (double)reach_of(f, rows) / (double)f->times;
@@ -359,21 +359,13 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     if (instruments) {
         row_source_rewind(instruments);
     }
-    while (row_source_next(rows, phi, rhs, &run)) {
-        double g[P];
-        const double *by = phi;
-        memset(g, 0, p * sizeof *g);
-        if (instruments && row_source_next(instruments, z, ignored, &run)) {
-            by = z;
-        }
-        for (size_t a = 0; a < f->axes; a++) {
-            add_moments(f, a, phi + a * p, by + a * p, rhs[a], g);
-        }
-        if (run != last) {
+    while (row_source_next(rows) && (!instruments || row_source_next(instruments))) {
+        find_moments(f, rows, instruments ? instruments : rows, g);
+        if (rows->run != last) {
             long_run_break(&m);
-            last = run;
+            last = rows->run;
         }
-        long_run_add(&m, g);
+        long_run_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
     }
     long_run_break(&m);
     sandwich(f, m.plain, covariance);
@@ -441,20 +433,20 @@ static void report(struct fitter *f, struct row_source *rows, struct row_source 
     report_nulls(f);
 }
 
-/* Z' W G and Z' W b of the equations of one time. */
-static void add_products(const struct fitter *f, const double *z, const double *phi,
-                         const double *rhs, double *zg, double *zb)
+/* Z' W G and Z' W b of a block of equations. */
+static void add_products(const struct fitter *f, const struct row_source *rows,
+                         const struct row_source *instruments, double *zg, double *zb)
 {
-    const size_t p = f->p;
     for (size_t a = 0; a < f->axes; a++) {
-        for (size_t i = 0; i < p; i++) {
-            if (!f->active[a][i]) {
-                continue;
-            }
-            const double zi = f->weight[a] * z[a * p + i];
-            zb[i] += zi * rhs[a];
-            for (size_t j = 0; j < p; j++) {
-                zg[i * p + j] += zi * phi[a * p + j];
+        const size_t first = rows->axis_start[a];
+        const size_t end = rows->axis_start[a + 1];
+        for (size_t e = first; e < end; e++) {
+            const double *z = row_source_column(instruments, e);
+            const size_t i = rows->column[e];
+            zb[i] += f->weight[a] * dot(z, row_source_rhs(rows, a), rows->count);
+            for (size_t c = first; c < end; c++) {
+                zg[i * f->p + rows->column[c]] +=
+                    f->weight[a] * dot(z, row_source_column(rows, c), rows->count);
             }
         }
     }
@@ -464,19 +456,13 @@ static void add_products(const struct fitter *f, const double *z, const double *
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,
                                      struct row_source *instruments)
 {
-    double phi[AXES * P];
-    double z[AXES * P];
-    double rhs[AXES];
-    double ignored[AXES];
     double zg[P * P] = {0.0};
     double zb[P] = {0.0};
-    size_t run = 0;
     const size_t p = f->p;
     row_source_rewind(rows);
     row_source_rewind(instruments);
-    while (row_source_next(rows, phi, rhs, &run) &&
-           row_source_next(instruments, z, ignored, &run)) {
-        add_products(f, z, phi, rhs, zg, zb);
+    while (row_source_next(rows) && row_source_next(instruments)) {
+        add_products(f, rows, instruments, zg, zb);
     }
     for (size_t i = 0; i < p; i++) {
         zg[i * p + i] += f->options->ridge * f->norm[i] * f->norm[i];
@@ -617,7 +603,6 @@ static void judge(struct fitter *f)
 
 static enum status run(struct fitter *f, struct row_source *rows)
 {
-    find_active(f);
     take_rows(f, rows);
     if (f->times * f->axes <= f->p) {
         f->fit->rows = f->times * f->axes;

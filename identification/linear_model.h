@@ -16,6 +16,10 @@
 
 enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6, MODEL_DERIVED_MAX = 8 };
 
+/* Samples of a block, and from one column of it to the next: a little more, so that they do not
+ * share a place in the processor's cache. */
+enum { MODEL_BLOCK = 64, MODEL_STRIDE = MODEL_BLOCK + 8 };
+
 enum model_sign { MODEL_ANY, MODEL_NOT_NEGATIVE, MODEL_POSITIVE };
 
 struct model_parameter {
@@ -66,6 +70,12 @@ struct model {
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
      * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
     void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);
+    /* The same of a whole block, by columns [axis_count] and [axis_count x parameter_count];
+     * entries that are always zero are left alone. For models that do not need the pose, where
+     * a million samples are usual; NULL: one by one. */
+    void (*rows_many)(const double (*restrict nu)[MODEL_STRIDE],
+                      const double (*restrict nu_dot)[MODEL_STRIDE],
+                      double (*restrict phi)[MODEL_STRIDE]);
     /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
     void (*forward)(const double *theta, const double *pose, const double *nu,
                     const double *tau, double *nu_dot);

@@ -41,9 +41,9 @@ static void add_square(double *to, const double *x, size_t p)
 static void sum_anew(struct long_run *m)
 {
     memset(m->sum, 0, sizeof m->sum);
-    for (size_t l = 0; l <= m->lags; l++) {
-        for (size_t i = 0; i < m->p; i++) {
-            m->sum[i] += m->ring[l][i];
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t l = 0; l <= m->lags; l++) {
+            m->sum[i] += m->ring[i][l];
         }
     }
 }
@@ -59,29 +59,48 @@ static void take_sums(struct long_run *m)
     m->waiting = 0;
 }
 
-/* A block comes into the window, the oldest one leaves it. */
-static void push(struct long_run *m, const double *block)
+/* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns, none
+ * of which waits for another. */
+static void slide(struct long_run *m, size_t first, const double *g, size_t stride, size_t n)
 {
-    double *oldest = m->ring[m->at];
-    const size_t p = m->p;
-    for (size_t i = 0; i < p; i++) {
-        const double sum = m->sum[i] + (block[i] - oldest[i]);
-        oldest[i] = block[i];
-        m->sum[i] = sum;
-        m->sums[i][m->waiting] = sum;
+    enum { LANES = LONG_RUN_AT_ONCE };
+    double sum[LANES];
+    memcpy(sum, m->sum + first, sizeof sum);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t l = 0; l < LANES; l++) {
+            const double block = g[l * stride + k];
+            double *oldest = &m->ring[first + l][m->at + k];
+            sum[l] += block - *oldest;
+            *oldest = block;
+            m->sums[first + l][m->waiting + k] = sum[l];
+        }
     }
-    if (++m->at > m->lags) {
-        m->at = 0;
-    }
-    if (++m->waiting == LONG_RUN_WAITING) {
-        take_sums(m);
-        sum_anew(m);
+    memcpy(m->sum + first, sum, sizeof sum);
+}
+
+/* Blocks by columns, so far apart. */
+static void push(struct long_run *m, const double *g, size_t stride, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        size_t now = n - done;
+        now = now < m->lags + 1 - m->at ? now : m->lags + 1 - m->at;
+        now = now < LONG_RUN_WAITING - m->waiting ? now : LONG_RUN_WAITING - m->waiting;
+        for (size_t i = 0; i < m->p; i += LONG_RUN_AT_ONCE) {
+            slide(m, i, g + i * stride + done, stride, now);
+        }
+        m->at = m->at + now > m->lags ? 0 : m->at + now;
+        m->waiting += now;
+        done += now;
+        if (m->waiting == LONG_RUN_WAITING) {
+            take_sums(m);
+            sum_anew(m);
+        }
     }
 }
 
 static void close_block(struct long_run *m)
 {
-    push(m, m->now);
+    push(m, m->now, 1, 1);
     memset(m->now, 0, sizeof m->now);
     m->in_block = 0;
 }
@@ -91,15 +110,32 @@ void long_run_add(struct long_run *m, const double *g)
     if (m->with_plain) {
         add_square(m->plain, g, m->p);
     }
-    if (m->block == 1) {
-        push(m, g);
-        return;
-    }
     for (size_t i = 0; i < m->p; i++) {
         m->now[i] += g[i];
     }
     if (++m->in_block == m->block) {
         close_block(m);
+    }
+}
+
+void long_run_add_many(struct long_run *m, const double (*g)[LONG_RUN_MANY], size_t n)
+{
+    for (size_t i = 0; m->with_plain && i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            m->plain[i * m->p + j] += dot(g[i], g[j], n);
+        }
+    }
+    if (m->block == 1) {
+        push(m, g[0], LONG_RUN_MANY, n);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < m->p; i++) {
+            m->now[i] += g[i][k];
+        }
+        if (++m->in_block == m->block) {
+            close_block(m);
+        }
     }
 }
 

@@ -25,7 +25,9 @@ static double window_integral(double s)
     return s * (1.0 + z * (-4.0 / 3.0 + z * (6.0 / 5.0 + z * (-4.0 / 7.0 + z / 9.0))));
 }
 
-void row_source_find_active(const struct model *model, bool with_nu_dot, bool *active)
+/* Whether entries of Phi [axes x parameters] can be other than zero: those that are, somewhere
+ * odd. With nu_dot as well, or at rest of accelerations. */
+static void find_active(const struct model *model, bool with_nu_dot, bool *active)
 {
     double nu[MODEL_AXES_MAX];
     double nu_dot[MODEL_AXES_MAX];
@@ -46,16 +48,70 @@ void row_source_find_active(const struct model *model, bool with_nu_dot, bool *a
     }
 }
 
+/* Entries in the order of axes and unknowns; an axis has its bias last. */
+static void find_entries(struct row_source *rows)
+{
+    bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t n = rows->model->parameter_count;
+    const size_t axes = rows->model->axis_count;
+    size_t entry = 0;
+    find_active(rows->model, true, active);
+    for (size_t a = 0; a < axes; a++) {
+        rows->axis_start[a] = entry;
+        for (size_t i = 0; i < n; i++) {
+            if (active[a * n + i]) {
+                rows->own[rows->own_count++] = a * n + i;
+                rows->place[entry] = a * n + i;
+                rows->column[entry++] = i;
+            }
+        }
+        if (rows->p > n) {
+            rows->place[entry] = axes * n + axes + a;
+            rows->column[entry++] = n + a;
+        }
+    }
+    rows->axis_start[axes] = entry;
+}
+
+static double *at_place(const struct row_source *rows, size_t place)
+{
+    return rows->values->data + place * MODEL_STRIDE;
+}
+
+static double *rhs_of(const struct row_source *rows, size_t axis)
+{
+    return at_place(rows, rows->model->axis_count * rows->model->parameter_count + axis);
+}
+
 static void find_static(struct row_source *rows)
 {
     bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    row_source_find_active(rows->model, false, active);
-    rows->static_count = 0;
-    for (size_t i = 0; i < rows->model->axis_count * rows->model->parameter_count; i++) {
-        if (active[i]) {
-            rows->static_at[rows->static_count++] = i;
+    const size_t n = rows->model->parameter_count;
+    find_active(rows->model, false, active);
+    for (size_t at = 0; at < rows->model->axis_count * n; at++) {
+        if (active[at]) {
+            rows->still[rows->static_count++] = at;
         }
     }
+}
+
+/* What multiplies a constant effort is as constant. */
+static void fill_biases(struct row_source *rows, double bias)
+{
+    const size_t axes = rows->model->axis_count;
+    const size_t first = axes * rows->model->parameter_count + axes;
+    for (size_t a = 0; a < axes && rows->p > rows->model->parameter_count; a++) {
+        double *to = at_place(rows, first + a);
+        for (size_t k = 0; k < ROW_BLOCK; k++) {
+            to[k] = bias;
+        }
+    }
+}
+
+/* Samples of a column of the cache. */
+static size_t cache_room(const struct row_source *rows)
+{
+    return 2 * (2 * rows->half + 1) + MODEL_BLOCK;
 }
 
 static enum status make_window(struct row_source *rows)
@@ -64,13 +120,15 @@ static enum status make_window(struct row_source *rows)
     const double half = (double)rows->half;
     const double dt_s = rows->set->dt_s;
     rows->window = gsl_vector_alloc(3 * n);
-    rows->cache = gsl_vector_alloc(2 * n * (rows->static_count > 0 ? rows->static_count : 1));
+    rows->cache =
+        gsl_vector_alloc(cache_room(rows) * (rows->static_count > 0 ? rows->static_count : 1));
     if (!rows->window || !rows->cache) {
         return STATUS_E_NOMEM;
     }
     /* The mean over the window, so that equations keep the unit of the effort. */
     const double area_s = 2.0 * window_integral(1.0) * half * dt_s;
     double *w = rows->window->data;
+    double bias = 0.0;
     for (size_t m = 0; m < n; m++) {
         const double s = ((double)m - half) / half;
         w[m] = window_weight(s) * dt_s / area_s;
@@ -78,8 +136,9 @@ static enum status make_window(struct row_source *rows)
         w[2 * n + m] = m + 1 < n ? (window_integral(s + 1.0 / half) - window_integral(s)) *
                                        half * dt_s / area_s
                                  : 0.0;
-        rows->bias += w[2 * n + m];
+        bias += w[2 * n + m];
     }
+    fill_biases(rows, bias);
     return STATUS_OK;
 }
 
@@ -134,6 +193,13 @@ enum status row_source_start(struct row_source *rows, const struct model *model,
     rows->p = model->parameter_count + (options->biases ? model->axis_count : 0);
     rows->half = 1;
     rows->stride = 1;
+    find_entries(rows);
+    rows->values =
+        gsl_vector_calloc(model->axis_count * (model->parameter_count + 2) * MODEL_STRIDE);
+    if (!rows->values) {
+        return STATUS_E_NOMEM;
+    }
+    fill_biases(rows, 1.0);
     if (method == DYNAMICS_OLS_SG) {
         rows->half = options->sg_window / 2;
         st = make_sg(rows, options->sg_order);
@@ -158,13 +224,16 @@ void row_source_rewind(struct row_source *rows)
 {
     rows->run = 0;
     rows->at = rows->set->run_start[0] + rows->half;
+    rows->count = 0;
     rows->cached_to = 0;
 }
 
 void row_source_end(struct row_source *rows)
 {
+    gsl_vector_free(rows->values);
     gsl_vector_free(rows->window);
     gsl_vector_free(rows->cache);
+    rows->values = NULL;
     rows->window = NULL;
     rows->cache = NULL;
 }
@@ -174,18 +243,6 @@ static double effort_at(const struct data_set *set, size_t axis, size_t k, size_
 {
     const double *tau = set->tau[axis];
     return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
-}
-
-/* Rows without the columns of biases, in place to rows with them. */
-static void spread_rows(const struct row_source *rows, double bias, double *phi)
-{
-    const size_t n = rows->model->parameter_count;
-    for (size_t a = rows->p > n ? rows->model->axis_count : 0; a-- > 0;) {
-        memmove(phi + a * rows->p, phi + a * n, n * sizeof *phi);
-        for (size_t i = n; i < rows->p; i++) {
-            phi[a * rows->p + i] = i - n == a ? bias : 0.0;
-        }
-    }
 }
 
 /* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none
@@ -208,137 +265,215 @@ static const double *smooth_pose(const struct row_source *rows, size_t k, double
     return pose;
 }
 
-/* Velocity, its derivative and the effort by central differences. */
-static void difference(const struct row_source *rows, size_t first, double *nu, double *nu_dot,
-                       double *rhs)
+/* Velocities and their derivatives of a block; what lies behind it is zero. */
+struct motion {
+    double nu[MODEL_AXES_MAX][MODEL_STRIDE], nu_dot[MODEL_AXES_MAX][MODEL_STRIDE];
+};
+
+/* By central differences; the effort is the mean of what was held before and after. */
+static void difference(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
     const double per_two_steps = 0.5 / set->dt_s;
-    const size_t k = rows->at;
-    const size_t before = k > first ? k - 1 : k;
     for (size_t a = 0; a < set->axes; a++) {
-        const double *y = set->nu[a];
-        const double *tau = set->tau[a];
-        nu[a] = y[k];
-        nu_dot[a] = (y[k + 1] - y[before]) * per_two_steps;
-        rhs[a] = 0.5 * (tau[k] + tau[before]);
+        const double *y = set->nu[a] + rows->at;
+        const double *tau = set->tau[a] + rows->at;
+        double *rhs = rhs_of(rows, a);
+        memcpy(motion->nu[a], y, rows->count * sizeof *y);
+        for (size_t k = 0; k < rows->count; k++) {
+            motion->nu_dot[a][k] = (y[k + 1] - y[(ptrdiff_t)k - 1]) * per_two_steps;
+            rhs[k] = 0.5 * (tau[k] + tau[(ptrdiff_t)k - 1]);
+        }
     }
 }
 
 /* The same, smoothed. */
-static void smooth(const struct row_source *rows, size_t first, double *nu, double *nu_dot,
-                   double *rhs)
+static void smooth(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
+    const size_t first = set->run_start[rows->run];
     const size_t n = 2 * rows->half + 1;
-    const size_t from = rows->at - rows->half;
     for (size_t a = 0; a < set->axes; a++) {
-        nu[a] = dot(rows->smooth, set->nu[a] + from, n);
-        nu_dot[a] = dot(rows->slope, set->nu[a] + from, n);
-        rhs[a] = 0.0;
-        for (size_t m = 0; m < n; m++) {
-            rhs[a] += rows->smooth[m] * effort_at(set, a, from + m, first);
+        double *rhs = rhs_of(rows, a);
+        for (size_t k = 0; k < rows->count; k++) {
+            const size_t from = rows->at + k - rows->half;
+            motion->nu[a][k] = dot(rows->smooth, set->nu[a] + from, n);
+            motion->nu_dot[a][k] = dot(rows->slope, set->nu[a] + from, n);
+            rhs[k] = 0.0;
+            for (size_t m = 0; m < n; m++) {
+                rhs[k] += rows->smooth[m] * effort_at(set, a, from + m, first);
+            }
         }
     }
 }
 
-static void derivative_rows(const struct row_source *rows, size_t first, double *phi,
-                            double *rhs)
+/* Rows of a block one by one. */
+static void fill_rows(struct row_source *rows, const struct motion *motion)
 {
-    double nu[MODEL_AXES_MAX];
-    double nu_dot[MODEL_AXES_MAX];
-    double pose[MODEL_AXES_MAX];
-    if (rows->method == DYNAMICS_OLS_CENTRAL) {
-        difference(rows, first, nu, nu_dot, rhs);
-    } else {
-        smooth(rows, first, nu, nu_dot, rhs);
+    for (size_t k = 0; k < rows->count; k++) {
+        double nu[MODEL_AXES_MAX];
+        double nu_dot[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        for (size_t a = 0; a < rows->set->axes; a++) {
+            nu[a] = motion->nu[a][k];
+            nu_dot[a] = motion->nu_dot[a][k];
+        }
+        rows->model->rows(smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
+        for (size_t i = 0; i < rows->own_count; i++) {
+            at_place(rows, rows->own[i])[k] = phi[rows->own[i]];
+        }
     }
-    rows->model->rows(smooth_pose(rows, rows->at, pose), nu, nu_dot, phi);
-    spread_rows(rows, 1.0, phi);
 }
 
-/* The static part of the rows of samples first to end - 1, a window at most. What lies before
- * is given up when there is no room. */
+/* Equations around each of the next samples. */
+static void derivative_rows(struct row_source *rows)
+{
+    struct motion motion;
+    if (rows->count < ROW_BLOCK) {
+        memset(&motion, 0, sizeof motion);
+    }
+    if (rows->method == DYNAMICS_OLS_CENTRAL) {
+        difference(rows, &motion);
+    } else {
+        smooth(rows, &motion);
+    }
+    if (rows->model->rows_many) {
+        rows->model->rows_many((const double(*)[MODEL_STRIDE])motion.nu,
+                               (const double(*)[MODEL_STRIDE])motion.nu_dot,
+                               (double(*)[MODEL_STRIDE])rows->values->data);
+    } else {
+        fill_rows(rows, &motion);
+    }
+}
+
+/* Rows of n samples from the k-th on, at rest of accelerations. */
+static void static_rows(const struct row_source *rows, size_t k, size_t n,
+                        double (*phi)[MODEL_STRIDE])
+{
+    static const double none[MODEL_AXES_MAX][MODEL_STRIDE];
+    const struct data_set *set = rows->set;
+    if (rows->model->rows_many) {
+        double nu[MODEL_AXES_MAX][MODEL_STRIDE] = {{0.0}};
+        for (size_t a = 0; a < set->axes; a++) {
+            memcpy(nu[a], set->nu[a] + k, n * sizeof nu[a][0]);
+        }
+        rows->model->rows_many((const double(*)[MODEL_STRIDE])nu, none, phi);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            nu[a] = set->nu[a][k + i];
+        }
+        rows->model->rows(rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
+                          nu, none[0], row);
+        for (size_t s = 0; s < rows->static_count; s++) {
+            phi[rows->still[s]][i] = row[rows->still[s]];
+        }
+    }
+}
+
+/* The static part of the rows of samples first to end - 1, a window at most, and of some after
+ * them. What lies before is given up when there is no room. */
 static void fill_cache(struct row_source *rows, size_t first, size_t end)
 {
-    const struct data_set *set = rows->set;
-    const size_t room = 2 * (2 * rows->half + 1);
-    const double zero[MODEL_AXES_MAX] = {0.0};
+    const size_t room = cache_room(rows);
     double *cache = rows->cache->data;
     if (rows->cached_to <= first) {
         rows->cached_from = rows->cached_to = first;
     }
-    if (end - rows->cached_from > room) {
+    while (rows->cached_to < end) {
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX][MODEL_STRIDE];
+        const size_t left = rows->set->n - rows->cached_to;
+        const size_t n = left < MODEL_BLOCK ? left : MODEL_BLOCK;
+        const bool full = rows->cached_to + n - rows->cached_from > room;
+        const size_t kept = rows->cached_to - first;
+        static_rows(rows, rows->cached_to, n, phi);
         for (size_t i = 0; i < rows->static_count; i++) {
-            memmove(cache + i * room, cache + i * room + (first - rows->cached_from),
-                    (rows->cached_to - first) * sizeof *cache);
+            double *column = cache + i * room;
+            if (full) {
+                memmove(column, column + (first - rows->cached_from), kept * sizeof *column);
+            }
+            memcpy(column + (full ? kept : rows->cached_to - rows->cached_from),
+                   phi[rows->still[i]], n * sizeof *column);
         }
-        rows->cached_from = first;
+        rows->cached_from = full ? first : rows->cached_from;
+        rows->cached_to += n;
     }
-    for (size_t k = rows->cached_to; k < end; k++) {
-        double nu[MODEL_AXES_MAX];
-        double pose[MODEL_AXES_MAX];
-        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-        for (size_t a = 0; a < set->axes; a++) {
-            nu[a] = set->nu[a][k];
-        }
-        rows->model->rows(rows->model->needs_pose ? data_set_pose(set, k, 0.0, pose) : NULL, nu,
-                          zero, phi);
-        for (size_t i = 0; i < rows->static_count; i++) {
-            cache[i * room + (k - rows->cached_from)] = phi[rows->static_at[i]];
-        }
-    }
-    rows->cached_to = end;
 }
 
-/* Integrals over the window: of the static part as it is, of nu_dot by parts, of the effort
- * exactly for one that is held. */
-static void weak_rows(struct row_source *rows, double *phi, double *rhs)
+/* Integrals over the windows around the next samples: of the static part as it is, of nu_dot by
+ * parts, of the effort exactly for one that is held. */
+static void weak_rows(struct row_source *rows)
 {
     const struct data_set *set = rows->set;
     const size_t n = 2 * rows->half + 1;
-    const size_t first = rows->at - rows->half;
     const double *weight = rows->window->data;
     const double *slope = weight + n;
     const double *cell = slope + n;
-    double change[MODEL_AXES_MAX];
-
-    fill_cache(rows, first, first + n);
-    memset(phi, 0, set->axes * rows->model->parameter_count * sizeof *phi);
-    const double *column = rows->cache->data + (first - rows->cached_from);
-    for (size_t i = 0; i < rows->static_count; i++) {
-        phi[rows->static_at[i]] = dot(weight, column + 2 * n * i, n);
-    }
-    for (size_t a = 0; a < set->axes; a++) {
-        change[a] = dot(slope, set->nu[a] + first, n);
-        rhs[a] = dot(cell, set->tau[a] + first, n);
-    }
     for (size_t i = 0; i < rows->inertia_count; i++) {
-        const struct row_inertia *inertia = &rows->inertia[i];
-        phi[inertia->at] += inertia->factor * change[inertia->axis];
+        memset(at_place(rows, rows->inertia[i].place), 0, rows->count * sizeof(double));
     }
-    spread_rows(rows, rows->bias, phi);
+    for (size_t k = 0; k < rows->count; k++) {
+        const size_t first = rows->at + k * rows->stride - rows->half;
+        double change[MODEL_AXES_MAX];
+        fill_cache(rows, first, first + n);
+        const double *column = rows->cache->data + (first - rows->cached_from);
+        for (size_t i = 0; i < rows->static_count; i++) {
+            at_place(rows, rows->still[i])[k] = dot(weight, column + cache_room(rows) * i, n);
+        }
+        for (size_t a = 0; a < set->axes; a++) {
+            change[a] = dot(slope, set->nu[a] + first, n);
+            rhs_of(rows, a)[k] = dot(cell, set->tau[a] + first, n);
+        }
+        for (size_t i = 0; i < rows->inertia_count; i++) {
+            const struct row_inertia *inertia = &rows->inertia[i];
+            at_place(rows, inertia->place)[k] += inertia->factor * change[inertia->axis];
+        }
+    }
 }
 
-bool row_source_next(struct row_source *rows, double *phi, double *rhs, size_t *run)
+/* Of the run at hand, how many samples have equations of their own from the next one on. */
+static size_t count_left(const struct row_source *rows)
+{
+    const size_t last = rows->set->run_start[rows->run + 1];
+    const size_t beyond = rows->at + rows->half;
+    return beyond < last ? (last - 1 - beyond) / rows->stride + 1 : 0;
+}
+
+bool row_source_next(struct row_source *rows)
 {
     const struct data_set *set = rows->set;
-    while (rows->run < set->run_count &&
-           rows->at + rows->half >= set->run_start[rows->run + 1]) {
+    rows->at += rows->count * rows->stride;
+    while (rows->run < set->run_count && count_left(rows) == 0) {
         rows->run++;
         if (rows->run < set->run_count) {
             rows->at = set->run_start[rows->run] + rows->half;
         }
     }
     if (rows->run >= set->run_count) {
+        rows->count = 0;
         return false;
     }
+    const size_t left = count_left(rows);
+    rows->count = left < ROW_BLOCK ? left : ROW_BLOCK;
     if (rows->window) {
-        weak_rows(rows, phi, rhs);
+        weak_rows(rows);
     } else {
-        derivative_rows(rows, set->run_start[rows->run], phi, rhs);
+        derivative_rows(rows);
     }
-    *run = rows->run;
-    rows->at += rows->stride;
     return true;
+}
+
+const double *row_source_column(const struct row_source *rows, size_t entry)
+{
+    return at_place(rows, rows->place[entry]);
+}
+
+const double *row_source_rhs(const struct row_source *rows, size_t axis)
+{
+    return rhs_of(rows, axis);
 }

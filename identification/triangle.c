@@ -190,28 +190,30 @@ void triangle_flush(struct triangle *t)
     t->waiting = 0;
 }
 
-static void end_row(struct triangle *t)
-{
-    if (++t->waiting == TRIANGLE_BLOCK) {
-        triangle_flush(t);
-    }
-}
-
 void triangle_add(struct triangle *t, const double *row)
 {
     for (size_t c = 0; c < t->columns; c++) {
         t->block[c][t->waiting] = row[c];
     }
-    end_row(t);
+    if (++t->waiting == TRIANGLE_BLOCK) {
+        triangle_flush(t);
+    }
 }
 
-void triangle_add_some(struct triangle *t, const double *row, const size_t *at, double right)
+void triangle_add_columns(struct triangle *t, const double *const *column, size_t n)
 {
-    for (size_t c = 0; c + 1 < t->columns; c++) {
-        t->block[c][t->waiting] = row[at[c]];
+    for (size_t done = 0; done < n;) {
+        const size_t room = TRIANGLE_BLOCK - t->waiting;
+        const size_t now = n - done < room ? n - done : room;
+        for (size_t c = 0; c < t->columns; c++) {
+            memcpy(t->block[c] + t->waiting, column[c] + done, now * sizeof **column);
+        }
+        t->waiting += now;
+        done += now;
+        if (t->waiting == TRIANGLE_BLOCK) {
+            triangle_flush(t);
+        }
     }
-    t->block[t->columns - 1][t->waiting] = right;
-    end_row(t);
 }
 
 double triangle_squares(const struct triangle *t, const double *x)

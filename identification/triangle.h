@@ -23,9 +23,8 @@ struct triangle {
 
 void triangle_start(struct triangle *t, size_t columns);
 void triangle_add(struct triangle *t, const double *row); /* [columns] */
-/* The same of a row most of which is always zero: its columns are row[at[0]], row[at[1]] … and
- * last, at [columns - 1], the right side. */
-void triangle_add_some(struct triangle *t, const double *row, const size_t *at, double right);
+/* n rows at a time, column by column. */
+void triangle_add_columns(struct triangle *t, const double *const *column, size_t n);
 /* Work off the rows that wait: r is right after this only. */
 void triangle_flush(struct triangle *t);
 

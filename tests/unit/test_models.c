@@ -78,6 +78,35 @@ static void check_affine(const struct model *model, const struct state *s)
     }
 }
 
+/* A block of samples at once is what one by one gives, and zeros stay zeros. */
+static void check_many(const struct model *model)
+{
+    static double nu[MODEL_AXES_MAX][MODEL_STRIDE];
+    static double nu_dot[MODEL_AXES_MAX][MODEL_STRIDE];
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX][MODEL_STRIDE] = {{0.0}};
+    for (size_t k = 0; k < MODEL_BLOCK; k++) {
+        for (size_t a = 0; a < model->axis_count; a++) {
+            nu[a][k] = uniform(-2.0, 2.0);
+            nu_dot[a][k] = uniform(-2.0, 2.0);
+        }
+    }
+    model->rows_many((const double(*)[MODEL_STRIDE])nu, (const double(*)[MODEL_STRIDE])nu_dot,
+                     phi);
+    for (size_t k = 0; k < MODEL_BLOCK; k++) {
+        double velocity[MODEL_AXES_MAX];
+        double rate[MODEL_AXES_MAX];
+        double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        for (size_t a = 0; a < model->axis_count; a++) {
+            velocity[a] = nu[a][k];
+            rate[a] = nu_dot[a][k];
+        }
+        model->rows(NULL, velocity, rate, row);
+        for (size_t i = 0; i < model->axis_count * model->parameter_count; i++) {
+            CHECK_NEAR(model->name, phi[i][k], row[i], 0.0, 0.0);
+        }
+    }
+}
+
 static void check_slope(const struct model *model, const struct state *s)
 {
     const size_t n = model->axis_count;
@@ -140,6 +169,10 @@ static void test_table(void)
     for (size_t i = 0; i < model_count; i++) {
         CHECK("by name", model_find(models[i]->name) == models[i]);
         check_model(models[i]);
+        if (models[i]->rows_many) {
+            CHECK(models[i]->name, !models[i]->needs_pose);
+            check_many(models[i]);
+        }
     }
     CHECK("unknown", model_find("none") == NULL);
 }

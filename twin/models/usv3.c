@@ -5,34 +5,51 @@
 
 enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
 
-static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+/* Where entries of Phi begin, by axes. */
+enum { SURGE = 0, SWAY = USV3_PARAMETERS, YAW = 2 * USV3_PARAMETERS };
+
+/* Entries that are not always zero, each `stride` after the one before. */
+static inline void fill_rows(const double nu[USV3_AXES], const double nu_dot[USV3_AXES],
+                             double *phi, size_t stride)
 {
-    (void)pose;
     const double u = nu[0];
     const double v = nu[1];
     const double r = nu[2];
-    double *surge = phi;
-    double *sway = phi + USV3_PARAMETERS;
-    double *yaw = sway + USV3_PARAMETERS;
+    phi[(SURGE + D1) * stride] = nu_dot[0];
+    phi[(SURGE + D2) * stride] = -v * r;
+    phi[(SURGE + D4) * stride] = u;
+    phi[(SURGE + D5) * stride] = fabs(u) * u;
+    phi[(SWAY + D1) * stride] = u * r;
+    phi[(SWAY + D2) * stride] = nu_dot[1];
+    phi[(SWAY + D6) * stride] = v;
+    phi[(SWAY + D7) * stride] = fabs(v) * v;
+    phi[(YAW + D1) * stride] = -u * v;
+    phi[(YAW + D2) * stride] = u * v;
+    phi[(YAW + D3) * stride] = nu_dot[2];
+    phi[(YAW + D8) * stride] = r;
+    phi[(YAW + D9) * stride] = fabs(r) * r;
+}
 
+static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+{
+    (void)pose;
     /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting.
      */
-    surge[D3] = surge[D6] = surge[D7] = surge[D8] = surge[D9] = 0.0;
-    sway[D3] = sway[D4] = sway[D5] = sway[D8] = sway[D9] = 0.0;
-    yaw[D4] = yaw[D5] = yaw[D6] = yaw[D7] = 0.0;
-    surge[D1] = nu_dot[0];
-    surge[D2] = -v * r;
-    surge[D4] = u;
-    surge[D5] = fabs(u) * u;
-    sway[D1] = u * r;
-    sway[D2] = nu_dot[1];
-    sway[D6] = v;
-    sway[D7] = fabs(v) * v;
-    yaw[D1] = -u * v;
-    yaw[D2] = u * v;
-    yaw[D3] = nu_dot[2];
-    yaw[D8] = r;
-    yaw[D9] = fabs(r) * r;
+    phi[SURGE + D3] = phi[SURGE + D6] = phi[SURGE + D7] = phi[SURGE + D8] = phi[SURGE + D9] = 0.0;
+    phi[SWAY + D3] = phi[SWAY + D4] = phi[SWAY + D5] = phi[SWAY + D8] = phi[SWAY + D9] = 0.0;
+    phi[YAW + D4] = phi[YAW + D5] = phi[YAW + D6] = phi[YAW + D7] = 0.0;
+    fill_rows(nu, nu_dot, phi, 1);
+}
+
+static void rows_many(const double (*restrict nu)[MODEL_STRIDE],
+                      const double (*restrict nu_dot)[MODEL_STRIDE],
+                      double (*restrict phi)[MODEL_STRIDE])
+{
+    for (size_t k = 0; k < MODEL_BLOCK; k++) {
+        const double velocity[USV3_AXES] = {nu[0][k], nu[1][k], nu[2][k]};
+        const double rate[USV3_AXES] = {nu_dot[0][k], nu_dot[1][k], nu_dot[2][k]};
+        fill_rows(velocity, rate, &phi[0][k], MODEL_STRIDE);
+    }
 }
 
 /* Coriolis, centripetal and damping terms: what is left of the left-hand side at nu_dot = 0. */
@@ -123,6 +140,7 @@ const struct model usv3_model = {
     .parameters = parameters,
     .parameter_count = USV3_PARAMETERS,
     .rows = rows,
+    .rows_many = rows_many,
     .forward = forward,
     .inverse = inverse,
     .slope = slope,
