@@ -202,20 +202,22 @@ static bool derives(const struct data_raw *raw)
     return any;
 }
 
+/* Of what is finite. */
 static double sd_of(const double *x, size_t n)
 {
-    double count = 0.0;
-    double mean = 0.0;
+    double sum = 0.0;
     double squares = 0.0;
+    size_t count = 0;
     for (size_t k = 0; k < n; k++) {
-        if (isfinite(x[k])) {
-            const double step = x[k] - mean;
-            count += 1.0;
-            mean += step / count;
-            squares += step * (x[k] - mean);
-        }
+        sum += isfinite(x[k]) ? x[k] : 0.0;
+        count += isfinite(x[k]) ? 1 : 0;
     }
-    return count > 1.0 ? sqrt(squares / (count - 1.0)) : 0.0;
+    const double mean = sum / (double)count;
+    for (size_t k = 0; k < n; k++) {
+        const double off = isfinite(x[k]) ? x[k] - mean : 0.0;
+        squares += off * off;
+    }
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : 0.0;
 }
 
 /* Once to see how often an effort changed while rows were missing, and again to cut there where
@@ -435,21 +437,24 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
 
 static void describe(const double *x, size_t n, struct data_channel *channel)
 {
-    double mean = 0.0;
+    double sum = 0.0;
     double squares = 0.0;
+    double min = INFINITY;
+    double max = -INFINITY;
     size_t at_limit = 0;
-    channel->min = INFINITY;
-    channel->max = -INFINITY;
     for (size_t k = 0; k < n; k++) {
-        mean += x[k] / (double)n;
-        channel->min = fmin(channel->min, x[k]);
-        channel->max = fmax(channel->max, x[k]);
+        sum += x[k];
+        min = x[k] < min ? x[k] : min; /* fmin() takes longer, and there is no NaN here */
+        max = x[k] > max ? x[k] : max;
     }
-    const double near = 1e-9 * (channel->max - channel->min);
+    const double mean = sum / (double)n;
+    const double near = 1e-9 * (max - min);
     for (size_t k = 0; k < n; k++) {
         squares += (x[k] - mean) * (x[k] - mean);
-        at_limit += x[k] <= channel->min + near || x[k] >= channel->max - near ? 1 : 0;
+        at_limit += x[k] <= min + near || x[k] >= max - near ? 1 : 0;
     }
+    channel->min = min;
+    channel->max = max;
     channel->mean = mean;
     channel->sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0.0;
     /* What is left of rounding in the differences is no noise of the channel. */

@@ -73,9 +73,12 @@ static void test_inputs(const struct data_set *set, const double *residual,
         double effort[1] = {0.0};
         double products[RESIDUAL_LAGS + 1] = {0.0};
         add_products(set, &tau, &tau, 0, effort);
-        add_products(set, &left, &tau, RESIDUAL_LAGS, products);
         const double scale = sqrt(effort[0] * power[0]);
-        for (size_t lag = 0; lag <= RESIDUAL_LAGS && scale > 0.0; lag++) {
+        if (!(scale > 0.0)) {
+            continue;
+        }
+        add_products(set, &left, &tau, RESIDUAL_LAGS, products);
+        for (size_t lag = 0; lag <= RESIDUAL_LAGS; lag++) {
             check->input_correlation =
                 fmax(check->input_correlation, fabs(products[lag] / scale));
         }

@@ -16,26 +16,27 @@ static const double TRACE = 0.1;
 
 /* Sums over what is there. */
 struct sums {
-    double n, e, ee, ae, y, yy;
+    size_t n;
+    double e, ee, ae, y, yy;
 };
 
+/* Of what is not there, nothing is added: a branch that nobody can foretell costs more. */
 static struct sums add_up(const double *residual, const double *measured, size_t count)
 {
-    struct sums s = {.n = 0.0};
+    struct sums s = {.n = 0};
     for (size_t k = 0; k < count; k++) {
-        if (!isnan(residual[k])) {
-            s.n += 1.0;
-            s.e += residual[k];
-            s.ee += residual[k] * residual[k];
-            s.ae += fabs(residual[k]);
-            s.y += measured[k];
-        }
+        const bool there = !isnan(residual[k]);
+        const double e = there ? residual[k] : 0.0;
+        s.n += there;
+        s.e += e;
+        s.ee += e * e;
+        s.ae += fabs(e);
+        s.y += there ? measured[k] : 0.0;
     }
-    const double centre = s.y / s.n;
+    const double centre = s.y / (double)s.n;
     for (size_t k = 0; k < count; k++) {
-        if (!isnan(residual[k])) {
-            s.yy += (measured[k] - centre) * (measured[k] - centre);
-        }
+        const double y = isnan(residual[k]) ? 0.0 : measured[k] - centre;
+        s.yy += y * y;
     }
     return s;
 }
@@ -43,30 +44,33 @@ static struct sums add_up(const double *residual, const double *measured, size_t
 /* Number of stretches of equal sign against what chance would give. */
 static double count_runs_z(const double *residual, const size_t *start, size_t run_count)
 {
-    double above = 0.0;
-    double below = 0.0;
-    double stretches = 0.0;
-    double pieces = 0.0;
+    size_t seen[2] = {0}; /* not below zero, below it */
+    size_t stretches = 0;
+    size_t joints = 0; /* runs that have something, less one */
     for (size_t r = 0; r < run_count; r++) {
-        int last = 0;
-        for (size_t k = start[r]; k < start[r + 1]; k++) {
-            if (isnan(residual[k])) {
-                continue;
-            }
-            const int sign = residual[k] < 0.0 ? -1 : 1;
-            above += sign > 0 ? 1.0 : 0.0;
-            below += sign < 0 ? 1.0 : 0.0;
-            pieces += last == 0 ? 1.0 : 0.0;
-            stretches += sign != last ? 1.0 : 0.0;
-            last = sign;
+        size_t k = start[r];
+        while (k < start[r + 1] && isnan(residual[k])) {
+            k++;
+        }
+        if (k == start[r + 1]) {
+            continue;
+        }
+        joints += stretches > 0 ? 1 : 0;
+        stretches++;
+        for (bool last = residual[k] < 0.0; k < start[r + 1]; k++) {
+            const bool there = !isnan(residual[k]);
+            const bool below = there ? residual[k] < 0.0 : last;
+            seen[below] += there;
+            stretches += below != last;
+            last = below;
         }
     }
-    const double n = above + below;
-    const double both = 2.0 * above * below;
+    const double n = (double)(seen[0] + seen[1]);
+    const double both = 2.0 * (double)seen[0] * (double)seen[1];
     /* Each further run begins a stretch that chance would have joined to the one before. */
-    const double expected = both / n + 1.0 + (pieces - 1.0) * (1.0 - both / (n * n));
+    const double expected = both / n + 1.0 + (double)joints * (1.0 - both / (n * n));
     const double variance = both * (both - n) / (n * n * (n - 1.0));
-    return (stretches - expected) / sqrt(variance);
+    return ((double)stretches - expected) / sqrt(variance);
 }
 
 void residual_summarise(const double *residual, const double *measured, const size_t *start,
@@ -74,10 +78,11 @@ void residual_summarise(const double *residual, const double *measured, const si
 {
     const size_t count = start[run_count] - start[0];
     const struct sums s = add_up(residual + start[0], measured + start[0], count);
-    *summary = (struct residual_summary){.n = (size_t)s.n};
-    summary->mean = s.e / s.n;
-    summary->rmse = sqrt(s.ee / s.n);
-    summary->mae = s.ae / s.n;
+    const double n = (double)s.n;
+    *summary = (struct residual_summary){.n = s.n};
+    summary->mean = s.e / n;
+    summary->rmse = sqrt(s.ee / n);
+    summary->mae = s.ae / n;
     summary->r2 = s.yy > 0.0 ? 1.0 - s.ee / s.yy : nan("");
     summary->fit_percent = s.yy > 0.0 ? 100.0 * (1.0 - sqrt(s.ee / s.yy)) : nan("");
     const struct lag_series series = {residual, 0.0};
@@ -88,9 +93,9 @@ void residual_summarise(const double *residual, const double *measured, const si
     for (size_t lag = 1; lag <= RESIDUAL_LAGS; lag++) {
         const double rho = products[lag] / s.ee;
         summary->correlation = lag == 1 ? rho : summary->correlation;
-        summary->ljung_box += s.n * (s.n + 2.0) * rho * rho / (s.n - (double)lag);
+        summary->ljung_box += n * (n + 2.0) * rho * rho / (n - (double)lag);
     }
-    if (!(s.n > 2.0 * RESIDUAL_LAGS) || !(s.ee > 0.0)) {
+    if (!(n > 2.0 * RESIDUAL_LAGS) || !(s.ee > 0.0)) {
         summary->ljung_box = NAN;
         summary->correlation = s.ee > 0.0 ? summary->correlation : nan("");
     }
