@@ -91,20 +91,17 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                    "there is no column '%.*s', the columns are: %s", SHOWN_MAX, name, list);
 }
 
-/* Digits of a number so far: the whole of them, and how many stood behind the point. */
-struct digits {
-    uint64_t value;
-    int count, behind;
-};
+/* A whole number of more digits may not fit into 64 bits. */
+enum { DIGITS_MAX = 19 };
 
-static const char *take_digits(const char *at, bool behind, struct digits *d)
+/* Digits go behind those of *value, which may overflow; returns where they end. */
+static const char *take_digits(const char *at, uint64_t *value)
 {
-    for (; *at >= '0' && *at <= '9'; at++) {
-        /* A double holds 15 digits; more than 19 do not fit here, and are not wanted. */
-        d->value = d->count < 19 ? 10 * d->value + (uint64_t)(*at - '0') : d->value;
-        d->count += d->count > 0 || *at != '0' ? 1 : 0;
-        d->behind += behind ? 1 : 0;
+    uint64_t all = *value;
+    for (unsigned digit; (digit = (unsigned)*at - '0') <= 9; at++) {
+        all = 10 * all + digit;
     }
+    *value = all;
     return at;
 }
 
@@ -112,22 +109,20 @@ static const char *take_digits(const char *at, bool behind, struct digits *d)
  * double is rounded once, as strtod() does. False for anything else, a number or not. */
 static bool short_number(const char *text, double *value)
 {
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double tens[DIGITS_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
+                                                1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13,
+                                                1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
     const bool minus = *text == '-';
     const char *from = text + (minus ? 1 : 0);
-    struct digits d = {0};
-    const char *at = take_digits(from, false, &d);
-    if (at == from) {
+    uint64_t digits = 0;
+    const char *point = take_digits(from, &digits);
+    const char *end = *point == '.' ? take_digits(point + 1, &digits) : point;
+    const ptrdiff_t behind = end > point ? end - point - 1 : 0;
+    if (point == from || *end != '\0' || point - from + behind > DIGITS_MAX ||
+        digits > UINT64_C(1) << 53) {
         return false;
     }
-    at = *at == '.' ? take_digits(at + 1, true, &d) : at;
-    if (*at != '\0' || d.count >= 19 || d.value > UINT64_C(1) << 53 ||
-        d.behind >= (int)COUNT(tens)) {
-        return false;
-    }
-    const double size = (double)d.value / tens[d.behind];
+    const double size = (double)digits / tens[behind];
     *value = minus ? -size : size;
     return true;
 }

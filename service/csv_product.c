@@ -10,7 +10,8 @@ enum { NAME_MAX_BYTES = 128 };
 static bool is_missing(const char *text)
 {
     static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
-    if (text[0] != '\0' && strchr("0123456789.", text[0] == '-' ? text[1] : text[0])) {
+    const char first = text[0] == '-' ? text[1] : text[0];
+    if ((first >= '0' && first <= '9') || first == '.') {
         return false;
     }
     for (size_t i = 0; i < COUNT(words); i++) {
