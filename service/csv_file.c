@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "service/read_ahead.h"
 #include "twin/base/hash.h"
 
 enum { PIECE_BYTES = 16384 };
@@ -29,15 +30,19 @@ static enum status take(struct reading *r, const char *bytes, size_t n, struct e
 {
     const struct csv_source *source = r->source;
     const enum status st = csv_feed(r->csv, bytes, n, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
     r->seen.bytes += n;
-    r->seen.hash = hash_bytes(r->seen.hash, bytes, n);
-    if (source->go_on && !source->go_on(source->context, r->seen.bytes, r->total)) {
+    if (st == STATUS_OK && source->go_on &&
+        !source->go_on(source->context, r->seen.bytes, r->total)) {
         return err_set(err, STATUS_E_STALE, source->path, 0, 0, "cancelled");
     }
-    return STATUS_OK;
+    return st;
+}
+
+/* The same of what nobody has hashed. */
+static enum status take_and_hash(struct reading *r, const char *bytes, size_t n, struct err *err)
+{
+    r->seen.hash = hash_bytes(r->seen.hash, bytes, n);
+    return take(r, bytes, n, err);
 }
 
 static enum status read_text(struct reading *r, struct err *err)
@@ -46,8 +51,8 @@ static enum status read_text(struct reading *r, struct err *err)
     r->total = source->bytes;
     while (r->seen.bytes < source->bytes) {
         const size_t left = source->bytes - (size_t)r->seen.bytes;
-        const enum status st =
-            take(r, source->text + r->seen.bytes, left < PIECE_BYTES ? left : PIECE_BYTES, err);
+        const enum status st = take_and_hash(r, source->text + r->seen.bytes,
+                                             left < PIECE_BYTES ? left : PIECE_BYTES, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -55,25 +60,55 @@ static enum status read_text(struct reading *r, struct err *err)
     return csv_finish(r->csv, err);
 }
 
-static enum status read_stream(struct reading *r, FILE *in, struct err *err)
+/* A pipe: whoever writes it may be slow, and an error in its first line is told at once. */
+static enum status read_pipe(struct reading *r, FILE *in, struct err *err)
 {
     char bytes[PIECE_BYTES];
-    struct stat about;
-    if (fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) {
-        r->total = (uint64_t)about.st_size;
-    }
     for (;;) {
         errno = 0;
         const size_t n = fread(bytes, 1, sizeof bytes, in);
-        const enum status st = take(r, bytes, n, err);
+        const int failure = ferror(in) ? errno : 0;
+        const enum status st = take_and_hash(r, bytes, n, err);
         if (st != STATUS_OK) {
             return st;
         }
         if (n < sizeof bytes) {
-            return ferror(in) ? refuse(r->source->path, "cannot read", errno, err)
-                              : csv_finish(r->csv, err);
+            return failure ? refuse(r->source->path, "cannot read", failure, err)
+                           : csv_finish(r->csv, err);
         }
     }
+}
+
+static enum status read_regular(struct reading *r, FILE *in, struct err *err)
+{
+    struct read_ahead *reader = NULL;
+    enum status st = read_ahead_start(in, &reader);
+    if (st != STATUS_OK) {
+        return err_set(err, st, r->source->path, 0, 0, "no memory or no thread to read with");
+    }
+    size_t n = 0;
+    for (const char *bytes; st == STATUS_OK && (bytes = read_ahead_next(reader, &n));) {
+        st = take(r, bytes, n, err);
+    }
+    if (st == STATUS_OK) {
+        struct read_ahead_mark mark;
+        const int failure = read_ahead_end(reader, &mark);
+        r->seen.hash = mark.hash;
+        st = failure ? refuse(r->source->path, "cannot read", failure, err)
+                     : csv_finish(r->csv, err);
+    }
+    read_ahead_stop(reader);
+    return st;
+}
+
+static enum status read_stream(struct reading *r, FILE *in, struct err *err)
+{
+    struct stat about;
+    if (fstat(fileno(in), &about) != 0 || !S_ISREG(about.st_mode)) {
+        return read_pipe(r, in, err);
+    }
+    r->total = (uint64_t)about.st_size;
+    return read_regular(r, in, err);
 }
 
 static enum status read_file(struct reading *r, struct err *err)

@@ -12,7 +12,7 @@ struct csv_source {
     const char *path; /* of a file, "-" is standard input; of a text its name */
     const char *text; /* [bytes]: read this and no file; NULL: the file */
     size_t bytes;
-    /* Asked between pieces of some 16 kB; total is 0 where it is not known. False ends the
+    /* Asked between pieces of 64 kB at most; total is 0 where it is not known. False ends the
      * reading with STATUS_E_STALE. NULL: never asked. */
     bool (*go_on)(void *context, uint64_t done, uint64_t total);
     void *context;

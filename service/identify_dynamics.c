@@ -76,6 +76,7 @@ static double share_of(enum dynamics_method stage, size_t iteration)
 
 struct search {
     const struct identify_request *request;
+    bool ended; /* the answer was no */
 };
 
 static bool search_on(void *context, enum dynamics_method stage, size_t iteration)
@@ -138,10 +139,12 @@ static enum status fit(const struct identify_request *request, enum dynamics_met
 
 static bool filter_on(void *context, enum dynamics_method stage, size_t which)
 {
-    const struct identify_request *request = ((const struct search *)context)->request;
+    struct search *search = context;
+    const struct identify_request *request = search->request;
     (void)stage;
-    return request->go_on(request->context, "other windows",
-                          0.85 + 0.05 * (double)which / ((double)which + 4.0));
+    search->ended = !request->go_on(request->context, "other windows",
+                                    0.85 + 0.05 * (double)which / ((double)which + 4.0));
+    return !search->ended;
 }
 
 /* The recording again: simulated, through other windows, and with the parameters in use. */
@@ -151,13 +154,16 @@ static enum status check_own(const struct identify_request *request,
     const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
     struct dynamics_options options = result->options;
-    struct search search = {request};
+    struct search search = {.request = request};
     if (request->go_on) {
         options.go_on = filter_on;
         options.context = &search;
     }
     enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
                                               result->fit.delay_s, &result->sensitivity);
+    if (search.ended) {
+        return give_up(err);
+    }
     if (st == STATUS_OK) {
         st = ask(request, "checking", 0.9, err);
         if (st != STATUS_OK) {
@@ -211,7 +217,7 @@ static enum status fit_and_check(const struct identify_request *request,
                                  enum dynamics_method method, struct identify_result *result,
                                  struct err *err)
 {
-    struct search search = {request};
+    struct search search = {.request = request};
     result->options = dynamics_options_for(result->kind->model);
     result->options.biases = request->biases;
     result->options.ridge = request->ridge;
