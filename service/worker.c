@@ -399,16 +399,18 @@ enum status worker_start(const struct worker_params *params, struct worker **out
     return STATUS_OK;
 }
 
-/* Under the lock. A job that waits, taken off the queue; NULL: none. */
-static struct job *drop_waiting(struct worker *w)
+/* Under the lock. Takes a job that waits off the queue; false: there is none. Its order is copied
+ * first: one that has ended may be forgotten at once. */
+static bool drop_waiting(struct worker *w, struct job_order *order)
 {
     struct job *job = find_oldest(w, JOB_LAB, JOB_QUEUED);
     job = job ? job : find_oldest(w, JOB_UPLOAD, JOB_QUEUED);
     if (job) {
-        w->counts.waiting[job->order.class]--;
+        *order = job->order;
+        w->counts.waiting[order->class]--;
         end_job(w, job, JOB_CANCELLED);
     }
-    return job;
+    return job != NULL;
 }
 
 void worker_stop(struct worker *w)
@@ -421,15 +423,14 @@ void worker_stop(struct worker *w)
     (void)pthread_cond_signal(&w->work);
     (void)pthread_mutex_unlock(&w->lock);
     (void)pthread_join(w->thread, NULL);
-    for (;;) {
+    for (bool any = true; any;) {
+        struct job_order order;
         (void)pthread_mutex_lock(&w->lock);
-        const struct job *job = drop_waiting(w);
-        const struct job_order order = job ? job->order : (struct job_order){.release = NULL};
+        any = drop_waiting(w, &order);
         (void)pthread_mutex_unlock(&w->lock);
-        if (!job) {
-            return;
+        if (any) {
+            release(&order);
         }
-        release(&order);
     }
 }
 

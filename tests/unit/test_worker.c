@@ -305,6 +305,25 @@ static void test_stop(void)
     CHECK_INT("no clock", worker_start(&params, &w), STATUS_E_ARG);
 }
 
+/* One that ends when all end, and is forgotten before one that was submitted after it. */
+static void test_stop_and_forget(void)
+{
+    struct worker *w = start_worker(4, 1);
+    struct work busy = {.name = "busy", .waits = true};
+    struct work waiting[] = {{.name = "first"}, {.name = "second"}};
+    uint64_t id = 0;
+    CHECK_INT("submit", submit(w, JOB_UPLOAD, &busy, &id), STATUS_OK);
+    wait_for(&busy.began);
+    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting[0], &id), STATUS_OK);
+    CHECK_INT("submit", submit(w, JOB_UPLOAD, &waiting[1], &id), STATUS_OK);
+    CHECK_INT("cancel", worker_cancel(w, id), STATUS_OK);
+    worker_stop(w);
+    CHECK_INT("given back", atomic_load(&busy.released), 1);
+    CHECK_INT("given back", atomic_load(&waiting[0].released), 1);
+    CHECK_INT("given back", atomic_load(&waiting[1].released), 1);
+    worker_destroy(w);
+}
+
 /* Many threads submit, read and cancel at once: every context is given back exactly once, and
  * every job is counted once. */
 enum { CROWD = 4, EACH = 200 };
@@ -382,6 +401,7 @@ int main(void)
     CU_add_test(suite, "cancel", test_cancel);
     CU_add_test(suite, "keeping", test_keeping);
     CU_add_test(suite, "stop", test_stop);
+    CU_add_test(suite, "stop and forget", test_stop_and_forget);
     CU_add_test(suite, "a crowd", test_crowd);
     return check_run();
 }
