@@ -60,8 +60,26 @@ static struct sums measure(const struct odometry_set *set, const struct odometry
             }
         } while (odometry_walk_next(&walk));
     }
-    sums.cost = cost_of(sums.position2, 2.0 * n) + cost_of(sums.heading2, n);
+    const double m2 = set->heading_m * set->heading_m;
+    sums.cost = m2 > 0.0 ? cost_of(sums.position2 + m2 * sums.heading2, 3.0 * n)
+                         : cost_of(sums.position2, 2.0 * n) + cost_of(sums.heading2, n);
     return sums;
+}
+
+/* Of a coordinate and of the heading: by their own spreads, or as the caller wants it. */
+static void choose_weights(const struct odometry_set *set, const struct sums *sums,
+                           struct odometry_system *system)
+{
+    const double n = (double)set->poses;
+    const double m = set->heading_m;
+    if (m > 0.0) {
+        const double both2 = (sums->position2 + m * m * sums->heading2) / (3.0 * n);
+        system->weight_p = 1.0 / fmax(sqrt(both2), FLOOR);
+        system->weight_h = m * system->weight_p;
+        return;
+    }
+    system->weight_p = 1.0 / fmax(sqrt(sums->position2 / (2.0 * n)), FLOOR);
+    system->weight_h = 1.0 / fmax(sqrt(sums->heading2 / n), FLOOR);
 }
 
 static void add_residual(const struct odometry_walk *walk, const struct odometry_system *system,
@@ -90,9 +108,7 @@ static void linearise(const struct odometry_set *set, const struct odometry_poin
 {
     struct triangle all;
     triangle_start(&all, ODOMETRY_P + 1);
-    const double n = (double)set->poses;
-    system->weight_p = 1.0 / fmax(sqrt(sums->position2 / (2.0 * n)), FLOOR);
-    system->weight_h = 1.0 / fmax(sqrt(sums->heading2 / n), FLOOR);
+    choose_weights(set, sums, system);
     for (size_t r = 0; r < set->run_count; r++) {
         struct odometry_walk walk;
         struct triangle run;

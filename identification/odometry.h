@@ -4,7 +4,7 @@
  *     minimise  2 n log(sum |p_measured - p|^2 / 2 n) + n log(sum (theta_measured - theta)^2 /
  * n) (docs/model/odometry.md, eq. 7)
  *
- * over whole paths: the seven parameters and a start pose of every run. Linear least squares on
+ * (or, with a weight of the caller's, 3 n log of the sum of both; eq. 7a) over whole paths: the seven parameters and a start pose of every run. Linear least squares on
  * pieces of the path give the start (eq. 4 - 6), Levenberg-Marquardt the rest. Error bars know
  * that slip makes residuals grow along the path (eq. 9 - 12).
  * Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs, keeps

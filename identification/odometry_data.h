@@ -37,6 +37,9 @@ struct odometry_set {
     double *x_m, *y_m, *theta_rad;      /* [n] theta unwrapped; NaN: no pose */
     size_t run_count;                   /* 1 .. ODOMETRY_RUNS_MAX */
     size_t run_start[ODOMETRY_RUNS_MAX + 1];
+    /* What a radian of heading weighs beside a metre of a coordinate, in m; 0: what the spread
+     * of the residuals says. For whoever uses the set to choose. */
+    double heading_m;
     gsl_vector *memory;
 };
 

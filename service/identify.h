@@ -35,6 +35,7 @@ struct identify_request {
     /* Recordings that take no part in the fit. */
     struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
     size_t validate_count;
+    double heading_m; /* of struct odometry_set; for odometry only */
     /* For models with a kind only. */
     bool biases;         /* also fit constant efforts */
     bool robust;         /* as in struct dynamics_options */

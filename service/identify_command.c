@@ -122,6 +122,7 @@ static bool take_words(int argc, char **argv, struct wishes *w, int *first, int 
         {"delay-max", 0, ARGUMENT_REAL, &w->delay_max_s, 0, 10, "S", "longest delay from effort to velocity to look for, up to 10, 0 for none (by the recording; motion)"},
         {"robust", 0, ARGUMENT_FLAG, &r->robust, 0, 0, NULL, "look past samples that lie far from what the others say, and count them (motion)"},
         {"ridge", 0, ARGUMENT_REAL, &r->ridge, 0, 1e6, "SHARE", "draw estimates of linear methods to zero, by this share of each column's square (0; motion)"},
+        {"heading-m", 0, ARGUMENT_REAL, &r->heading_m, 0, 100, "M", "weigh a radian of heading like so many metres of position; 0: by the spread of what is left (odometry)"},
         {"current", 0, ARGUMENT_TEXT, &r->current, 0, 0, "SET", "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with \"values\" as --json prints (motion)"},
         {"plot", 0, ARGUMENT_TEXT, &r->plot, 0, 0, "FILE.svg", "draw measured against simulated, and what is left, as SVG; needs gnuplot (motion)"},
         {"json", 0, ARGUMENT_FLAG, &r->json, 0, 0, NULL, "print the result as one JSON document and nothing else"},

@@ -115,6 +115,9 @@ enum status identify_check(const struct identify_model *model,
     if (motion) {
         return refuse_option(model, motion, err);
     }
+    if (request->heading_m > 0.0 && strcmp(model->name, "odometry") != 0) {
+        return refuse_option(model, "heading-m", err);
+    }
     for (size_t i = 0; i < request->column_count; i++) {
         if (!has_role(model, request->columns[i].role)) {
             return refuse_role(model, request->columns[i].role, err);

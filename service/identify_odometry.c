@@ -53,6 +53,7 @@ struct result {
     struct odometry_card card, held_out_card;
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
+    double heading_m;
     size_t file_count, held_out_count;
     struct identify_file files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
 };
@@ -166,6 +167,7 @@ static enum status hold_out(const struct identify_request *request, struct resul
         return st;
     }
     result->held_out_count = request->validate_count;
+    set.heading_m = request->heading_m;
     st = odometry_check_run(&set, result->fit.theta, &result->held_out);
     odometry_set_free(&set);
     if (st == STATUS_OK) {
@@ -185,6 +187,7 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     const struct source source = {request->files, request->file_count, result->files,
                                   &result->card};
     result->file_count = request->file_count;
+    result->heading_m = request->heading_m;
     enum status st = load(request, &source, &set, err);
     if (st != STATUS_OK) {
         return st;
@@ -193,6 +196,7 @@ static enum status fit_inputs(const struct identify_request *request, struct res
         odometry_set_free(&set);
         return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
     }
+    set.heading_m = request->heading_m;
     st = odometry_fit_run(&set, &result->card, &result->fit);
     odometry_set_free(&set);
     if (st != STATUS_OK) {
@@ -226,6 +230,7 @@ static void print_json(const struct result *result, FILE *out)
     json_write_close(&w);
     json_write_object(&w, "provenance");
     json_write_text(&w, "version", TANDEM_VERSION);
+    json_write_real(&w, "heading_m", result->heading_m);
     identify_files_json(&w, "files", result->files, result->file_count);
     identify_files_json(&w, "held_out", result->held_out_files, result->held_out_count);
     json_write_close(&w);

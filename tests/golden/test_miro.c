@@ -32,6 +32,25 @@ static void make(int run, struct odometry_set *set, struct odometry_card *card)
     CU_ASSERT_EQUAL_FATAL(odometry_set_make(&raw, set, card, &err), STATUS_OK);
 }
 
+/* With the weight of the reference, which leaves the heading to slip: positions of run 2. */
+static struct odometry_check by_weight;
+static const double REFERENCE_HEADING_M = 0.5;
+
+static void fit_by_weight(void)
+{
+    struct odometry_set set;
+    struct odometry_set other;
+    struct odometry_card card;
+    struct odometry_fit fit;
+    make(0, &set, &card);
+    make(1, &other, &card);
+    set.heading_m = other.heading_m = REFERENCE_HEADING_M;
+    CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_check_run(&other, fit.theta, &by_weight), STATUS_OK);
+    odometry_set_free(&set);
+    odometry_set_free(&other);
+}
+
 static void fit_both(void)
 {
     for (int run = 0; run < 2; run++) {
@@ -80,6 +99,9 @@ static void print(void)
     (void)printf("run 2 by run 1: position %.4f | %.3f m, heading %.4f | %.3f rad\n",
                  across[0].position_rmse_m, reference_across[0], across[0].heading_rmse_rad,
                  reference_across[1]);
+    (void)printf("       a radian like %.1f m, as the reference has it: position %.4f m, heading "
+                 "%.4f rad\n",
+                 REFERENCE_HEADING_M, by_weight.position_rmse_m, by_weight.heading_rmse_rad);
     (void)printf("run 1 by run 2: position %.4f m, heading %.4f rad\n",
                  across[1].position_rmse_m, across[1].heading_rmse_rad);
 }
@@ -87,6 +109,7 @@ static void print(void)
 static void test_runs(void)
 {
     fit_both();
+    fit_by_weight();
     print();
     for (int run = 0; run < 2; run++) {
         const struct odometry_fit *f = &fits[run];
@@ -107,6 +130,8 @@ static void test_runs(void)
     }
     CHECK("across", across[0].position_rmse_m <= 1.13 * reference_across[0]);
     CHECK("across", across[0].heading_rmse_rad <= 0.75 * reference_across[1]);
+    CHECK("as the reference", by_weight.position_rmse_m <= reference_across[0]);
+    CHECK("as the reference", by_weight.heading_rmse_rad <= reference_across[1]);
     CHECK("across", across[1].position_rmse_m <= 0.028);
     CHECK("across", across[1].heading_rmse_rad <= 0.036);
 }

@@ -250,6 +250,27 @@ static void test_truth(void)
     check_truth("few poses", &fit, 0.004);
 }
 
+/* Headings as heavy as somebody wants them: the truth all the same, by another estimate. */
+static void test_weight(void)
+{
+    struct odometry_set set;
+    struct odometry_card card;
+    struct odometry_fit fit[3];
+    static const double heading_m[COUNT(fit)] = {0.0, 0.1, 2.0};
+    drive_path(&quiet);
+    for (size_t i = 0; i < COUNT(fit); i++) {
+        CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
+        set.heading_m = heading_m[i];
+        CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit[i]), STATUS_OK);
+        CHECK("weight", fit[i].converged);
+        check_truth("weight", &fit[i], 0.004);
+        odometry_set_free(&set);
+    }
+    CHECK("light headings fit worse", fit[1].own.heading_rmse_rad > fit[2].own.heading_rmse_rad);
+    CHECK("heavy ones at the cost of places",
+          fit[1].own.position_rmse_m < fit[2].own.position_rmse_m);
+}
+
 /* Poses on a grid of a centimetre and a degree. */
 static void test_quantised(void)
 {
@@ -498,6 +519,7 @@ int main(void)
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "sensitivities", test_sensitivities);
     CU_add_test(suite, "truth", test_truth);
+    CU_add_test(suite, "weight", test_weight);
     CU_add_test(suite, "quantised", test_quantised);
     CU_add_test(suite, "jumps", test_jumps);
     CU_add_test(suite, "open", test_open);
