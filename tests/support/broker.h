@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,21 +34,6 @@ static inline void broker_sleep_ms(long ms)
     (void)nanosleep(&t, NULL);
 }
 
-/* A loopback port that nobody listens on. */
-static inline int broker_free_port(void)
-{
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof a;
-    int port = -1;
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&a, sizeof a) == 0 &&
-        getsockname(fd, (struct sockaddr *)&a, &size) == 0) {
-        port = ntohs(a.sin_port);
-    }
-    (void)close(fd);
-    return port;
-}
-
 static inline bool broker_answers(int port)
 {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -57,6 +43,23 @@ static inline bool broker_answers(int port)
     const bool ok = connect(fd, (const struct sockaddr *)&a, sizeof a) == 0;
     (void)close(fd);
     return ok;
+}
+
+/* A loopback port that nobody listens on; below those that the kernel gives to whoever asks for
+ * any, for it may do so before the port is used here. -1 without random numbers. */
+static inline int broker_free_port(void)
+{
+    enum { FIRST = 20000, PORTS = 12000 };
+    for (;;) {
+        unsigned any = 0;
+        if (getrandom(&any, sizeof any, 0) != sizeof any) {
+            return -1;
+        }
+        const int port = FIRST + (int)(any % PORTS);
+        if (!broker_answers(port)) {
+            return port;
+        }
+    }
 }
 
 static inline const char *broker_program(void)

@@ -11,6 +11,7 @@ Environment: TANDEM (the program), SOURCE (the source tree).
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -25,9 +26,13 @@ SOURCE = pathlib.Path(os.environ["SOURCE"])
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A loopback port that nobody listens on; below those that the kernel gives to whoever asks for any, for it may do so
+    before the port is used here."""
+    while True:
+        port = random.SystemRandom().randrange(20000, 32000)
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 def find_mosquitto():
