@@ -155,13 +155,20 @@ static inline bool broker_start(struct broker *b)
     return false;
 }
 
-/* SIGTERM saves the database, SIGKILL forgets what was not saved. */
+/* SIGTERM saves the database, SIGKILL forgets what was not saved. One that comes between
+ * mosquitto's first connection and its main loop is lost, so it is repeated. */
 static inline void broker_stop(struct broker *b, int signal_number)
 {
-    if (b->pid > 0) {
-        (void)kill(b->pid, signal_number);
-        (void)waitpid(b->pid, NULL, 0);
-        b->pid = 0;
+    enum { TRY_MS = 1000, LOOK_MS = 10 };
+    for (int waited = 0; b->pid > 0; waited += LOOK_MS) {
+        if (waited % TRY_MS == 0) {
+            (void)kill(b->pid, signal_number);
+        }
+        if (waitpid(b->pid, NULL, WNOHANG) == b->pid) {
+            b->pid = 0;
+        } else {
+            broker_sleep_ms(LOOK_MS);
+        }
     }
 }
 
