@@ -26,4 +26,4 @@ target_include_directories(page_table PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(page_table PRIVATE tandem_flags)
 add_custom_command(OUTPUT ${page_build}/page_files.c DEPENDS page_table ${page_files} ${page_gzip}
   COMMAND page_table ${page_build}/page_files.c ${page_files} VERBATIM)
-target_sources(tandem_web PRIVATE ${page_build}/page_files.c)
+target_sources(tandem_web_resources PRIVATE ${page_build}/page_files.c)

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "twin/base/err.h"
+#include "base/err.h"
 
 enum { ERR_LIST_MAX = 32 };
 

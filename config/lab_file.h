@@ -12,11 +12,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/status.h"
 #include "config/err_list.h"
 #include "config/option.h"
-#include "twin/base/status.h"
 #include "twin/lab.h"
-#include "twin/pair.h"
+#include "twin/pair/pair.h"
 
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "twin/base/status.h"
+#include "base/status.h"
 
 enum number_fault {
     NUMBER_FINE,

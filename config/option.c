@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lab_time.h"
 #include "config/number.h"
-#include "logger/json_write.h"
-#include "twin/base/lab_time.h"
+#include "logger/message/json_write.h"
 
 enum { WORD_MAX = 48 };
 

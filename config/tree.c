@@ -5,7 +5,7 @@
 
 #include <yaml.h>
 
-#include "config/utf8.h"
+#include "base/utf8.h"
 
 struct frame {
     uint32_t node, last_child;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/data_set.h"
-#include "identification/linear_model.h"
-#include "twin/base/status.h"
+#include "base/status.h"
+#include "identification/data/data_set.h"
+#include "identification/data/linear_model.h"
 
 enum dynamics_method {
     DYNAMICS_OLS_CENTRAL,

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=build/clang
 # CMake's globs may have new files; the generated sources must exist.
 cmake --preset clang >/dev/null
-cmake --build --preset clang --target tandem_web >/dev/null
+cmake --build --preset clang --target tandem_web_resources >/dev/null
 [ $# -gt 0 ] || set -- $(git ls-files -- '*.c')
 printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -n 1 clang-tidy -p $build --quiet --extra-arg=-Wno-unknown-warning-option \
     2>$build/tidy.err && echo "clang-tidy: $# files, no finding"

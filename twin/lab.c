@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "twin/base/fetch.h"
-#include "twin/base/hash.h"
-#include "twin/base/status.h"
+#include "base/fetch.h"
+#include "base/hash.h"
+#include "base/status.h"
 #include "twin/models/model.h"
-#include "twin/redelivery.h"
+#include "twin/pair/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 6 };

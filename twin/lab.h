@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/event.h"
-#include "twin/effect.h"
-#include "twin/pair.h"
+#include "logger/message/event.h"
+#include "twin/pair/effect.h"
+#include "twin/pair/pair.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
 

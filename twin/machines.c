@@ -1,13 +1,13 @@
 #include "twin/machines.h"
 
-#include "twin/control/following.h"
-#include "twin/control/position_fsm.h"
-#include "twin/link.h"
+#include "twin/experiments/position_fsm.h"
+#include "twin/following/following.h"
+#include "twin/pair/link.h"
+#include "twin/pair/smartlog.h"
 #include "twin/robots/diffdrive_lidar.h"
 #include "twin/robots/diffdrive_main.h"
 #include "twin/robots/l1_executive.h"
 #include "twin/robots/l2_mission.h"
-#include "twin/smartlog.h"
 
 const struct efsm_table *const machines[] = {
     &smartlog_table, &link_table, &dispatch_table,       &l0main_table,    &l0lidar_table,

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 extern const struct efsm_table *const machines[]; /* [machine_count], names are unique */
 extern const size_t machine_count;

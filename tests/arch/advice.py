@@ -16,7 +16,7 @@ def texts(source):
 
 def main():
     assert CODE.search("give u_mps") and CODE.search("d9 is not") and not CODE.search("three speeds, 10 m each")
-    files = sorted((pathlib.Path(sys.argv[1]) / "identification").glob("*.c"))
+    files = sorted((pathlib.Path(sys.argv[1]) / "identification").rglob("*.c"))
     found = [(path.name, text) for path in files for text in texts(path.read_text())]
     assert len(found) > 50, f"only {len(found)} texts of advice found: does the pattern fit the sources?"
     bad = [f"{name}: {text}" for name, text in found if CODE.search(text)]

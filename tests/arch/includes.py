@@ -8,12 +8,12 @@ import re
 import sys
 
 # A room, or a part of one named by the start of its file names, and what it may include.
-BASE = {"twin/base"}
-PURE_LOGGER = {"logger/event.h", "logger/record.h", "logger/message.h", "logger/json_write.h"}
+BASE = {"base"}
+PURE_LOGGER = {"logger/message"}
 LIBC_CORE = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h",
              "stdint.h", "stdio.h", "stdlib.h", "string.h"}
 ALLOWED = {
-    "twin/base": BASE,
+    "base": BASE,
     "identification": BASE | {"identification"},
     "logger": BASE | {"logger"},
     "twin": BASE | {"twin", "identification"} | PURE_LOGGER,
@@ -21,22 +21,19 @@ ALLOWED = {
     "web": BASE | {"web", "twin", "identification", "logger"},
     "service": BASE | {"service", "web", "config", "twin", "identification", "logger"},
 }
-STORAGE = ("journal", "store", "lock")  # the half of logger/ that does I/O
 # Headers of the libraries that the core may use.
 CORE_LIBRARIES = ("gsl/",)
 
 
 def room_of(path):
-    if path.startswith("twin/base/"):
-        return "twin/base"
     return path.split("/")[0]
 
 
 def is_core(path):
     room = room_of(path)
     if room == "logger":
-        return not pathlib.Path(path).name.startswith(STORAGE)
-    return room in ("twin", "twin/base", "identification")
+        return path.startswith("logger/message/")
+    return room in ("twin", "base", "identification")
 
 
 def may(path, target):
@@ -45,9 +42,7 @@ def may(path, target):
             break
     else:
         return False
-    pure_to_storage = (is_core(path) and target.startswith("logger/")
-                       and pathlib.Path(target).name.startswith(STORAGE))
-    return not pure_to_storage
+    return not (is_core(path) and target.startswith("logger/storage/"))
 
 
 def faults(root):

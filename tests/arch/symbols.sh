@@ -6,9 +6,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$SOURCE"
 # Our own names are whatever the core itself defines.
-for source in twin/base/*.c twin/*.c twin/models/*.c twin/control/*.c twin/robots/*.c identification/*.c logger/*.c; do
-    [ -e "$source" ] || continue
-    case $source in logger/journal*|logger/store*|logger/lock*) continue ;; esac
+find base twin identification logger/message -name "*.c" | while read -r source; do
     ${CC:-cc} -std=c17 -O1 -ffp-contract=off -I. -c "$source" -o "$dir/$(echo "$source" | tr / _).o"
 done
 nm --defined-only --extern-only --format=posix "$dir"/*.o | awk 'NF > 1 { print $1 }' | sort -u >"$dir/own"

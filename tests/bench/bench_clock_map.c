@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "twin/base/status.h"
-#include "twin/clock_map.h"
+#include "base/status.h"
+#include "twin/pair/clock_map.h"
 
 enum { SAMPLES = 200000, BATCHES = 31, RING = 48 };
 

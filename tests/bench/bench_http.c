@@ -12,7 +12,7 @@
 
 #include "tests/bench/listeners.h"
 #include "tests/support/web_fixture.h"
-#include "web/event_hub.h"
+#include "web/http/event_hub.h"
 
 enum {
     SERVERS = 5,
@@ -23,7 +23,7 @@ enum {
     EVENTS_PER_S = 10,
     STREAM_S = 10,
     EVENT_BYTES = 300,
-    WEB_NICE = 10, /* as in web/server.c */
+    WEB_NICE = 10, /* as in web/server/server.c */
     THREADS = 2,
     ANSWER_MAX = 1 << 18
 };

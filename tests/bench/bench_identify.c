@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "identification/dynamics_linear.h"
+#include "identification/dynamics/dynamics_linear.h"
 #include "tests/bench/bench.h"
 #include "twin/models/usv3.h"
 

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "logger/journal.h"
-#include "logger/journal_files.h"
-#include "logger/journal_reader.h"
-#include "logger/message.h"
+#include "logger/message/message.h"
+#include "logger/storage/journal.h"
+#include "logger/storage/journal_files.h"
+#include "logger/storage/journal_reader.h"
 
 enum { ROUNDS = 7, LINES = 200000, READ_BYTES = 1 << 20 };
 

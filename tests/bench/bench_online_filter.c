@@ -1,6 +1,6 @@
 /* What one sample costs the online filter of a vessel (nine parameters), against a floor
  * measured in the same run: one Runge-Kutta step of the model. Prints one JSON line. */
-#include "identification/online_filter.h"
+#include "identification/online/online_filter.h"
 #include "tests/bench/bench.h"
 #include "tests/support/usv_truth.h"
 

@@ -3,7 +3,7 @@
  * Prints one JSON line. */
 #include <gsl/gsl_errno.h>
 
-#include "identification/output_error.h"
+#include "identification/simulation/output_error.h"
 #include "tests/bench/bench.h"
 #include "tests/support/usv_truth.h"
 

@@ -1,9 +1,9 @@
 /* What an event costs in a lab of 10 000 pairs at random, against a lab of one pair in the same
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
-#include "logger/codec.h"
-#include "service/lab_feed.h"
-#include "service/lab_memory.h"
+#include "logger/message/codec.h"
+#include "service/replay/lab_feed.h"
+#include "service/replay/lab_memory.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"
 

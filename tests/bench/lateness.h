@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "service/priority.h"
+#include "service/daemon/priority.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/tools.h"
 #include "tests/support/daemon.h"

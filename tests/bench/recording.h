@@ -5,7 +5,7 @@
 #ifndef TESTS_BENCH_RECORDING_H
 #define TESTS_BENCH_RECORDING_H
 
-#include "logger/message.h"
+#include "logger/message/message.h"
 #include "tests/bench/bench.h"
 
 enum { RECORDING_PAYLOAD_MAX = 512 };

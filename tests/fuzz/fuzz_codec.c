@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/codec.h"
-#include "logger/json_scan.h"
-#include "logger/record_json.h"
+#include "logger/message/codec.h"
+#include "logger/message/json_scan.h"
+#include "logger/message/record_json.h"
 #include "twin/lab.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

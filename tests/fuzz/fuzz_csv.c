@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "logger/csv.h"
-#include "twin/base/hash.h"
+#include "base/hash.h"
+#include "logger/message/csv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

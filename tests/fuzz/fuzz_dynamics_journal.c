@@ -9,8 +9,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/data_set.h"
-#include "service/dynamics_journal.h"
+#include "identification/data/data_set.h"
+#include "service/identify/dynamics_journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

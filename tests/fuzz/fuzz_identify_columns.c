@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "service/identify.h"
+#include "service/identify/identify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "logger/journal_reader.h"
-#include "logger/message.h"
+#include "logger/message/message.h"
+#include "logger/storage/journal_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/json_scan.h"
+#include "logger/message/json_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "logger/codec.h"
-#include "logger/message.h"
-#include "twin/base/lab_time.h"
+#include "base/lab_time.h"
+#include "logger/message/codec.h"
+#include "logger/message/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

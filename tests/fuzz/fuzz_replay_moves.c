@@ -8,7 +8,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "service/replay_moves.h"
+#include "service/replay/replay_moves.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "twin/base/lab_time.h"
-#include "web/cursor.h"
-#include "web/dispatch.h"
-#include "web/routes.h"
+#include "base/lab_time.h"
+#include "web/http/cursor.h"
+#include "web/http/routes.h"
+#include "web/server/dispatch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

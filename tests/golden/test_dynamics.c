@@ -2,7 +2,7 @@
  * sets usv_*.csv (usv_expected.csv), and what the equations say without noise. */
 #include "tests/support/check.h"
 
-#include "identification/dynamics_linear.h"
+#include "identification/dynamics/dynamics_linear.h"
 #include "twin/models/usv3.h"
 
 enum { SAMPLES = 1500, COLUMNS = 10 };

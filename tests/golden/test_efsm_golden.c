@@ -2,7 +2,7 @@
  * column checked. */
 #include "tests/support/check.h"
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 #define UNDEF (-99) /* in a row: the variable has no value; the reports print "-" */
 

@@ -2,7 +2,7 @@
  * cycle. */
 #include "tests/support/check.h"
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 /* ---- swap: delayed assignment, whatever the order ------------------------------------------
  */

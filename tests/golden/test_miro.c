@@ -99,9 +99,10 @@ static void print(void)
     (void)printf("run 2 by run 1: position %.4f | %.3f m, heading %.4f | %.3f rad\n",
                  across[0].position_rmse_m, reference_across[0], across[0].heading_rmse_rad,
                  reference_across[1]);
-    (void)printf("       a radian like %.1f m, as the reference has it: position %.4f m, heading "
-                 "%.4f rad\n",
-                 REFERENCE_HEADING_M, by_weight.position_rmse_m, by_weight.heading_rmse_rad);
+    (void)printf(
+        "       a radian like %.1f m, as the reference has it: position %.4f m, heading "
+        "%.4f rad\n",
+        REFERENCE_HEADING_M, by_weight.position_rmse_m, by_weight.heading_rmse_rad);
     (void)printf("run 1 by run 2: position %.4f m, heading %.4f rad\n",
                  across[1].position_rmse_m, across[1].heading_rmse_rad);
 }

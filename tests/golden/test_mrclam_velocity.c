@@ -5,8 +5,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/motion_file.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"

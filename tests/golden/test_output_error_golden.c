@@ -3,7 +3,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/output_error.h"
+#include "identification/simulation/output_error.h"
 #include "tests/support/usv_truth.h"
 
 static struct usv_record record;

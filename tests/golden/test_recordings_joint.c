@@ -5,13 +5,13 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/data_set.h"
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/local_polynomial.h"
-#include "identification/model_choice.h"
-#include "service/csv_file.h"
-#include "service/csv_product.h"
+#include "identification/data/data_set.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/model_choice.h"
+#include "identification/numeric/local_polynomial.h"
+#include "service/cli/csv_file.h"
+#include "service/cli/csv_product.h"
 #include "twin/models/joint.h"
 
 enum { ROWS_MAX = 30000, CHANNELS = 4 };

@@ -4,8 +4,8 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "twin/models/usv3.h"
 
 enum { ROWS_MAX = 10000, COLUMNS = 10, WINDOWS = 12 };

@@ -5,7 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "twin/models/usv3.h"
-#include "twin/pair_dynamics_report.h"
+#include "twin/report/pair_dynamics_report.h"
 
 enum { EVENTS = 3000, N = USV3_AXES, TEXT_MAX = 1 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum { MACHINES = 4, ROUNDS = 300, CYCLES = 60, ARCS_MAX = 40 };
 

@@ -3,7 +3,7 @@
  */
 #include "tests/support/check.h"
 
-#include "service/follow_report.h"
+#include "service/experiments/follow_report.h"
 
 enum { STATES = 6 };
 

@@ -2,7 +2,7 @@
  * reference, and what sound ones reach. */
 #include "tests/support/check.h"
 
-#include "service/joint_report.h"
+#include "service/experiments/joint_report.h"
 
 static bool load(const char *name, struct joint_file *file)
 {

@@ -3,10 +3,10 @@
 
 #include <pthread.h>
 
-#include "service/lab_clock.h"
-#include "service/mqtt_client.h"
+#include "base/lab_time.h"
+#include "service/cli/lab_clock.h"
+#include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
-#include "twin/base/lab_time.h"
 
 enum { KEPT_MAX = 4096, UP_MS = 20000 };
 

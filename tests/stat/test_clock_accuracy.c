@@ -1,14 +1,14 @@
 /* The clock map against simulated robots whose clocks are known: are its errors small, are its
  * error bars honest, are jumps found and none invented? The tables that it prints are those of
  * docs/model/clock.md. */
-#include "twin/clock_map.h"
+#include "twin/pair/clock_map.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/lab_time.h"
 #include "tests/support/check.h"
-#include "twin/base/lab_time.h"
 
 static const struct clock_map_params PARAMS = {
     .bucket_us = 1000000, .jump_us = 500000, .drift_ppm_max = 500};

@@ -4,7 +4,7 @@
  * sets the number of draws (default 8; 60 are those of the page). */
 #include "tests/support/check.h"
 
-#include "identification/online_filter.h"
+#include "identification/online/online_filter.h"
 #include "tests/support/usv_truth.h"
 
 enum { RUNS_DEFAULT = 8, RUNS_MAX = 200, P = USV3_PARAMETERS, N = USV3_AXES };

@@ -6,7 +6,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 
-#include "identification/output_error.h"
+#include "identification/simulation/output_error.h"
 #include "tests/support/usv_truth.h"
 
 enum { RUNS_DEFAULT = 40, P = USV3_PARAMETERS };

@@ -6,8 +6,8 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "identification/travel_kalman.h"
-#include "identification/travel_time.h"
+#include "identification/travel/travel_kalman.h"
+#include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"
 
 enum { RUNS = 2000, REFERENCE_RUNS = 1000, N_MAX = 200 };

@@ -6,7 +6,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
 
 enum { P = USV3_PARAMETERS, RUNS = 12 };

@@ -101,9 +101,9 @@ static inline struct http_reply http_request(uint16_t port, const char *method,
     if (body) {
         (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n", strlen(body));
     }
-    const int n =
-        snprintf(text, size, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s\r\n%s",
-                 method, target, headers, length, body ? body : "");
+    const int n = snprintf(
+        text, size, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s%s\r\n%s",
+        method, target, headers, length, body ? body : "");
     const int fd = http_connect(port);
     if (fd >= 0) {
         (void)http_send(fd, text, (size_t)n);

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/journal.h"
-#include "logger/journal_files.h"
-#include "logger/journal_reader.h"
-#include "logger/message.h"
+#include "logger/message/message.h"
+#include "logger/storage/journal.h"
+#include "logger/storage/journal_files.h"
+#include "logger/storage/journal_reader.h"
 #include "tests/support/check.h"
 
 /* 2026-11-20T05:55:55.599953Z */

@@ -5,9 +5,9 @@
 
 #include "tests/support/check.h"
 
-#include "logger/json_write.h"
-#include "logger/record_json.h"
-#include "twin/base/hash.h"
+#include "base/hash.h"
+#include "logger/message/json_write.h"
+#include "logger/message/record_json.h"
 #include "twin/lab.h"
 
 enum { SCRIPT_KEPT_MAX = 256, SCRIPT_PAYLOAD_MAX = 512 };

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "identification/travel_time.h"
-#include "logger/csv.h"
+#include "identification/travel/travel_time.h"
+#include "logger/message/csv.h"
 
 enum { MOVES_FILE_MAX = 4096 };
 

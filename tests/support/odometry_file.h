@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "identification/odometry.h"
-#include "logger/csv.h"
+#include "identification/odometry/odometry.h"
+#include "logger/message/csv.h"
 
 enum { ODOMETRY_FILE_MAX = 16384, ODOMETRY_FILE_COLUMNS = 6 };
 

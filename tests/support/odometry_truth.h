@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "identification/odometry.h"
+#include "identification/odometry/odometry.h"
 
 enum { ODOMETRY_TRUTH_MAX = 4096, ODOMETRY_TRUTH_FINE = 10 };
 

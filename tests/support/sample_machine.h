@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum { A, B, LAST };
 enum { X, Y };

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "logger/store.h"
+#include "logger/storage/store.h"
 #include "tests/support/check.h"
 
 static char base[] = "/tmp/test_store.XXXXXX";

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "identification/travel_time.h"
+#include "identification/travel/travel_time.h"
 
 static const double TRUTH_PI = 3.14159265358979323846;
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "identification/data_set.h"
+#include "identification/data/data_set.h"
 #include "twin/models/usv3.h"
 
 enum { USV_SAMPLES = 1500 };

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "logger/record_json.h"
-#include "logger/store.h"
-#include "twin/effect.h"
-#include "twin/pair.h"
-#include "twin/pair_dynamics.h"
-#include "twin/pair_following.h"
-#include "web/metrics.h"
-#include "web/web.h"
+#include "logger/message/record_json.h"
+#include "logger/storage/store.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/following/pair_following.h"
+#include "twin/pair/effect.h"
+#include "twin/pair/pair.h"
+#include "web/http/metrics.h"
+#include "web/http/web.h"
 
 enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674, FIXTURE_UPLOAD_MAX = 300000 };
 

@@ -9,8 +9,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include "logger/store.h"
-#include "service/mqtt_client.h"
+#include "logger/storage/store.h"
+#include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 

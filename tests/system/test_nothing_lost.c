@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "logger/store.h"
-#include "service/lab_clock.h"
-#include "service/mqtt_client.h"
+#include "logger/storage/store.h"
+#include "service/cli/lab_clock.h"
+#include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 

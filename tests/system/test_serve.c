@@ -5,9 +5,9 @@
 #include <glob.h>
 #include <pthread.h>
 
-#include "logger/store.h"
-#include "service/lab_clock.h"
-#include "service/mqtt_client.h"
+#include "logger/storage/store.h"
+#include "service/cli/lab_clock.h"
+#include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 

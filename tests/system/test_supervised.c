@@ -6,7 +6,7 @@
 #include <sys/ptrace.h>
 #include <sys/un.h>
 
-#include "service/lab_clock.h"
+#include "service/cli/lab_clock.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
 

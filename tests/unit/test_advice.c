@@ -7,10 +7,10 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/dynamics_sensitivity.h"
-#include "identification/missing_term.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/dynamics/missing_term.h"
 #include "twin/models/model.h"
 
 enum { SAMPLES = 240 };

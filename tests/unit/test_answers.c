@@ -3,9 +3,9 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
-#include "web/answers.h"
-#include "web/dispatch.h"
-#include "web/routes.h"
+#include "web/http/answers.h"
+#include "web/http/routes.h"
+#include "web/server/dispatch.h"
 
 enum { ROWS = 300, ASKING = 3 };
 

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "service/arguments.h"
-#include "service/commands.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
 
 struct values {
     double speed;

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/journal_checkpoint.h"
+#include "logger/storage/journal_checkpoint.h"
 
 static char dir[] = "/tmp/test_checkpoint.XXXXXX";
 static char path[128];

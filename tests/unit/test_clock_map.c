@@ -1,12 +1,12 @@
 /* The clock map, row by row: refusals, states, jumps, restarts, probes. */
-#include "twin/clock_map.h"
+#include "twin/pair/clock_map.h"
 
 #include <stdint.h>
 #include <string.h>
 
+#include "base/lab_time.h"
 #include "tests/support/check.h"
-#include "twin/base/lab_time.h"
-#include "twin/clock_line.h"
+#include "twin/pair/clock_line.h"
 
 #define S INT64_C(1000000)
 #define T INT64_C(1750000000000000)

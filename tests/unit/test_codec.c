@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "logger/codec.h"
+#include "logger/message/codec.h"
 
 struct seen {
     size_t count;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "logger/csv.h"
+#include "logger/message/csv.h"
 
 static struct csv csv;
 

@@ -7,10 +7,10 @@
 #include <gsl/gsl_vector.h>
 #include <gsl/gsl_vector_ulong.h>
 
-#include "identification/data_set.h"
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/dynamics_linear.h"
+#include "identification/data/data_set.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_linear.h"
 #include "tests/support/gsl_memory.h"
 #include "twin/models/usv3.h"
 
@@ -380,7 +380,8 @@ static void test_one_sided(void)
         int rank;
     } cases[] = {
         {"still", make_still, "0 of 9 parameters are identifiable", "is not excited", 0},
-        {"straight", make_straight, "yaw inertia (yaw_inertia_kgm2) is not identifiable", "zig-zag", -1},
+        {"straight", make_straight, "yaw inertia (yaw_inertia_kgm2) is not identifiable",
+         "zig-zag", -1},
         {"short", make_short, "0 equations for 9 parameters", "record longer", 0},
         {"reversed", make_reversed, "negative", NULL, 9},
     };

@@ -9,11 +9,11 @@
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_compare.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/dynamics_sensitivity.h"
-#include "identification/residual_test.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_compare.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/numeric/residual_test.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"

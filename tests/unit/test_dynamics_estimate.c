@@ -6,7 +6,7 @@
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/check.h"
 #include "tests/support/usv_truth.h"
 

@@ -7,9 +7,9 @@
 
 #include <CUnit/Basic.h>
 
-#include "service/dynamics_journal.h"
+#include "base/hash.h"
+#include "service/identify/dynamics_journal.h"
 #include "tests/support/check.h"
-#include "twin/base/hash.h"
 
 enum { ROWS_MAX = 16, FIELDS = 3 };
 

@@ -4,11 +4,11 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "service/identify.h"
-#include "service/noise.h"
+#include "service/identify/identify.h"
+#include "service/robots/noise.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/model.h"
-#include "twin/pair_dynamics_report.h"
+#include "twin/report/pair_dynamics_report.h"
 
 static const double truth[DIFFDRIVE_PARAMETERS] = {0.25, 0.15, 0.01, 1.02, -0.02, 1.05};
 

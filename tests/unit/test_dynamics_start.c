@@ -5,9 +5,9 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
-#include "identification/data_view.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/motion_time.h"
+#include "identification/data/data_view.h"
+#include "identification/data/motion_time.h"
+#include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/first_order.h"

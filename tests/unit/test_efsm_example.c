@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 /* example: begin */
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum lamp_state { LAMP_OFF, LAMP_ON, LAMP_STATE_COUNT };
 enum lamp_cell { LAMP_UNTIL, LAMP_CELL_COUNT }; /* when the light goes out, us */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "web/event_hub.h"
+#include "web/http/event_hub.h"
 
 enum { PAIRS = 3, BIG = 1 << 20 };
 

@@ -9,10 +9,10 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "logger/codec.h"
-#include "service/fits.h"
+#include "logger/message/codec.h"
+#include "service/daemon/fits.h"
 #include "tests/support/usv_truth.h"
-#include "twin/pair_dynamics.h"
+#include "twin/dynamics/pair_dynamics.h"
 
 static struct usv_record record;
 static _Atomic int64_t clock_us = 1700000000000000;

@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "twin/control/follower.h"
+#include "twin/following/follower.h"
 #include "twin/models/usv3.h"
 
 enum { AXES = USV3_AXES };

@@ -6,10 +6,10 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
-#include "web/address.h"
-#include "web/clients.h"
-#include "web/host.h"
-#include "web/ticks.h"
+#include "web/http/address.h"
+#include "web/http/ticks.h"
+#include "web/server/clients.h"
+#include "web/server/host.h"
 
 static struct fixture fixture;
 

@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "service/identify.h"
+#include "service/identify/identify.h"
 
 static const char vessel_file[] = TANDEM_SOURCE_DIR "/tests/golden/usv_W.csv";
 static const char moves_file[] = TANDEM_SOURCE_DIR "/tests/golden/smartlog.csv";

@@ -10,8 +10,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "logger/journal_reader.h"
-#include "service/inbox.h"
+#include "logger/storage/journal_reader.h"
+#include "service/daemon/inbox.h"
 
 static _Atomic int64_t clock_us = 1700000000000000;
 

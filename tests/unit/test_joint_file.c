@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "config/joint_file.h"
+#include "service/experiments/joint_file.h"
 
 static enum status parse(const char *text, struct joint_file *file, struct err_list *errors)
 {

@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include "logger/journal.h"
-#include "logger/journal_files.h"
-#include "logger/journal_reader.h"
+#include "logger/storage/journal.h"
+#include "logger/storage/journal_files.h"
+#include "logger/storage/journal_reader.h"
 #include "tests/support/journal_fixture.h"
 
 /* --- names ---------------------------------------------------------------------------- */

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "logger/journal.h"
-#include "logger/journal_files.h"
-#include "logger/journal_reader.h"
+#include "logger/storage/journal.h"
+#include "logger/storage/journal_files.h"
+#include "logger/storage/journal_reader.h"
 #include "tests/support/journal_fixture.h"
 
 struct chaos {

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/journal.h"
-#include "logger/journal_reader.h"
-#include "logger/message.h"
+#include "logger/message/message.h"
+#include "logger/storage/journal.h"
+#include "logger/storage/journal_reader.h"
 #include "tests/fuzz/fuzz_journal.c" // NOLINT(bugprone-suspicious-include)
 #include "tests/support/journal_fixture.h"
 

@@ -2,8 +2,8 @@
 
 #include <jansson.h>
 
-#include "logger/json_write.h"
-#include "twin/base/lab_time.h"
+#include "base/lab_time.h"
+#include "logger/message/json_write.h"
 
 static void test_numbers(void)
 {

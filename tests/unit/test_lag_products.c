@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/lag_products.h"
+#include "identification/numeric/lag_products.h"
 #include "tests/support/check.h"
 
 enum { ALL = 5000 };

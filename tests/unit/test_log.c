@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "service/log.h"
+#include "service/cli/log.h"
 
 static int pipe_fd[2];
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/long_run.h"
+#include "identification/numeric/long_run.h"
 #include "tests/support/check.h"
 
 enum { P = 3, SQUARE = P * P, ALL = 700 };

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "logger/message.h"
-#include "twin/base/lab_time.h"
+#include "base/lab_time.h"
+#include "logger/message/message.h"
 
 static char scratch[MESSAGE_PAYLOAD_MAX + 1];
 

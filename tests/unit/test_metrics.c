@@ -1,9 +1,10 @@
-/* web/metrics.c: the text format, and promtool's opinion of it where promtool is installed. */
+/* web/http/metrics.c: the text format, and promtool's opinion of it where promtool is
+ * installed. */
 #include "tests/support/check.h"
 
 #include <unistd.h>
 
-#include "web/metrics.h"
+#include "web/http/metrics.h"
 
 static void write_sample_page(struct body *out)
 {

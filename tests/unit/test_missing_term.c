@@ -4,9 +4,9 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_linear.h"
-#include "identification/missing_term.h"
-#include "identification/model_choice.h"
+#include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/missing_term.h"
+#include "identification/dynamics/model_choice.h"
 #include "twin/models/joint.h"
 
 enum { N = 4000 };

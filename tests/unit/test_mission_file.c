@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "config/mission_file.h"
+#include "service/robots/mission_file.h"
 
 static void test_examples(void)
 {

@@ -4,14 +4,14 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_compare.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/dynamics_sensitivity.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_compare.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_sensitivity.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "twin/dynamics_task.h"
+#include "twin/dynamics/dynamics_task.h"
 
 enum { N = 150, ALLOCATIONS_MAX = 1000 };
 

@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/odometry_parts.h"
+#include "identification/odometry/odometry_parts.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/odometry_truth.h"
 #include "twin/models/odometry.h"
@@ -266,7 +266,8 @@ static void test_weight(void)
         check_truth("weight", &fit[i], 0.004);
         odometry_set_free(&set);
     }
-    CHECK("light headings fit worse", fit[1].own.heading_rmse_rad > fit[2].own.heading_rmse_rad);
+    CHECK("light headings fit worse",
+          fit[1].own.heading_rmse_rad > fit[2].own.heading_rmse_rad);
     CHECK("heavy ones at the cost of places",
           fit[1].own.position_rmse_m < fit[2].own.position_rmse_m);
 }

@@ -1,7 +1,7 @@
 /* What the online filter passes over, and why; what it does with a start that is none. */
 #include "tests/support/check.h"
 
-#include "identification/online_filter.h"
+#include "identification/online/online_filter.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/model.h"
 

@@ -2,8 +2,8 @@
 #include "tests/support/check.h"
 
 #include "tests/support/schema.h"
-#include "web/contract.h"
-#include "web/routes.h"
+#include "web/http/routes.h"
+#include "web/resources/contract.h"
 
 static json_t *contract;
 

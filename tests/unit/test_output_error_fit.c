@@ -6,8 +6,8 @@
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
 
-#include "identification/output_error.h"
-#include "identification/trajectory.h"
+#include "identification/data/trajectory.h"
+#include "identification/simulation/output_error.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
 

@@ -1,12 +1,13 @@
-/* web/page.c: every file of the dashboard is served, tagged, compressed, under a strict policy.
+/* web/resources/page.c: every file of the dashboard is served, tagged, compressed, under a strict
+ * policy.
  */
 #include "tests/support/check.h"
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
 #include "twin/machines.h"
-#include "web/dispatch.h"
-#include "web/page.h"
+#include "web/resources/page.h"
+#include "web/server/dispatch.h"
 
 static struct fixture fixture;
 static struct web *web;

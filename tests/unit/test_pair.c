@@ -1,6 +1,6 @@
 #include "tests/support/lab_script.h"
-#include "twin/link.h"
-#include "twin/pair_report.h"
+#include "twin/pair/link.h"
+#include "twin/report/pair_report.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
 #define DONE  REPLY_DONE

@@ -5,7 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "tests/support/usv_truth.h"
-#include "twin/pair_dynamics_report.h"
+#include "twin/report/pair_dynamics_report.h"
 
 enum { N = USV3_AXES, P = USV3_PARAMETERS };
 

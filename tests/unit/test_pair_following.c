@@ -2,8 +2,8 @@
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
 
-#include "twin/following_report.h"
 #include "twin/models/usv3.h"
+#include "twin/report/following_report.h"
 
 enum { N = USV3_AXES, MS = 1000, PERIOD_MS = 10, EVENTS_MAX = 40000 };
 

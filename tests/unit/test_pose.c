@@ -2,10 +2,10 @@
  * and the source of velocities that nobody recorded. */
 #include "tests/support/check.h"
 
-#include "identification/data_set.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/output_error.h"
-#include "identification/simulation.h"
+#include "identification/data/data_set.h"
+#include "identification/data/simulation.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/output_error.h"
 
 enum { N = 4000 };
 

@@ -1,9 +1,9 @@
 #include "tests/support/check.h"
 
-#include "twin/control/pid.h"
-#include "twin/control/position_control.h"
-#include "twin/control/position_fsm.h"
-#include "twin/control/servo_joint.h"
+#include "twin/experiments/pid.h"
+#include "twin/experiments/position_control.h"
+#include "twin/experiments/position_fsm.h"
+#include "twin/experiments/servo_joint.h"
 #include "twin/robots/robot.h"
 
 static struct robot_random dice;

@@ -6,8 +6,8 @@
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
 
-#include "identification/dynamics_estimate.h"
-#include "identification/prediction_error.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/prediction_error.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
 

@@ -1,9 +1,9 @@
-/* web/problem.c: every kind is a whole RFC 9457 document. */
+/* web/http/problem.c: every kind is a whole RFC 9457 document. */
 #include "tests/support/check.h"
 
 #include <jansson.h>
 
-#include "web/problem.h"
+#include "web/http/problem.h"
 
 static void write_problem(enum problem_kind kind, const char *instance, const char *detail,
                           char *out, size_t size)

@@ -1,10 +1,11 @@
-/* web/query.c and web/cursor.c: strict parameters, and cursors that cannot be made up. */
+/* web/http/query.c and web/http/cursor.c: strict parameters, and cursors that cannot be made
+ * up. */
 #include "tests/support/check.h"
 
-#include "logger/record.h"
-#include "twin/base/lab_time.h"
-#include "web/cursor.h"
-#include "web/query.h"
+#include "base/lab_time.h"
+#include "logger/message/record.h"
+#include "web/http/cursor.h"
+#include "web/http/query.h"
 
 /* Those of the stream have names of their own meaning: test_query_lists. */
 enum { EVERY = (1 << QUERY_EVENT_PAIRS) - 1 };

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-#include "service/read_ahead.h"
-#include "twin/base/hash.h"
+#include "base/hash.h"
+#include "service/cli/read_ahead.h"
 
 enum { LONG_BYTES = 3000001 }; /* more than is read ahead, and no whole number of pieces */
 

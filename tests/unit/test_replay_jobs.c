@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "service/replay_jobs.h"
+#include "service/jobs/replay_jobs.h"
 
 static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {probe_interval_s: 10}\n";
 

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "service/ring.h"
+#include "service/daemon/ring.h"
 
 static struct ring *make(size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* Parameter files of robots: good ones, and every fault with its place. */
 #include "tests/support/check.h"
 
-#include "config/robot_file.h"
+#include "service/robots/robot_file.h"
 #include "twin/robots/robot_kinds.h"
 
 static double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];

@@ -7,8 +7,8 @@
 #include <gsl/gsl_matrix.h>
 #include <gsl/gsl_vector.h>
 
-#include "identification/robust_ls.h"
-#include "identification/travel_time.h"
+#include "identification/numeric/robust_ls.h"
+#include "identification/travel/travel_time.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/travel_truth.h"
 

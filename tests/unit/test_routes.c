@@ -1,8 +1,8 @@
-/* web/route_match.c: which row of a table a method and a path find. */
+/* web/http/route_match.c: which row of a table a method and a path find. */
 #include "tests/support/check.h"
 
-#include "web/percent.h"
-#include "web/routes.h"
+#include "web/http/percent.h"
+#include "web/http/routes.h"
 
 static const struct web_route TABLE[] = {
     {ROUTE_GET, "/healthz", 0, ROUTE_OPEN, 0, NULL, 0},

@@ -6,8 +6,8 @@
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 
-#include "service/identify.h"
-#include "service/selftest.h"
+#include "service/identify/identify.h"
+#include "service/identify/selftest.h"
 #include "tests/support/check.h"
 
 enum { RUNS = 8 };

@@ -1,7 +1,7 @@
 #include "tests/support/check.h"
 
-#include "twin/base/lab_time.h"
-#include "twin/control/shadow.h"
+#include "base/lab_time.h"
+#include "twin/following/shadow.h"
 #include "twin/models/usv3.h"
 
 enum { AXES = USV3_AXES, TICK_US = 10000 };

@@ -5,7 +5,7 @@
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 
-#include "identification/spectrum.h"
+#include "identification/numeric/spectrum.h"
 #include "tests/support/check.h"
 
 enum { P = 4 };

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/store.h"
+#include "logger/storage/store.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
 

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "logger/store.h"
-#include "logger/store_queue.h"
+#include "logger/storage/store.h"
+#include "logger/storage/store_queue.h"
 #include "tests/support/store_chaos.h"
 #include "tests/support/store_fixture.h"
 

@@ -3,8 +3,8 @@
 
 #include <sqlite3.h>
 
-#include "logger/store.h"
-#include "logger/store_schema.h"
+#include "logger/storage/store.h"
+#include "logger/storage/store_schema.h"
 #include "tests/support/store_fixture.h"
 
 static void pages(void)

@@ -8,7 +8,7 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
-#include "web/event_hub.h"
+#include "web/http/event_hub.h"
 
 enum { MOVES = 30, MANY = 200, LISTENERS = 220, HEARTBEAT_MS = 1500 };
 

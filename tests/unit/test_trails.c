@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "web/trails.h"
+#include "web/stream/trails.h"
 
 static struct pair *pairs[TRAIL_PAIRS_MAX + 2];
 static const struct pair *shown[TRAIL_PAIRS_MAX + 2];

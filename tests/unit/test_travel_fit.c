@@ -5,9 +5,9 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "identification/travel_time.h"
+#include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"
-#include "twin/travel_report.h"
+#include "twin/report/travel_report.h"
 
 enum { MOVES_MAX = 64 };
 

@@ -3,7 +3,7 @@
 
 #include <float.h>
 
-#include "identification/travel_kalman.h"
+#include "identification/travel/travel_kalman.h"
 #include "tests/support/travel_truth.h"
 
 static const struct travel_kalman_params PARAMS = {.walk_ratio = 0.003,

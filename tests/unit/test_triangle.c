@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/triangle.h"
+#include "identification/numeric/triangle.h"
 #include "tests/support/check.h"
 
 enum { ROWS = 1000, COLUMNS = 5 };

@@ -2,9 +2,9 @@
  * motors it is made of; first_order against its closed solutions. */
 #include "tests/support/check.h"
 
-#include "identification/dynamics_check.h"
-#include "identification/dynamics_estimate.h"
-#include "identification/output_error.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/output_error.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/first_order.h"
 

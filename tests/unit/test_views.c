@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "service/views.h"
+#include "service/daemon/views.h"
 
 enum { PAIRS = 3, READERS = 3 };
 

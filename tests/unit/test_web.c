@@ -4,9 +4,9 @@
 #include "tests/support/http.h"
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
-#include "web/contract.h"
-#include "web/dispatch.h"
-#include "web/routes.h"
+#include "web/http/routes.h"
+#include "web/resources/contract.h"
+#include "web/server/dispatch.h"
 
 static const char TOKEN[] = "s3cret-token";
 #define AUTH "Authorization: Bearer s3cret-token\r\n"

@@ -7,8 +7,8 @@
 #include "tests/support/http.h"
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
-#include "web/contract.h"
-#include "web/problem.h"
+#include "web/http/problem.h"
+#include "web/resources/contract.h"
 
 #define AUTH "Authorization: Bearer t\r\n"
 #define CSV  AUTH "Content-Type: text/csv\r\n"

@@ -5,7 +5,7 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
-#include "web/query.h"
+#include "web/http/query.h"
 
 enum { MOVES = 60 };
 

@@ -8,7 +8,7 @@
 
 #include "tests/support/http.h"
 #include "tests/support/web_fixture.h"
-#include "web/address.h"
+#include "web/http/address.h"
 
 static struct fixture fixture;
 

@@ -6,8 +6,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "service/worker.h"
-#include "twin/base/lab_time.h"
+#include "base/lab_time.h"
+#include "service/jobs/worker.h"
 
 static atomic_llong clock_us = 1000000;
 

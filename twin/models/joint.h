@@ -10,7 +10,7 @@
 #ifndef TWIN_MODELS_JOINT_H
 #define TWIN_MODELS_JOINT_H
 
-#include "identification/model_choice.h"
+#include "identification/dynamics/model_choice.h"
 #include "twin/models/model.h"
 
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };

@@ -8,12 +8,8 @@
 #include "twin/models/usv3.h"
 
 const struct model *const models[] = {
-    &usv3_model,
-    &diffdrive_model,
-    &first_order_model,
-    &first_order_deadband_model,
-    &joint_model,
-    &joint_load_model,
+    &usv3_model,  &diffdrive_model,  &first_order_model, &first_order_deadband_model,
+    &joint_model, &joint_load_model,
 };
 
 const size_t model_count = COUNT(models);

@@ -7,8 +7,8 @@
 #ifndef TWIN_MODELS_ODOMETRY_H
 #define TWIN_MODELS_ODOMETRY_H
 
-#include "identification/odometry.h"
-#include "twin/base/status.h"
+#include "base/status.h"
+#include "identification/odometry/odometry.h"
 
 struct odometry_model {
     double radius_right_m, radius_left_m; /* not zero; below zero: counts backwards */

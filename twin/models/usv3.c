@@ -35,7 +35,8 @@ static void rows(const double *pose, const double *nu, const double *nu_dot, dou
     (void)pose;
     /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting.
      */
-    phi[SURGE + D3] = phi[SURGE + D6] = phi[SURGE + D7] = phi[SURGE + D8] = phi[SURGE + D9] = 0.0;
+    phi[SURGE + D3] = phi[SURGE + D6] = phi[SURGE + D7] = phi[SURGE + D8] = phi[SURGE + D9] =
+        0.0;
     phi[SWAY + D3] = phi[SWAY + D4] = phi[SWAY + D5] = phi[SWAY + D8] = phi[SWAY + D9] = 0.0;
     phi[YAW + D4] = phi[YAW + D5] = phi[YAW + D6] = phi[YAW + D7] = 0.0;
     fill_rows(nu, nu_dot, phi, 1);

@@ -11,7 +11,7 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_LIDAR_H
 #define TWIN_ROBOTS_DIFFDRIVE_LIDAR_H
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum { L0LIDAR_ROTATE, L0LIDAR_PING, L0LIDAR_ECHO, L0LIDAR_STATE_COUNT };
 

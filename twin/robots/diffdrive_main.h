@@ -11,7 +11,7 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_MAIN_H
 #define TWIN_ROBOTS_DIFFDRIVE_MAIN_H
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 #include "twin/robots/diffdrive_control.h"
 
 enum {

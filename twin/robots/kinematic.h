@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/event.h"
+#include "logger/message/event.h"
 
 enum { KINEMATIC_QUEUE_MAX = 16, KINEMATIC_AXES = 3 };
 

@@ -13,7 +13,7 @@
 #ifndef TWIN_ROBOTS_L1_EXECUTIVE_H
 #define TWIN_ROBOTS_L1_EXECUTIVE_H
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum l1_state {
     L1_IDLE,

@@ -16,7 +16,7 @@
 #ifndef TWIN_ROBOTS_L2_MISSION_H
 #define TWIN_ROBOTS_L2_MISSION_H
 
-#include "twin/efsm.h"
+#include "twin/efsm/efsm.h"
 
 enum l2_state {
     L2_IDLE,

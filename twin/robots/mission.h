@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/event.h"
+#include "logger/message/event.h"
 #include "twin/robots/l1_executive.h"
 #include "twin/robots/l2_mission.h"
 #include "twin/robots/route.h"

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/event.h"
-#include "twin/base/status.h"
-#include "twin/efsm.h"
+#include "base/status.h"
+#include "logger/message/event.h"
+#include "twin/efsm/efsm.h"
 
 enum {
     ROBOT_PARAMETERS_MAX = 64, /* rows of one kind's table */

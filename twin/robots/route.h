@@ -8,7 +8,7 @@
 #ifndef TWIN_ROBOTS_ROUTE_H
 #define TWIN_ROBOTS_ROUTE_H
 
-#include "twin/base/status.h"
+#include "base/status.h"
 #include "twin/robots/world.h"
 
 enum { ROUTE_POINTS_MAX = 64, ROUTE_NODES_MAX = 1536 };

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "twin/base/status.h"
+#include "base/status.h"
 
 enum { WORLD_OBSTACLES_MAX = 128, WORLD_POINTS_MAX = 512, WORLD_NAME_MAX = 32 };
 

@@ -1,0 +1,17 @@
+/* base/utf8.h - one character of UTF-8 text, checked. Pure. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of the character at text[0..bytes), and itself in *code; 0 when it is not UTF-8: cut
+ * short, overlong, a surrogate or beyond U+10FFFF. bytes > 0. */
+size_t utf8_next(const char *text, size_t bytes, uint32_t *code);
+
+/* May a file of ours hold it? No control characters but tab and line ends, no line separators
+ * that editors do not show, no byte order mark within the text, no non-characters. */
+bool utf8_is_printable(uint32_t code);
+
+#endif

@@ -1,0 +1,719 @@
+#include "identification/data/data_set.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector_ulong.h>
+
+#include "identification/data/derived_velocity.h"
+
+/* Longer than this many periods is a gap; up to the second, it is interpolated over, beyond it
+ * the recording is cut in two. */
+static const double GAP_RATIO = 2.5;
+/* From so many periods on a row is missing in between: jitter does not reach so far. */
+static const double MISSING_RATIO = 1.6;
+static const double BRIDGE_RATIO = 4.0;
+/* An effort that differs by more of its standard deviation before and after a missing row has
+ * changed nobody knows when. */
+static const double JUMP_RATIO = 0.2;
+/* Time that falls by more is a clock set anew, not rows out of order. */
+static const double RESTART_RATIO = 50.0;
+/* Stamps off an even grid by less than this share of the period leave samples as they are. */
+static const double EVEN_RATIO = 0.1;
+/* Periods that can be seconds. */
+static const double DT_S_MIN = 1e-6;
+static const double DT_S_MAX = 10.0;
+/* A channel counts as stepped when so many of its changes are multiples of the smallest. */
+static const double STEPPED_RATIO = 0.9;
+/* Medians are of at most so many values, spread evenly over the recording. */
+enum { SCRATCH = 16384 };
+/* So many cuts cost less than what they spare; more would leave pieces only. */
+enum { JUMPS_MAX = 16 };
+
+/* Samples without a velocity when it is derived over the narrowest window. */
+enum { DERIVED_ENDS_MIN = 4 };
+
+/* A row that takes part, in the order of time. */
+enum { NEW_PIECE = 1 }; /* flag beside the index */
+
+struct piece {
+    size_t first, end; /* of kept */
+};
+
+struct maker {
+    const struct data_raw *raw;
+    struct data_card card;
+    gsl_vector_ulong *kept; /* row index * 2 + flag */
+    size_t kept_count;
+    gsl_vector *scratch;
+    struct piece pieces[DATA_RUNS_MAX];
+    size_t piece_count;
+    double jump[MODEL_AXES_MAX]; /* what is one in an effort */
+    bool cut_jumps;
+};
+
+static size_t row_at(const struct maker *m, size_t k)
+{
+    return (size_t)(m->kept->data[k] / 2);
+}
+
+static double time_at(const struct maker *m, size_t k)
+{
+    return m->raw->t_s[row_at(m, k)];
+}
+
+static bool begins_piece(const struct maker *m, size_t k)
+{
+    return (m->kept->data[k] & NEW_PIECE) != 0;
+}
+
+static bool is_complete(const struct data_raw *raw, size_t k)
+{
+    bool finite = isfinite(raw->t_s[k]);
+    for (size_t a = 0; a < raw->axes; a++) {
+        finite = finite && isfinite(raw->tau[a][k]) &&
+                 (!raw->nu[a] || isfinite(raw->nu[a][k])) &&
+                 (!raw->pose[a] || isfinite(raw->pose[a][k]));
+    }
+    return finite;
+}
+
+static double median(double *values, size_t n)
+{
+    gsl_sort(values, 1, n);
+    return n > 0 ? gsl_stats_median_from_sorted_data(values, 1, n) : (double)NAN;
+}
+
+/* The usual distance of stamps: median of those above zero; NaN when there is none. */
+static double usual_period(struct maker *m)
+{
+    const struct data_raw *raw = m->raw;
+    const size_t every = raw->n / SCRATCH + 1;
+    size_t n = 0;
+    for (size_t k = 1; k < raw->n && n < SCRATCH; k += every) {
+        const double step = raw->t_s[k] - raw->t_s[k - 1];
+        if (step > 0.0 && isfinite(step)) {
+            m->scratch->data[n++] = step;
+        }
+    }
+    return median(m->scratch->data, n);
+}
+
+static void keep_row(struct maker *m, size_t row, bool new_piece)
+{
+    m->kept->data[m->kept_count++] = 2 * (unsigned long)row + (new_piece ? NEW_PIECE : 0);
+}
+
+/* Where the reading of a part is. */
+struct cursor {
+    bool begun, behind;
+    double last;
+    size_t row; /* of last */
+};
+
+/* A row that repeats a time or lies before it; true when that is all it does. */
+static bool runs_back(struct maker *m, struct cursor *c, double step, bool restart)
+{
+    if (!c->begun || restart || step > 0.0) {
+        return false;
+    }
+    const bool same = !(step < 0.0);
+    m->card.duplicates += same ? 1 : 0;
+    m->card.back_rows += same ? 0 : 1;
+    m->card.back_steps += same || c->behind ? 0 : 1;
+    c->behind = c->behind || !same;
+    return true;
+}
+
+/* Whether an effort changed between two rows. */
+static bool jumps(const struct maker *m, size_t before, size_t row)
+{
+    bool jump = false;
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        jump = jump || fabs(m->raw->tau[a][row] - m->raw->tau[a][before]) > m->jump[a];
+    }
+    return jump;
+}
+
+/* Whether a gap before a row cuts the recording. */
+static bool cuts(struct maker *m, const struct cursor *c, size_t row, double step,
+                 double period)
+{
+    if (!c->begun || !(step > MISSING_RATIO * period)) {
+        return false;
+    }
+    m->card.missing += step < 1e9 * period ? (size_t)round(step / period) - 1 : 0;
+    if (step <= BRIDGE_RATIO * period && jumps(m, c->row, row)) {
+        m->card.jumps++;
+        if (m->cut_jumps) {
+            return true;
+        }
+    }
+    if (!(step > GAP_RATIO * period)) {
+        return false;
+    }
+    const bool bridge = step <= BRIDGE_RATIO * period;
+    m->card.gaps++;
+    m->card.bridged += bridge ? 1 : 0;
+    m->card.gap_s_max = fmax(m->card.gap_s_max, step);
+    return !bridge;
+}
+
+static void take_row(struct maker *m, struct cursor *c, size_t row, double period)
+{
+    const double step = c->begun ? m->raw->t_s[row] - c->last : 0.0;
+    const bool restart = step < -RESTART_RATIO * period;
+    if (runs_back(m, c, step, restart)) {
+        return;
+    }
+    m->card.back_steps += restart ? 1 : 0;
+    const bool cut = cuts(m, c, row, step, period);
+    keep_row(m, row, !c->begun || restart || cut);
+    *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
+}
+
+/* Which rows take part, and where the recording is cut. */
+static void keep_rows(struct maker *m, double period)
+{
+    const struct data_raw *raw = m->raw;
+    for (size_t part = 0; part < raw->part_count; part++) {
+        struct cursor c = {.begun = false};
+        for (size_t k = raw->part_start[part]; k < raw->part_start[part + 1]; k++) {
+            if (is_complete(raw, k)) {
+                take_row(m, &c, k, period);
+            } else {
+                m->card.incomplete++;
+            }
+        }
+    }
+}
+
+/* Whether a velocity is to come from the pose. */
+static bool derives(const struct data_raw *raw)
+{
+    bool any = false;
+    for (size_t a = 0; a < raw->axes; a++) {
+        any = any || !raw->nu[a];
+    }
+    return any;
+}
+
+/* Of what is finite. */
+static double sd_of(const double *x, size_t n)
+{
+    double sum = 0.0;
+    double squares = 0.0;
+    size_t count = 0;
+    for (size_t k = 0; k < n; k++) {
+        sum += isfinite(x[k]) ? x[k] : 0.0;
+        count += isfinite(x[k]) ? 1 : 0;
+    }
+    const double mean = sum / (double)count;
+    for (size_t k = 0; k < n; k++) {
+        const double off = isfinite(x[k]) ? x[k] - mean : 0.0;
+        squares += off * off;
+    }
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : 0.0;
+}
+
+/* Once to see how often an effort changed while rows were missing, and again to cut there where
+ * that is seldom. */
+static void keep_and_cut(struct maker *m, double period)
+{
+    const struct data_card fresh = m->card;
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        m->jump[a] = JUMP_RATIO * sd_of(m->raw->tau[a], m->raw->n);
+    }
+    keep_rows(m, period);
+    if (m->card.jumps > 0 && m->card.jumps <= JUMPS_MAX) {
+        m->card = fresh;
+        m->kept_count = 0;
+        m->cut_jumps = true;
+        keep_rows(m, period);
+    }
+}
+
+/* Pieces long enough to be of use. */
+static void find_pieces(struct maker *m)
+{
+    const size_t least = DATA_RUN_MIN + (derives(m->raw) ? DERIVED_ENDS_MIN : 0);
+    size_t first = 0;
+    while (first < m->kept_count) {
+        size_t end = first + 1;
+        while (end < m->kept_count && !begins_piece(m, end)) {
+            end++;
+        }
+        if (end - first >= least && m->piece_count < DATA_RUNS_MAX) {
+            m->pieces[m->piece_count++] = (struct piece){first, end};
+        } else {
+            m->card.short_rows += end - first;
+        }
+        first = end;
+    }
+}
+
+/* Period and jitter; the mean where every stamp is about where it should be. */
+static double measure_period(struct maker *m, double usual)
+{
+    const size_t every = m->kept_count / SCRATCH + 1;
+    double sum = 0.0;
+    double worst = 0.0;
+    size_t steps = 0;
+    size_t n = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        for (size_t k = m->pieces[p].first + 1; k < m->pieces[p].end; k++) {
+            const double step = time_at(m, k) - time_at(m, k - 1);
+            worst = fmax(worst, fabs(step - usual));
+            sum += step;
+            steps++;
+            if (steps % every == 0 && n < SCRATCH) {
+                m->scratch->data[n++] = fabs(step - usual);
+            }
+        }
+    }
+    const double spread = median(m->scratch->data, n);
+    m->card.jitter_ratio = n > 0 ? 1.4826 * spread / usual : 0.0;
+    return worst <= 0.5 * usual && steps > 0 ? sum / (double)steps : usual;
+}
+
+static bool is_even(const struct maker *m, double dt_s)
+{
+    for (size_t p = 0; p < m->piece_count; p++) {
+        const struct piece *piece = &m->pieces[p];
+        const double begin = time_at(m, piece->first);
+        for (size_t k = piece->first; k < piece->end; k++) {
+            const double due = begin + (double)(k - piece->first) * dt_s;
+            if (!(fabs(time_at(m, k) - due) <= EVEN_RATIO * dt_s)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static size_t piece_samples(const struct maker *m, const struct piece *piece)
+{
+    if (!m->card.resampled) {
+        return piece->end - piece->first;
+    }
+    const double span = time_at(m, piece->end - 1) - time_at(m, piece->first);
+    return (size_t)floor(span / m->card.dt_s * (1.0 + 1e-12)) + 1;
+}
+
+struct columns {
+    double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX];
+};
+
+static void copy_rows(const struct maker *m, const struct piece *piece,
+                      const struct columns *to, size_t at)
+{
+    const struct data_raw *raw = m->raw;
+    for (size_t k = piece->first; k < piece->end; k++, at++) {
+        const size_t row = row_at(m, k);
+        to->t_s[at] = raw->t_s[row];
+        for (size_t a = 0; a < raw->axes; a++) {
+            to->tau[a][at] = raw->tau[a][row];
+            if (raw->nu[a]) {
+                to->nu[a][at] = raw->nu[a][row];
+            }
+            if (raw->pose[a]) {
+                to->pose[a][at] = raw->pose[a][row];
+            }
+        }
+    }
+}
+
+/* Integral of a held effort between two times from row k to the next. Where a row is missing in
+ * between, the effort may have changed there or not: after the first period it is halfway. */
+static double effort_integral(const struct maker *m, const struct piece *piece, size_t k,
+                              const double *tau, double from, double to)
+{
+    const double own = tau[row_at(m, k)];
+    if (k + 1 >= piece->end ||
+        !(time_at(m, k + 1) - time_at(m, k) > MISSING_RATIO * m->card.dt_s)) {
+        return own * (to - from);
+    }
+    const double known = fmin(fmax(time_at(m, k) + m->card.dt_s, from), to);
+    const double halfway = 0.5 * (own + tau[row_at(m, k + 1)]);
+    return own * (known - from) + halfway * (to - known);
+}
+
+/* Mean of a held effort from t on over one period; row k is the last one not after t. */
+static double mean_effort(const struct maker *m, const struct piece *piece, size_t k,
+                          const double *tau, double t)
+{
+    const double end = t + m->card.dt_s;
+    double sum = 0.0;
+    double from = t;
+    for (; k + 1 < piece->end && time_at(m, k + 1) < end; k++) {
+        const double to = fmax(time_at(m, k + 1), from);
+        sum += effort_integral(m, piece, k, tau, from, to);
+        from = to;
+    }
+    return (sum + effort_integral(m, piece, k, tau, from, end)) / m->card.dt_s;
+}
+
+/* A column that goes straight from row to next. */
+static double between(const double *x, size_t row, size_t next, double share)
+{
+    return x[row] + share * (x[next] - x[row]);
+}
+
+/* On an even grid: velocities and poses between rows; the mean of the effort until the next
+ * sample, so that no push is lost or comes late. */
+static void resample_piece(const struct maker *m, const struct piece *piece, size_t n,
+                           const struct columns *to, size_t at)
+{
+    const struct data_raw *raw = m->raw;
+    const double begin = time_at(m, piece->first);
+    size_t k = piece->first;
+    for (size_t i = 0; i < n; i++) {
+        const double t = begin + (double)i * m->card.dt_s;
+        while (k + 2 < piece->end && time_at(m, k + 1) <= t) {
+            k++;
+        }
+        const double part = (t - time_at(m, k)) / (time_at(m, k + 1) - time_at(m, k));
+        const double share = fmin(fmax(part, 0.0), 1.0);
+        const size_t row = row_at(m, k);
+        const size_t next = row_at(m, k + 1);
+        to->t_s[at + i] = t;
+        for (size_t a = 0; a < raw->axes; a++) {
+            to->tau[a][at + i] = mean_effort(m, piece, k, raw->tau[a], t);
+            if (raw->nu[a]) {
+                to->nu[a][at + i] = between(raw->nu[a], row, next, share);
+            }
+            if (raw->pose[a]) {
+                to->pose[a][at + i] = between(raw->pose[a], row, next, share);
+            }
+        }
+    }
+}
+
+/* Noise and step of a channel, from rows as they were recorded. */
+static void look_closely(struct maker *m, const double *raw, struct data_channel *channel)
+{
+    double *values = m->scratch->data;
+    const size_t every = m->kept_count / SCRATCH + 1;
+    double smallest = INFINITY;
+    size_t n = 0;
+    size_t still = 0;
+    size_t stepped = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && n < SCRATCH;
+             k += every) {
+            const double y0 = raw[row_at(m, k - 3)];
+            const double y1 = raw[row_at(m, k - 2)];
+            const double y2 = raw[row_at(m, k - 1)];
+            const double y3 = raw[row_at(m, k)];
+            const double step = fabs(y3 - y2);
+            values[n++] = fabs(y3 - 3.0 * y2 + 3.0 * y1 - y0);
+            /* Differences of decimals are not exact. */
+            const bool moves = step > 1e-9 * (fabs(y3) + fabs(y2));
+            smallest = moves ? fmin(smallest, step) : smallest;
+            still += moves ? 0 : 1;
+        }
+    }
+    size_t looked = 0;
+    for (size_t p = 0; p < m->piece_count && isfinite(smallest); p++) {
+        for (size_t k = m->pieces[p].first + 3; k < m->pieces[p].end && looked < n;
+             k += every) {
+            const double ratio = fabs(raw[row_at(m, k)] - raw[row_at(m, k - 1)]) / smallest;
+            stepped += fabs(ratio - round(ratio)) <= 0.05 ? 1 : 0;
+            looked++;
+        }
+    }
+    const bool steps = n > 0 && 20 * still >= n &&
+                       (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
+    channel->quantum = steps ? smallest : 0.0;
+    /* The third difference of white noise has 20 times its variance. */
+    channel->noise_sd = n > 0 ? 1.4826 * median(values, n) / sqrt(20.0) : 0.0;
+    /* Rounding to steps is noise of a twelfth of their square, also while a channel rests. */
+    channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
+}
+
+static void describe(const double *x, size_t n, struct data_channel *channel)
+{
+    double sum = 0.0;
+    double squares = 0.0;
+    double min = INFINITY;
+    double max = -INFINITY;
+    size_t at_limit = 0;
+    for (size_t k = 0; k < n; k++) {
+        sum += x[k];
+        min = x[k] < min ? x[k] : min; /* fmin() takes longer, and there is no NaN here */
+        max = x[k] > max ? x[k] : max;
+    }
+    const double mean = sum / (double)n;
+    const double near = 1e-9 * (max - min);
+    for (size_t k = 0; k < n; k++) {
+        squares += (x[k] - mean) * (x[k] - mean);
+        at_limit += x[k] <= min + near || x[k] >= max - near ? 1 : 0;
+    }
+    channel->min = min;
+    channel->max = max;
+    channel->mean = mean;
+    channel->sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0.0;
+    /* What is left of rounding in the differences is no noise of the channel. */
+    channel->noise_sd = channel->noise_sd > near ? channel->noise_sd : 0.0;
+    channel->saturation_ratio = near > 0.0 ? (double)at_limit / (double)n : 0.0;
+    channel->signal_ratio =
+        channel->noise_sd > 0.0 ? channel->sd / channel->noise_sd : (double)NAN;
+}
+
+/* Columns of n samples each in one piece of memory; false when there is none. */
+static bool point_columns(const struct data_raw *raw, size_t n, struct data_table *table,
+                          struct columns *to)
+{
+    const size_t axes = raw->axes;
+    size_t poses = 0;
+    for (size_t a = 0; a < axes; a++) {
+        poses += raw->pose[a] ? 1 : 0;
+    }
+    const size_t columns = 1 + 2 * axes + poses;
+    memset(table, 0, sizeof *table);
+    table->memory =
+        n <= SIZE_MAX / sizeof(double) / columns ? gsl_vector_alloc(columns * n) : NULL;
+    if (!table->memory) {
+        return false;
+    }
+    double *at = table->memory->data;
+    to->t_s = at;
+    for (size_t a = 0; a < axes; a++) {
+        to->nu[a] = at += n;
+        to->tau[a] = at += n;
+        to->pose[a] = raw->pose[a] ? at += n : NULL;
+        table->set.nu[a] = to->nu[a];
+        table->set.tau[a] = to->tau[a];
+        table->set.pose[a] = to->pose[a];
+    }
+    table->set.axes = axes;
+    table->set.n = n;
+    table->set.t_s = to->t_s;
+    return true;
+}
+
+/* Take `cut` samples off both ends of every run; rows move to the front of their columns. */
+static void trim(struct data_set *set, const struct columns *to, size_t cut)
+{
+    size_t at = 0;
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t first = set->run_start[r] + cut;
+        const size_t bytes = (set->run_start[r + 1] - cut - first) * sizeof(double);
+        (void)memmove(to->t_s + at, to->t_s + first, bytes);
+        for (size_t a = 0; a < set->axes; a++) {
+            (void)memmove(to->nu[a] + at, to->nu[a] + first, bytes);
+            (void)memmove(to->tau[a] + at, to->tau[a] + first, bytes);
+            if (to->pose[a]) {
+                (void)memmove(to->pose[a] + at, to->pose[a] + first, bytes);
+            }
+        }
+        set->run_start[r] = at;
+        at += bytes / sizeof(double);
+    }
+    set->run_start[set->run_count] = at;
+    set->n = at;
+}
+
+/* Velocities that were not recorded, with their noise; *cut, in/out: samples at either end of a
+ * run that have none. */
+static enum status derive_axis(struct maker *m, struct data_set *set, const struct columns *to,
+                               size_t a, size_t *cut)
+{
+    struct derived_velocity derived;
+    const struct data_channel *pose = &m->card.pose[a];
+    size_t shortest = SIZE_MAX;
+    for (size_t r = 0; r < set->run_count; r++) {
+        const size_t n = set->run_start[r + 1] - set->run_start[r];
+        shortest = n < shortest ? n : shortest;
+    }
+    const struct derived_runs runs = {.position = to->pose[a],
+                                      .start = set->run_start,
+                                      .count = set->run_count,
+                                      .dt_s = set->dt_s,
+                                      .noise_sd =
+                                          fmax(pose->noise_sd, pose->quantum / sqrt(12.0))};
+    const enum status st =
+        derived_velocity_choose(&runs, (shortest - DATA_RUN_MIN) / 2, &derived);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t r = 0; r < set->run_count; r++) {
+        for (size_t k = set->run_start[r] + derived.half;
+             k + derived.half < set->run_start[r + 1]; k++) {
+            to->nu[a][k] = derived_velocity_at(&runs, &derived, k);
+        }
+    }
+    *cut = derived.half > *cut ? derived.half : *cut;
+    m->card.derived_window[a] = 2 * derived.half + 1;
+    m->card.nu[a].noise_sd = derived.noise_sd;
+    return STATUS_OK;
+}
+
+static enum status derive_velocities(struct maker *m, struct data_set *set,
+                                     const struct columns *to)
+{
+    size_t cut = 0;
+    for (size_t a = 0; a < set->axes; a++) {
+        const enum status st = m->raw->nu[a] ? STATUS_OK : derive_axis(m, set, to, a, &cut);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    if (cut > 0) {
+        trim(set, to, cut);
+    }
+    return STATUS_OK;
+}
+
+static void look_at_channels(struct maker *m)
+{
+    for (size_t a = 0; a < m->raw->axes; a++) {
+        if (m->raw->nu[a]) {
+            look_closely(m, m->raw->nu[a], &m->card.nu[a]);
+        }
+        if (m->raw->pose[a]) {
+            look_closely(m, m->raw->pose[a], &m->card.pose[a]);
+        }
+    }
+}
+
+static void describe_channels(struct maker *m, struct data_set *set)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        describe(set->nu[a], set->n, &m->card.nu[a]);
+        describe(set->tau[a], set->n, &m->card.tau[a]);
+        if (set->pose[a]) {
+            describe(set->pose[a], set->n, &m->card.pose[a]);
+        }
+        set->noise_sd[a] = m->card.nu[a].noise_sd;
+    }
+    m->card.used = set->n;
+    m->card.runs = set->run_count;
+    m->card.duration_s = (double)(set->n - set->run_count) * m->card.dt_s;
+    m->card.rate_hz = 1.0 / m->card.dt_s;
+}
+
+static void fill_columns(const struct maker *m, struct data_set *set, const struct columns *to)
+{
+    size_t at = 0;
+    set->dt_s = m->card.dt_s;
+    set->run_count = m->piece_count;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        const size_t samples = piece_samples(m, &m->pieces[p]);
+        set->run_start[p] = at;
+        if (m->card.resampled) {
+            resample_piece(m, &m->pieces[p], samples, to, at);
+        } else {
+            copy_rows(m, &m->pieces[p], to, at);
+        }
+        at += samples;
+    }
+    set->run_start[m->piece_count] = at;
+}
+
+static enum status fill_table(struct maker *m, struct data_table *table, struct err *err)
+{
+    struct columns to;
+    struct data_table out;
+    size_t n = 0;
+    for (size_t p = 0; p < m->piece_count; p++) {
+        n += piece_samples(m, &m->pieces[p]);
+    }
+    if (!point_columns(m->raw, n, &out, &to)) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
+    }
+    fill_columns(m, &out.set, &to);
+    look_at_channels(m);
+    const enum status st = derive_velocities(m, &out.set, &to);
+    if (st != STATUS_OK) {
+        data_table_free(&out);
+        return err_set(err, st, "data", 0, 0, "no velocities can be derived: %s",
+                       status_name(st));
+    }
+    describe_channels(m, &out.set);
+    *table = out;
+    return STATUS_OK;
+}
+
+static enum status make(struct maker *m, struct data_table *table, struct err *err)
+{
+    const double usual = usual_period(m);
+    m->card.rows = m->raw->n;
+    if (!(usual > 0.0)) {
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "time does not go on in these %zu rows, a recording in order is needed",
+                       m->raw->n);
+    }
+    if (!(usual >= DT_S_MIN && usual <= DT_S_MAX)) {
+        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+                       "rows are %.4g s apart, times must be in seconds (ms? us? ns?)", usual);
+    }
+    keep_and_cut(m, usual);
+    find_pieces(m);
+    if (m->piece_count == 0) {
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "no %d samples in a row: of %zu rows %zu are incomplete, %zu repeat a "
+                       "time, %zu run back in time, and there are %zu gaps",
+                       DATA_RUN_MIN, m->raw->n, m->card.incomplete, m->card.duplicates,
+                       m->card.back_rows, m->card.gaps);
+    }
+    m->card.dt_s = measure_period(m, usual);
+    m->card.resampled = !is_even(m, m->card.dt_s);
+    m->card.dt_s = m->card.resampled ? usual : m->card.dt_s;
+    return fill_table(m, table, err);
+}
+
+enum status data_table_make(const struct data_raw *raw, struct data_table *table,
+                            struct data_card *card, struct err *err)
+{
+    struct maker m = {.raw = raw};
+    if (raw->n < 2) {
+        *card = (struct data_card){.rows = raw->n};
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "%zu rows, a recording of many is needed", raw->n);
+    }
+    for (size_t a = 0; a < raw->axes; a++) {
+        assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
+    }
+    m.kept = gsl_vector_ulong_alloc(raw->n);
+    m.scratch = gsl_vector_alloc(SCRATCH);
+    const enum status st = m.kept && m.scratch ? make(&m, table, err)
+                                               : err_set(err, STATUS_E_NOMEM, "data", 0, 0,
+                                                         "no memory for %zu rows", raw->n);
+    gsl_vector_ulong_free(m.kept);
+    gsl_vector_free(m.scratch);
+    *card = m.card;
+    return st;
+}
+
+void data_table_free(struct data_table *table)
+{
+    if (table) {
+        gsl_vector_free(table->memory);
+        memset(table, 0, sizeof *table);
+    }
+}
+
+bool data_set_suits(const struct data_set *set, const struct model *model)
+{
+    bool suits = set->axes == model->axis_count;
+    for (size_t a = 0; a < set->axes && suits && model->needs_pose; a++) {
+        suits = set->pose[a] != NULL;
+    }
+    return suits;
+}
+
+const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose)
+{
+    bool any = false;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *x = set->pose[a];
+        any = any || x;
+        pose[a] = !x ? 0.0 : share > 0.0 ? between(x, k, k + 1, share) : x[k];
+    }
+    return any ? pose : NULL;
+}

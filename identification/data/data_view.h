@@ -1,0 +1,28 @@
+/* identification/data/data_view.h - other views of a data set: a part of it, its efforts late.
+ *
+ * Columns stay those of the set, whose memory they borrow. Pure: no I/O, no clock, no
+ * allocation.
+ */
+#ifndef IDENTIFICATION_DATA_DATA_VIEW_H
+#define IDENTIFICATION_DATA_DATA_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "identification/data/data_set.h"
+
+/* The first samples of a set, n_max at most; no run of them where the first one is shorter than
+ * DATA_RUN_MIN. */
+struct data_set data_view_first(const struct data_set *set, size_t n_max);
+
+/* The piece of a single run, of n_max samples or as long as the run, over which efforts change
+ * most, each effort by its own change over the whole set; the first of equals. from: where in
+ * the set it begins, out. Cost O(n). */
+struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size_t *from);
+
+/* Put efforts delay_s late, as they act: before the first one acts in a run it is held. A
+ * period in which one effort follows another has the mean of both. tau [axes * set->n] is where
+ * they are kept, out. */
+void data_view_late(struct data_set *set, double delay_s, double *tau);
+
+#endif

@@ -1,0 +1,121 @@
+/* identification/data/linear_model.h - dynamics that are linear in their parameters.
+ *
+ *     Phi(nu, nu_dot) theta = tau              (docs/model/usv3.md, eq. 1)
+ *
+ * The same object serves identification (regressor rows), simulation (forward), model following
+ * (inverse) and the API (names, units, signs); the models themselves are rows of a table in
+ * twin/models/model.h. Units are SI. Pure: no I/O, no clock, no state.
+ */
+#ifndef IDENTIFICATION_DATA_LINEAR_MODEL_H
+#define IDENTIFICATION_DATA_LINEAR_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6, MODEL_DERIVED_MAX = 8 };
+
+/* Samples of a block, and from one column of it to the next: a little more, so that they do not
+ * share a place in the processor's cache. */
+enum { MODEL_BLOCK = 64, MODEL_STRIDE = MODEL_BLOCK + 8 };
+
+enum model_sign { MODEL_ANY, MODEL_NOT_NEGATIVE, MODEL_POSITIVE };
+
+struct model_parameter {
+    const char *name;     /* with its unit: "surge_mass_kg" */
+    const char *symbol;   /* of the equations: "d1" */
+    const char *unit;     /* "kg" */
+    enum model_sign sign; /* that a physical value has */
+    const char *help;
+    const char *words; /* what people call it: "surge mass" */
+};
+
+/* A quantity that follows from the parameters and that people know better: a gain, a time
+ * constant. Its standard error follows from their covariance through the gradient. */
+struct model_derived {
+    const char *name, *symbol, *unit, *help;
+    /* Value at theta, and gradient [parameter_count], every element, out. */
+    double (*value)(const double *theta, double *gradient);
+};
+
+struct model_axis {
+    const char *velocity;                      /* "u_mps" */
+    const char *effort;                        /* "tau_u_n" */
+    const char *pose;                          /* "x_m" */
+    const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
+};
+
+struct model {
+    const char *name;
+    const char *purpose;
+    const struct model_axis *axes;
+    size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
+    const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */
+    /* [axis_count]: which number each axis is where a robot tells its velocity in the plane, as
+     * ahead, sideways, turn; sideways has no axis. NULL: it is told axis by axis only. */
+    const size_t *planar;
+    const struct model_parameter *parameters;
+    size_t parameter_count; /* <= MODEL_PARAMETERS_MAX */
+    const struct model_derived *derived;
+    size_t derived_count; /* <= MODEL_DERIVED_MAX; 0: none */
+
+    /* What follows takes the pose for models whose dynamics depend on it (a pendulum); others
+     * do not look at it and take NULL. */
+    bool needs_pose;
+    /* Dry friction holds it at rest, where a velocity says nothing about the forces. */
+    bool sticks;
+    double
+        window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
+    /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
+     * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
+    void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);
+    /* The same of a whole block, by columns [axis_count] and [axis_count x parameter_count];
+     * entries that are always zero are left alone. For models that do not need the pose, where
+     * a million samples are usual; NULL: one by one. */
+    void (*rows_many)(const double (*restrict nu)[MODEL_STRIDE],
+                      const double (*restrict nu_dot)[MODEL_STRIDE],
+                      double (*restrict phi)[MODEL_STRIDE]);
+    /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
+    void (*forward)(const double *theta, const double *pose, const double *nu,
+                    const double *tau, double *nu_dot);
+    /* tau that gives nu_dot at nu: equals phi theta. */
+    void (*inverse)(const double *theta, const double *pose, const double *nu,
+                    const double *nu_dot, double *tau);
+    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows, at any tau. */
+    void (*slope)(const double *theta, const double *pose, const double *nu, double *jacobian);
+    /* Rate of the pose. */
+    void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
+};
+
+/* Index of the first parameter that is not finite or has not the sign of a physical one; -1
+ * when all are well. */
+int model_unphysical(const struct model *model, const double *theta);
+
+/* Index of a parameter by name or symbol, -1 when there is none. */
+int model_parameter_find(const struct model *model, const char *name);
+
+/* How numbers that a robot tells lie on a model's axes. */
+enum model_axes_match {
+    MODEL_AXES_FIT,
+    MODEL_AXES_OTHER_COUNT, /* as many numbers as the model has no axes for */
+    MODEL_AXES_SIDEWAYS     /* of the plane, but with a part sideways, which it cannot have */
+};
+
+/* Velocities or efforts as told, values [count], on the axes [axis_count], out: one by one, or
+ * planar where the model allows. Written where they fit only. */
+enum model_axes_match model_axes_take(const struct model *model, const double *values,
+                                      size_t count, double *axes);
+
+/* Entries of the pose: one an axis, and the heading of a model that has one beside them. <=
+ * MODEL_AXES_MAX. */
+size_t model_pose_count(const struct model *model);
+
+/* One step of classical Runge-Kutta over h_s > 0, nu and pose in/out; pose NULL: not wanted,
+ * for models that do not need it. tau is held over the step (zero-order hold). inertial_n: a
+ * force that keeps its direction in the world, [2] along the x and y of the pose, NULL for
+ * none; only with a pose and for models whose first three axes are surge, sway and yaw. */
+void model_step(const struct model *model, const double *theta, double *nu, double *pose,
+                const double *tau, const double *inertial_n, double h_s);
+
+#endif

@@ -1,0 +1,126 @@
+#include "identification/data/simulation.h"
+
+#include <math.h>
+
+/* A motion that leaves the measured range so far behind has run away. */
+static const double RUN_AWAY_RATIO = 1e3;
+enum { SUBSTEPS_MAX = 64 };
+
+static double largest(const double *x, size_t n)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        most = fmax(most, fabs(x[k]));
+    }
+    return most;
+}
+
+/* Runge-Kutta follows a motion well when a step is short against its time constant: at the
+ * fastest measured velocities, where drag is steep, and at rest, where dry friction is. */
+static int substeps(const struct model *model, const double *theta, const double *pose,
+                    const double *fastest, double dt_s)
+{
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const double rest[MODEL_AXES_MAX] = {0.0};
+    const double *const at[] = {fastest, rest};
+    double rate = 0.0;
+    for (size_t i = 0; i < COUNT(at); i++) {
+        model->slope(theta, pose, at[i], slope);
+        for (size_t a = 0; a < model->axis_count; a++) {
+            rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
+        }
+    }
+    const double n = ceil(rate * dt_s);
+    return !(n > 1.0) ? 1 : n < SUBSTEPS_MAX ? (int)n : SUBSTEPS_MAX;
+}
+
+struct walk {
+    const struct model *model;
+    const double *theta;
+    size_t bias_count;
+    const struct data_set *set;
+    double fastest[MODEL_AXES_MAX];
+    int steps;
+};
+
+static bool begin_walk(struct walk *w)
+{
+    double pose[MODEL_AXES_MAX];
+    if (!data_set_suits(w->set, w->model) || model_unphysical(w->model, w->theta) >= 0) {
+        return false;
+    }
+    for (size_t a = 0; a < w->set->axes; a++) {
+        w->fastest[a] = largest(w->set->nu[a], w->set->n);
+    }
+    w->steps = substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose), w->fastest,
+                        w->set->dt_s);
+    return true;
+}
+
+/* From sample k to the next, with the pose from the recorded one on; false when it has run
+ * away. */
+static bool walk_on(const struct walk *w, size_t k, double *nu)
+{
+    double pose[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    (void)data_set_pose(w->set, k, 0.0, pose);
+    for (size_t a = 0; a < w->set->axes; a++) {
+        tau[a] = w->set->tau[a][k] -
+                 (a < w->bias_count ? w->theta[w->model->parameter_count + a] : 0.0);
+    }
+    for (int i = 0; i < w->steps; i++) {
+        model_step(w->model, w->theta, nu, w->model->needs_pose ? pose : NULL, tau, NULL,
+                   w->set->dt_s / w->steps);
+    }
+    for (size_t a = 0; a < w->set->axes; a++) {
+        if (!(fabs(nu[a]) <= RUN_AWAY_RATIO * (1.0 + w->fastest[a]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool simulation_run(const struct model *model, const double *theta, size_t bias_count,
+                    const struct data_set *set, bool from_rest, double *const *nu)
+{
+    struct walk w = {.model = model, .theta = theta, .bias_count = bias_count, .set = set};
+    bool well = begin_walk(&w);
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        double now[MODEL_AXES_MAX] = {0.0};
+        const size_t first = set->run_start[run];
+        for (size_t a = 0; a < set->axes && !from_rest; a++) {
+            now[a] = set->nu[a][first];
+        }
+        for (size_t k = first; well && k < set->run_start[run + 1]; k++) {
+            for (size_t a = 0; a < set->axes; a++) {
+                nu[a][k] = now[a];
+            }
+            well = walk_on(&w, k, now);
+        }
+    }
+    return well;
+}
+
+bool simulation_one_step(const struct model *model, const double *theta, size_t bias_count,
+                         const struct data_set *set, double *const *nu)
+{
+    struct walk w = {.model = model, .theta = theta, .bias_count = bias_count, .set = set};
+    bool well = begin_walk(&w);
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        const size_t first = set->run_start[run];
+        for (size_t a = 0; a < set->axes; a++) {
+            nu[a][first] = set->nu[a][first];
+        }
+        for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
+            double now[MODEL_AXES_MAX];
+            for (size_t a = 0; a < set->axes; a++) {
+                now[a] = set->nu[a][k];
+            }
+            well = walk_on(&w, k, now);
+            for (size_t a = 0; a < set->axes; a++) {
+                nu[a][k + 1] = now[a];
+            }
+        }
+    }
+    return well;
+}

@@ -1,0 +1,283 @@
+#include "identification/data/trajectory.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { PIECE_STEPS_MAX = 10000 };
+
+/* Of a step times the fastest rate: the error of one Runge-Kutta step is then below 3e-4 of
+ * what changes in it. */
+static const double STEP_RATE_MAX = 0.5;
+/* Of the sample time: motion faster than that cannot be seen in the samples. */
+static const double STEP_SHARE_MIN = 1.0 / 16.0;
+
+size_t trajectory_columns(const struct trajectory_rules *rules)
+{
+    const size_t n = rules->model->axis_count;
+    return n + rules->model->parameter_count + (rules->with_biases ? n : 0) + 1;
+}
+
+/* What drives the model: the efforts that act, less the constant ones. */
+static void set_effort(const struct trajectory *walk, double *tau)
+{
+    const struct trajectory_rules *rules = walk->rules;
+    const double *bias = walk->theta + rules->model->parameter_count;
+    for (size_t i = 0; i < rules->model->axis_count; i++) {
+        tau[i] = (walk->silent ? 0.0 : rules->set->tau[i][walk->effort]) + walk->push[i] -
+                 (rules->with_biases ? bias[i] : 0.0);
+    }
+}
+
+/* The recorded pose so much later than where the walk is; NULL where nobody asks for it. */
+static const double *pose_at(const struct trajectory *walk, double h_s, double *memory)
+{
+    const struct data_set *set = walk->rules->set;
+    const size_t k = walk->at;
+    if (!walk->rules->model->needs_pose) {
+        return NULL;
+    }
+    if (k + 1 >= walk->end) {
+        return data_set_pose(set, k, 0.0, memory);
+    }
+    const double share = (walk->t_s + h_s - set->t_s[k]) / (set->t_s[k + 1] - set->t_s[k]);
+    return data_set_pose(set, k, fmin(share, 1.0), memory);
+}
+
+/* d(nu_dot) / d(tau) [n x n]: nu_dot is affine in tau. */
+static void mobility(const struct model *model, const double *theta, const double *pose,
+                     const double *nu, double *inverse)
+{
+    const size_t n = model->axis_count;
+    double tau[MODEL_AXES_MAX] = {0.0};
+    double rest[MODEL_AXES_MAX];
+    double moved[MODEL_AXES_MAX];
+    model->forward(theta, pose, nu, tau, rest);
+    for (size_t j = 0; j < n; j++) {
+        tau[j] = 1.0;
+        model->forward(theta, pose, nu, tau, moved);
+        tau[j] = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            inverse[i * n + j] = moved[i] - rest[i];
+        }
+    }
+}
+
+/* Rates of the sensitivities at nu, where nu_dot is the rate of nu (eq. 2). */
+static void derive(const struct trajectory *walk, const double *pose, const double *nu,
+                   const double *nu_dot, const double *by, double *by_dot)
+{
+    const struct model *model = walk->rules->model;
+    const size_t n = model->axis_count;
+    const size_t p = model->parameter_count;
+    const size_t m = trajectory_columns(walk->rules);
+    double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    model->slope(walk->theta, pose, nu, a);
+    model->rows(pose, nu, nu_dot, phi);
+    mobility(model, walk->theta, pose, nu, inverse);
+    for (size_t i = 0; i < n; i++) {
+        double *row = by_dot + i * m;
+        memset(row, 0, m * sizeof *row);
+        for (size_t j = 0; j < n; j++) {
+            const double *from = by + j * m;
+            const double slope = a[i * n + j];
+            for (size_t c = 0; c < m; c++) {
+                row[c] += slope * from[c];
+            }
+            for (size_t q = 0; q < p; q++) {
+                row[n + q] -= inverse[i * n + j] * phi[j * p + q];
+            }
+            if (walk->rules->with_biases) {
+                row[n + p + j] -= inverse[i * n + j];
+            }
+        }
+    }
+}
+
+/* One stage of Runge-Kutta: the rates at a state that lies h along the former stage's rates. */
+struct stage {
+    double nu[MODEL_AXES_MAX];
+    double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
+};
+
+static void run_stage(const struct trajectory *walk, const struct stage *former, double h_s,
+                      struct stage *rate)
+{
+    const struct model *model = walk->rules->model;
+    const size_t n = model->axis_count;
+    const size_t all = n * trajectory_columns(walk->rules);
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    double memory[MODEL_AXES_MAX];
+    const double *pose = pose_at(walk, h_s, memory);
+    for (size_t i = 0; i < n; i++) {
+        nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
+    }
+    set_effort(walk, tau);
+    model->forward(walk->theta, pose, nu, tau, rate->nu);
+    if (!walk->rules->sensitive) {
+        return;
+    }
+    if (!former) {
+        derive(walk, pose, nu, rate->nu, walk->by, rate->by);
+        return;
+    }
+    double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
+    for (size_t i = 0; i < all; i++) {
+        by[i] = walk->by[i] + h_s * former->by[i];
+    }
+    derive(walk, pose, nu, rate->nu, by, rate->by);
+}
+
+static void step(struct trajectory *walk, double h_s)
+{
+    const size_t n = walk->rules->model->axis_count;
+    const size_t all = n * trajectory_columns(walk->rules);
+    struct stage k1;
+    struct stage k2;
+    struct stage k3;
+    struct stage k4;
+    run_stage(walk, NULL, 0.0, &k1);
+    run_stage(walk, &k1, 0.5 * h_s, &k2);
+    run_stage(walk, &k2, 0.5 * h_s, &k3);
+    run_stage(walk, &k3, h_s, &k4);
+    const double w = h_s / 6.0;
+    for (size_t i = 0; i < n; i++) {
+        walk->nu[i] += w * (k1.nu[i] + 2.0 * (k2.nu[i] + k3.nu[i]) + k4.nu[i]);
+    }
+    for (size_t i = 0; walk->rules->sensitive && i < all; i++) {
+        walk->by[i] += w * (k1.by[i] + 2.0 * (k2.by[i] + k3.by[i]) + k4.by[i]);
+    }
+    walk->t_s += h_s;
+}
+
+/* Steps of equal length over a stretch with one effort. */
+static void advance(struct trajectory *walk, double h_s)
+{
+    const double count = ceil(h_s / walk->rules->step_s - 1e-9);
+    const int steps = count < PIECE_STEPS_MAX ? (int)fmax(count, 1.0) : PIECE_STEPS_MAX;
+    for (int i = 0; i < steps; i++) {
+        step(walk, h_s / steps);
+    }
+}
+
+/* When the effort after the present one begins to act. */
+static double next_edge_s(const struct trajectory *walk)
+{
+    const size_t next = walk->silent ? walk->from : walk->effort + 1;
+    return next < walk->end ? walk->rules->set->t_s[next] + walk->delay_s : HUGE_VAL;
+}
+
+static void take_next(struct trajectory *walk)
+{
+    walk->effort += walk->silent ? 0 : 1;
+    walk->silent = false;
+}
+
+/* A later edge prolongs the old rates at the cost of the new ones. */
+static void pass_edge(struct trajectory *walk)
+{
+    const struct model *model = walk->rules->model;
+    const size_t n = model->axis_count;
+    const size_t m = trajectory_columns(walk->rules);
+    double tau[MODEL_AXES_MAX];
+    double before[MODEL_AXES_MAX];
+    double after[MODEL_AXES_MAX];
+    double memory[MODEL_AXES_MAX];
+    const double *pose = pose_at(walk, 0.0, memory);
+    if (walk->rules->sensitive) {
+        set_effort(walk, tau);
+        model->forward(walk->theta, pose, walk->nu, tau, before);
+    }
+    take_next(walk);
+    if (walk->rules->sensitive) {
+        set_effort(walk, tau);
+        model->forward(walk->theta, pose, walk->nu, tau, after);
+        for (size_t i = 0; i < n; i++) {
+            walk->by[i * m + m - 1] += before[i] - after[i];
+        }
+    }
+}
+
+void trajectory_linearise(struct trajectory *walk)
+{
+    const size_t n = walk->rules->model->axis_count;
+    const size_t m = trajectory_columns(walk->rules);
+    memset(walk->by, 0, sizeof walk->by);
+    for (size_t i = 0; walk->rules->sensitive && i < n; i++) {
+        walk->by[i * m + i] = 1.0;
+    }
+}
+
+void trajectory_begin(struct trajectory *walk, const struct trajectory_rules *rules, size_t run,
+                      const double *theta, double delay_s, const double *nu_0)
+{
+    const size_t n = rules->model->axis_count;
+    assert(n <= MODEL_AXES_MAX && trajectory_columns(rules) <= TRAJECTORY_COLUMNS_MAX);
+    walk->rules = rules;
+    walk->theta = theta;
+    walk->delay_s = delay_s;
+    walk->from = rules->set->run_start[run];
+    walk->end = rules->set->run_start[run + 1];
+    walk->at = walk->from;
+    walk->t_s = rules->set->t_s[walk->from];
+    walk->effort = walk->from;
+    walk->silent = rules->at_rest && rules->at_rest[run];
+    memcpy(walk->nu, nu_0, n * sizeof *nu_0);
+    memset(walk->push, 0, sizeof walk->push);
+    trajectory_linearise(walk);
+    /* Edges that lie before the first sample have no part in what follows; the first one of a
+     * run from rest has when it lies on it, for it would be felt to come later. */
+    while (next_edge_s(walk) < walk->t_s || (next_edge_s(walk) <= walk->t_s && !walk->silent)) {
+        take_next(walk);
+    }
+}
+
+bool trajectory_next(struct trajectory *walk)
+{
+    assert(walk->at + 1 < walk->end);
+    const double end_s = walk->rules->set->t_s[walk->at + 1];
+    while (walk->t_s < end_s) {
+        while (next_edge_s(walk) <= walk->t_s) {
+            pass_edge(walk);
+        }
+        const double stop_s = fmin(next_edge_s(walk), end_s);
+        advance(walk, stop_s - walk->t_s);
+        walk->t_s = stop_s;
+    }
+    walk->at++;
+    for (size_t i = 0; i < walk->rules->model->axis_count; i++) {
+        if (!isfinite(walk->nu[i]) || !(fabs(walk->nu[i]) <= walk->rules->limit[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double trajectory_step_s(const struct model *model, const double *theta,
+                         const struct data_set *set)
+{
+    const size_t n = model->axis_count;
+    double fastest = 0.0; /* 1/s: a bound on the rates, by rows of the slope */
+    for (size_t k = 0; k < set->n; k++) {
+        double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
+        for (size_t i = 0; i < n; i++) {
+            nu[i] = set->nu[i][k];
+        }
+        model->slope(theta, data_set_pose(set, k, 0.0, pose), nu, a);
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0.0;
+            for (size_t j = 0; j < n; j++) {
+                sum += fabs(a[i * n + j]);
+            }
+            fastest = fmax(fastest, sum);
+        }
+    }
+    /* A little more than the sample time, so that rounding does not make two steps of one. */
+    const double step_s = fmin(1.001 * set->dt_s, STEP_RATE_MAX / fastest);
+    return step_s > STEP_SHARE_MIN * set->dt_s ? step_s : STEP_SHARE_MIN * set->dt_s;
+}

@@ -1,0 +1,553 @@
+#include "identification/dynamics/dynamics_check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/data/motion_time.h"
+#include "identification/data/simulation.h"
+#include "identification/data/trajectory.h"
+#include "identification/numeric/lag_products.h"
+#include "identification/simulation/output_error.h"
+
+/* Shares of rows or samples from which on a fault of the recording is worth a word. */
+static const double INCOMPLETE_RATIO = 0.1;
+static const double SATURATED_RATIO = 0.9;
+static const double JITTER_RATIO = 0.2;
+/* A channel has to stand out of its noise. */
+static const double SIGNAL_RATIO = 5.0;
+/* Variance explained by simulation: below the first a fit is poor, below the second useless. */
+static const double R2_MARGINAL = 0.7;
+static const double R2_FAIL = 0.2;
+/* Of a velocity's mean: one that varies by less is nearly constant. */
+static const double STEADY_RATIO = 0.35;
+/* Beyond 4 standard deviations there is one Gaussian sample in 16 000. */
+static const double OUTLIERS_MIN = 3.0;
+static const double OUTLIER_RATIO = 1e-3;
+/* Residuals next to each other correlate by more where the model is wrong, not the sensor. */
+static const double NEARLY_WHITE = 0.3;
+
+/* What is left follows efforts, or lies far out, by so much: something acts that the model does
+ * not have... */
+static const double FOLLOWS = 0.2;
+static const double FAR_RATIO = 0.05;
+/* ... unless that moves velocities by less than this share of how they vary. */
+static const double FELT = 0.01;
+
+/* Medians are of at most so many values, spread evenly over the recording. */
+enum { SCRATCH = 16384 };
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        sum += isnan(x[k]) ? 0.0 : x[k];
+    }
+    return n > 0 ? sum / (double)n : 0.0;
+}
+
+/* Sums of products of x with y up to so many samples earlier, each run without its first. */
+static void add_products(const struct data_set *set, const struct lag_series *x,
+                         const struct lag_series *y, size_t lags, double *sums)
+{
+    for (size_t run = 0; run < set->run_count; run++) {
+        lag_products_add(x, y, set->run_start[run] + 1, set->run_start[run + 1], lags, sums);
+    }
+}
+
+/* A model that lacks nothing leaves nothing that efforts could foretell. */
+static void test_inputs(const struct data_set *set, const double *residual,
+                        struct dynamics_axis_check *check)
+{
+    const struct lag_series left = {residual, mean_of(residual, set->n)};
+    const double tests = (RESIDUAL_LAGS + 1) * (double)set->axes;
+    double power[1] = {0.0};
+    add_products(set, &left, &left, 0, power);
+    for (size_t a = 0; a < set->axes; a++) {
+        const struct lag_series tau = {set->tau[a], mean_of(set->tau[a], set->n)};
+        double effort[1] = {0.0};
+        double products[RESIDUAL_LAGS + 1] = {0.0};
+        add_products(set, &tau, &tau, 0, effort);
+        const double scale = sqrt(effort[0] * power[0]);
+        if (!(scale > 0.0)) {
+            continue;
+        }
+        add_products(set, &left, &tau, RESIDUAL_LAGS, products);
+        for (size_t lag = 0; lag <= RESIDUAL_LAGS; lag++) {
+            check->input_correlation =
+                fmax(check->input_correlation, fabs(products[lag] / scale));
+        }
+    }
+    check->input_correlation_bound =
+        gsl_cdf_ugaussian_Qinv(0.005 / tests) / sqrt((double)set->n);
+}
+
+static size_t count_outliers(const double *residual, size_t n, double *scratch)
+{
+    const size_t every = n / SCRATCH + 1;
+    size_t used = 0;
+    size_t outliers = 0;
+    for (size_t k = 0; k < n && used < SCRATCH; k += every) {
+        if (!isnan(residual[k])) {
+            scratch[used++] = fabs(residual[k]);
+        }
+    }
+    if (used == 0) {
+        return 0;
+    }
+    gsl_sort(scratch, 1, used);
+    const double sd = 1.4826 * gsl_stats_median_from_sorted_data(scratch, 1, used);
+    for (size_t k = 0; k < n; k++) {
+        outliers += fabs(residual[k]) > 4.0 * sd ? 1 : 0;
+    }
+    return outliers;
+}
+
+/* Computed velocities to what is left of the measured ones. */
+static void subtract(const struct data_set *set, double *const *nu)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        for (size_t k = 0; k < set->n; k++) {
+            nu[a][k] = set->nu[a][k] - nu[a][k];
+        }
+        for (size_t run = 0; run < set->run_count; run++) {
+            nu[a][set->run_start[run]] = (double)NAN;
+        }
+    }
+}
+
+/* From each sample to the next, with efforts that act late; nu is [axes][set->n], out. NaN
+ * where the effort was given before the recording began. False when the motion runs away. */
+static bool step_late(const struct model *model, const struct dynamics_fit *fit,
+                      const struct data_set *set, double *const *nu)
+{
+    struct trajectory walk;
+    struct trajectory_rules rules = {.model = model,
+                                     .set = set,
+                                     .with_biases = fit->bias_count > 0,
+                                     .step_s = trajectory_step_s(model, fit->theta, set)};
+    bool well = true;
+    for (size_t a = 0; a < set->axes; a++) {
+        rules.limit[a] = INFINITY;
+    }
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        const size_t first = set->run_start[run];
+        double now[MODEL_AXES_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            now[a] = set->nu[a][first];
+        }
+        trajectory_begin(&walk, &rules, run, fit->theta, fit->delay_s, now);
+        for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
+            for (size_t a = 0; a < set->axes; a++) {
+                walk.nu[a] = set->nu[a][k];
+            }
+            well = trajectory_next(&walk);
+            const bool known = set->t_s[k] >= set->t_s[first] + fit->delay_s;
+            for (size_t a = 0; a < set->axes; a++) {
+                nu[a][k + 1] = known ? walk.nu[a] : (double)NAN;
+            }
+        }
+    }
+    return well;
+}
+
+/* NaN where nothing moves. */
+static double motion_s(const struct data_set *set)
+{
+    const double all_s = (double)set->n * set->dt_s;
+    const double motion = motion_time_s(set, all_s);
+    return motion < all_s ? motion : (double)NAN;
+}
+
+/* The values to simulate with: a damping below zero that may as well be zero is zero. */
+static void possible_values(const struct model *model, const struct dynamics_fit *fit,
+                            double *theta)
+{
+    for (size_t i = 0; i < fit->p; i++) {
+        const bool zero = i < model->parameter_count &&
+                          model->parameters[i].sign == MODEL_NOT_NEGATIVE &&
+                          fit->theta[i] < 0.0 && fit->hi[i] >= 0.0;
+        theta[i] = zero ? 0.0 : fit->theta[i];
+    }
+}
+
+/* Whether a fit simulated the recording itself, and so has velocities at its start as well. */
+static bool has_simulated(const struct dynamics_fit *fit)
+{
+    return fit->method >= DYNAMICS_OUTPUT_ERROR && isfinite(fit->delay_s);
+}
+
+/* Residuals of one that did not, from the first sample of each run. */
+static bool walk(const struct model *model, const struct dynamics_fit *fit,
+                 const struct data_set *late, double *const *residual)
+{
+    double theta[DYNAMICS_P_MAX];
+    possible_values(model, fit, theta);
+    const bool well = simulation_run(model, theta, fit->bias_count, late, false, residual);
+    if (well) {
+        subtract(late, residual);
+    }
+    return well;
+}
+
+/* The set with efforts as they act in such a fit; *tau is for gsl_vector_free(). */
+static enum status put_late(const struct dynamics_fit *fit, const struct data_set *set,
+                            struct data_set *late, gsl_vector **tau)
+{
+    *late = *set;
+    *tau = NULL;
+    if (isfinite(fit->delay_s) && !has_simulated(fit)) {
+        *tau = gsl_vector_alloc(set->axes * set->n);
+        if (!*tau) {
+            return STATUS_E_NOMEM;
+        }
+        data_view_late(late, fit->delay_s, (*tau)->data);
+    }
+    return STATUS_OK;
+}
+
+/* late is the set as it acts. */
+static enum status find_residuals(const struct model *model, const struct dynamics_fit *fit,
+                                  const struct data_set *set, const struct data_set *late,
+                                  double *const *residual, bool *simulated)
+{
+    struct output_error_report report;
+    *simulated = false;
+    for (size_t i = 0; i < fit->p; i++) {
+        if (!isfinite(fit->theta[i])) {
+            return STATUS_OK;
+        }
+    }
+    if (!has_simulated(fit)) {
+        *simulated = walk(model, fit, late, residual);
+        return STATUS_OK;
+    }
+    const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
+                                                 fit->delay_s, residual, &report);
+    for (size_t a = 0; st == STATUS_OK && a < set->axes; a++) {
+        *simulated = (a == 0 || *simulated) && report.axis[a].n > 0;
+    }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+enum status dynamics_check_residuals(const struct model *model, const struct dynamics_fit *fit,
+                                     const struct data_set *set, double *const *residual,
+                                     bool *simulated)
+{
+    struct data_set late;
+    gsl_vector *tau;
+    enum status st = put_late(fit, set, &late, &tau);
+    st = st == STATUS_OK ? find_residuals(model, fit, set, &late, residual, simulated) : st;
+    gsl_vector_free(tau);
+    return st;
+}
+
+static enum status score(const struct model *model, const struct dynamics_fit *fit,
+                         const struct data_set *set, const struct data_set *late,
+                         double *const *nu, double *scratch, struct dynamics_check *check)
+{
+    double theta[DYNAMICS_P_MAX];
+    const enum status st = find_residuals(model, fit, set, late, nu, &check->simulated);
+    if (st != STATUS_OK || !check->simulated) {
+        return st;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        struct dynamics_axis_check *axis = &check->axis[a];
+        residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count, &axis->run);
+        test_inputs(set, nu[a], axis);
+        axis->outliers = count_outliers(nu[a], set->n, scratch);
+    }
+    possible_values(model, fit, theta);
+    check->simulated = has_simulated(fit)
+                           ? step_late(model, fit, set, nu)
+                           : simulation_one_step(model, theta, fit->bias_count, late, nu);
+    if (!check->simulated) {
+        return st;
+    }
+    subtract(set, nu);
+    for (size_t a = 0; a < set->axes; a++) {
+        residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count,
+                           &check->axis[a].one_step);
+    }
+    return st;
+}
+
+enum status dynamics_check_run(const struct model *model, const struct dynamics_fit *fit,
+                               const struct data_set *set, struct dynamics_check *check)
+{
+    struct dynamics_check out;
+    double *nu[MODEL_AXES_MAX] = {NULL};
+    memset(&out, 0, sizeof out);
+    gsl_vector *memory = gsl_vector_alloc(set->axes * set->n + SCRATCH);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        nu[a] = memory->data + a * set->n;
+    }
+    out.motion_s = motion_s(set);
+    struct data_set late;
+    gsl_vector *tau;
+    enum status st = put_late(fit, set, &late, &tau);
+    if (st == STATUS_OK) {
+        double *scratch = memory->data + set->axes * set->n;
+        st = score(model, fit, set, &late, nu, scratch, &out);
+    }
+    gsl_vector_free(tau);
+    gsl_vector_free(memory);
+    if (st == STATUS_OK) {
+        *check = out;
+    }
+    return st;
+}
+
+/* A unit that a channel may be in instead of its own. */
+struct other_unit {
+    const char *end;  /* of the channel's name */
+    const char *unit; /* that it may be in */
+    double ratio;     /* of the numbers then */
+};
+
+static const struct other_unit other_units[] = {
+    {"_radps", "deg/s", 57.29577951308232},
+    {"_mps", "km/h", 3.6},
+    {"_mps", "cm/s", 100.0},
+    {"_mps", "mm/s", 1000.0},
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name);
+    const size_t m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Too large by its magnitude: in which unit it would be usual. */
+static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *axis,
+                            const struct data_channel *nu, double limit)
+{
+    const char *name = axis->velocity;
+    const char *words = axis->velocity_words;
+    const double most = fmax(fabs(nu->min), fabs(nu->max));
+    if (!(limit > 0.0 && most > limit)) {
+        return;
+    }
+    /* A few samples out of their range, and the rest well inside. */
+    if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "%s reaches %.4g, which no such robot does, while most of it "
+                              "stays below %.2g: wild samples",
+                              name, most, fabs(nu->mean) + 3.0 * nu->sd);
+        dynamics_advise(fit, "take the wild samples of the %s out, or leave their fields empty",
+                        words);
+        return;
+    }
+    for (size_t k = 0; k < COUNT(other_units); k++) {
+        const struct other_unit *other = &other_units[k];
+        /* A usual speed, not the fastest one. */
+        if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
+            dynamics_reason_first(fit, DYNAMICS_FAIL,
+                                  "%s reaches %.4g, which no such robot does: is it in %s, or "
+                                  "another unit than its name says?",
+                                  name, most, other->unit);
+            dynamics_advise(fit, "give the %s in SI units: divide it by %.6g if it is in %s",
+                            words, other->ratio, other->unit);
+            return;
+        }
+    }
+    dynamics_reason_first(fit, DYNAMICS_FAIL,
+                          "%s reaches %.4g, which no such robot does: another unit than its "
+                          "name says?",
+                          name, most);
+    dynamics_advise(fit, "give the %s in SI units", words);
+}
+
+/* How quickly velocities change, fewer samples do not tell. */
+enum { TIMED_MIN = 30 };
+/* Nor do runs of less than so many times it: about their own means all velocities change soon.
+ */
+static const double TIMED_RUN = 10.0;
+
+/* Times in another unit make the robot far too slow or too fast. */
+static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *limits,
+                       const struct data_card *card, double motion)
+{
+    const double run_s = card->duration_s / (double)card->runs;
+    if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "velocities take %.3g s to change, far slower than such a robot: "
+                              "are the times in ms? They must be in seconds",
+                              motion);
+        dynamics_advise(fit, "give times in seconds: divide them by 1000 if they are in ms");
+    }
+    if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
+        motion * TIMED_RUN < run_s) {
+        dynamics_reason_first(fit, DYNAMICS_FAIL,
+                              "velocities change within %.2g s, far faster than such a robot: "
+                              "are the times in minutes? They must be in seconds",
+                              motion);
+        dynamics_advise(fit,
+                        "give times in seconds: multiply them by 60 if they are in minutes");
+    }
+}
+
+static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axis,
+                          const struct data_channel *nu, const struct data_channel *tau,
+                          double limit)
+{
+    judge_magnitude(fit, axis, nu, limit);
+    if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "%s moves only %.1f times its noise of %.3g",
+                        axis->velocity, nu->signal_ratio, nu->noise_sd);
+        dynamics_advise(fit, "move with more %s, or measure it with less noise",
+                        axis->velocity_words);
+    }
+    if (tau->saturation_ratio > SATURATED_RATIO) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its limits %.0f %% of the time",
+                        axis->effort, 100.0 * tau->saturation_ratio);
+        dynamics_advise(fit, "drive below the limits of the %s as well", axis->effort_words);
+    }
+}
+
+static void judge_card(struct dynamics_fit *fit, const struct model *model,
+                       const struct data_card *card, const struct dynamics_limits *limits)
+{
+    const size_t refused = card->incomplete + card->back_rows + card->short_rows;
+    if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "%zu of %zu rows could not be used", refused,
+                        card->rows);
+    }
+    if (card->jitter_ratio > JITTER_RATIO) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
+                        100.0 * card->jitter_ratio);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        judge_channel(fit, &model->axes[a], &card->nu[a], &card->tau[a], limits->nu_max[a]);
+    }
+}
+
+/* Variance is little where a velocity stays about the same, and a share of little says little.
+ */
+static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis,
+                         const struct data_channel *nu)
+{
+    if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "%s hardly changes: it stays around %.3g and varies by %.2g",
+                        axis->velocity, nu->mean, nu->sd);
+        dynamics_advise(fit,
+                        "let the %s step between rest and several values, in both directions",
+                        axis->effort_words);
+    }
+}
+
+static void explain_score(struct dynamics_fit *fit, const char *what, const char *velocity,
+                          double r2)
+{
+    if (r2 < 0.0) {
+        dynamics_reason(
+            fit, DYNAMICS_FAIL,
+            "simulated over %s, the model foretells %s worse than its mean does (R2 "
+            "%.2g)",
+            what, velocity, r2);
+    } else {
+        dynamics_reason(fit, r2 < R2_FAIL ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
+                        "simulated over %s, the model explains %.0f %% of the variance of %s",
+                        what, 100.0 * r2, velocity);
+    }
+}
+
+static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
+                         const struct dynamics_check *check, const struct data_card *card)
+{
+    for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
+        const double r2 = check->axis[a].run.r2;
+        /* An axis that hardly moves cannot be explained, nor need it be. */
+        if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
+            continue;
+        }
+        if (r2 < R2_MARGINAL) {
+            explain_score(fit, what, model->axes[a].velocity, r2);
+            judge_steady(fit, &model->axes[a], &card->nu[a]);
+            dynamics_advise(
+                fit,
+                "%s: look for %sefforts that are commanded and not measured, or "
+                "for forces from outside (current, wind, slope)",
+                model->axes[a].velocity_words,
+                isfinite(fit->delay_s) ? "" : "a delay (a fit by simulation finds it), for ");
+        }
+    }
+}
+
+/* Samples that a model which explains the others does not reach: nobody has looked past them.
+ */
+static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
+                           const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated && !fit->robust; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
+        if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
+                            "is left",
+                            axis->outliers, axis->run.n, model->axes[a].velocity);
+            dynamics_advise(fit,
+                            "look at the samples of the %s far from the others, and fit "
+                            "robustly",
+                            model->axes[a].velocity_words);
+        }
+    }
+}
+
+/* Misfit by its size: with many samples the least of it is significant. */
+static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
+                         const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const char *velocity = model->axes[a].velocity;
+        const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
+        const double far_out = (double)axis->outliers / (double)axis->run.n;
+        const double follows = axis->input_correlation;
+        if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "what simulation leaves of %s follows efforts by %.2f: they do "
+                            "something that the model does not have",
+                            velocity, follows);
+        }
+        /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
+        if (far_out > FAR_RATIO && left > FELT &&
+            !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
+            dynamics_reason(fit, DYNAMICS_MARGINAL,
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
+                            "simulation leaves: there the model does not hold",
+                            axis->outliers, axis->run.n, velocity);
+        }
+    }
+}
+
+void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
+                          const struct data_card *card, const struct dynamics_limits *limits,
+                          const struct dynamics_check *own,
+                          const struct dynamics_check *held_out)
+{
+    judge_card(fit, model, card, limits);
+    if (card->used >= TIMED_MIN) {
+        judge_time(fit, limits, card, own->motion_s);
+    }
+    if (!own->simulated) {
+        dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");
+    }
+    judge_scores(fit, model, "the recording", own, card);
+    judge_outliers(fit, model, own);
+    judge_misfit(fit, model, own);
+    if (held_out) {
+        judge_scores(fit, model, "held-out data", held_out, card);
+    }
+}

@@ -1,0 +1,60 @@
+/* identification/dynamics/dynamics_check.h - a fit of dynamics held against recordings.
+ *
+ * One step ahead nearly every model looks well; simulated over the whole recording is what
+ * counts (docs/model/identification.md, section 5). Cold path: allocates through GSL.
+ */
+#ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_CHECK_H
+#define IDENTIFICATION_DYNAMICS_DYNAMICS_CHECK_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "identification/data/data_set.h"
+#include "identification/dynamics_fit.h"
+#include "identification/numeric/residual_test.h"
+
+/* One axis. The first sample of each run, where both begin, does not count. */
+struct dynamics_axis_check {
+    /* Simulated; from the first sample of each run, or, for a fit with a delay, from the start
+     * that fits best. */
+    struct residual_summary run;
+    struct residual_summary one_step; /* from each sample to the next */
+    double input_correlation;         /* largest of run's residual with an earlier effort */
+    double input_correlation_bound;   /* what 99 % of noise stays below, all lags together */
+    size_t outliers;                  /* of run's, beyond 4 robust standard deviations */
+};
+
+struct dynamics_check {
+    bool simulated;  /* else the model could not be, and axis is not valid */
+    double motion_s; /* within which measured velocities change; NaN: they stand still */
+    struct dynamics_axis_check axis[MODEL_AXES_MAX];
+};
+
+/* Simulate the fit on a set. Returns STATUS_OK; STATUS_E_NOMEM, or what
+ * output_error_validate() does for a fit with a delay, with *check untouched. */
+MUST_USE enum status dynamics_check_run(const struct model *model,
+                                        const struct dynamics_fit *fit,
+                                        const struct data_set *set,
+                                        struct dynamics_check *check);
+
+/* The same residuals, measured - simulated, one by one: [axes] rows of [set->n], out; NaN where
+ * there is none. *simulated is false when the model cannot be, and residual then holds nothing.
+ * Returns as dynamics_check_run() does. */
+MUST_USE enum status dynamics_check_residuals(const struct model *model,
+                                              const struct dynamics_fit *fit,
+                                              const struct data_set *set,
+                                              double *const *residual, bool *simulated);
+
+/* What lies beyond these is in another unit. 0: any. */
+struct dynamics_limits {
+    double nu_max[MODEL_AXES_MAX];
+    double motion_s_min, motion_s_max; /* of dynamics_check.motion_s */
+};
+
+/* Add to the verdict what the data card and the checks say; held_out may be NULL. */
+void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
+                          const struct data_card *card, const struct dynamics_limits *limits,
+                          const struct dynamics_check *own,
+                          const struct dynamics_check *held_out);
+
+#endif

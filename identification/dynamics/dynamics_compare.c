@@ -1,0 +1,106 @@
+#include "identification/dynamics/dynamics_compare.h"
+
+#include <math.h>
+
+#include <gsl/gsl_matrix.h>
+
+#include "identification/data/trajectory.h"
+
+void dynamics_current_start(struct dynamics_current *current)
+{
+    for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
+        current->value[i] = NAN;
+        current->se[i] = 0.0;
+    }
+    current->delay_s = NAN;
+}
+
+/* Velocities by one set of parameters, row a of nu for axis a. False when they run away. */
+static bool simulate(const struct model *model, const struct dynamics_fit *fit,
+                     const double *theta, double delay_s, const struct data_set *set,
+                     gsl_matrix *nu)
+{
+    struct trajectory walk;
+    struct trajectory_rules rules = {.model = model,
+                                     .set = set,
+                                     .with_biases = fit->bias_count > 0,
+                                     .step_s = trajectory_step_s(model, theta, set)};
+    bool well = model_unphysical(model, theta) < 0;
+    for (size_t a = 0; a < set->axes; a++) {
+        rules.limit[a] = 1e6;
+    }
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        double start[MODEL_AXES_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            const double fitted = fit->initial[run][a];
+            start[a] = isfinite(fitted) ? fitted : set->nu[a][set->run_start[run]];
+        }
+        trajectory_begin(&walk, &rules, run, theta, delay_s, start);
+        for (;;) {
+            for (size_t a = 0; a < set->axes; a++) {
+                gsl_matrix_set(nu, a, walk.at, walk.nu[a]);
+            }
+            if (walk.at + 1 == walk.end) {
+                break;
+            }
+            well = trajectory_next(&walk);
+            if (!well) {
+                break;
+            }
+        }
+    }
+    return well;
+}
+
+static double rms_between(const double *x, const double *y, size_t n)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        sum += (x[k] - y[k]) * (x[k] - y[k]);
+    }
+    return sqrt(sum / (double)n);
+}
+
+static void measure_effect(const struct model *model, const struct dynamics_fit *fit,
+                           const struct data_set *set, const struct dynamics_current *current,
+                           gsl_matrix *ours, gsl_matrix *theirs,
+                           struct dynamics_comparison *out)
+{
+    double theta[DYNAMICS_P_MAX];
+    const double delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
+    for (size_t i = 0; i < fit->p; i++) {
+        theta[i] = isfinite(current->value[i]) ? current->value[i] : fit->theta[i];
+    }
+    out->simulated =
+        simulate(model, fit, fit->theta, delay_s, set, ours) &&
+        simulate(model, fit, theta, isfinite(current->delay_s) ? current->delay_s : delay_s,
+                 set, theirs);
+    for (size_t a = 0; out->simulated && a < set->axes; a++) {
+        const double *own = gsl_matrix_const_ptr(ours, a, 0);
+        const double *other = gsl_matrix_const_ptr(theirs, a, 0);
+        out->effect_rmse[a] = rms_between(own, other, set->n);
+        out->fit_rmse[a] = rms_between(own, set->nu[a], set->n);
+        out->current_rmse[a] = rms_between(other, set->nu[a], set->n);
+    }
+}
+
+enum status dynamics_compare(const struct model *model, const struct dynamics_fit *fit,
+                             const struct data_set *set, const struct dynamics_current *current,
+                             struct dynamics_comparison *out)
+{
+    struct dynamics_comparison found = {.simulated = false};
+    gsl_matrix *ours = gsl_matrix_alloc(set->axes, set->n);
+    gsl_matrix *theirs = ours ? gsl_matrix_alloc(set->axes, set->n) : NULL;
+    for (size_t i = 0; i < fit->p; i++) {
+        const double difference = fit->theta[i] - current->value[i];
+        found.z[i] = difference / sqrt(fit->covariance[i][i] + current->se[i] * current->se[i]);
+    }
+    found.delay_z = (fit->delay_s - current->delay_s) / fit->delay_se_s;
+    if (theirs) {
+        measure_effect(model, fit, set, current, ours, theirs, &found);
+        *out = found;
+    }
+    gsl_matrix_free(theirs);
+    gsl_matrix_free(ours);
+    return theirs ? STATUS_OK : STATUS_E_NOMEM;
+}

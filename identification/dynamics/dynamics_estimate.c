@@ -1,0 +1,421 @@
+#include "identification/dynamics/dynamics_estimate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_estimate_parts.h"
+#include "identification/simulation/prediction_error.h"
+
+/* A model that explains less of some axis is wrong, not disturbed. */
+static const double R2_MIN = 0.5;
+/* Innovations more correlated than this mean forces of another kind than pem's: its estimate is
+ * biased then, that of output error is not. */
+static const double NEARLY_WHITE = 0.1;
+/* On joints that stick or are controlled, of residuals next to each other: 0.95 and more. */
+static const double STICKS_FROM = 0.5;
+static const double HAUSMAN_MAX = 3.0; /* of output error's robust errors */
+static const double WORSE_RATIO = 1.2; /* of the rms of simulated residuals */
+/* pem looks for the delay this many standard errors around that of output error, and so many
+ * periods at least. */
+static const double DELAY_ERRORS = 10.0;
+static const double DELAY_PERIODS = 4.0;
+/* A tenth of a second for simulation. */
+enum { PART_SAMPLES = 6000 };
+/* For a slope, in periods to either side. */
+static const double SLOPE_PERIODS = 0.5;
+
+/* From an output-error fit, which it gives back where that has no value for every parameter or
+ * pem cannot be computed. */
+static enum status predict(const struct model *model, const struct data_set *set,
+                           const struct dynamics_options *options,
+                           const struct dynamics_fit *from, struct dynamics_fit *fit,
+                           struct prediction_error_report *report)
+{
+    struct output_error_options search;
+    struct estimate_stage stage = {options, DYNAMICS_PEM};
+    if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
+        *fit = *from;
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "pem needs a start for every parameter: values are those of %s",
+                        dynamics_method_name(from->method));
+        return STATUS_OK;
+    }
+    estimate_set_search(model, set, &stage, &search);
+    if (!isfinite(from->delay_s)) {
+        search.fit_delay = false;
+    } else {
+        estimate_narrow(from, fmax(DELAY_ERRORS * from->delay_se_s, DELAY_PERIODS * set->dt_s),
+                        &search);
+    }
+    const enum status st =
+        prediction_error_fit(model, set, from->theta, &search, NULL, fit, report);
+    if (st == STATUS_E_MATH) {
+        *fit = *from;
+        dynamics_reason(fit, DYNAMICS_FAIL,
+                        "pem cannot be computed from here, numbers overflow: values are those "
+                        "of %s",
+                        dynamics_method_name(from->method));
+        return STATUS_OK;
+    }
+    if (st == STATUS_OK) {
+        estimate_keep_regression(from, fit);
+    }
+    return st;
+}
+
+static enum status estimate(const struct model *model, const struct data_set *set,
+                            enum dynamics_method method, const struct dynamics_options *options,
+                            struct dynamics_fit *fit)
+{
+    struct output_error_report report;
+    struct prediction_error_report pem;
+    struct dynamics_fit start;
+    struct dynamics_fit simulated;
+    if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
+        return dynamics_linear_fit(model, set, method, options, fit);
+    }
+    const enum status st =
+        estimate_by_simulation(model, set, options, &start, &simulated, &report);
+    if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR ||
+        simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = st == STATUS_OK ? simulated : *fit;
+        return st;
+    }
+    return predict(model, set, options, &simulated, fit, &pem);
+}
+
+static bool explains(const struct model *model, const struct output_error_report *report)
+{
+    bool well = true;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        well = well && report->axis[i].r2 >= R2_MIN;
+    }
+    return well;
+}
+
+/* The two fits that auto has to choose from. */
+struct contest {
+    const struct model *model;
+    const struct data_set *set;
+    struct dynamics_fit simulated, predicted;
+    struct output_error_report oe;
+    struct prediction_error_report pem;
+};
+
+/* Physical parameters at zero, or further from output error than its robust errors allow: that
+ * one has no bias whatever disturbs the robot (Hausman's test, parameter by parameter). */
+static bool doubt_values(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+{
+    for (size_t i = 0; i < c->simulated.p; i++) {
+        const double shift = c->predicted.theta[i] - c->simulated.theta[i];
+        const double se = fmax(c->simulated.se[i], c->simulated.se_hac[i]);
+        char name[64];
+        (void)dynamics_parameter_words(c->model, i, name, sizeof name);
+        if (i < c->model->parameter_count && c->model->parameters[i].sign != MODEL_ANY &&
+            c->simulated.theta[i] > 0.0 && !(c->predicted.theta[i] > 0.0)) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "takes %s to zero", name);
+            return true;
+        }
+        if (fabs(shift) > HAUSMAN_MAX * se) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "moves %s by %.1f of these errors", name,
+                           shift / se);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool doubt_axes(const struct contest *c, const struct output_error_report *other,
+                       char doubt[DYNAMICS_TEXT_MAX])
+{
+    for (size_t i = 0; i < c->model->axis_count; i++) {
+        const char *name = c->model->axes[i].velocity;
+        const double correlation = c->pem.axis[i].correlation;
+        if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX,
+                           "leaves innovations of %s as far from white as %.2f", name,
+                           correlation);
+            return true;
+        }
+        if (!(other->axis[i].rmse <= WORSE_RATIO * c->oe.axis[i].rmse)) {
+            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "simulates %s %.1f times worse", name,
+                           other->axis[i].rmse / c->oe.axis[i].rmse);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What speaks against pem although it found an end: that what disturbs this robot is not of the
+ * kind that pem knows. */
+static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+{
+    struct output_error_report other;
+    const double delay_s = isfinite(c->predicted.delay_s) ? c->predicted.delay_s : 0.0;
+    if (doubt_values(c, doubt)) {
+        return STATUS_OK;
+    }
+    const enum status st =
+        estimate_is_whole(&c->predicted)
+            ? output_error_validate(c->model, c->set, c->predicted.theta,
+                                    c->predicted.bias_count > 0, delay_s, NULL, &other)
+            : STATUS_E_MATH;
+    if (st != STATUS_OK) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be simulated");
+        return st == STATUS_E_NOMEM ? st : STATUS_OK;
+    }
+    (void)doubt_axes(c, &other, doubt);
+    return STATUS_OK;
+}
+
+/* Why pem is not to be taken; empty when it is. */
+static enum status compare(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+{
+    doubt[0] = '\0';
+    if (c->predicted.method != DYNAMICS_PEM) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be computed");
+    } else if (c->predicted.stop != DYNAMICS_STOP_CONVERGED &&
+               c->predicted.stop != DYNAMICS_STOP_CANCELLED) {
+        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "did not find an end: %s",
+                       dynamics_stop_name(c->predicted.stop));
+    } else if (c->predicted.stop == DYNAMICS_STOP_CONVERGED) {
+        return find_doubt(c, doubt);
+    }
+    return STATUS_OK;
+}
+
+/* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
+ * more friction; where a controller drives it, what disturbs it comes back through the efforts.
+ */
+static enum status regress(const struct model *model, const struct data_set *set,
+                           const struct dynamics_options *options, enum dynamics_method start,
+                           struct dynamics_fit *fit)
+{
+    const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
+    const enum status st = dynamics_linear_fit(model, set, method, options, fit);
+    if (st == STATUS_OK) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose %s: what output_error leaves is not white, and dry "
+                        "friction or a controller would mislead it",
+                        dynamics_method_name(method));
+    }
+    return st;
+}
+
+/* Sticking and controllers leave residuals that hardly change from one to the next. Where they
+ * do change, what is left is no such thing, and a regression, which knows no delay, would be
+ * further off than the simulation. */
+static bool is_at_home(const struct contest *c)
+{
+    bool moves_on = true;
+    for (size_t i = 0; i < c->model->axis_count; i++) {
+        moves_on = moves_on && fabs(c->oe.axis[i].correlation) <= STICKS_FROM;
+    }
+    const bool ended = c->simulated.stop == DYNAMICS_STOP_CONVERGED ||
+                       c->simulated.stop == DYNAMICS_STOP_STALLED;
+    return c->simulated.method == DYNAMICS_OUTPUT_ERROR && ended && (c->oe.white || moves_on);
+}
+
+static enum status choose(const struct model *model, const struct data_set *set,
+                          const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    struct contest c = {.model = model, .set = set};
+    struct dynamics_fit weak;
+    char doubt[DYNAMICS_TEXT_MAX] = "would need a model that explains more";
+    enum status st = estimate_by_simulation(model, set, options, &weak, &c.simulated, &c.oe);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
+        return regress(model, set, options, weak.method, fit);
+    }
+    if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
+        c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
+        *fit = weak;
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "auto chose %s: the model cannot be simulated over the recording",
+                        dynamics_method_name(weak.method));
+        return STATUS_OK;
+    }
+    if (c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
+        return STATUS_OK;
+    }
+    if (c.oe.white) {
+        *fit = c.simulated;
+        dynamics_reason(fit, DYNAMICS_PASS, "auto chose output_error: what it leaves is white");
+        return STATUS_OK;
+    }
+    if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
+        explains(model, &c.oe)) {
+        st = predict(model, set, options, &c.simulated, &c.predicted, &c.pem);
+        st = st == STATUS_OK ? compare(&c, doubt) : st;
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (doubt[0] == '\0') {
+            *fit = c.predicted;
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "auto chose pem: what output_error leaves is not white");
+            return STATUS_OK;
+        }
+    }
+    *fit = c.simulated;
+    dynamics_reason(fit, DYNAMICS_PASS,
+                    "auto chose output_error with robust errors: what it leaves is not white, "
+                    "and pem %s",
+                    doubt);
+    return STATUS_OK;
+}
+
+/* By how much estimates of weak_iv grow with a delay, in a second, from those of a part. */
+static enum status find_slope(const struct model *model, const struct data_set *part,
+                              const struct dynamics_options *options,
+                              const struct dynamics_fit *from, double slope[DYNAMICS_P_MAX])
+{
+    struct dynamics_fit fit[2];
+    const double reach_s = SLOPE_PERIODS * part->dt_s;
+    gsl_vector *tau = gsl_vector_alloc(part->axes * part->n);
+    enum status st = tau ? STATUS_OK : STATUS_E_NOMEM;
+    for (size_t k = 0; k < COUNT(fit) && st == STATUS_OK; k++) {
+        struct data_set late = *part;
+        data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
+        st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
+    }
+    for (size_t i = 0; i < from->p && st == STATUS_OK; i++) {
+        slope[i] = (fit[1].theta[i] - fit[0].theta[i]) / (2.0 * reach_s);
+    }
+    gsl_vector_free(tau);
+    return st;
+}
+
+/* A delay that was found elsewhere, and its error in those of the estimates. */
+static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX],
+                      struct dynamics_fit *fit)
+{
+    fit->delay_s = c->simulated.delay_s;
+    fit->delay_se_s = c->simulated.delay_se_s;
+    const double variance = fit->delay_se_s * fit->delay_se_s;
+    for (size_t i = 0; i < fit->p; i++) {
+        fit->delay_covariance[i] = slope[i] * variance;
+        for (size_t j = 0; j < fit->p; j++) {
+            fit->covariance[i][j] += slope[i] * slope[j] * variance;
+        }
+        fit->se_hac[i] = sqrt(fit->covariance[i][i]);
+    }
+    if (c->oe.delay_at_bound) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL, "the delay stands at its bound of %.4g s",
+                        fit->delay_s);
+    }
+}
+
+/* All samples by weak_iv with the delay that output error found on a part of them. */
+static enum status regress_late(const struct contest *c, const struct data_set *whole,
+                                const struct dynamics_options *options,
+                                struct dynamics_fit *fit)
+{
+    struct data_set late = *whole;
+    struct dynamics_options near = *options;
+    double slope[DYNAMICS_P_MAX];
+    gsl_vector *tau = gsl_vector_alloc(whole->axes * whole->n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    data_view_late(&late, c->simulated.delay_s, tau->data);
+    near.iv_start = c->simulated.theta;
+    enum status st = dynamics_linear_fit(c->model, &late, DYNAMICS_WEAK_IV, &near, fit);
+    st = st == STATUS_OK ? find_slope(c->model, c->set, options, &c->simulated, slope) : st;
+    gsl_vector_free(tau);
+    if (st == STATUS_OK) {
+        add_delay(c, slope, fit);
+        dynamics_judge(fit, c->model, whole);
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose weak_iv for %zu samples, and output_error for the delay "
+                        "alone, on %zu of them: --method output_error takes all, and longer",
+                        whole->n, c->set->n);
+    }
+    return st;
+}
+
+/* Where simulation would take too long: a regression of all samples, with the delay that a part
+ * of them tells. */
+static enum status choose_fast(const struct model *model, const struct data_set *set,
+                               const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    size_t from = 0;
+    const struct data_set part = data_view_busiest(set, PART_SAMPLES, &from);
+    struct contest c = {.model = model, .set = &part};
+    struct dynamics_options of_part = *options;
+    struct dynamics_fit start;
+    of_part.from_rest = options->from_rest && from == 0;
+    enum status st =
+        estimate_by_simulation(model, &part, &of_part, &start, &c.simulated, &c.oe);
+    if (st == STATUS_OK && c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
+        *fit = c.simulated;
+        return st;
+    }
+    if (st != STATUS_OK && st != STATUS_E_MATH) {
+        return st;
+    }
+    const bool stuck = st == STATUS_OK && model->sticks && !is_at_home(&c);
+    if (st == STATUS_OK && !stuck && c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
+        c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
+        isfinite(c.simulated.delay_s)) {
+        return regress_late(&c, set, options, fit);
+    }
+    const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
+    st = dynamics_linear_fit(model, set, method, options, fit);
+    if (st == STATUS_OK) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "auto chose %s for %zu samples: --method output_error takes longer",
+                        dynamics_method_name(method), set->n);
+    }
+    return st;
+}
+
+/* What was to be simulated, and was not, knows of no delay. */
+static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
+{
+    if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
+        !isfinite(fit->delay_s)) {
+        dynamics_reason(fit, DYNAMICS_PASS,
+                        "no delay was sought: efforts are taken to act at once, and where they "
+                        "act late these values are off");
+    }
+}
+
+enum status estimate_plainly(const struct model *model, const struct data_set *set,
+                             enum dynamics_method method,
+                             const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    enum status st = STATUS_OK;
+    if (method != DYNAMICS_METHOD_COUNT) {
+        st = estimate(model, set, method, options, fit);
+    } else {
+        st = set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(model, set, options, fit)
+                                           : choose(model, set, options, fit);
+    }
+    if (st == STATUS_OK) {
+        tell_of_delay(method, fit);
+    }
+    return st;
+}
+
+enum status dynamics_estimate(const struct model *model, const struct data_set *set,
+                              enum dynamics_method method,
+                              const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    return options->robust ? estimate_robustly(model, set, method, options, fit)
+                           : estimate_plainly(model, set, method, options, fit);
+}
+
+enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
+                                   const struct dynamics_options *options,
+                                   struct dynamics_fit *fit)
+{
+    return options->robust ? estimate_robustly(model, set, DYNAMICS_METHOD_COUNT, options, fit)
+                           : estimate_plainly(model, set, DYNAMICS_METHOD_COUNT, options, fit);
+}

@@ -1,0 +1,54 @@
+/* identification/dynamics/dynamics_estimate_parts.h - what the files of dynamics_estimate
+ * share. */
+#ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_PARTS_H
+#define IDENTIFICATION_DYNAMICS_DYNAMICS_ESTIMATE_PARTS_H
+
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/output_error.h"
+
+/* Of more samples, simulation with sensitivities takes too long for who did not ask for it:
+ * some seconds at the first. */
+enum { ESTIMATE_SAMPLES_MAX = 50000 };
+
+/* Of pem and output_error alike: who is asked before an iteration, and of which method. */
+struct estimate_stage {
+    const struct dynamics_options *options;
+    enum dynamics_method method;
+};
+
+/* Whether every parameter has a value. */
+bool estimate_is_whole(const struct dynamics_fit *fit);
+
+/* What a search by simulation begins with; it keeps the stage. */
+void estimate_set_search(const struct model *model, const struct data_set *set,
+                         struct estimate_stage *stage, struct output_error_options *search);
+
+/* Around a delay that is nearly known. What is left out at the start of each run for the sake
+ * of the latest delay shrinks with it. */
+void estimate_narrow(const struct dynamics_fit *from, double reach_s,
+                     struct output_error_options *search);
+
+/* What regression alone knows about the recording. */
+void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit);
+
+/* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
+ * start and says why; fit->method tells. */
+MUST_USE enum status
+estimate_by_simulation(const struct model *model, const struct data_set *set,
+                       const struct dynamics_options *options, struct dynamics_fit *start,
+                       struct dynamics_fit *fit, struct output_error_report *report);
+
+/* All samples count alike. method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
+MUST_USE enum status estimate_plainly(const struct model *model, const struct data_set *set,
+                                      enum dynamics_method method,
+                                      const struct dynamics_options *options,
+                                      struct dynamics_fit *fit);
+
+/* The same without samples that are no motion: those that lie far from what the others, fitted,
+ * make of the efforts, found again with each fit until they stay the same. */
+MUST_USE enum status estimate_robustly(const struct model *model, const struct data_set *set,
+                                       enum dynamics_method method,
+                                       const struct dynamics_options *options,
+                                       struct dynamics_fit *fit);
+
+#endif

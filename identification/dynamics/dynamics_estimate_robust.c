@@ -1,0 +1,168 @@
+/* Estimates that look past samples that are no motion (docs/model/identification.md, 3). */
+#include "identification/dynamics/dynamics_estimate_parts.h"
+
+#include <math.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/data/outlier_samples.h"
+#include "identification/data/simulation.h"
+
+enum { ROUNDS_MAX = 10 };
+/* Rounds end when no estimate moves by more of its standard error. */
+static const double MOVED_MAX = 0.1;
+/* A delay stays this many standard errors around that of the round before, or two periods. */
+static const double DELAY_ERRORS = 10.0;
+static const double DELAY_PERIODS = 2.0;
+
+struct rounds {
+    const struct model *model;
+    const struct data_set *set;
+    const struct dynamics_options *options;
+    struct data_set clean; /* velocities in memory */
+    gsl_vector *memory;
+    gsl_vector *room;                 /* [axes + 1] rows of n: residuals, scratch */
+    double *residual[MODEL_AXES_MAX]; /* of room */
+    size_t outliers[MODEL_AXES_MAX];
+    struct dynamics_fit fit, before; /* of this round and the one before */
+    size_t round;
+};
+
+static bool is_usable(const struct dynamics_fit *fit)
+{
+    return fit->stop != DYNAMICS_STOP_CANCELLED && fit->stop != DYNAMICS_STOP_DIVERGED &&
+           estimate_is_whole(fit);
+}
+
+/* By simulation, with what is left of it; from the second round on from where the first one
+ * ended. */
+static enum status simulate(struct rounds *r, bool *found)
+{
+    struct output_error_report report;
+    struct output_error_options search;
+    struct estimate_stage stage = {r->options, DYNAMICS_OUTPUT_ERROR};
+    enum status st = STATUS_OK;
+    if (r->round == 0) {
+        struct dynamics_fit start;
+        st = estimate_by_simulation(r->model, &r->clean, r->options, &start, &r->fit, &report);
+        *found =
+            st == STATUS_OK && r->fit.method == DYNAMICS_OUTPUT_ERROR && is_usable(&r->fit);
+    }
+    if (st != STATUS_OK || !*found) {
+        return st;
+    }
+    const struct dynamics_fit *from = r->round == 0 ? &r->fit : &r->before;
+    estimate_set_search(r->model, &r->clean, &stage, &search);
+    if (isfinite(from->delay_s)) {
+        estimate_narrow(
+            from, fmax(DELAY_ERRORS * from->delay_se_s, DELAY_PERIODS * r->set->dt_s), &search);
+    } else {
+        search.fit_delay = false;
+    }
+    st = output_error_fit(r->model, &r->clean, from->theta, &search, r->residual, &r->fit,
+                          &report);
+    *found = st == STATUS_OK && is_usable(&r->fit);
+    return st;
+}
+
+/* The same by regression of all samples: of very many of them, one simulation is quick, a
+ * search by simulation is not. */
+static enum status regress(struct rounds *r, bool *found)
+{
+    struct data_set late = r->clean;
+    enum status st =
+        estimate_plainly(r->model, &r->clean, DYNAMICS_METHOD_COUNT, r->options, &r->fit);
+    if (st != STATUS_OK || !is_usable(&r->fit)) {
+        *found = false;
+        return st;
+    }
+    gsl_vector *tau = gsl_vector_alloc(r->set->axes * r->set->n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    if (isfinite(r->fit.delay_s)) {
+        data_view_late(&late, r->fit.delay_s, tau->data);
+    }
+    *found = simulation_run(r->model, r->fit.theta, r->fit.bias_count, &late,
+                            r->options->from_rest, r->residual);
+    for (size_t a = 0; a < r->set->axes && *found; a++) {
+        for (size_t k = 0; k < r->set->n; k++) {
+            r->residual[a][k] = r->clean.nu[a][k] - r->residual[a][k];
+        }
+    }
+    gsl_vector_free(tau);
+    return STATUS_OK;
+}
+
+static bool has_moved(const struct rounds *r)
+{
+    bool moved = r->round == 0;
+    for (size_t i = 0; i < r->fit.p && !moved; i++) {
+        const double step = fabs(r->fit.theta[i] - r->before.theta[i]);
+        moved = !(step <= MOVED_MAX * sqrt(r->fit.covariance[i][i]));
+    }
+    return moved;
+}
+
+static enum status find_outliers(struct rounds *r)
+{
+    const bool many = r->set->n > ESTIMATE_SAMPLES_MAX;
+    bool moved = true;
+    for (r->round = 0; r->round < ROUNDS_MAX && moved; r->round++) {
+        bool found = true;
+        const enum status st = many ? regress(r, &found) : simulate(r, &found);
+        if (st != STATUS_OK || !found) {
+            return st == STATUS_E_MATH ? STATUS_OK : st;
+        }
+        /* From what is left of the clean samples to what is left of the measured ones. */
+        for (size_t a = 0; a < r->set->axes; a++) {
+            for (size_t k = 0; k < r->set->n; k++) {
+                r->residual[a][k] += r->set->nu[a][k] - r->clean.nu[a][k];
+            }
+        }
+        outlier_samples_refine(r->set, r->residual, r->room->data + r->set->axes * r->set->n,
+                               r->memory, r->outliers);
+        moved = has_moved(r);
+        r->before = r->fit;
+    }
+    return STATUS_OK;
+}
+
+static void tell(const struct rounds *r, struct dynamics_fit *fit)
+{
+    fit->robust = true;
+    for (size_t a = 0; a < r->model->axis_count; a++) {
+        fit->outliers[a] = r->outliers[a];
+        if (r->outliers[a] > 0) {
+            dynamics_reason(
+                fit, DYNAMICS_PASS,
+                "%zu of %zu samples of %s lie far from what the others say and were "
+                "replaced",
+                r->outliers[a], r->set->n, r->model->axes[a].velocity);
+        }
+    }
+}
+
+enum status estimate_robustly(const struct model *model, const struct data_set *set,
+                              enum dynamics_method method,
+                              const struct dynamics_options *options, struct dynamics_fit *fit)
+{
+    struct rounds r = {.model = model, .set = set, .options = options};
+    enum status st = outlier_samples_replace(set, &r.clean, &r.memory, r.outliers);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    r.room = gsl_vector_alloc((set->axes + 1) * set->n);
+    for (size_t a = 0; a < set->axes && r.room; a++) {
+        r.residual[a] = r.room->data + a * set->n;
+    }
+    st = r.room ? find_outliers(&r) : STATUS_E_NOMEM;
+    st = st == STATUS_OK ? estimate_plainly(model, &r.clean, method, options, fit) : st;
+    if (st == STATUS_OK) {
+        tell(&r, fit);
+    }
+    gsl_vector_free(r.memory);
+    gsl_vector_free(r.room);
+    return st;
+}

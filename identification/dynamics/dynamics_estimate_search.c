@@ -1,0 +1,322 @@
+/* Output error from a start, and what else the methods that simulate share. */
+#include "identification/dynamics/dynamics_estimate_parts.h"
+
+#include <math.h>
+
+/* How late velocities may answer efforts where nobody says: 20 periods, in these bounds, and no
+ * more than this share of a run, whose samples before take no part. */
+static const double DELAY_PERIODS = 20.0;
+static const double DELAY_S_MIN = 0.5;
+static const double DELAY_S_MAX = 2.0;
+static const double DELAY_RUN_SHARE = 0.125;
+/* Stamps of efforts may be late themselves, so the delay may come out below zero, though by no
+ * more than a period or this: a response that begins before its effort is another response. */
+static const double EARLY_S_MIN = 0.02;
+/* A second search stays this many standard errors around what the first one found, or this
+ * share of a period. */
+static const double DELAY_ERRORS = 5.0;
+static const double DELAY_SHARE = 0.25;
+/* A search that has not ended by then will not end well. */
+enum { ITERATIONS_MAX = 100 };
+/* A value that fits worse by less than this in -2 log likelihood is as good: 95 %. */
+static const double CHI2_95 = 3.84;
+
+bool estimate_is_whole(const struct dynamics_fit *fit)
+{
+    for (size_t i = 0; i < fit->p; i++) {
+        if (!isfinite(fit->theta[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double delay_max_s(const struct data_set *set, const struct dynamics_options *options)
+{
+    if (!isnan(options->delay_max_s)) {
+        return options->delay_max_s;
+    }
+    const double run_s = set->dt_s * (double)set->n / (double)set->run_count;
+    const double periods_s =
+        fmin(fmax(DELAY_PERIODS * set->dt_s, DELAY_S_MIN), fmax(DELAY_S_MAX, set->dt_s));
+    return fmin(periods_s, DELAY_RUN_SHARE * run_s);
+}
+
+/* An exact zero is what counters and simulators at rest give, noise does not. */
+static bool begins_at_rest(const struct data_set *set, size_t run)
+{
+    for (size_t i = 0; i < set->axes; i++) {
+        if (fabs(set->nu[i][set->run_start[run]]) > 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool go_on(void *context, size_t iteration)
+{
+    const struct estimate_stage *stage = context;
+    return stage->options->go_on(stage->options->context, stage->method, iteration);
+}
+
+void estimate_set_search(const struct model *model, const struct data_set *set,
+                         struct estimate_stage *stage, struct output_error_options *search)
+{
+    const struct dynamics_options *options = stage->options;
+    output_error_defaults(model, search);
+    search->with_biases = options->biases;
+    for (size_t r = 0; r < set->run_count; r++) {
+        search->at_rest[r] = options->from_rest || begins_at_rest(set, r);
+    }
+    search->delay_s_max = delay_max_s(set, options);
+    search->delay_s_min = -fmin(fmax(set->dt_s, EARLY_S_MIN), search->delay_s_max);
+    search->fit_delay = search->delay_s_max > 0.0;
+    search->iterations_max = ITERATIONS_MAX;
+    search->go_on = options->go_on ? go_on : NULL;
+    search->context = stage;
+}
+
+/* Around a delay that is nearly known. What is left out at the start of each run for the sake
+ * of the latest delay shrinks with it. */
+void estimate_narrow(const struct dynamics_fit *from, double reach_s,
+                     struct output_error_options *search)
+{
+    search->delay_s = from->delay_s;
+    search->delay_s_min = fmax(search->delay_s_min, from->delay_s - reach_s);
+    search->delay_s_max = fmin(search->delay_s_max, from->delay_s + reach_s);
+}
+
+/* What regression alone knows about the recording. */
+void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
+{
+    fit->window_s = from->window_s;
+    for (size_t i = 0; i < fit->p; i++) {
+        fit->regressor_rms[i] = from->regressor_rms[i];
+        fit->independence_ratio[i] = from->independence_ratio[i];
+    }
+}
+
+/* weak_iv; where runs are too short for its windows, what derivatives say. */
+static enum status find_start(const struct model *model, const struct data_set *set,
+                              const struct dynamics_options *options,
+                              struct dynamics_fit *start)
+{
+    struct dynamics_fit other;
+    enum status st = dynamics_linear_fit(model, set, DYNAMICS_WEAK_IV, options, start);
+    if (st != STATUS_OK || start->rows > start->p) {
+        return st;
+    }
+    st = dynamics_linear_fit(model, set, DYNAMICS_OLS_SG, options, &other);
+    if (st == STATUS_OK && estimate_is_whole(&other)) {
+        *start = other;
+    }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+/* output_error from a start: first with every delay that may be, then near the one it found. */
+static enum status search_twice(const struct model *model, const struct data_set *set,
+                                struct output_error_options *search,
+                                const struct dynamics_fit *start, struct dynamics_fit *fit,
+                                struct output_error_report *report)
+{
+    struct output_error_report second;
+    struct dynamics_fit near;
+    const struct output_error_options wide = *search;
+    enum status st = output_error_fit(model, set, start->theta, search, NULL, fit, report);
+    if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(fit) ||
+        !search->fit_delay || (report->delay_at_bound && isfinite(fit->delay_s))) {
+        return st;
+    }
+    const bool found = isfinite(fit->delay_s);
+    if (found) {
+        estimate_narrow(fit, fmax(DELAY_ERRORS * fit->delay_se_s, DELAY_SHARE * set->dt_s),
+                        search);
+    } else {
+        search->fit_delay = false;
+    }
+    st = output_error_fit(model, set, fit->theta, search, NULL, &near, &second);
+    const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
+    if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
+        near.iterations += fit->iterations;
+        second.evaluations += report->evaluations;
+        *fit = near;
+        *report = second;
+        if (!found) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "efforts do not change inside the runs, which leaves the delay "
+                            "open: it counts as none");
+        }
+    } else {
+        *search = wide;
+    }
+    return st == STATUS_E_MATH ? STATUS_OK : st;
+}
+
+/* How many residuals in a row tell as much as one that is independent. */
+static double inflation(const struct model *model, const struct output_error_report *report)
+{
+    double rho = 0.0;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        rho = fmax(rho, report->axis[i].correlation);
+    }
+    return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
+}
+
+/* Mark what physical parameters a search pushed to zero although the start has them above it;
+ * whether there are any beyond those marked already. */
+static bool mark_pushed(const struct model *model, const struct dynamics_fit *start,
+                        const struct output_error_report *report, bool *pushed)
+{
+    bool more = false;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        const bool now = !pushed[i] && report->at_bound[i] && start->theta[i] > 0.0;
+        more = more || now;
+        pushed[i] = pushed[i] || now;
+    }
+    return more;
+}
+
+static void hold(const struct model *model, const struct dynamics_fit *start, size_t i,
+                 struct dynamics_fit *fit)
+{
+    const double se = sqrt(start->covariance[i][i]);
+    char name[128];
+    fit->se[i] = start->se[i];
+    fit->se_hac[i] = start->se_hac[i];
+    fit->covariance[i][i] = start->covariance[i][i];
+    fit->lo[i] = start->lo[i];
+    fit->hi[i] = start->hi[i];
+    fit->identifiable[i] = false;
+    dynamics_reason(fit, DYNAMICS_MARGINAL,
+                    "%s: simulation cannot tell zero from what %s says, %.4g with an error of "
+                    "%.2g, so that stays",
+                    dynamics_parameter_both(model, i, name, sizeof name),
+                    dynamics_method_name(start->method), fit->theta[i], se);
+}
+
+/* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
+ * value, that one stays, with its error, and the others are found beside it. search is what fit
+ * was found with. */
+static enum status keep_positive(const struct model *model, const struct data_set *set,
+                                 struct output_error_options *search,
+                                 const struct dynamics_fit *start, struct dynamics_fit *fit,
+                                 struct output_error_report *report)
+{
+    struct output_error_report other = *report;
+    struct dynamics_fit held = *fit;
+    bool *pushed = search->fixed;
+    size_t count = 0;
+    search->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
+    while (estimate_is_whole(&held) && mark_pushed(model, start, &other, pushed)) {
+        double from[DYNAMICS_P_MAX];
+        for (size_t i = 0; i < fit->p; i++) {
+            from[i] = pushed[i] ? start->theta[i] : held.theta[i];
+        }
+        const enum status st = output_error_fit(model, set, from, search, NULL, &held, &other);
+        if (st != STATUS_OK) {
+            return st == STATUS_E_MATH ? STATUS_OK : st;
+        }
+    }
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        count += pushed[i] ? 1 : 0;
+    }
+    const double loss = 2.0 * (report->log_likelihood - other.log_likelihood);
+    if (count == 0 || held.stop != DYNAMICS_STOP_CONVERGED ||
+        loss > CHI2_95 * (double)count * inflation(model, report)) {
+        return STATUS_OK;
+    }
+    held.iterations += fit->iterations;
+    held.rank += count;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (pushed[i]) {
+            hold(model, start, i, &held);
+        }
+    }
+    *fit = held;
+    *report = other;
+    return STATUS_OK;
+}
+
+/* Whether a parameter that must be positive is not, beyond its error. */
+static bool is_reversed(const struct model *model, const struct dynamics_fit *start)
+{
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (model->parameters[i].sign == MODEL_POSITIVE && start->hi[i] < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A start without what may have any sign: where such a term is hardly excited, what regression
+ * makes of it can drive a simulation away that is stable without. */
+static struct dynamics_fit calm_down(const struct model *model,
+                                     const struct dynamics_fit *start)
+{
+    struct dynamics_fit calm = *start;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        calm.theta[i] = model->parameters[i].sign == MODEL_ANY ? 0.0 : calm.theta[i];
+    }
+    return calm;
+}
+
+/* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
+ * start and says why; fit->method tells. */
+enum status estimate_by_simulation(const struct model *model, const struct data_set *set,
+                                   const struct dynamics_options *options,
+                                   struct dynamics_fit *start, struct dynamics_fit *fit,
+                                   struct output_error_report *report)
+{
+    enum status st = find_start(model, set, options, start);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (!estimate_is_whole(start)) {
+        *fit = *start;
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "output_error needs a start for every parameter: values are those of "
+                        "%s",
+                        dynamics_method_name(start->method));
+        return STATUS_OK;
+    }
+    if (is_reversed(model, start)) {
+        *fit = *start;
+        dynamics_reason(fit, DYNAMICS_FAIL,
+                        "output_error has no start with the signs of a robot: values are those "
+                        "of %s",
+                        dynamics_method_name(start->method));
+        return STATUS_OK;
+    }
+    struct output_error_options search;
+    struct estimate_stage stage = {options, DYNAMICS_OUTPUT_ERROR};
+    estimate_set_search(model, set, &stage, &search);
+    st = search_twice(model, set, &search, start, fit, report);
+    if (st == STATUS_OK && fit->stop == DYNAMICS_STOP_DIVERGED) {
+        const struct dynamics_fit calm = calm_down(model, start);
+        st = search_twice(model, set, &search, &calm, fit, report);
+    }
+    if (st == STATUS_OK) {
+        st = keep_positive(model, set, &search, start, fit, report);
+    }
+    if (st == STATUS_E_MATH) {
+        *fit = *start;
+        dynamics_reason(fit, DYNAMICS_FAIL,
+                        "output_error cannot be computed from here, numbers overflow: values "
+                        "are those of %s; check units, or ask for less with --method weak_iv",
+                        dynamics_method_name(start->method));
+        return STATUS_OK;
+    }
+    if (st == STATUS_OK) {
+        estimate_keep_regression(start, fit);
+        if (options->ridge > 0.0) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "the ridge has part in the start only: output_error does without");
+        }
+        if (start->method == DYNAMICS_OLS_SG) {
+            dynamics_reason(fit, DYNAMICS_PASS,
+                            "started from ols_sg: the runs are too short for the windows of "
+                            "weak_iv");
+        }
+    }
+    return st;
+}

@@ -1,0 +1,668 @@
+#include "identification/dynamics/dynamics_linear.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/motion_time.h"
+#include "identification/data/simulation.h"
+#include "identification/dynamics/row_source.h"
+#include "identification/null_space.h"
+#include "identification/numeric/dot.h"
+#include "identification/numeric/long_run.h"
+#include "identification/numeric/spectrum.h"
+#include "identification/numeric/triangle.h"
+
+enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX };
+
+static_assert((int)ROW_BLOCK == (int)LONG_RUN_MANY, "a block of moments is added at once");
+static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
+
+/* An axis that fits better than this share of its own equations is as good as exact. */
+static const double EXACT_RATIO = 1e-9;
+/* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The
+ * standard deviation of (1 - s^2)^4 is 0.3 of its half width, and is to be the motion's time.
+ */
+static const double HALF_WIDTH_S_MAX = 2.0;
+static const double HALF_WIDTH_TIMES = 3.0;
+static const double HALF_WIDTH_SAMPLES_MIN = 4.0;
+static const double WINDOWS_IN_RUN = 8.0;
+static const double SG_HALF_MIN = 2.0;
+/* Of every parameter: instruments as little apart as a tenth. */
+static const double NEAR_RATIO = 0.1;
+/* A polynomial of order 4 over fewer samples smooths nothing. */
+enum { SG_SMALL = 9 };
+
+struct fitter {
+    const struct model *model;
+    const struct data_set *set;
+    const struct dynamics_options *options;
+    struct dynamics_fit *fit;
+    size_t p, axes;
+    size_t times; /* equations per axis */
+    bool active[AXES][P];
+    double weight[AXES];
+    struct triangle triangle[AXES];
+    double norm[P]; /* of the columns of all weighted equations */
+    double theta[P];
+    double bread[P * P];
+    struct spectrum spectrum;
+};
+
+struct dynamics_options dynamics_options_defaults(void)
+{
+    return (struct dynamics_options){
+        .sg_order = 4,
+        .iv_iterations = 3,
+        .hac_s = 5.0,
+        .delay_max_s = (double)NAN,
+    };
+}
+
+/* An odd number of samples over about a width, and no more than fit into a short run. */
+static size_t odd_window(double width_s, const struct data_set *set)
+{
+    const double run = (double)set->n / (double)set->run_count;
+    const double most = fmin(ROW_SG_MAX / 2, floor(run / 4.0));
+    const double half = fmin(round(0.5 * width_s / set->dt_s), most);
+    return 2 * (size_t)fmax(half, SG_HALF_MIN) + 1;
+}
+
+struct dynamics_options dynamics_options_chosen(const struct data_set *set,
+                                                const struct dynamics_options *options)
+{
+    struct dynamics_options o = *options;
+    const double run_s = set->dt_s * (double)set->n / (double)set->run_count;
+    if (!(o.half_width_s > 0.0)) {
+        const double motion_s = motion_time_s(set, HALF_WIDTH_S_MAX / HALF_WIDTH_TIMES);
+        o.half_width_s = fmin(HALF_WIDTH_TIMES * motion_s, run_s / WINDOWS_IN_RUN);
+        o.half_width_s = fmax(o.half_width_s, HALF_WIDTH_SAMPLES_MIN * set->dt_s);
+    }
+    o.stride_s = o.stride_s > 0.0 ? o.stride_s : 0.25 * o.half_width_s;
+    if (o.sg_window == 0) {
+        o.sg_window = odd_window(o.half_width_s, set);
+        o.sg_order = o.sg_window < SG_SMALL && o.sg_order > 2 ? 2 : o.sg_order;
+    }
+    return o;
+}
+
+struct dynamics_options dynamics_options_for(const struct model *model)
+{
+    struct dynamics_options options = dynamics_options_defaults();
+    if (model->window_s > 0.0) {
+        options.half_width_s = model->window_s;
+        options.stride_s = 0.25 * model->window_s;
+        options.reach_s = 10.0 * model->window_s;
+    }
+    return options;
+}
+
+/* Which columns of an axis can be other than zero, and a triangle of them with the right side.
+ */
+static void start_triangles(struct fitter *f, const struct row_source *rows)
+{
+    for (size_t a = 0; a < f->axes; a++) {
+        const size_t first = rows->axis_start[a];
+        const size_t end = rows->axis_start[a + 1];
+        for (size_t e = first; e < end; e++) {
+            f->active[a][rows->column[e]] = true;
+        }
+        triangle_start(&f->triangle[a], end - first + 1);
+    }
+}
+
+/* Every equation once, into the triangle of its axis. */
+static void take_rows(struct fitter *f, struct row_source *rows)
+{
+    const double *column[P + 1];
+    start_triangles(f, rows);
+    while (row_source_next(rows)) {
+        f->times += rows->count;
+        for (size_t a = 0; a < f->axes; a++) {
+            size_t n = 0;
+            for (size_t e = rows->axis_start[a]; e < rows->axis_start[a + 1]; e++) {
+                column[n++] = row_source_column(rows, e);
+            }
+            column[n] = row_source_rhs(rows, a);
+            triangle_add_columns(&f->triangle[a], column, rows->count);
+        }
+    }
+    for (size_t a = 0; a < f->axes; a++) {
+        triangle_flush(&f->triangle[a]);
+    }
+}
+
+/* Sum of squared residuals of an axis; with theta NULL, of its right sides. */
+static double squares_of(const struct fitter *f, size_t a, const double *theta)
+{
+    double x[P + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < f->p; i++) {
+        if (f->active[a][i]) {
+            x[n++] = theta ? -theta[i] : 0.0;
+        }
+    }
+    x[n] = 1.0;
+    return triangle_squares(&f->triangle[a], x);
+}
+
+/* Degrees of freedom per axis. */
+static double freedom(const struct fitter *f)
+{
+    const double all = (double)(f->times * f->axes);
+    const double left = all - (double)f->p;
+    return (left > 1.0 ? left : 1.0) / (double)f->axes;
+}
+
+/* The triangle of all equations, each axis by its weight. */
+static void combine(const struct fitter *f, struct triangle *all)
+{
+    triangle_start(all, f->p + 1);
+    for (size_t a = 0; a < f->axes; a++) {
+        const struct triangle *t = &f->triangle[a];
+        const double root = sqrt(f->weight[a]);
+        for (size_t i = 0; i < t->columns; i++) {
+            double row[P + 1] = {0.0};
+            size_t n = 0;
+            for (size_t c = 0; c < f->p; c++) {
+                row[c] = f->active[a][c] ? root * t->r[i][n++] : 0.0;
+            }
+            row[f->p] = root * t->r[i][n];
+            triangle_add(all, row);
+        }
+    }
+    triangle_flush(all);
+}
+
+/* to = a b or a b', all [p x p]. */
+static void multiply(const double *a, const double *b, bool transposed, size_t p, double *to)
+{
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < p; k++) {
+                sum += a[i * p + k] * b[transposed ? j * p + k : k * p + j];
+            }
+            to[i * p + j] = sum;
+        }
+    }
+}
+
+/* One more row a column, with nothing on its right side. */
+static void add_ridge(const struct fitter *f, struct triangle *all)
+{
+    for (size_t j = 0; f->options->ridge > 0.0 && j < f->p; j++) {
+        double row[P + 1] = {0.0};
+        row[j] = sqrt(f->options->ridge) * f->norm[j];
+        triangle_add(all, row);
+    }
+    triangle_flush(all);
+}
+
+/* Weighted least squares: theta, bread = (G' W G)^+, norms of the columns. */
+static enum status solve_squares(struct fitter *f)
+{
+    struct triangle all;
+    double r[P * P] = {0.0}; /* gcc at -O2 does not see that p > 0 */
+    const size_t p = f->p;
+    combine(f, &all);
+    for (size_t j = 0; j < p; j++) {
+        double sum = 0.0;
+        for (size_t i = 0; i <= j; i++) {
+            sum += all.r[i][j] * all.r[i][j];
+        }
+        f->norm[j] = sqrt(sum);
+    }
+    add_ridge(f, &all);
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < p; i++) {
+            r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
+        }
+    }
+    const enum status st = spectrum_find(r, p, NULL, f->norm, &f->spectrum);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < p; i++) {
+        f->theta[i] = 0.0;
+        for (size_t k = 0; k < p; k++) {
+            f->theta[i] += f->spectrum.inverse[i * p + k] * all.r[k][p];
+        }
+    }
+    multiply(f->spectrum.inverse, f->spectrum.inverse, true, p, f->bread);
+    return STATUS_OK;
+}
+
+/* Weights of the axes from their residuals at theta. */
+static void reweight(struct fitter *f)
+{
+    for (size_t a = 0; a < f->axes && !f->options->pooled; a++) {
+        /* Equations without a right side (an axis that is not pushed) have a size as well. */
+        double size = squares_of(f, a, NULL);
+        const struct triangle *t = &f->triangle[a];
+        for (size_t j = 0; j + 1 < t->columns; j++) {
+            for (size_t i = 0; i <= j; i++) {
+                size += t->r[i][j] * t->r[i][j];
+            }
+        }
+        const double squares = fmax(squares_of(f, a, f->theta), EXACT_RATIO * size);
+        f->weight[a] = squares > 0.0 ? freedom(f) / squares : 1.0;
+    }
+}
+
+/* How well each parameter's column is excited, seen from the equations alone. */
+static void describe_columns(struct fitter *f)
+{
+    double squares[P] = {0.0};
+    for (size_t a = 0; a < f->axes; a++) {
+        const struct triangle *t = &f->triangle[a];
+        size_t n = 0;
+        for (size_t j = 0; j < f->p; j++) {
+            for (size_t i = 0; f->active[a][j] && i <= n; i++) {
+                squares[j] += t->r[i][n] * t->r[i][n];
+            }
+            n += f->active[a][j] ? 1 : 0;
+        }
+    }
+    for (size_t j = 0; j < f->p; j++) {
+        const double inflated = f->norm[j] * sqrt(f->bread[j * f->p + j]);
+        f->fit->regressor_rms[j] = sqrt(squares[j] / (double)f->times);
+        f->fit->independence_ratio[j] = inflated > 0.0 ? 1.0 / inflated : 0.0;
+    }
+}
+
+/* Weights are found once. An axis that is never pushed has equations without a right side,
+ * which smaller parameters always fit better: weights that followed would take everything to
+ * zero. Derivatives are noisy enough for the first step of that, so they stay pooled. */
+static enum status fit_squares(struct fitter *f)
+{
+    for (size_t a = 0; a < f->axes; a++) {
+        f->weight[a] = 1.0;
+    }
+    enum status st = solve_squares(f);
+    if (st == STATUS_OK && f->fit->method >= DYNAMICS_WEAK && !f->options->pooled) {
+        reweight(f);
+        st = solve_squares(f);
+    }
+    if (st == STATUS_OK) {
+        describe_columns(f);
+    }
+    return st;
+}
+
+/* Equations over which residuals hang together. */
+static size_t reach_of(const struct fitter *f, const struct row_source *rows)
+{
+    const double reach_s = rows->window ? f->options->reach_s : f->options->hac_s;
+    const double n = ceil(reach_s / (f->set->dt_s * (double)rows->stride));
+    const size_t beyond = n < (double)f->times ? (size_t)n : f->times;
+    return rows->window ? 2 * rows->half / rows->stride + 1 + beyond : beyond;
+}
+
+/* bread m bread' into covariance. */
+static void sandwich(const struct fitter *f, const double *m, double *covariance)
+{
+    double half[P * P];
+    multiply(f->bread, m, false, f->p, half);
+    multiply(half, f->bread, true, f->p, covariance);
+}
+
+/* to += by x, of a whole block: what lies behind its end costs less than finding it. */
+static void add_scaled(double *restrict to, double by, const double *restrict x)
+{
+    for (size_t k = 0; k < ROW_BLOCK; k++) {
+        to[k] += by * x[k];
+    }
+}
+
+/* to += x y */
+static void add_product(double *restrict to, const double *restrict x, const double *restrict y)
+{
+    for (size_t k = 0; k < ROW_BLOCK; k++) {
+        to[k] += x[k] * y[k];
+    }
+}
+
+/* Moments of a block of equations [p][ROW_BLOCK]: what they leave, times the rows by which they
+ * are solved. */
+static void find_moments(const struct fitter *f, const struct row_source *rows,
+                         const struct row_source *by, double (*g)[ROW_BLOCK])
+{
+    memset(g, 0, f->p * sizeof *g);
+    for (size_t a = 0; a < f->axes; a++) {
+        double left[ROW_BLOCK] = {0.0};
+        add_scaled(left, f->weight[a], row_source_rhs(rows, a));
+        for (size_t e = rows->axis_start[a]; e < rows->axis_start[a + 1]; e++) {
+            add_scaled(left, -f->weight[a] * f->theta[rows->column[e]],
+                       row_source_column(rows, e));
+        }
+        for (size_t e = by->axis_start[a]; e < by->axis_start[a + 1]; e++) {
+            add_product(g[by->column[e]], row_source_column(by, e), left);
+        }
+    }
+}
+
+/* Errors from the residuals; instruments: the rows themselves when NULL. */
+static void find_errors(struct fitter *f, struct row_source *rows,
+                        struct row_source *instruments)
+{
+    struct long_run m;
+    double g[LONG_RUN_ROOM][ROW_BLOCK] = {{0.0}};
+    double covariance[P * P];
+    size_t last = 0;
+    const size_t p = f->p;
+    f->fit->hac_share = (double)reach_of(f, rows) / (double)f->times;
+    long_run_start(&m, p, reach_of(f, rows), instruments != NULL);
+    row_source_rewind(rows);
+    if (instruments) {
+        row_source_rewind(instruments);
+    }
+    while (row_source_next(rows) && (!instruments || row_source_next(instruments))) {
+        find_moments(f, rows, instruments ? instruments : rows, g);
+        if (rows->run != last) {
+            long_run_break(&m);
+            last = rows->run;
+        }
+        long_run_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
+    }
+    long_run_break(&m);
+    sandwich(f, m.plain, covariance);
+    for (size_t i = 0; i < p && instruments; i++) {
+        f->fit->se[i] = sqrt(covariance[i * p + i]);
+    }
+    sandwich(f, m.robust, covariance);
+    for (size_t i = 0; i < p; i++) {
+        f->fit->se_hac[i] = sqrt(covariance[i * p + i]);
+        for (size_t j = 0; j < p; j++) {
+            f->fit->covariance[i][j] = covariance[i * p + j];
+        }
+    }
+}
+
+/* Leaves out what the data leave free. */
+static void report_nulls(struct fitter *f)
+{
+    struct null_space space;
+    struct null_unknowns unknowns = {.model = f->model};
+    null_space_find(&space, f->spectrum.v, f->p, f->spectrum.rank);
+    for (size_t i = 0; i < f->p; i++) {
+        unknowns.index[i] = i;
+        unknowns.length[i] = f->norm[i];
+        unknowns.value[i] = f->theta[i];
+        for (size_t j = 0; j < f->p; j++) {
+            unknowns.covariance[i][j] = f->fit->covariance[i][j];
+        }
+    }
+    null_space_tell(&space, &unknowns, f->fit);
+    for (size_t i = 0; i < f->p; i++) {
+        f->fit->theta[i] = f->theta[i];
+        if (!space.open[i]) {
+            continue;
+        }
+        f->fit->theta[i] = (double)NAN;
+        f->fit->se[i] = (double)NAN;
+        f->fit->se_hac[i] = (double)NAN;
+        f->fit->independence_ratio[i] = 0.0;
+        for (size_t j = 0; j < f->p; j++) {
+            f->fit->covariance[i][j] = (double)NAN;
+            f->fit->covariance[j][i] = (double)NAN;
+        }
+    }
+}
+
+/* What theta, bread and weights say, into the fit. */
+static void report(struct fitter *f, struct row_source *rows, struct row_source *instruments)
+{
+    struct dynamics_fit *fit = f->fit;
+    double weighted = 0.0;
+    fit->rows = f->times * f->axes;
+    fit->n = f->set->n;
+    fit->rank = f->spectrum.rank;
+    fit->condition = f->spectrum.condition;
+    for (size_t a = 0; a < f->axes; a++) {
+        const double squares = squares_of(f, a, f->theta);
+        weighted += f->weight[a] * squares;
+        fit->residual_sd[a] = sqrt(squares / freedom(f));
+    }
+    for (size_t i = 0; i < f->p; i++) {
+        fit->se[i] = sqrt(weighted / (freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
+    }
+    find_errors(f, rows, instruments);
+    report_nulls(f);
+}
+
+/* Z' W G and Z' W b of a block of equations. */
+static void add_products(const struct fitter *f, const struct row_source *rows,
+                         const struct row_source *instruments, double *zg, double *zb)
+{
+    for (size_t a = 0; a < f->axes; a++) {
+        const size_t first = rows->axis_start[a];
+        const size_t end = rows->axis_start[a + 1];
+        for (size_t e = first; e < end; e++) {
+            const double *z = row_source_column(instruments, e);
+            const size_t i = rows->column[e];
+            zb[i] += f->weight[a] * dot(z, row_source_rhs(rows, a), rows->count);
+            for (size_t c = first; c < end; c++) {
+                zg[i * f->p + rows->column[c]] +=
+                    f->weight[a] * dot(z, row_source_column(rows, c), rows->count);
+            }
+        }
+    }
+}
+
+/* One step of refined instruments: rows of the simulated motion in place of the measured. */
+static enum status solve_instruments(struct fitter *f, struct row_source *rows,
+                                     struct row_source *instruments)
+{
+    double zg[P * P] = {0.0};
+    double zb[P] = {0.0};
+    const size_t p = f->p;
+    row_source_rewind(rows);
+    row_source_rewind(instruments);
+    while (row_source_next(rows) && row_source_next(instruments)) {
+        add_products(f, rows, instruments, zg, zb);
+    }
+    for (size_t i = 0; i < p; i++) {
+        zg[i * p + i] += f->options->ridge * f->norm[i] * f->norm[i];
+    }
+    const enum status st = spectrum_find(zg, p, f->norm, f->norm, &f->spectrum);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t i = 0; i < p; i++) {
+        f->theta[i] = 0.0;
+        for (size_t k = 0; k < p; k++) {
+            f->theta[i] += f->spectrum.inverse[i * p + k] * zb[k];
+        }
+    }
+    memcpy(f->bread, f->spectrum.inverse, sizeof f->bread);
+    return STATUS_OK;
+}
+
+/* How far the last step went, in standard errors. */
+static double step_in_errors(const struct fitter *f, const double *before)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < f->p; i++) {
+        const double step = fabs(f->theta[i] - before[i]) / f->fit->se_hac[i];
+        most = fmax(most, step);
+    }
+    return most;
+}
+
+/* Whether instruments from both are the same, but for so little that what they give would move
+ * by less than a tenth of its error. */
+static bool is_near(const struct fitter *f, const double *before)
+{
+    bool near = true;
+    for (size_t i = 0; i < f->p; i++) {
+        near = near && fabs(f->theta[i] - before[i]) <= NEAR_RATIO * fabs(f->theta[i]);
+    }
+    return near;
+}
+
+static enum status iterate_instruments(struct fitter *f, struct row_source *rows,
+                                       double *const *simulated)
+{
+    struct data_set set = *f->set;
+    struct row_source instruments;
+    double before[P] = {0.0};
+    for (size_t a = 0; a < f->axes; a++) {
+        set.nu[a] = simulated[a];
+    }
+    enum status st = row_source_start(&instruments, f->model, &set, DYNAMICS_WEAK, f->options);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const struct spectrum weak = f->spectrum;
+    const double *start = f->options->iv_start;
+    bool near = false;
+    if (start) {
+        memcpy(f->theta, start, f->p * sizeof *start);
+    }
+    for (size_t i = 0; st == STATUS_OK && i < f->options->iv_iterations && !near; i++) {
+        if (!simulation_run(f->model, f->theta, f->fit->bias_count, f->set,
+                            f->options->from_rest, simulated)) {
+            f->fit->stop = DYNAMICS_STOP_DIVERGED;
+            break;
+        }
+        memcpy(before, f->theta, sizeof before);
+        if (i > 0 || start) { /* nothing pulls this estimate towards zero */
+            reweight(f);
+        }
+        st = solve_instruments(f, rows, &instruments);
+        near = start && is_near(f, before);
+        f->fit->iterations = i + 1;
+    }
+    if (st == STATUS_OK && f->fit->stop == DYNAMICS_STOP_DIVERGED) {
+        f->spectrum = weak;
+        st = fit_squares(f);
+        if (st == STATUS_OK) {
+            report(f, rows, NULL);
+        }
+    } else if (st == STATUS_OK) {
+        report(f, rows, &instruments);
+        f->fit->stop = near || step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED
+                                                               : DYNAMICS_STOP_LIMIT;
+        /* The condition of the equations, not of equations and instruments together. */
+        f->fit->condition = weak.condition;
+    }
+    row_source_end(&instruments);
+    return st;
+}
+
+static enum status fit_instruments(struct fitter *f, struct row_source *rows)
+{
+    double *simulated[AXES] = {NULL};
+    if (f->spectrum.rank < f->p) {
+        f->fit->stop = DYNAMICS_STOP_DIVERGED;
+        report(f, rows, NULL);
+        return STATUS_OK;
+    }
+    gsl_vector *memory = gsl_vector_alloc(f->axes * f->set->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 0; a < f->axes; a++) {
+        simulated[a] = memory->data + a * f->set->n;
+    }
+    const enum status st = iterate_instruments(f, rows, simulated);
+    gsl_vector_free(memory);
+    return st;
+}
+
+static void judge(struct fitter *f)
+{
+    struct dynamics_fit *fit = f->fit;
+    if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "%s works with derivatives of measured velocities, which biases it by "
+                        "more than its error bars say: to compare only, see weak_iv",
+                        dynamics_method_name(fit->method));
+    }
+    fit->ridge = f->options->ridge;
+    if (fit->ridge > 0.0) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "a ridge of %.3g draws estimates to zero, by up to the same share of "
+                        "those that are well determined: error bars do not hold that bias",
+                        fit->ridge);
+    }
+    if (fit->stop == DYNAMICS_STOP_DIVERGED) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "the model cannot be simulated with what the weak form gives, so "
+                        "there are no instruments: values are those of weak");
+    } else if (fit->stop == DYNAMICS_STOP_LIMIT) {
+        dynamics_reason(fit, DYNAMICS_MARGINAL,
+                        "the instruments had not settled after %zu iterations",
+                        fit->iterations);
+    }
+    dynamics_judge(fit, f->model, f->set);
+}
+
+static enum status run(struct fitter *f, struct row_source *rows)
+{
+    take_rows(f, rows);
+    if (f->times * f->axes <= f->p) {
+        f->fit->rows = f->times * f->axes;
+        f->fit->n = f->set->n;
+        judge(f);
+        return STATUS_OK;
+    }
+    enum status st = fit_squares(f);
+    if (st == STATUS_OK && f->fit->method == DYNAMICS_WEAK_IV) {
+        st = fit_instruments(f, rows);
+    } else if (st == STATUS_OK) {
+        report(f, rows, NULL);
+    }
+    if (st == STATUS_OK) {
+        judge(f);
+    }
+    return st;
+}
+
+static bool options_fit(const struct dynamics_options *o, enum dynamics_method method)
+{
+    const bool window =
+        o->sg_window == 0 || (o->sg_window >= 5 && o->sg_window <= ROW_SG_MAX &&
+                              o->sg_window % 2 == 1 && o->sg_order < o->sg_window);
+    return method <= DYNAMICS_WEAK_IV && o->half_width_s >= 0.0 && o->stride_s >= 0.0 &&
+           window && o->sg_order >= 1 && o->sg_order <= 6 && o->iv_iterations >= 1 &&
+           o->iv_iterations <= 50 && o->hac_s >= 0.0 && o->reach_s >= 0.0 && o->ridge >= 0.0 &&
+           isfinite(o->ridge);
+}
+
+enum status dynamics_linear_fit(const struct model *model, const struct data_set *set,
+                                enum dynamics_method method,
+                                const struct dynamics_options *options,
+                                struct dynamics_fit *fit)
+{
+    struct row_source rows;
+    struct dynamics_fit out;
+    struct fitter f;
+    if (!options_fit(options, method) || !data_set_suits(set, model)) {
+        return STATUS_E_ARG;
+    }
+    const struct dynamics_options chosen = dynamics_options_chosen(set, options);
+    memset(&f, 0, sizeof f);
+    dynamics_fit_start(&out, model, method, options->biases);
+    f.model = model;
+    f.set = set;
+    f.options = &chosen;
+    f.fit = &out;
+    f.p = out.p;
+    f.axes = model->axis_count;
+    enum status st = row_source_start(&rows, model, set, method, &chosen);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    out.window_s =
+        method == DYNAMICS_OLS_CENTRAL ? out.window_s : 2.0 * (double)rows.half * set->dt_s;
+    st = run(&f, &rows);
+    row_source_end(&rows);
+    if (st == STATUS_OK) {
+        *fit = out;
+    }
+    return st;
+}

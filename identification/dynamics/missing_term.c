@@ -1,0 +1,153 @@
+#include "identification/dynamics/missing_term.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "identification/numeric/local_polynomial.h"
+
+/* Efforts explained to less are worth a word. */
+static const double R2_GOOD = 0.95;
+static const double R2_MARGINAL = 0.7;
+/* So much of what is left going with one thing is no accident. */
+static const double SHARE_MIN = 0.1;
+/* Velocities below so many times their noise have no sign. */
+static const double NOISE_RATIO = 3.0;
+static const double SMOOTH_S = 0.04;
+
+enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };
+
+struct sums {
+    double n, effort, effort2, left2;
+    double term[TERMS], term2[TERMS], product[TERMS], left;
+    double moving, load, left_moving; /* of the direction: squares, with the load, with left */
+};
+
+struct weights {
+    size_t half;
+    double smooth[LOCAL_POLYNOMIAL_MAX], rate[LOCAL_POLYNOMIAL_MAX];
+};
+
+/* Effort and what the model leaves of it around sample k, smoothed alike. */
+static void look(const struct model *model, const double *theta, const struct data_set *set,
+                 const struct weights *w, size_t k, double *effort, double *left)
+{
+    *effort = 0.0;
+    *left = 0.0;
+    for (size_t m = 0; m <= 2 * w->half; m++) {
+        const size_t at = k - w->half + m;
+        double memory[MODEL_AXES_MAX];
+        double nu_dot = 0.0;
+        double computed = 0.0;
+        for (size_t j = 0; j <= 2 * SLOPE_HALF; j++) {
+            nu_dot += w->rate[j] / set->dt_s * set->nu[0][at - SLOPE_HALF + j];
+        }
+        model->inverse(theta, data_set_pose(set, at, 0.0, memory), &set->nu[0][at], &nu_dot,
+                       &computed);
+        *effort += w->smooth[m] * set->tau[0][at];
+        *left += w->smooth[m] * (set->tau[0][at] - computed);
+    }
+}
+
+static void add(struct sums *s, const struct data_set *set, size_t k, double effort,
+                double left)
+{
+    const double nu = set->nu[0][k];
+    const bool moves = fabs(nu) > NOISE_RATIO * set->noise_sd[0];
+    const double direction = !moves ? 0.0 : nu > 0.0 ? 1.0 : -1.0;
+    const double term[TERMS] = {fabs(effort) * direction, nu * fabs(nu),
+                                set->pose[0] ? set->pose[0][k] : 0.0};
+    s->n += 1.0;
+    s->effort += effort;
+    s->effort2 += effort * effort;
+    s->left += left;
+    s->left2 += left * left;
+    s->moving += direction * direction;
+    s->load += direction * term[LOAD];
+    s->left_moving += direction * left;
+    for (size_t i = 0; i < TERMS; i++) {
+        s->term[i] += term[i];
+        s->term2[i] += term[i] * term[i];
+        s->product[i] += term[i] * left;
+    }
+}
+
+/* The load's part that goes beyond friction of one size, which the model has. */
+static void set_load_apart(struct sums *s)
+{
+    const double usual = s->moving > 0.0 ? s->load / s->moving : 0.0;
+    s->product[LOAD] -= usual * s->left_moving;
+    s->term2[LOAD] -= usual * s->load;
+    s->term[LOAD] = 0.0;
+}
+
+/* Squared correlation of a term with what is left. */
+static double share(const struct sums *s, size_t i)
+{
+    const double product = s->product[i] - s->term[i] * s->left / s->n;
+    const double term = s->term2[i] - s->term[i] * s->term[i] / s->n;
+    const double left = s->left2 - s->left * s->left / s->n;
+    return term > 0.0 && left > 0.0 ? product * product / (term * left) : 0.0;
+}
+
+void missing_term_find(const struct model *model, const struct dynamics_fit *fit,
+                       const struct data_set *set, struct missing_term *missing)
+{
+    struct sums s;
+    struct weights w;
+    double ignored[LOCAL_POLYNOMIAL_MAX];
+    memset(&s, 0, sizeof s);
+    *missing = (struct missing_term){.effort_r2 = (double)NAN};
+    w.half = (size_t)fmin(fmax(round(SMOOTH_S / set->dt_s), 2.0), 50.0);
+    bool known = true;
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        known = known && isfinite(fit->theta[i]);
+    }
+    if (!known || local_polynomial(w.half, 2, w.smooth, ignored) != STATUS_OK ||
+        local_polynomial(SLOPE_HALF, 2, ignored, w.rate) != STATUS_OK) {
+        return;
+    }
+    const size_t margin = w.half + SLOPE_HALF;
+    for (size_t r = 0; r < set->run_count; r++) {
+        /* Neighbours share samples: one in half a window is enough. */
+        for (size_t k = set->run_start[r] + margin; k + margin < set->run_start[r + 1];
+             k += w.half) {
+            double effort = 0.0;
+            double left = 0.0;
+            look(model, fit->theta, set, &w, k, &effort, &left);
+            add(&s, set, k, effort, left);
+        }
+    }
+    if (s.n > 0.0 && s.effort2 - s.effort * s.effort / s.n > 0.0) {
+        missing->effort_r2 = 1.0 - s.left2 / (s.effort2 - s.effort * s.effort / s.n);
+        set_load_apart(&s);
+        missing->load_ratio = share(&s, LOAD);
+        missing->drag_ratio = share(&s, DRAG);
+        missing->place_ratio = share(&s, PLACE);
+    }
+}
+
+void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
+                        const struct missing_term *missing)
+{
+    const char *effort = model->axes[0].effort;
+    if (!(missing->effort_r2 < R2_GOOD)) {
+        return;
+    }
+    dynamics_reason(fit, missing->effort_r2 < R2_MARGINAL ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
+                    "the model explains %.0f %% of the variance of %s",
+                    fmax(0.0, 100.0 * missing->effort_r2), effort);
+    const struct {
+        double ratio;
+        const char *what;
+    } terms[] = {
+        {missing->load_ratio, "friction grows with the load"},
+        {missing->drag_ratio, "friction is not in proportion to the velocity"},
+        {missing->place_ratio, "it depends on the position: a load, a spring, an uneven track"},
+    };
+    for (size_t i = 0; i < COUNT(terms); i++) {
+        if (terms[i].ratio >= SHARE_MIN) {
+            dynamics_advise(fit, "%s: %.0f %% of what is left of the %s goes with that",
+                            terms[i].what, 100.0 * terms[i].ratio, model->axes[0].effort_words);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/* identification/dynamics/model_choice.h - which of several models of one form suits a
+ * recording.
+ *
+ * They differ in what no regression can find: how fast dry friction turns over
+ * (docs/model/joint.md, section 3). Cold path: allocates through GSL.
+ */
+#ifndef IDENTIFICATION_DYNAMICS_MODEL_CHOICE_H
+#define IDENTIFICATION_DYNAMICS_MODEL_CHOICE_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+#include "identification/data/data_set.h"
+#include "identification/data/linear_model.h"
+#include "identification/dynamics/dynamics_linear.h"
+
+struct model_variant {
+    const struct model *model;
+    double velocity; /* below which it differs from those before it, > 0 */
+};
+
+/* The first of count >= 1 variants, from narrow to wide, that explains the efforts within 2 %
+ * of the best one, among those wider than noise and still slow enough for the samples; the last
+ * one where there is none. Compares weak forms. Returns as dynamics_linear_fit(). */
+MUST_USE enum status model_choose(const struct model_variant *variants, size_t count,
+                                  const struct data_set *set,
+                                  const struct dynamics_options *options, size_t *chosen);
+
+#endif

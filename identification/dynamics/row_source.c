@@ -1,0 +1,479 @@
+#include "identification/dynamics/row_source.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "identification/numeric/dot.h"
+#include "identification/numeric/local_polynomial.h"
+
+/* The weak form's window (1 - s^2)^4 for -1 <= s <= 1, its slope and its integral from 0. */
+static double window_weight(double s)
+{
+    const double q = 1.0 - s * s;
+    return q * q * q * q;
+}
+
+static double window_slope(double s)
+{
+    const double q = 1.0 - s * s;
+    return -8.0 * s * q * q * q;
+}
+
+static double window_integral(double s)
+{
+    const double z = s * s;
+    return s * (1.0 + z * (-4.0 / 3.0 + z * (6.0 / 5.0 + z * (-4.0 / 7.0 + z / 9.0))));
+}
+
+/* Whether entries of Phi [axes x parameters] can be other than zero: those that are, somewhere
+ * odd. With nu_dot as well, or at rest of accelerations. */
+static void find_active(const struct model *model, bool with_nu_dot, bool *active)
+{
+    double nu[MODEL_AXES_MAX];
+    double nu_dot[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX];
+    double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t size = model->axis_count * model->parameter_count;
+    memset(active, 0, size * sizeof *active);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        for (size_t a = 0; a < MODEL_AXES_MAX; a++) {
+            pose[a] = 0.6 + 0.23 * (double)a;
+            nu[a] = sign * (0.7 + 0.31 * (double)a);
+            nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
+        }
+        model->rows(pose, nu, nu_dot, phi);
+        for (size_t i = 0; i < size; i++) {
+            active[i] = active[i] || fabs(phi[i]) > 0.0;
+        }
+    }
+}
+
+/* Entries in the order of axes and unknowns; an axis has its bias last. */
+static void find_entries(struct row_source *rows)
+{
+    bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t n = rows->model->parameter_count;
+    const size_t axes = rows->model->axis_count;
+    size_t entry = 0;
+    find_active(rows->model, true, active);
+    for (size_t a = 0; a < axes; a++) {
+        rows->axis_start[a] = entry;
+        for (size_t i = 0; i < n; i++) {
+            if (active[a * n + i]) {
+                rows->own[rows->own_count++] = a * n + i;
+                rows->place[entry] = a * n + i;
+                rows->column[entry++] = i;
+            }
+        }
+        if (rows->p > n) {
+            rows->place[entry] = axes * n + axes + a;
+            rows->column[entry++] = n + a;
+        }
+    }
+    rows->axis_start[axes] = entry;
+}
+
+static double *at_place(const struct row_source *rows, size_t place)
+{
+    return rows->values->data + place * MODEL_STRIDE;
+}
+
+static double *rhs_of(const struct row_source *rows, size_t axis)
+{
+    return at_place(rows, rows->model->axis_count * rows->model->parameter_count + axis);
+}
+
+static void find_static(struct row_source *rows)
+{
+    bool active[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    const size_t n = rows->model->parameter_count;
+    find_active(rows->model, false, active);
+    for (size_t at = 0; at < rows->model->axis_count * n; at++) {
+        if (active[at]) {
+            rows->still[rows->static_count++] = at;
+        }
+    }
+}
+
+/* What multiplies a constant effort is as constant. */
+static void fill_biases(struct row_source *rows, double bias)
+{
+    const size_t axes = rows->model->axis_count;
+    const size_t first = axes * rows->model->parameter_count + axes;
+    for (size_t a = 0; a < axes && rows->p > rows->model->parameter_count; a++) {
+        double *to = at_place(rows, first + a);
+        for (size_t k = 0; k < ROW_BLOCK; k++) {
+            to[k] = bias;
+        }
+    }
+}
+
+/* Samples of a column of the cache. */
+static size_t cache_room(const struct row_source *rows)
+{
+    return 2 * (2 * rows->half + 1) + MODEL_BLOCK;
+}
+
+static enum status make_window(struct row_source *rows)
+{
+    const size_t n = 2 * rows->half + 1;
+    const double half = (double)rows->half;
+    const double dt_s = rows->set->dt_s;
+    rows->window = gsl_vector_alloc(3 * n);
+    rows->cache =
+        gsl_vector_alloc(cache_room(rows) * (rows->static_count > 0 ? rows->static_count : 1));
+    if (!rows->window || !rows->cache) {
+        return STATUS_E_NOMEM;
+    }
+    /* The mean over the window, so that equations keep the unit of the effort. */
+    const double area_s = 2.0 * window_integral(1.0) * half * dt_s;
+    double *w = rows->window->data;
+    double bias = 0.0;
+    for (size_t m = 0; m < n; m++) {
+        const double s = ((double)m - half) / half;
+        w[m] = window_weight(s) * dt_s / area_s;
+        w[n + m] = -window_slope(s) / half / area_s;
+        w[2 * n + m] = m + 1 < n ? (window_integral(s + 1.0 / half) - window_integral(s)) *
+                                       half * dt_s / area_s
+                                 : 0.0;
+        bias += w[2 * n + m];
+    }
+    fill_biases(rows, bias);
+    return STATUS_OK;
+}
+
+/* Least squares polynomial over the window: weights of its value and slope at the middle. */
+static enum status make_sg(struct row_source *rows, size_t order)
+{
+    const enum status st = local_polynomial(rows->half, order, rows->smooth, rows->slope);
+    for (size_t k = 0; st == STATUS_OK && k <= 2 * rows->half; k++) {
+        rows->slope[k] /= rows->set->dt_s;
+    }
+    return st;
+}
+
+static void find_inertia(struct row_source *rows)
+{
+    const struct model *model = rows->model;
+    const double zero[MODEL_AXES_MAX] = {0.0};
+    double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+    model->rows(zero, zero, zero, still);
+    for (size_t j = 0; j < model->axis_count; j++) {
+        double unit[MODEL_AXES_MAX] = {0.0};
+        unit[j] = 1.0;
+        model->rows(zero, zero, unit, moved);
+        for (size_t at = 0; at < model->axis_count * model->parameter_count; at++) {
+            const double factor = moved[at] - still[at];
+            if (fabs(factor) > 0.0) {
+                rows->inertia[rows->inertia_count++] = (struct row_inertia){at, j, factor};
+            }
+        }
+    }
+}
+
+static size_t samples_of(double s, double dt_s, size_t least, size_t most)
+{
+    const double n = round(s / dt_s);
+    if (!(n > (double)least)) {
+        return least;
+    }
+    return n < (double)most ? (size_t)n : most;
+}
+
+enum status row_source_start(struct row_source *rows, const struct model *model,
+                             const struct data_set *set, enum dynamics_method method,
+                             const struct dynamics_options *options)
+{
+    enum status st = STATUS_OK;
+    memset(rows, 0, sizeof *rows);
+    rows->model = model;
+    rows->set = set;
+    rows->method = method;
+    rows->p = model->parameter_count + (options->biases ? model->axis_count : 0);
+    rows->half = 1;
+    rows->stride = 1;
+    find_entries(rows);
+    rows->values =
+        gsl_vector_calloc(model->axis_count * (model->parameter_count + 2) * MODEL_STRIDE);
+    if (!rows->values) {
+        return STATUS_E_NOMEM;
+    }
+    fill_biases(rows, 1.0);
+    if (method == DYNAMICS_OLS_SG) {
+        rows->half = options->sg_window / 2;
+        st = make_sg(rows, options->sg_order);
+    } else if (method != DYNAMICS_OLS_CENTRAL) {
+        /* A window of fewer than nine samples sees the grid, a longer one than the data
+         * nothing. */
+        rows->half = samples_of(options->half_width_s, set->dt_s, 4, set->n > 8 ? set->n : 8);
+        rows->stride = samples_of(options->stride_s, set->dt_s, 1, rows->half);
+        find_inertia(rows);
+        find_static(rows);
+        st = make_window(rows);
+    }
+    if (st != STATUS_OK) {
+        row_source_end(rows);
+        return st;
+    }
+    row_source_rewind(rows);
+    return STATUS_OK;
+}
+
+void row_source_rewind(struct row_source *rows)
+{
+    rows->run = 0;
+    rows->at = rows->set->run_start[0] + rows->half;
+    rows->count = 0;
+    rows->cached_to = 0;
+}
+
+void row_source_end(struct row_source *rows)
+{
+    gsl_vector_free(rows->values);
+    gsl_vector_free(rows->window);
+    gsl_vector_free(rows->cache);
+    rows->values = NULL;
+    rows->window = NULL;
+    rows->cache = NULL;
+}
+
+/* Effort around sample k: the mean of what was held before and after it. */
+static double effort_at(const struct data_set *set, size_t axis, size_t k, size_t first)
+{
+    const double *tau = set->tau[axis];
+    return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
+}
+
+/* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none
+ * or nobody looks at it. */
+static const double *smooth_pose(const struct row_source *rows, size_t k, double *pose)
+{
+    const struct data_set *set = rows->set;
+    if (!rows->model->needs_pose) {
+        return NULL;
+    }
+    if (rows->method == DYNAMICS_OLS_CENTRAL || !set->pose[0]) {
+        return data_set_pose(set, k, 0.0, pose);
+    }
+    for (size_t a = 0; a < set->axes; a++) {
+        pose[a] = 0.0;
+        for (size_t m = 0; m <= 2 * rows->half && set->pose[a]; m++) {
+            pose[a] += rows->smooth[m] * set->pose[a][k - rows->half + m];
+        }
+    }
+    return pose;
+}
+
+/* Velocities and their derivatives of a block; what lies behind it is zero. */
+struct motion {
+    double nu[MODEL_AXES_MAX][MODEL_STRIDE], nu_dot[MODEL_AXES_MAX][MODEL_STRIDE];
+};
+
+/* By central differences; the effort is the mean of what was held before and after. */
+static void difference(const struct row_source *rows, struct motion *motion)
+{
+    const struct data_set *set = rows->set;
+    const double per_two_steps = 0.5 / set->dt_s;
+    for (size_t a = 0; a < set->axes; a++) {
+        const double *y = set->nu[a] + rows->at;
+        const double *tau = set->tau[a] + rows->at;
+        double *rhs = rhs_of(rows, a);
+        memcpy(motion->nu[a], y, rows->count * sizeof *y);
+        for (size_t k = 0; k < rows->count; k++) {
+            motion->nu_dot[a][k] = (y[k + 1] - y[(ptrdiff_t)k - 1]) * per_two_steps;
+            rhs[k] = 0.5 * (tau[k] + tau[(ptrdiff_t)k - 1]);
+        }
+    }
+}
+
+/* The same, smoothed. */
+static void smooth(const struct row_source *rows, struct motion *motion)
+{
+    const struct data_set *set = rows->set;
+    const size_t first = set->run_start[rows->run];
+    const size_t n = 2 * rows->half + 1;
+    for (size_t a = 0; a < set->axes; a++) {
+        double *rhs = rhs_of(rows, a);
+        for (size_t k = 0; k < rows->count; k++) {
+            const size_t from = rows->at + k - rows->half;
+            motion->nu[a][k] = dot(rows->smooth, set->nu[a] + from, n);
+            motion->nu_dot[a][k] = dot(rows->slope, set->nu[a] + from, n);
+            rhs[k] = 0.0;
+            for (size_t m = 0; m < n; m++) {
+                rhs[k] += rows->smooth[m] * effort_at(set, a, from + m, first);
+            }
+        }
+    }
+}
+
+/* Rows of a block one by one. */
+static void fill_rows(struct row_source *rows, const struct motion *motion)
+{
+    for (size_t k = 0; k < rows->count; k++) {
+        double nu[MODEL_AXES_MAX];
+        double nu_dot[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        for (size_t a = 0; a < rows->set->axes; a++) {
+            nu[a] = motion->nu[a][k];
+            nu_dot[a] = motion->nu_dot[a][k];
+        }
+        rows->model->rows(smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
+        for (size_t i = 0; i < rows->own_count; i++) {
+            at_place(rows, rows->own[i])[k] = phi[rows->own[i]];
+        }
+    }
+}
+
+/* Equations around each of the next samples. */
+static void derivative_rows(struct row_source *rows)
+{
+    struct motion motion;
+    if (rows->count < ROW_BLOCK) {
+        memset(&motion, 0, sizeof motion);
+    }
+    if (rows->method == DYNAMICS_OLS_CENTRAL) {
+        difference(rows, &motion);
+    } else {
+        smooth(rows, &motion);
+    }
+    if (rows->model->rows_many) {
+        rows->model->rows_many((const double(*)[MODEL_STRIDE])motion.nu,
+                               (const double(*)[MODEL_STRIDE])motion.nu_dot,
+                               (double(*)[MODEL_STRIDE])rows->values->data);
+    } else {
+        fill_rows(rows, &motion);
+    }
+}
+
+/* Rows of n samples from the k-th on, at rest of accelerations. */
+static void static_rows(const struct row_source *rows, size_t k, size_t n,
+                        double (*phi)[MODEL_STRIDE])
+{
+    static const double none[MODEL_AXES_MAX][MODEL_STRIDE];
+    const struct data_set *set = rows->set;
+    if (rows->model->rows_many) {
+        double nu[MODEL_AXES_MAX][MODEL_STRIDE] = {{0.0}};
+        for (size_t a = 0; a < set->axes; a++) {
+            memcpy(nu[a], set->nu[a] + k, n * sizeof nu[a][0]);
+        }
+        rows->model->rows_many((const double(*)[MODEL_STRIDE])nu, none, phi);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double nu[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
+        for (size_t a = 0; a < set->axes; a++) {
+            nu[a] = set->nu[a][k + i];
+        }
+        rows->model->rows(rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
+                          nu, none[0], row);
+        for (size_t s = 0; s < rows->static_count; s++) {
+            phi[rows->still[s]][i] = row[rows->still[s]];
+        }
+    }
+}
+
+/* The static part of the rows of samples first to end - 1, a window at most, and of some after
+ * them. What lies before is given up when there is no room. */
+static void fill_cache(struct row_source *rows, size_t first, size_t end)
+{
+    const size_t room = cache_room(rows);
+    double *cache = rows->cache->data;
+    if (rows->cached_to <= first) {
+        rows->cached_from = rows->cached_to = first;
+    }
+    while (rows->cached_to < end) {
+        double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX][MODEL_STRIDE];
+        const size_t left = rows->set->n - rows->cached_to;
+        const size_t n = left < MODEL_BLOCK ? left : MODEL_BLOCK;
+        const bool full = rows->cached_to + n - rows->cached_from > room;
+        const size_t kept = rows->cached_to - first;
+        static_rows(rows, rows->cached_to, n, phi);
+        for (size_t i = 0; i < rows->static_count; i++) {
+            double *column = cache + i * room;
+            if (full) {
+                memmove(column, column + (first - rows->cached_from), kept * sizeof *column);
+            }
+            memcpy(column + (full ? kept : rows->cached_to - rows->cached_from),
+                   phi[rows->still[i]], n * sizeof *column);
+        }
+        rows->cached_from = full ? first : rows->cached_from;
+        rows->cached_to += n;
+    }
+}
+
+/* Integrals over the windows around the next samples: of the static part as it is, of nu_dot by
+ * parts, of the effort exactly for one that is held. */
+static void weak_rows(struct row_source *rows)
+{
+    const struct data_set *set = rows->set;
+    const size_t n = 2 * rows->half + 1;
+    const double *weight = rows->window->data;
+    const double *slope = weight + n;
+    const double *cell = slope + n;
+    for (size_t i = 0; i < rows->inertia_count; i++) {
+        memset(at_place(rows, rows->inertia[i].place), 0, rows->count * sizeof(double));
+    }
+    for (size_t k = 0; k < rows->count; k++) {
+        const size_t first = rows->at + k * rows->stride - rows->half;
+        double change[MODEL_AXES_MAX];
+        fill_cache(rows, first, first + n);
+        const double *column = rows->cache->data + (first - rows->cached_from);
+        for (size_t i = 0; i < rows->static_count; i++) {
+            at_place(rows, rows->still[i])[k] = dot(weight, column + cache_room(rows) * i, n);
+        }
+        for (size_t a = 0; a < set->axes; a++) {
+            change[a] = dot(slope, set->nu[a] + first, n);
+            rhs_of(rows, a)[k] = dot(cell, set->tau[a] + first, n);
+        }
+        for (size_t i = 0; i < rows->inertia_count; i++) {
+            const struct row_inertia *inertia = &rows->inertia[i];
+            at_place(rows, inertia->place)[k] += inertia->factor * change[inertia->axis];
+        }
+    }
+}
+
+/* Of the run at hand, how many samples have equations of their own from the next one on. */
+static size_t count_left(const struct row_source *rows)
+{
+    const size_t last = rows->set->run_start[rows->run + 1];
+    const size_t beyond = rows->at + rows->half;
+    return beyond < last ? (last - 1 - beyond) / rows->stride + 1 : 0;
+}
+
+bool row_source_next(struct row_source *rows)
+{
+    const struct data_set *set = rows->set;
+    rows->at += rows->count * rows->stride;
+    while (rows->run < set->run_count && count_left(rows) == 0) {
+        rows->run++;
+        if (rows->run < set->run_count) {
+            rows->at = set->run_start[rows->run] + rows->half;
+        }
+    }
+    if (rows->run >= set->run_count) {
+        rows->count = 0;
+        return false;
+    }
+    const size_t left = count_left(rows);
+    rows->count = left < ROW_BLOCK ? left : ROW_BLOCK;
+    if (rows->window) {
+        weak_rows(rows);
+    } else {
+        derivative_rows(rows);
+    }
+    return true;
+}
+
+const double *row_source_column(const struct row_source *rows, size_t entry)
+{
+    return at_place(rows, rows->place[entry]);
+}
+
+const double *row_source_rhs(const struct row_source *rows, size_t axis)
+{
+    return rhs_of(rows, axis);
+}

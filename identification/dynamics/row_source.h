@@ -1,0 +1,75 @@
+/* identification/dynamics/row_source.h - the equations of a linear fit, a block after the
+ * other.
+ *
+ * What ols_central, ols_sg and weak differ in (docs/model/identification.md, eq. 2 - 5). By
+ * columns, so that whoever adds them up need not go from one entry to the next, and only those
+ * that can be other than zero. Cold path: allocates through GSL.
+ */
+#ifndef IDENTIFICATION_DYNAMICS_ROW_SOURCE_H
+#define IDENTIFICATION_DYNAMICS_ROW_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/dynamics/dynamics_linear.h"
+#include "identification/numeric/local_polynomial.h"
+
+enum { ROW_SG_MAX = LOCAL_POLYNOMIAL_MAX };
+
+/* Equations of an axis in a block, at most. */
+enum { ROW_BLOCK = MODEL_BLOCK };
+
+struct row_source {
+    const struct model *model;
+    const struct data_set *set;
+    enum dynamics_method method; /* WEAK_IV as WEAK */
+    size_t p;                    /* unknowns: parameters, then biases */
+    size_t half, stride;         /* samples before and after; from one to the next */
+
+    /* Entries of Phi that can be other than zero, axis after axis: which unknown they multiply;
+     * those of axis a are axis_start[a] .. axis_start[a + 1] - 1. */
+    size_t column[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1)];
+    size_t place[MODEL_AXES_MAX * (MODEL_PARAMETERS_MAX + 1)]; /* in values */
+    size_t axis_start[MODEL_AXES_MAX + 1];
+    /* The block at hand: of this run, around this sample and those after it, so many equations
+     * an axis. */
+    size_t run, at, count;
+    /* [Phi without biases, right sides, biases][MODEL_STRIDE]; what is not written is zero. */
+    gsl_vector *values;
+
+    /* What multiplies nu_dot[axis] in a place; constant, or parts integration would not hold.
+     */
+    struct row_inertia {
+        size_t place, axis;
+        double factor;
+    } inertia[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX * MODEL_AXES_MAX];
+    size_t inertia_count;
+    /* Places that are not zero, and those of them that are not where nothing accelerates. */
+    size_t own[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX], own_count;
+    size_t still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX], static_count;
+    double smooth[ROW_SG_MAX], slope[ROW_SG_MAX]; /* Savitzky-Golay */
+    gsl_vector *window; /* [3][2 half + 1] weak form: weight, its slope, integral per cell */
+    gsl_vector *cache;  /* [static_count][2 windows and a block] static part of the rows */
+    size_t cached_from, cached_to; /* the samples there */
+};
+
+/* Returns STATUS_E_NOMEM or STATUS_E_MATH (then there is nothing to end), else STATUS_OK. Ends
+ * with row_source_end(). */
+MUST_USE enum status row_source_start(struct row_source *rows, const struct model *model,
+                                      const struct data_set *set, enum dynamics_method method,
+                                      const struct dynamics_options *options);
+
+/* The next block; false at the end. */
+bool row_source_next(struct row_source *rows);
+
+/* Of the block at hand: what multiplies the unknown of an entry, and the right sides of an
+ * axis. [count], of ROW_BLOCK that may be read. */
+const double *row_source_column(const struct row_source *rows, size_t entry);
+const double *row_source_rhs(const struct row_source *rows, size_t axis);
+
+void row_source_rewind(struct row_source *rows);
+void row_source_end(struct row_source *rows);
+
+#endif

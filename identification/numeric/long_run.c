@@ -1,0 +1,161 @@
+#include "identification/numeric/long_run.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "identification/numeric/dot.h"
+
+/* Neighbours more correlated than this count as if by this much. */
+static const double CORRELATION_MAX = 0.99;
+
+size_t long_run_lags(double rho, size_t n)
+{
+    const double r = fmin(fabs(rho), CORRELATION_MAX);
+    const double alpha = 4.0 * r * r / ((1.0 - r * r) * (1.0 - r * r));
+    const double lags = ceil(1.1447 * cbrt(alpha * (double)n));
+    return (size_t)fmin(lags, floor((double)n / 4.0));
+}
+
+void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain)
+{
+    memset(m, 0, sizeof *m);
+    m->p = p;
+    m->with_plain = with_plain;
+    m->block = (reach + LONG_RUN_LAGS_MAX - 1) / LONG_RUN_LAGS_MAX;
+    m->block = m->block > 0 ? m->block : 1;
+    m->lags = reach / m->block;
+}
+
+/* to += x x', above the diagonal and on it. */
+static void add_square(double *to, const double *x, size_t p)
+{
+    for (size_t i = 0; i < p; i++) {
+        const double xi = x[i];
+        for (size_t j = i; j < p; j++) {
+            to[i * p + j] += xi * x[j];
+        }
+    }
+}
+
+/* What rounding leaves in a sum that terms come to and go from would stay for ever. */
+static void sum_anew(struct long_run *m)
+{
+    memset(m->sum, 0, sizeof m->sum);
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t l = 0; l <= m->lags; l++) {
+            m->sum[i] += m->ring[i][l];
+        }
+    }
+}
+
+/* Squares of the sums that wait. */
+static void take_sums(struct long_run *m)
+{
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            m->windows[i * m->p + j] += dot(m->sums[i], m->sums[j], m->waiting);
+        }
+    }
+    m->waiting = 0;
+}
+
+/* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns,
+ * none of which waits for another. */
+static void slide(struct long_run *m, size_t first, const double *g, size_t stride, size_t n)
+{
+    enum { LANES = LONG_RUN_AT_ONCE };
+    double sum[LANES];
+    memcpy(sum, m->sum + first, sizeof sum);
+    for (size_t k = 0; k < n; k++) {
+        for (size_t l = 0; l < LANES; l++) {
+            const double block = g[l * stride + k];
+            double *oldest = &m->ring[first + l][m->at + k];
+            sum[l] += block - *oldest;
+            *oldest = block;
+            m->sums[first + l][m->waiting + k] = sum[l];
+        }
+    }
+    memcpy(m->sum + first, sum, sizeof sum);
+}
+
+/* Blocks by columns, so far apart. */
+static void push(struct long_run *m, const double *g, size_t stride, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        size_t now = n - done;
+        now = now < m->lags + 1 - m->at ? now : m->lags + 1 - m->at;
+        now = now < LONG_RUN_WAITING - m->waiting ? now : LONG_RUN_WAITING - m->waiting;
+        for (size_t i = 0; i < m->p; i += LONG_RUN_AT_ONCE) {
+            slide(m, i, g + i * stride + done, stride, now);
+        }
+        m->at = m->at + now > m->lags ? 0 : m->at + now;
+        m->waiting += now;
+        done += now;
+        if (m->waiting == LONG_RUN_WAITING) {
+            take_sums(m);
+            sum_anew(m);
+        }
+    }
+}
+
+static void close_block(struct long_run *m)
+{
+    push(m, m->now, 1, 1);
+    memset(m->now, 0, sizeof m->now);
+    m->in_block = 0;
+}
+
+void long_run_add(struct long_run *m, const double *g)
+{
+    if (m->with_plain) {
+        add_square(m->plain, g, m->p);
+    }
+    for (size_t i = 0; i < m->p; i++) {
+        m->now[i] += g[i];
+    }
+    if (++m->in_block == m->block) {
+        close_block(m);
+    }
+}
+
+void long_run_add_many(struct long_run *m, const double (*g)[LONG_RUN_MANY], size_t n)
+{
+    for (size_t i = 0; m->with_plain && i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            m->plain[i * m->p + j] += dot(g[i], g[j], n);
+        }
+    }
+    if (m->block == 1) {
+        push(m, g[0], LONG_RUN_MANY, n);
+        return;
+    }
+    for (size_t k = 0; k < n; k++) {
+        for (size_t i = 0; i < m->p; i++) {
+            m->now[i] += g[i][k];
+        }
+        if (++m->in_block == m->block) {
+            close_block(m);
+        }
+    }
+}
+
+void long_run_break(struct long_run *m)
+{
+    if (m->in_block > 0) {
+        close_block(m);
+    }
+    for (size_t l = 0; l < m->lags; l++) {
+        close_block(m);
+    }
+    take_sums(m);
+    memset(m->ring, 0, sizeof m->ring);
+    memset(m->sum, 0, sizeof m->sum);
+    m->at = 0;
+    for (size_t i = 0; i < m->p; i++) {
+        for (size_t j = i; j < m->p; j++) {
+            const double mean = m->windows[i * m->p + j] / (double)(m->lags + 1);
+            m->robust[i * m->p + j] = m->robust[j * m->p + i] = mean;
+            m->plain[j * m->p + i] = m->plain[i * m->p + j];
+        }
+    }
+}

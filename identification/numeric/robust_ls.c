@@ -1,0 +1,702 @@
+#include "identification/numeric/robust_ls.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_matrix.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+/* Trials of a start from as many rows as there are unknowns, for each unknown. */
+enum { TRIALS = 20 };
+enum { BLOCK_ROWS = 64, LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50, JACOBI_SWEEPS = 40 };
+
+/* Below this share of the largest singular value of the scaled design two columns are one:
+ * angles that differ by a millionth do not make two angles. */
+static const double RANK_TOLERANCE = 1e-6;
+/* Squared length of the part of a function that lies outside the row space. Rounding leaves
+ * about 1e-20, a missing move leaves 1e-2 or more. */
+static const double NULL_TOLERANCE = 1e-8;
+/* Cosine of the angle between columns that are orthogonal within rounding. */
+static const double JACOBI_TOLERANCE = 1e-15;
+static const double HUBER_C = 1.345;
+static const double TUKEY_C = 4.685;
+/* Median of |z| to standard deviation for Gaussian noise. */
+static const double MAD_TO_SD = 1.4826;
+/* The LAD start need not be exact, the final iterations do. */
+static const double LAD_TOLERANCE = 1e-7;
+static const double M_TOLERANCE = 1e-9;
+/* Rows that stray together at one end pull least absolute deviations along. Where most rows
+ * keep so much closer to another solution, that one is the start: never for chance alone. */
+static const double CLOSER_RATIO = 0.3;
+/* Of that solution's scale: rows beyond do stray. */
+static const double NEAR_SD = 2.5;
+/* Three quarters of a standard normal lie within it. */
+static const double QUARTILE_SD = 1.1503;
+/* Rows for each unknown from which on such a majority means anything. */
+enum { MAJORITY_ROWS = 4 };
+/* A mean slope of psi below this means that the weights have lost the data. */
+static const double SLOPE_MIN = 0.2;
+
+/* Work arrays of one run; all NULL is empty. */
+struct work {
+    size_t rows;       /* at a time */
+    gsl_matrix *block; /* [p + 1 + rows x p + 1], the triangle on top */
+    gsl_vector *tau;   /* [p + 1] */
+    gsl_vector *e;     /* [n] residuals */
+    gsl_vector *w;     /* [n] weights */
+    gsl_vector *a;     /* [n] scratch for order statistics */
+};
+
+/* One weighted solution; the arrays run over the columns that are not empty. */
+struct solution {
+    double beta[ROBUST_LS_P_MAX];
+    double norm[ROBUST_LS_P_MAX];
+    double v[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [p x rank] right singular vectors, scaled */
+    double s[ROBUST_LS_P_MAX];
+    size_t rank;
+};
+
+static void work_free(struct work *work)
+{
+    gsl_matrix_free(work->block);
+    gsl_vector_free(work->tau);
+    gsl_vector_free(work->e);
+    gsl_vector_free(work->w);
+    gsl_vector_free(work->a);
+}
+
+static bool work_alloc(struct work *work, size_t n, size_t p)
+{
+    const size_t rows = n < BLOCK_ROWS ? n : BLOCK_ROWS;
+    *work = (struct work){
+        .rows = rows,
+        .block = gsl_matrix_alloc(p + 1 + rows, p + 1),
+        .tau = gsl_vector_alloc(p + 1),
+        .e = gsl_vector_alloc(n),
+        .w = gsl_vector_alloc(n),
+        .a = gsl_vector_alloc(n),
+    };
+    return work->block && work->tau && work->e && work->w && work->a;
+}
+
+static enum status failure(int gsl_code)
+{
+    return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
+}
+
+/* Rows first .. first + rows - 1, weighted, below the triangle; zeros beyond the last. */
+static void fill_block(const struct robust_ls_problem *problem, struct work *work, size_t first)
+{
+    const size_t p = problem->p;
+    for (size_t k = 0; k < work->rows; k++) {
+        const size_t i = first + k;
+        const bool there = i < problem->n;
+        const double root = there ? sqrt(gsl_vector_get(work->w, i)) : 0.0;
+        for (size_t j = 0; j < p; j++) {
+            gsl_matrix_set(work->block, p + 1 + k, j,
+                           there ? root * problem->x[i * p + j] : 0.0);
+        }
+        gsl_matrix_set(work->block, p + 1 + k, p, there ? root * problem->y[i] : 0.0);
+    }
+}
+
+/* Triangle of [sqrt(w) X, sqrt(w) y], left in the upper p + 1 rows of work->block. */
+static enum status reduce(const struct robust_ls_problem *problem, struct work *work)
+{
+    const size_t p = problem->p;
+    gsl_matrix *block = work->block;
+
+    gsl_matrix_set_zero(block);
+    for (size_t first = 0; first < problem->n; first += work->rows) {
+        fill_block(problem, work, first);
+        const int code = gsl_linalg_QR_decomp(block, work->tau);
+        if (code != GSL_SUCCESS) {
+            return failure(code);
+        }
+        for (size_t row = 1; row <= p; row++) {
+            for (size_t j = 0; j < row; j++) {
+                gsl_matrix_set(block, row, j, 0.0);
+            }
+        }
+    }
+    for (size_t row = 0; row <= p; row++) {
+        for (size_t j = row; j <= p; j++) {
+            if (!isfinite(gsl_matrix_get(block, row, j))) {
+                return STATUS_E_MATH;
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Singular values and vectors of a matrix of few columns, largest first. */
+struct svd {
+    size_t rows, columns;
+    double u[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][rows]: the matrix, then u */
+    double v[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][columns] */
+    double s[ROBUST_LS_P_MAX];
+};
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static void rotate(double *a, double *b, size_t n, double c, double s)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double t = a[i];
+        a[i] = c * t - s * b[i];
+        b[i] = s * t + c * b[i];
+    }
+}
+
+/* Makes two columns orthogonal; false when they were. */
+static bool orthogonalise(struct svd *svd, size_t j, size_t k)
+{
+    const double a = dot(svd->u[j], svd->u[j], svd->rows);
+    const double b = dot(svd->u[k], svd->u[k], svd->rows);
+    const double d = dot(svd->u[j], svd->u[k], svd->rows);
+    if (!(fabs(d) > JACOBI_TOLERANCE * sqrt(a) * sqrt(b))) {
+        return false;
+    }
+    const double zeta = (b - a) / (2.0 * d);
+    const double t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta));
+    const double c = 1.0 / hypot(1.0, t);
+    rotate(svd->u[j], svd->u[k], svd->rows, c, c * t);
+    rotate(svd->v[j], svd->v[k], svd->columns, c, c * t);
+    return true;
+}
+
+static void swap_columns(struct svd *svd, size_t j, size_t k)
+{
+    for (size_t i = 0; i < ROBUST_LS_P_MAX; i++) {
+        const double u = svd->u[j][i];
+        const double v = svd->v[j][i];
+        svd->u[j][i] = svd->u[k][i];
+        svd->v[j][i] = svd->v[k][i];
+        svd->u[k][i] = u;
+        svd->v[k][i] = v;
+    }
+    const double s = svd->s[j];
+    svd->s[j] = svd->s[k];
+    svd->s[k] = s;
+}
+
+/* One-sided Jacobi. Not GSL's: gsl_linalg_SV_decomp() allocates and does not check, and
+ * gsl_linalg_SV_decomp_jacobi() gives up on some weighted designs of rank below p. */
+static void decompose(struct svd *svd)
+{
+    bool moved = true;
+    for (size_t j = 0; j < svd->columns; j++) {
+        for (size_t k = 0; k < svd->columns; k++) {
+            svd->v[j][k] = j == k ? 1.0 : 0.0;
+        }
+    }
+    for (int sweep = 0; sweep < JACOBI_SWEEPS && moved; sweep++) {
+        moved = false;
+        for (size_t j = 0; j < svd->columns; j++) {
+            for (size_t k = j + 1; k < svd->columns; k++) {
+                moved = orthogonalise(svd, j, k) || moved;
+            }
+        }
+    }
+    for (size_t j = 0; j < svd->columns; j++) {
+        svd->s[j] = sqrt(dot(svd->u[j], svd->u[j], svd->rows));
+        for (size_t i = 0; i < svd->rows && svd->s[j] > 0.0; i++) {
+            svd->u[j][i] /= svd->s[j];
+        }
+        for (size_t k = j; k > 0 && svd->s[k] > svd->s[k - 1]; k--) {
+            swap_columns(svd, k, k - 1);
+        }
+    }
+}
+
+/* Copies the columns of the triangle that are not empty, scaled to unit length; column[k] tells
+ * which. */
+static void scale_columns(const struct work *work, size_t p, struct svd *svd, double *norm,
+                          size_t *column)
+{
+    *svd = (struct svd){.rows = p};
+    for (size_t j = 0; j < p; j++) {
+        double sum = 0.0;
+        for (size_t i = 0; i <= j; i++) {
+            const double r = gsl_matrix_get(work->block, i, j);
+            sum += r * r;
+        }
+        norm[j] = sqrt(sum);
+        if (norm[j] > 0.0) {
+            for (size_t i = 0; i <= j; i++) {
+                svd->u[svd->columns][i] = gsl_matrix_get(work->block, i, j) / norm[j];
+            }
+            column[svd->columns++] = j;
+        }
+    }
+}
+
+/* Weighted least squares with the weights in work->w, of minimum norm in scaled columns. */
+static enum status solve(const struct robust_ls_problem *problem, struct work *work,
+                         struct solution *out)
+{
+    const size_t p = problem->p;
+    const enum status st = reduce(problem, work);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    struct svd svd;
+    size_t column[ROBUST_LS_P_MAX] = {0};
+    *out = (struct solution){.rank = 0};
+    scale_columns(work, p, &svd, out->norm, column);
+    decompose(&svd);
+    for (size_t k = 0; k < svd.columns && svd.s[k] > RANK_TOLERANCE * svd.s[0]; k++) {
+        double z = 0.0;
+        for (size_t i = 0; i < p; i++) {
+            z += svd.u[k][i] * gsl_matrix_get(work->block, i, p);
+        }
+        for (size_t i = 0; i < svd.columns; i++) {
+            const size_t j = column[i];
+            out->v[j][k] = svd.v[k][i];
+            out->beta[j] += out->v[j][k] * (z / svd.s[k]) / out->norm[j];
+        }
+        out->s[k] = svd.s[k];
+        out->rank = k + 1;
+    }
+    for (size_t j = 0; j < p; j++) {
+        if (!isfinite(out->beta[j])) {
+            return STATUS_E_MATH;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void set_residuals(const struct robust_ls_problem *problem, const double *beta,
+                          gsl_vector *e)
+{
+    for (size_t i = 0; i < problem->n; i++) {
+        double sum = problem->y[i];
+        for (size_t j = 0; j < problem->p; j++) {
+            sum -= problem->x[i * problem->p + j] * beta[j];
+        }
+        gsl_vector_set(e, i, sum);
+    }
+}
+
+/* Robust scale: median of |e| without the `rank` smallest (a fit makes that many of them small
+ * whatever the noise is), as the standard deviation of Gaussian noise. */
+static double mad_scale(struct work *work, size_t n, size_t rank, double floor)
+{
+    assert(n > rank);
+    double *a = work->a->data;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = fabs(gsl_vector_get(work->e, i));
+    }
+    const size_t low = rank + (n - rank - 1) / 2;
+    double median = gsl_stats_select(a, 1, n, low);
+    if ((n - rank) % 2 == 0) {
+        median = 0.5 * (median + gsl_stats_select(a, 1, n, low + 1));
+    }
+    return fmax(MAD_TO_SD * median, floor);
+}
+
+static double weight_of(enum robust_ls_method method, double z)
+{
+    switch (method) {
+    case ROBUST_LS_HUBER:
+        return fabs(z) <= HUBER_C ? 1.0 : HUBER_C / fabs(z);
+    case ROBUST_LS_TUKEY: {
+        const double q = z / TUKEY_C;
+        return fabs(q) < 1.0 ? (1.0 - q * q) * (1.0 - q * q) : 0.0;
+    }
+    case ROBUST_LS_OLS:
+    default:
+        return 1.0;
+    }
+}
+
+/* Derivative of psi(z) = z * weight(z). */
+static double slope_of(enum robust_ls_method method, double z)
+{
+    switch (method) {
+    case ROBUST_LS_HUBER:
+        return fabs(z) <= HUBER_C ? 1.0 : 0.0;
+    case ROBUST_LS_TUKEY: {
+        const double q2 = z / TUKEY_C * (z / TUKEY_C);
+        return q2 < 1.0 ? (1.0 - q2) * (1.0 - 5.0 * q2) : 0.0;
+    }
+    case ROBUST_LS_OLS:
+    default:
+        return 1.0;
+    }
+}
+
+/* Least absolute deviations by reweighting, from the solution at hand. */
+static enum status lad(const struct robust_ls_problem *problem, struct work *work,
+                       struct solution *at, size_t *iterations)
+{
+    double before = INFINITY;
+    for (int round = 0; round < LAD_ITERATIONS_MAX; round++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < problem->n; i++) {
+            const double size = fabs(gsl_vector_get(work->e, i));
+            sum += size;
+            gsl_vector_set(work->w, i, problem->floor / fmax(size, problem->floor));
+        }
+        if (!(before - sum > LAD_TOLERANCE * sum) && round > 1) {
+            break;
+        }
+        before = sum;
+        const enum status st = solve(problem, work, at);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        set_residuals(problem, at->beta, work->e);
+        *iterations += 1;
+    }
+    return STATUS_OK;
+}
+
+/* Iterates weights and scale from the residuals at hand. *lost is set when the weights threw
+ * out so many rows that a column lost its meaning. */
+static enum status m_estimate(const struct robust_ls_problem *problem, struct work *work,
+                              size_t rank, struct robust_ls_fit *fit, bool *lost)
+{
+    struct solution at;
+    *lost = false;
+    fit->converged = false;
+    for (int round = 0; round < M_ITERATIONS_MAX && !fit->converged; round++) {
+        fit->sd = mad_scale(work, problem->n, rank, problem->floor);
+        for (size_t i = 0; i < problem->n; i++) {
+            gsl_vector_set(work->w, i,
+                           weight_of(fit->method, gsl_vector_get(work->e, i) / fit->sd));
+        }
+        const enum status st = solve(problem, work, &at);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (at.rank < rank) {
+            *lost = true;
+            return STATUS_OK;
+        }
+        double step = 0.0;
+        for (size_t j = 0; j < problem->p; j++) {
+            /* In units of y: how far this term moves a typical row. */
+            step = fmax(step, fabs(at.beta[j] - fit->beta[j]) * fit->column_norm[j] /
+                                  sqrt((double)problem->n));
+            fit->beta[j] = at.beta[j];
+        }
+        set_residuals(problem, fit->beta, work->e);
+        fit->iterations += 1;
+        fit->converged = step <= M_TOLERANCE * fit->sd;
+    }
+    fit->sd = mad_scale(work, problem->n, rank, problem->floor);
+    return STATUS_OK;
+}
+
+/* Variance of one row's noise as the estimator feels it: s^2 E psi^2 / (E psi')^2, with the
+ * small-sample factor of M-estimates. */
+static double noise_variance(const struct robust_ls_fit *fit, const gsl_vector *e)
+{
+    const double n = (double)fit->n;
+    const double dof = n - (double)fit->rank;
+    double psi2 = 0.0;
+    double slope = 0.0;
+    double slope2 = 0.0;
+
+    if (!(dof > 0.0)) {
+        return nan("");
+    }
+    if (fit->method == ROBUST_LS_OLS) {
+        return fit->sd * fit->sd;
+    }
+    for (size_t i = 0; i < fit->n; i++) {
+        const double z = gsl_vector_get(e, i) / fit->sd;
+        const double psi = z * weight_of(fit->method, z);
+        const double d = slope_of(fit->method, z);
+        psi2 += psi * psi / dof;
+        slope += d / n;
+        slope2 += d * d / n;
+    }
+    const double spread = fmax(0.0, slope2 - slope * slope);
+    slope = fmax(slope, SLOPE_MIN);
+    const double k = 1.0 + (double)fit->rank / n * spread / (slope * slope);
+    return fit->sd * fit->sd * psi2 / (slope * slope) * k * k;
+}
+
+/* What follows from the plain design: rank, null directions, and later the covariance. */
+static void describe_design(const struct solution *plain, struct robust_ls_fit *fit)
+{
+    fit->rank = plain->rank;
+    fit->condition = plain->rank > 0 ? plain->s[0] / plain->s[plain->rank - 1] : nan("");
+    for (size_t i = 0; i < fit->p; i++) {
+        fit->column_norm[i] = plain->norm[i];
+        fit->beta[i] = plain->beta[i];
+        for (size_t j = 0; j < fit->p; j++) {
+            double sum = i == j ? 1.0 : 0.0;
+            for (size_t k = 0; k < plain->rank; k++) {
+                sum -= plain->v[i][k] * plain->v[j][k];
+            }
+            fit->null_projection[i][j] = sum;
+        }
+    }
+}
+
+static void set_covariance(const struct solution *plain, double variance,
+                           struct robust_ls_fit *fit)
+{
+    for (size_t i = 0; i < fit->p; i++) {
+        for (size_t j = 0; j < fit->p; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < plain->rank; k++) {
+                sum += plain->v[i][k] / plain->s[k] * (plain->v[j][k] / plain->s[k]);
+            }
+            const double scale = plain->norm[i] * plain->norm[j];
+            fit->covariance[i][j] = scale > 0.0 ? variance * (sum / scale) : 0.0;
+        }
+    }
+}
+
+static double plain_sd(const gsl_vector *e, size_t rank)
+{
+    double rss = 0.0;
+    for (size_t i = 0; i < e->size; i++) {
+        rss += gsl_vector_get(e, i) * gsl_vector_get(e, i);
+    }
+    return e->size > rank ? sqrt(rss / (double)(e->size - rank)) : nan("");
+}
+
+/* Rows picked one after the other, the same in every run: Lehmer's generator. */
+static size_t pick(uint32_t *state, size_t n)
+{
+    *state = (uint32_t)((uint64_t)*state * 48271U % 2147483647U);
+    return (size_t)((uint64_t)*state * n / 2147483647U);
+}
+
+/* The solution through as many rows as there are unknowns; of lower rank when they do not
+ * determine one. */
+static enum status through_rows(const struct robust_ls_problem *problem, struct work *few,
+                                size_t rank, uint32_t *state, struct solution *at)
+{
+    double x[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
+    double y[ROBUST_LS_P_MAX];
+    for (size_t k = 0; k < rank; k++) {
+        const size_t i = pick(state, problem->n);
+        memcpy(x + k * problem->p, problem->x + i * problem->p, problem->p * sizeof *x);
+        y[k] = problem->y[i];
+    }
+    const struct robust_ls_problem part = {
+        .x = x, .y = y, .n = rank, .p = problem->p, .floor = problem->floor};
+    gsl_vector_set_all(few->w, 1.0);
+    return solve(&part, few, at);
+}
+
+/* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
+ * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
+static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
+{
+    double *a = work->a->data;
+    for (size_t i = 0; i < n; i++) {
+        a[i] = fabs(gsl_vector_get(work->e, i));
+    }
+    const size_t k = rank + 3 * (n - rank - 1) / 4;
+    return fmax(gsl_stats_select(a, 1, n, k) / QUARTILE_SD, floor);
+}
+
+/* Of many solutions through few rows the one to which the majority keeps closest. */
+static enum status search_rows(const struct robust_ls_problem *problem, struct work *work,
+                               struct work *few, size_t rank, struct solution *best,
+                               double *least)
+{
+    uint32_t state = 20221;
+    for (size_t trial = 0; trial < TRIALS * rank; trial++) {
+        struct solution one;
+        const enum status st = through_rows(problem, few, rank, &state, &one);
+        if (st == STATUS_E_NOMEM) {
+            return st;
+        }
+        if (st != STATUS_OK || one.rank < rank) {
+            continue;
+        }
+        set_residuals(problem, one.beta, work->e);
+        const double scale = majority_scale(work, problem->n, rank, problem->floor);
+        if (scale < *least) {
+            *least = scale;
+            *best = one;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Least squares of what lies near it. */
+static enum status near_rows(const struct robust_ls_problem *problem, struct work *work,
+                             const struct solution *best, double scale, struct solution *at)
+{
+    struct solution refined;
+    set_residuals(problem, best->beta, work->e);
+    for (size_t i = 0; i < problem->n; i++) {
+        const bool near = fabs(gsl_vector_get(work->e, i)) <= NEAR_SD * scale;
+        gsl_vector_set(work->w, i, near ? 1.0 : 0.0);
+    }
+    const enum status st = solve(problem, work, &refined);
+    if (st == STATUS_OK) {
+        *at = refined.rank == best->rank ? refined : *best;
+    }
+    return st;
+}
+
+/* A start that holds however far a quarter of the rows stray: taken when the others keep far
+ * closer to it than to the one at hand. */
+static enum status majority(const struct robust_ls_problem *problem, struct work *work,
+                            struct work *few, size_t rank, struct solution *at)
+{
+    struct solution best = *at;
+    set_residuals(problem, at->beta, work->e);
+    const double scale = majority_scale(work, problem->n, rank, problem->floor);
+    double least = scale;
+    const enum status st = search_rows(problem, work, few, rank, &best, &least);
+    return st == STATUS_OK && least < CLOSER_RATIO * scale
+               ? near_rows(problem, work, &best, least, at)
+               : st;
+}
+
+static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
+                                 size_t rank, struct solution *at)
+{
+    struct work few;
+    const enum status st = work_alloc(&few, rank, problem->p)
+                               ? majority(problem, work, &few, rank, at)
+                               : STATUS_E_NOMEM;
+    work_free(&few);
+    return st;
+}
+
+/* Robust part: LAD start, or that of a majority which keeps far closer, then weights; Huber's
+ * never lose a row, so they stand in. */
+static enum status robust(const struct robust_ls_problem *problem, struct work *work,
+                          const struct solution *plain, struct robust_ls_fit *fit)
+{
+    struct solution at = *plain;
+    bool lost = false;
+    enum status st = lad(problem, work, &at, &fit->iterations);
+    if (st == STATUS_OK && fit->method == ROBUST_LS_TUKEY &&
+        problem->n >= MAJORITY_ROWS * fit->rank) {
+        st = find_majority(problem, work, fit->rank, &at);
+    }
+    for (int attempt = 0; attempt < 2 && st == STATUS_OK; attempt++) {
+        for (size_t j = 0; j < fit->p; j++) {
+            fit->beta[j] = at.beta[j];
+        }
+        set_residuals(problem, fit->beta, work->e);
+        st = m_estimate(problem, work, fit->rank, fit, &lost);
+        if (!lost) {
+            break;
+        }
+        fit->method = ROBUST_LS_HUBER;
+    }
+    return st;
+}
+
+static enum status run(const struct robust_ls_problem *problem, enum robust_ls_method method,
+                       struct work *work, struct robust_ls_fit *fit)
+{
+    struct solution plain;
+    *fit = (struct robust_ls_fit){
+        .n = problem->n, .p = problem->p, .method = method, .iterations = 1, .converged = true};
+
+    gsl_vector_set_all(work->w, 1.0);
+    enum status st = solve(problem, work, &plain);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    describe_design(&plain, fit);
+    set_residuals(problem, fit->beta, work->e);
+    fit->sd = plain_sd(work->e, fit->rank);
+    /* Nothing is left over to weigh when every row has a parameter of its own. */
+    if (fit->n == fit->rank) {
+        fit->method = ROBUST_LS_OLS;
+    }
+    if (fit->method != ROBUST_LS_OLS) {
+        st = robust(problem, work, &plain, fit);
+    }
+    if (st == STATUS_OK) {
+        set_covariance(&plain, noise_variance(fit, work->e), fit);
+    }
+    return st;
+}
+
+enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_ls_method method,
+                          double *residual, double *weight, struct robust_ls_fit *fit)
+{
+    assert(problem && fit);
+    if (problem->n < 1 || problem->p < 1 || problem->p > ROBUST_LS_P_MAX ||
+        !(problem->floor > 0.0)) {
+        return STATUS_E_ARG;
+    }
+    struct work work;
+    struct robust_ls_fit out;
+    enum status st = work_alloc(&work, problem->n, problem->p)
+                         ? run(problem, method, &work, &out)
+                         : STATUS_E_NOMEM;
+    if (st == STATUS_OK) {
+        for (size_t i = 0; residual && i < problem->n; i++) {
+            residual[i] = gsl_vector_get(work.e, i);
+        }
+        for (size_t i = 0; weight && i < problem->n; i++) {
+            weight[i] = weight_of(out.method, gsl_vector_get(work.e, i) / out.sd);
+        }
+        *fit = out;
+    }
+    work_free(&work);
+    return st;
+}
+
+bool robust_ls_estimable(const struct robust_ls_fit *fit, const double *c)
+{
+    /* In scaled coordinates c becomes c / norm; an empty column cannot be estimated at all. */
+    double scaled[ROBUST_LS_P_MAX] = {0.0};
+    double length2 = 0.0;
+    double outside = 0.0;
+    for (size_t j = 0; j < fit->p; j++) {
+        if (c[j] < 0.0 || c[j] > 0.0) {
+            if (!(fit->column_norm[j] > 0.0)) {
+                return false;
+            }
+            scaled[j] = c[j] / fit->column_norm[j];
+        }
+        length2 += scaled[j] * scaled[j];
+    }
+    for (size_t i = 0; i < fit->p; i++) {
+        for (size_t j = 0; j < fit->p; j++) {
+            outside += scaled[i] * fit->null_projection[i][j] * scaled[j];
+        }
+    }
+    return outside <= NULL_TOLERANCE * length2;
+}
+
+double robust_ls_value(const struct robust_ls_fit *fit, const double *c)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < fit->p; j++) {
+        sum += c[j] * fit->beta[j];
+    }
+    return sum;
+}
+
+double robust_ls_se(const struct robust_ls_fit *fit, const double *c)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < fit->p; i++) {
+        for (size_t j = 0; j < fit->p; j++) {
+            sum += c[i] * fit->covariance[i][j] * c[j];
+        }
+    }
+    return sqrt(sum);
+}

@@ -1,0 +1,535 @@
+#include "identification/odometry/odometry.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+
+#include "identification/numeric/robust_ls.h"
+#include "identification/numeric/triangle.h"
+#include "identification/odometry/odometry_parts.h"
+
+enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
+enum { REST = ODOMETRY_COLUMNS, DAMPED_ROWS = 2 * ODOMETRY_P + 1 };
+
+static const double PI = 3.14159265358979323846;
+static const double LAMBDA_START = 1e-3;
+static const double LAMBDA_MAX = 1e9;
+/* Above it a step is too much shortened to tell whether the minimum is near. */
+static const double LAMBDA_FREE = 1e-2;
+/* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
+static const double COST_TOLERANCE = 1e-4;
+/* No step changes the track by more than this share. */
+static const double TRACK_STEP = 0.5;
+/* No sensor is later, or earlier. */
+static const double DELAY_S_MAX = 1.0;
+/* No pose is measured better: m, rad. */
+static const double FLOOR = 1e-7;
+/* A pose that lies so far off its neighbours is a fault: robust sd, and m or rad. */
+static const double OUTLIER_SD = 12.0;
+static const double OUTLIER_MIN = 5e-3;
+/* More of them are no outliers. */
+static const double OUTLIER_RATIO_MAX = 0.2;
+
+struct sums {
+    double position2, heading2; /* of residuals */
+    double cost;
+};
+
+/* -2 log likelihood of n residuals of unknown spread, or of the least there is. */
+static double cost_of(double squares, double n)
+{
+    const double floor2 = FLOOR * FLOOR;
+    const double mean2 = squares / n;
+    return mean2 > floor2 ? n * log(mean2) : n * (log(floor2) + mean2 / floor2 - 1.0);
+}
+
+static struct sums measure(const struct odometry_set *set, const struct odometry_point *point)
+{
+    struct sums sums = {.position2 = 0.0};
+    const double n = (double)set->poses;
+    for (size_t r = 0; r < set->run_count; r++) {
+        struct odometry_walk walk;
+        odometry_walk_begin(&walk, set, r, point, false);
+        do {
+            double e[3];
+            if (odometry_walk_residual(&walk, e)) {
+                sums.position2 += e[0] * e[0] + e[1] * e[1];
+                sums.heading2 += e[2] * e[2];
+            }
+        } while (odometry_walk_next(&walk));
+    }
+    const double m2 = set->heading_m * set->heading_m;
+    sums.cost = m2 > 0.0 ? cost_of(sums.position2 + m2 * sums.heading2, 3.0 * n)
+                         : cost_of(sums.position2, 2.0 * n) + cost_of(sums.heading2, n);
+    return sums;
+}
+
+/* Of a coordinate and of the heading: by their own spreads, or as the caller wants it. */
+static void choose_weights(const struct odometry_set *set, const struct sums *sums,
+                           struct odometry_system *system)
+{
+    const double n = (double)set->poses;
+    const double m = set->heading_m;
+    if (m > 0.0) {
+        const double both2 = (sums->position2 + m * m * sums->heading2) / (3.0 * n);
+        system->weight_p = 1.0 / fmax(sqrt(both2), FLOOR);
+        system->weight_h = m * system->weight_p;
+        return;
+    }
+    system->weight_p = 1.0 / fmax(sqrt(sums->position2 / (2.0 * n)), FLOOR);
+    system->weight_h = 1.0 / fmax(sqrt(sums->heading2 / n), FLOOR);
+}
+
+static void add_residual(const struct odometry_walk *walk, const struct odometry_system *system,
+                         const bool *held, struct triangle *triangle)
+{
+    double e[3];
+    double row[ODOMETRY_COLUMNS + 1];
+    if (!odometry_walk_residual(walk, e)) {
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const double weight = i < 2 ? system->weight_p : system->weight_h;
+        for (size_t j = 0; j < ODOMETRY_COLUMNS; j++) {
+            const bool free = j < ODOMETRY_START || !held[j - ODOMETRY_START];
+            row[j] = free ? weight * walk->sensor_by[i][j] : 0.0;
+        }
+        row[REST] = weight * e[i];
+        triangle_add(triangle, row);
+    }
+}
+
+/* The Jacobian is not held: each run becomes a triangle, whose lower part knows nothing of its
+ * start pose any more. */
+static void linearise(const struct odometry_set *set, const struct odometry_point *point,
+                      const struct sums *sums, struct odometry_system *system)
+{
+    struct triangle all;
+    triangle_start(&all, ODOMETRY_P + 1);
+    choose_weights(set, sums, system);
+    for (size_t r = 0; r < set->run_count; r++) {
+        struct odometry_walk walk;
+        struct triangle run;
+        triangle_start(&run, ODOMETRY_COLUMNS + 1);
+        odometry_walk_begin(&walk, set, r, point, true);
+        do {
+            add_residual(&walk, system, point->held, &run);
+        } while (odometry_walk_next(&walk));
+        triangle_flush(&run);
+        for (size_t i = 0; i < ODOMETRY_START; i++) {
+            memcpy(system->head[r][i], run.r[i], sizeof system->head[r][i]);
+        }
+        for (size_t i = ODOMETRY_START; i <= ODOMETRY_COLUMNS; i++) {
+            triangle_add(&all, run.r[i] + ODOMETRY_START);
+        }
+    }
+    triangle_flush(&all);
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        memcpy(system->r[i], all.r[i], sizeof system->r[i]);
+    }
+}
+
+/* Damped step of the parameters; zero where the data say nothing. */
+static enum status step_of(const struct odometry_system *system, double lambda,
+                           double step[ODOMETRY_P])
+{
+    double x[DAMPED_ROWS * ODOMETRY_P] = {0.0};
+    double y[DAMPED_ROWS] = {0.0};
+    struct robust_ls_fit fit;
+    for (size_t j = 0; j < ODOMETRY_P; j++) {
+        double norm2 = 0.0;
+        for (size_t i = 0; i <= j; i++) {
+            x[i * ODOMETRY_P + j] = system->r[i][j];
+            norm2 += system->r[i][j] * system->r[i][j];
+        }
+        x[(ODOMETRY_P + j) * ODOMETRY_P + j] = sqrt(lambda * norm2);
+        y[j] = system->r[j][ODOMETRY_P];
+    }
+    const struct robust_ls_problem problem = {
+        .x = x, .y = y, .n = DAMPED_ROWS, .p = ODOMETRY_P, .floor = FLOOR};
+    const enum status st = robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit);
+    if (st == STATUS_OK) {
+        memcpy(step, fit.beta, ODOMETRY_P * sizeof *step);
+    }
+    return st;
+}
+
+/* A run's start pose follows from the parameters' step. */
+static void step_start(const struct odometry_system *system, size_t run,
+                       const double step[ODOMETRY_P], double start[ODOMETRY_START])
+{
+    double move[ODOMETRY_START];
+    for (size_t i = ODOMETRY_START; i-- > 0;) {
+        const double *row = system->head[run][i];
+        double rest = row[REST];
+        for (size_t j = 0; j < ODOMETRY_P; j++) {
+            rest -= row[ODOMETRY_START + j] * step[j];
+        }
+        for (size_t j = i + 1; j < ODOMETRY_START; j++) {
+            rest -= row[j] * move[j];
+        }
+        move[i] = fabs(row[i]) > 0.0 ? rest / row[i] : 0.0;
+        start[i] += move[i];
+    }
+}
+
+static enum status propose(const struct odometry_set *set, const struct odometry_system *system,
+                           double lambda, bool fixed, const struct odometry_point *here,
+                           struct odometry_point *there)
+{
+    double step[ODOMETRY_P] = {0.0};
+    *there = *here;
+    if (!fixed) {
+        const enum status st = step_of(system, lambda, step);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        const double most = TRACK_STEP * here->theta[ODOMETRY_TRACK];
+        const double ratio = fmin(1.0, most / fmax(fabs(step[ODOMETRY_TRACK]), 1e-300));
+        for (size_t j = 0; j < ODOMETRY_P; j++) {
+            step[j] *= ratio;
+            there->theta[j] += step[j];
+        }
+        there->theta[ODOMETRY_SENSOR_DELAY] =
+            fmax(-DELAY_S_MAX, fmin(DELAY_S_MAX, there->theta[ODOMETRY_SENSOR_DELAY]));
+    }
+    for (size_t r = 0; r < set->run_count; r++) {
+        step_start(system, r, step, there->start[r]);
+    }
+    return STATUS_OK;
+}
+
+/* To the minimum, from a point; the system is that of the last point. */
+static enum status search(const struct odometry_set *set, bool fixed,
+                          struct odometry_point *point, struct odometry_system *system,
+                          struct odometry_fit *fit)
+{
+    double lambda = LAMBDA_START;
+    struct sums here = measure(set, point);
+    fit->converged = false;
+    if (!isfinite(here.cost)) {
+        return STATUS_E_MATH;
+    }
+    linearise(set, point, &here, system);
+    for (size_t i = 0; i < ITERATIONS_MAX && lambda <= LAMBDA_MAX; i++) {
+        struct odometry_point there;
+        const enum status st = propose(set, system, lambda, fixed, point, &there);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        fit->iterations++;
+        const struct sums sums = measure(set, &there);
+        const double gain = here.cost - sums.cost;
+        if (!(gain >= 0.0)) {
+            if (fabs(gain) <= COST_TOLERANCE) {
+                fit->converged = true; /* nothing is left but rounding */
+                return STATUS_OK;
+            }
+            lambda *= 10.0;
+            continue;
+        }
+        *point = there;
+        here = sums;
+        linearise(set, point, &here, system);
+        if (gain <= COST_TOLERANCE && lambda <= LAMBDA_FREE) {
+            fit->converged = true;
+            return STATUS_OK;
+        }
+        lambda = fmax(0.1 * lambda, 1e-12);
+    }
+    return STATUS_OK;
+}
+
+/* Distance of the middle one of a window from its median. */
+static void off_neighbours(double window[3][WINDOW], double off[2])
+{
+    double from[3];
+    for (size_t i = 0; i < 3; i++) {
+        double sorted[WINDOW];
+        memcpy(sorted, window[i], sizeof sorted);
+        gsl_sort(sorted, 1, WINDOW);
+        from[i] = window[i][NEIGHBOURS] - sorted[NEIGHBOURS];
+    }
+    off[0] = hypot(from[0], from[1]);
+    off[1] = fabs(from[2]);
+}
+
+/* The last poses of a run. */
+struct window {
+    double e[3][WINDOW];
+    size_t rows[WINDOW];
+    size_t seen;
+};
+
+/* True when the window is full. */
+static bool window_add(struct window *w, size_t row, const double e[3])
+{
+    for (size_t i = 0; i < 3; i++) {
+        memmove(w->e[i], w->e[i] + 1, (WINDOW - 1) * sizeof w->e[i][0]);
+        w->e[i][WINDOW - 1] = e[i];
+    }
+    memmove(w->rows, w->rows + 1, (WINDOW - 1) * sizeof w->rows[0]);
+    w->rows[WINDOW - 1] = row;
+    return ++w->seen >= WINDOW;
+}
+
+/* Residuals are smooth however poor the fit, but where a pose jumps. off is [2 x n], NaN where
+ * there is nothing to tell. */
+static void find_jumps(const struct odometry_set *set, const struct odometry_point *point,
+                       double *off)
+{
+    for (size_t i = 0; i < 2 * set->n; i++) {
+        off[i] = nan("");
+    }
+    for (size_t r = 0; r < set->run_count; r++) {
+        struct odometry_walk walk;
+        struct window window = {.seen = 0};
+        odometry_walk_begin(&walk, set, r, point, false);
+        do {
+            double e[3];
+            double far[2];
+            if (odometry_walk_residual(&walk, e) && window_add(&window, walk.row, e)) {
+                off_neighbours(window.e, far);
+                off[window.rows[NEIGHBOURS]] = far[0];
+                off[set->n + window.rows[NEIGHBOURS]] = far[1];
+            }
+        } while (odometry_walk_next(&walk));
+    }
+}
+
+static double limit_of(const double *off, size_t n, double *sorted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(off[i])) {
+            sorted[count++] = off[i];
+        }
+    }
+    gsl_sort(sorted, 1, count);
+    return count > 0 ? fmax(OUTLIER_SD * 1.4826 * sorted[count / 2], OUTLIER_MIN) : HUGE_VAL;
+}
+
+/* Strikes poses that jump; returns how many. scratch is [3 x n]. */
+static size_t strike(struct odometry_set *set, const struct odometry_point *point,
+                     double *scratch)
+{
+    const size_t n = set->n;
+    size_t count = 0;
+    find_jumps(set, point, scratch);
+    const double limits[2] = {limit_of(scratch, n, scratch + 2 * n),
+                              limit_of(scratch + n, n, scratch + 2 * n)};
+    for (size_t k = 0; k < n; k++) {
+        count += scratch[k] > limits[0] || scratch[n + k] > limits[1] ? 1 : 0;
+    }
+    if ((double)count > OUTLIER_RATIO_MAX * (double)set->poses) {
+        return 0;
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (scratch[k] > limits[0] || scratch[n + k] > limits[1]) {
+            set->x_m[k] = set->y_m[k] = set->theta_rad[k] = nan("");
+        }
+    }
+    set->poses -= count;
+    return count;
+}
+
+/* Covariance, rank and condition from the triangle: a row of nothing whose residual is one
+ * gives the inverse its scale. */
+static enum status invert(const struct odometry_system *system, struct robust_ls_fit *ls,
+                          double inverse[ODOMETRY_P][ODOMETRY_P])
+{
+    double x[(ODOMETRY_P + 1) * ODOMETRY_P] = {0.0};
+    double y[ODOMETRY_P + 1] = {0.0};
+    y[ODOMETRY_P] = 1.0;
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        memcpy(x + i * ODOMETRY_P, system->r[i], ODOMETRY_P * sizeof *x);
+    }
+    const struct robust_ls_problem problem = {
+        .x = x, .y = y, .n = ODOMETRY_P + 1, .p = ODOMETRY_P, .floor = FLOOR};
+    const enum status st = robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, ls);
+    for (size_t i = 0; st == STATUS_OK && i < ODOMETRY_P; i++) {
+        for (size_t j = 0; j < ODOMETRY_P; j++) {
+            inverse[i][j] = ls->covariance[i][j] / (ls->sd * ls->sd);
+        }
+    }
+    return st;
+}
+
+static void combine(struct odometry_fit *fit, const struct robust_ls_fit *ls,
+                    const struct odometry_point *point)
+{
+    const double *theta = point->theta;
+    const double right = theta[ODOMETRY_RADIUS_RIGHT];
+    const double left = theta[ODOMETRY_RADIUS_LEFT];
+    const double track = theta[ODOMETRY_TRACK];
+    const double values[ODOMETRY_COMBINATIONS] = {0.5 * (right + left), right / left,
+                                                  right / track, left / track};
+    const double gradients[ODOMETRY_COMBINATIONS][ODOMETRY_P] = {
+        {0.5, 0.5},
+        {1.0 / left, -right / (left * left)},
+        {1.0 / track, 0.0, -right / (track * track)},
+        {0.0, 1.0 / track, -left / (track * track)}};
+    for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
+        double gradient[ODOMETRY_P];
+        double variance = 0.0;
+        memcpy(gradient, gradients[c], sizeof gradient);
+        if (point->no_shift) {
+            gradient[ODOMETRY_TRACK] = 0.0; /* it scales them all */
+        }
+        for (size_t i = 0; i < ODOMETRY_P; i++) {
+            for (size_t j = 0; j < ODOMETRY_P; j++) {
+                variance += gradient[i] * fit->covariance[i][j] * gradient[j];
+            }
+        }
+        const bool known = robust_ls_estimable(ls, gradient) &&
+                           !(point->no_shift && c == ODOMETRY_MEAN_RADIUS);
+        fit->combinations[c].value = known ? values[c] : nan("");
+        fit->combinations[c].se = known ? sqrt(variance) : nan("");
+    }
+}
+
+/* What the parameters do not share with a null direction is known. */
+static void set_known(struct odometry_fit *fit, const struct robust_ls_fit *ls,
+                      const struct odometry_point *point)
+{
+    fit->rank = ls->rank;
+    fit->condition = ls->rank == ODOMETRY_P ? ls->condition : HUGE_VAL;
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        double unit[ODOMETRY_P] = {0.0};
+        unit[i] = 1.0;
+        /* Without a way every length is open, and places turn with the sensor's heading. */
+        fit->identifiable[i] = robust_ls_estimable(ls, unit) && !point->no_shift;
+        fit->theta[i] = fit->identifiable[i] ? point->theta[i] : nan("");
+    }
+}
+
+static enum status finish(const struct odometry_set *set, struct odometry_point *point,
+                          const struct odometry_system *system, struct odometry_fit *fit)
+{
+    double inverse[ODOMETRY_P][ODOMETRY_P];
+    struct robust_ls_fit ls;
+    enum status st = invert(system, &ls, inverse);
+    st = st == STATUS_OK ? odometry_error_bars(set, point, system, inverse, fit) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    point->theta[ODOMETRY_SENSOR_ALPHA] =
+        remainder(point->theta[ODOMETRY_SENSOR_ALPHA], 2.0 * PI);
+    combine(fit, &ls, point);
+    set_known(fit, &ls, point);
+    return STATUS_OK;
+}
+
+/* Squares of what is left, and of what was there about the means of each run. */
+struct scores {
+    double squares[2], spread[2]; /* positions, headings */
+    double mean[3], seen;         /* of the run at hand */
+    double most2;
+};
+
+static void score(const struct odometry_walk *walk, const double e[3], struct scores *s)
+{
+    const struct odometry_set *set = walk->set;
+    const double at[3] = {set->x_m[walk->row], set->y_m[walk->row], set->theta_rad[walk->row]};
+    const double off2 = e[0] * e[0] + e[1] * e[1];
+    s->seen += 1.0;
+    for (size_t i = 0; i < 3; i++) {
+        const double from = at[i] - s->mean[i];
+        s->mean[i] += from / s->seen;
+        s->spread[i / 2] += from * (at[i] - s->mean[i]);
+    }
+    s->squares[0] += off2;
+    s->squares[1] += e[2] * e[2];
+    s->most2 = fmax(s->most2, off2);
+}
+
+static void describe(const struct odometry_set *set, const struct odometry_point *point,
+                     struct odometry_check *check)
+{
+    struct scores s = {.seen = 0.0};
+    *check = (struct odometry_check){.poses = set->poses};
+    memcpy(check->start, point->start, sizeof check->start);
+    for (size_t r = 0; r < set->run_count; r++) {
+        struct odometry_walk walk;
+        s.seen = 0.0;
+        memset(s.mean, 0, sizeof s.mean);
+        odometry_walk_begin(&walk, set, r, point, false);
+        do {
+            double e[3];
+            if (odometry_walk_residual(&walk, e)) {
+                score(&walk, e, &s);
+            }
+        } while (odometry_walk_next(&walk));
+        check->path_m += walk.path_m;
+    }
+    check->position_rmse_m = sqrt(s.squares[0] / (2.0 * (double)set->poses));
+    check->position_max_m = sqrt(s.most2);
+    check->heading_rmse_rad = sqrt(s.squares[1] / (double)set->poses);
+    check->position_r2 = s.spread[0] > 0.0 ? 1.0 - s.squares[0] / s.spread[0] : nan("");
+    check->heading_r2 = s.spread[1] > 0.0 ? 1.0 - s.squares[1] / s.spread[1] : nan("");
+}
+
+static enum status run(struct odometry_set *set, double *scratch, struct odometry_fit *fit)
+{
+    struct odometry_point point = {.no_shift = false};
+    struct odometry_system system;
+    enum status st = odometry_begin(set, &point);
+    st = st == STATUS_OK ? search(set, false, &point, &system, fit) : st;
+    for (int round = 0; st == STATUS_OK && round < CLEAN_ROUNDS; round++) {
+        const size_t struck = strike(set, &point, scratch);
+        fit->outliers += struck;
+        if (struck == 0) {
+            break;
+        }
+        st = search(set, false, &point, &system, fit);
+    }
+    if (st != STATUS_OK) {
+        return st;
+    }
+    fit->n = set->poses;
+    fit->runs = set->run_count;
+    describe(set, &point, &fit->own);
+    return finish(set, &point, &system, fit);
+}
+
+enum status odometry_fit_run(struct odometry_set *set, const struct odometry_card *card,
+                             struct odometry_fit *fit)
+{
+    assert(set && card && fit);
+    struct odometry_fit out = {.n = 0};
+    gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
+    const enum status st = scratch ? run(set, scratch->data, &out) : STATUS_E_NOMEM;
+    gsl_vector_free(scratch);
+    if (st == STATUS_OK) {
+        odometry_judge(&out, card);
+        *fit = out;
+    }
+    return st;
+}
+
+enum status odometry_check_run(const struct odometry_set *set, const double theta[ODOMETRY_P],
+                               struct odometry_check *check)
+{
+    assert(set && theta && check);
+    struct odometry_point point = {.no_shift = false};
+    struct odometry_system system;
+    struct odometry_fit fit = {.n = 0};
+    for (size_t i = 0; i < ODOMETRY_P; i++) {
+        const bool none = i == ODOMETRY_SENSOR_DELAY && isnan(theta[i]);
+        if (!isfinite(theta[i]) && !none) {
+            return STATUS_E_ARG;
+        }
+        point.theta[i] = none ? 0.0 : theta[i];
+    }
+    if (!(theta[ODOMETRY_TRACK] > 0.0)) {
+        return STATUS_E_ARG;
+    }
+    odometry_place(set, &point);
+    const enum status st = search(set, true, &point, &system, &fit);
+    if (st == STATUS_OK) {
+        describe(set, &point, check);
+    }
+    return st;
+}

@@ -1,0 +1,320 @@
+#include "identification/odometry/odometry_data.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+
+enum { COLUMNS = 6 };
+
+static const double TURN_RAD = 6.28318530717958647692;
+static const double DT_S_MIN = 1e-5;
+static const double DT_S_MAX = 100.0;
+static const double GAP_PERIODS = 2.5;
+/* Over a gap in which the wheels turned no more than that, and differed by less, the path is
+ * near the arc. */
+static const double BRIDGE_RAD = 6.3;
+static const double BRIDGE_APART_RAD = 2.0;
+/* No wheel of a robot turns faster: 20 turns a second. */
+static const double WHEEL_RADPS_MAX = 125.0;
+/* Wheels that repeat a reading for no longer than that were not read, longer they stood. */
+static const double HOLD_S_MAX = 0.25;
+/* Beyond it an encoder's tick is no motion. */
+static const double MOVED_RAD = 1e-3;
+static const double HUGE_VALUE = 1e9;
+/* A jump of a heading that is no jump by a turn. */
+static const double HEADING_JUMP_RAD = 8.0;
+
+struct maker {
+    const struct odometry_raw *raw;
+    double *t, *left, *right, *x, *y, *theta; /* [raw->n] of the memory */
+    struct odometry_card card;
+    size_t kept;
+    size_t run_count, run_start[ODOMETRY_RUNS_MAX + 1];
+    double jump_rad; /* largest step of the heading as it was recorded */
+};
+
+static bool is_sane(double value)
+{
+    return fabs(value) <= HUGE_VALUE; /* false for NaN */
+}
+
+/* Time and wheels are there, and time goes on. */
+static bool take_time(struct maker *m, size_t i, double *last_s, bool *behind)
+{
+    const struct odometry_raw *raw = m->raw;
+    if (!is_sane(raw->wheel_left_rad[i]) || !is_sane(raw->wheel_right_rad[i]) ||
+        !isfinite(raw->t_s[i])) {
+        m->card.incomplete++;
+        return false;
+    }
+    if (raw->t_s[i] > *last_s) {
+        *last_s = raw->t_s[i];
+        *behind = false;
+        return true;
+    }
+    if (raw->t_s[i] < *last_s) {
+        m->card.back_steps += *behind ? 0 : 1;
+        m->card.back_rows++;
+        *behind = true;
+    } else {
+        m->card.duplicates++;
+    }
+    return false;
+}
+
+/* The rows of a part that are in order go to the front, angles as they are. */
+static void keep_rows(struct maker *m, size_t part)
+{
+    const struct odometry_raw *raw = m->raw;
+    double last_s = -HUGE_VAL;
+    bool behind = false;
+    for (size_t i = raw->part_start[part]; i < raw->part_start[part + 1]; i++) {
+        if (take_time(m, i, &last_s, &behind)) {
+            const bool pose =
+                is_sane(raw->x_m[i]) && is_sane(raw->y_m[i]) && is_sane(raw->theta_rad[i]);
+            const size_t k = m->kept++;
+            m->t[k] = raw->t_s[i];
+            m->left[k] = raw->wheel_left_rad[i];
+            m->right[k] = raw->wheel_right_rad[i];
+            m->x[k] = pose ? raw->x_m[i] : nan("");
+            m->y[k] = pose ? raw->y_m[i] : nan("");
+            m->theta[k] = pose ? raw->theta_rad[i] : nan("");
+            m->card.pose_missing += pose ? 0 : 1;
+        }
+    }
+}
+
+/* Both wheels repeat the row before to the bit. */
+static bool repeats(const struct maker *m, size_t k)
+{
+    return !(fabs(m->left[k] - m->left[k - 1]) > 0.0) &&
+           !(fabs(m->right[k] - m->right[k - 1]) > 0.0);
+}
+
+/* Rows that repeat a reading while the wheels turn take their share of the way to the next. */
+static void spread_readings(struct maker *m, size_t from, size_t to)
+{
+    size_t read = from; /* the row of the last reading */
+    for (size_t k = from + 1; k < to; k++) {
+        if (repeats(m, k)) {
+            continue;
+        }
+        const double lasted_s = m->t[k] - m->t[read];
+        for (size_t i = read + 1; i < k && lasted_s <= HOLD_S_MAX; i++) {
+            const double share = (m->t[i] - m->t[read]) / lasted_s;
+            m->left[i] += share * (m->left[k] - m->left[read]);
+            m->right[i] += share * (m->right[k] - m->right[read]);
+            m->card.held++;
+        }
+        read = k;
+    }
+}
+
+/* Ends a run that began at `from` in the output; its rows go when it is of no use. */
+static size_t end_run(struct maker *m, size_t from, size_t to)
+{
+    size_t poses = 0;
+    for (size_t k = from; k < to; k++) {
+        poses += isfinite(m->x[k]) ? 1 : 0;
+    }
+    if (poses < ODOMETRY_RUN_MIN || m->run_count == ODOMETRY_RUNS_MAX) {
+        m->card.short_rows += to - from;
+        return from;
+    }
+    m->card.poses += poses;
+    m->card.duration_s += m->t[to - 1] - m->t[from];
+    m->run_start[m->run_count++] = from;
+    m->run_start[m->run_count] = to;
+    return to;
+}
+
+/* Whether the path from the last row to this one is unknown. */
+static bool is_cut(struct maker *m, double dt_s, double left, double right, double usual_s)
+{
+    const double most = fmax(fabs(left), fabs(right));
+    const bool gap = dt_s > GAP_PERIODS * usual_s;
+    const bool jump = most > WHEEL_RADPS_MAX * dt_s + 1.0;
+    m->card.gaps += gap ? 1 : 0;
+    m->card.gap_s_max = gap ? fmax(m->card.gap_s_max, dt_s) : m->card.gap_s_max;
+    m->card.wheel_jumps += jump ? 1 : 0;
+    const bool far = most > BRIDGE_RAD || fabs(right - left) > BRIDGE_APART_RAD;
+    const bool cut = jump || (gap && far);
+    m->card.cuts += cut ? 1 : 0;
+    return cut;
+}
+
+/* What a pose is compared with: the last one that counted, and what the wheels did since. */
+struct last_pose {
+    bool there;
+    double x, y, theta, unwrapped;
+    double moved_rad;
+};
+
+static void take_pose(struct maker *m, size_t k, struct last_pose *last)
+{
+    const double theta = m->theta[k];
+    if (!isfinite(theta)) {
+        return;
+    }
+    if (last->there && last->moved_rad > MOVED_RAD && !(fabs(m->x[k] - last->x) > 0.0) &&
+        !(fabs(m->y[k] - last->y) > 0.0) && !(fabs(theta - last->theta) > 0.0)) {
+        m->card.stale++;
+        m->x[k] = m->y[k] = m->theta[k] = nan("");
+        return;
+    }
+    double unwrapped = theta;
+    if (last->there) {
+        const double step = remainder(theta - last->unwrapped, TURN_RAD);
+        m->jump_rad = fmax(m->jump_rad, fabs(theta - last->theta));
+        m->card.turn_left_rad += fmax(step, 0.0);
+        m->card.turn_right_rad += fmax(-step, 0.0);
+        unwrapped = last->unwrapped + step;
+    }
+    m->theta[k] = unwrapped;
+    *last = (struct last_pose){true, m->x[k], m->y[k], theta, unwrapped, 0.0};
+}
+
+/* Angles become steps, headings lose their jumps, and runs are found; in place. Rows of part
+ * from .. to - 1; returns where the output ends. */
+static size_t cut_part(struct maker *m, size_t from, size_t to, size_t out, double usual_s)
+{
+    struct last_pose last = {.there = false};
+    size_t begin = out;
+    double before[3] = {0.0};
+    for (size_t k = from; k < to; k++) {
+        const double row[3] = {m->t[k], m->left[k], m->right[k]};
+        double left = row[1] - before[1];
+        double right = row[2] - before[2];
+        if (k == from || is_cut(m, row[0] - before[0], left, right, usual_s)) {
+            out = k == from ? out : end_run(m, begin, out);
+            begin = out;
+            last.there = false;
+            left = right = 0.0;
+        }
+        memcpy(before, row, sizeof before);
+        m->t[out] = row[0];
+        m->left[out] = left;
+        m->right[out] = right;
+        m->x[out] = m->x[k];
+        m->y[out] = m->y[k];
+        m->theta[out] = m->theta[k];
+        last.moved_rad += fabs(left) + fabs(right);
+        take_pose(m, out, &last);
+        out++;
+    }
+    return to > from ? end_run(m, begin, out) : out;
+}
+
+/* Median of the steps of time inside the parts; sorts in scratch. */
+static double usual_period(const struct maker *m, const size_t *part_end, double *scratch)
+{
+    size_t n = 0;
+    size_t from = 0;
+    for (size_t p = 0; p < m->raw->part_count; p++) {
+        for (size_t k = from + 1; k < part_end[p]; k++) {
+            scratch[n++] = m->t[k] - m->t[k - 1];
+        }
+        from = part_end[p];
+    }
+    gsl_sort(scratch, 1, n);
+    return n > 0 ? scratch[n / 2] : 0.0;
+}
+
+static enum status check(const struct maker *m, struct err *err)
+{
+    if (m->jump_rad > HEADING_JUMP_RAD) {
+        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+                       "theta jumps by %.4g from one pose to the next, headings must be in "
+                       "radians (degrees?)",
+                       m->jump_rad);
+    }
+    if (m->run_count == 0) {
+        return err_set(
+            err, STATUS_E_EMPTY, "data", 0, 0,
+            "no %d poses in a row: of %zu rows %zu lack time or a wheel, %zu lack a "
+            "pose, %zu repeat an old pose, %zu a time, %zu run back in time, %zu cuts",
+            ODOMETRY_RUN_MIN, m->raw->n, m->card.incomplete, m->card.pose_missing,
+            m->card.stale, m->card.duplicates, m->card.back_rows, m->card.cuts);
+    }
+    return STATUS_OK;
+}
+
+static enum status make(struct maker *m, double *scratch, struct err *err)
+{
+    size_t part_end[ODOMETRY_RUNS_MAX] = {0};
+    for (size_t p = 0; p < m->raw->part_count; p++) {
+        const size_t from = m->kept;
+        keep_rows(m, p);
+        spread_readings(m, from, m->kept);
+        part_end[p] = m->kept;
+    }
+    const double usual_s = usual_period(m, part_end, scratch);
+    if (m->kept > 1 && !(usual_s >= DT_S_MIN && usual_s <= DT_S_MAX)) {
+        return err_set(err, STATUS_E_RANGE, "data", 0, 0,
+                       "rows are %.4g s apart, times must be in seconds (ms? us? ns?)",
+                       usual_s);
+    }
+    m->card.rate_hz = usual_s > 0.0 ? 1.0 / usual_s : 0.0;
+    size_t from = 0;
+    size_t out = 0;
+    for (size_t p = 0; p < m->raw->part_count; p++) {
+        out = cut_part(m, from, part_end[p], out, usual_s);
+        from = part_end[p];
+    }
+    m->card.used = out;
+    m->card.runs = m->run_count;
+    return check(m, err);
+}
+
+enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_set *set,
+                              struct odometry_card *card, struct err *err)
+{
+    struct maker m = {.raw = raw, .card = {.rows = raw->n}};
+    *card = m.card;
+    if (raw->n < 2) {
+        return err_set(err, STATUS_E_EMPTY, "data", 0, 0,
+                       "%zu rows, a recording of many is needed", raw->n);
+    }
+    gsl_vector *memory = gsl_vector_alloc(COLUMNS * raw->n);
+    gsl_vector *scratch = gsl_vector_alloc(raw->n);
+    enum status st = STATUS_E_NOMEM;
+    if (memory && scratch) {
+        double *const columns = memory->data;
+        m.t = columns;
+        m.left = columns + raw->n;
+        m.right = columns + 2 * raw->n;
+        m.x = columns + 3 * raw->n;
+        m.y = columns + 4 * raw->n;
+        m.theta = columns + 5 * raw->n;
+        st = make(&m, scratch->data, err);
+    } else {
+        st = err_set(err, st, "data", 0, 0, "no memory for %zu rows", raw->n);
+    }
+    gsl_vector_free(scratch);
+    *card = m.card;
+    if (st != STATUS_OK) {
+        gsl_vector_free(memory);
+        return st;
+    }
+    *set = (struct odometry_set){.n = m.card.used,
+                                 .poses = m.card.poses,
+                                 .t_s = m.t,
+                                 .left_rad = m.left,
+                                 .right_rad = m.right,
+                                 .x_m = m.x,
+                                 .y_m = m.y,
+                                 .theta_rad = m.theta,
+                                 .run_count = m.run_count,
+                                 .memory = memory};
+    memcpy(set->run_start, m.run_start, sizeof set->run_start);
+    return STATUS_OK;
+}
+
+void odometry_set_free(struct odometry_set *set)
+{
+    if (set) {
+        gsl_vector_free(set->memory);
+        memset(set, 0, sizeof *set);
+    }
+}

@@ -1,0 +1,341 @@
+#include "identification/online/online_kalman.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = MODEL_AXES_MAX, P = DYNAMICS_P_MAX, SUBSTEPS_MAX = 32 };
+
+/* Over how long noise and disturbance are learnt. */
+static const double ADAPT_S = 60.0;
+/* Innovations below this mean square are too small. */
+static const double CONSISTENT_MIN = 0.5;
+/* How far from their start values noise and disturbance may be learnt, as variances. */
+static const double ADAPT_MAX = 1e4;
+/* Where a parameter that must be positive ends, as a share of its scale. */
+static const double POSITIVE_MIN_RATIO = 1e-3;
+
+/* What one sample period does. */
+struct stretch {
+    double h_s;
+    double by_nu[N][N];    /* of the new velocities to the old ones */
+    double by_theta[N][P]; /* and to the parameters */
+};
+
+/* What the velocities hear of their slope: exp(h slope) up to the third order; mean: the mean
+ * of it over the stretch. */
+static void exponential(size_t n, const double *slope, double h_s, double whole[N][N],
+                        double mean[N][N])
+{
+    double power[N][N];
+    double next[N][N];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            power[i][j] = i == j;
+            whole[i][j] = i == j;
+            mean[i][j] = i == j;
+        }
+    }
+    for (int order = 1; order <= 3; order++) {
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < n; j++) {
+                double sum = 0.0;
+                for (size_t k = 0; k < n; k++) {
+                    sum += power[i][k] * slope[k * n + j];
+                }
+                next[i][j] = sum * h_s / order;
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < n; j++) {
+                power[i][j] = next[i][j];
+                whole[i][j] += next[i][j];
+                mean[i][j] += next[i][j] / (order + 1);
+            }
+        }
+    }
+}
+
+/* Sensitivities over the stretch, at the velocities in its middle. */
+static void linearise(const struct online_filter *f, const struct model *model,
+                      const double *nu_middle, const double *tau, struct stretch *s)
+{
+    const size_t n = f->n;
+    double rate[N];
+    double pushed[N];
+    double effort[N];
+    double slope[N * N];
+    double mean[N][N];
+    double mobility[N][N];
+    double phi[N * MODEL_PARAMETERS_MAX];
+    const size_t m = model->parameter_count;
+    model->forward(f->theta, f->pose, nu_middle, tau, rate);
+    model->slope(f->theta, f->pose, nu_middle, slope);
+    model->rows(f->pose, nu_middle, rate, phi);
+    exponential(n, slope, s->h_s, s->by_nu, mean);
+    memcpy(effort, tau, sizeof effort);
+    for (size_t j = 0; j < n; j++) {
+        /* The rate is affine in the effort: unit steps give the inverse of the mass. */
+        effort[j] += 1.0;
+        model->forward(f->theta, f->pose, nu_middle, effort, pushed);
+        effort[j] = tau[j];
+        for (size_t i = 0; i < n; i++) {
+            mobility[i][j] = pushed[i] - rate[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        double through[N];
+        for (size_t j = 0; j < n; j++) {
+            through[j] = 0.0;
+            for (size_t k = 0; k < n; k++) {
+                through[j] -= s->h_s * mean[i][k] * mobility[k][j];
+            }
+        }
+        for (size_t j = 0; j < m; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < n; k++) {
+                sum += through[k] * phi[k * m + j];
+            }
+            s->by_theta[i][j] = sum;
+        }
+        for (size_t j = m; j < f->p; j++) {
+            s->by_theta[i][j] = through[j - m];
+        }
+    }
+}
+
+/* Runge-Kutta follows well while a step is short against the time constants. */
+static int substeps(const struct online_filter *f, const struct model *model, double h_s)
+{
+    double slope[N * N];
+    double rate = 0.0;
+    model->slope(f->theta, f->pose, f->nu, slope);
+    for (size_t i = 0; i < f->n; i++) {
+        rate = fmax(rate, fabs(slope[i * f->n + i]));
+    }
+    const double count = ceil(rate * h_s);
+    return !(count > 1.0) ? 1 : count < SUBSTEPS_MAX ? (int)count : SUBSTEPS_MAX;
+}
+
+/* The velocities h_s later; the stretch's sensitivities. */
+static void move(struct online_filter *f, const struct model *model, struct stretch *s)
+{
+    double middle[N] = {0.0};
+    double tau[N] = {0.0};
+    double pose[N];
+    double before[N];
+    const int steps = substeps(f, model, s->h_s);
+    memcpy(before, f->nu, sizeof before);
+    memcpy(pose, f->pose, sizeof pose);
+    for (size_t i = 0; i < f->n; i++) {
+        tau[i] = f->tau[i];
+        tau[i] -= model->parameter_count < f->p ? f->theta[model->parameter_count + i] : 0.0;
+    }
+    for (int k = 0; k < steps; k++) {
+        model_step(model, f->theta, f->nu, pose, tau, NULL, s->h_s / steps);
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        middle[i] = 0.5 * (before[i] + f->nu[i]);
+    }
+    linearise(f, model, middle, tau, s);
+}
+
+/* Velocities and parameters wander; a parameter that nobody sees stands still. */
+static void wander(struct online_filter *f, const struct online_params *p, double h_s)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        f->covariance[i][i] += f->walk_var[i] * h_s;
+    }
+    for (size_t j = 0; j < f->p; j++) {
+        const double step = p->walk_ratio * f->scale[j];
+        f->covariance[f->n + j][f->n + j] += f->excited[j] ? step * step * h_s / 1000.0 : 0.0;
+    }
+}
+
+/* F covariance F', F = [by_nu by_theta; 0 1]. */
+static void spread(struct online_filter *f, const struct stretch *s)
+{
+    const size_t n = f->n;
+    const size_t all = n + (size_t)f->p;
+    double top[N][ONLINE_STATES_MAX];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < all; c++) {
+            top[i][c] = 0.0;
+        }
+        for (size_t k = 0; k < n; k++) {
+            const double a = s->by_nu[i][k];
+            for (size_t c = 0; c < all; c++) {
+                top[i][c] += a * f->covariance[k][c];
+            }
+        }
+        for (size_t k = 0; k < f->p; k++) {
+            const double b = s->by_theta[i][k];
+            for (size_t c = 0; c < all; c++) {
+                top[i][c] += b * f->covariance[n + k][c];
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < n; k++) {
+                sum += top[i][k] * s->by_nu[j][k];
+            }
+            for (size_t k = 0; k < f->p; k++) {
+                sum += top[i][n + k] * s->by_theta[j][k];
+            }
+            f->covariance[i][j] = sum;
+            f->covariance[j][i] = sum;
+        }
+        for (size_t c = n; c < all; c++) {
+            f->covariance[i][c] = top[i][c];
+            f->covariance[c][i] = top[i][c];
+        }
+    }
+}
+
+/* Sensitivities and the reference's velocities go on as the state does. */
+static void carry(struct online_filter *f, const struct stretch *s)
+{
+    double moved[N][P];
+    double offset[N];
+    for (size_t i = 0; i < f->n; i++) {
+        offset[i] = 0.0;
+        memcpy(moved[i], s->by_theta[i], f->p * sizeof moved[i][0]);
+        for (size_t k = 0; k < f->n; k++) {
+            const double a = s->by_nu[i][k];
+            offset[i] += a * f->offset[k];
+            for (size_t j = 0; j < f->p; j++) {
+                moved[i][j] += a * f->sensitivity[k][j];
+            }
+        }
+        for (size_t j = 0; j < f->p; j++) {
+            offset[i] += s->by_theta[i][j] * (f->theta[j] - f->reference[j]);
+        }
+    }
+    for (size_t i = 0; i < f->n; i++) {
+        f->offset[i] = offset[i];
+        memcpy(f->sensitivity[i], moved[i], f->p * sizeof moved[i][0]);
+    }
+}
+
+void online_kalman_predict(struct online_filter *f, const struct model *model,
+                           const struct online_params *p, double h_s)
+{
+    struct stretch stretch = {.h_s = h_s};
+    move(f, model, &stretch);
+    spread(f, &stretch);
+    wander(f, p, h_s);
+    carry(f, &stretch);
+}
+
+void online_kalman_absorb(struct online_filter *f, size_t c, double e, double variance,
+                          const bool *learns, double gain[ONLINE_STATES_MAX])
+{
+    const size_t n = f->n;
+    const size_t all = n + (size_t)f->p;
+    double seen[ONLINE_STATES_MAX];
+    for (size_t k = 0; k < all; k++) {
+        seen[k] = f->covariance[c][k];
+        gain[k] = k < n || learns[k - n] ? seen[k] / variance : 0.0;
+    }
+    /* For any gain, the best one too; symmetric to the last bit, or the difference grows. */
+    for (size_t r = 0; r < all; r++) {
+        const double a = gain[r];
+        const double b = seen[r] - a * variance;
+        for (size_t k = 0; k <= r; k++) {
+            const double x = f->covariance[r][k] - (a * seen[k] + b * gain[k]);
+            f->covariance[r][k] = x;
+            f->covariance[k][r] = x;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        f->nu[i] += gain[i] * e;
+    }
+    for (size_t j = 0; j < f->p; j++) {
+        f->theta[j] += gain[n + j] * e;
+    }
+}
+
+/* What the reference predicts learns alike, but for its parameters. */
+void online_kalman_learn(struct online_filter *f, size_t i, double e, double variance)
+{
+    double gain[ONLINE_STATES_MAX];
+    double row[P];
+    const double offset = f->offset[i];
+    memcpy(row, f->sensitivity[i], f->p * sizeof row[0]);
+    online_kalman_absorb(f, i, e, variance, f->excited, gain);
+    for (size_t a = 0; a < f->n; a++) {
+        f->offset[a] -= gain[a] * offset;
+        for (size_t j = 0; j < f->p; j++) {
+            f->sensitivity[a][j] -= gain[a] * row[j];
+        }
+    }
+}
+
+/* Put entry j back to its bound, and what depends on it along. */
+static void hold(struct online_filter *f, size_t j, double bound)
+{
+    const size_t at = f->n + j;
+    const double share = (bound - f->theta[j]) / f->covariance[at][at];
+    for (size_t i = 0; i < f->n; i++) {
+        f->nu[i] += share * f->covariance[i][at];
+    }
+    for (size_t k = 0; k < f->p; k++) {
+        if (f->excited[k]) {
+            f->theta[k] += share * f->covariance[f->n + k][at];
+        }
+    }
+    f->theta[j] = bound;
+}
+
+void online_kalman_hold(struct online_filter *f, const struct model *model)
+{
+    /* Along the covariance first; what another one pushed out again is cut. */
+    for (int round = 0; round < 2; round++) {
+        for (size_t j = 0; j < model->parameter_count; j++) {
+            const enum model_sign sign = model->parameters[j].sign;
+            const double bound =
+                sign == MODEL_POSITIVE ? POSITIVE_MIN_RATIO * f->scale[j] : 0.0;
+            if (sign == MODEL_ANY || f->theta[j] >= bound) {
+                continue;
+            }
+            if (round == 0) {
+                hold(f, j, bound);
+            } else {
+                f->theta[j] = bound;
+            }
+        }
+    }
+}
+
+void online_kalman_adapt(struct online_filter *f, const struct online_params *p, size_t i,
+                         double e, double variance, double h_s)
+{
+    const double z_cut = fmin(fmax(e / sqrt(variance), -4.0), 4.0);
+    const double product = z_cut * f->whitened[i];
+    f->nis[i] += (z_cut * z_cut - f->nis[i]) / ONLINE_JUDGE_SAMPLES;
+    f->correlation[i] += (product - f->correlation[i]) / ONLINE_JUDGE_SAMPLES;
+    f->whitened[i] = z_cut;
+    if (!p->adapt) {
+        return;
+    }
+    const double share = fmin(h_s / ADAPT_S, 0.02);
+    const double of_walk = 1.0 - f->noise_var[i] / variance;
+    const double too_small = f->nis[i] < CONSISTENT_MIN ? f->nis[i] - 1.0 : 0.0;
+    const double noise = f->noise_var[i] * exp(share * (z_cut * z_cut - 1.0));
+    const double walk = f->walk_var[i] * exp(share * (of_walk * too_small + 2.0 * product));
+    const double noise_0 = f->noise_var_start[i];
+    const double walk_0 = f->walk_var_start[i];
+    f->noise_var[i] = fmin(fmax(noise, noise_0 / ADAPT_MAX), noise_0 * ADAPT_MAX);
+    f->walk_var[i] = fmin(fmax(walk, walk_0 / ADAPT_MAX), walk_0 * ADAPT_MAX);
+}
+
+bool online_kalman_consistent(const struct online_filter *f)
+{
+    bool well = true;
+    for (size_t i = 0; i < f->n; i++) {
+        well = well && f->nis[i] > CONSISTENT_MIN && f->nis[i] < 2.0 &&
+               fabs(f->correlation[i]) < 0.4;
+    }
+    return well;
+}

@@ -1,0 +1,55 @@
+/* identification/simulation/prediction_error.h - parameters of a model from how well it
+ * foretells the next sample, when forces that nobody measured act on the robot.
+ *
+ *     nu' = f(theta, nu, tau(t - L) - b + w),  w a Gauss-Markov force on each axis
+ *     minimise  -2 log likelihood of the innovations     (docs/model/prediction_error.md, eq. 1
+ * - 4)
+ *
+ * An extended Kalman filter carries velocities and forces; its transition matrices and the
+ * sensitivities of its innovations are those of trajectory.h. Sizes of measurement noise and of
+ * forces, and the time for which a force lasts, are found by likelihood. Without such forces it
+ * gives what output error gives; with them output error's ordinary intervals are far too
+ * narrow. Deterministic, no I/O, no clock. Cold path: allocates through GSL while it runs,
+ * keeps nothing.
+ */
+#ifndef IDENTIFICATION_SIMULATION_PREDICTION_ERROR_H
+#define IDENTIFICATION_SIMULATION_PREDICTION_ERROR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "identification/simulation/output_error.h"
+
+struct prediction_noise {
+    double velocity_sd[MODEL_AXES_MAX]; /* of the measurement; > 0 */
+    double force_sd[MODEL_AXES_MAX];    /* >= 0, unit of the effort */
+    double force_time_s;                /* > 0, for which a force lasts */
+};
+
+/* What is known beyond the fit. */
+struct prediction_error_report {
+    struct prediction_noise noise;
+    struct residual_summary axis[MODEL_AXES_MAX]; /* of one-step predictions */
+    bool white;                                   /* innovations, on every axis */
+    double log_likelihood;
+    bool at_bound[DYNAMICS_P_MAX];
+    bool delay_at_bound;
+    size_t evaluations; /* passes of the filter */
+    double step_s;      /* the integration step used */
+};
+
+/* Fit. start and options as for output_error_fit(), whose result is a good start. noise: known,
+ * or NULL to have it found.
+ *
+ * fit: se_hac is not computed, initial is the filter's first state.
+ *
+ * Returns as output_error_fit() does; also STATUS_E_ARG for noise out of its range. Cost: about
+ * a hundred passes of the filter, each some simulations with sensitivities. */
+MUST_USE enum status prediction_error_fit(const struct model *model, const struct data_set *set,
+                                          const double *start,
+                                          const struct output_error_options *options,
+                                          const struct prediction_noise *noise,
+                                          struct dynamics_fit *fit,
+                                          struct prediction_error_report *report);
+
+#endif

@@ -1,0 +1,309 @@
+#include "identification/simulation/prediction_filter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+
+/* A velocity that runs this many times beyond the largest measured one has run away. */
+static const double RUN_AWAY_RATIO = 100.0;
+
+bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
+                             const struct data_set *set,
+                             const struct output_error_options *options)
+{
+    *filter = (struct prediction_filter){.model = model, .set = set, .n = model->axis_count};
+    unknowns_set(&filter->unknowns, model, options);
+    filter->g = filter->unknowns.g;
+    filter->rules = (struct trajectory_rules){.model = model,
+                                              .set = set,
+                                              .at_rest = options->at_rest,
+                                              .with_biases = true,
+                                              .sensitive = true};
+    for (size_t i = 0; i < filter->n; i++) {
+        double largest = 0.0;
+        for (size_t k = set->run_start[0]; k < set->run_start[set->run_count]; k++) {
+            largest = fmax(largest, fabs(set->nu[i][k]));
+        }
+        filter->rules.limit[i] = largest > 0.0 ? RUN_AWAY_RATIO * largest : HUGE_VAL;
+    }
+    const size_t n = filter->n;
+    const size_t g = filter->g;
+    filter->covariance = gsl_matrix_alloc(2 * n, 2 * n);
+    filter->transition = gsl_matrix_alloc(2 * n, 2 * n);
+    filter->product = gsl_matrix_alloc(2 * n, 2 * n);
+    filter->gain = gsl_matrix_alloc(2 * n, n);
+    filter->root = gsl_matrix_alloc(n, n);
+    filter->state_by = gsl_matrix_alloc(2 * n, g);
+    filter->moved_by = gsl_matrix_alloc(2 * n, g);
+    filter->block = gsl_matrix_alloc(PE_BLOCK_ROWS, g + 1);
+    filter->reflector = gsl_matrix_alloc(g + 1, g + 1);
+    filter->below = gsl_matrix_alloc(g + 1, g + 1);
+    filter->residual = gsl_matrix_alloc(n, set->n);
+    filter->whitened = gsl_matrix_alloc(n, set->n);
+    return filter->covariance && filter->transition && filter->product && filter->gain &&
+           filter->root && filter->state_by && filter->moved_by && filter->block &&
+           filter->reflector && filter->below && filter->residual && filter->whitened;
+}
+
+void prediction_filter_free(struct prediction_filter *filter)
+{
+    gsl_matrix_free(filter->covariance);
+    gsl_matrix_free(filter->transition);
+    gsl_matrix_free(filter->product);
+    gsl_matrix_free(filter->gain);
+    gsl_matrix_free(filter->root);
+    gsl_matrix_free(filter->state_by);
+    gsl_matrix_free(filter->moved_by);
+    gsl_matrix_free(filter->block);
+    gsl_matrix_free(filter->reflector);
+    gsl_matrix_free(filter->below);
+    gsl_matrix_free(filter->residual);
+    gsl_matrix_free(filter->whitened);
+}
+
+/* The first sample is all that is known of the velocities, and nothing is of the forces. */
+static void begin(struct prediction_filter *filter, struct trajectory *walk, size_t run,
+                  const double *theta, double delay_s)
+{
+    const size_t n = filter->n;
+    const bool at_rest = filter->unknowns.options->at_rest[run];
+    double nu_0[MODEL_AXES_MAX];
+    gsl_matrix_set_zero(filter->covariance);
+    gsl_matrix_set_zero(filter->state_by);
+    for (size_t i = 0; i < n; i++) {
+        const double sd = filter->noise.velocity_sd[i];
+        const double force_sd = filter->noise.force_sd[i];
+        nu_0[i] = at_rest ? 0.0 : filter->set->nu[i][filter->set->run_start[run]];
+        gsl_matrix_set(filter->covariance, i, i, at_rest ? 0.0 : sd * sd);
+        gsl_matrix_set(filter->covariance, n + i, n + i, force_sd * force_sd);
+    }
+    trajectory_begin(walk, &filter->rules, run, theta, delay_s, nu_0);
+}
+
+/* The transition over one sample from the sensitivities of the walk; a force fades to `kept` of
+ * itself, and acts as its mean over the sample. */
+static void set_transition(struct prediction_filter *filter, const struct trajectory *walk,
+                           double kept)
+{
+    const size_t n = filter->n;
+    const size_t m = trajectory_columns(&filter->rules);
+    const size_t force = n + filter->model->parameter_count;
+    gsl_matrix_set_zero(filter->transition);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            gsl_matrix_set(filter->transition, i, j, walk->by[i * m + j]);
+            gsl_matrix_set(filter->transition, i, n + j,
+                           -0.5 * (1.0 + kept) * walk->by[i * m + force + j]);
+        }
+        gsl_matrix_set(filter->transition, n + i, n + i, kept);
+    }
+}
+
+/* To the next sample; false when the velocities run away. */
+static bool predict(struct prediction_filter *filter, struct trajectory *walk, double *force)
+{
+    const size_t n = filter->n;
+    const size_t m = trajectory_columns(&filter->rules);
+    const double h_s = filter->set->t_s[walk->at + 1] - filter->set->t_s[walk->at];
+    const double kept = exp(-h_s / filter->noise.force_time_s);
+    for (size_t i = 0; i < n; i++) {
+        walk->push[i] = 0.5 * (1.0 + kept) * force[i];
+        force[i] *= kept;
+    }
+    trajectory_linearise(walk);
+    if (!trajectory_next(walk)) {
+        return false;
+    }
+    set_transition(filter, walk, kept);
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->transition,
+                         filter->covariance, 0.0, filter->product);
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasTrans, 1.0, filter->product, filter->transition,
+                         0.0, filter->covariance);
+    for (size_t i = 0; i < n; i++) {
+        const double sd = filter->noise.force_sd[i];
+        *gsl_matrix_ptr(filter->covariance, n + i, n + i) += sd * sd * (1.0 - kept * kept);
+    }
+    if (!filter->sensitive) {
+        return true;
+    }
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->transition, filter->state_by,
+                         0.0, filter->moved_by);
+    gsl_matrix_memcpy(filter->state_by, filter->moved_by);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < filter->g; j++) {
+            /* The delay is the last of the walk's columns, with biases fitted or not. */
+            const size_t column = j + 1 < filter->g ? n + j : m - 1;
+            *gsl_matrix_ptr(filter->state_by, i, j) += walk->by[i * m + column];
+        }
+    }
+    return true;
+}
+
+/* Cholesky factor of the innovations' covariance; false when it has none. */
+static bool factorise(struct prediction_filter *filter)
+{
+    const size_t n = filter->n;
+    gsl_matrix_const_view velocities =
+        gsl_matrix_const_submatrix(filter->covariance, 0, 0, n, n);
+    gsl_matrix_memcpy(filter->root, &velocities.matrix);
+    for (size_t i = 0; i < n; i++) {
+        const double sd = filter->noise.velocity_sd[i];
+        *gsl_matrix_ptr(filter->root, i, i) += sd * sd;
+        if (!(gsl_matrix_get(filter->root, i, i) > 0.0)) {
+            return false;
+        }
+    }
+    return gsl_linalg_cholesky_decomp1(filter->root) == GSL_SUCCESS;
+}
+
+/* What the sample says: state, covariance and sensitivities after it. e: the innovation. */
+static void update(struct prediction_filter *filter, struct trajectory *walk, double *force,
+                   const double *e)
+{
+    const size_t n = filter->n;
+    gsl_matrix_const_view seen = gsl_matrix_const_submatrix(filter->covariance, 0, 0, 2 * n, n);
+    gsl_matrix_const_view velocity_by =
+        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->g);
+    /* gain = covariance H' (L L')^-1 */
+    gsl_matrix_memcpy(filter->gain, &seen.matrix);
+    (void)gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1.0, filter->root,
+                         filter->gain);
+    /* With gain L still in gain, covariance - (gain L) (gain L)' stays symmetric. */
+    (void)gsl_blas_dgemm(CblasNoTrans, CblasTrans, -1.0, filter->gain, filter->gain, 1.0,
+                         filter->covariance);
+    (void)gsl_blas_dtrsm(CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
+                         filter->gain);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            walk->nu[i] += gsl_matrix_get(filter->gain, i, j) * e[j];
+            force[i] += gsl_matrix_get(filter->gain, n + i, j) * e[j];
+        }
+    }
+    if (filter->sensitive) {
+        (void)gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1.0, filter->gain, &velocity_by.matrix,
+                             0.0, filter->moved_by);
+        gsl_matrix_sub(filter->state_by, filter->moved_by);
+    }
+}
+
+static enum status fold(struct prediction_filter *filter, gsl_matrix *triangle, size_t rows)
+{
+    if (rows == 0) {
+        return STATUS_OK;
+    }
+    gsl_matrix_view block = gsl_matrix_submatrix(filter->block, 0, 0, rows, filter->g + 1);
+    const int code = gsl_linalg_QR_UR_decomp(triangle, &block.matrix, filter->reflector);
+    return code == GSL_SUCCESS ? STATUS_OK : STATUS_E_MATH;
+}
+
+/* Whitened innovation and, below each other in the block, its rows. Adds to the cost. */
+static void count(struct prediction_filter *filter, const struct trajectory *walk,
+                  const double *e, struct prediction_pass *pass, size_t row)
+{
+    const size_t n = filter->n;
+    double z[MODEL_AXES_MAX];
+    memcpy(z, e, n * sizeof *z);
+    gsl_vector_view whitened = gsl_vector_view_array(z, n);
+    (void)gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, filter->root,
+                         &whitened.vector);
+    for (size_t i = 0; i < n; i++) {
+        pass->cost += 2.0 * log(gsl_matrix_get(filter->root, i, i)) + z[i] * z[i];
+        gsl_matrix_set(filter->whitened, i, walk->at, z[i]);
+    }
+    pass->counted++;
+    if (!pass->triangle) {
+        return;
+    }
+    gsl_matrix_view rows = gsl_matrix_submatrix(filter->block, row, 0, n, filter->g);
+    gsl_matrix_const_view velocity_by =
+        gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->g);
+    gsl_matrix_memcpy(&rows.matrix, &velocity_by.matrix);
+    (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
+                         &rows.matrix);
+    double score[LONG_RUN_COLUMNS_MAX] = {0.0};
+    for (size_t i = 0; i < n; i++) {
+        gsl_matrix_set(filter->block, row + i, filter->g, z[i]);
+        for (size_t j = 0; j < filter->g; j++) {
+            score[j] += gsl_matrix_get(&rows.matrix, i, j) * z[i];
+        }
+    }
+    if (pass->scores) {
+        long_run_add(pass->scores, score);
+    }
+}
+
+static enum status pass_run(struct prediction_filter *filter, size_t run, const double *theta,
+                            double delay_s, struct prediction_pass *pass)
+{
+    const size_t n = filter->n;
+    const double settled_s = unknowns_settled_s(&filter->unknowns, filter->set, run);
+    double force[MODEL_AXES_MAX] = {0.0};
+    struct trajectory walk;
+    size_t row = 0;
+    begin(filter, &walk, run, theta, delay_s);
+    while (walk.at + 1 < walk.end) {
+        double e[MODEL_AXES_MAX];
+        if (!unknowns_go_on(&filter->unknowns)) {
+            pass->cost = HUGE_VAL;
+            return STATUS_E_STALE;
+        }
+        if (!predict(filter, &walk, force) || !factorise(filter)) {
+            pass->cost = HUGE_VAL;
+            return STATUS_OK;
+        }
+        for (size_t i = 0; i < n; i++) {
+            e[i] = filter->set->nu[i][walk.at] - walk.nu[i];
+        }
+        if (filter->set->t_s[walk.at] >= settled_s) {
+            for (size_t i = 0; i < n; i++) {
+                gsl_matrix_set(filter->residual, i, walk.at, e[i]);
+            }
+            count(filter, &walk, e, pass, row);
+            row += n;
+        }
+        if (pass->triangle && row + n > PE_BLOCK_ROWS) {
+            const enum status st = fold(filter, pass->triangle, row);
+            if (st != STATUS_OK) {
+                return st;
+            }
+        }
+        row = row + n > PE_BLOCK_ROWS || !pass->triangle ? 0 : row;
+        update(filter, &walk, force, e);
+    }
+    if (pass->scores) {
+        long_run_break(pass->scores);
+    }
+    return pass->triangle ? fold(filter, pass->triangle, row) : STATUS_OK;
+}
+
+enum status prediction_filter_pass(struct prediction_filter *filter,
+                                   const struct unknown_values *values,
+                                   struct prediction_pass *pass)
+{
+    /* Biases that are not fitted are zero. */
+    double theta[DYNAMICS_P_MAX] = {0.0};
+    memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
+    filter->evaluations++;
+    filter->unknowns.walked = 0;
+    filter->sensitive = pass->triangle != NULL;
+    pass->cost = 0.0;
+    pass->counted = 0;
+    gsl_matrix_set_all(filter->residual, nan(""));
+    gsl_matrix_set_all(filter->whitened, nan(""));
+    if (pass->triangle) {
+        gsl_matrix_set_zero(pass->triangle);
+    }
+    for (size_t r = 0; r < filter->set->run_count && pass->cost < HUGE_VAL; r++) {
+        const enum status st = pass_run(filter, r, theta, values->delay_s, pass);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    if (!isfinite(pass->cost)) {
+        pass->cost = HUGE_VAL;
+    }
+    return STATUS_OK;
+}

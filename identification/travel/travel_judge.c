@@ -1,0 +1,380 @@
+#include "identification/travel/travel_judge.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Fewer degrees of freedom than this make intervals too wide to lean on. */
+enum { DOF_MIN = 5 };
+/* A speed that is known no better than this is a guess. */
+static const double HALF_WIDTH_RATIO_MAX = 0.3;
+/* A delay must lie this far below zero, in standard errors and in seconds, to be called
+ * negative: one of five terms lies below by two standard errors every now and then. */
+static const double NEGATIVE_SE = 3.0;
+static const double NEGATIVE_S = 1e-3;
+static const double R2_MARGINAL = 0.5;
+static const double R2_FAIL = 0.2;
+static const double OUTLIER_RATIO_MARGINAL = 0.1;
+static const double OUTLIER_RATIO_FAIL = 0.3;
+static const double REFUSED_RATIO_MAX = 0.1;
+/* Squared share of a row that lies outside what is determined, as in robust_ls.c but coarser:
+ * advice is about moves that help, not about moves that almost do not. */
+static const double NEW_DIRECTION = 1e-4;
+
+void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const char *format, ...)
+{
+    if (fit->verdict < at_best) {
+        fit->verdict = at_best;
+    }
+    if (fit->reason_count < TRAVEL_TEXTS_MAX) {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(fit->reasons[fit->reason_count], TRAVEL_TEXT_MAX, format, args);
+        va_end(args);
+        fit->reason_count++;
+    }
+}
+
+void travel_advise(struct travel_fit *fit, const char *format, ...)
+{
+    if (fit->advice_count == TRAVEL_TEXTS_MAX) {
+        return;
+    }
+    char *text = fit->advice[fit->advice_count];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, TRAVEL_TEXT_MAX, format, args);
+    va_end(args);
+    for (size_t k = 0; k < fit->advice_count; k++) {
+        if (strcmp(fit->advice[k], text) == 0) {
+            return;
+        }
+    }
+    fit->advice_count++;
+}
+
+/* What a session may hold: which moves there were, and their usual size. */
+struct classes {
+    size_t turns, drives, both;
+    double rotation_rad, displacement_m; /* root mean square where there is any, else 1 */
+};
+
+static struct classes count_classes(const struct travel_fit *fit, const double *x)
+{
+    struct classes c = {.turns = 0};
+    double a2 = 0.0;
+    double r2 = 0.0;
+    for (size_t i = 0; i < fit->n; i++) {
+        const double *row = x + i * TRAVEL_P;
+        const bool turns = row[TRAVEL_INV_W] > 0.0;
+        const bool drives = row[TRAVEL_INV_V] > 0.0;
+        c.turns += turns && !drives;
+        c.drives += drives && !turns;
+        c.both += turns && drives;
+        a2 += row[TRAVEL_INV_W] * row[TRAVEL_INV_W];
+        r2 += row[TRAVEL_INV_V] * row[TRAVEL_INV_V];
+    }
+    const size_t with_rotation = c.turns + c.both;
+    const size_t with_displacement = c.drives + c.both;
+    c.rotation_rad = with_rotation ? sqrt(a2 / (double)with_rotation) : 1.0;
+    c.displacement_m = with_displacement ? sqrt(r2 / (double)with_displacement) : 1.0;
+    return c;
+}
+
+/* Projection on what is not determined, with columns scaled to norm (1 for empty ones). */
+struct blind {
+    double projection[TRAVEL_P][TRAVEL_P];
+    double norm[TRAVEL_P];
+};
+
+static struct blind blind_of(const struct robust_ls_fit *ls)
+{
+    struct blind blind;
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        blind.norm[i] = ls && ls->column_norm[i] > 0.0 ? ls->column_norm[i] : 1.0;
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            const double unit = i == j ? 1.0 : 0.0;
+            blind.projection[i][j] = ls ? ls->null_projection[i][j] : unit;
+        }
+    }
+    return blind;
+}
+
+/* Whether a move would show something new; if so, what it shows is no longer blind. */
+static bool look(struct blind *blind, enum travel_motion motion, double rotation_rad,
+                 double displacement_m)
+{
+    double row[TRAVEL_P];
+    double outside[TRAVEL_P] = {0.0};
+    double length2 = 0.0;
+    double outside2 = 0.0;
+
+    travel_motion_row(motion, rotation_rad, displacement_m, row);
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            outside[i] += blind->projection[i][j] * row[j] / blind->norm[j];
+        }
+        length2 += row[i] / blind->norm[i] * (row[i] / blind->norm[i]);
+        outside2 += outside[i] * outside[i];
+    }
+    if (!(outside2 > NEW_DIRECTION * length2)) {
+        return false;
+    }
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            blind->projection[i][j] -= outside[i] * outside[j] / outside2;
+        }
+    }
+    return true;
+}
+
+/* A piece of advice: up to two moves, in units of the usual rotation and displacement. The
+ * sizes are odd on purpose, so that they are new in any session. */
+struct remedy {
+    double size[2][2];
+    size_t count;
+    const char *first; /* when the session holds no such move yet */
+    const char *again;
+};
+
+/* In the order in which they are offered. Single moves of the three kinds together show
+ * everything, so one of them always helps when something is missing. */
+enum { TWO_TURNS, TWO_DRIVES, TURN, DRIVE, BOTH, REMEDY_COUNT };
+
+/* clang-format off */
+static const struct remedy remedies[REMEDY_COUNT] = {
+    [TWO_TURNS]  = {{{0.739, 0.0}, {1.871, 0.0}}, 2, "turn on the spot by two different angles",
+                    "turn on the spot by two more angles"},
+    [TWO_DRIVES] = {{{0.0, 0.739}, {0.0, 1.871}}, 2, "drive two straight moves of different length",
+                    "drive two more straight moves of different length"},
+    [TURN]       = {{{0.739, 0.0}}, 1, "turn on the spot, without driving",
+                    "turn on the spot by another angle"},
+    [DRIVE]      = {{{0.0, 0.739}}, 1, "drive a straight move, without turning",
+                    "drive a straight move of another length"},
+    [BOTH]       = {{{0.739, 1.283}}, 1, "turn and drive in one move",
+                    "turn and drive in one move, by another angle and another length"},
+};
+/* clang-format on */
+
+/* Whether a machine of this motion can make such moves. */
+static bool is_possible(const struct remedy *remedy, enum travel_motion motion)
+{
+    const bool turns = remedy->size[0][0] > 0.0;
+    const bool drives = remedy->size[0][1] > 0.0;
+    return (!turns || travel_motion_has(motion, TRAVEL_INV_W)) &&
+           (!drives || travel_motion_has(motion, TRAVEL_INV_V));
+}
+
+static size_t gain_of(const struct remedy *remedy, enum travel_motion motion,
+                      const struct classes *c, struct blind *blind)
+{
+    size_t gain = 0;
+    for (size_t k = 0; k < remedy->count; k++) {
+        gain += look(blind, motion, remedy->size[k][0] * c->rotation_rad,
+                     remedy->size[k][1] * c->displacement_m);
+    }
+    return gain;
+}
+
+static size_t terms_of(enum travel_motion motion)
+{
+    return motion == TRAVEL_TURNS_AND_DRIVES ? TRAVEL_P : 2;
+}
+
+/* Name moves until every term would be determined: each time the first remedy of which no move
+ * is in vain. */
+static void advise_moves(struct travel_fit *fit, const struct classes *c, struct blind blind)
+{
+    size_t rank = fit->rank;
+    for (size_t i = 0; i < REMEDY_COUNT && rank < terms_of(fit->motion); i++) {
+        struct blind after = blind;
+        if (is_possible(&remedies[i], fit->motion) &&
+            gain_of(&remedies[i], fit->motion, c, &after) == remedies[i].count) {
+            const size_t had = i == TURN || i == TWO_TURNS     ? c->turns
+                               : i == DRIVE || i == TWO_DRIVES ? c->drives
+                                                               : c->both;
+            travel_advise(fit, "%s", had > 0 ? remedies[i].again : remedies[i].first);
+            rank += remedies[i].count;
+            blind = after;
+        }
+    }
+}
+
+static void list_terms(const struct travel_fit *fit, char text[TRAVEL_TEXT_MAX])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (!fit->identifiable[j] && travel_motion_has(fit->motion, j) &&
+            used < TRAVEL_TEXT_MAX) {
+            const int wrote = snprintf(text + used, TRAVEL_TEXT_MAX - used, "%s%s",
+                                       used > 0 ? ", " : "", travel_term_name(j));
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+    }
+}
+
+static void judge_rank(struct travel_fit *fit, const struct travel_evidence *evidence)
+{
+    if (fit->rank == terms_of(fit->motion)) {
+        return;
+    }
+    const bool any_speed = fit->identifiable[TRAVEL_INV_W] || fit->identifiable[TRAVEL_INV_V];
+    char terms[TRAVEL_TEXT_MAX];
+    list_terms(fit, terms);
+    travel_reason(fit, any_speed ? TRAVEL_MARGINAL : TRAVEL_FAIL,
+                  "these moves do not determine %s%s", terms,
+                  fit->combination_count > 0 ? " one by one, see combinations" : "");
+    const struct classes c = count_classes(fit, evidence->x);
+    advise_moves(fit, &c, blind_of(evidence->ls));
+}
+
+static void judge_count(struct travel_fit *fit)
+{
+    const size_t total = fit->n + fit->refused;
+    if (fit->n == 0) {
+        travel_reason(fit, TRAVEL_FAIL, "no usable move");
+    }
+    if (fit->refused > 0) {
+        const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
+        travel_reason(fit, many ? TRAVEL_MARGINAL : TRAVEL_PASS,
+                      "%zu of %zu moves were refused: not a finite, sensible number, or a lap "
+                      "that is not above zero",
+                      fit->refused, total);
+    }
+    if (fit->n == 0) {
+        return;
+    }
+    const size_t dof = fit->n - fit->rank;
+    if (dof < DOF_MIN) {
+        travel_reason(fit, dof == 0 ? TRAVEL_FAIL : TRAVEL_MARGINAL,
+                      "%zu moves for %zu terms are too few%s", fit->n, fit->rank,
+                      dof == 0 ? ": nothing is left to tell the errors by" : "");
+        travel_advise(fit, "make at least %zu more moves", DOF_MIN - dof);
+    }
+}
+
+static const char *const inverse_names[TRAVEL_P] = {
+    [TRAVEL_INV_W] = "1 / angular_speed_radps", [TRAVEL_INV_V] = "1 / linear_speed_mps"};
+static const char *const inverse_units[TRAVEL_P] = {
+    [TRAVEL_INV_W] = "s/rad", [TRAVEL_INV_V] = "s/m"};
+
+static void advise_column(struct travel_fit *fit, enum travel_term term)
+{
+    travel_advise(fit,
+                  "check that the %s column is what the robot %s in a move, not a sum in "
+                  "which back and forth cancel",
+                  term == TRAVEL_INV_W ? "rotation" : "displacement",
+                  term == TRAVEL_INV_W ? "turns" : "drives");
+}
+
+static void judge_speed(struct travel_fit *fit, enum travel_term term)
+{
+    const double b = fit->beta[term];
+    const double half = 0.5 * (fit->hi[term] - fit->lo[term]);
+    const char *more = term == TRAVEL_INV_W ? "make more moves with more different rotations"
+                                            : "make more moves with more different lengths";
+    if (!fit->identifiable[term]) {
+        return;
+    }
+    if (!(b > 0.0)) {
+        travel_reason(fit, TRAVEL_FAIL,
+                      "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
+                      inverse_names[term], b, inverse_units[term], fit->lo[term],
+                      fit->hi[term]);
+        advise_column(fit, term);
+    } else if (fit->lo[term] <= 0.0) {
+        travel_reason(fit, TRAVEL_MARGINAL,
+                      "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
+                      inverse_names[term], b, inverse_units[term], fit->lo[term]);
+        travel_advise(fit, "%s", more);
+    } else if (half > HALF_WIDTH_RATIO_MAX * b) {
+        travel_reason(fit, TRAVEL_MARGINAL, "%s is known to +-%.0f %% only",
+                      travel_term_name(term), 100.0 * half / b);
+        travel_advise(fit, "%s", more);
+    }
+}
+
+static void judge_delay(struct travel_fit *fit, const char *name, double value, double se)
+{
+    if (value < -NEGATIVE_SE * se && value < -NEGATIVE_S) {
+        travel_reason(fit, TRAVEL_MARGINAL,
+                      "unphysical sign: %s = %.3g s (se %.2g), a delay below zero", name, value,
+                      se);
+    }
+}
+
+static void judge_signs(struct travel_fit *fit)
+{
+    judge_speed(fit, TRAVEL_INV_W);
+    judge_speed(fit, TRAVEL_INV_V);
+    for (size_t j = 0; j < TRAVEL_INV_W; j++) {
+        if (fit->identifiable[j]) {
+            judge_delay(fit, travel_term_name((enum travel_term)j), fit->beta[j], fit->se[j]);
+        }
+    }
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        const struct travel_combination *c = &fit->combinations[k];
+        judge_delay(fit, c->name, c->value, c->se);
+    }
+}
+
+static void judge_residuals(struct travel_fit *fit, const struct travel_evidence *evidence)
+{
+    const double r2 = evidence->r2_weighted;
+    const double outlier_ratio = fit->n ? (double)fit->outliers / (double)fit->n : 0.0;
+
+    if (fit->rank > 1 && r2 < R2_MARGINAL) {
+        travel_reason(fit, r2 < R2_FAIL ? TRAVEL_FAIL : TRAVEL_MARGINAL,
+                      "poor fit: the model explains %.0f %% of the variance of the laps",
+                      100.0 * fmax(r2, 0.0));
+    }
+    if (outlier_ratio > OUTLIER_RATIO_MARGINAL) {
+        travel_reason(fit, outlier_ratio > OUTLIER_RATIO_FAIL ? TRAVEL_FAIL : TRAVEL_MARGINAL,
+                      "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
+        travel_advise(fit,
+                      "look at the laps beyond 4 sd: several moves in one, or a reply that "
+                      "was late");
+    }
+    if (fit->method == TRAVEL_OLS && evidence->astray > 0) {
+        travel_reason(fit, TRAVEL_MARGINAL,
+                      "%zu of %zu moves stray from what the others keep to within %.2g s, and "
+                      "ols has followed them: several moves in one?",
+                      evidence->astray, fit->n, evidence->closer_s);
+        travel_advise(fit, "use method tukey or auto");
+    }
+    if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
+        travel_reason(fit, TRAVEL_MARGINAL,
+                      "the residuals are not Gaussian (shape statistic %.1f, limit 9.2), so "
+                      "the intervals of ols are not to be trusted",
+                      evidence->shape);
+        travel_advise(fit, "use method tukey or auto");
+    }
+}
+
+void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence)
+{
+    judge_count(fit);
+    judge_rank(fit, evidence);
+    judge_signs(fit);
+    judge_residuals(fit, evidence);
+}
+
+void travel_time_check_part(struct travel_fit *whole, const char *name,
+                            const struct travel_fit *part)
+{
+    for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
+        if (!part->identifiable[term] || part->n < part->rank + DOF_MIN) {
+            continue;
+        }
+        if (!(part->beta[term] > 0.0)) {
+            travel_reason(whole, part->hi[term] < 0.0 ? TRAVEL_FAIL : TRAVEL_MARGINAL,
+                          "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
+                          "to %.3g)",
+                          name, inverse_names[term], part->beta[term], inverse_units[term],
+                          part->lo[term], part->hi[term]);
+            advise_column(whole, term);
+        }
+    }
+}

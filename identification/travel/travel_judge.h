@@ -1,0 +1,44 @@
+/* identification/travel/travel_judge.h - what a travel-time fit is worth, in words.
+ *
+ * The second half of travel_time.c: verdict, reasons, and the moves that are missing
+ * (docs/model/travel_time.md, section 3). Pure.
+ */
+#ifndef IDENTIFICATION_TRAVEL_TRAVEL_JUDGE_H
+#define IDENTIFICATION_TRAVEL_TRAVEL_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+#include "identification/numeric/robust_ls.h"
+#include "identification/travel/travel_time.h"
+
+/* The parts of lap = t0 + ...: one row of the design. */
+void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]);
+/* The same without what this motion does not have. */
+void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
+                       double row[TRAVEL_P]);
+
+/* What the judge needs beside the fit. */
+struct travel_evidence {
+    const double *x;                /* [fit->n x TRAVEL_P] design by rows; NULL when n is 0 */
+    const struct robust_ls_fit *ls; /* NULL when n is 0 */
+    double r2_weighted;             /* of the moves by their weights; NaN when undefined */
+    bool gaussian;                  /* the residuals of plain least squares look it */
+    double shape;                   /* the statistic that says so */
+    /* Of OLS: moves that stray from a fit to which the others keep far closer, and how close.
+     */
+    size_t astray;
+    double closer_s;
+};
+
+/* Add a reason or advice, cut to its length; dropped when the list is full, advice also when it
+ * was given already. */
+void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+void travel_advise(struct travel_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Fill verdict, reasons and advice of an otherwise complete fit. */
+void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
+
+#endif

@@ -1,0 +1,490 @@
+#include "identification/travel/travel_kalman.h"
+
+#include <math.h>
+
+#include "identification/travel/travel_judge.h"
+
+/* Prior: delays of a tenth of a second, speeds near nominal; generous, because the filter must
+ * also serve robots whose nominal speeds were guessed. */
+static const double PRIOR_DELAY_S = 0.1;
+static const double PRIOR_DELAY_S_SD = 0.2;
+static const double PRIOR_RATIO_SD = 0.4;
+/* The fixed filter starts from next to nothing: its innovations must not owe to the prior. */
+static const double FIXED_PRIOR_FACTOR = 100.0;
+/* Delays wander this much per entry at a walk ratio of 1. */
+static const double WALK_DELAY_S = 1e-4;
+/* The noise estimates settle over the first entries, then forget over about a hundred. */
+static const double NOISE_GAIN_MIN = 0.01;
+static const double NOISE_ENTRIES = 5.0;
+/* A guess that is wrong by more than this factor (of sd) is overruled by the first moves. */
+static const double NOISE_GUESS_MAX = 2.0;
+/* Where the median keeps lying on one side the noise has changed, and they go faster. */
+static const double LEAN_GAIN = 0.1;
+static const double RUSH = 9.0;
+/* Half of a Gaussian lies within this many sd. */
+static const double MEDIAN_SD = 0.6744897501960817;
+/* No link is timed better than this, none that works is worse. */
+static const double NOISE_S_MIN = 1e-4;
+static const double NOISE_S_MAX = 1e3;
+/* Sum of log likelihood ratios that is a change. Wald's bound for ideal noise would allow 11;
+ * this keeps false alarms below one in 10 000 moves with skewed noise and outliers as well
+ * (docs/model/travel_time.md, table 4). */
+static const double ALARM_SUM = 17.0;
+/* A change is looked for as a shift of at most this many sd: a larger one is found as well, and
+ * sums of small steps are less at the mercy of a skewed tail. */
+static const double SHIFT_SD_MAX = 0.75;
+/* A change of the delay that matters, in sd of the noise. */
+static const double DELAY_STEP_SD = 1.0;
+/* A change this much smaller than the one that matters is followed, but no alarm. */
+static const double ALARM_RATIO_MIN = 0.5;
+/* Passes over the kept moves when the fixed filter starts; the last one weighs as Huber does,
+ * those before nearly by absolute deviations. */
+enum { START_PASSES = 8 };
+static const double START_LIMIT = 0.1;
+static const double FINAL_LIMIT = 2.0;
+/* A median of fewer moves is at the mercy of one. */
+enum { CHANGE_MOVES_MIN = 6 };
+/* A change opens the wandering filter no wider than this: it gets there in a few moves anyway,
+ * and a single late reply must not carry it off. */
+static const double STEP_RATIO_MAX = 0.15;
+static const double STEP_S_MAX = 0.5;
+
+enum { RISE, FALL, SIDES };
+
+static const enum travel_term test_terms[TRAVEL_TEST_COUNT] = {TRAVEL_INV_W, TRAVEL_INV_V,
+                                                               TRAVEL_T0};
+
+struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps, double nominal_v_mps)
+{
+    return (struct travel_kalman_params){.walk_ratio = 0.003,
+                                         .gate_sd = 2.5,
+                                         .noise_s = 0.05,
+                                         .nominal_w_radps = nominal_w_radps,
+                                         .nominal_v_mps = nominal_v_mps,
+                                         .drift_ratio = 0.03,
+                                         .warmup = 12};
+}
+
+/* Covariances are in units of noise_s2 here. */
+static void set_prior(const struct travel_kalman_params *p, double factor,
+                      double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
+                      double noise_s2)
+{
+    const double start[TRAVEL_P] = {PRIOR_DELAY_S, PRIOR_DELAY_S, PRIOR_DELAY_S,
+                                    1.0 / p->nominal_w_radps, 1.0 / p->nominal_v_mps};
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        const double sd = j < TRAVEL_INV_W ? PRIOR_DELAY_S_SD : PRIOR_RATIO_SD * start[j];
+        for (size_t i = 0; i < TRAVEL_P; i++) {
+            covariance[i][j] = 0.0;
+        }
+        beta[j] = start[j];
+        covariance[j][j] = factor * sd * sd / noise_s2;
+    }
+}
+
+void travel_kalman_reset(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    const double noise_s2 = p->noise_s * p->noise_s;
+    *k = (struct travel_kalman){.noise_s2 = noise_s2, .fixed_noise_s2 = noise_s2};
+    set_prior(p, 1.0, k->beta, k->covariance, 1.0);
+    set_prior(p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread, noise_s2);
+}
+
+/* One measurement seen by one filter. */
+struct innovation {
+    double nu_s;         /* lap - x beta */
+    double variance;     /* of nu before the gate, in the unit of the covariance */
+    double cx[TRAVEL_P]; /* covariance x */
+};
+
+static struct innovation innovate(const double beta[TRAVEL_P],
+                                  double covariance[TRAVEL_P][TRAVEL_P],
+                                  const double x[TRAVEL_P], double lap_s, double noise)
+{
+    struct innovation in = {.nu_s = lap_s, .variance = noise};
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        in.nu_s -= x[i] * beta[i];
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            in.cx[i] += covariance[i][j] * x[j];
+        }
+        in.variance += x[i] * in.cx[i];
+    }
+    return in;
+}
+
+/* Kalman update with the variance raised so far that the innovation, z standard deviations
+ * large, is gate_sd of it. */
+static void update(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
+                   const struct innovation *in, double z, double gate_sd)
+{
+    const double over = fmax(1.0, fabs(z) / gate_sd);
+    const double variance = in->variance * over * over;
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        beta[i] += in->cx[i] * in->nu_s / variance;
+        for (size_t j = 0; j <= i; j++) {
+            const double c = covariance[i][j] - in->cx[i] * in->cx[j] / variance;
+            covariance[i][j] = covariance[j][i] = i == j ? fmax(c, 0.0) : c;
+        }
+    }
+}
+
+static void walk(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        const double unit = j == TRAVEL_INV_W   ? 1.0 / p->nominal_w_radps
+                            : j == TRAVEL_INV_V ? 1.0 / p->nominal_v_mps
+                                                : WALK_DELAY_S;
+        k->covariance[j][j] += unit * unit * p->walk_ratio * p->walk_ratio;
+    }
+}
+
+/* The noise follows the median of |z|, which outliers and a long tail hardly move. Innovations
+ * that come from ignorance of beta rather than from noise count by their share of noise. */
+static void adapt_noise(struct travel_kalman *k, const struct innovation *seen, double z)
+{
+    const double share = k->noise_s2 / seen->variance;
+    const double side = fabs(z) > MEDIAN_SD ? 1.0 : -1.0;
+    k->noise_lean += LEAN_GAIN * share * (side - k->noise_lean);
+    const double lean2 = k->noise_lean * k->noise_lean;
+    const double gain = fmax(NOISE_GAIN_MIN * (1.0 + RUSH * lean2 * lean2),
+                             1.0 / ((double)k->n + NOISE_ENTRIES));
+    k->noise_s2 *= 1.0 + gain * share * side;
+    k->noise_s2 = fmin(fmax(k->noise_s2, NOISE_S_MIN * NOISE_S_MIN), NOISE_S_MAX * NOISE_S_MAX);
+}
+
+/* The tests are measured against the variance of the innovations themselves, cut at the gate,
+ * so that a long tail is not taken for a change. */
+static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *kept, double z,
+                              double gate_sd)
+{
+    const double entries = (double)(k->n - k->fixed_first);
+    const double gain = fmax(NOISE_GAIN_MIN, 1.0 / (entries + NOISE_ENTRIES));
+    const double share = 1.0 / kept->variance;
+    k->fixed_noise_s2 *= 1.0 + gain * share * (fmin(z * z, gate_sd * gate_sd) - 1.0);
+    k->fixed_noise_s2 = fmax(k->fixed_noise_s2, NOISE_S_MIN * NOISE_S_MIN);
+}
+
+/* Log likelihood ratio of "the innovation is shifted by d sd" against "it is not", of an
+ * innovation cut at the gate. */
+static double evidence_for(double d, double z, double gate_sd)
+{
+    return d * (fmin(fmax(z, -gate_sd), gate_sd) - 0.5 * d);
+}
+
+static double step_that_matters(const struct travel_kalman *k,
+                                const struct travel_kalman_params *p, enum travel_term term)
+{
+    return term == TRAVEL_T0 ? DELAY_STEP_SD * sqrt(k->fixed_noise_s2)
+                             : p->drift_ratio * fabs(k->fixed_beta[term]);
+}
+
+static void gather(struct travel_kalman *k, const struct travel_kalman_params *p, int64_t t_us,
+                   const double x[TRAVEL_P], const struct innovation *in)
+{
+    const double sd = sqrt(in->variance * k->fixed_noise_s2);
+    for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
+        struct travel_test *test = &k->test[i];
+        const enum travel_term term = test_terms[i];
+        if (!(x[term] > 0.0)) {
+            continue;
+        }
+        const double d = fmin(x[term] * step_that_matters(k, p, term) / sd, SHIFT_SD_MAX);
+        for (int side = RISE; side < SIDES; side++) {
+            const double z = (side == RISE ? in->nu_s : -in->nu_s) / sd;
+            if (!(test->sum[side] > 0.0)) {
+                test->since_us[side] = t_us;
+                test->reference[side] = k->fixed_beta[term];
+            }
+            test->sum[side] = fmax(0.0, test->sum[side] + evidence_for(d, z, p->gate_sd));
+        }
+    }
+}
+
+static void remember(struct travel_kalman *k, int64_t t_us, const struct travel_move *move,
+                     double nu_s)
+{
+    struct travel_recent *seen = &k->recent[k->n % TRAVEL_RECENT_MAX];
+    *seen = (struct travel_recent){.t_us = t_us,
+                                   .rotation_rad = (float)move->rotation_rad,
+                                   .displacement_m = (float)move->displacement_m,
+                                   .lap_s = (float)move->lap_s,
+                                   .nu_s = (float)nu_s};
+    for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
+        seen->value[i] = (float)k->fixed_beta[test_terms[i]];
+    }
+}
+
+static const struct travel_recent *recent(const struct travel_kalman *k, uint64_t n,
+                                          double x[TRAVEL_P])
+{
+    const struct travel_recent *seen = &k->recent[n % TRAVEL_RECENT_MAX];
+    travel_row(seen->rotation_rad, seen->displacement_m, x);
+    return seen;
+}
+
+/* The oldest move since `first` that is still kept. */
+static uint64_t oldest(const struct travel_kalman *k, uint64_t first)
+{
+    const uint64_t kept = k->n > TRAVEL_RECENT_MAX ? k->n - TRAVEL_RECENT_MAX : 0;
+    return first > kept ? first : kept;
+}
+
+/* Median size of what beta leaves over of the kept moves; off_s[] is each. As in robust_ls.c
+ * without the smallest: a fit makes as many of them small as it has terms. */
+static double leftover(const struct travel_kalman *k, uint64_t from,
+                       const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
+{
+    double sorted[TRAVEL_RECENT_MAX] = {0.0};
+    size_t count = 0;
+    for (uint64_t n = from; n < k->n; n++) {
+        double x[TRAVEL_P];
+        double off = recent(k, n, x)->lap_s;
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            off -= x[j] * beta[j];
+        }
+        off_s[n - from] = fabs(off);
+        size_t at = count++;
+        for (; at > 0 && sorted[at - 1] > fabs(off); at--) {
+            sorted[at] = sorted[at - 1];
+        }
+        sorted[at] = fabs(off);
+    }
+    const size_t fitted = count > TRAVEL_P ? TRAVEL_P : 0;
+    return sorted[fitted + (count - fitted) / 2];
+}
+
+/* A filter cannot tell an outlier among its first moves from the truth. So it begins with what
+ * the moves kept so far say together, given the prior: all of them again and again, each
+ * weighed by how far it was off the last time. Returns the noise. */
+static double settle(const struct travel_kalman *k, const struct travel_kalman_params *p,
+                     double prior_factor, double beta[TRAVEL_P],
+                     double spread[TRAVEL_P][TRAVEL_P])
+{
+    const uint64_t from = oldest(k, k->fixed_first);
+    double off_s[TRAVEL_RECENT_MAX] = {0.0};
+    double limit_s = INFINITY;
+    double noise_s = p->noise_s;
+
+    for (int pass = 0; pass < START_PASSES; pass++) {
+        set_prior(p, prior_factor, beta, spread, p->noise_s * p->noise_s);
+        for (uint64_t n = from; n < k->n; n++) {
+            double x[TRAVEL_P];
+            const double lap_s = recent(k, n, x)->lap_s;
+            const struct innovation in =
+                innovate(beta, spread, x, lap_s, fmax(1.0, off_s[n - from] / limit_s));
+            update(beta, spread, &in, 0.0, p->gate_sd);
+        }
+        const double median_s = leftover(k, from, beta, off_s);
+        limit_s =
+            fmax(median_s * (pass + 2 < START_PASSES ? START_LIMIT : FINAL_LIMIT), NOISE_S_MIN);
+        noise_s = fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
+    }
+    return noise_s;
+}
+
+/* Once, after the first moves: what they say together is better than what the filter made of
+ * them one by one, and they overrule a noise that was guessed wrong. */
+static void start_wandering(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    const double noise_s = settle(k, p, 1.0, k->beta, k->covariance);
+    if (noise_s > NOISE_GUESS_MAX * p->noise_s || p->noise_s > NOISE_GUESS_MAX * noise_s) {
+        k->noise_s2 = noise_s * noise_s;
+    }
+    for (size_t i = 0; i < TRAVEL_P; i++) {
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            k->covariance[i][j] *= k->noise_s2;
+        }
+    }
+}
+
+static void start_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
+{
+    const double noise_s = settle(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
+    k->fixed_noise_s2 = noise_s * noise_s;
+    k->fixed_ready = true;
+    if (k->fixed_first == 0) {
+        start_wandering(k, p);
+    }
+}
+
+/* One explanation of the kept moves: from move `first` on, the term has another value. */
+struct change {
+    size_t test; /* TRAVEL_TEST_COUNT: none */
+    uint64_t first;
+    double value;
+    double cost_s; /* sum of what it leaves unexplained of all kept moves */
+};
+
+/* The value of a term in the moves since `first` by least absolute deviations, all other terms
+ * being as the fixed filter had them: the weighted median of what each move says. NaN when too
+ * few moves have the term. */
+static double value_since(const struct travel_kalman *k, size_t i, uint64_t first)
+{
+    double value[TRAVEL_RECENT_MAX];
+    double weight[TRAVEL_RECENT_MAX];
+    double x[TRAVEL_P];
+    size_t count = 0;
+    double half = 0.0;
+
+    for (uint64_t n = first; n < k->n; n++) {
+        const struct travel_recent *seen = recent(k, n, x);
+        const double factor = x[test_terms[i]];
+        if (!(factor > 0.0)) {
+            continue;
+        }
+        const double v = (double)seen->value[i] + (double)seen->nu_s / factor;
+        size_t at = count++;
+        for (; at > 0 && value[at - 1] > v; at--) {
+            value[at] = value[at - 1];
+            weight[at] = weight[at - 1];
+        }
+        value[at] = v;
+        weight[at] = factor;
+        half += 0.5 * factor;
+    }
+    if (count < CHANGE_MOVES_MIN) {
+        return nan("");
+    }
+    size_t middle = 0;
+    double sum = weight[0];
+    while (middle + 1 < count && sum < half) {
+        sum += weight[++middle];
+    }
+    return value[middle];
+}
+
+static double cost_of(const struct travel_kalman *k, const struct change *change)
+{
+    double cost_s = 0.0;
+    for (uint64_t n = oldest(k, k->fixed_first); n < k->n; n++) {
+        double x[TRAVEL_P];
+        const struct travel_recent *seen = recent(k, n, x);
+        const double explained_s =
+            n < change->first ? 0.0
+                              : x[test_terms[change->test]] *
+                                    (change->value - (double)seen->value[change->test]);
+        cost_s += fabs((double)seen->nu_s - explained_s);
+    }
+    return cost_s;
+}
+
+/* Which term changed, when and to what, so that least is left unexplained. */
+static struct change explain(const struct travel_kalman *k)
+{
+    struct change best = {.test = TRAVEL_TEST_COUNT, .cost_s = INFINITY};
+    for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
+        for (uint64_t first = oldest(k, k->fixed_first); first < k->n; first++) {
+            struct change change = {i, first, value_since(k, i, first), 0.0};
+            if (!(change.value > 0.0) && !(test_terms[i] == TRAVEL_T0 && change.value <= 0.0)) {
+                continue;
+            }
+            change.cost_s = cost_of(k, &change);
+            best = change.cost_s < best.cost_s ? change : best;
+        }
+    }
+    return best;
+}
+
+/* What came before is forgotten: the fixed filter begins anew with the moves since the change,
+ * and the wandering one gets a covariance wide enough for the step. */
+static void begin_anew(struct travel_kalman *k, enum travel_term term, double value,
+                       uint64_t first)
+{
+    const double most = term == TRAVEL_T0 ? STEP_S_MAX : STEP_RATIO_MAX * fabs(value);
+    const double off = fmin(fabs(value - k->beta[term]), most);
+    k->covariance[term][term] += off * off;
+    k->fixed_first = first;
+    k->fixed_ready = false;
+    for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
+        k->test[i] = (struct travel_test){.sum = {0.0, 0.0}};
+    }
+}
+
+/* The test with the largest sum, and on which side. */
+static const struct travel_test *loudest(const struct travel_kalman *k, int *side)
+{
+    const struct travel_test *loud = &k->test[0];
+    *side = RISE;
+    for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
+        for (int s = RISE; s < SIDES; s++) {
+            if (k->test[i].sum[s] > loud->sum[*side]) {
+                loud = &k->test[i];
+                *side = s;
+            }
+        }
+    }
+    return loud;
+}
+
+/* A sum over the limit says that something changed. */
+static bool decide(struct travel_kalman *k, const struct travel_kalman_params *p,
+                   struct travel_drift *drift)
+{
+    int side = RISE;
+    const struct travel_test *loud = loudest(k, &side);
+    if (!(loud->sum[side] > ALARM_SUM)) {
+        return false;
+    }
+    const struct change change = explain(k);
+    if (change.test == TRAVEL_TEST_COUNT) {
+        begin_anew(k, TRAVEL_T0, k->beta[TRAVEL_T0], k->n);
+        return false;
+    }
+    const enum travel_term term = test_terms[change.test];
+    const double before = k->test[change.test].sum[side] > 0.0
+                              ? k->test[change.test].reference[side]
+                              : k->fixed_beta[term];
+    const bool matters =
+        fabs(change.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
+    /* A creeping change began before the moves that are kept. */
+    const bool kept = change.first > oldest(k, k->fixed_first);
+    if (matters) {
+        const bool speed = term != TRAVEL_T0;
+        *drift = (struct travel_drift){
+            .term = term,
+            .since_us =
+                kept ? k->recent[change.first % TRAVEL_RECENT_MAX].t_us : loud->since_us[side],
+            .before = speed ? 1.0 / before : before,
+            .after = speed ? 1.0 / change.value : change.value,
+            .change_ratio = speed ? before / change.value - 1.0 : nan(""),
+        };
+        k->drifts++;
+    }
+    begin_anew(k, term, change.value, change.first);
+    return matters;
+}
+
+bool travel_kalman_step(struct travel_kalman *k, const struct travel_kalman_params *p,
+                        int64_t t_us, const struct travel_move *move,
+                        struct travel_drift *drift)
+{
+    if (!travel_move_usable(move)) {
+        return false;
+    }
+    double x[TRAVEL_P];
+    travel_row(move->rotation_rad, move->displacement_m, x);
+
+    walk(k, p);
+    const struct innovation seen =
+        innovate(k->beta, k->covariance, x, move->lap_s, k->noise_s2);
+    const struct innovation kept =
+        innovate(k->fixed_beta, k->fixed_spread, x, move->lap_s, 1.0);
+    const double z = seen.nu_s / sqrt(seen.variance);
+    const double fixed_z = kept.nu_s / sqrt(kept.variance * k->fixed_noise_s2);
+    remember(k, t_us, move, kept.nu_s);
+    if (k->fixed_ready) {
+        gather(k, p, t_us, x, &kept);
+        update(k->fixed_beta, k->fixed_spread, &kept, fixed_z, p->gate_sd);
+        adapt_fixed_noise(k, &kept, fixed_z, p->gate_sd);
+    }
+    update(k->beta, k->covariance, &seen, z, p->gate_sd);
+    adapt_noise(k, &seen, z);
+    k->gated += fabs(z) > p->gate_sd;
+    k->n++;
+    const bool changed = k->fixed_ready && decide(k, p, drift);
+    const uint64_t enough = p->warmup > TRAVEL_P ? p->warmup : TRAVEL_P + 1;
+    if (!k->fixed_ready && k->n - k->fixed_first >= enough) {
+        start_fixed(k, p);
+    }
+    return changed;
+}

@@ -1,0 +1,545 @@
+#include "identification/travel/travel_time.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/numeric/robust_ls.h"
+#include "identification/travel/travel_judge.h"
+
+/* A move that a controller calls zero may come as 1e-17 after a conversion of units. */
+static const double NO_MOVE = 1e-6;
+/* Beyond these a number is a fault, not a move; they also keep squares from overflowing. */
+static const double ROTATION_RAD_MAX = 1e6;
+static const double DISPLACEMENT_M_MAX = 1e9;
+static const double LAP_S_MAX = 1e9;
+/* No robot link is timed better than this. */
+static const double FLOOR_S = 1e-4;
+static const double OUTLIER_SD = 4.0;
+/* AUTO: a residual this far out is no Gaussian one. */
+static const double WILD_SD = 5.0;
+/* A robust fit to which most moves keep so much closer is another one. */
+static const double CLOSER_RATIO = 0.3;
+/* Upper 1 % point of chi-square with two degrees of freedom. */
+static const double SHAPE_MAX = 9.21;
+/* Below this many degrees of freedom the shape of residuals says nothing. */
+enum { SHAPE_DOF_MIN = 8 };
+
+/* Everything one call allocates. */
+struct room {
+    gsl_vector *x;        /* [n x TRAVEL_P] */
+    gsl_vector *y;        /* [n] */
+    gsl_vector *residual; /* [n] */
+    gsl_vector *weight;   /* [n] */
+};
+
+void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P])
+{
+    const double a = fabs(rotation_rad);
+    const double r = fabs(displacement_m);
+    const bool turns = a > NO_MOVE;
+    const bool drives = r > NO_MOVE;
+    row[TRAVEL_T0] = 1.0;
+    row[TRAVEL_TA] = turns ? 1.0 : 0.0;
+    row[TRAVEL_TR] = drives ? 1.0 : 0.0;
+    row[TRAVEL_INV_W] = turns ? a : 0.0;
+    row[TRAVEL_INV_V] = drives ? r : 0.0;
+}
+
+bool travel_motion_has(enum travel_motion motion, enum travel_term term)
+{
+    switch (motion) {
+    case TRAVEL_TURNS:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_W;
+    case TRAVEL_DRIVES:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_V;
+    case TRAVEL_TURNS_AND_DRIVES:
+    default:
+        return true;
+    }
+}
+
+void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
+                       double row[TRAVEL_P])
+{
+    travel_row(rotation_rad, displacement_m, row);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        row[j] = travel_motion_has(motion, j) ? row[j] : 0.0;
+    }
+}
+
+/* Written so that NaN is refused. */
+bool travel_move_usable(const struct travel_move *move)
+{
+    return fabs(move->rotation_rad) <= ROTATION_RAD_MAX &&
+           fabs(move->displacement_m) <= DISPLACEMENT_M_MAX && move->lap_s > 0.0 &&
+           move->lap_s <= LAP_S_MAX;
+}
+
+/* Student's 95 % quantile; NaN without degrees of freedom. */
+static double student(size_t n, size_t rank)
+{
+    return n > rank ? gsl_cdf_tdist_Pinv(0.975, (double)(n - rank)) : nan("");
+}
+
+static void clear(struct travel_fit *fit)
+{
+    *fit = (struct travel_fit){.n = 0};
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        fit->beta[j] = fit->se[j] = fit->lo[j] = fit->hi[j] = nan("");
+        for (size_t k = 0; k < TRAVEL_P; k++) {
+            fit->covariance[j][k] = nan("");
+        }
+    }
+    fit->angular_speed_radps = fit->angular_speed_se = nan("");
+    fit->angular_speed_lo = fit->angular_speed_hi = nan("");
+    fit->linear_speed_mps = fit->linear_speed_se = nan("");
+    fit->linear_speed_lo = fit->linear_speed_hi = nan("");
+    fit->condition = fit->residual_s_sd = fit->rmse_s = fit->r2 = nan("");
+}
+
+/* A speed from its inverse: value and se by the delta method, interval by inversion. */
+static void invert(double b, double se, double lo, double hi, double out[4])
+{
+    const bool sure = lo > 0.0 || hi < 0.0;
+    out[0] = fabs(b) > 0.0 ? 1.0 / b : nan("");
+    out[1] = fabs(b) > 0.0 ? se / (b * b) : nan("");
+    out[2] = hi > 0.0 || hi < 0.0 ? 1.0 / hi : nan("");
+    out[3] = sure ? 1.0 / lo : nan("");
+}
+
+static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
+{
+    const double t = student(ls->n, ls->rank);
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        double unit[TRAVEL_P] = {0.0};
+        unit[j] = 1.0;
+        fit->identifiable[j] = robust_ls_estimable(ls, unit);
+        if (fit->identifiable[j]) {
+            fit->beta[j] = ls->beta[j];
+            fit->se[j] = robust_ls_se(ls, unit);
+            fit->lo[j] = fit->beta[j] - t * fit->se[j];
+            fit->hi[j] = fit->beta[j] + t * fit->se[j];
+        }
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        for (size_t k = 0; k < TRAVEL_P; k++) {
+            if (fit->identifiable[j] && fit->identifiable[k]) {
+                fit->covariance[j][k] = ls->covariance[j][k];
+            }
+        }
+    }
+    double speed[4];
+    invert(fit->beta[TRAVEL_INV_W], fit->se[TRAVEL_INV_W], fit->lo[TRAVEL_INV_W],
+           fit->hi[TRAVEL_INV_W], speed);
+    fit->angular_speed_radps = speed[0];
+    fit->angular_speed_se = speed[1];
+    fit->angular_speed_lo = speed[2];
+    fit->angular_speed_hi = speed[3];
+    invert(fit->beta[TRAVEL_INV_V], fit->se[TRAVEL_INV_V], fit->lo[TRAVEL_INV_V],
+           fit->hi[TRAVEL_INV_V], speed);
+    fit->linear_speed_mps = speed[0];
+    fit->linear_speed_se = speed[1];
+    fit->linear_speed_lo = speed[2];
+    fit->linear_speed_hi = speed[3];
+}
+
+static void name_combination(struct travel_combination *c)
+{
+    size_t used = 0;
+    c->name[0] = '\0';
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        if (!(c->coefficient[j] > 0.0) || used >= sizeof c->name) {
+            continue;
+        }
+        const char *plus = used > 0 ? " + " : "";
+        const char *term = travel_term_name((enum travel_term)j);
+        const int wrote =
+            j < TRAVEL_INV_W
+                ? snprintf(c->name + used, sizeof c->name - used, "%s%s", plus, term)
+                : snprintf(c->name + used, sizeof c->name - used, "%s%.4g / %s", plus,
+                           c->coefficient[j], term);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+}
+
+/* Gram-Schmidt in columns of unit length: whether c adds a direction to basis[count]; if so it
+ * is stored there. */
+static bool independent(const struct robust_ls_fit *ls, const double c[TRAVEL_P],
+                        double basis[][TRAVEL_P], size_t count)
+{
+    double rest[TRAVEL_P];
+    double length2 = 0.0;
+    double rest2 = 0.0;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        rest[j] = ls->column_norm[j] > 0.0 ? c[j] / ls->column_norm[j] : 0.0;
+        length2 += rest[j] * rest[j];
+    }
+    for (size_t k = 0; k < count; k++) {
+        double dot = 0.0;
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            dot += rest[j] * basis[k][j];
+        }
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            rest[j] -= dot * basis[k][j];
+        }
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        rest2 += rest[j] * rest[j];
+    }
+    if (!(rest2 > 1e-8 * length2)) {
+        return false;
+    }
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        basis[count][j] = rest[j] / sqrt(rest2);
+    }
+    return true;
+}
+
+/* What is left of a row when the terms that stand alone are taken away is still determined.
+ * Such rests, those with the fewest terms first, span everything that is determined. */
+static void set_combinations(const struct robust_ls_fit *ls, const double *x,
+                             struct travel_fit *fit)
+{
+    double basis[TRAVEL_P][TRAVEL_P];
+    size_t wanted = ls->rank;
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        wanted -= fit->identifiable[j] && wanted > 0 ? 1 : 0;
+    }
+    for (size_t terms = 1; terms <= TRAVEL_P; terms++) {
+        for (size_t i = 0; i < ls->n && fit->combination_count < wanted; i++) {
+            struct travel_combination *c = &fit->combinations[fit->combination_count];
+            size_t count = 0;
+            for (size_t j = 0; j < TRAVEL_P; j++) {
+                c->coefficient[j] = fit->identifiable[j] ? 0.0 : x[i * TRAVEL_P + j];
+                count += c->coefficient[j] > 0.0;
+            }
+            if (count == terms &&
+                independent(ls, c->coefficient, basis, fit->combination_count)) {
+                name_combination(c);
+                c->value = robust_ls_value(ls, c->coefficient);
+                c->se = robust_ls_se(ls, c->coefficient);
+                fit->combination_count++;
+            }
+        }
+    }
+}
+
+/* Skewness and long tails of plain residuals: about chi-square with two degrees of freedom for
+ * Gaussian ones. Short tails (a coarse tick) do no harm and are not counted. */
+static double shape_statistic(const double *residual, size_t n)
+{
+    const double m = (double)n;
+    double s2 = 0.0;
+    double s3 = 0.0;
+    double s4 = 0.0;
+    double mean = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        mean += residual[i] / m;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double d = residual[i] - mean;
+        s2 += d * d / m;
+        s3 += d * d * d / m;
+        s4 += d * d * d * d / m;
+    }
+    const double skew = s3 / (s2 * sqrt(s2));
+    const double excess = s4 / (s2 * s2) - 3.0 + 6.0 / (m + 1.0);
+    const double skew_var = 6.0 * (m - 2.0) / ((m + 1.0) * (m + 3.0));
+    const double excess_var =
+        24.0 * m * (m - 2.0) * (m - 3.0) / ((m + 1.0) * (m + 1.0) * (m + 3.0) * (m + 5.0));
+    return skew * skew / skew_var + (excess > 0.0 ? excess * excess / excess_var : 0.0);
+}
+
+static size_t count_beyond(const double *residual, size_t n, double limit)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += fabs(residual[i]) > limit;
+    }
+    return count;
+}
+
+/* rmse, r2, outliers of all moves, and r2 of the moves by their weights. */
+static void set_quality(const struct room *room, double sd, struct travel_fit *fit,
+                        struct travel_evidence *evidence)
+{
+    double sum_y[2] = {0.0, 0.0}; /* plain, weighted */
+    double sum_w = 0.0;
+    double rss[2] = {0.0, 0.0};
+    double sst[2] = {0.0, 0.0};
+    const double *y = room->y->data;
+    const double *e = room->residual->data;
+    const double *w = room->weight->data;
+
+    for (size_t i = 0; i < fit->n; i++) {
+        sum_y[0] += y[i];
+        sum_y[1] += w[i] * y[i];
+        sum_w += w[i];
+    }
+    for (size_t i = 0; i < fit->n; i++) {
+        const double d0 = y[i] - sum_y[0] / (double)fit->n;
+        const double d1 = y[i] - sum_y[1] / sum_w;
+        rss[0] += e[i] * e[i];
+        rss[1] += w[i] * e[i] * e[i];
+        sst[0] += d0 * d0;
+        sst[1] += w[i] * d1 * d1;
+    }
+    fit->residual_s_sd = sd;
+    fit->rmse_s = sqrt(rss[0] / (double)fit->n);
+    fit->r2 = sst[0] > 0.0 ? 1.0 - rss[0] / sst[0] : nan("");
+    fit->outliers = count_beyond(e, fit->n, OUTLIER_SD * fmax(sd, FLOOR_S));
+    evidence->r2_weighted = sst[1] > 0.0 ? 1.0 - rss[1] / sst[1] : nan("");
+}
+
+static enum robust_ls_method ls_method(enum travel_method method)
+{
+    switch (method) {
+    case TRAVEL_HUBER:
+        return ROBUST_LS_HUBER;
+    case TRAVEL_TUKEY:
+        return ROBUST_LS_TUKEY;
+    case TRAVEL_OLS:
+    case TRAVEL_AUTO:
+    case TRAVEL_METHOD_COUNT:
+    default:
+        return ROBUST_LS_OLS;
+    }
+}
+
+static enum travel_method method_used(enum robust_ls_method method)
+{
+    return method == ROBUST_LS_TUKEY   ? TRAVEL_TUKEY
+           : method == ROBUST_LS_HUBER ? TRAVEL_HUBER
+                                       : TRAVEL_OLS;
+}
+
+/* Where most moves keep far closer to a robust fit, plain least squares has followed the rest.
+ */
+static enum status look_astray(const struct robust_ls_problem *problem, struct room *room,
+                               struct robust_ls_fit *ls, struct travel_evidence *evidence)
+{
+    struct robust_ls_fit other;
+    double *e = room->residual->data;
+    enum status st = robust_ls_run(problem, ROBUST_LS_TUKEY, e, room->weight->data, &other);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (other.method == ROBUST_LS_TUKEY && other.sd < CLOSER_RATIO * ls->sd) {
+        evidence->astray = count_beyond(e, ls->n, WILD_SD * other.sd);
+        evidence->closer_s = other.sd;
+    }
+    return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight->data, ls);
+}
+
+/* Plain least squares first, for the shape of its residuals; AUTO then decides. */
+static enum status estimate(const struct robust_ls_problem *problem, enum travel_method method,
+                            struct room *room, struct travel_fit *fit, struct robust_ls_fit *ls,
+                            struct travel_evidence *evidence)
+{
+    double *e = room->residual->data;
+    double *w = room->weight->data;
+    enum status st = robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const bool judged = ls->n >= ls->rank + SHAPE_DOF_MIN && ls->sd > FLOOR_S;
+    evidence->shape = judged ? shape_statistic(e, ls->n) : 0.0;
+    evidence->gaussian = !(evidence->shape > SHAPE_MAX);
+    if (method == TRAVEL_OLS) {
+        return judged ? look_astray(problem, room, ls, evidence) : STATUS_OK;
+    }
+    const struct robust_ls_fit plain = *ls;
+    st = robust_ls_run(problem, ls_method(method == TRAVEL_AUTO ? TRAVEL_TUKEY : method), e, w,
+                       ls);
+    if (st != STATUS_OK || method != TRAVEL_AUTO) {
+        return st;
+    }
+    const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
+    if (evidence->gaussian && wild == 0) {
+        travel_reason(fit, TRAVEL_PASS, "method auto took ols: the residuals look Gaussian");
+        *ls = plain;
+        return robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
+    }
+    travel_reason(fit, TRAVEL_PASS,
+                  "method auto took %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
+                  "(Gaussian: below %.1f)",
+                  travel_method_name(method_used(ls->method)), wild, evidence->shape,
+                  SHAPE_MAX);
+    return STATUS_OK;
+}
+
+static enum status fit_design(enum travel_method method, struct room *room,
+                              struct travel_fit *fit)
+{
+    struct robust_ls_fit ls;
+    struct travel_evidence evidence = {.x = room->x->data, .ls = &ls};
+    const struct robust_ls_problem problem = {
+        .x = room->x->data, .y = room->y->data, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
+    const enum status st = estimate(&problem, method, room, fit, &ls, &evidence);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    fit->method = method_used(ls.method);
+    fit->rank = ls.rank;
+    fit->condition = ls.condition;
+    set_terms(&ls, fit);
+    set_combinations(&ls, room->x->data, fit);
+    set_quality(room, ls.sd, fit, &evidence);
+    if (method != TRAVEL_AUTO && method != fit->method) {
+        travel_reason(fit, TRAVEL_MARGINAL, "method %s cannot be used on these moves, %s was",
+                      travel_method_name(method), travel_method_name(fit->method));
+    }
+    travel_judge(fit, &evidence);
+    return STATUS_OK;
+}
+
+static enum status fit_usable(const struct travel_move *moves, size_t n,
+                              enum travel_method method, struct room *room,
+                              struct travel_fit *fit)
+{
+    size_t row = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (travel_move_usable(&moves[i])) {
+            travel_motion_row(fit->motion, moves[i].rotation_rad, moves[i].displacement_m,
+                              room->x->data + row * TRAVEL_P);
+            room->y->data[row] = moves[i].lap_s;
+            row++;
+        }
+    }
+    return fit_design(method, room, fit);
+}
+
+static enum status fit_in_room(const struct travel_move *moves, size_t n,
+                               enum travel_method method, struct travel_fit *fit)
+{
+    if (fit->n > SIZE_MAX / (TRAVEL_P * sizeof(double))) {
+        return STATUS_E_NOMEM;
+    }
+    struct room room = {
+        .x = gsl_vector_alloc(fit->n * TRAVEL_P),
+        .y = gsl_vector_alloc(fit->n),
+        .residual = gsl_vector_alloc(fit->n),
+        .weight = gsl_vector_alloc(fit->n),
+    };
+    const enum status st = room.x && room.y && room.residual && room.weight
+                               ? fit_usable(moves, n, method, &room, fit)
+                               : STATUS_E_NOMEM;
+    gsl_vector_free(room.x);
+    gsl_vector_free(room.y);
+    gsl_vector_free(room.residual);
+    gsl_vector_free(room.weight);
+    return st;
+}
+
+enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
+                                   enum travel_motion motion, enum travel_method method,
+                                   struct travel_fit *fit)
+{
+    assert(fit);
+    assert(moves || n == 0);
+    assert((unsigned)method < TRAVEL_METHOD_COUNT);
+
+    struct travel_fit out;
+    clear(&out);
+    out.motion = motion;
+    for (size_t i = 0; i < n; i++) {
+        out.n += travel_move_usable(&moves[i]);
+    }
+    out.refused = n - out.n;
+    if (out.n == 0) {
+        out.method = method == TRAVEL_AUTO ? TRAVEL_OLS : method;
+        travel_judge(&out, &(struct travel_evidence){.r2_weighted = nan(""), .gaussian = true});
+        *fit = out;
+        return STATUS_OK;
+    }
+    const enum status st = fit_in_room(moves, n, method, &out);
+    if (st == STATUS_OK) {
+        *fit = out;
+    }
+    return st;
+}
+
+enum status travel_time_fit(const struct travel_move *moves, size_t n,
+                            enum travel_method method, struct travel_fit *fit)
+{
+    return travel_time_fit_motion(moves, n, TRAVEL_TURNS_AND_DRIVES, method, fit);
+}
+
+double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
+                           double displacement_m)
+{
+    double row[TRAVEL_P];
+    double lap_s = 0.0;
+    bool rest = false;
+
+    travel_motion_row(fit->motion, rotation_rad, displacement_m, row);
+    for (size_t j = 0; j < TRAVEL_P; j++) {
+        if (fit->identifiable[j]) {
+            lap_s += row[j] * fit->beta[j];
+            row[j] = 0.0;
+        }
+        rest = rest || row[j] > 0.0;
+    }
+    if (!rest) {
+        return lap_s;
+    }
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        double off = 0.0;
+        for (size_t j = 0; j < TRAVEL_P; j++) {
+            const double c = fit->combinations[k].coefficient[j];
+            off = fmax(off, fabs(row[j] - c) / fmax(fabs(c), 1.0));
+        }
+        if (off <= NO_MOVE) {
+            return lap_s + fit->combinations[k].value;
+        }
+    }
+    return nan("");
+}
+
+static const char *const method_names[TRAVEL_METHOD_COUNT] = {
+    [TRAVEL_OLS] = "ols",
+    [TRAVEL_HUBER] = "huber",
+    [TRAVEL_TUKEY] = "tukey",
+    [TRAVEL_AUTO] = "auto",
+};
+
+const char *travel_method_name(enum travel_method method)
+{
+    return (unsigned)method < TRAVEL_METHOD_COUNT ? method_names[method] : "unknown";
+}
+
+bool travel_method_from_name(const char *name, enum travel_method *method)
+{
+    for (size_t i = 0; i < COUNT(method_names); i++) {
+        if (strcmp(name, method_names[i]) == 0) {
+            *method = (enum travel_method)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *travel_verdict_name(enum travel_verdict verdict)
+{
+    static const char *const names[] = {
+        [TRAVEL_PASS] = "PASS", [TRAVEL_MARGINAL] = "MARGINAL", [TRAVEL_FAIL] = "FAIL"};
+    return (unsigned)verdict < COUNT(names) ? names[verdict] : "unknown";
+}
+
+const char *travel_term_name(enum travel_term term)
+{
+    static const char *const names[TRAVEL_P] = {
+        [TRAVEL_T0] = "t0_s",
+        [TRAVEL_TA] = "ta_s",
+        [TRAVEL_TR] = "tr_s",
+        [TRAVEL_INV_W] = "angular_speed_radps",
+        [TRAVEL_INV_V] = "linear_speed_mps",
+    };
+    return (unsigned)term < TRAVEL_P ? names[term] : "unknown";
+}

@@ -1,0 +1,127 @@
+/* identification/travel/travel_time.h - how long moves take: fit of the travel-time model.
+ *
+ * Model (docs/model/travel_time.md, eq. 1):
+ *
+ *     lap = t0 + [rotation != 0] (ta + |rotation| / w)
+ *              + [displacement != 0] (tr + |displacement| / v)
+ *
+ * with beta = (t0, ta, tr, 1/w, 1/v). Cold path: allocates through GSL while it runs, keeps
+ * nothing, has no clock and no log.
+ */
+#ifndef IDENTIFICATION_TRAVEL_TRAVEL_TIME_H
+#define IDENTIFICATION_TRAVEL_TRAVEL_TIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Order of beta and of every array of TRAVEL_P below. */
+enum travel_term {
+    TRAVEL_T0,    /* s, start-up of every command */
+    TRAVEL_TA,    /* s, extra when it turns */
+    TRAVEL_TR,    /* s, extra when it drives */
+    TRAVEL_INV_W, /* s/rad; reported as angular_speed_radps = 1 / it */
+    TRAVEL_INV_V, /* s/m; reported as linear_speed_mps = 1 / it */
+    TRAVEL_P
+};
+
+enum travel_method {
+    TRAVEL_OLS,
+    TRAVEL_HUBER, /* 1.345, LAD start, MAD scale */
+    TRAVEL_TUKEY, /* MM: LAD or majority start, MAD scale, biweight 4.685 */
+    TRAVEL_AUTO,  /* OLS when the residuals look Gaussian, else TUKEY; says which */
+    TRAVEL_METHOD_COUNT
+};
+
+/* What the moves of a machine can be: a joint only turns, a slide only drives. The model is
+ * then lap = t0 + |rotation| / w, or t0 + |displacement| / v, and the other terms are not asked
+ * for.
+ */
+enum travel_motion { TRAVEL_TURNS_AND_DRIVES, TRAVEL_TURNS, TRAVEL_DRIVES };
+
+enum travel_verdict { TRAVEL_PASS, TRAVEL_MARGINAL, TRAVEL_FAIL };
+
+/* A rotation or displacement below 1e-6 (rad, m) counts as none. */
+struct travel_move {
+    double rotation_rad;   /* sign is not read */
+    double displacement_m; /* sign is not read */
+    double lap_s;
+};
+
+enum { TRAVEL_TEXT_MAX = 160, TRAVEL_TEXTS_MAX = 8, TRAVEL_COMBINATION_MAX = 5 };
+
+/* What the data do determine when a term alone is not: "t0_s + ta_s" and its value, or
+ * "t0_s + ta_s + 1.57 / angular_speed_radps" when all rotations were by 1.57 rad. */
+struct travel_combination {
+    char name[96];
+    double coefficient[TRAVEL_P]; /* of beta */
+    double value, se;             /* se is NaN when there are no degrees of freedom */
+};
+
+struct travel_fit {
+    size_t n;                  /* moves used */
+    size_t refused;            /* not finite, absurdly large, or lap not above zero */
+    enum travel_method method; /* the one used, never AUTO */
+    enum travel_motion motion;
+    bool identifiable[TRAVEL_P];
+    double beta[TRAVEL_P];                 /* NaN unless identifiable */
+    double se[TRAVEL_P];                   /* NaN unless identifiable and n > rank */
+    double lo[TRAVEL_P], hi[TRAVEL_P];     /* 95 % interval (Student); NaN as se */
+    double covariance[TRAVEL_P][TRAVEL_P]; /* of beta; NaN where not identifiable */
+    /* The same in the terms people use; NaN unless identifiable. An interval of 1/w that
+     * reaches zero or below gives an open speed interval: hi is NaN (printed as null). */
+    double angular_speed_radps, angular_speed_se, angular_speed_lo, angular_speed_hi;
+    double linear_speed_mps, linear_speed_se, linear_speed_lo, linear_speed_hi;
+    size_t combination_count;
+    struct travel_combination combinations[TRAVEL_COMBINATION_MAX];
+    size_t rank;
+    double condition;     /* of the column-scaled design restricted to what is identifiable */
+    double residual_s_sd; /* robust scale for HUBER and TUKEY */
+    double rmse_s, r2;    /* of all moves used */
+    size_t outliers;      /* residuals beyond 4 residual_s_sd */
+    enum travel_verdict verdict;
+    size_t reason_count;
+    char reasons[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX];
+    size_t advice_count;
+    char advice[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX]; /* "drive two straight moves of …" */
+};
+
+/* Whether a move takes part: finite, not absurdly large, and a lap above zero. */
+bool travel_move_usable(const struct travel_move *move);
+
+/* Fit n moves. Too few or one-sided data are an answer (STATUS_OK, FAIL or MARGINAL with
+ * reasons and the identifiable part), not an error.
+ *
+ * Returns STATUS_E_NOMEM or STATUS_E_MATH with *fit untouched, else STATUS_OK. */
+MUST_USE enum status travel_time_fit(const struct travel_move *moves, size_t n,
+                                     enum travel_method method, struct travel_fit *fit);
+
+/* The same for a machine that only turns, or only drives: the other column is not read. */
+MUST_USE enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
+                                            enum travel_motion motion,
+                                            enum travel_method method, struct travel_fit *fit);
+
+/* Whether the model of this motion has the term. */
+bool travel_motion_has(enum travel_motion motion, enum travel_term term);
+
+/* A pooled fit must also hold for each of its parts (a file, a robot, a day): compare `whole`
+ * with `part`, the fit of one part called `name`, and add a reason to `whole`, lowering its
+ * verdict, when the part alone gives a speed of unphysical sign. Parts with too few moves to
+ * tell are passed over. */
+void travel_time_check_part(struct travel_fit *whole, const char *name,
+                            const struct travel_fit *part);
+
+/* The lap the model predicts; NaN when the data did not determine it (a term is missing and no
+ * combination replaces it). */
+double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
+                           double displacement_m);
+
+const char *travel_method_name(enum travel_method method); /* "ols" … */
+bool travel_method_from_name(const char *name, enum travel_method *method);
+const char *travel_verdict_name(enum travel_verdict verdict); /* "PASS" … */
+/* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
+const char *travel_term_name(enum travel_term term);
+
+#endif

@@ -1,0 +1,475 @@
+#include "logger/message/csv.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much of a field an error shows. */
+enum { SHOWN_MAX = 40 };
+
+void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
+               void *context)
+{
+    csv->name = name;
+    csv->on_header = on_header;
+    csv->on_row = on_row;
+    csv->context = context;
+    csv->outcome = STATUS_OK;
+    csv->has_header = csv->begun = false;
+    csv->line = 1;
+    csv->line_breaks = 0;
+    csv->rows = 0;
+    csv->used = csv->scanned = 0;
+    csv->quote = CSV_AT_START;
+    csv->text[0] = csv->header[0] = '\0';
+    csv->fields.count = csv->names.count = 0;
+    csv->remark_bytes = 0;
+    csv->remark_line = 0;
+}
+
+const char *csv_name(const struct csv *csv, size_t column)
+{
+    return column < csv->names.count ? csv->header + csv->names.start[column] : "";
+}
+
+const char *csv_text(const struct csv *csv, size_t column)
+{
+    return column < csv->fields.count ? csv->text + csv->fields.start[column] : "";
+}
+
+enum status csv_error(const struct csv *csv, size_t column, struct err *err, const char *text)
+{
+    const unsigned at = column < csv->fields.count ? csv->fields.column[column] : 0;
+    return err_set(err, STATUS_E_PARSE, csv->name, csv->line, at, "column '%.*s': %s",
+                   SHOWN_MAX, csv_name(csv, column), text);
+}
+
+/* "lap1[s]" in the header is what others call "lap1_s". */
+static bool same_name(const char *header, const char *wanted)
+{
+    const char *open = strchr(header, '[');
+    const size_t n = strlen(header);
+    if (strcmp(header, wanted) == 0) {
+        return true;
+    }
+    if (!open || n < 2 || header[n - 1] != ']') {
+        return false;
+    }
+    const size_t stem = (size_t)(open - header);
+    const size_t unit = n - stem - 2;
+    return strlen(wanted) == stem + 1 + unit && memcmp(wanted, header, stem) == 0 &&
+           wanted[stem] == '_' && memcmp(wanted + stem + 1, open + 1, unit) == 0;
+}
+
+int csv_find(const struct csv *csv, const char *name)
+{
+    for (size_t i = 0; i < csv->names.count; i++) {
+        if (same_name(csv_name(csv, i), name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+enum status csv_require(const struct csv *csv, const char *name, size_t *column,
+                        struct err *err)
+{
+    const int found = csv_find(csv, name);
+    if (found >= 0) {
+        *column = (size_t)found;
+        return STATUS_OK;
+    }
+    char list[160] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < csv->names.count && used < sizeof list; i++) {
+        const int wrote =
+            snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", csv_name(csv, i));
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                   "there is no column '%.*s', the columns are: %s", SHOWN_MAX, name, list);
+}
+
+/* A whole number of more digits may not fit into 64 bits. */
+enum { DIGITS_MAX = 19 };
+
+/* Digits go behind those of *value, which may overflow; returns where they end. */
+static const char *take_digits(const char *at, uint64_t *value)
+{
+    uint64_t all = *value;
+    for (unsigned digit; (digit = (unsigned)*at - '0') <= 9; at++) {
+        all = 10 * all + digit;
+    }
+    *value = all;
+    return at;
+}
+
+/* "12.5" and its like, exactly: a whole number of at most 53 bits by a power of ten that is a
+ * double is rounded once, as strtod() does. False for anything else, a number or not. */
+static bool short_number(const char *text, double *value)
+{
+    static const double tens[DIGITS_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
+                                                1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13,
+                                                1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
+    const bool minus = *text == '-';
+    const char *from = text + (minus ? 1 : 0);
+    uint64_t digits = 0;
+    const char *point = take_digits(from, &digits);
+    const char *end = *point == '.' ? take_digits(point + 1, &digits) : point;
+    const ptrdiff_t behind = end > point ? end - point - 1 : 0;
+    if (point == from || *end != '\0' || point - from + behind > DIGITS_MAX ||
+        digits > UINT64_C(1) << 53) {
+        return false;
+    }
+    const double size = (double)digits / tens[behind];
+    *value = minus ? -size : size;
+    return true;
+}
+
+/* Digits, one point, one exponent: strtod also knows hexadecimal, "inf" and "nan". */
+static bool plain_number(const char *text, double *value)
+{
+    if (short_number(text, value)) {
+        return true;
+    }
+    if (text[0] == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') {
+        return false;
+    }
+    char *end = NULL;
+    *value = strtod(text, &end);
+    return *end == '\0';
+}
+
+enum status csv_number(const struct csv *csv, size_t column, double *value, struct err *err)
+{
+    const char *text = csv_text(csv, column);
+    double number = 0.0;
+    char what[160];
+
+    if (plain_number(text, &number) && isfinite(number)) {
+        *value = number;
+        return STATUS_OK;
+    }
+    char *end = NULL;
+    const bool other = !isfinite(strtod(text, &end)) && *text && *end == '\0';
+    if (*text == '\0') {
+        (void)snprintf(what, sizeof what, "is empty, a number is needed");
+    } else if (other) {
+        (void)snprintf(what, sizeof what, "'%.*s' is not a finite number", SHOWN_MAX, text);
+    } else if (strchr(text, ',')) {
+        (void)snprintf(what, sizeof what,
+                       "'%.*s' is not a number; a decimal comma? write a point, as in 0.05",
+                       SHOWN_MAX, text);
+    } else {
+        (void)snprintf(what, sizeof what, "'%.*s' is not a number, as 0.05 or -2e-3 are",
+                       SHOWN_MAX, text);
+    }
+    return csv_error(csv, column, err, what);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Takes one field that begins with a quote, in place: *from is after the opening quote and ends
+ * up at the comma or the end. Returns the end of the content, or NULL on text after the closing
+ * quote. */
+static char *take_quoted(char **from)
+{
+    char *in = *from;
+    char *out = *from;
+    while (*in && !(in[0] == '"' && in[1] != '"')) {
+        in += in[0] == '"';
+        *out++ = *in++;
+    }
+    in += *in == '"';
+    while (is_blank(*in)) {
+        in++;
+    }
+    *from = in;
+    return *in == ',' || *in == '\0' ? out : NULL;
+}
+
+/* Cuts the record at hand in place at its commas. */
+static enum status split(struct csv *csv, struct err *err)
+{
+    struct csv_fields *fields = &csv->fields;
+    char *text = csv->text;
+    char *at = text;
+    bool more = true;
+
+    fields->count = 0;
+    while (more) {
+        while (is_blank(*at)) {
+            at++;
+        }
+        const unsigned column = (unsigned)(at - text) + 1;
+        if (fields->count == CSV_COLUMNS_MAX) {
+            return err_set(err, STATUS_E_PARSE, csv->name, csv->line, column,
+                           "more than %d columns", CSV_COLUMNS_MAX);
+        }
+        const bool quoted = *at == '"';
+        at += quoted;
+        fields->start[fields->count] = (uint32_t)(at - text);
+        fields->column[fields->count] = column;
+        fields->count++;
+        char *end = NULL;
+        if (quoted) {
+            end = take_quoted(&at);
+            if (!end) {
+                return err_set(err, STATUS_E_PARSE, csv->name, csv->line, column,
+                               "text after the closing quote; write \"\" for a quote inside "
+                               "quotes");
+            }
+        } else {
+            char *begin = at;
+            while (*at != ',' && *at != '\0') {
+                at++;
+            }
+            for (end = at; end > begin && is_blank(end[-1]); end--) {
+            }
+        }
+        more = *at == ',';
+        at += more;
+        *end = '\0';
+    }
+    return STATUS_OK;
+}
+
+static enum status check_names(const struct csv *csv, struct err *err)
+{
+    if (csv->names.count == 1 && strpbrk(csv_name(csv, 0), ";\t")) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 1,
+                       "the columns are separated by '%c', commas are needed",
+                       strchr(csv_name(csv, 0), ';') ? ';' : '\t');
+    }
+    for (size_t i = 0; i < csv->names.count; i++) {
+        for (size_t j = 0; j < i && *csv_name(csv, i); j++) {
+            if (strcmp(csv_name(csv, i), csv_name(csv, j)) == 0) {
+                return err_set(err, STATUS_E_PARSE, csv->name, csv->line, csv->names.column[i],
+                               "two columns are called '%.*s'", SHOWN_MAX, csv_name(csv, i));
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status take_header(struct csv *csv, struct err *err)
+{
+    const enum status st = check_names(csv, err);
+    csv->has_header = true;
+    return st == STATUS_OK && csv->on_header ? csv->on_header(csv->context, csv, err) : st;
+}
+
+/* Names in a remark end at a comma or a blank; quotes mean nothing there. */
+static void split_remark(struct csv *csv)
+{
+    char *at = csv->header;
+    csv->names.count = 0;
+    while (csv->names.count < csv->fields.count) {
+        at += strspn(at, " \t");
+        csv->names.start[csv->names.count] = (uint32_t)(at - csv->header);
+        csv->names.column[csv->names.count] = (uint32_t)(at - csv->header) + 2;
+        csv->names.count++;
+        char *end = at + strcspn(at, ", \t");
+        at += strcspn(at, ",");
+        const bool more = *at == ',';
+        *end = '\0';
+        if (!more) {
+            return;
+        }
+        at++;
+    }
+}
+
+/* The header is the '#' line kept in csv->header; the first row tells how many of its names
+ * are names. */
+static enum status header_from_remark(struct csv *csv, struct err *err)
+{
+    const unsigned row_line = csv->line;
+    if (csv->remark_bytes == 0) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 1,
+                       "a row of numbers before any header, the first line must name the "
+                       "columns");
+    }
+    split_remark(csv);
+    csv->line = csv->remark_line;
+    const enum status st = take_header(csv, err);
+    csv->line = row_line;
+    return st;
+}
+
+static enum status take_row(struct csv *csv, struct err *err)
+{
+    const size_t got = csv->fields.count;
+    const size_t want = csv->names.count;
+    if (got != want) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line,
+                       got > want ? csv->fields.column[want] : 0,
+                       "%zu fields, the header names %zu columns%s", got, want,
+                       got > want ? "; a decimal comma? write a point, as in 0.05" : "");
+    }
+    csv->rows++;
+    return csv->on_row(csv->context, csv, err);
+}
+
+static void keep_remark(struct csv *csv, const char *remark, size_t n)
+{
+    csv->remark_bytes = n <= CSV_HEADER_MAX ? n : 0;
+    csv->remark_line = csv->line;
+    memcpy(csv->header, remark, csv->remark_bytes);
+    csv->header[csv->remark_bytes] = '\0';
+}
+
+static enum status take_first(struct csv *csv, struct err *err)
+{
+    const size_t bytes = csv->used;
+    double ignored = 0.0;
+    enum status st = split(csv, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (plain_number(csv_text(csv, 0), &ignored)) {
+        st = header_from_remark(csv, err);
+        return st == STATUS_OK ? take_row(csv, err) : st;
+    }
+    if (bytes > CSV_HEADER_MAX) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "the header is longer than %d bytes", CSV_HEADER_MAX);
+    }
+    memcpy(csv->header, csv->text, bytes + 1);
+    csv->names = csv->fields;
+    return take_header(csv, err);
+}
+
+/* One whole record in csv->text[used]. */
+static enum status take_record(struct csv *csv, struct err *err)
+{
+    if (memchr(csv->text, '\0', csv->used)) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "a zero byte, this is not a text file");
+    }
+    if (csv->used > 0 && csv->text[csv->used - 1] == '\r') {
+        csv->used--;
+    }
+    csv->text[csv->used] = '\0';
+    const size_t blanks = strspn(csv->text, " \t");
+    if (csv->text[blanks] == '\0') {
+        return STATUS_OK;
+    }
+    if (csv->text[blanks] == '#') {
+        if (!csv->has_header) {
+            keep_remark(csv, csv->text + blanks + 1, csv->used - blanks - 1);
+        }
+        return STATUS_OK;
+    }
+    if (!csv->has_header) {
+        return take_first(csv, err);
+    }
+    const enum status st = split(csv, err);
+    return st == STATUS_OK ? take_row(csv, err) : st;
+}
+
+/* Whether the record so far ends inside quotes. A quote opens only at the start of a field. */
+static bool inside_quotes(struct csv *csv)
+{
+    for (; csv->scanned < csv->used; csv->scanned++) {
+        const char c = csv->text[csv->scanned];
+        if (csv->quote == CSV_QUOTED) {
+            csv->quote = c == '"' ? CSV_AFTER_QUOTE : CSV_QUOTED;
+        } else if (c == '"' && csv->quote != CSV_PLAIN) {
+            csv->quote = CSV_QUOTED;
+        } else if (c == ',') {
+            csv->quote = CSV_AT_START;
+        } else if (csv->quote != CSV_AT_START || !is_blank(c)) {
+            csv->quote = CSV_PLAIN;
+        }
+    }
+    return csv->quote == CSV_QUOTED;
+}
+
+static enum status append(struct csv *csv, const char *bytes, size_t n, struct err *err)
+{
+    if (n > CSV_LINE_MAX - csv->used) {
+        return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                       "the line is longer than %d bytes%s", CSV_LINE_MAX,
+                       csv->line_breaks ? "; is a quote not closed?" : "");
+    }
+    memcpy(csv->text + csv->used, bytes, n);
+    csv->used += n;
+    if (!csv->begun && csv->used >= 3) {
+        csv->begun = true;
+        if (memcmp(csv->text, "\xEF\xBB\xBF", 3) == 0) {
+            csv->used -= 3;
+            memmove(csv->text, csv->text + 3, csv->used);
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status end_record(struct csv *csv, struct err *err)
+{
+    csv->begun = true;
+    const enum status st = take_record(csv, err);
+    csv->line += 1 + csv->line_breaks;
+    csv->line_breaks = 0;
+    csv->used = csv->scanned = 0;
+    csv->quote = CSV_AT_START;
+    return st;
+}
+
+/* A remark may hold quotes without meaning. */
+static bool is_remark(const struct csv *csv)
+{
+    size_t i = 0;
+    while (i < csv->used && is_blank(csv->text[i])) {
+        i++;
+    }
+    return i < csv->used && csv->text[i] == '#';
+}
+
+static enum status end_line(struct csv *csv, struct err *err)
+{
+    if (memchr(csv->text + csv->scanned, '"', csv->used - csv->scanned) ||
+        csv->quote == CSV_QUOTED) {
+        if (!is_remark(csv) && inside_quotes(csv)) {
+            csv->line_breaks++;
+            return append(csv, "\n", 1, err);
+        }
+    }
+    return end_record(csv, err);
+}
+
+enum status csv_feed(struct csv *csv, const char *bytes, size_t n, struct err *err)
+{
+    while (n > 0 && csv->outcome == STATUS_OK) {
+        const char *end = memchr(bytes, '\n', n);
+        const size_t part = end ? (size_t)(end - bytes) : n;
+        csv->outcome = append(csv, bytes, part, err);
+        if (csv->outcome == STATUS_OK && end) {
+            csv->outcome = end_line(csv, err);
+        }
+        bytes += part + (end ? 1 : 0);
+        n -= part + (end ? 1 : 0);
+    }
+    return csv->outcome;
+}
+
+enum status csv_finish(struct csv *csv, struct err *err)
+{
+    if (csv->outcome == STATUS_OK && csv->used > 0) {
+        if (!is_remark(csv) && inside_quotes(csv)) {
+            csv->outcome = err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                                   "a quote is opened in this line and not closed");
+            return csv->outcome;
+        }
+        csv->outcome = end_record(csv, err);
+    }
+    if (csv->outcome == STATUS_OK && !csv->has_header) {
+        csv->outcome = err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
+                               "no header line, the first line must name the columns");
+    }
+    return csv->outcome;
+}

@@ -1,0 +1,197 @@
+/* logger/message/event.h - one thing that happened, as plain data: the only input of
+ * lab_step().
+ *
+ * An event is decoded from one journal line by logger/message/codec.h, live and in replay
+ * alike. Pure: no I/O, no clock. Wire format: docs/protocol.md.
+ */
+#ifndef LOGGER_MESSAGE_EVENT_H
+#define LOGGER_MESSAGE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/lab_time.h"
+
+enum {
+    EVENT_PAIR_MAX = 32,   /* bytes of a pair's id with its NUL */
+    EVENT_ID_MAX = 48,     /* of a command's id */
+    EVENT_OP_MAX = 16,     /* of an operation's name */
+    EVENT_BOOT_MAX = 24,   /* of a boot mark */
+    EVENT_NAME_MAX = 32,   /* of a reply value's name */
+    EVENT_RAW_MAX = 256,   /* bytes of a command that the link can hold and send on */
+    EVENT_VALUES_MAX = 16, /* scalars of a reply; what is beyond is counted, not compared */
+    EVENT_AXES_MAX = 6     /* of nu, tau and pose */
+};
+
+enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
+
+enum event_kind {
+    EVENT_TICK,       /* time passed, nothing arrived: only t_us is read */
+    EVENT_COMMAND,    /* L1's command (observe: the robots heard it too) */
+    EVENT_REPLY,      /* a robot's reply to a command */
+    EVENT_TELEMETRY,  /* one sample of a robot's motion */
+    EVENT_CONNECTION, /* a robot came or went (retained, last will) */
+    EVENT_ECHO,       /* a robot's answer to a clock probe */
+    EVENT_ACK,        /* the simulator's answer to a parameter set */
+    EVENT_REQUEST,    /* a person's or program's wish about parameter sets, by HTTP */
+    EVENT_FIT,        /* a fit of dynamics that was asked for has ended */
+    EVENT_MALFORMED,  /* a message to this pair that is not of the protocol */
+    EVENT_AWAY,       /* nothing was heard for a while: what comes now may have waited */
+    EVENT_START,      /* the daemon started: a new run of lab time begins */
+    EVENT_STOP,       /* the daemon stopped in good order */
+    EVENT_KIND_COUNT
+};
+
+enum reply_status {
+    REPLY_DONE,
+    REPLY_DATA,
+    REPLY_BLOCKED,
+    REPLY_HALTED,
+    REPLY_IGNORED,
+    REPLY_ERROR,
+    REPLY_STATUS_COUNT
+};
+
+struct event_command {
+    char id[EVENT_ID_MAX]; /* "" when absent */
+    char op[EVENT_OP_MAX];
+    double rotation_rad;   /* counter-clockwise; 0 when absent */
+    double displacement_m; /* >= 0 forward; 0 when absent */
+    int64_t source_us;     /* the sender's own stamp; LAB_TIME_NONE when absent */
+    const char *raw;       /* [raw_bytes] the payload, borrowed for the step */
+    size_t raw_bytes;      /* <= EVENT_RAW_MAX */
+};
+
+struct event_value {
+    char name[EVENT_NAME_MAX]; /* "range", "ranges[2]", "pose.x"; cut when longer */
+    bool is_number;
+    double number;      /* when is_number */
+    uint64_t text_hash; /* else: of the JSON text */
+};
+
+struct event_reply {
+    char id[EVENT_ID_MAX]; /* "" when absent */
+    enum reply_status status;
+    int64_t source_us;       /* robot's clock at the end; LAB_TIME_NONE when absent */
+    bool has_sim;            /* simulated time was told ("sim_t") */
+    int64_t sim_us;          /* at the end */
+    int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
+    size_t value_count;
+    struct event_value values[EVENT_VALUES_MAX];
+    size_t values_left_out; /* scalars beyond EVENT_VALUES_MAX */
+    const char *raw;        /* [raw_bytes] the payload, borrowed for the step */
+    size_t raw_bytes;
+};
+
+struct event_telemetry {
+    int64_t source_us; /* robot's clock; LAB_TIME_NONE when absent */
+    bool has_sim;      /* simulated time was told ("sim_t") */
+    int64_t sim_us;
+    int64_t seq;                            /* >= 0; -1 when absent */
+    char boot[EVENT_BOOT_MAX];              /* "" when absent */
+    size_t nu_count, tau_count, pose_count; /* 0..EVENT_AXES_MAX */
+    double nu[EVENT_AXES_MAX];              /* body velocity, m/s and rad/s, or joint speeds */
+    double tau[EVENT_AXES_MAX];             /* effort, N and N m */
+    double pose[EVENT_AXES_MAX];            /* m and rad */
+};
+
+struct event_connection {
+    bool online;
+    char boot[EVENT_BOOT_MAX];
+    int64_t source_us;
+};
+
+struct event_echo {
+    int64_t probe;              /* its number */
+    int64_t sent_us;            /* lab time when the probe left, echoed by the robot */
+    int64_t source_received_us; /* robot's clock */
+    int64_t source_us;          /* robot's clock when the echo left */
+};
+
+struct event_ack {
+    int64_t version;
+    uint32_t applied, refused;
+    char reason[104]; /* of the first one that was refused: "name: reason" */
+};
+
+enum request_action {
+    REQUEST_PROPOSE,
+    REQUEST_PROMOTE,
+    REQUEST_ROLLBACK,
+    REQUEST_IDENTIFY,  /* fit the dynamics of a side anew */
+    REQUEST_FOLLOWING, /* start or stop following, other gains */
+    REQUEST_ACTION_COUNT
+};
+
+/* Of REQUEST_FOLLOWING; what is not asked for is negative. */
+struct event_following {
+    int8_t active;    /* 0 stop, 1 start */
+    int8_t rejection; /* enum follower_rejection */
+    double bandwidth_radps, observer_radps, pose_per_s2;
+};
+
+struct event_request {
+    enum request_action action;
+    uint32_t version; /* REQUEST_PROMOTE: 0 stands for the candidate */
+    enum side side;   /* REQUEST_IDENTIFY; the real one when not told */
+    struct event_following following;
+    char model[EVENT_NAME_MAX]; /* whose sets: "travel_time", "usv3" …; "": what there is */
+    char by[24];                /* who, for the record */
+};
+
+enum fit_outcome { FIT_DONE, FIT_FAILED, FIT_CANCELLED, FIT_OUTCOME_COUNT };
+
+struct dynamics_result; /* twin/dynamics/dynamics_task.h */
+
+struct event_fit {
+    uint32_t job; /* its number on this side */
+    enum fit_outcome outcome;
+    char detail[104]; /* why it failed */
+    /* Borrowed for the step: what the worker found. NULL: the lab computes it. */
+    const struct dynamics_result *result;
+};
+
+struct event_malformed {
+    char what[16];    /* "command", "reply" …: which topic */
+    char detail[160]; /* where and what would be right */
+};
+
+struct event {
+    int64_t t_us; /* lab time of arrival */
+    enum event_kind kind;
+    enum side side; /* SIDE_COUNT when it belongs to no side */
+    bool dup;       /* MQTT DUP flag: the broker may have delivered it before */
+    bool retained;  /* an old message handed out at subscription */
+    uint64_t hash;  /* of topic and payload: recognises a redelivery */
+    char pair[EVENT_PAIR_MAX];
+    union {
+        struct event_command command;
+        struct event_reply reply;
+        struct event_telemetry telemetry;
+        struct event_connection connection;
+        struct event_echo echo;
+        struct event_ack ack;
+        struct event_request request;
+        struct event_fit fit;
+        struct event_malformed malformed;
+        int64_t away_us; /* EVENT_AWAY: for how long */
+    };
+};
+
+/* "real", "virtual"; "" for SIDE_COUNT. */
+const char *side_name(enum side side);
+
+/* "command", "reply" … */
+const char *event_kind_name(enum event_kind kind);
+
+/* "propose", "promote", "rollback", "identify", "following" */
+const char *request_action_name(enum request_action action);
+
+/* "done", "failed", "cancelled" */
+const char *fit_outcome_name(enum fit_outcome outcome);
+
+/* "done", "data" …; NULL never. */
+const char *reply_status_name(enum reply_status status);
+
+#endif

@@ -1,0 +1,512 @@
+#include "logger/message/json_scan.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsigned depth_max)
+{
+    assert(depth_max <= JSON_SCAN_DEPTH_MAX);
+    s->begin = text;
+    s->at = text;
+    s->end = text + bytes;
+    s->error = NULL;
+    s->depth = 0;
+    s->depth_max = depth_max;
+}
+
+bool json_scan_fail(struct json_scan *s, const char *what_would_be_right)
+{
+    if (!s->error) {
+        s->error = what_would_be_right;
+    }
+    return false;
+}
+
+size_t json_scan_column(const struct json_scan *s)
+{
+    return (size_t)(s->at - s->begin) + 1;
+}
+
+static void skip_space(struct json_scan *s)
+{
+    while (s->at < s->end &&
+           (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t')) {
+        s->at++;
+    }
+}
+
+static bool take(struct json_scan *s, char c)
+{
+    if (s->at < s->end && *s->at == c) {
+        s->at++;
+        return true;
+    }
+    return false;
+}
+
+static enum json_kind kind_of(char c)
+{
+    switch (c) {
+    case '{':
+        return JSON_KIND_OBJECT;
+    case '[':
+        return JSON_KIND_ARRAY;
+    case '"':
+        return JSON_KIND_TEXT;
+    case 't':
+        return JSON_KIND_TRUE;
+    case 'f':
+        return JSON_KIND_FALSE;
+    case 'n':
+        return JSON_KIND_NULL;
+    default:
+        return c == '-' || (c >= '0' && c <= '9') ? JSON_KIND_NUMBER : JSON_KIND_NONE;
+    }
+}
+
+enum json_kind json_scan_peek(struct json_scan *s)
+{
+    if (s->error) {
+        return JSON_KIND_NONE;
+    }
+    skip_space(s);
+    const enum json_kind kind = s->at < s->end ? kind_of(*s->at) : JSON_KIND_NONE;
+    if (kind == JSON_KIND_NONE) {
+        (void)json_scan_fail(s, "a value was expected");
+    }
+    return kind;
+}
+
+bool json_scan_enter(struct json_scan *s, enum json_kind kind)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    if (s->depth == s->depth_max) {
+        return json_scan_fail(s, "nested too deep");
+    }
+    if (!take(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
+        return json_scan_fail(s, kind == JSON_KIND_OBJECT ? "an object {…} was expected"
+                                                          : "an array […] was expected");
+    }
+    s->first[++s->depth] = true;
+    return true;
+}
+
+/* Step over the comma between members, or the closing bracket: true when another one follows.
+ */
+static bool next(struct json_scan *s, char close)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    if (take(s, close)) {
+        s->depth--;
+        return false;
+    }
+    if (!s->first[s->depth] && !take(s, ',')) {
+        return json_scan_fail(s, "',' or a closing bracket was expected");
+    }
+    s->first[s->depth] = false;
+    return true;
+}
+
+bool json_scan_next_item(struct json_scan *s)
+{
+    return next(s, ']');
+}
+
+bool json_scan_next_member(struct json_scan *s, struct json_text *key)
+{
+    if (!next(s, '}') || !json_scan_text(s, key)) {
+        return false;
+    }
+    skip_space(s);
+    return take(s, ':') || json_scan_fail(s, "':' was expected");
+}
+
+/* Bytes of the UTF-8 sequence at p, 0 when it is none (RFC 3629: no overlong forms, no
+ * surrogates, nothing above U+10FFFF). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+    const unsigned char c = p[0];
+    const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    if (c < 0xc2 || c > 0xf4 || left < n) {
+        return 0;
+    }
+    for (size_t k = 1; k < n; k++) {
+        if ((p[k] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
+        (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f)) {
+        return 0;
+    }
+    return n;
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The code unit of "\uXXXX" whose 'u' stands at p; -1 when it is none. */
+static long code_unit(const char *p, const char *end)
+{
+    if (end - p < 5) {
+        return -1;
+    }
+    long unit = 0;
+    for (int k = 1; k <= 4; k++) {
+        const int digit = hex_value(p[k]);
+        if (digit < 0) {
+            return -1;
+        }
+        unit = unit * 16 + digit;
+    }
+    return unit;
+}
+
+/* s->at stands on the backslash; step over the escape. */
+static bool skip_escape(struct json_scan *s)
+{
+    const char *p = s->at + 1;
+    if (p < s->end && *p != '\0' && strchr("\"\\/bfnrt", *p)) {
+        s->at += 2;
+        return true;
+    }
+    const long unit = p < s->end && *p == 'u' ? code_unit(p, s->end) : -1;
+    if (unit < 0 || (unit >= 0xdc00 && unit <= 0xdfff)) {
+        return json_scan_fail(s, "a valid escape was expected");
+    }
+    s->at += 6;
+    if (unit >= 0xd800 && unit <= 0xdbff) {
+        const long low = s->end - s->at >= 6 && s->at[0] == '\\' && s->at[1] == 'u'
+                             ? code_unit(s->at + 1, s->end)
+                             : -1;
+        if (low < 0xdc00 || low > 0xdfff) {
+            return json_scan_fail(s, "the second half of a surrogate pair was expected");
+        }
+        s->at += 6;
+    }
+    return true;
+}
+
+bool json_scan_text(struct json_scan *s, struct json_text *text)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    if (!take(s, '"')) {
+        return json_scan_fail(s, "a string was expected");
+    }
+    text->at = s->at;
+    text->escaped = false;
+    while (s->at < s->end) {
+        const unsigned char c = (unsigned char)*s->at;
+        if (c == '"') {
+            text->bytes = (size_t)(s->at - text->at);
+            s->at++;
+            return true;
+        }
+        if (c == '\\') {
+            text->escaped = true;
+            if (!skip_escape(s)) {
+                return false;
+            }
+        } else if (c < 0x20) {
+            return json_scan_fail(s, "control characters must be escaped");
+        } else if (c < 0x80) {
+            s->at++;
+        } else {
+            const size_t n =
+                utf8_length((const unsigned char *)s->at, (size_t)(s->end - s->at));
+            if (n == 0) {
+                return json_scan_fail(s, "valid UTF-8 was expected");
+            }
+            s->at += n;
+        }
+    }
+    return json_scan_fail(s, "the closing '\"' is missing");
+}
+
+struct decimal {
+    uint64_t digits; /* exact while count <= 19 */
+    int count;       /* significant digits */
+    int exponent;
+    bool negative;
+};
+
+static bool take_digits(struct json_scan *s, struct decimal *d, bool fraction)
+{
+    const char *from = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
+        if (d->count < 19) {
+            d->digits = d->digits * 10 + (uint64_t)(*s->at - '0');
+            d->count += d->digits != 0;
+            d->exponent -= fraction;
+        } else {
+            d->count++;
+            d->exponent += !fraction;
+        }
+        s->at++;
+    }
+    return s->at > from;
+}
+
+static bool take_exponent(struct json_scan *s, struct decimal *d)
+{
+    if (!take(s, 'e') && !take(s, 'E')) {
+        return true;
+    }
+    const bool negative = take(s, '-');
+    if (!negative) {
+        (void)take(s, '+');
+    }
+    int exponent = 0;
+    const char *from = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
+        exponent = exponent < 100000 ? exponent * 10 + (*s->at - '0') : exponent;
+        s->at++;
+    }
+    d->exponent += negative ? -exponent : exponent;
+    return s->at > from;
+}
+
+/* More digits than a double holds exactly: let strtod round. The text is copied because it need
+ * not be terminated; setlocale() is never called, so '.' is the decimal point. */
+static bool round_slowly(struct json_scan *s, const char *from, double *value)
+{
+    char text[512];
+    const size_t bytes = (size_t)(s->at - from);
+    if (bytes >= sizeof text) {
+        s->at = from;
+        return json_scan_fail(s, "a number of at most 511 characters was expected");
+    }
+    memcpy(text, from, bytes);
+    text[bytes] = '\0';
+    *value = strtod(text, NULL);
+    return true;
+}
+
+bool json_scan_number(struct json_scan *s, double *value)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    const char *from = s->at;
+    struct decimal d = {.negative = take(s, '-')};
+    const char *integer = s->at;
+    if (!take_digits(s, &d, false) || (*integer == '0' && s->at > integer + 1)) {
+        s->at = from;
+        return json_scan_fail(s, "a number was expected");
+    }
+    if ((take(s, '.') && !take_digits(s, &d, true)) || !take_exponent(s, &d)) {
+        return json_scan_fail(s, "a digit was expected");
+    }
+    double size = 0.0;
+    if (d.digits <= UINT64_C(9007199254740992) && d.count <= 19 && d.exponent >= -22 &&
+        d.exponent <= 22) {
+        /* Both operands are exact, so the one operation rounds correctly. */
+        size = d.exponent < 0 ? (double)d.digits / power[-d.exponent]
+                              : (double)d.digits * power[d.exponent];
+        *value = d.negative ? -size : size;
+    } else if (!round_slowly(s, from, value)) {
+        return false;
+    }
+    if (!(fabs(*value) <= DBL_MAX)) {
+        s->at = from;
+        return json_scan_fail(s, "a number within the range of a double was expected");
+    }
+    return true;
+}
+
+static bool take_word(struct json_scan *s, const char *word)
+{
+    const size_t n = strlen(word);
+    if ((size_t)(s->end - s->at) >= n && memcmp(s->at, word, n) == 0) {
+        s->at += n;
+        return true;
+    }
+    return json_scan_fail(s, "true, false or null was expected");
+}
+
+bool json_scan_bool(struct json_scan *s, bool *value)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    *value = s->at < s->end && *s->at == 't';
+    return take_word(s, *value ? "true" : "false");
+}
+
+bool json_scan_null(struct json_scan *s)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    return take_word(s, "null");
+}
+
+static bool skip_scalar(struct json_scan *s, enum json_kind kind)
+{
+    struct json_text text;
+    double number = 0.0;
+    switch (kind) {
+    case JSON_KIND_TEXT:
+        return json_scan_text(s, &text);
+    case JSON_KIND_NUMBER:
+        return json_scan_number(s, &number);
+    case JSON_KIND_TRUE:
+        return take_word(s, "true");
+    case JSON_KIND_FALSE:
+        return take_word(s, "false");
+    case JSON_KIND_NULL:
+        return take_word(s, "null");
+    case JSON_KIND_OBJECT:
+    case JSON_KIND_ARRAY:
+    case JSON_KIND_NONE:
+        break;
+    }
+    return false;
+}
+
+bool json_scan_skip(struct json_scan *s, const char **from, size_t *bytes)
+{
+    const unsigned base = s->depth;
+    bool object[JSON_SCAN_DEPTH_MAX + 1];
+    skip_space(s);
+    const char *const start = s->at;
+    bool value_due = true;
+    while (value_due || s->depth > base) {
+        struct json_text key;
+        if (!value_due) {
+            value_due =
+                object[s->depth] ? json_scan_next_member(s, &key) : json_scan_next_item(s);
+            if (s->error) {
+                return false;
+            }
+            continue; /* a closing bracket brought us a level up, or a value follows */
+        }
+        const enum json_kind kind = json_scan_peek(s);
+        value_due = false;
+        if (kind == JSON_KIND_OBJECT || kind == JSON_KIND_ARRAY) {
+            if (!json_scan_enter(s, kind)) {
+                return false;
+            }
+            object[s->depth] = kind == JSON_KIND_OBJECT;
+        } else if (!skip_scalar(s, kind)) {
+            return false;
+        }
+    }
+    if (from) {
+        *from = start;
+    }
+    if (bytes) {
+        *bytes = (size_t)(s->at - start);
+    }
+    return true;
+}
+
+bool json_scan_finish(struct json_scan *s)
+{
+    if (s->error) {
+        return false;
+    }
+    skip_space(s);
+    return s->at == s->end || json_scan_fail(s, "nothing was expected after the value");
+}
+
+bool json_text_is(const struct json_text *text, const char *name)
+{
+    const size_t n = strlen(name);
+    return !text->escaped && text->bytes == n && memcmp(text->at, name, n) == 0;
+}
+
+/* Resolve one character at *p into out[4]; returns its bytes. The text was checked before. */
+static size_t resolve(const char **p, const char *end, bool latin1, char out[4])
+{
+    static const char from[] = "\"\\/bfnrt";
+    static const char to[] = "\"\\/\b\f\n\r\t";
+    const char *c = *p;
+    unsigned long code = 0;
+    if (*c != '\\') {
+        const size_t n = (unsigned char)*c < 0x80
+                             ? 1
+                             : utf8_length((const unsigned char *)c, (size_t)(end - c));
+        memcpy(out, c, n);
+        *p = c + n;
+        if (!latin1 || n != 2) {
+            return n;
+        }
+        code = ((unsigned long)(out[0] & 0x1f) << 6) | (unsigned long)(out[1] & 0x3f);
+    } else if (c[1] != 'u') {
+        out[0] = to[strchr(from, c[1]) - from];
+        *p = c + 2;
+        return 1;
+    } else {
+        code = (unsigned long)code_unit(c + 1, end);
+        *p = c + 6;
+        if (code >= 0xd800 && code <= 0xdbff) {
+            const unsigned long low = (unsigned long)code_unit(c + 7, end);
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+            *p = c + 12;
+        }
+    }
+    if (code < 0x80 || (latin1 && code < 0x100)) {
+        out[0] = (char)code;
+        return 1;
+    }
+    const size_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const unsigned char mark[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t k = n; k-- > 1;) {
+        out[k] = (char)(0x80 | (code & 0x3f));
+        code >>= 6;
+    }
+    out[0] = (char)(mark[n] | code);
+    return n;
+}
+
+size_t json_text_copy(const struct json_text *text, char *out, size_t size, bool latin1)
+{
+    const char *p = text->at;
+    const char *const end = text->at + text->bytes;
+    if (!text->escaped && !latin1 && text->bytes < size) {
+        memcpy(out, p, text->bytes);
+        out[text->bytes] = '\0';
+        return text->bytes;
+    }
+    size_t used = 0;
+    while (p < end) {
+        char one[4];
+        const size_t n = resolve(&p, end, latin1, one);
+        if (used + n >= size) {
+            out[used] = '\0';
+            return size;
+        }
+        memcpy(out + used, one, n);
+        used += n;
+    }
+    out[used] = '\0';
+    return used;
+}

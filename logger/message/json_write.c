@@ -1,0 +1,281 @@
+#include "logger/message/json_write.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+
+static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        if (w->used == w->capacity) {
+            if (!w->flush) {
+                w->overflow = true;
+                return;
+            }
+            w->flush(w->context, w->text, w->used);
+            w->used = 0;
+        }
+        const size_t room = w->capacity - w->used;
+        const size_t part = bytes < room ? bytes : room;
+        memcpy(w->text + w->used, text, part);
+        w->used += part;
+        text += part;
+        bytes -= part;
+    }
+}
+
+static void put(struct json_writer *w, const char *text, size_t bytes)
+{
+    if (bytes > w->capacity - w->used) {
+        put_pieces(w, text, bytes);
+        return;
+    }
+    memcpy(w->text + w->used, text, bytes);
+    w->used += bytes;
+}
+
+/* A call of memcpy() for one byte takes longer than the byte. */
+static void put_char(struct json_writer *w, char c)
+{
+    if (w->used == w->capacity) {
+        put_pieces(w, &c, 1);
+    } else {
+        w->text[w->used++] = c;
+    }
+}
+
+static void put_quoted(struct json_writer *w, const char *value)
+{
+    static const char hex[] = "0123456789abcdef";
+    put_char(w, '"');
+    const char *from = value;
+    const char *p = value;
+    for (; *p; p++) {
+        const unsigned char c = (unsigned char)*p;
+        if (c >= 0x20 && c != '"' && c != '\\') {
+            continue;
+        }
+        put(w, from, (size_t)(p - from));
+        from = p + 1;
+        if (c == '"' || c == '\\') {
+            const char pair[2] = {'\\', (char)c};
+            put(w, pair, sizeof pair);
+        } else {
+            const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            put(w, code, sizeof code);
+        }
+    }
+    put(w, from, (size_t)(p - from));
+    put_char(w, '"');
+}
+
+static void begin_member(struct json_writer *w, const char *key)
+{
+    if (w->comma[w->depth]) {
+        put_char(w, ',');
+    }
+    w->comma[w->depth] = true;
+    if (key) {
+        put_quoted(w, key);
+        put_char(w, ':');
+    }
+}
+
+static void open_bracket(struct json_writer *w, const char *key, char bracket, char closing)
+{
+    begin_member(w, key);
+    put_char(w, bracket);
+    assert(w->depth < JSON_WRITE_DEPTH_MAX);
+    w->depth++;
+    w->comma[w->depth] = false;
+    w->close[w->depth] = closing;
+}
+
+/* The text is written to later: NOLINTNEXTLINE(readability-non-const-parameter) */
+void json_write_start(struct json_writer *w, char *text, size_t capacity,
+                      json_write_flush *flush, void *context)
+{
+    *w = (struct json_writer){
+        .text = text, .capacity = capacity, .flush = flush, .context = context};
+}
+
+bool json_write_end(struct json_writer *w)
+{
+    if (w->flush && w->used > 0) {
+        w->flush(w->context, w->text, w->used);
+        w->used = 0;
+    }
+    return !w->overflow && w->depth == 0;
+}
+
+void json_write_object(struct json_writer *w, const char *key)
+{
+    open_bracket(w, key, '{', '}');
+}
+
+void json_write_array(struct json_writer *w, const char *key)
+{
+    open_bracket(w, key, '[', ']');
+}
+
+void json_write_close(struct json_writer *w)
+{
+    assert(w->depth > 0);
+    put_char(w, w->close[w->depth]);
+    w->depth--;
+}
+
+void json_write_text(struct json_writer *w, const char *key, const char *value)
+{
+    if (!value) {
+        json_write_null(w, key);
+        return;
+    }
+    begin_member(w, key);
+    put_quoted(w, value);
+}
+
+void json_write_real(struct json_writer *w, const char *key, double value)
+{
+    if (!isfinite(value)) {
+        json_write_null(w, key);
+        return;
+    }
+    char number[JSON_WRITE_NUMBER_MAX];
+    const size_t n = json_format_real(value, number);
+    begin_member(w, key);
+    put(w, number, n);
+}
+
+/* Decimal digits of value, written backwards from end; returns where they begin. */
+static char *digits_before(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
+void json_write_int(struct json_writer *w, const char *key, int64_t value)
+{
+    char number[JSON_WRITE_NUMBER_MAX];
+    char *const end = number + sizeof number;
+    const uint64_t size = value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value;
+    char *begin = digits_before(end, size);
+    if (value < 0) {
+        *--begin = '-';
+    }
+    begin_member(w, key);
+    put(w, begin, (size_t)(end - begin));
+}
+
+void json_write_bool(struct json_writer *w, const char *key, bool value)
+{
+    begin_member(w, key);
+    put(w, value ? "true" : "false", value ? 4 : 5);
+}
+
+void json_write_null(struct json_writer *w, const char *key)
+{
+    begin_member(w, key);
+    put(w, "null", 4);
+}
+
+void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
+{
+    if (us == LAB_TIME_NONE) {
+        json_write_null(w, key);
+        return;
+    }
+    char number[JSON_WRITE_NUMBER_MAX];
+    const size_t n = json_format_seconds(us, number);
+    begin_member(w, key);
+    put(w, number, n);
+}
+
+void json_write_two(struct json_writer *w, const char *key, double a, double b)
+{
+    json_write_array(w, key);
+    json_write_real(w, NULL, a);
+    json_write_real(w, NULL, b);
+    json_write_close(w);
+}
+
+void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
+                      size_t count)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_text(w, NULL, texts + i * room);
+    }
+    json_write_close(w);
+}
+
+void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
+{
+    begin_member(w, key);
+    put(w, json, bytes);
+}
+
+size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])
+{
+    char text[JSON_WRITE_NUMBER_MAX];
+    char *const end = text + sizeof text;
+    char *last = end;
+    const uint64_t size = us < 0 ? UINT64_C(0) - (uint64_t)us : (uint64_t)us;
+    uint64_t fraction = size % 1000000;
+    char *begin = end;
+    if (fraction > 0) {
+        for (int k = 0; k < 6; k++) {
+            *--begin = (char)('0' + fraction % 10);
+            fraction /= 10;
+        }
+        *--begin = '.';
+        while (last[-1] == '0') {
+            last--;
+        }
+    }
+    begin = digits_before(begin, size / 1000000);
+    if (us < 0) {
+        *--begin = '-';
+    }
+    const size_t n = (size_t)(last - begin);
+    memcpy(out, begin, n);
+    out[n] = '\0';
+    return n;
+}
+
+/* The shortest of 15, 16 and 17 significant digits that reads back to the same value. */
+static size_t format_shortest(double value, char out[JSON_WRITE_NUMBER_MAX])
+{
+    int n = 0;
+    for (int precision = 15; precision <= 17; precision++) {
+        n = snprintf(out, JSON_WRITE_NUMBER_MAX, "%.*g", precision, value);
+        const double back = strtod(out, NULL);
+        if (!(back < value) && !(back > value)) {
+            break;
+        }
+    }
+    return (size_t)n;
+}
+
+size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX])
+{
+    /* Most numbers here have at most six decimals: exact integers of millionths are formatted
+     * without printf, which otherwise dominates a replay. */
+    const double millionths = value * 1e6;
+    if (fabs(millionths) < 9e15) {
+        const double whole = nearbyint(millionths);
+        const double back = whole / 1e6;
+        if (!(back < value) && !(back > value) &&
+            !(whole < 1.0 && whole > -1.0 && signbit(value))) {
+            return json_format_seconds((int64_t)whole, out);
+        }
+    }
+    return format_shortest(value, out);
+}

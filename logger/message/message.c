@@ -1,0 +1,410 @@
+#include "logger/message/message.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+#include "logger/message/json_scan.h"
+
+enum { LINE_DEPTH_MAX = JSON_SCAN_DEPTH_MAX - 1 }; /* of a payload: the line adds one level */
+
+struct out {
+    char *at, *end;
+    bool full;
+};
+
+static void put(struct out *o, const char *text, size_t bytes)
+{
+    if ((size_t)(o->end - o->at) < bytes) {
+        o->full = true;
+        return;
+    }
+    memcpy(o->at, text, bytes);
+    o->at += bytes;
+}
+
+static void put_text(struct out *o, const char *text)
+{
+    put(o, text, strlen(text));
+}
+
+static void put_uint(struct out *o, size_t value)
+{
+    char digits[20];
+    char *p = digits + sizeof digits;
+    do {
+        *--p = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    put(o, p, (size_t)(digits + sizeof digits - p));
+}
+
+/* latin1: bytes above 0x7f as code points, else as they are. */
+static void put_quoted(struct out *o, const char *text, size_t bytes, bool latin1)
+{
+    static const char hex[] = "0123456789abcdef";
+    put(o, "\"", 1);
+    for (size_t i = 0; i < bytes; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || (latin1 && c > 0x7f)) {
+            const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+            put(o, code, sizeof code);
+        } else {
+            put(o, &text[i], 1);
+        }
+    }
+    put(o, "\"", 1);
+}
+
+/* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
+ * line takes that for a payload of plain text. */
+static bool stands_as_it_is(const char *text, size_t bytes)
+{
+    struct json_scan s;
+    json_scan_start(&s, text, bytes, LINE_DEPTH_MAX);
+    return bytes > 0 && json_scan_peek(&s) != JSON_KIND_TEXT &&
+           json_scan_skip(&s, NULL, NULL) && json_scan_finish(&s);
+}
+
+/* A payload that is JSON stands in the line as it came, but for line breaks between its tokens
+ * (inside strings JSON has none). */
+static void put_payload(struct out *o, const struct message *m)
+{
+    if (m->payload_bytes == 0) {
+        put_text(o, ",\"payload\":null");
+        return;
+    }
+    if (m->payload_bytes != m->kept_bytes || !stands_as_it_is(m->payload, m->kept_bytes)) {
+        put_text(o, ",\"encoding\":\"latin1\",\"payload\":");
+        put_quoted(o, m->payload, m->kept_bytes, true);
+        return;
+    }
+    put_text(o, ",\"payload\":");
+    char *const from = o->at;
+    put(o, m->payload, m->kept_bytes);
+    for (char *p = from; p < o->at; p++) {
+        if (*p == '\n' || *p == '\r') {
+            *p = ' ';
+        }
+    }
+}
+
+size_t message_format(const struct message *message, char *out, size_t capacity)
+{
+    struct out o = {out, out + capacity, false};
+    char time[28];
+    message_format_time(message->t_us, time);
+    put_text(&o, "{\"tst\":\"");
+    put(&o, time, 27);
+    put_text(&o, "\",\"topic\":");
+    put_quoted(&o, message->topic, strlen(message->topic), false);
+    put_text(&o, ",\"qos\":");
+    put_uint(&o, (size_t)message->qos);
+    put_text(&o, message->retained ? ",\"retain\":1" : ",\"retain\":0");
+    if (message->dup) {
+        put_text(&o, ",\"dup\":1");
+    }
+    put_text(&o, ",\"payloadlen\":");
+    put_uint(&o, message->payload_bytes);
+    put_payload(&o, message);
+    put_text(&o, "}\n");
+    return o.full ? 0 : (size_t)(o.at - out);
+}
+
+/* What the members of a line said. */
+struct line {
+    bool has_time, has_topic, has_payload, latin1;
+    enum json_kind kind; /* of the payload */
+    struct json_text text;
+    const char *raw;
+    size_t raw_bytes;
+    double payload_bytes; /* -1: not said */
+};
+
+static bool scan_flag(struct json_scan *s, bool *flag)
+{
+    double number = 0.0;
+    const enum json_kind kind = json_scan_peek(s);
+    if (kind == JSON_KIND_TRUE || kind == JSON_KIND_FALSE) {
+        return json_scan_bool(s, flag);
+    }
+    if (!json_scan_number(s, &number)) {
+        return false;
+    }
+    *flag = number > 0.0;
+    return true;
+}
+
+static bool scan_time(struct json_scan *s, struct message *m, struct line *line)
+{
+    struct json_text text;
+    if (!json_scan_text(s, &text)) {
+        return false;
+    }
+    m->t_us = message_parse_time(text.at, text.bytes);
+    line->has_time = m->t_us != LAB_TIME_NONE;
+    return line->has_time ||
+           json_scan_fail(s, "\"tst\" must be a time such as 2026-11-20T05:55:55.599953Z");
+}
+
+static bool scan_topic(struct json_scan *s, struct message *m, struct line *line)
+{
+    struct json_text text;
+    if (!json_scan_text(s, &text)) {
+        return false;
+    }
+    line->has_topic = true;
+    return json_text_copy(&text, m->topic, sizeof m->topic, false) < sizeof m->topic ||
+           json_scan_fail(s, "a topic of at most 255 bytes was expected");
+}
+
+static bool scan_payload(struct json_scan *s, struct line *line)
+{
+    line->has_payload = true;
+    line->kind = json_scan_peek(s);
+    if (line->kind == JSON_KIND_TEXT) {
+        return json_scan_text(s, &line->text);
+    }
+    return json_scan_skip(s, &line->raw, &line->raw_bytes);
+}
+
+static bool scan_member(struct json_scan *s, const struct json_text *key, struct message *m,
+                        struct line *line)
+{
+    double number = 0.0;
+    struct json_text text;
+    if (json_text_is(key, "tst")) {
+        return scan_time(s, m, line);
+    }
+    if (json_text_is(key, "topic")) {
+        return scan_topic(s, m, line);
+    }
+    if (json_text_is(key, "qos")) {
+        if (!json_scan_number(s, &number)) {
+            return false;
+        }
+        m->qos = number >= 2.0 ? 2 : number >= 1.0 ? 1 : 0;
+        return true;
+    }
+    if (json_text_is(key, "retain")) {
+        return scan_flag(s, &m->retained);
+    }
+    if (json_text_is(key, "dup")) {
+        return scan_flag(s, &m->dup);
+    }
+    if (json_text_is(key, "payloadlen")) {
+        return json_scan_number(s, &line->payload_bytes);
+    }
+    if (json_text_is(key, "encoding")) {
+        if (!json_scan_text(s, &text)) {
+            return false;
+        }
+        line->latin1 = json_text_is(&text, "latin1");
+        return true;
+    }
+    return json_text_is(key, "payload") ? scan_payload(s, line) : json_scan_skip(s, NULL, NULL);
+}
+
+static enum status take_payload(const struct line *line, char *scratch, struct message *m,
+                                struct err *err)
+{
+    if (line->kind == JSON_KIND_TEXT) {
+        const size_t n =
+            json_text_copy(&line->text, scratch, MESSAGE_PAYLOAD_MAX + 1, line->latin1);
+        if (n > MESSAGE_PAYLOAD_MAX) {
+            return err_set(err, STATUS_E_PARSE, "payload", 0, 0,
+                           "payload text is longer than %d bytes", MESSAGE_PAYLOAD_MAX);
+        }
+        m->payload = scratch;
+        m->kept_bytes = n;
+    } else if (line->kind == JSON_KIND_NULL && !(line->payload_bytes > 0.0)) {
+        m->payload = "";
+        m->kept_bytes = 0;
+    } else {
+        m->payload = line->raw;
+        m->kept_bytes =
+            line->raw_bytes <= MESSAGE_PAYLOAD_MAX ? line->raw_bytes : MESSAGE_PAYLOAD_MAX;
+    }
+    /* mosquitto_sub prints the length as it came, but the payload in its own spacing: only a
+     * length beyond the limit says that something was cut here. */
+    m->payload_bytes = m->kept_bytes;
+    if (line->payload_bytes > (double)MESSAGE_PAYLOAD_MAX && line->payload_bytes < 1e15) {
+        m->payload_bytes = (size_t)line->payload_bytes;
+    } else if (line->kind != JSON_KIND_TEXT && line->raw_bytes > MESSAGE_PAYLOAD_MAX) {
+        m->payload_bytes = line->raw_bytes;
+    }
+    return STATUS_OK;
+}
+
+enum status message_parse(const char *line_text, size_t bytes, char *scratch,
+                          struct message *message, struct err *err)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct message m = {.t_us = LAB_TIME_NONE};
+    struct line line = {.payload_bytes = -1.0};
+    size_t blank = 0;
+    while (blank < bytes && strchr(" \t\r\n", line_text[blank]) && line_text[blank] != '\0') {
+        blank++;
+    }
+    if (blank == bytes) {
+        return STATUS_E_EMPTY;
+    }
+    json_scan_start(&s, line_text, bytes, JSON_SCAN_DEPTH_MAX);
+    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        while (json_scan_next_member(&s, &key) && scan_member(&s, &key, &m, &line)) {
+        }
+    }
+    if (!json_scan_finish(&s)) {
+        return err_set(err, STATUS_E_PARSE, "journal line", 0, (unsigned)json_scan_column(&s),
+                       "%s", s.error);
+    }
+    if (!line.has_time || !line.has_topic || !line.has_payload) {
+        return err_set(err, STATUS_E_PARSE, "journal line", 0, 1,
+                       "\"%s\" is missing; a line of mosquitto_sub -F %%J was expected",
+                       !line.has_time    ? "tst"
+                       : !line.has_topic ? "topic"
+                                         : "payload");
+    }
+    const enum status st = take_payload(&line, scratch, &m, err);
+    if (st == STATUS_OK) {
+        *message = m;
+    }
+    return st;
+}
+
+/* Days since 1970-01-01 of a date of the proleptic Gregorian calendar, and back. Years begin in
+ * March, so that the leap day is the last of its year; 400 years have 146097 days. */
+static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+{
+    year -= month <= 2;
+    const int64_t era = (year >= 0 ? year : year - 399) / 400;
+    const int64_t year_of_era = year - era * 400;
+    const int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    const int64_t day_of_era =
+        year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * 146097 + day_of_era - 719468;
+}
+
+static void date_from_days(int64_t days, int64_t *year, int64_t *month, int64_t *day)
+{
+    days += 719468;
+    const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    const int64_t day_of_era = days - era * 146097;
+    const int64_t year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    const int64_t day_of_year =
+        day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    const int64_t shifted = (5 * day_of_year + 2) / 153;
+    *day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    *month = shifted + (shifted < 10 ? 3 : -9);
+    *year = year_of_era + era * 400 + (*month <= 2);
+}
+
+static void put_digits(char *out, int64_t value, int width)
+{
+    for (int k = width; k-- > 0;) {
+        out[k] = (char)('0' + value % 10);
+        value /= 10;
+    }
+}
+
+void message_format_time(int64_t t_us, char out[28])
+{
+    static const int64_t last_us = INT64_C(253402300799999999); /* 9999-12-31T23:59:59.999999 */
+    t_us = t_us < 0 ? 0 : t_us > last_us ? last_us : t_us;
+    const int64_t seconds = t_us / 1000000;
+    int64_t year = 0;
+    int64_t month = 0;
+    int64_t day = 0;
+    date_from_days(seconds / 86400, &year, &month, &day);
+    memcpy(out, "0000-00-00T00:00:00.000000Z", 28);
+    put_digits(out, year, 4);
+    put_digits(out + 5, month, 2);
+    put_digits(out + 8, day, 2);
+    put_digits(out + 11, seconds / 3600 % 24, 2);
+    put_digits(out + 14, seconds / 60 % 60, 2);
+    put_digits(out + 17, seconds % 60, 2);
+    put_digits(out + 20, t_us % 1000000, 6);
+}
+
+static bool read_digits(const char *text, int width, int64_t *value)
+{
+    *value = 0;
+    for (int k = 0; k < width; k++) {
+        if (text[k] < '0' || text[k] > '9') {
+            return false;
+        }
+        *value = *value * 10 + (text[k] - '0');
+    }
+    return true;
+}
+
+/* "Z", "+01", "+0100", "+01:00", "Z+0100" or nothing, to seconds east of Greenwich. */
+static bool read_offset(const char *text, size_t bytes, int64_t *offset_s)
+{
+    int64_t hours = 0;
+    int64_t minutes = 0;
+    *offset_s = 0;
+    if (bytes > 0 && text[0] == 'Z') {
+        text++;
+        bytes--;
+    }
+    if (bytes == 0) {
+        return true;
+    }
+    if ((text[0] != '+' && text[0] != '-') || (bytes != 3 && bytes != 5 && bytes != 6) ||
+        !read_digits(text + 1, 2, &hours)) {
+        return false;
+    }
+    if (bytes == 6 && text[3] != ':') {
+        return false;
+    }
+    if (bytes > 3 && !read_digits(text + bytes - 2, 2, &minutes)) {
+        return false;
+    }
+    *offset_s = (hours * 3600 + minutes * 60) * (text[0] == '-' ? -1 : 1);
+    return hours < 24 && minutes < 60;
+}
+
+int64_t message_parse_time(const char *text, size_t bytes)
+{
+    int64_t f[6]; /* year month day hour minute second */
+    static const int at[6] = {0, 5, 8, 11, 14, 17};
+    if (bytes < 19 || text[4] != '-' || text[7] != '-' ||
+        (text[10] != 'T' && text[10] != ' ') || text[13] != ':' || text[16] != ':') {
+        return LAB_TIME_NONE;
+    }
+    for (int k = 0; k < 6; k++) {
+        if (!read_digits(text + at[k], k == 0 ? 4 : 2, &f[k])) {
+            return LAB_TIME_NONE;
+        }
+    }
+    if (f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > 31 || f[3] > 23 || f[4] > 59 || f[5] > 60) {
+        return LAB_TIME_NONE;
+    }
+    int64_t real[3]; /* 30 February is another day than it says */
+    date_from_days(days_from_date(f[0], f[1], f[2]), &real[0], &real[1], &real[2]);
+    if (real[1] != f[1]) {
+        return LAB_TIME_NONE;
+    }
+    size_t used = 19;
+    int64_t micro = 0;
+    if (used < bytes && text[used] == '.') {
+        int64_t unit = 100000;
+        for (used++; used < bytes && text[used] >= '0' && text[used] <= '9'; used++) {
+            micro += (text[used] - '0') * unit;
+            unit /= 10;
+        }
+        if (used == 20 || used > 29) {
+            return LAB_TIME_NONE;
+        }
+    }
+    int64_t offset_s = 0;
+    if (!read_offset(text + used, bytes - used, &offset_s)) {
+        return LAB_TIME_NONE;
+    }
+    const int64_t seconds =
+        days_from_date(f[0], f[1], f[2]) * 86400 + f[3] * 3600 + f[4] * 60 + f[5] - offset_s;
+    return seconds * 1000000 + micro;
+}

@@ -1,0 +1,84 @@
+/* logger/message/record.h - what lab_step() says about what happened: entries and alarms.
+ *
+ * Plain data with deterministic identity (pair, number): the same events give the same
+ * records, so that none can be stored twice. Pure.
+ */
+#ifndef LOGGER_MESSAGE_RECORD_H
+#define LOGGER_MESSAGE_RECORD_H
+
+#include "logger/message/event.h"
+
+/* docs/protocol.md, "Verdicts". The order is that of the reports. */
+enum verdict {
+    VERDICT_AHEAD,        /* the virtual robot was faster */
+    VERDICT_BEHIND,       /* the virtual robot was slower */
+    VERDICT_SYNC,         /* within the tolerance of each other */
+    VERDICT_UNRESOLVED,   /* beyond the tolerance, but less than transport and clocks explain */
+    VERDICT_TIMEOUT,      /* timeout_real or timeout_virtual says which side */
+    VERDICT_INCONSISTENT, /* both answered, and said different things */
+    VERDICT_VIRTUAL_ONLY, /* the real robot was absent: nothing to compare */
+    VERDICT_REAL_ONLY,    /* the virtual robot was absent */
+    VERDICT_OVERFLOW,     /* too many commands were open: not followed, in link mode not sent */
+    VERDICT_COUNT
+};
+
+enum alarm_type {
+    ALARM_TIMEOUT,        /* a side did not answer in time */
+    ALARM_INCONSISTENT,   /* the two replies differ in status or values */
+    ALARM_DUPLICATE,      /* this side has answered this command before */
+    ALARM_LATE,           /* the command was closed as TIMEOUT */
+    ALARM_OUT_OF_CONTEXT, /* no such command */
+    ALARM_MALFORMED,      /* not of the protocol */
+    ALARM_QUEUE_OVERFLOW, /* a side's command queue, or the outstanding commands, are full */
+    ALARM_OFFLINE,        /* a robot went away */
+    ALARM_REBOOT,         /* a robot started anew */
+    ALARM_CLOCK_JUMP,     /* a robot's clock was set */
+    ALARM_DRIFT,          /* travel times changed */
+    ALARM_PARAMETERS,     /* the simulator refused parameters */
+    ALARM_FOLLOWING, /* the simulated robot cannot be driven after the real one, or can again */
+    ALARM_FIDELITY,  /* it does not move as truly as it should, or does again */
+    ALARM_TYPE_COUNT
+};
+
+struct entry {
+    uint32_t pair; /* index in the lab */
+    uint64_t n;    /* number of this entry in its pair, from 1 */
+    char id[EVENT_ID_MAX];
+    char op[EVENT_OP_MAX];
+    int64_t t_us; /* lab time of the command */
+    double rotation_rad;
+    double displacement_m;
+    int64_t lap_us[SIDE_COUNT];    /* command to reply; LAB_TIME_NONE: none */
+    int64_t wait_us[SIDE_COUNT];   /* in this side's queue, before the lap began; link mode */
+    int64_t motion_us[SIDE_COUNT]; /* on the robot's own clock; or LAB_TIME_NONE */
+    int64_t
+        transport_us[SIDE_COUNT]; /* delay of the reply beyond the fastest; or LAB_TIME_NONE */
+    bool answered[SIDE_COUNT];
+    enum reply_status status[SIDE_COUNT]; /* when answered */
+    bool timed_out[SIDE_COUNT];
+    int64_t lag_us;             /* real lap - virtual lap; LAB_TIME_NONE unless both answered */
+    int64_t lag_uncertainty_us; /* 95 %, from transport and clocks; or LAB_TIME_NONE */
+    int64_t
+        interrupted_us; /* > 0: Tandem was not listening for up to so long, times are its own */
+    double virtual_pace;    /* the simulator's real-time factor; NaN: not known */
+    bool explained_by_pace; /* AHEAD or BEHIND would be SYNC at pace 1 */
+    enum verdict verdict;
+};
+
+enum { ALARM_DETAIL_MAX = 200 };
+
+struct alarm {
+    uint32_t pair;
+    uint64_t n; /* number of this alarm in its pair, from 1 */
+    int64_t t_us;
+    enum alarm_type type;
+    enum side side;        /* SIDE_COUNT: none */
+    char id[EVENT_ID_MAX]; /* the command concerned, or "" */
+    uint64_t suppressed; /* alarms of this type not recorded since the last one (rate limit) */
+    char detail[ALARM_DETAIL_MAX];
+};
+
+const char *verdict_name(enum verdict verdict);    /* "AHEAD" … */
+const char *alarm_type_name(enum alarm_type type); /* "timeout" … */
+
+#endif

@@ -1,0 +1,154 @@
+#include "logger/message/record_json.h"
+
+#include <math.h>
+
+static const char *timeout_side(const struct entry *e)
+{
+    if (e->timed_out[SIDE_REAL]) {
+        return e->timed_out[SIDE_VIRTUAL] ? "both" : "real";
+    }
+    return e->timed_out[SIDE_VIRTUAL] ? "virtual" : NULL;
+}
+
+static void write_optional_seconds(struct json_writer *w, const char *key, int64_t us)
+{
+    if (us != LAB_TIME_NONE) {
+        json_write_seconds(w, key, us);
+    }
+}
+
+void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
+                      const char *pair)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", pair);
+    json_write_int(w, "n", (int64_t)entry->n);
+    json_write_text(w, "id", entry->id[0] ? entry->id : NULL);
+    json_write_seconds(w, "t", entry->t_us);
+    json_write_text(w, "op", entry->op);
+    json_write_real(w, "rotation_rad", entry->rotation_rad);
+    json_write_real(w, "displacement_m", entry->displacement_m);
+    json_write_seconds(w, "real_lap_s", entry->lap_us[SIDE_REAL]);
+    json_write_seconds(w, "virtual_lap_s", entry->lap_us[SIDE_VIRTUAL]);
+    json_write_seconds(w, "lag_s", entry->lag_us);
+    json_write_text(w, "verdict", verdict_name(entry->verdict));
+    if (timeout_side(entry)) {
+        json_write_text(w, "timeout_side", timeout_side(entry));
+    }
+    if (entry->interrupted_us > 0) {
+        json_write_seconds(w, "interrupted_s", entry->interrupted_us);
+    }
+    if (isfinite(entry->virtual_pace)) {
+        json_write_real(w, "virtual_pace", entry->virtual_pace);
+    }
+    if (entry->explained_by_pace) {
+        json_write_text(w, "explained_by", "pace");
+    }
+    write_optional_seconds(w, "lag_uncertainty_s", entry->lag_uncertainty_us);
+    write_optional_seconds(w, "real_motion_s", entry->motion_us[SIDE_REAL]);
+    write_optional_seconds(w, "virtual_motion_s", entry->motion_us[SIDE_VIRTUAL]);
+    write_optional_seconds(w, "real_transport_s", entry->transport_us[SIDE_REAL]);
+    write_optional_seconds(w, "virtual_transport_s", entry->transport_us[SIDE_VIRTUAL]);
+    write_optional_seconds(w, "real_wait_s", entry->wait_us[SIDE_REAL]);
+    write_optional_seconds(w, "virtual_wait_s", entry->wait_us[SIDE_VIRTUAL]);
+    if (entry->answered[SIDE_REAL]) {
+        json_write_text(w, "real_status", reply_status_name(entry->status[SIDE_REAL]));
+    }
+    if (entry->answered[SIDE_VIRTUAL]) {
+        json_write_text(w, "virtual_status", reply_status_name(entry->status[SIDE_VIRTUAL]));
+    }
+    json_write_close(w);
+}
+
+void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
+                      const char *pair)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", pair);
+    json_write_int(w, "n", (int64_t)alarm->n);
+    json_write_seconds(w, "t", alarm->t_us);
+    json_write_text(w, "type", alarm_type_name(alarm->type));
+    json_write_text(w, "side", alarm->side < SIDE_COUNT ? side_name(alarm->side) : NULL);
+    json_write_text(w, "id", alarm->id[0] ? alarm->id : NULL);
+    json_write_text(w, "detail", alarm->detail);
+    if (alarm->suppressed > 0) {
+        json_write_int(w, "suppressed", (int64_t)alarm->suppressed);
+    }
+    json_write_close(w);
+}
+
+static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_real(w, NULL, axes[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_details(struct json_writer *w, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_COMMAND:
+        json_write_text(w, "id", event->command.id[0] ? event->command.id : NULL);
+        json_write_text(w, "op", event->command.op);
+        json_write_real(w, "rotation_rad", event->command.rotation_rad);
+        json_write_real(w, "displacement_m", event->command.displacement_m);
+        break;
+    case EVENT_REPLY:
+        json_write_text(w, "id", event->reply.id[0] ? event->reply.id : NULL);
+        json_write_text(w, "status", reply_status_name(event->reply.status));
+        write_optional_seconds(w, "source_t", event->reply.source_us);
+        break;
+    case EVENT_TELEMETRY:
+        write_optional_seconds(w, "source_t", event->telemetry.source_us);
+        json_write_int(w, "seq", event->telemetry.seq);
+        write_axes(w, "nu", event->telemetry.nu, event->telemetry.nu_count);
+        write_axes(w, "tau", event->telemetry.tau, event->telemetry.tau_count);
+        write_axes(w, "pose", event->telemetry.pose, event->telemetry.pose_count);
+        break;
+    case EVENT_CONNECTION:
+        json_write_text(w, "state", event->connection.online ? "online" : "offline");
+        break;
+    case EVENT_ECHO:
+        json_write_int(w, "probe", event->echo.probe);
+        break;
+    case EVENT_ACK:
+        json_write_int(w, "version", event->ack.version);
+        json_write_text(w, "detail", event->ack.reason);
+        break;
+    case EVENT_REQUEST:
+        json_write_text(w, "op", request_action_name(event->request.action));
+        json_write_int(w, "version", event->request.version);
+        break;
+    case EVENT_FIT:
+        json_write_int(w, "job", event->fit.job);
+        json_write_text(w, "outcome", fit_outcome_name(event->fit.outcome));
+        break;
+    case EVENT_MALFORMED:
+        json_write_text(w, "detail", event->malformed.detail);
+        break;
+    case EVENT_TICK:
+    case EVENT_AWAY:
+    case EVENT_START:
+    case EVENT_STOP:
+    case EVENT_KIND_COUNT:
+        break;
+    }
+}
+
+void event_write_json(struct json_writer *w, const char *key, const struct event *event,
+                      uint64_t n)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", event->pair);
+    json_write_int(w, "n", (int64_t)n);
+    json_write_seconds(w, "t", event->t_us);
+    json_write_text(w, "kind", event_kind_name(event->kind));
+    json_write_text(w, "side", event->side < SIDE_COUNT ? side_name(event->side) : NULL);
+    write_details(w, event);
+    json_write_close(w);
+}

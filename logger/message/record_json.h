@@ -1,0 +1,20 @@
+/* logger/message/record_json.h - entries and alarms as JSON objects, the same over MQTT, HTTP,
+ * in the store and in replays (DESIGN 5.3 names; docs/protocol.md). Pure. */
+#ifndef LOGGER_MESSAGE_RECORD_JSON_H
+#define LOGGER_MESSAGE_RECORD_JSON_H
+
+#include "logger/message/json_write.h"
+#include "logger/message/record.h"
+
+enum { RECORD_JSON_MAX = 1536 }; /* bytes that always suffice for one record */
+
+/* pair: the pair's id. */
+void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
+                      const char *pair);
+void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
+                      const char *pair);
+/* record: all - one event as it came, without its payload's text. */
+void event_write_json(struct json_writer *w, const char *key, const struct event *event,
+                      uint64_t n);
+
+#endif

@@ -1,0 +1,168 @@
+/* logger/storage/store.h - the results of a lab in a SQLite file: entries, alarms, the
+ * log of those pairs that record every event, and what became of parameter sets.
+ *
+ * Two objects: struct store writes (one thread), struct store_reader reads through its own
+ * read-only connection (another thread), neither waits for the other. The journal is the truth
+ * and the store can be made from it again: rows carry the identity (pair, n, t_us), and adding
+ * one twice changes nothing. Schema: docs/storage.md.
+ */
+#ifndef LOGGER_STORAGE_STORE_H
+#define LOGGER_STORAGE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "logger/message/event.h"
+
+enum {
+    STORE_TYPE_MAX = 24,        /* bytes of a verdict's or alarm type's name with its NUL */
+    STORE_JSON_MAX = 64 * 1024, /* bytes of a record */
+    STORE_PAGE_MAX = 1000,      /* rows of one query */
+    STORE_CURSOR_MAX = 256      /* bytes of a cursor with its NUL */
+};
+
+enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_CHANGES, STORE_KIND_COUNT };
+
+/* One entry, alarm or event. All texts are borrowed. */
+struct store_row {
+    enum store_kind kind;
+    const char *pair; /* 1..EVENT_PAIR_MAX - 1 bytes */
+    uint64_t n;       /* its number in the pair, <= INT64_MAX */
+    int64_t t_us;     /* lab time: of the command, of the alarm */
+    const char *id;   /* of the command, "" when there is none */
+    const char
+        *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
+    double lag_s; /* of an entry; NaN: none */
+    const char *json; /* [json_bytes] the record as it is served, no NUL needed */
+    size_t json_bytes;
+    uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
+};
+
+struct store_params {
+    const char *path;    /* of the file; ":memory:"; "": a temporary file; borrowed */
+    bool spool;          /* only to be filled and read back sorted by store_each() */
+    const char *vfs;     /* SQLite's file layer, NULL: the default; tests put failing ones */
+    uint64_t pages_max;  /* refuse to grow beyond as if the disk were full; 0: no limit */
+    int busy_timeout_ms; /* how long to wait when another program locks the file */
+};
+
+struct store;
+
+/* Open for writing, make or bring up to date what is there. Cold path.
+ *
+ * STATUS_E_STALE: written by a newer version of this program. STATUS_E_PARSE: damaged, or no
+ * store at all; *err says which, and that the journal can make it anew. STATUS_E_IO: the file
+ * or its directory cannot be written. STATUS_E_NOMEM. *out is written only on STATUS_OK. */
+MUST_USE enum status store_open(const struct store_params *params, struct store **out,
+                                struct err *err);
+
+/* NULL is allowed. What was not committed is forgotten. */
+void store_close(struct store *store);
+
+/* A batch: begin, add rows, commit. After any failure the whole batch is as if it had never
+ * been; call store_rollback() and offer the same rows again later.
+ *
+ * STATUS_E_IO: disk full, read-only, locked, broken. STATUS_E_PARSE: the file is damaged.
+ * STATUS_E_ARG (store_add): a text or number beyond its limit; the batch is still good. */
+MUST_USE enum status store_begin(struct store *store, struct err *err);
+MUST_USE enum status store_add(struct store *store, const struct store_row *row, bool *is_new,
+                               struct err *err); /* is_new: false when it was there already */
+MUST_USE enum status store_commit(struct store *store, struct err *err);
+void store_rollback(struct store *store);
+
+/* Grows when rows of this kind and pair have been committed or removed, and sometimes when
+ * others have: equal numbers, before a read and later, say that it would find the same. Any
+ * thread. */
+uint64_t store_version(const struct store *store, enum store_kind kind, const char *pair);
+
+/* What store_add() accepts. */
+bool store_row_is_valid(const struct store_row *row);
+
+/* Remove at most limit rows of each kind that are older than before_us, in a batch of
+ * its own. *removed tells how many went: when it is below limit, none is left. */
+MUST_USE enum status store_remove_before(struct store *store, int64_t before_us, int limit,
+                                         uint64_t *removed, struct err *err);
+
+/* A row in a callback, which does not use the store or reader it comes from; return false to
+ * stop. row and its texts are valid during the call. */
+typedef bool store_row_fn(void *context, const struct store_row *row);
+
+/* Every row of a kind, by pair and n, in memory that does not grow with their number.
+ * Works on the writing connection, between batches. pair NULL: all pairs. */
+MUST_USE enum status store_each(struct store *store, enum store_kind kind, const char *pair,
+                                store_row_fn *row, void *context, struct err *err);
+
+/* --- reading -------------------------------------------------------------------------- */
+
+struct store_reader;
+
+/* Open the file that a struct store writes. Statuses as for store_open(), and STATUS_E_IO when
+ * there is no such file. */
+MUST_USE enum status store_reader_open(const char *path, struct store_reader **out,
+                                       struct err *err);
+
+void store_reader_close(struct store_reader *reader);
+
+struct store_query {
+    enum store_kind kind;
+    const char *pair;   /* NULL: all pairs */
+    const char *type;   /* NULL: every verdict or alarm type */
+    int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
+    int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
+    bool newest_first;  /* else oldest first; by t_us, then pair, then n */
+    int limit;          /* 1..STORE_PAGE_MAX rows */
+    const char *cursor; /* next_cursor of the page before; NULL or "": the first page */
+};
+
+/* One page. next_cursor becomes "" when there is no more, else the place to go on (also after
+ * row returned false): rows added or removed in between neither shift nor repeat anything. The
+ * cost does not depend on the size of the store.
+ *
+ * STATUS_E_PARSE: no cursor of this query (or: the file is damaged). STATUS_E_RANGE: limit.
+ * STATUS_E_IO. Rows may have been handed out before a failure. */
+MUST_USE enum status store_query(struct store_reader *reader, const struct store_query *query,
+                                 store_row_fn *row, void *context,
+                                 char next_cursor[STORE_CURSOR_MAX], struct err *err);
+
+/* Rows of a kind in the order of storing, those with seq > after, up to limit. STATUS_E_IO,
+ * STATUS_E_PARSE as above. */
+MUST_USE enum status store_since(struct store_reader *reader, enum store_kind kind,
+                                 uint64_t after, int limit, store_row_fn *row, void *context,
+                                 struct err *err);
+
+/* The highest seq of a kind that is there; 0: none. */
+MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind kind,
+                                    uint64_t *seq, struct err *err);
+
+/* Of an entry, what a chart needs. lag_s NaN: none. verdict is valid during the call. */
+struct store_point {
+    int64_t t_us;
+    double lag_s;
+    const char *verdict;
+};
+
+/* Return false to stop. */
+typedef bool store_point_fn(void *context, const struct store_point *point);
+
+/* The entries of a pair with since_us <= t < until_us, newest first, out of an index: a million
+ * in some tenths of a second. Statuses as above. */
+MUST_USE enum status store_points(struct store_reader *reader, const char *pair,
+                                  int64_t since_us, int64_t until_us, store_point_fn *point,
+                                  void *context, struct err *err);
+
+/* When the oldest and the newest of them were; *any false: there are none, and the times are
+ * untouched. */
+MUST_USE enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
+                                int64_t until_us, bool *any, int64_t *oldest_us,
+                                int64_t *newest_us, struct err *err);
+
+/* How many of each verdict or type a pair ever had, removed ones included; ascending by name.
+ * pair NULL: all pairs together. */
+typedef bool store_count_fn(void *context, const char *type, uint64_t count);
+MUST_USE enum status store_counts(struct store_reader *reader, enum store_kind kind,
+                                  const char *pair, store_count_fn *count, void *context,
+                                  struct err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* service/cli/csv_tables.h - results as tables in a folder. */
+#ifndef SERVICE_CLI_CSV_TABLES_H
+#define SERVICE_CLI_CSV_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* A file of the folder, and who writes it. */
+struct csv_table {
+    const char *name;
+    void (*write)(const void *what, FILE *out);
+};
+
+/* Write tables[count] of what into a folder, which is made if need be. STATUS_E_IO. */
+MUST_USE enum status csv_tables_write(const char *folder, const struct csv_table *tables,
+                                      size_t count, const void *what, struct err *err);
+
+/* A number and the comma behind it, or the end of the line; nothing stands for one that is not
+ * known. */
+void csv_tables_number(FILE *out, double value, bool last);
+
+#endif

@@ -1,0 +1,193 @@
+#include "service/cli/gnuplot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- text ------------------------------------------------------------------------------ */
+
+void gnuplot_quoted(FILE *to, const char *text)
+{
+    (void)fputc('\'', to);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'') {
+            (void)fputs("''", to);
+        } else {
+            (void)fputc((unsigned char)*c < ' ' || *c == 127 ? '?' : *c, to);
+        }
+    }
+    (void)fputc('\'', to);
+}
+
+void gnuplot_label(FILE *to, const char *name)
+{
+    static const char *const units[][2] = {
+        {"mps", "m/s"}, {"radps", "rad/s"}, {"rad", "rad"},
+        {"m", "m"},     {"n", "N"},         {"nm", "N m"},
+    };
+    char text[128];
+    const char *mark = strrchr(name, '_');
+    (void)snprintf(text, sizeof text, "%s", name);
+    for (size_t i = 0; mark && i < COUNT(units); i++) {
+        if (strcmp(mark + 1, units[i][0]) == 0) {
+            (void)snprintf(text, sizeof text, "%.*s, %s", (int)(mark - name), name,
+                           units[i][1]);
+        }
+    }
+    gnuplot_quoted(to, text);
+}
+
+void gnuplot_side(FILE *to, const char *name, double width_share)
+{
+    (void)fputs("unset ylabel\nset label 2 ", to);
+    gnuplot_label(to, name);
+    (void)fprintf(to, " at graph %.4f, graph 0.5 center rotate by 90\n", -width_share);
+}
+
+void gnuplot_place(FILE *to, double left, double right, double top, double bottom)
+{
+    (void)fprintf(to,
+                  "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
+                  left, right, 1.0 - top, 1.0 - bottom);
+}
+
+/* --- the process ----------------------------------------------------------------------- */
+
+/* What is to be drawn. */
+struct picture {
+    gnuplot_script *write;
+    const void *what;
+};
+
+static enum status refuse(const char *path, const char *what, int why, struct err *err)
+{
+    char text[128];
+    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what,
+                   strerror_r(why, text, sizeof text));
+}
+
+/* gnuplot with its ends: the script from in, the picture to out, its complaints to told. */
+static int start_gnuplot(int in, int out, int told, pid_t *pid)
+{
+    char *const argv[] = {(char[]){"gnuplot"}, (char[]){"-d"}, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t usual;
+    (void)posix_spawn_file_actions_init(&files);
+    (void)posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&files, told, STDERR_FILENO);
+    (void)posix_spawnattr_init(&how);
+    (void)sigemptyset(&usual);
+    (void)sigaddset(&usual, SIGPIPE);
+    (void)posix_spawnattr_setsigdefault(&how, &usual);
+    (void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+    const int failed = posix_spawnp(pid, argv[0], &files, &how, argv, environ);
+    (void)posix_spawnattr_destroy(&how);
+    (void)posix_spawn_file_actions_destroy(&files);
+    return failed;
+}
+
+/* What it said before it gave up: its first line with a word in it. */
+static void read_complaint(FILE *told, char *text, size_t text_bytes)
+{
+    text[0] = '\0';
+    rewind(told);
+    while (fgets(text, (int)text_bytes, told)) {
+        text[strcspn(text, "\r\n")] = '\0';
+        if (strpbrk(text, "abcdefghijklmnopqrstuvwxyz")) {
+            return;
+        }
+    }
+}
+
+static enum status feed(const struct picture *picture, int script, pid_t pid, FILE *told,
+                        struct err *err)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    int ended = 0;
+    FILE *to = fdopen(script, "w");
+    if (!to) {
+        (void)close(script);
+    } else {
+        /* A gnuplot that ends early is seen by its exit status. */
+        (void)sigaction(SIGPIPE, &ignore, &before);
+        picture->write(to, picture->what);
+        (void)fclose(to);
+        (void)sigaction(SIGPIPE, &before, NULL);
+    }
+    while (waitpid(pid, &ended, 0) < 0 && errno == EINTR) {
+    }
+    if (to && WIFEXITED(ended) && WEXITSTATUS(ended) == 0) {
+        return STATUS_OK;
+    }
+    char text[120];
+    read_complaint(told, text, sizeof text);
+    return err_set(err, STATUS_E_IO, "gnuplot", 0, 0, "could not draw: %s",
+                   text[0] ? text : "it ended early");
+}
+
+static enum status draw_to(const struct picture *picture, int out, FILE *told, struct err *err)
+{
+    int ends[2];
+    pid_t pid = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return refuse("gnuplot", "no pipe", errno, err);
+    }
+    const int failed = start_gnuplot(ends[0], out, fileno(told), &pid);
+    (void)close(ends[0]);
+    if (failed != 0) {
+        (void)close(ends[1]);
+        return failed == ENOENT
+                   ? err_set(err, STATUS_E_IO, "gnuplot", 0, 0,
+                             "not found: a picture needs it (Debian package gnuplot-nox)")
+                   : refuse("gnuplot", "cannot start", failed, err);
+    }
+    return feed(picture, ends[1], pid, told, err);
+}
+
+enum status gnuplot_check_path(const char *path, struct err *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    if (!dot || dot == name || strcasecmp(dot, ".svg") == 0) {
+        return STATUS_OK;
+    }
+    return err_set(err, STATUS_E_ARG, "plot", 0, 0,
+                   "--plot draws SVG, not '%s': '%.*s.svg' would be right", dot + 1,
+                   (int)(dot - path), path);
+}
+
+enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *path,
+                         struct err *err)
+{
+    const struct picture picture = {write, what};
+    const int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (out < 0) {
+        return refuse(path, "cannot write", errno, err);
+    }
+    FILE *told = tmpfile();
+    enum status st = told ? draw_to(&picture, out, told, err)
+                          : refuse(path, "no temporary file", errno, err);
+    struct stat kind;
+    if (st != STATUS_OK && fstat(out, &kind) == 0 && S_ISREG(kind.st_mode)) {
+        (void)unlink(path);
+    }
+    if (close(out) != 0 && st == STATUS_OK) {
+        st = refuse(path, "cannot write", errno, err);
+    }
+    if (told) {
+        (void)fclose(told);
+    }
+    return st;
+}

@@ -1,0 +1,10 @@
+/* service/cli/json_file.h - JSON that goes to a stream. */
+#ifndef SERVICE_CLI_JSON_FILE_H
+#define SERVICE_CLI_JSON_FILE_H
+
+#include <stddef.h>
+
+/* For json_write_start(): file is the FILE. Faults are found by who closes it. */
+void json_file_flush(void *file, const char *text, size_t bytes);
+
+#endif

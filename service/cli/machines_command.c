@@ -1,0 +1,265 @@
+/* service/cli/machines_command.c - `tandem machines`: every state machine, as tables, JSON or
+ * Graphviz. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "service/cli/commands.h"
+#include "twin/machines.h"
+
+static const char help[] =
+    "tandem machines - the state machines that Tandem runs\n"
+    "\n"
+    "usage: tandem machines [NAME]...        states and arcs, as tables\n"
+    "       tandem machines --dot NAME       one machine as Graphviz text\n"
+    "       tandem machines --json [NAME]... one JSON document\n"
+    "       tandem machines --list           the names only\n"
+    "\n"
+    "Every controller of Tandem is a table of arcs run by one engine; what is printed here is\n"
+    "what runs. NAME is a machine's name, in capitals or not; without any, all are shown.\n"
+    "\n"
+    "In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
+    "in\n"
+    "which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
+    "after\n"
+    "which nothing changes without input. \"pop n\", \"empty\" and \"push A, B\" are what the "
+    "arc\n"
+    "does to the machine's stack of states, B ending on top; \"(top of the stack)\" as a\n"
+    "target goes to the state taken from there.\n"
+    "\n"
+    "options:\n"
+    "  --dot NAME   Graphviz text, for example: tandem machines --dot executive | dot -Tsvg\n"
+    "  --json       machine-readable, with all fields\n"
+    "  --list       one name per line\n"
+    "  --help       this text\n"
+    "\n"
+    "exit status: 0 fine, 1 the output could not be written, 2 wrong usage or no such "
+    "machine\n";
+
+static void print_states(const struct efsm_table *table)
+{
+    (void)printf("  states    ");
+    for (size_t i = 0; i < table->state_count; i++) {
+        (void)printf("%s%s%s%s", i == 0 ? "" : ", ", table->states[i].name,
+                     i == table->initial ? " (initial)" : "",
+                     table->states[i].final ? " (final)" : "");
+    }
+    (void)printf("\n");
+    for (size_t i = 0; i < table->cell_count; i++) {
+        (void)printf("%s%s", i == 0 ? "  variables " : ", ", table->cells[i]);
+    }
+    (void)printf("%s", table->cell_count > 0 ? "\n" : "");
+}
+
+static void print_stack_words(const struct efsm_table *table, const struct efsm_arc *arc)
+{
+    if (arc->empties) {
+        (void)printf("; empty");
+    }
+    if (arc->pops > 0) {
+        (void)printf("; pop %d", arc->pops);
+    }
+    for (size_t i = 0; i < arc->push_count; i++) {
+        (void)printf("%s%s", i == 0 ? "; push " : ", ", efsm_state_name(table, arc->push[i]));
+    }
+}
+
+static void print_table(const struct efsm_table *table)
+{
+    int from_width = 4;
+    int to_width = 2;
+
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const int from = (int)strlen(efsm_state_name(table, table->arcs[i].from));
+        const int to = (int)strlen(efsm_state_name(table, table->arcs[i].to));
+        from_width = from > from_width ? from : from_width;
+        to_width = to > to_width ? to : to_width;
+    }
+    (void)printf("%s - %s\n", table->name, table->purpose);
+    print_states(table);
+    (void)printf("  %-*s  %-*s  %-5s  %s\n", from_width, "from", to_width, "to", "",
+                 "condition / assignments");
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        (void)printf("  %-*s  %-*s  %-5s  %s", from_width, efsm_state_name(table, arc->from),
+                     to_width, efsm_state_name(table, arc->to), arc->waits ? "waits" : "",
+                     arc->label);
+        print_stack_words(table, arc);
+        (void)printf("\n");
+    }
+}
+
+static json_t *create_arcs(const struct efsm_table *table)
+{
+    json_t *arcs = json_array();
+
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        json_t *push = json_array();
+        for (size_t k = 0; k < arc->push_count; k++) {
+            (void)json_array_append_new(push,
+                                        json_string(efsm_state_name(table, arc->push[k])));
+        }
+        json_t *to =
+            arc->to == EFSM_POP ? json_null() : json_string(efsm_state_name(table, arc->to));
+        (void)json_array_append_new(arcs, json_pack("{s:s, s:o, s:s, s:b, s:b, s:i, s:o}",
+                                                    "from", efsm_state_name(table, arc->from),
+                                                    "to", to, "label", arc->label, "waits",
+                                                    arc->waits, "empties", arc->empties, "pops",
+                                                    arc->pops, "push", push));
+    }
+    return arcs;
+}
+
+/* A NULL anywhere below makes json_pack() give NULL in the end, so that one test is enough. */
+static json_t *create_document(const struct efsm_table *table)
+{
+    json_t *states = json_array();
+    json_t *variables = json_array();
+
+    for (size_t i = 0; i < table->state_count; i++) {
+        (void)json_array_append_new(states,
+                                    json_pack("{s:s, s:b}", "name", table->states[i].name,
+                                              "final", table->states[i].final));
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        (void)json_array_append_new(variables, json_string(table->cells[i]));
+    }
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", table->name, "purpose",
+                     table->purpose, "initial", efsm_state_name(table, table->initial),
+                     "variables", variables, "states", states, "arcs", create_arcs(table));
+}
+
+static int print_json(const struct efsm_table *const *tables, size_t n)
+{
+    json_t *list = json_array();
+    int result = EXIT_FINE;
+
+    for (size_t i = 0; i < n; i++) {
+        if (json_array_append_new(list, create_document(tables[i])) != 0) {
+            result = EXIT_FAILED;
+        }
+    }
+    json_t *document = json_pack("{s:o}", "machines", list);
+    if (result != EXIT_FINE || !document ||
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_ENSURE_ASCII) != 0) {
+        (void)fputs("tandem machines: out of memory or output not writable\n", stderr);
+        result = EXIT_FAILED;
+    }
+    (void)puts("");
+    json_decref(document);
+    return result;
+}
+
+static int print_dot(const struct efsm_table *const *tables, size_t n)
+{
+    (void)n;
+    const size_t size = efsm_dot(tables[0], -1, NULL, 0) + 1;
+    char *text = malloc(size);
+
+    if (!text) {
+        (void)fputs("tandem machines: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    (void)efsm_dot(tables[0], -1, text, size);
+    (void)fputs(text, stdout);
+    free(text);
+    return EXIT_FINE;
+}
+
+static int print_tables(const struct efsm_table *const *tables, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        (void)printf("%s", i == 0 ? "" : "\n");
+        print_table(tables[i]);
+    }
+    return EXIT_FINE;
+}
+
+static int print_names(const struct efsm_table *const *tables, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        (void)puts(tables[i]->name);
+    }
+    return EXIT_FINE;
+}
+
+static int refuse(const char *what, const char *argument)
+{
+    (void)fprintf(stderr, "tandem machines: %s '%s', the machines are:", what, argument);
+    for (size_t i = 0; i < machine_count; i++) {
+        (void)fprintf(stderr, " %s", machines[i]->name);
+    }
+    (void)fputs("; see 'tandem machines --help'\n", stderr);
+    return EXIT_USAGE;
+}
+
+/* How to print, by option. The first is the default. */
+static const struct form {
+    const char *option;
+    int (*print)(const struct efsm_table *const *tables, size_t n);
+    bool wants_one; /* exactly one machine */
+} forms[] = {
+    {"", print_tables, false},
+    {"--json", print_json, false},
+    {"--list", print_names, false},
+    {"--dot", print_dot, true},
+};
+
+enum { CHOSEN_MAX = 64 };
+
+struct choice {
+    const struct form *form;
+    const struct efsm_table *tables[CHOSEN_MAX];
+    size_t count;
+};
+
+static int take_argument(struct choice *choice, const char *argument)
+{
+    if (argument[0] != '-') {
+        const struct efsm_table *table = machine_find(argument);
+        if (!table || choice->count == CHOSEN_MAX) {
+            return refuse(table ? "too many names at" : "no machine", argument);
+        }
+        choice->tables[choice->count++] = table;
+        return EXIT_FINE;
+    }
+    for (size_t i = 1; i < COUNT(forms); i++) {
+        if (strcmp(argument, forms[i].option) == 0) {
+            if (choice->form != &forms[0] && choice->form != &forms[i]) {
+                return refuse("one form of output only, not also", argument);
+            }
+            choice->form = &forms[i];
+            return EXIT_FINE;
+        }
+    }
+    return refuse("unknown option", argument);
+}
+
+int command_machines(int argc, char **argv)
+{
+    struct choice choice = {.form = &forms[0]};
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            (void)fputs(help, stdout);
+            return EXIT_FINE;
+        }
+        const int result = take_argument(&choice, argv[i]);
+        if (result != EXIT_FINE) {
+            return result;
+        }
+    }
+    if (choice.form->wants_one && choice.count != 1) {
+        return refuse("exactly one NAME goes with", choice.form->option);
+    }
+    int result = choice.count > 0 ? choice.form->print(choice.tables, choice.count)
+                                  : choice.form->print(machines, machine_count);
+    if (fflush(stdout) != 0 && result == EXIT_FINE) {
+        perror("tandem machines: standard output");
+        result = EXIT_FAILED;
+    }
+    return result;
+}

@@ -1,0 +1,41 @@
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <MQTTAsync.h>
+#include <gsl/gsl_version.h>
+#include <jansson.h>
+#include <microhttpd.h>
+#include <sqlite3.h>
+#include <yaml.h>
+
+#include "service/cli/commands.h"
+#include "service/cli/version.h"
+
+static const char *paho_version(void)
+{
+    for (const MQTTAsync_nameValue *row = MQTTAsync_getVersionInfo(); row && row->name; row++) {
+        if (row->value && row->value[0] >= '0' && row->value[0] <= '9') {
+            return row->value;
+        }
+    }
+    return "?";
+}
+
+int command_version(int argc, char **argv)
+{
+    if (argc > 1) {
+        const bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+        (void)fputs(
+            help ? "usage: tandem version\n\n"
+                   "Prints the version of the program, and of the libraries it runs with.\n"
+                 : "tandem: version takes nothing, see 'tandem version --help'\n",
+            help ? stdout : stderr);
+        return help ? EXIT_FINE : EXIT_USAGE;
+    }
+    (void)printf("tandem %s\n", TANDEM_VERSION);
+    (void)printf("paho %s, libmicrohttpd %s, gsl %s, jansson %s, sqlite %s, libyaml %s\n",
+                 paho_version(), MHD_get_version(), gsl_version, JANSSON_VERSION,
+                 sqlite3_libversion(), yaml_get_version_string());
+    return EXIT_FINE;
+}

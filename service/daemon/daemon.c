@@ -1,0 +1,638 @@
+#include "service/daemon/daemon.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "logger/message/codec.h"
+#include "logger/message/json_write.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/log.h"
+#include "service/cli/version.h"
+#include "service/daemon/daemon_parts.h"
+#include "service/jobs/identify_jobs.h"
+#include "service/jobs/replay_jobs.h"
+#include "service/replay/lab_memory.h"
+
+enum {
+    RING_BYTES = 16 << 20,
+    BYTES_PER_MB = 1000000,
+    LEAVE_MS = 3000, /* for saying goodbye to the broker */
+    REFIT_MS = 1000, /* for the lab to begin a fit */
+    SAVE_MS = 10000, /* for the store and the last checkpoint */
+    TOKEN_MAX = 512
+};
+
+/* Lab time must not go back behind the journal: added to the clock, fixed before the threads
+ * start. */
+static int64_t clock_shift_us;
+
+static int64_t now_us(void)
+{
+    return lab_clock_now_us() + clock_shift_us;
+}
+
+/* ---- what the HTTP server may ask for ---- */
+
+static int64_t source_now(void *context)
+{
+    struct daemon *d = context;
+    return inbox_now_us(d->inbox);
+}
+
+static const struct view *source_acquire(void *context)
+{
+    struct daemon *d = context;
+    return views_acquire(d->views);
+}
+
+static void source_release(void *context, const struct view *view)
+{
+    struct daemon *d = context;
+    views_release(d->views, view);
+}
+
+static enum status source_command(void *context, const char *pair, const char *payload,
+                                  size_t bytes, struct err *err)
+{
+    struct daemon *d = context;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "broker", 0, 0, "starting or stopping");
+    }
+    struct mqtt_client_state state;
+    gateway_read_state(d->gateway, &state);
+    if (!state.connected || !state.subscribed) {
+        return err_set(err, STATUS_E_IO, "broker", 0, 0, "%s",
+                       state.error[0] ? state.error : "not connected");
+    }
+    const enum status status =
+        gateway_publish(d->gateway, pair, "command", payload, bytes, 1, false);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "broker", 0, 0, "not taken over: %s",
+                                         status_name(status));
+}
+
+static size_t source_machines(void *context, size_t pair, enum side side,
+                              char out[WEB_MACHINES_MAX])
+{
+    struct daemon *d = context;
+    return robot_states_read(d->states, pair, side, out);
+}
+
+static const char *source_map(void *context, size_t pair, size_t *bytes)
+{
+    const struct daemon *d = context;
+    return maps_find(d->maps, pair, bytes);
+}
+
+static uint64_t source_stored(void *context, enum store_kind kind, const char *pair)
+{
+    const struct daemon *d = context;
+    return store_version(d->store, kind, pair);
+}
+
+static enum status source_request(void *context, const char *payload, size_t bytes,
+                                  struct err *err)
+{
+    struct daemon *d = context;
+    char topic[MESSAGE_TOPIC_MAX];
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
+    }
+    (void)snprintf(topic, sizeof topic, "%s/$lab/request", d->file->broker.prefix);
+    inbox_note(d->inbox, topic, payload, bytes);
+    return STATUS_OK;
+}
+
+/* Its fit begins when the lab thread has taken the line in: some milliseconds. */
+static enum status source_refit(void *context, size_t pair, enum side side, uint64_t *job,
+                                struct err *err)
+{
+    struct daemon *d = context;
+    char payload[256];
+    struct json_writer w;
+    if (!atomic_load(&d->running)) {
+        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
+    }
+    const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", d->params.pairs[pair].id);
+    json_write_text(&w, "action", request_action_name(REQUEST_IDENTIFY));
+    json_write_text(&w, "side", side_name(side));
+    json_write_text(&w, "by", "http");
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    const enum status status = source_request(d, payload, w.used, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    const int64_t until_us = lab_clock_monotonic_us() + REFIT_MS * INT64_C(1000);
+    do {
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 2000);
+        *job = fits_job(d->fits, (uint32_t)pair, side);
+    } while ((*job == 0 || *job == before) && lab_clock_monotonic_us() < until_us);
+    return *job != 0 && *job != before
+               ? STATUS_OK
+               : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
+}
+
+static enum status source_check_identify(void *context, const struct web_identify *what,
+                                         struct err *err)
+{
+    (void)context;
+    return identify_jobs_check(what, err);
+}
+
+static bool source_claim_upload(void *context)
+{
+    struct daemon *d = context;
+    return uploads_claim(d->uploads);
+}
+
+static void source_release_upload(void *context)
+{
+    struct daemon *d = context;
+    uploads_release(d->uploads);
+}
+
+static enum status source_identify(void *context, const struct web_identify *what, char *text,
+                                   size_t bytes, uint64_t *job, struct err *err)
+{
+    struct daemon *d = context;
+    return identify_jobs_submit(d->uploads, what, text, bytes, job, err);
+}
+
+static enum status source_check_replay(void *context, const struct web_replay *what,
+                                       struct err *err)
+{
+    const struct daemon *d = context;
+    return replay_jobs_check(d->file, what, err);
+}
+
+static enum status source_replay(void *context, const struct web_replay *what, char *text,
+                                 size_t bytes, uint64_t *job, struct err *err)
+{
+    struct daemon *d = context;
+    return replay_jobs_submit(d->uploads, d->file, what, text, bytes, job, err);
+}
+
+static enum status source_cancel_job(void *context, uint64_t job)
+{
+    struct daemon *d = context;
+    return uploads_cancel(d->uploads, job);
+}
+
+static enum status source_read_job(void *context, uint64_t job, web_show_job *show,
+                                   void *show_context)
+{
+    struct daemon *d = context;
+    return uploads_read(d->uploads, job, show, show_context);
+}
+
+static void source_list_jobs(void *context, web_show_job *show, void *show_context)
+{
+    struct daemon *d = context;
+    uploads_list(d->uploads, show, show_context);
+}
+
+static void source_metrics(void *context, struct metrics *metrics)
+{
+    struct daemon *d = context;
+    if (atomic_load(&d->running)) {
+        daemon_write_metrics(d, metrics);
+    }
+}
+
+static void source_refused(void *context, const char *text)
+{
+    (void)context;
+    log_write(LOG_HTTP_REFUSED, NULL, "%s", text);
+}
+
+/* The first line of a file. */
+static enum status read_token(const char *path, char token[TOKEN_MAX], struct err *err)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return err_set(err, STATUS_E_ARG, path, 0, 0, "the token cannot be read (errno %d)",
+                       errno);
+    }
+    const bool got = fgets(token, TOKEN_MAX, file) != NULL;
+    (void)fclose(file);
+    token[got ? strcspn(token, "\r\n") : 0] = '\0';
+    return token[0] ? STATUS_OK
+                    : err_set(err, STATUS_E_ARG, path, 1, 0,
+                              "the first line is empty, the bearer token was expected");
+}
+
+/* The newest records in the store, by which the stream of events goes on after a restart. */
+static bool read_records(const char *path, uint64_t record[EVENT_RECORDS])
+{
+    static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
+                                                         STORE_CHANGES};
+    struct store_reader *reader = NULL;
+    bool read = store_reader_open(path, &reader, NULL) == STATUS_OK;
+    for (int k = 0; read && k < EVENT_RECORDS; k++) {
+        read = store_last_seq(reader, kinds[k], &record[k], NULL) == STATUS_OK;
+    }
+    store_reader_close(reader);
+    return read;
+}
+
+static enum status make_events(struct daemon *d, struct err *err)
+{
+    struct event_hub_params p = {.pairs = d->params.pairs,
+                                 .pair_count = d->params.pair_count,
+                                 .run_us = d->started_us,
+                                 .bytes = EVENT_HUB_BYTES,
+                                 .events = EVENT_HUB_EVENTS};
+    p.numbered = read_records(d->file->store.file, p.record);
+    const enum status status = event_hub_create(&p, &d->events);
+    return status == STATUS_OK ? status : err_set(err, status, "events", 0, 0, "no memory");
+}
+
+static enum status start_web(struct daemon *d, struct err *err)
+{
+    const struct http_options *http = &d->file->http;
+    if (!http->enabled) {
+        return STATUS_OK;
+    }
+    if (make_events(d, err) != STATUS_OK) {
+        return STATUS_E_NOMEM;
+    }
+    char token[TOKEN_MAX] = "";
+    if (http->token_file[0]) {
+        const enum status status = read_token(http->token_file, token, err);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+    const struct web_options options = {
+        .bind = http->bind,
+        .port = http->port,
+        .token = token[0] ? token : NULL,
+        .threads = http->threads,
+        .connections_max = http->connections_max,
+        .listeners_max = http->listeners_max,
+        .client_connections_max = http->client_connections_max,
+        .client_requests_per_s = http->client_requests_per_s,
+        .hosts = http->hosts,
+        .tls_certificate = http->tls_certificate,
+        .tls_key = http->tls_key,
+        .upload_bytes_max = http->upload_mb * (size_t)BYTES_PER_MB,
+        .store_path = d->file->store.file,
+    };
+    const struct web_source source = {
+        .context = d,
+        .acquire = source_acquire,
+        .release = source_release,
+        .command = source_command,
+        .request = source_request,
+        .machines = source_machines,
+        .map = source_map,
+        .stored = source_stored,
+        .refit = source_refit,
+        .check_identify = source_check_identify,
+        .claim_upload = source_claim_upload,
+        .release_upload = source_release_upload,
+        .identify = source_identify,
+        .check_replay = source_check_replay,
+        .replay = source_replay,
+        .cancel_job = source_cancel_job,
+        .read_job = source_read_job,
+        .list_jobs = source_list_jobs,
+        .metrics = source_metrics,
+        .now = source_now,
+        .events = d->events,
+        .refused = source_refused,
+    };
+    return web_start(&options, &source, &d->web, err);
+}
+
+/* ---- starting ---- */
+
+static enum status make_lab(struct daemon *d, struct err *err)
+{
+    d->params = (struct lab_params){.pair_count = d->file->pair_count, .pairs = d->file->pairs};
+    d->lab = lab_memory_create(&d->params);
+    if (!d->lab) {
+        return err_set(err, STATUS_E_NOMEM, d->file->name, 0, 0,
+                       "no memory for %zu pairs (%zu bytes)", d->params.pair_count,
+                       lab_bytes(&d->params));
+    }
+    d->fingerprint = lab_fingerprint(&d->params);
+    return STATUS_OK;
+}
+
+static enum status open_journal(struct daemon *d, struct err *err)
+{
+    const struct journal_options *o = &d->file->journal;
+    struct journal_params p;
+    journal_params_init(&p);
+    p.directory = o->dir;
+    p.rotate_bytes = o->rotate_mb * (uint64_t)BYTES_PER_MB;
+    p.rotate_us = o->rotate_us;
+    p.retain_bytes = o->retain_mb * (uint64_t)BYTES_PER_MB;
+    p.fsync_us = o->fsync_us;
+    return journal_open(&p, &d->journal, err);
+}
+
+static enum status open_store(struct daemon *d, struct err *err)
+{
+    const struct store_options *o = &d->file->store;
+    const struct store_params p = {.path = o->file, .busy_timeout_ms = 5000};
+    const enum status status = store_open(&p, &d->store, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct store_queue_params q;
+    store_queue_params_init(&q);
+    q.commit_ms = (int)o->commit_ms;
+    q.retain_s = o->retain_days * 86400.0;
+    return store_queue_start(&q, d->store, &d->queue, err);
+}
+
+static void set_clock(struct daemon *d)
+{
+    const int64_t wall_us = lab_clock_now_us();
+    const int64_t last_us = d->restore.last_us;
+    clock_shift_us = last_us != LAB_TIME_NONE && last_us >= wall_us ? last_us + 1 - wall_us : 0;
+    if (clock_shift_us > 1000000) {
+        log_write(LOG_CLOCK_BEHIND, NULL, "by %.3f s", lab_s(clock_shift_us));
+    }
+}
+
+static enum status make_inbox(struct daemon *d, struct err *err)
+{
+    d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (d->wake_fd < 0) {
+        return err_set(err, STATUS_E_IO, "eventfd", 0, 0, "errno %d", errno);
+    }
+    const struct inbox_params p = {
+        .ring_bytes = RING_BYTES,
+        .journal = d->journal,
+        .directory = d->file->journal.dir,
+        .journal_samples = d->file->journal.record == JOURNAL_ALL,
+        .now_us = now_us,
+        .last_us = d->restore.last_us == LAB_TIME_NONE ? 0 : d->restore.last_us,
+        .wake_fd = d->wake_fd,
+    };
+    const enum status status = inbox_create(&p, &d->inbox);
+    return status == STATUS_OK ? status
+                               : err_set(err, status, "inbox", 0, 0, "no memory for its ring");
+}
+
+/* A line of the daemon's own: "<prefix>/$lab/<what>". */
+static void note(struct daemon *d, const char *what)
+{
+    char payload[512];
+    char fingerprint[20];
+    (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
+                   (unsigned long long)d->fingerprint);
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "version", TANDEM_VERSION);
+    json_write_text(&w, "lab", d->file->name);
+    json_write_text(&w, "fingerprint", fingerprint);
+    json_write_close(&w);
+    const bool whole = json_write_end(&w);
+    char topic[MESSAGE_TOPIC_MAX];
+    (void)snprintf(topic, sizeof topic, "%s/$lab/%s", d->file->broker.prefix, what);
+    inbox_note(d->inbox, topic, payload, whole ? w.used : 0);
+}
+
+static enum status publish_effect(void *context, const char *pair, const char *what,
+                                  const char *payload, size_t bytes, int qos, bool retained)
+{
+    return gateway_publish(context, pair, what, payload, bytes, qos, retained);
+}
+
+static enum status start_lab(struct daemon *d, struct err *err)
+{
+    const struct outbox_params outbox = {
+        .lab = d->lab,
+        .queue = d->queue,
+        .store_path = d->file->store.file,
+        .keeper = d->keeper,
+        .fits = d->fits,
+        .events = d->events,
+        .publish = publish_effect,
+        .publish_context = d->gateway,
+        .now_us = source_now,
+        .now_context = d,
+    };
+    enum status status = outbox_create(&outbox, &d->outbox);
+    if (status == STATUS_OK) {
+        const struct lab_thread_params thread = {
+            .lab = d->lab,
+            .codec = codec_find("native"),
+            .prefix = d->file->broker.prefix,
+            .inbox = d->inbox,
+            .outbox = d->outbox,
+            .views = d->views,
+            .keeper = d->keeper,
+            .fits = d->fits,
+            .wake_fd = d->wake_fd,
+            .checkpoint_us = d->file->checkpoint.interval_us,
+        };
+        status = lab_thread_start(&thread, &d->thread);
+    }
+    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not started");
+}
+
+/* From here on messages are taken and threads run. */
+static enum status start_threads(struct daemon *d, struct err *err)
+{
+    inbox_keep_from(d->inbox, d->restore.from);
+    inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
+    note(d, "start");
+    enum status status = gateway_start(&d->file->broker, d->inbox, d->states, &d->gateway, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    size_t state_bytes = 0;
+    (void)lab_state(d->lab, &state_bytes);
+    const struct keeper_params keeper = {
+        .journal = d->journal,
+        .queue = d->queue,
+        .inbox = d->inbox,
+        .gateway = d->gateway,
+        .events = d->events,
+        .prefix = d->file->broker.prefix,
+        .checkpoint_path = d->file->checkpoint.file,
+        .fingerprint = d->fingerprint,
+        .state_bytes = state_bytes,
+        .pairs = d->params.pairs,
+        .pair_count = d->params.pair_count,
+    };
+    status = keeper_start(&keeper, &d->keeper);
+    if (status != STATUS_OK) {
+        return err_set(err, status, "keeper", 0, 0, "not started");
+    }
+    return start_lab(d, err);
+}
+
+static enum status start_worker(struct daemon *d, struct err *err)
+{
+    struct worker_params p;
+    worker_params_init(&p);
+    p.queue_max[JOB_UPLOAD] = d->file->http.uploads_max;
+    p.now_us = source_now;
+    p.now_context = d;
+    enum status status = worker_start(&p, &d->worker);
+    if (status == STATUS_OK) {
+        status = uploads_create(d->worker, d->file->http.uploads_max, &d->uploads);
+    }
+    if (status == STATUS_OK) {
+        const struct fits_params fits = {d->lab, d->worker, d->inbox, d->file->broker.prefix};
+        status = fits_create(&fits, &d->fits);
+    }
+    return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");
+}
+
+static enum status start_parts(struct daemon *d, struct err *err)
+{
+    enum status status = maps_load(d->file, &d->maps, err);
+    if (status == STATUS_OK) {
+        status = make_lab(d, err);
+    }
+    if (status == STATUS_OK) {
+        status = open_journal(d, err);
+    }
+    if (status == STATUS_OK) {
+        status = restore_lab(d->lab, d->fingerprint, d->file->checkpoint.file,
+                             d->file->journal.dir, &d->restore, err);
+    }
+    if (status == STATUS_OK) {
+        status = open_store(d, err);
+    }
+    if (status == STATUS_OK) {
+        set_clock(d);
+        status = make_inbox(d, err);
+    }
+    if (status == STATUS_OK) {
+        d->started_us = inbox_now_us(d->inbox);
+        status = views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us,
+                              &d->views);
+        if (status != STATUS_OK) {
+            return err_set(err, status, "views", 0, 0, "no memory");
+        }
+        status = robot_states_create(&d->params, &d->states);
+        if (status != STATUS_OK) {
+            return err_set(err, status, "robot states", 0, 0, "no memory");
+        }
+        status = start_worker(d, err);
+    }
+    if (status == STATUS_OK) {
+        /* Before anything is said to the outside: its address may be taken. */
+        status = start_web(d, err);
+    }
+    return status == STATUS_OK ? start_threads(d, err) : status;
+}
+
+/* ---- stopping ---- */
+
+static bool save_last_checkpoint(struct daemon *d)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + SAVE_MS * INT64_C(1000);
+    while (!keeper_offer_checkpoint(d->keeper, d->lab, inbox_position(d->inbox))) {
+        if (lab_clock_monotonic_us() > until_us) {
+            return false;
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5000);
+    }
+    return true;
+}
+
+/* Take in everything, write everything down. */
+static bool stop_threads(struct daemon *d)
+{
+    bool complete = true;
+    if (d->keeper) {
+        keeper_leave_broker(d->keeper);
+    }
+    if (d->gateway) {
+        gateway_stop(d->gateway, LEAVE_MS);
+    }
+    if (d->thread) {
+        note(d, "stop");
+        lab_thread_join(d->thread);
+        complete = store_queue_flush(d->queue, SAVE_MS) == STATUS_OK && save_last_checkpoint(d);
+    }
+    if (d->keeper) {
+        complete = keeper_stop(d->keeper, SAVE_MS) && complete;
+    }
+    return complete;
+}
+
+static bool finish(struct daemon *d)
+{
+    atomic_store(&d->running, false);
+    web_stop(d->web);
+    if (d->fits) {
+        fits_stop(d->fits);
+    }
+    worker_stop(d->worker);
+    bool complete = stop_threads(d);
+    lab_thread_destroy(d->thread);
+    outbox_destroy(d->outbox);
+    keeper_destroy(d->keeper);
+    gateway_destroy(d->gateway);
+    views_destroy(d->views);
+    robot_states_destroy(d->states);
+    uploads_destroy(d->uploads);
+    maps_destroy(d->maps);
+    worker_destroy(d->worker);
+    fits_destroy(d->fits);
+    inbox_destroy(d->inbox);
+    if (d->wake_fd >= 0) {
+        (void)close(d->wake_fd);
+    }
+    complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
+    store_close(d->store);
+    journal_close(d->journal);
+    event_hub_destroy(d->events);
+    lab_memory_destroy(d->lab);
+    free(d);
+    return complete;
+}
+
+enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct err *err)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (!d) {
+        return err_set(err, STATUS_E_NOMEM, "daemon", 0, 0, "no memory");
+    }
+    d->file = lab;
+    d->wake_fd = -1;
+    const enum status status = start_parts(d, err);
+    if (status != STATUS_OK) {
+        (void)finish(d);
+        return status;
+    }
+    atomic_store(&d->running, true);
+    *out = d;
+    return STATUS_OK;
+}
+
+uint16_t daemon_http_port(const struct daemon *d)
+{
+    return d->web ? web_port(d->web) : 0;
+}
+
+bool daemon_has_tried_broker(const struct daemon *d)
+{
+    struct mqtt_client_state s;
+    gateway_read_state(d->gateway, &s);
+    return s.connections + s.failed_connections > 0;
+}
+
+bool daemon_stop(struct daemon *d)
+{
+    return finish(d);
+}

@@ -1,0 +1,295 @@
+/* The process's own metrics; docs/operations.md lists them. The web room adds what it reads
+ * from the snapshot (pairs, verdicts, alarms, health). */
+#include <sys/resource.h>
+
+#include "service/cli/log.h"
+#include "service/daemon/daemon_parts.h"
+
+struct counter_row {
+    const char *name, *help;
+    uint64_t value;
+};
+
+static void write_counters(struct metrics *m, const struct counter_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        metrics_counter(m, rows[i].name, rows[i].help, rows[i].value);
+    }
+}
+
+static void write_inbox(struct daemon *d, struct metrics *m)
+{
+    struct inbox_counts c;
+    inbox_read_counts(d->inbox, &c);
+    metrics_family(m, "tandem_inbox_messages_total", METRIC_COUNTER,
+                   "Messages taken from the broker, and the daemon's own notes.");
+    metrics_count(m, (struct metric_label[]){{"kind", "event"}}, 1, c.events);
+    metrics_count(m, (struct metric_label[]){{"kind", "sample"}}, 1, c.samples);
+    const struct counter_row rows[] = {
+        {"tandem_inbox_bytes_total", "Bytes of journal lines made of them.", c.bytes},
+        {"tandem_inbox_not_journalled_total",
+         "Messages that the journal refused (disk full); the lab has them.", c.not_journalled},
+        {"tandem_inbox_samples_dropped_total",
+         "Telemetry dropped because the ring was full and it is not journalled.",
+         c.samples_dropped},
+        {"tandem_inbox_lost_total", "Events for which neither ring nor journal had room.",
+         c.lost},
+        {"tandem_inbox_overflows_total",
+         "Times the ring was full and the lab read on from the journal.", c.overflows},
+        {"tandem_inbox_wakes_total", "Times the lab thread was woken.", c.wakes},
+    };
+    write_counters(m, rows, COUNT(rows));
+    metrics_gauge(m, "tandem_inbox_ring_bytes", "Bytes waiting in the ring.",
+                  (double)c.ring_used);
+    metrics_gauge(m, "tandem_inbox_ring_high_water_bytes", "Most bytes that ever waited.",
+                  (double)c.ring_high_water);
+    metrics_gauge(m, "tandem_inbox_ring_capacity_bytes", "Size of the ring.",
+                  (double)c.ring_capacity);
+}
+
+static void write_journal(struct daemon *d, struct metrics *m)
+{
+    struct journal_stats s;
+    journal_stats(d->journal, &s);
+    const struct counter_row rows[] = {
+        {"tandem_journal_lines_total", "Lines written.", s.lines},
+        {"tandem_journal_bytes_total", "Bytes written.", s.bytes},
+        {"tandem_journal_lost_lines_total", "Lines that could not be written.", s.lost_lines},
+        {"tandem_journal_errors_total", "Failed attempts to write.", s.errors},
+        {"tandem_journal_torn_total", "Pieces of lines closed after a crash or error.", s.torn},
+        {"tandem_journal_rotations_total", "Files begun after the first.", s.rotations},
+        {"tandem_journal_removed_files_total", "Files removed by retention.", s.removed_files},
+        {"tandem_journal_syncs_total", "Times synced to the disk.", s.syncs},
+        {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
+    };
+    write_counters(m, rows, COUNT(rows));
+}
+
+static void write_store(struct daemon *d, struct metrics *m)
+{
+    struct store_queue_stats s;
+    store_queue_stats(d->queue, &s);
+    const struct counter_row rows[] = {
+        {"tandem_store_pushed_total", "Records handed to the store.", s.pushed},
+        {"tandem_store_committed_total", "Of them, committed.", s.committed},
+        {"tandem_store_new_total", "Of these, not known before.", s.stored},
+        {"tandem_store_dropped_total",
+         "Records left out because the queue was full; the next start stores them.", s.dropped},
+        {"tandem_store_batches_total", "Transactions.", s.batches},
+        {"tandem_store_failures_total", "Failed transactions; each is tried again.",
+         s.failures},
+        {"tandem_store_removed_total", "Records removed by retention.", s.removed},
+    };
+    write_counters(m, rows, COUNT(rows));
+    metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",
+                  (double)s.waiting_rows);
+}
+
+static void write_lab(struct daemon *d, struct metrics *m)
+{
+    struct lab_thread_counts c;
+    lab_thread_read_counts(d->thread, &c);
+    const struct counter_row rows[] = {
+        {"tandem_lab_lines_total", "Journal lines taken in.", c.lines},
+        {"tandem_lab_restored_lines_total", "Of them, read back at the start.", c.restored},
+        {"tandem_lab_skipped_lines_total", "Lines that are no message.", c.skipped},
+        {"tandem_lab_other_messages_total", "Messages the codec does not listen to.", c.other},
+        {"tandem_lab_steps_total", "Steps of the lab: decoded events.", c.events},
+        {"tandem_lab_malformed_total", "Of them, not of the protocol.", c.malformed},
+        {"tandem_lab_deadline_ticks_total", "Steps because only time had passed.",
+         c.deadline_ticks},
+        {"tandem_lab_journal_faults_total", "Stretches of the journal not readable.", c.faults},
+    };
+    write_counters(m, rows, COUNT(rows));
+    static const char *const took[LAB_THREAD_TOOK] = {"0.0001", "0.001", "0.01",
+                                                      "0.1",    "1",     "inf"};
+    metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
+                   "Rounds of the lab thread, by the seconds they took at most.");
+    for (size_t i = 0; i < LAB_THREAD_TOOK; i++) {
+        metrics_count(m, (struct metric_label[]){{"took", took[i]}}, 1, c.took[i]);
+    }
+    metrics_gauge(m, "tandem_lab_round_seconds_max", "Longest round.", lab_s(c.took_us_max));
+    if (c.restore_us >= 0) {
+        metrics_gauge(m, "tandem_lab_restore_seconds", "Reading the journal's tail back.",
+                      lab_s(c.restore_us));
+    }
+}
+
+static void write_outbox(struct daemon *d, struct metrics *m)
+{
+    static const char *const kinds[EFFECT_KIND_COUNT] = {
+        [EFFECT_ENTRY] = "entry",     [EFFECT_ALARM] = "alarm",
+        [EFFECT_COMMAND] = "command", [EFFECT_REPLY] = "reply",
+        [EFFECT_PROBE] = "probe",     [EFFECT_CALIBRATION] = "calibration",
+        [EFFECT_CHANGE] = "change",   [EFFECT_PARAMETERS] = "parameters",
+        [EFFECT_FIT] = "fit",         [EFFECT_DYNAMICS] = "dynamics",
+        [EFFECT_CONTROL] = "control", [EFFECT_FIDELITY] = "fidelity",
+        [EFFECT_LOG] = "log"};
+    _Static_assert(EFFECT_KIND_COUNT == 13, "name the new effect here");
+    struct outbox_counts c;
+    outbox_read_counts(d->outbox, &c);
+    metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
+                   "What the lab wanted done, restored ones included.");
+    for (size_t i = 0; i < EFFECT_KIND_COUNT; i++) {
+        metrics_count(m, (struct metric_label[]){{"kind", kinds[i]}}, 1, c.effects[i]);
+    }
+    const struct counter_row rows[] = {
+        {"tandem_outbox_published_total", "Messages handed to the broker client.", c.published},
+        {"tandem_outbox_not_published_total", "Messages it refused.", c.not_published},
+        {"tandem_outbox_not_stored_total", "Records the store's queue refused.", c.not_stored},
+        {"tandem_outbox_known_total", "Restored records that were stored already.", c.known},
+        {"tandem_outbox_held_back_total",
+         "Restored messages to robots and L1, not sent a second time.", c.held_back},
+        {"tandem_outbox_stale_total", "Commands too old to be sent.", c.stale},
+        {"tandem_control_overruns_total",
+         "Efforts that were a control period late and not sent: the next one replaces them.",
+         c.overruns},
+    };
+    write_counters(m, rows, COUNT(rows));
+    static const char *const late[OUTBOX_LATENESS] = {
+        "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.1", "inf"};
+    metrics_family(m, "tandem_control_efforts_total", METRIC_COUNTER,
+                   "Efforts for simulated robots, by the seconds after their control period at "
+                   "which they went out at most.");
+    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
+        metrics_count(m, (struct metric_label[]){{"late", late[i]}}, 1, c.late[i]);
+    }
+}
+
+static void write_broker(struct daemon *d, struct metrics *m)
+{
+    struct mqtt_client_state s;
+    gateway_read_state(d->gateway, &s);
+    struct gateway_counts g;
+    gateway_read_counts(d->gateway, &g);
+    metrics_gauge(m, "tandem_broker_connected", "Connected and subscribed.",
+                  s.connected && s.subscribed ? 1.0 : 0.0);
+    const struct counter_row rows[] = {
+        {"tandem_broker_connections_total", "Connections accepted by the broker.",
+         s.connections},
+        {"tandem_broker_failed_connections_total", "Attempts that failed.",
+         s.failed_connections},
+        {"tandem_broker_received_total", "Messages received.", s.received},
+        {"tandem_broker_published_total", "Messages taken over for publishing.", s.published},
+        {"tandem_broker_acknowledged_total", "Of them, acknowledged or sent.", s.acknowledged},
+        {"tandem_broker_failed_total", "Of them, given up.", s.failed},
+        {"tandem_broker_refused_total", "Not taken over: the buffer was full.", s.refused},
+        {"tandem_broker_oversized_total", "Payloads received that were too long.", g.oversized},
+        {"tandem_broker_ignored_total", "Messages received on topics that cannot be.",
+         g.ignored},
+    };
+    write_counters(m, rows, COUNT(rows));
+    if (s.heartbeat_rtt_us >= 0) {
+        metrics_gauge(m, "tandem_broker_heartbeat_seconds", "Round trip of the last heartbeat.",
+                      lab_s(s.heartbeat_rtt_us));
+    }
+}
+
+static void write_keeper(struct daemon *d, struct metrics *m)
+{
+    struct keeper_counts c;
+    keeper_read_counts(d->keeper, &c);
+    struct views_counts v;
+    views_read_counts(d->views, &v);
+    const struct counter_row rows[] = {
+        {"tandem_checkpoints_total", "Checkpoints written.", c.checkpoints},
+        {"tandem_checkpoints_failed_total", "Checkpoints that could not be written.",
+         c.checkpoints_failed},
+        {"tandem_calibrations_total", "Calibrations published.", c.calibrations},
+        {"tandem_calibrations_dropped_total", "Calibrations not published.",
+         c.calibrations_dropped},
+        {"tandem_views_total", "Snapshots for readers.", v.published},
+        {"tandem_views_pairs_copied_total", "Pairs copied for them.", v.copied},
+        {"tandem_views_failed_total", "Snapshots for which there was no memory.", v.failed},
+        {"tandem_log_suppressed_total", "Log lines left out by the rate limits.",
+         log_suppressed()},
+    };
+    write_counters(m, rows, COUNT(rows));
+    if (c.checkpoint_t_us != LAB_TIME_NONE) {
+        metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",
+                      lab_s(inbox_now_us(d->inbox) - c.checkpoint_t_us));
+        metrics_gauge(m, "tandem_checkpoint_bytes", "Size of the last checkpoint.",
+                      (double)c.checkpoint_bytes);
+        metrics_gauge(m, "tandem_checkpoint_duration_seconds", "Writing the last checkpoint.",
+                      lab_s(c.checkpoint_took_us));
+    }
+}
+
+static void write_fits(struct daemon *d, struct metrics *m)
+{
+    struct fits_counts c;
+    fits_read_counts(d->fits, &c);
+    const struct counter_row rows[] = {
+        {"tandem_fits_begun_total", "Batch fits of dynamics that went to the worker.", c.begun},
+        {"tandem_fits_refused_total", "Batch fits that could not go there.", c.refused},
+        {"tandem_fits_found_total", "Results that the lab took.", c.found},
+        {"tandem_fits_forgotten_total", "Results that nobody waited for any more.",
+         c.forgotten},
+    };
+    write_counters(m, rows, COUNT(rows));
+}
+
+static void write_worker(struct daemon *d, struct metrics *m)
+{
+    struct worker_counts c;
+    worker_read_counts(d->worker, &c);
+    metrics_family(m, "tandem_jobs_total", METRIC_COUNTER, "Jobs that have ended.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        for (int state = JOB_DONE; state < JOB_STATE_COUNT; state++) {
+            metrics_count(
+                m,
+                (struct metric_label[]){{"kind", job_class_name((enum job_class) class)},
+                                        {"state", job_state_name((enum job_state)state)}},
+                2, c.ended[class][state]);
+        }
+    }
+    metrics_family(m, "tandem_jobs_refused_total", METRIC_COUNTER,
+                   "Jobs for which the queue had no room.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        metrics_count(m,
+                      (struct metric_label[]){{"kind", job_class_name((enum job_class) class)}},
+                      1, c.refused[class]);
+    }
+    metrics_family(m, "tandem_jobs", METRIC_GAUGE, "Jobs that wait or run.");
+    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
+        const char *kind = job_class_name((enum job_class) class);
+        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "queued"}}, 2,
+                      c.waiting[class]);
+        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "running"}}, 2,
+                      c.running[class]);
+    }
+    metrics_counter(m, "tandem_jobs_let_through_total",
+                    "Jobs of the lab carried out within an uploaded one.", c.let_through);
+    metrics_family(m, "tandem_jobs_seconds_total", METRIC_COUNTER, "Time taken by ended jobs.");
+    metrics_sample(m, NULL, 0, lab_s(c.busy_us));
+    metrics_gauge(m, "tandem_uploads", "Recordings in memory, those on their way included.",
+                  (double)uploads_held(d->uploads));
+}
+
+static void write_process(struct metrics *m)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        metrics_family(m, "tandem_process_cpu_seconds_total", METRIC_COUNTER,
+                       "Processor time of the daemon.");
+        metrics_sample(m, NULL, 0,
+                       (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6);
+        metrics_gauge(m, "tandem_process_resident_bytes_max", "Most memory ever resident.",
+                      (double)usage.ru_maxrss * 1024.0);
+    }
+}
+
+void daemon_write_metrics(struct daemon *d, struct metrics *metrics)
+{
+    write_inbox(d, metrics);
+    write_journal(d, metrics);
+    write_lab(d, metrics);
+    write_outbox(d, metrics);
+    write_store(d, metrics);
+    write_broker(d, metrics);
+    write_keeper(d, metrics);
+    write_worker(d, metrics);
+    write_fits(d, metrics);
+    write_process(metrics);
+}

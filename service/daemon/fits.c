@@ -1,0 +1,302 @@
+#include "service/daemon/fits.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/json_write.h"
+#include "logger/storage/lock.h"
+#include "service/cli/json_file.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/report/dynamics_report.h"
+
+/* What stands ready for one side of one pair. */
+struct place {
+    uint64_t worker_job;
+    uint32_t job;
+    struct dynamics_result *result;
+};
+
+struct fits {
+    struct fits_params params;
+    _Atomic bool stopping;
+    pthread_mutex_t lock;
+    struct fits_counts counts;
+    struct place (*place)[SIDE_COUNT]; /* [pair_count] */
+};
+
+/* One fit: the window and where the result goes. The samples stand behind it. */
+struct errand {
+    struct fits *fits;
+    uint32_t pair;
+    enum side side;
+    uint32_t job;
+    bool told; /* its end stands in the journal */
+    struct dynamics_task task;
+    struct job *worker_job;
+    uint32_t asked;
+};
+
+enum status fits_create(const struct fits_params *params, struct fits **out)
+{
+    struct fits *f = calloc(1, sizeof *f);
+    struct place(*place)[SIDE_COUNT] = calloc(lab_pair_count(params->lab), sizeof *place);
+    if (!f || !place) {
+        free(f);
+        free(place);
+        return STATUS_E_NOMEM;
+    }
+    f->params = *params;
+    f->place = place;
+    lock_init(&f->lock);
+    *out = f;
+    return STATUS_OK;
+}
+
+void fits_stop(struct fits *f)
+{
+    atomic_store(&f->stopping, true);
+}
+
+void fits_destroy(struct fits *f)
+{
+    if (!f) {
+        return;
+    }
+    for (size_t i = 0; i < lab_pair_count(f->params.lab); i++) {
+        free(f->place[i][SIDE_REAL].result);
+        free(f->place[i][SIDE_VIRTUAL].result);
+    }
+    (void)pthread_mutex_destroy(&f->lock);
+    free(f->place);
+    free(f);
+}
+
+/* ---- how it ended -------------------------------------------------------------------------
+ */
+
+static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job,
+                     enum fit_outcome outcome, const char *why)
+{
+    char topic[MESSAGE_TOPIC_MAX];
+    char payload[512];
+    char detail[104];
+    struct json_writer w;
+    (void)snprintf(topic, sizeof topic, "%s/$lab/fit", f->params.prefix);
+    (void)snprintf(detail, sizeof detail, "%s", why);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", lab_pair_params(f->params.lab, pair)->id);
+    json_write_text(&w, "side", side_name(side));
+    json_write_int(&w, "job", job);
+    json_write_text(&w, "outcome", fit_outcome_name(outcome));
+    if (detail[0]) {
+        json_write_text(&w, "detail", detail);
+    }
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        inbox_note(f->params.inbox, topic, payload, w.used);
+    }
+}
+
+static void tell(struct errand *e, enum fit_outcome outcome, const char *why)
+{
+    e->told = true;
+    note_end(e->fits, e->pair, e->side, e->job, outcome, why);
+}
+
+/* The result first, then the line that makes the lab look for it. */
+static void put_result(struct errand *e, struct dynamics_result *result)
+{
+    struct fits *f = e->fits;
+    (void)pthread_mutex_lock(&f->lock);
+    struct place *place = &f->place[e->pair][e->side];
+    struct dynamics_result *older = place->result;
+    f->counts.forgotten += older ? 1 : 0;
+    place->result = result;
+    place->job = e->job;
+    (void)pthread_mutex_unlock(&f->lock);
+    free(older);
+    tell(e, FIT_DONE, "");
+}
+
+/* ---- on the worker ------------------------------------------------------------------------
+ */
+
+/* How far it is cannot be known: a search ends when it ends. The share rises ever slower. */
+static bool may_go_on(void *context, const char *stage)
+{
+    struct errand *e = context;
+    const double share = 1.0 - 8.0 / (8.0 + (double)e->asked++);
+    job_progress(e->worker_job, 0.95 * share, stage);
+    return job_go_on(e->worker_job);
+}
+
+/* For those who ask the job; the lab has it in numbers. */
+static void show_result(const struct errand *e, const struct dynamics_result *result)
+{
+    char buffer[2048];
+    char *text = NULL;
+    size_t bytes = 0;
+    struct json_writer w;
+    struct parameter_checks checks;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out) {
+        return;
+    }
+    dynamics_result_checks(result, &checks);
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
+    json_write_object(&w, NULL);
+    dynamics_report_fit(&w, e->task.model, &result->fit);
+    parameters_write_checks(&w, "checks", &checks);
+    json_write_object(&w, "data");
+    dynamics_report_card(&w, e->task.model, &result->card);
+    json_write_close(&w);
+    json_write_close(&w);
+    const bool whole = json_write_end(&w);
+    /* Without memory the job is done all the same. */
+    if (fclose(out) == 0 && whole && job_result(e->worker_job, text, bytes) != STATUS_OK) {
+        job_progress(e->worker_job, 1.0, "no memory to show the result");
+    }
+    free(text);
+}
+
+static enum status run(struct job *job, void *context, struct err *err)
+{
+    struct errand *e = context;
+    struct dynamics_result *result = malloc(sizeof *result);
+    e->worker_job = job;
+    e->task.go_on = may_go_on;
+    e->task.context = e;
+    enum status status = STATUS_E_NOMEM;
+    if (result) {
+        status = dynamics_task_run(&e->task, result, err);
+    } else {
+        (void)err_set(err, status, "fit", 0, 0, "no memory for the result");
+    }
+    if (status == STATUS_OK) {
+        show_result(e, result);
+        put_result(e, result);
+        return status;
+    }
+    free(result);
+    if (status != STATUS_E_STALE) {
+        tell(e, FIT_FAILED, err->text);
+    } else if (!atomic_load(&e->fits->stopping)) {
+        tell(e, FIT_CANCELLED, "");
+    } else {
+        e->told = true; /* it begins again at the next start */
+    }
+    return status;
+}
+
+static void release(void *context)
+{
+    struct errand *e = context;
+    if (!e->told && !atomic_load(&e->fits->stopping)) {
+        tell(e, FIT_CANCELLED, "");
+    }
+    free(e);
+}
+
+/* ---- on the lab thread --------------------------------------------------------------------
+ */
+
+/* A copy of the frozen window; NULL: no memory. */
+static struct errand *make_errand(struct fits *f, uint32_t pair, enum side side)
+{
+    const struct pair_dynamics *d = lab_dynamics(f->params.lab, pair);
+    struct dynamics_task task;
+    pair_dynamics_task(d, &lab_pair_params(f->params.lab, pair)->dynamics, side, &task);
+    const size_t times = task.n * sizeof task.t_us[0];
+    const size_t values = task.n * 3 * task.model->axis_count * sizeof task.values[0];
+    struct errand *e = malloc(sizeof *e + times + values);
+    if (e) {
+        *e = (struct errand){
+            .fits = f, .pair = pair, .side = side, .job = d->side[side].job, .task = task};
+        char *at = (char *)(e + 1);
+        memcpy(at, task.t_us, times);
+        memcpy(at + times, task.values, values);
+        e->task.t_us = (const void *)at;
+        e->task.values = (const void *)(at + times);
+    }
+    return e;
+}
+
+void fits_begin(struct fits *f, uint32_t pair, enum side side)
+{
+    struct job_order order = {.class = JOB_LAB, .run = run, .release = release};
+    struct errand *e = make_errand(f, pair, side);
+    uint64_t id = 0;
+    enum status status = STATUS_E_NOMEM;
+    if (e) {
+        order.context = e;
+        (void)snprintf(order.what, sizeof order.what, "%s", e->task.model->name);
+        (void)snprintf(order.pair, sizeof order.pair, "%s",
+                       lab_pair_params(f->params.lab, pair)->id);
+        status = worker_submit(f->params.worker, &order, &id);
+    }
+    (void)pthread_mutex_lock(&f->lock);
+    f->counts.begun += status == STATUS_OK ? 1 : 0;
+    f->counts.refused += status != STATUS_OK ? 1 : 0;
+    f->place[pair][side].worker_job = status == STATUS_OK ? id : 0;
+    (void)pthread_mutex_unlock(&f->lock);
+    if (status == STATUS_OK) {
+        return;
+    }
+    if (!atomic_load(&f->stopping)) {
+        note_end(f, pair, side, lab_dynamics(f->params.lab, pair)->side[side].job, FIT_FAILED,
+                 status == STATUS_E_FULL    ? "too many fits wait already"
+                 : status == STATUS_E_NOMEM ? "no memory for a copy of the window"
+                                            : "the worker has stopped");
+    }
+    free(e);
+}
+
+void fits_go_live(struct fits *f)
+{
+    for (size_t i = 0; i < lab_pair_count(f->params.lab); i++) {
+        const struct pair_dynamics *d = lab_dynamics(f->params.lab, i);
+        for (enum side s = SIDE_REAL; d && s < SIDE_COUNT; s++) {
+            if (d->side[s].running) {
+                fits_begin(f, (uint32_t)i, s);
+            }
+        }
+    }
+}
+
+struct dynamics_result *fits_take(struct fits *f, uint32_t pair, enum side side, uint32_t job)
+{
+    struct dynamics_result *result = NULL;
+    (void)pthread_mutex_lock(&f->lock);
+    struct place *place = &f->place[pair][side];
+    if (place->result && place->job == job) {
+        result = place->result;
+        place->result = NULL;
+        f->counts.found++;
+    }
+    (void)pthread_mutex_unlock(&f->lock);
+    return result;
+}
+
+void fits_drop(struct dynamics_result *result)
+{
+    free(result);
+}
+
+uint64_t fits_job(struct fits *f, uint32_t pair, enum side side)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    const uint64_t id = f->place[pair][side].worker_job;
+    (void)pthread_mutex_unlock(&f->lock);
+    return id;
+}
+
+void fits_read_counts(struct fits *f, struct fits_counts *out)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    *out = f->counts;
+    (void)pthread_mutex_unlock(&f->lock);
+}

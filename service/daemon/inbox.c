@@ -1,0 +1,357 @@
+#include "service/daemon/inbox.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "logger/storage/journal_reader.h"
+#include "logger/storage/lock.h"
+#include "service/daemon/ring.h"
+
+/* What the lab thread is doing, as far as producers have to know. */
+enum consumer {
+    CONSUMER_AWAKE, /* looks into the ring before it sleeps: no need to wake it */
+    CONSUMER_NAPS,  /* comes back by itself within milliseconds */
+    CONSUMER_SLEEPS
+};
+
+/* A record in the ring: this, then the line (or nothing when it is a section). */
+struct record {
+    struct journal_position after; /* the section's end */
+    struct journal_position from;  /* the section's beginning */
+    bool section;
+    bool restored;
+};
+
+struct inbox {
+    struct inbox_params params;
+    struct ring *ring;
+    pthread_mutex_t lock;
+
+    /* Under the lock. */
+    int64_t last_us;
+    struct journal_position end; /* behind the last whole line; journal_end() may lie in a
+                                    torn piece, where no reader can begin */
+    bool behind;                 /* lines from behind_from on stand in the journal only */
+    struct journal_position behind_from;
+    enum consumer consumer;
+    struct inbox_counts counts;
+    char *line; /* [MESSAGE_LINE_MAX] where messages are formatted */
+
+    /* The lab thread's. */
+    bool holds_record;             /* the last line handed out lies in the ring */
+    struct journal_reader *reader; /* of the section it is in; NULL: in none */
+    struct record section;
+    struct journal_position position;
+};
+
+enum status inbox_create(const struct inbox_params *params, struct inbox **out)
+{
+    struct inbox *inbox = calloc(1, sizeof *inbox);
+    char *line = malloc(MESSAGE_LINE_MAX);
+    struct ring *ring = NULL;
+    if (!inbox || !line || ring_create(params->ring_bytes, &ring) != STATUS_OK) {
+        free(inbox);
+        free(line);
+        return STATUS_E_NOMEM;
+    }
+    inbox->params = *params;
+    inbox->ring = ring;
+    inbox->line = line;
+    inbox->last_us = params->last_us;
+    inbox->consumer = CONSUMER_AWAKE;
+    inbox->end = journal_end(params->journal);
+    inbox->position = inbox->end;
+    lock_init(&inbox->lock);
+    *out = inbox;
+    return STATUS_OK;
+}
+
+void inbox_destroy(struct inbox *inbox)
+{
+    if (inbox) {
+        journal_reader_close(inbox->reader);
+        (void)pthread_mutex_destroy(&inbox->lock);
+        ring_destroy(inbox->ring);
+        free(inbox->line);
+        free(inbox);
+    }
+}
+
+/* Lock held. */
+static int64_t stamp_us(struct inbox *inbox)
+{
+    const int64_t now_us = inbox->params.now_us();
+    if (now_us > inbox->last_us) {
+        inbox->last_us = now_us;
+    }
+    return inbox->last_us;
+}
+
+int64_t inbox_now_us(struct inbox *inbox)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const int64_t now_us = stamp_us(inbox);
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return now_us;
+}
+
+void inbox_keep_from(struct inbox *inbox, struct journal_position position)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    journal_keep_from(inbox->params.journal, position);
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+static void wake(struct inbox *inbox)
+{
+    inbox->consumer = CONSUMER_AWAKE;
+    inbox->counts.wakes++;
+    const uint64_t one = 1;
+    /* Cannot fail: the counter is far from its maximum. */
+    const ssize_t written = write(inbox->params.wake_fd, &one, sizeof one);
+    (void)written;
+}
+
+static void wake_for(struct inbox *inbox, enum inbox_kind kind)
+{
+    if (inbox->consumer == CONSUMER_AWAKE) {
+        return;
+    }
+    if (kind == INBOX_EVENT || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
+        ring_used(inbox->ring) > ring_capacity(inbox->ring) / 4) {
+        wake(inbox);
+    }
+}
+
+static bool push_section(struct inbox *inbox, struct journal_position from,
+                         struct journal_position to, bool restored)
+{
+    const struct record record = {
+        .after = to, .from = from, .section = true, .restored = restored};
+    if (!ring_push(inbox->ring, &record, sizeof record, NULL, 0)) {
+        return false;
+    }
+    inbox->counts.sections++;
+    return true;
+}
+
+/* Put the stretch that stands in the journal only into the ring, so that what comes now can
+ * queue behind it. */
+static bool catch_up(struct inbox *inbox)
+{
+    if (inbox->behind && push_section(inbox, inbox->behind_from, inbox->end, false)) {
+        inbox->behind = false;
+    }
+    return !inbox->behind;
+}
+
+void inbox_restore(struct inbox *inbox, struct journal_position from,
+                   struct journal_position to)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const bool pushed = push_section(inbox, from, to, true);
+    assert(pushed); /* the ring is empty */
+    inbox->position = from;
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+static bool push_line(struct inbox *inbox, size_t bytes)
+{
+    const struct record record = {.after = inbox->end};
+    if (!ring_push(inbox->ring, &record, sizeof record, inbox->line, bytes)) {
+        return false;
+    }
+    const size_t used = ring_used(inbox->ring);
+    if (used > inbox->counts.ring_high_water) {
+        inbox->counts.ring_high_water = used;
+    }
+    return true;
+}
+
+/* The line stands nowhere else. */
+static void deliver_unjournalled(struct inbox *inbox, enum inbox_kind kind, size_t bytes)
+{
+    if (kind == INBOX_EVENT) {
+        if (!catch_up(inbox) || !push_line(inbox, bytes)) {
+            inbox->counts.lost++;
+        }
+    } else if (inbox->behind || !push_line(inbox, bytes)) {
+        inbox->counts.samples_dropped++;
+    }
+}
+
+/* The line stands in the journal between before and inbox->end. */
+static void deliver_journalled(struct inbox *inbox, size_t bytes,
+                               struct journal_position before)
+{
+    if (!inbox->behind && !push_line(inbox, bytes)) {
+        inbox->behind = true;
+        inbox->behind_from = before;
+        inbox->counts.overflows++;
+    }
+}
+
+/* Lock held. */
+static void take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+{
+    message->t_us = stamp_us(inbox);
+    const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
+    assert(bytes > 0);
+    inbox->counts.bytes += bytes;
+    if (kind == INBOX_SAMPLE) {
+        inbox->counts.samples++;
+    } else {
+        inbox->counts.events++;
+    }
+    if (kind == INBOX_EVENT || inbox->params.journal_samples) {
+        const struct journal_position before = inbox->end;
+        if (journal_append(inbox->params.journal, inbox->line, bytes, message->t_us,
+                           &inbox->end) == STATUS_OK) {
+            deliver_journalled(inbox, bytes, before);
+            return;
+        }
+        inbox->counts.not_journalled++;
+    }
+    deliver_unjournalled(inbox, kind, bytes);
+}
+
+void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    take(inbox, message, kind);
+    wake_for(inbox, kind);
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes)
+{
+    struct message m = {
+        .qos = 1, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+    const size_t topic_bytes = strlen(topic);
+    assert(topic_bytes < sizeof m.topic);
+    memcpy(m.topic, topic, topic_bytes + 1);
+    inbox_take(inbox, &m, INBOX_EVENT);
+}
+
+void inbox_begin(struct inbox *inbox, struct inbox_round *round)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    inbox->consumer = CONSUMER_AWAKE;
+    round->now_us = stamp_us(inbox);
+    (void)catch_up(inbox);
+    round->mark = ring_mark(inbox->ring);
+    (void)pthread_mutex_unlock(&inbox->lock);
+}
+
+static int compare_positions(struct journal_position a, struct journal_position b)
+{
+    if (a.file != b.file) {
+        return a.file < b.file ? -1 : 1;
+    }
+    return a.offset < b.offset ? -1 : a.offset > b.offset;
+}
+
+static void leave_section(struct inbox *inbox)
+{
+    journal_reader_close(inbox->reader);
+    inbox->reader = NULL;
+    inbox->position = inbox->section.after;
+}
+
+/* The next line of the section; INBOX_NONE when it is through. */
+static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *line,
+                                       struct err *err)
+{
+    struct journal_line read;
+    const enum status status = journal_reader_next(inbox->reader, &read, err);
+    if (status == STATUS_OK && compare_positions(read.start, inbox->section.after) < 0) {
+        inbox->position = read.after;
+        *line = (struct inbox_line){.text = read.text,
+                                    .bytes = read.bytes,
+                                    .after = read.after,
+                                    .restored = inbox->section.restored};
+        return INBOX_LINE;
+    }
+    if (status != STATUS_OK && status != STATUS_E_EMPTY) {
+        return INBOX_FAULT; /* this file is given up, the next call goes on behind it */
+    }
+    leave_section(inbox);
+    return INBOX_NONE;
+}
+
+static enum inbox_next enter_section(struct inbox *inbox, const struct record *record,
+                                     struct err *err)
+{
+    inbox->section = *record;
+    if (journal_reader_open_directory(inbox->params.directory, record->from, &inbox->reader,
+                                      err) != STATUS_OK) {
+        inbox->reader = NULL;
+        inbox->position = record->after;
+        return INBOX_FAULT;
+    }
+    return INBOX_NONE;
+}
+
+enum inbox_next inbox_next(struct inbox *inbox, const struct inbox_round *round,
+                           struct inbox_line *line, struct err *err)
+{
+    if (inbox->holds_record) {
+        ring_pop(inbox->ring);
+        inbox->holds_record = false;
+    }
+    for (;;) {
+        if (inbox->reader) {
+            const enum inbox_next next = next_of_section(inbox, line, err);
+            if (next != INBOX_NONE) {
+                return next;
+            }
+        }
+        size_t bytes = 0;
+        const struct record *record = ring_peek(inbox->ring, round->mark, &bytes);
+        if (!record) {
+            return INBOX_NONE;
+        }
+        if (!record->section) {
+            inbox->holds_record = true;
+            inbox->position = record->after;
+            *line = (struct inbox_line){.text = (const char *)(record + 1),
+                                        .bytes = bytes - sizeof *record,
+                                        .after = record->after};
+            return INBOX_LINE;
+        }
+        const enum inbox_next next = enter_section(inbox, record, err);
+        ring_pop(inbox->ring);
+        if (next != INBOX_NONE) {
+            return next;
+        }
+    }
+}
+
+bool inbox_sleep(struct inbox *inbox, bool nap)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    const bool idle = ring_used(inbox->ring) == 0 && !inbox->behind;
+    if (idle) {
+        inbox->consumer = nap ? CONSUMER_NAPS : CONSUMER_SLEEPS;
+    }
+    (void)pthread_mutex_unlock(&inbox->lock);
+    return idle;
+}
+
+struct journal_position inbox_position(const struct inbox *inbox)
+{
+    return inbox->position;
+}
+
+void inbox_read_counts(struct inbox *inbox, struct inbox_counts *out)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    *out = inbox->counts;
+    out->behind = inbox->behind;
+    (void)pthread_mutex_unlock(&inbox->lock);
+    out->ring_used = ring_used(inbox->ring);
+    out->ring_capacity = ring_capacity(inbox->ring);
+}

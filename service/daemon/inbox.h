@@ -1,0 +1,111 @@
+/* service/daemon/inbox.h - the way of every input to the lab thread: stamp, journal, ring, in
+ * this order and under one short lock, so that the journal's order is the lab's order.
+ *
+ * What crosses is the journal line itself; the lab thread parses it exactly as replay does.
+ * inbox_take() never waits for the lab thread. When the ring is full, the line stands in the
+ * journal only, and the inbox remembers from where the lab thread has to read on there; once
+ * the lab thread comes by, that stretch of the journal takes its place in the ring and later
+ * lines queue behind it. So nothing is lost, nothing comes twice and the order stays.
+ *
+ * When the disk is full the lines still go to the ring: ingestion goes on, the journal's gap is
+ * counted. Only when ring and disk are full at once is an event lost, and counted.
+ *
+ * Threads: inbox_take() and inbox_counts() from any thread; the others from the lab thread.
+ */
+#ifndef SERVICE_DAEMON_INBOX_H
+#define SERVICE_DAEMON_INBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/message/message.h"
+#include "logger/storage/journal.h"
+
+enum inbox_kind {
+    INBOX_EVENT, /* journalled, never dropped, wakes the lab thread at once */
+    INBOX_SAMPLE /* telemetry: may wait a few milliseconds; dropped when it is not journalled
+                    and the ring is full */
+};
+
+struct inbox_params {
+    size_t ring_bytes;       /* 2 * MESSAGE_LINE_MAX and more: then any line fits */
+    struct journal *journal; /* borrowed */
+    const char *directory;   /* of the journal, borrowed */
+    bool journal_samples;    /* telemetry is journalled, too */
+    int64_t (*now_us)(void); /* lab time; monotonic */
+    int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
+    int wake_fd;             /* eventfd the lab thread waits on */
+};
+
+struct inbox_counts {
+    uint64_t events, samples; /* taken */
+    uint64_t bytes;           /* of lines */
+    uint64_t not_journalled;  /* events and samples that the journal refused (disk full) */
+    uint64_t samples_dropped; /* no room in the ring, and not journalled */
+    uint64_t lost;            /* events for which neither ring nor journal had room */
+    uint64_t overflows;       /* times the ring was full and the journal took over */
+    uint64_t sections;        /* stretches of the journal the lab thread was sent to */
+    uint64_t wakes;           /* of the lab thread */
+    size_t ring_used, ring_high_water, ring_capacity; /* bytes */
+    bool behind; /* the newest lines stand in the journal only */
+};
+
+struct inbox;
+
+/* Cold path: allocates. STATUS_E_NOMEM; *out is written only on STATUS_OK. */
+MUST_USE enum status inbox_create(const struct inbox_params *params, struct inbox **out);
+void inbox_destroy(struct inbox *inbox); /* NULL is allowed */
+
+/* Before the first inbox_take(): let the lab thread read this stretch of the journal first. Its
+ * lines are handed out with restored set. */
+void inbox_restore(struct inbox *inbox, struct journal_position from,
+                   struct journal_position to);
+
+/* One message; its t_us is set here. What it borrows is copied. */
+void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind);
+
+/* A note of the daemon's own: topic and payload (JSON) as if they had been published. */
+void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes);
+
+/* The journal's files from that of position on are needed. Any thread. */
+void inbox_keep_from(struct inbox *inbox, struct journal_position position);
+
+/* The present in lab time, never before a stamp that was given. Any thread. */
+int64_t inbox_now_us(struct inbox *inbox);
+
+/* One round of the lab thread. */
+struct inbox_round {
+    int64_t now_us; /* every line of later rounds is stamped at this time or later */
+    uint64_t mark;
+};
+
+void inbox_begin(struct inbox *inbox, struct inbox_round *round);
+
+enum inbox_next {
+    INBOX_NONE, /* the round is over */
+    INBOX_LINE,
+    INBOX_FAULT /* a stretch of the journal could not be read: *err; go on */
+};
+
+struct inbox_line {
+    const char *text; /* [bytes] borrowed until the next call */
+    size_t bytes;
+    struct journal_position after; /* what comes later stands behind this in the journal */
+    bool restored;
+};
+
+enum inbox_next inbox_next(struct inbox *inbox, const struct inbox_round *round,
+                           struct inbox_line *line, struct err *err);
+
+/* The lab thread wants to sleep until wake_fd is readable; with nap set it comes back within
+ * milliseconds by itself, and samples need not wake it until a quarter of the ring is full.
+ * Returns false when there is something to do already. */
+bool inbox_sleep(struct inbox *inbox, bool nap);
+
+/* The place in the journal up to which the lab has taken everything in. Lab thread. */
+struct journal_position inbox_position(const struct inbox *inbox);
+
+void inbox_read_counts(struct inbox *inbox, struct inbox_counts *out);
+
+#endif

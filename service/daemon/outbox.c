@@ -1,0 +1,452 @@
+#include "service/daemon/outbox.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/codec.h"
+#include "service/cli/log.h"
+#include "service/replay/rows.h"
+#include "twin/report/following_report.h"
+
+enum {
+    QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
+    QUEUE_ROWS_AHEAD = 16384 /* rows that may wait then */
+};
+
+/* Counted by the lab thread, read by others. */
+struct shared_counts {
+    _Atomic uint64_t effects[EFFECT_KIND_COUNT];
+    _Atomic uint64_t published, not_published, not_stored, known, held_back, stale;
+    _Atomic uint64_t late[OUTBOX_LATENESS], overruns; /* of efforts */
+};
+
+struct outbox {
+    struct outbox_params params;
+    bool live;
+    bool *calibrate; /* [pair_count] these pairs' calibrations wait until live; NULL then */
+    struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
+    int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
+    struct shared_counts counts;
+};
+
+static void count(_Atomic uint64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static uint64_t read_count(const _Atomic uint64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static bool note_time(void *context, const struct store_row *row)
+{
+    int64_t *t_us = context;
+    *t_us = row->t_us;
+    return false;
+}
+
+/* A store that cannot be read is taken for empty: it takes every row once anyway. */
+static void open_reader(struct outbox *o)
+{
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        o->newest_us[kind] = LAB_TIME_NONE;
+    }
+    if (store_reader_open(o->params.store_path, &o->reader, NULL) != STATUS_OK) {
+        o->reader = NULL;
+        return;
+    }
+    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
+        const struct store_query query = {.kind = (enum store_kind)kind,
+                                          .since_us = INT64_MIN,
+                                          .until_us = INT64_MAX,
+                                          .newest_first = true,
+                                          .limit = 1};
+        char cursor[STORE_CURSOR_MAX];
+        const enum status status =
+            store_query(o->reader, &query, note_time, &o->newest_us[kind], cursor, NULL);
+        (void)status;
+    }
+}
+
+enum status outbox_create(const struct outbox_params *params, struct outbox **out)
+{
+    struct outbox *o = calloc(1, sizeof *o);
+    bool *calibrate = calloc(lab_pair_count(params->lab), sizeof *calibrate);
+    if (!o || !calibrate) {
+        free(o);
+        free(calibrate);
+        return STATUS_E_NOMEM;
+    }
+    o->params = *params;
+    o->calibrate = calibrate;
+    open_reader(o);
+    *out = o;
+    return STATUS_OK;
+}
+
+void outbox_destroy(struct outbox *o)
+{
+    if (o) {
+        store_reader_close(o->reader);
+        free(o->calibrate);
+        free(o);
+    }
+}
+
+static const char *pair_id(const struct outbox *o, uint32_t pair)
+{
+    return lab_pair_params(o->params.lab, pair)->id;
+}
+
+static void publish(struct outbox *o, uint32_t pair, const char *what, const char *payload,
+                    size_t bytes, int qos)
+{
+    const enum status status = o->params.publish(o->params.publish_context, pair_id(o, pair),
+                                                 what, payload, bytes, qos, false);
+    if (status == STATUS_OK) {
+        count(&o->counts.published);
+    } else {
+        count(&o->counts.not_published);
+        if (status != STATUS_E_STALE) { /* that the link is down is told by itself */
+            log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
+        }
+    }
+}
+
+/* ---- records ---- */
+
+struct search {
+    const struct store_row *wanted;
+    bool found;
+};
+
+static bool compare_row(void *context, const struct store_row *row)
+{
+    struct search *search = context;
+    search->found =
+        strcmp(row->id, search->wanted->id) == 0 &&
+        (row->kind == STORE_ENTRIES || strcmp(row->type, search->wanted->type) == 0);
+    return !search->found;
+}
+
+static bool is_known(struct outbox *o, const struct store_row *row)
+{
+    if (!o->reader || row->t_us > o->newest_us[row->kind]) {
+        return false;
+    }
+    const struct store_query query = {.kind = row->kind,
+                                      .pair = row->pair,
+                                      .since_us = row->t_us,
+                                      .until_us = row->t_us + 1,
+                                      .limit = STORE_PAGE_MAX};
+    struct search search = {.wanted = row};
+    char cursor[STORE_CURSOR_MAX];
+    const enum status status =
+        store_query(o->reader, &query, compare_row, &search, cursor, NULL);
+    return status == STATUS_OK && search.found;
+}
+
+/* Reading the journal back makes rows faster than the store takes them. Nobody waits for the
+ * lab thread then, so it may; but not for a store that cannot commit. */
+static void wait_for_room(struct store_queue *queue)
+{
+    struct store_queue_stats s;
+    store_queue_stats(queue, &s);
+    if (s.waiting_rows > QUEUE_ROWS_AHEAD && !s.failing) {
+        const enum status status = store_queue_flush(queue, QUEUE_WAIT_MS);
+        (void)status;
+    }
+}
+
+static enum event_type type_of(const struct store_row *row)
+{
+    return row->kind == STORE_ENTRIES  ? EVENT_TYPE_ENTRY
+           : row->kind == STORE_ALARMS ? EVENT_TYPE_ALARM
+                                       : EVENT_TYPE_CHANGE;
+}
+
+static void emit_record(struct outbox *o, uint32_t pair, struct store_row *row,
+                        const char *what)
+{
+    if (!o->live) {
+        if (is_known(o, row)) {
+            count(&o->counts.known);
+            return;
+        }
+        wait_for_room(o->params.queue);
+    }
+    row->seq = o->params.events ? event_hub_number(o->params.events, type_of(row)) : 0;
+    if (store_queue_push(o->params.queue, row) != STATUS_OK) {
+        count(&o->counts.not_stored);
+        log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
+    }
+    if (o->params.events) {
+        event_hub_publish(o->params.events, type_of(row), pair, row->seq, row->json,
+                          row->json_bytes);
+    }
+    publish(o, pair, what, row->json, row->json_bytes, 1);
+}
+
+static void emit_entry(struct outbox *o, uint32_t pair, const struct entry *entry)
+{
+    struct record_row r;
+    row_of_entry(&r, entry, pair_id(o, pair));
+    log_write(LOG_ENTRY, r.row.pair, "%llu %s %s", (unsigned long long)r.row.n, r.row.id,
+              r.row.type);
+    emit_record(o, pair, &r.row, "entry");
+}
+
+static void emit_alarm(struct outbox *o, uint32_t pair, const struct alarm *alarm)
+{
+    struct record_row r;
+    row_of_alarm(&r, alarm, pair_id(o, pair));
+    if (o->live) {
+        log_write(LOG_ALARM, r.row.pair, "%s %s%s%s", r.row.type, side_name(alarm->side),
+                  alarm->side < SIDE_COUNT ? ": " : "", alarm->detail);
+    }
+    emit_record(o, pair, &r.row, "alarm");
+}
+
+static void emit_change(struct outbox *o, const struct effect *effect)
+{
+    struct change_row r;
+    row_of_change(&r, effect->change, pair_id(o, effect->pair));
+    if (o->live) {
+        log_write(LOG_PARAMETERS, r.row.pair, "%s, version %u, by %s%s%s", r.row.type,
+                  effect->change->version, effect->change->by,
+                  effect->change->detail[0] ? ": " : "", effect->change->detail);
+    }
+    emit_record(o, effect->pair, &r.row, "change");
+}
+
+/* Retained: a simulator that comes later finds them. Idempotent, so that they may go out again
+ * at every start. */
+static void send_parameters(struct outbox *o, uint32_t pair, const char *payload, size_t bytes)
+{
+    if (o->params.publish(o->params.publish_context, pair_id(o, pair), "virtual/parameters",
+                          payload, bytes, 1, true) == STATUS_OK) {
+        count(&o->counts.published);
+    } else {
+        count(&o->counts.not_published);
+    }
+}
+
+static void send_active(struct outbox *o, uint32_t pair)
+{
+    char text[PAIR_PARAMETERS_MAX];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    const bool ever = pair_write_parameters(&w, lab_pair(o->params.lab, pair),
+                                            lab_dynamics(o->params.lab, pair));
+    if (ever && json_write_end(&w)) {
+        send_parameters(o, pair, text, w.used);
+    }
+}
+
+/* record: all - into the store only; over MQTT everybody heard it already. */
+static void emit_event(struct outbox *o, const struct effect *effect)
+{
+    struct record_row r;
+    row_of_event(&r, effect->event, effect->n, pair_id(o, effect->pair));
+    if (!o->live) {
+        wait_for_room(o->params.queue);
+    }
+    if (store_queue_push(o->params.queue, &r.row) != STATUS_OK) {
+        count(&o->counts.not_stored);
+        log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
+    }
+}
+
+/* ---- messages ---- */
+
+/* A command whose time is over when its turn comes would move a robot that nobody waits for. */
+static bool is_stale(const struct outbox *o, const struct effect *effect)
+{
+    return o->params.now_us(o->params.now_context) - effect->t_us >
+           lab_pair_params(o->params.lab, effect->pair)->timeout_us;
+}
+
+static void emit_command(struct outbox *o, const struct effect *effect)
+{
+    if (is_stale(o, effect)) {
+        count(&o->counts.stale);
+        log_write(LOG_NOT_SENT, pair_id(o, effect->pair), "%s robot", side_name(effect->side));
+        return;
+    }
+    publish(o, effect->pair, effect->side == SIDE_REAL ? "real/command" : "virtual/command",
+            effect->payload.text, effect->payload.bytes, 1);
+}
+
+static void emit_probe(struct outbox *o, const struct effect *effect)
+{
+    char json[128];
+    struct json_writer w;
+    json_write_start(&w, json, sizeof json, NULL, NULL);
+    codec_write_probe(&w, effect->probe, o->params.now_us(o->params.now_context));
+    if (json_write_end(&w)) {
+        publish(o, effect->pair, effect->side == SIDE_REAL ? "real/probe" : "virtual/probe",
+                json, w.used, 0);
+    }
+}
+
+static void emit_calibration(struct outbox *o, uint32_t pair)
+{
+    if (o->live) {
+        keeper_offer_calibration(o->params.keeper, lab_pair(o->params.lab, pair));
+    } else {
+        o->calibrate[pair] = true;
+    }
+}
+
+static void emit_message(struct outbox *o, const struct effect *effect)
+{
+    if (!o->live) {
+        count(&o->counts.held_back);
+    } else if (effect->kind == EFFECT_COMMAND) {
+        emit_command(o, effect);
+    } else if (effect->kind == EFFECT_PROBE) {
+        emit_probe(o, effect);
+    } else {
+        publish(o, effect->pair, "reply", effect->payload.text, effect->payload.bytes, 1);
+    }
+}
+
+/* An effort that comes a period late is followed by its successor: it is not sent. */
+static void emit_control(struct outbox *o, const struct effect *effect)
+{
+    static const int64_t limits_us[OUTBOX_LATENESS - 1] = {100,  250,  500,   1000,
+                                                           2000, 5000, 10000, 100000};
+    const struct pair_params *p = lab_pair_params(o->params.lab, effect->pair);
+    const int64_t late_us = o->params.now_us(o->params.now_context) - effect->t_us;
+    size_t class = 0;
+    if (!o->live) {
+        count(&o->counts.held_back);
+        return;
+    }
+    while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
+        class ++;
+    }
+    count(&o->counts.late[class]);
+    if ((double)late_us * p->following.rate_hz > 1e6) {
+        count(&o->counts.overruns);
+        return;
+    }
+    publish(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes, 0);
+}
+
+static void emit_fidelity(struct outbox *o, const struct effect *effect)
+{
+    char text[FOLLOWING_REPORT_MAX];
+    struct json_writer w;
+    if (!o->live) {
+        return;
+    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    fidelity_report_write(&w, NULL, lab_following(o->params.lab, effect->pair),
+                          lab_pair_params(o->params.lab, effect->pair));
+    if (json_write_end(&w)) {
+        if (o->params.events) {
+            event_hub_publish(o->params.events, EVENT_TYPE_FIDELITY, effect->pair, 0, text,
+                              w.used);
+        }
+        publish(o, effect->pair, "fidelity", text, w.used, 0);
+    }
+}
+
+static void emit(void *context, const struct effect *effect)
+{
+    struct outbox *o = context;
+    count(&o->counts.effects[effect->kind]);
+    switch (effect->kind) {
+    case EFFECT_ENTRY:
+        emit_entry(o, effect->pair, effect->entry);
+        break;
+    case EFFECT_ALARM:
+        emit_alarm(o, effect->pair, effect->alarm);
+        break;
+    case EFFECT_COMMAND:
+    case EFFECT_REPLY:
+    case EFFECT_PROBE:
+        emit_message(o, effect);
+        break;
+    case EFFECT_CALIBRATION:
+        emit_calibration(o, effect->pair);
+        break;
+    case EFFECT_CHANGE:
+        emit_change(o, effect);
+        break;
+    case EFFECT_PARAMETERS:
+        if (o->live) {
+            send_parameters(o, effect->pair, effect->payload.text, effect->payload.bytes);
+        }
+        break;
+    case EFFECT_CONTROL:
+        emit_control(o, effect);
+        break;
+    case EFFECT_FIDELITY:
+        emit_fidelity(o, effect);
+        break;
+    case EFFECT_FIT:
+        if (o->live) {
+            fits_begin(o->params.fits, effect->pair, effect->side);
+        }
+        break;
+    case EFFECT_DYNAMICS:
+        if (o->live) {
+            keeper_offer_dynamics(o->params.keeper, effect->pair,
+                                  lab_dynamics(o->params.lab, effect->pair));
+        }
+        break;
+    case EFFECT_LOG:
+        emit_event(o, effect);
+        break;
+    case EFFECT_KIND_COUNT:
+        break;
+    }
+}
+
+struct effects outbox_effects(struct outbox *o)
+{
+    return (struct effects){.emit = emit, .context = o};
+}
+
+void outbox_go_live(struct outbox *o)
+{
+    o->live = true;
+    for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
+        if (o->calibrate[i]) {
+            keeper_offer_calibration(o->params.keeper, lab_pair(o->params.lab, i));
+        }
+    }
+    for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
+        const struct pair_dynamics *d = lab_dynamics(o->params.lab, i);
+        send_active(o, (uint32_t)i);
+        if (d) {
+            keeper_offer_dynamics(o->params.keeper, (uint32_t)i, d);
+        }
+    }
+    fits_go_live(o->params.fits);
+    store_reader_close(o->reader);
+    o->reader = NULL;
+}
+
+void outbox_read_counts(struct outbox *o, struct outbox_counts *out)
+{
+    for (int kind = 0; kind < EFFECT_KIND_COUNT; kind++) {
+        out->effects[kind] = read_count(&o->counts.effects[kind]);
+    }
+    out->published = read_count(&o->counts.published);
+    out->not_published = read_count(&o->counts.not_published);
+    out->not_stored = read_count(&o->counts.not_stored);
+    out->known = read_count(&o->counts.known);
+    out->held_back = read_count(&o->counts.held_back);
+    out->stale = read_count(&o->counts.stale);
+    out->overruns = read_count(&o->counts.overruns);
+    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
+        out->late[i] = read_count(&o->counts.late[i]);
+    }
+}

@@ -1,0 +1,217 @@
+/* tandem serve - the daemon. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/lab_file.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/log.h"
+#include "service/cli/version.h"
+#include "service/daemon/daemon.h"
+#include "service/daemon/notify.h"
+#include "service/daemon/reload.h"
+#include "service/robots/maps.h"
+
+enum {
+    READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
+    READY_NAP_MS = 20
+};
+
+static const char help[] =
+    "usage: tandem serve -c LAB.yaml [--check] [--log-format plain|json]\n"
+    "\n"
+    "The daemon: listens to the robots of a lab over MQTT, compares each pair command by\n"
+    "command, calibrates, and serves the results over HTTP and MQTT until it is told to stop.\n"
+    "\n"
+    "  -c, --config FILE     the lab file; its keys: docs/config.md\n"
+    "      --check           check the lab file, print its effective values, and end\n"
+    "      --log-format F    lines on stderr: plain (default) or json\n"
+    "  -h, --help            this text\n"
+    "\n"
+    "signals:\n"
+    "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
+    "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
+    "              log.level is taken over and the log names what waits for a restart\n"
+    "\n"
+    "under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
+    "\n"
+    "files (paths in the lab file; relative ones start at the working directory):\n"
+    "  journal.dir        every message as it came; what a restart goes on from\n"
+    "  store.file         entries and alarms (SQLite)\n"
+    "  checkpoint.file    the lab's state, so that a restart reads the journal's tail only\n"
+    "\n"
+    "exit status: 0 stopped in good order, 1 could not start or not save, 2 wrong usage or\n"
+    "lab file\n";
+
+struct arguments {
+    const char *path;
+    bool check, help;
+    enum log_format format;
+};
+
+static bool refuse(const char *what, const char *argument)
+{
+    (void)fprintf(stderr, "tandem: serve: %s '%s', see 'tandem serve --help'\n", what,
+                  argument);
+    return false;
+}
+
+static bool parse_format(const char *text, enum log_format *format)
+{
+    if (strcmp(text, "json") != 0 && strcmp(text, "plain") != 0) {
+        return refuse("unknown log format", text);
+    }
+    *format = strcmp(text, "json") == 0 ? LOG_JSON : LOG_PLAIN;
+    return true;
+}
+
+static bool is_either(const char *argument, const char *brief, const char *name)
+{
+    return strcmp(argument, brief) == 0 || strcmp(argument, name) == 0;
+}
+
+static bool parse_arguments(int argc, char **argv, struct arguments *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const bool has_value = i + 1 < argc;
+        if (is_either(argv[i], "-h", "--help")) {
+            a->help = true;
+        } else if (strcmp(argv[i], "--check") == 0) {
+            a->check = true;
+        } else if (is_either(argv[i], "-c", "--config") && has_value) {
+            a->path = argv[++i];
+        } else if (strcmp(argv[i], "--log-format") == 0 && has_value) {
+            if (!parse_format(argv[++i], &a->format)) {
+                return false;
+            }
+        } else if (is_either(argv[i], "-c", "--config") ||
+                   strcmp(argv[i], "--log-format") == 0) {
+            return refuse("a value is missing after", argv[i]);
+        } else {
+            return refuse(argv[i][0] == '-' ? "unknown option" : "unexpected argument",
+                          argv[i]);
+        }
+    }
+    if (!a->help && !a->path) {
+        return refuse("the lab file is missing, write", "-c LAB.yaml");
+    }
+    return true;
+}
+
+/* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
+static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
+{
+    if (!*said && (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
+        notify_ready();
+        *said = true;
+    }
+}
+
+static void reload(const char *path, struct lab_file *lab)
+{
+    notify_reloading();
+    reload_lab_file(path, lab);
+    notify_ready();
+}
+
+static void wait_for_end(const struct daemon *daemon, const char *path, struct lab_file *lab,
+                         const sigset_t *signals)
+{
+    static const struct timespec soon = {0, READY_NAP_MS * 1000000L};
+    const int64_t until_us = lab_clock_monotonic_us() + READY_MS * INT64_C(1000);
+    bool said = false;
+    for (;;) {
+        say_ready(daemon, until_us, &said);
+        const int signal =
+            said ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
+        if (signal == SIGHUP) {
+            reload(path, lab);
+            said = true;
+        } else if (signal == SIGTERM || signal == SIGINT) {
+            notify_stopping();
+            log_write(LOG_STOPPING, NULL, "%s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
+            return;
+        }
+    }
+}
+
+static int run(struct lab_file *lab, const char *path)
+{
+    sigset_t signals;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGHUP);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is like a full disk */
+    log_write(LOG_STARTING, NULL, "tandem %s, %s, %zu pairs", TANDEM_VERSION, path,
+              lab->pair_count);
+    struct daemon *daemon = NULL;
+    struct err err = {0};
+    const enum status status = daemon_start(lab, &daemon, &err);
+    if (status != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return status == STATUS_E_ARG ? EXIT_USAGE : EXIT_FAILED;
+    }
+    if (lab->http.enabled) {
+        log_write(LOG_SERVING, NULL, "http%s://%s:%u pid %ld", lab->http.tls_key[0] ? "s" : "",
+                  lab->http.bind, (unsigned)daemon_http_port(daemon), (long)getpid());
+    } else {
+        log_write(LOG_SERVING, NULL, "no HTTP, pid %ld", (long)getpid());
+    }
+    wait_for_end(daemon, path, lab, &signals);
+    const bool complete = daemon_stop(daemon);
+    log_flush();
+    if (!complete) {
+        log_write(LOG_STOP_INCOMPLETE, NULL, "the journal has what store or checkpoint lack");
+        return EXIT_FAILED;
+    }
+    log_write(LOG_STOPPED, NULL, "all is on the disk");
+    return EXIT_FINE;
+}
+
+/* With the files that the lab file names, as a start would read them. */
+static int check(const struct lab_file *lab)
+{
+    struct maps *maps = NULL;
+    struct err err = {0};
+    if (maps_load(lab, &maps, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_USAGE;
+    }
+    maps_destroy(maps);
+    lab_file_print(lab, stdout);
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+int command_serve(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    if (!parse_arguments(argc, argv, &arguments)) {
+        return EXIT_USAGE;
+    }
+    if (arguments.help) {
+        (void)fputs(help, stdout);
+        return EXIT_FINE;
+    }
+    struct lab_file lab = {0};
+    struct err_list errors = {0};
+    if (lab_file_load(arguments.path, &lab, &errors) != STATUS_OK) {
+        err_list_print(&errors, stderr);
+        return EXIT_USAGE;
+    }
+    int code = EXIT_FINE;
+    if (arguments.check) {
+        code = check(&lab);
+    } else {
+        log_start(arguments.format, lab.log.level, STDERR_FILENO);
+        code = run(&lab, arguments.path);
+    }
+    lab_file_free(&lab);
+    return code;
+}

@@ -1,0 +1,42 @@
+/* service/daemon/views.h - what others may see of the lab: immutable snapshots, handed out by
+ * count.
+ *
+ * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
+ * releases it. Only pairs that changed since the last snapshot are copied, the others are
+ * shared with it.
+ */
+#ifndef SERVICE_DAEMON_VIEWS_H
+#define SERVICE_DAEMON_VIEWS_H
+
+#include <stdint.h>
+
+#include "twin/lab.h"
+#include "web/http/web.h"
+
+struct views;
+
+struct views_counts {
+    uint64_t published;
+    uint64_t copied; /* pairs */
+    uint64_t failed; /* no memory: readers kept the older snapshot */
+};
+
+/* The first snapshot is that of lab as it is. lab, lab_name and prefix are borrowed for the
+ * life of the views. Cold path: allocates. STATUS_E_NOMEM. */
+MUST_USE enum status views_create(const struct lab *lab, const char *lab_name,
+                                  const char *prefix, int64_t started_us, struct views **out);
+
+/* NULL is allowed. Every snapshot must have been released. */
+void views_destroy(struct views *views);
+
+/* Lab thread: make the lab's present state the newest snapshot. Allocates. */
+void views_publish(struct views *views, int64_t t_us, const struct view_health *health);
+
+/* Any thread. Never NULL. */
+const struct view *views_acquire(struct views *views);
+void views_release(struct views *views, const struct view *view);
+
+/* Any thread. */
+void views_read_counts(struct views *views, struct views_counts *out);
+
+#endif

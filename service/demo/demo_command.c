@@ -1,0 +1,706 @@
+/* Everything on one machine: a broker, the daemon, a "real" robot and its simulation, and a
+ * driver, as children; this process watches what the daemon publishes. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "service/cli/arguments.h"
+#include "service/cli/child.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+#include "service/demo/demo_table.h"
+#include "service/demo/demo_vessels.h"
+#include "service/mqtt/mqtt_client.h"
+
+enum {
+    QUEUE_MAX = 256,
+    TOPIC_MAX = 128,
+    PAYLOAD_MAX = 16 * 1024,
+    START_MS = 15000,
+    CLOSE_MS = 15000, /* for commands that are out: a reply, or their timeout of 10 s */
+    STOP_MS = 10000,
+    POLL_US = 20 * 1000,
+    WORD_MAX = 24,
+    TOKEN_BYTES = 16,
+    ROBOT_WORDS_MAX = 16
+};
+
+enum role { BROKER, DAEMON, REAL, VIRTUAL, DRIVER, ROLE_COUNT };
+
+/* What the two robots are; they differ in everything that Tandem finds out. */
+struct robot_truth {
+    const char *angular_speed, *linear_speed, *t0, *ta, *tr, *noise, *delay, *jitter,
+        *clock_offset, *clock_drift;
+};
+
+static const struct robot_truth truths[SIDE_COUNT] = {
+    {"3.0", "0.9", "0.05", "0.03", "0.04", "0.008", "0.010", "0.004", "0.8", "40"},
+    {"2.4", "1.2", "0.04", "0.02", "0.03", "0.003", "0.004", "0.001", "-0.3", "-15"}};
+
+/* The settings that config/mosquitto.conf recommends, on a port of our own. */
+static const char broker_settings[] = "max_queued_messages 100000\n"
+                                      "max_inflight_messages 1000\n"
+                                      "set_tcp_nodelay true\n"
+                                      "persistence true\n"
+                                      "autosave_interval 60\n"
+                                      "persistent_client_expiration 14d\n";
+
+struct demo_options {
+    const char *kind;
+    double for_s, interval_s;
+    const char *dir;
+    bool keep;
+    int port, http_port;
+};
+
+struct note {
+    char topic[TOPIC_MAX];
+    size_t bytes;
+    char payload[PAYLOAD_MAX];
+};
+
+struct demo {
+    struct demo_options options;
+    char dir[PATH_MAX / 2];
+    char program[PATH_MAX]; /* this one */
+    int port, http_port;
+    char port_text[16];
+    struct child children[ROLE_COUNT];
+    struct mqtt_client *client;
+    struct demo_table table;
+    struct demo_vessels vessels; /* instead of the table, of kind usv3 */
+    bool has_vessels;
+    char token[2 * TOKEN_BYTES + 1]; /* of the daemon's HTTP */
+    bool online[SIDE_COUNT];         /* the robots have said so */
+    bool failed;
+
+    pthread_mutex_t mutex; /* guards what Paho's thread hands over */
+    struct note *queue;    /* [QUEUE_MAX] */
+    size_t first, count;
+    uint64_t overflow;
+};
+
+/* --- messages ------------------------------------------------------------------------------
+ */
+
+static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
+                         int qos, bool retained, bool dup)
+{
+    struct demo *d = context;
+    (void)qos;
+    (void)retained;
+    (void)dup;
+    (void)pthread_mutex_lock(&d->mutex);
+    if (d->count == QUEUE_MAX || bytes > PAYLOAD_MAX || strlen(topic) >= TOPIC_MAX) {
+        d->overflow++;
+    } else {
+        struct note *n = &d->queue[(d->first + d->count++) % QUEUE_MAX];
+        (void)snprintf(n->topic, sizeof n->topic, "%s", topic);
+        memcpy(n->payload, payload, bytes);
+        n->bytes = bytes;
+    }
+    (void)pthread_mutex_unlock(&d->mutex);
+}
+
+/* A robot listens before it says online. */
+static void take_connection(struct demo *d, const struct note *n)
+{
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        if (strstr(n->topic, side_name(side))) {
+            d->online[side] = memmem(n->payload, n->bytes, "\"online\"", 8) != NULL;
+        }
+    }
+}
+
+/* Show what has arrived. */
+static void drain(struct demo *d)
+{
+    for (;;) {
+        (void)pthread_mutex_lock(&d->mutex);
+        struct note *n = d->count > 0 ? &d->queue[d->first] : NULL;
+        (void)pthread_mutex_unlock(&d->mutex);
+        if (!n) {
+            return;
+        }
+        if (strstr(n->topic, "/connection")) {
+            take_connection(d, n);
+        } else if (d->has_vessels) {
+            demo_vessels_take(&d->vessels, n->topic, n->payload, n->bytes,
+                              lab_clock_monotonic_us());
+        } else {
+            demo_table_take(&d->table, n->topic, n->payload, n->bytes);
+        }
+        (void)pthread_mutex_lock(&d->mutex);
+        d->first = (d->first + 1) % QUEUE_MAX;
+        d->count--;
+        (void)pthread_mutex_unlock(&d->mutex);
+    }
+}
+
+/* --- ports, files, programs ----------------------------------------------------------------
+ */
+
+static int free_port(void)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int port = 0;
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
+        port = ntohs(address.sin_port);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return port;
+}
+
+static int connect_to(int port)
+{
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons((uint16_t)port),
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
+        return fd;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return -1;
+}
+
+static bool broker_answers(struct demo *d)
+{
+    const int fd = connect_to(d->port);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return fd >= 0;
+}
+
+/* Whether the daemon answers this request with status 2xx. */
+static bool ask_daemon(struct demo *d, const char *request)
+{
+    char answer[16] = "";
+    const struct timeval patience = {2, 0};
+    const int fd = connect_to(d->http_port);
+    if (fd < 0) {
+        return false;
+    }
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const bool answered = send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 &&
+                          recv(fd, answer, sizeof answer - 1, MSG_WAITALL) > 0;
+    (void)close(fd);
+    return answered && strstr(answer, " 2") != NULL;
+}
+
+static bool daemon_is_ready(struct demo *d)
+{
+    return ask_daemon(d, "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n");
+}
+
+static bool ask_to_follow(struct demo *d)
+{
+    static const char body[] = "{\"active\":true}";
+    char request[256];
+    (void)snprintf(request, sizeof request,
+                   "PUT /api/v1/pairs/r1/following HTTP/1.0\r\nHost: localhost\r\n"
+                   "Authorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
+                   d->token, sizeof body - 1, body);
+    return ask_daemon(d, request);
+}
+
+static bool robots_are_online(struct demo *d)
+{
+    drain(d);
+    return d->online[SIDE_REAL] && d->online[SIDE_VIRTUAL];
+}
+
+static bool complain(const char *what, const char *why)
+{
+    (void)fprintf(stderr, "tandem: demo: %s: %s\n", what, why);
+    return false;
+}
+
+static bool complain_errno(const char *what)
+{
+    char reason[80];
+    return complain(what, strerror_r(errno, reason, sizeof reason));
+}
+
+static bool find_broker(char program[PATH_MAX])
+{
+    char path[4096];
+    const char *from_user =
+        getenv("PATH"); /* NOLINT(concurrency-mt-unsafe): before any thread */
+    (void)snprintf(path, sizeof path, "%s:/usr/sbin:/usr/local/sbin",
+                   from_user ? from_user : "");
+    char *rest = NULL;
+    for (const char *dir = strtok_r(path, ":", &rest); dir; dir = strtok_r(NULL, ":", &rest)) {
+        if (snprintf(program, PATH_MAX, "%s/mosquitto", dir) < PATH_MAX &&
+            access(program, X_OK) == 0) {
+            return true;
+        }
+    }
+    return complain("mosquitto", "was not found; ./run installs it, or: apt install mosquitto");
+}
+
+static bool write_file(const struct demo *d, const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "%s/%s", d->dir, name);
+    FILE *file = fopen(path, "we");
+    if (!file) {
+        return complain_errno(path);
+    }
+    const bool written = fputs(text, file) >= 0;
+    return (fclose(file) == 0 && written) || complain_errno(path);
+}
+
+/* A word that nobody guesses, for writing over HTTP. */
+static bool write_token(struct demo *d)
+{
+    unsigned char random[TOKEN_BYTES];
+    char path[PATH_MAX];
+    if (getrandom(random, sizeof random, 0) != sizeof random) {
+        return complain_errno("random numbers");
+    }
+    for (size_t i = 0; i < TOKEN_BYTES; i++) {
+        (void)snprintf(d->token + 2 * i, 3, "%02x", random[i]);
+    }
+    (void)snprintf(path, sizeof path, "%s/token", d->dir);
+    return write_file(d, "token", "") && (chmod(path, 0600) == 0 || complain_errno(path)) &&
+           write_file(d, "token", d->token);
+}
+
+static bool write_files(struct demo *d)
+{
+    static const char moves[] =
+        "    probe_interval_s: 1\n"
+        "    calibration:\n      publish_every: 1\n"
+        "    parameters:\n      promote: auto\n      propose_every: 5\n";
+    char pair[DEMO_LAB_MAX];
+    char text[2048];
+    (void)snprintf(pair, sizeof pair, "%s", moves);
+    if (d->has_vessels) {
+        demo_vessels_lab(&d->vessels, pair);
+    }
+    (void)snprintf(text, sizeof text,
+                   "# Made by tandem demo.\nlistener %d 127.0.0.1\nallow_anonymous true\n%s"
+                   "persistence_location ./\n%s",
+                   d->port, broker_settings,
+                   /* else mosquitto changes to a user who cannot write here */
+                   geteuid() == 0 ? "user root\n" : "");
+    if (!write_file(d, "mosquitto.conf", text)) {
+        return false;
+    }
+    (void)snprintf(
+        text, sizeof text,
+        "# Made by tandem demo. Replay it here with: tandem replay -c lab.yaml journal\n"
+        "name: demo\n"
+        "broker:\n  port: %d\n"
+        "http:\n  port: %d\n  token_file: token\n"
+        "journal:\n  dir: journal\n"
+        "store:\n  file: tandem.db\n"
+        "checkpoint:\n  file: tandem.checkpoint\n"
+        "pairs:\n  r1:\n%s",
+        d->port, d->http_port, pair);
+    return write_file(d, "lab.yaml", text) && write_token(d) &&
+           (!d->has_vessels || write_file(d, "vessels.yaml", demo_vessels_robots));
+}
+
+static bool make_dir(struct demo *d)
+{
+    char path[PATH_MAX / 2] = "/tmp/tandem-demo.XXXXXX";
+    if (!d->options.dir) {
+        return mkdtemp(path) ? (void)snprintf(d->dir, sizeof d->dir, "%s", path),
+               true          : complain_errno(path);
+    }
+    if (mkdir(d->options.dir, 0755) != 0 && errno != EEXIST) {
+        return complain_errno(d->options.dir);
+    }
+    char *whole = realpath(d->options.dir, NULL);
+    const bool fits = whole && strlen(whole) < sizeof d->dir;
+    if (fits) {
+        (void)snprintf(d->dir, sizeof d->dir, "%s", whole);
+    }
+    free(whole);
+    return fits || complain(d->options.dir, "is no directory, or too long a path");
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info;
+    (void)type;
+    (void)walk;
+    return remove(path);
+}
+
+/* --- children ------------------------------------------------------------------------------
+ */
+
+static bool start_child(struct demo *d, enum role role, const char *name, const char *program,
+                        const char *const *argv)
+{
+    struct err err = {0};
+    if (child_start(&d->children[role], name, d->dir, program, argv, &err) != STATUS_OK) {
+        return complain(err.where, err.text);
+    }
+    return true;
+}
+
+/* Returns false, with a word and its log, as soon as one has ended unasked. */
+static bool all_run(struct demo *d)
+{
+    for (int i = 0; i < ROLE_COUNT; i++) {
+        struct child *c = &d->children[i];
+        if (c->started && !child_is_running(c)) {
+            (void)fprintf(stderr, "tandem: demo: %s ended unexpectedly with status %d:\n",
+                          c->name, c->exit_status);
+            child_show_log(c, 5);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool wait_for(struct demo *d, const char *what, bool (*is_there)(struct demo *d))
+{
+    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)START_MS * 1000;
+    while (!is_there(d)) {
+        if (stop_signal_raised() || !all_run(d)) {
+            return false;
+        }
+        if (lab_clock_monotonic_us() >= until_us) {
+            return complain(what, "does not answer");
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
+    }
+    return true;
+}
+
+/* What the robots of a kind want to be told; returns how many words. */
+static size_t describe_robot(const struct demo *d, enum side side,
+                             const char *words[ROBOT_WORDS_MAX])
+{
+    const struct robot_truth *t = &truths[side];
+    const char *const kinematic[] = {"--angular-speed",
+                                     t->angular_speed,
+                                     "--linear-speed",
+                                     t->linear_speed,
+                                     "--t0",
+                                     t->t0,
+                                     "--ta",
+                                     t->ta,
+                                     "--tr",
+                                     t->tr,
+                                     "--noise",
+                                     t->noise,
+                                     "--telemetry-rate",
+                                     "20"};
+    static const char *const vessel[] = {
+        "--kind", "usv3", "--parameters", "vessels.yaml", "--telemetry-rate", "50"};
+    const size_t n = d->has_vessels ? COUNT(vessel) : COUNT(kinematic);
+    memcpy(words, d->has_vessels ? vessel : kinematic, n * sizeof words[0]);
+    return n;
+}
+
+static bool start_robot(struct demo *d, enum side side)
+{
+    const struct robot_truth *t = &truths[side];
+    const char *const common[] = {"tandem",         "robot",
+                                  "--pair",         "r1",
+                                  "--side",         side_name(side),
+                                  "--port",         d->port_text,
+                                  "--delay",        t->delay,
+                                  "--jitter",       t->jitter,
+                                  "--clock-offset", t->clock_offset,
+                                  "--clock-drift",  t->clock_drift,
+                                  "--seed",         side == SIDE_REAL ? "11" : "12"};
+    const char *argv[COUNT(common) + ROBOT_WORDS_MAX + 1] = {NULL};
+    memcpy(argv, common, sizeof common);
+    (void)describe_robot(d, side, argv + COUNT(common));
+    return start_child(d, side == SIDE_REAL ? REAL : VIRTUAL,
+                       side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program, argv);
+}
+
+static bool start_servers(struct demo *d)
+{
+    char broker[PATH_MAX];
+    const char *const broker_words[] = {"mosquitto", "-c", "mosquitto.conf", NULL};
+    const char *const daemon_words[] = {"tandem", "serve", "-c", "lab.yaml", NULL};
+    return find_broker(broker) && start_child(d, BROKER, "broker", broker, broker_words) &&
+           wait_for(d, "the broker", broker_answers) &&
+           start_child(d, DAEMON, "daemon", d->program, daemon_words) &&
+           wait_for(d, "the daemon", daemon_is_ready);
+}
+
+static bool watch(struct demo *d)
+{
+    static const struct mqtt_client_topic topics[] = {
+        {"tandem/v1/+/entry", 1},       {"tandem/v1/+/alarm", 1},
+        {"tandem/v1/+/calibration", 1}, {"tandem/v1/+/change", 1},
+        {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1},
+        {"tandem/v1/+/fidelity", 0}};
+    struct err err = {0};
+    const struct mqtt_client_options options = {.port = d->port,
+                                                .client_id = "demo",
+                                                .prefix = "tandem/v1",
+                                                .topics = topics,
+                                                .topic_count = COUNT(topics),
+                                                .message = take_message,
+                                                .context = d};
+    if (mqtt_client_create(&d->client, &options, &err) != STATUS_OK) {
+        return complain(err.where, err.text);
+    }
+    return mqtt_client_wait_subscribed(d->client, START_MS) ||
+           complain("the broker", "does not let the demo listen");
+}
+
+static bool start_driver(struct demo *d)
+{
+    char interval[WORD_MAX];
+    (void)snprintf(interval, sizeof interval, "%.3f", d->options.interval_s);
+    const char *const argv[] = {"tandem",     "drive",      "--pair",     "r1",
+                                "--port",     d->port_text, "--interval", interval,
+                                "--turn-max", "2.5",        NULL};
+    return start_child(d, DRIVER, "driver", d->program, argv);
+}
+
+/* --- the course of things ------------------------------------------------------------------
+ */
+
+static void announce(const struct demo *d)
+{
+    (void)printf(
+        "%s\n"
+        "  page     http://127.0.0.1:%d/ (for a browser)\n"
+        "  token    %s, which the page asks for before it changes anything\n"
+        "  API      http://127.0.0.1:%d/api/v1/pairs/r1/%s\n"
+        "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
+        "  files    %s\n"
+        "%s\n",
+        d->has_vessels
+            ? "Tandem makes a simulated WAM-V move as a real vessel, an IAcquaBot, does."
+            : "Tandem compares a real and a virtual robot, command by command.",
+        d->http_port, d->token, d->http_port, d->has_vessels ? "fidelity" : "entries", d->port,
+        d->dir, d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
+    (void)fflush(stdout);
+}
+
+/* False when the daemon does not do as it is asked. */
+static bool drive_vessels(struct demo *d)
+{
+    return !demo_vessels_drive(&d->vessels, d->client, lab_clock_monotonic_us()) ||
+           ask_to_follow(d) || complain("the daemon", "does not follow");
+}
+
+static void show_until_end(struct demo *d)
+{
+    const int64_t end_us = d->options.for_s > 0.0
+                               ? lab_clock_monotonic_us() + lab_us(d->options.for_s)
+                               : LAB_TIME_MAX;
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us) {
+        drain(d);
+        if (!all_run(d) || (d->has_vessels && !drive_vessels(d))) {
+            d->failed = true;
+            return;
+        }
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
+    }
+}
+
+/* The driver is gone; wait until the daemon has closed what it had sent. */
+static void wait_closed(struct demo *d)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)CLOSE_MS * 1000;
+    drain(d);
+    while (d->table.entries < d->table.commands && lab_clock_monotonic_us() < until_us &&
+           child_is_running(&d->children[DAEMON])) {
+        lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
+        drain(d);
+    }
+    lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5 * (int64_t)POLL_US);
+    drain(d); /* the calibration that follows the last entry */
+}
+
+static void stop_child(struct demo *d, enum role role)
+{
+    struct child *c = &d->children[role];
+    if (c->started && !child_stop(c, role == DRIVER ? CLOSE_MS : STOP_MS) && !c->died) {
+        (void)fprintf(stderr, "tandem: demo: %s ended with status %d:\n", c->name,
+                      c->exit_status);
+        child_show_log(c, 5);
+        d->failed = true;
+    }
+    d->failed = d->failed || c->died;
+}
+
+static void stop_all(struct demo *d)
+{
+    stop_child(d, DRIVER);
+    if (d->client && !d->failed) {
+        wait_closed(d);
+    }
+    if (d->client) {
+        mqtt_client_stop(d->client, 1000);
+        mqtt_client_destroy(d->client);
+    }
+    stop_child(d, DAEMON); /* before the robots, so that it does not report them as gone */
+    stop_child(d, REAL);
+    stop_child(d, VIRTUAL);
+    stop_child(d, BROKER);
+}
+
+/* False when there was nothing to show. */
+static bool show_summary(const struct demo *d)
+{
+    if (d->has_vessels) {
+        return demo_vessels_summary(&d->vessels);
+    }
+    demo_table_summary(&d->table);
+    return d->table.entries > 0;
+}
+
+static int conclude(struct demo *d, bool started)
+{
+    const bool kept = d->options.keep || d->options.dir || d->failed;
+    if (started) {
+        const bool shown = show_summary(d);
+        if (!shown && !d->failed) {
+            (void)complain(d->has_vessels ? "no gap" : "no entry",
+                           "the daemon has compared nothing");
+            d->failed = true;
+        }
+    }
+    if (kept) {
+        (void)printf("files are kept in %s; again with: cd %s && tandem replay -c lab.yaml "
+                     "journal\n",
+                     d->dir, d->dir);
+    } else {
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): the client's threads are gone by now. */
+        (void)nftw(d->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    }
+    return d->failed ? EXIT_FAILED : EXIT_FINE;
+}
+
+static bool prepare(struct demo *d)
+{
+    const ssize_t bytes = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
+    if (bytes <= 0) {
+        return complain_errno("/proc/self/exe");
+    }
+    d->program[bytes] = '\0';
+    d->port = d->options.port ? d->options.port : free_port();
+    d->http_port = d->options.http_port ? d->options.http_port : free_port();
+    (void)snprintf(d->port_text, sizeof d->port_text, "%d", d->port);
+    if (d->port == 0 || d->http_port == 0) {
+        return complain("loopback", "no free port");
+    }
+    d->queue = calloc(QUEUE_MAX, sizeof *d->queue);
+    if (!d->queue) {
+        return complain("memory", "is short");
+    }
+    d->table.colour = isatty(STDOUT_FILENO) == 1;
+    d->vessels.colour = d->table.colour;
+    demo_vessels_plan(&d->vessels, d->options.for_s);
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        d->table.truth[side][DEMO_ANGULAR] = strtod(truths[side].angular_speed, NULL);
+        d->table.truth[side][DEMO_LINEAR] = strtod(truths[side].linear_speed, NULL);
+        for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
+            d->table.fits[side][i].value = strtod("nan", NULL);
+        }
+    }
+    return make_dir(d);
+}
+
+static int run(struct demo *d)
+{
+    if (!prepare(d)) {
+        return EXIT_FAILED;
+    }
+    stop_signal_install();
+    bool started = write_files(d) && start_servers(d) && start_robot(d, SIDE_REAL) &&
+                   start_robot(d, SIDE_VIRTUAL) && watch(d) &&
+                   wait_for(d, "a robot", robots_are_online);
+    if (started) {
+        announce(d);
+        started = d->has_vessels || start_driver(d);
+    }
+    d->failed = !started && !stop_signal_raised();
+    if (started) {
+        show_until_end(d);
+    }
+    stop_all(d);
+    return conclude(d, started);
+}
+
+int command_demo(int argc, char **argv)
+{
+    struct demo_options o = {.kind = "kinematic", .interval_s = 0.1};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"kind", 0, ARGUMENT_TEXT, &o.kind, 0, 0, "kinematic|usv3", "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
+        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
+        {"interval", 0, ARGUMENT_REAL, &o.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
+        {"dir", 0, ARGUMENT_TEXT, &o.dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},
+        {"keep", 0, ARGUMENT_FLAG, &o.keep, 0, 0, NULL, "do not remove that new one at the end"},
+        {"port", 'p', ARGUMENT_INTEGER, &o.port, 1, 65535, "N", "of the broker (any free one)"},
+        {"http-port", 0, ARGUMENT_INTEGER, &o.http_port, 1, 65535, "N", "of the daemon (any free one)"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "demo",
+        .purpose = "see it work: broker, daemon, two robots and a driver on this machine",
+        .operands = "",
+        .description =
+            "  Starts a mosquitto of its own and the daemon on free loopback ports, a "
+            "\"real\"\n"
+            "  robot and a virtual one that differ in speed, delay, jitter and clock, and a\n"
+            "  driver; then shows each command with its laps, lag and verdict, and the speeds\n"
+            "  found so far with their 95 % intervals. Ctrl-C, or the end of the time, ends\n"
+            "  them all and prints a summary against the true speeds.\n"
+            "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and "
+            "the\n"
+            "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
+            "  Tandem makes it follow; shown is how far apart they move, before and after.\n",
+        .examples = "  tandem demo --for 30\n  tandem demo --kind usv3 --for 60\n  tandem demo "
+                    "--dir /tmp/demo --http-port 8420\n",
+        .exit_status = "a part of it failed, or nothing was compared",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
+    }
+    const bool has_vessels = strcmp(o.kind, "usv3") == 0;
+    struct demo *d = calloc(1, sizeof *d);
+    if (!d) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    d->options = o;
+    d->has_vessels = has_vessels;
+    (void)pthread_mutex_init(&d->mutex, NULL);
+    exit_status = run(d);
+    (void)pthread_mutex_destroy(&d->mutex);
+    free(d->queue);
+    free(d);
+    return exit_status;
+}

@@ -1,0 +1,209 @@
+#include "service/experiments/follow_study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "service/experiments/follow_input.h"
+#include "twin/robots/robot.h"
+
+/* What one run is remembered by. */
+enum { COLUMN_RMSE, COLUMN_MAE, COLUMN_R2, COLUMNS };
+
+struct workshop {
+    const struct experiment_file *file;
+    struct trial_params trial;
+    struct follow_input input;
+    double *draws;             /* [runs][parameters], NULL: own */
+    double *figures;           /* [states][COLUMNS][runs] */
+    double *found, *unmatched; /* [axes][runs] */
+    struct trial_sample *flight;
+    struct follow_study *study;
+};
+
+static bool make_workshop(struct workshop *w)
+{
+    const struct experiment_file *file = w->file;
+    const size_t axes = file->model->axis_count;
+    const size_t points = (size_t)(file->trial.duration_s / file->trial.record_s) + 2;
+    w->figures = calloc(2 * axes * COLUMNS * file->runs, sizeof w->figures[0]);
+    w->found = calloc(axes * file->runs, sizeof w->found[0]);
+    w->unmatched = calloc(axes * file->runs, sizeof w->unmatched[0]);
+    w->flight = calloc(TRIAL_IN_FLIGHT_MAX, sizeof w->flight[0]);
+    w->study->points = calloc(points, sizeof w->study->points[0]);
+    if (file->draws_path[0]) {
+        w->draws = calloc(file->runs * file->model->parameter_count, sizeof w->draws[0]);
+    }
+    return w->figures && w->found && w->unmatched && w->flight && w->study->points &&
+           (w->draws || !file->draws_path[0]);
+}
+
+static void drop_workshop(struct workshop *w)
+{
+    follow_input_free(&w->input);
+    free(w->draws);
+    free(w->figures);
+    free(w->found);
+    free(w->unmatched);
+    free(w->flight);
+}
+
+/* Theta of one run; draws: standard normal numbers, or NULL for those of random. */
+static void draw(const struct experiment_robot *robot, size_t n, const double *draws,
+                 struct robot_random *random, double *theta)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double z = draws ? draws[i] : robot_random_normal(random);
+        theta[i] = robot->theta[i] + (robot->spread ? z * robot->standard_error[i] : 0.0);
+    }
+}
+
+static void prepare(struct workshop *w, size_t run)
+{
+    const struct experiment_file *file = w->file;
+    const size_t n = file->model->parameter_count;
+    /* One run's draws do not depend on another's. */
+    struct robot_random random = {.state = file->seed * UINT64_C(0x9E3779B97F4A7C15) + run};
+    w->trial = file->trial;
+    w->trial.input = w->input.input;
+    w->trial.seed = file->seed * UINT64_C(0xBF58476D1CE4E5B9) + run;
+    draw(&file->reference, n, NULL, &random, w->trial.reference);
+    draw(&file->plant, n, w->draws ? w->draws + run * n : NULL, &random, w->trial.plant);
+}
+
+static void keep_point(void *context, const struct trial_point *point)
+{
+    struct follow_study *study = context;
+    study->points[study->point_count++] = *point;
+}
+
+static void keep_figures(struct workshop *w, const struct trial_result *result)
+{
+    struct follow_study *study = w->study;
+    const size_t runs = w->file->runs;
+    const size_t axes = w->file->model->axis_count;
+    if (result->diverged) {
+        study->diverged++;
+        return;
+    }
+    for (size_t i = 0; i < study->states; i++) {
+        double *figures = w->figures + i * COLUMNS * runs + study->runs;
+        figures[COLUMN_RMSE * runs] = tracking_rmse(&result->state[i]);
+        figures[COLUMN_MAE * runs] = tracking_mae(&result->state[i]);
+        figures[COLUMN_R2 * runs] = tracking_r2(&result->state[i]);
+    }
+    for (size_t i = 0; i < axes; i++) {
+        w->found[i * runs + study->runs] = result->found_ratio[i];
+        w->unmatched[i * runs + study->runs] = result->unmatched_rms[i];
+    }
+    study->saturated_ratio += result->saturated_ratio;
+    study->runs++;
+}
+
+static struct follow_quantiles quantiles(double *values, size_t n, double worse)
+{
+    gsl_sort(values, 1, n);
+    return (struct follow_quantiles){gsl_stats_median_from_sorted_data(values, 1, n),
+                                     gsl_stats_quantile_from_sorted_data(values, 1, n, worse)};
+}
+
+static void summarise(struct workshop *w)
+{
+    struct follow_study *study = w->study;
+    const size_t runs = w->file->runs;
+    for (size_t i = 0; i < study->states; i++) {
+        double *figures = w->figures + i * COLUMNS * runs;
+        struct follow_state *state = &study->state[i];
+        state->rmse = quantiles(figures + COLUMN_RMSE * runs, study->runs, 0.95);
+        state->mae = quantiles(figures + COLUMN_MAE * runs, study->runs, 0.95);
+        state->r2 = quantiles(figures + COLUMN_R2 * runs, study->runs, 0.05);
+    }
+    for (size_t i = 0; i < w->file->model->axis_count; i++) {
+        study->found_ratio[i] = quantiles(w->found + i * runs, study->runs, 0.95).median;
+        study->unmatched_rms[i] = quantiles(w->unmatched + i * runs, study->runs, 0.95).median;
+    }
+    study->saturated_ratio /= (double)study->runs;
+}
+
+/* What would happen without the follower, robots as they are best known. */
+static void open_loop(struct workshop *w)
+{
+    struct trial_result result;
+    w->trial = w->file->trial;
+    w->trial.input = w->input.input;
+    w->trial.drive = w->file->sticks == EXPERIMENT_EFFORTS ? TRIAL_EFFORTS : TRIAL_COMMANDS;
+    trial_run(&w->trial, w->flight, NULL, NULL, &result);
+    for (size_t i = 0; i < w->study->states; i++) {
+        w->study->state[i].open_loop_rmse =
+            w->file->trial.drive == TRIAL_FOLLOW ? tracking_rmse(&result.state[i]) : nan("");
+    }
+}
+
+static enum status run_all(struct workshop *w, follow_go_on *go_on, void *context,
+                           struct err *err)
+{
+    struct follow_study *study = w->study;
+    for (size_t run = 0; run < w->file->runs; run++) {
+        struct trial_result result;
+        if (go_on && !go_on(context, run, w->file->runs)) {
+            break;
+        }
+        prepare(w, run);
+        const enum status status = trial_check(&w->trial, err);
+        if (status != STATUS_OK) {
+            return status;
+        }
+        trial_run(&w->trial, w->flight, run == 0 ? keep_point : NULL, study, &result);
+        keep_figures(w, &result);
+    }
+    if (study->runs == 0) {
+        return err_set(err, STATUS_E_EMPTY, w->file->name, 0, 0,
+                       study->diverged > 0 ? "the simulated robot was lost in every run: lower "
+                                             "bandwidths or a shorter period are wanted"
+                                           : "stopped before a run was finished");
+    }
+    open_loop(w);
+    summarise(w);
+    return STATUS_OK;
+}
+
+enum status follow_study_run(const struct experiment_file *file, follow_go_on *go_on,
+                             void *context, struct follow_study *out, struct err *err)
+{
+    struct follow_study study = {.file = file, .states = 2 * file->model->axis_count};
+    struct workshop w = {.file = file, .study = &study};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < study.states; i++) {
+        experiment_state_name(file->model, i, study.state[i].name, sizeof study.state[i].name);
+    }
+    if (!make_workshop(&w)) {
+        status = err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "not enough memory");
+    }
+    if (status == STATUS_OK) {
+        status = follow_input_read(file, &w.input, err);
+    }
+    if (status == STATUS_OK && w.draws) {
+        status = follow_draws_read(file->draws_path, file->runs, file->model->parameter_count,
+                                   w.draws, err);
+    }
+    if (status == STATUS_OK) {
+        status = run_all(&w, go_on, context, err);
+    }
+    drop_workshop(&w);
+    if (status == STATUS_OK) {
+        *out = study;
+    } else {
+        follow_study_free(&study);
+    }
+    return status;
+}
+
+void follow_study_free(struct follow_study *study)
+{
+    free(study->points);
+    study->points = NULL;
+    study->point_count = 0;
+}

@@ -1,0 +1,308 @@
+#include "service/experiments/joint_file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/option_file.h"
+#include "config/text_file.h"
+
+enum kind { KIND_JOINT };
+
+/* What the rows write to. */
+struct values {
+    struct joint_file file;
+    enum kind kind;
+    enum servo_method method;
+    double margin_rad;
+    double jerk; /* 0: none */
+};
+
+/* clang-format off */
+#define AT(m)      offsetof(struct values, m), sizeof(((struct values *)0)->m)
+#define NO_RANGE   0.0, 0.0, ""
+#define MINE       0, 0
+#define CONTROL(m) AT(file.trial.control.m)
+
+static const struct option_row rows[] = {
+    {"kind", OPTION_CHOICE, "", "joint", 0.0, 0.0, "joint", AT(kind), "What kind of experiment it is."},
+    {"name", OPTION_TEXT, "", "joint", 1.0, 0.0, "", AT(file.name), "Name of the experiment."},
+    {"purpose", OPTION_TEXT, "", "", NO_RANGE, AT(file.purpose), "What it shows, in a sentence."},
+    {"set_point_rad", OPTION_REAL, "rad", "25", -1e6, 1e6, "", AT(file.trial.set_point), "Where the joint is to go, from rest at 0."},
+    {"joint.lag_s", OPTION_MAP, "", "", NO_RANGE, MINE, "Lags of the speed behind its command, a list: a run each."},
+    {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain), "Radians of the joint for one of the drive."},
+    {"joint.method", OPTION_CHOICE, "", "exact", 0.0, 0.0, "exact|euler", AT(method), "How the joint is simulated."},
+    {"command.max_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(command_max), "Largest speed command."},
+    {"command.min_radps", OPTION_REAL, "rad/s", "0.1", 0.0, 1e6, "", CONTROL(command_min), "Smallest that moves it: of p and fsm."},
+    {"controllers", OPTION_MAP, "", "", NO_RANGE, MINE, "A list of p, fsm, profile, time_optimal; all when absent."},
+    {"control.period_s", OPTION_REAL, "s", "0.001", 1e-5, 1.0, "", CONTROL(period_s), "Control period."},
+    {"control.gain_per_s", OPTION_REAL, "1/s", "1", 1e-3, 1e4, "", CONTROL(gain_per_s), "Of p, and of the last bit of fsm."},
+    {"control.stop_rad", OPTION_REAL, "rad", "0.05", 0.0, 1e6, "", CONTROL(stop), "p gives no command at errors up to this."},
+    {"control.near_rad", OPTION_REAL, "rad", "0.2", 1e-9, 1e6, "", CONTROL(near_by), "fsm is proportional within this, and rests within half of it."},
+    {"control.margin_rad", OPTION_REAL, "rad", "0.1", 0.0, 1e6, "", AT(margin_rad), "fsm slows down at the distance it coasts and this."},
+    {"control.slow_rad", OPTION_MAP, "", "", NO_RANGE, MINE, "That distance itself, a list, one for each lag."},
+    {"control.tracking_per_s", OPTION_REAL, "1/s", "20", 1e-3, 1e4, "", CONTROL(tracking_per_s), "Bandwidth of profile and time_optimal about their plan."},
+    {"profile.speed_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(limits.speed), "Limits of the profile."},
+    {"profile.acceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.acceleration), ""},
+    {"profile.deceleration_radps2", OPTION_REAL, "rad/s^2", "200", 1e-6, 1e9, "", CONTROL(limits.deceleration), "The joint's lag may ask for less."},
+    {"profile.jerk_radps3", OPTION_REAL, "rad/s^3", "10000", 0.0, 1e12, "", AT(jerk), "0 is none: a trapezoid."},
+    {"duration_s", OPTION_REAL, "s", "20", 0.01, 86400.0, "", AT(file.trial.duration_s), "Of a run."},
+    {"sample_s", OPTION_REAL, "s", "0.02", 1e-5, 60.0, "", AT(file.trial.sample_s), "Of the sums and of run.csv; a multiple of the control period."},
+    {"paper", OPTION_MAP, "", "", NO_RANGE, MINE, "Published sums: {fsm: {ise: …, iae: …, itae: …}, p: {…}}."},
+};
+/* clang-format on */
+
+static const struct option_table table = {rows, COUNT(rows)};
+
+/* A reading in progress. */
+struct reading {
+    struct option_reader *r;
+    struct values *values;
+    uint32_t given[COUNT(rows)];
+};
+
+/* --- what the table cannot say -------------------------------------------------------------
+ */
+
+static bool read_number(struct option_reader *r, uint32_t node, const char *shown, double lo,
+                        double *value)
+{
+    if (!option_number(r, node, shown, value)) {
+        return false;
+    }
+    if (!(*value >= lo)) {
+        option_fault(r, node, "%s: %g is below %g", shown, *value, lo);
+        return false;
+    }
+    return true;
+}
+
+/* A list of numbers of at least lo; how many there are, 0 when it is not given or wrong. */
+static size_t read_list(struct reading *reading, const char *path, double lo,
+                        double values[JOINT_LAGS_MAX])
+{
+    struct option_reader *r = reading->r;
+    const uint32_t node = option_given(&table, reading->given, path);
+    size_t n = 0;
+    if (node == TREE_NONE) {
+        return 0;
+    }
+    const struct tree_node *list = &r->tree->nodes[node];
+    if (list->kind != TREE_LIST || list->count < 1 || list->count > JOINT_LAGS_MAX) {
+        option_fault(r, node, "%s: a list of 1 to %d numbers was expected", path,
+                     JOINT_LAGS_MAX);
+        return 0;
+    }
+    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
+        n += read_number(r, at, path, lo, &values[n]) ? 1 : 0;
+    }
+    return n;
+}
+
+static enum position_kind find_kind(const char *name)
+{
+    int kind = 0;
+    while (kind < POSITION_KIND_COUNT &&
+           strcmp(position_kind_name((enum position_kind)kind), name) != 0) {
+        kind++;
+    }
+    return (enum position_kind)kind;
+}
+
+static void read_controllers(struct reading *reading)
+{
+    struct option_reader *r = reading->r;
+    bool *runs = reading->values->file.runs;
+    const uint32_t node = option_given(&table, reading->given, "controllers");
+    if (node == TREE_NONE) {
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            runs[k] = true;
+        }
+        return;
+    }
+    const struct tree_node *list = &r->tree->nodes[node];
+    if (list->kind != TREE_LIST || list->count == 0) {
+        option_fault(r, node, "controllers: a list was expected, as in [p, fsm]");
+        return;
+    }
+    for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
+        const bool scalar = r->tree->nodes[at].kind == TREE_SCALAR;
+        const enum position_kind kind =
+            scalar ? find_kind(tree_text(r->tree, at)) : POSITION_KIND_COUNT;
+        if (kind == POSITION_KIND_COUNT) {
+            option_fault(r, at, "controllers: p, fsm, profile or time_optimal was expected");
+            continue;
+        }
+        runs[kind] = true;
+    }
+}
+
+static void read_indices(struct option_reader *r, uint32_t node, struct joint_indices *indices)
+{
+    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const char *key = tree_key(r->tree, at);
+        double *value = strcmp(key, "ise") == 0    ? &indices->ise
+                        : strcmp(key, "iae") == 0  ? &indices->iae
+                        : strcmp(key, "itae") == 0 ? &indices->itae
+                                                   : NULL;
+        if (!value) {
+            option_fault(r, at, "paper: ise, iae or itae was expected, not '%.40s'", key);
+            continue;
+        }
+        (void)read_number(r, at, "paper", 0.0, value);
+    }
+}
+
+static void read_paper(struct reading *reading)
+{
+    struct option_reader *r = reading->r;
+    struct joint_indices *paper = reading->values->file.paper;
+    const uint32_t node = option_given(&table, reading->given, "paper");
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        paper[k] = (struct joint_indices){nan(""), nan(""), nan("")};
+    }
+    if (node == TREE_NONE) {
+        return;
+    }
+    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
+         at = r->tree->nodes[at].next) {
+        const enum position_kind kind = find_kind(tree_key(r->tree, at));
+        if (kind == POSITION_KIND_COUNT || r->tree->nodes[at].kind != TREE_MAP) {
+            option_fault(r, at,
+                         "paper: maps of controllers were expected, as in {fsm: {ise: "
+                         "1, iae: 2, itae: 3}}");
+            continue;
+        }
+        read_indices(r, at, &paper[kind]);
+    }
+}
+
+/* --- the file ------------------------------------------------------------------------------
+ */
+
+static void read_lags(struct reading *reading)
+{
+    struct option_reader *r = reading->r;
+    struct joint_file *file = &reading->values->file;
+    file->lag_count = read_list(reading, "joint.lag_s", 0.0, file->lag_s);
+    if (option_given(&table, reading->given, "joint.lag_s") == TREE_NONE) {
+        option_fault(r, TREE_NONE, "joint.lag_s is missing: lags of the joint, as in [0.1]");
+    }
+    const size_t n =
+        read_list(reading, "control.slow_rad", file->trial.control.near_by, file->slow_rad);
+    if (option_given(&table, reading->given, "control.slow_rad") == TREE_NONE) {
+        for (size_t i = 0; i < file->lag_count; i++) {
+            file->trial.control.lag_s = file->lag_s[i];
+            file->slow_rad[i] =
+                position_slow_window(&file->trial.control, reading->values->margin_rad);
+        }
+    } else if (n != file->lag_count && !r->failed) {
+        option_fault(r, option_given(&table, reading->given, "control.slow_rad"),
+                     "control.slow_rad: one for each of %zu lags was expected",
+                     file->lag_count);
+    }
+}
+
+static void check_runs(struct reading *reading)
+{
+    struct joint_file *file = &reading->values->file;
+    for (size_t i = 0; i < file->lag_count && !reading->r->failed; i++) {
+        for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+            struct joint_trial_params trial;
+            struct err err = {0};
+            joint_file_trial(file, i, (enum position_kind)k, &trial);
+            if (file->runs[k] && joint_trial_check(&trial, &err) != STATUS_OK) {
+                const struct option_row *row = option_find(&table, err.where);
+                option_fault(reading->r, row ? reading->given[row - rows] : TREE_NONE,
+                             "%s: %s %s", position_kind_name((enum position_kind)k), err.where,
+                             err.text);
+                return;
+            }
+        }
+    }
+}
+
+static void read_tree(struct option_reader *r, void *values)
+{
+    struct values *v = values;
+    struct reading reading = {.r = r, .values = v};
+    struct joint_trial_params *trial = &v->file.trial;
+    option_read(r, &table, "", TREE_ROOT, "", v, reading.given);
+    trial->control.limits.jerk = v->jerk > 0.0 ? v->jerk : HUGE_VAL;
+    trial->method = v->method;
+    trial->joint = (struct servo_joint_params){.speed_gain = 1.0,
+                                               .position_gain = trial->control.position_gain,
+                                               .speed_radps_max = HUGE_VAL};
+    read_lags(&reading);
+    read_controllers(&reading);
+    read_paper(&reading);
+    check_runs(&reading);
+}
+
+void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
+                      struct joint_trial_params *out)
+{
+    *out = file->trial;
+    out->joint.lag_s = file->lag_s[i];
+    out->control.lag_s = file->lag_s[i];
+    out->control.slow = file->slow_rad[i];
+    out->control.kind = kind;
+}
+
+enum status joint_file_parse(const char *text, size_t bytes, const char *name,
+                             struct joint_file *out, struct err_list *errors)
+{
+    static const struct option_file file = {"the file is empty, joint.lag_s is missing",
+                                            read_tree};
+    struct values values = {0};
+    option_defaults(&table, &values);
+    const enum status status = option_file_parse(&file, text, bytes, name, &values, errors);
+    if (status == STATUS_OK) {
+        *out = values.file;
+    }
+    return status;
+}
+
+enum status joint_file_load(const char *path, struct joint_file *out, struct err_list *errors)
+{
+    size_t bytes = 0;
+    char *text = NULL;
+    enum status status = text_file_read(path, "an experiment", &text, &bytes, errors);
+    if (status == STATUS_OK) {
+        status = joint_file_parse(text, bytes, path, out, errors);
+    }
+    free(text);
+    return status;
+}
+
+static bool says_joint(const struct tree *tree)
+{
+    if (tree->count == 0 || tree->nodes[TREE_ROOT].kind != TREE_MAP) {
+        return false;
+    }
+    for (uint32_t at = tree->nodes[TREE_ROOT].first; at != TREE_NONE;
+         at = tree->nodes[at].next) {
+        if (strcmp(tree_key(tree, at), "kind") == 0) {
+            return tree->nodes[at].kind == TREE_SCALAR &&
+                   strcmp(tree_text(tree, at), "joint") == 0;
+        }
+    }
+    return false;
+}
+
+bool joint_file_is(const char *path)
+{
+    size_t bytes = 0;
+    char *text = NULL;
+    struct tree tree = {0};
+    bool is = false;
+    if (text_file_read(path, "an experiment", &text, &bytes, NULL) == STATUS_OK) {
+        /* With faults too: they are reported by who reads it. */
+        is = tree_parse(text, bytes, path, &tree, NULL) != STATUS_E_NOMEM && says_joint(&tree);
+        tree_finish(&tree);
+    }
+    free(text);
+    return is;
+}

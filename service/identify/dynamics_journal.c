@@ -1,0 +1,388 @@
+#include "service/identify/dynamics_journal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "logger/message/codec.h"
+#include "logger/storage/journal_reader.h"
+
+const char *journal_stamp_name(enum journal_stamp stamp)
+{
+    static const char *const names[] = {"arrival", "robot", "simulated"};
+    return (unsigned)stamp < COUNT(names) ? names[stamp] : "unknown";
+}
+
+bool journal_field_from_name(const char *name, struct journal_field *field)
+{
+    static const char *const vectors[] = {
+        [JOURNAL_NU] = "nu[", [JOURNAL_TAU] = "tau[", [JOURNAL_POSE] = "pose["};
+    for (size_t i = 0; i < COUNT(vectors); i++) {
+        const size_t n = strlen(vectors[i]);
+        if (strncmp(name, vectors[i], n) == 0 && isdigit((unsigned char)name[n]) &&
+            strcmp(name + n + 1, "]") == 0 && name[n] - '0' < EVENT_AXES_MAX) {
+            *field = (struct journal_field){.vector = (enum journal_vector)i,
+                                            .index = (size_t)(name[n] - '0')};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reading, between two lines. */
+struct reading {
+    const struct dynamics_journal *wanted;
+    struct dynamics_journal_card card;
+    char prefix[MESSAGE_TOPIC_MAX]; /* of the topics of the robot at hand */
+    char boot[EVENT_BOOT_MAX];
+    enum journal_stamp stamp; /* of this boot's rows */
+    bool begun;               /* there was a row */
+    bool fresh;               /* the next row is the first of a boot */
+    bool new_part;            /* and begins a part */
+    int64_t first_us;         /* of the first row: times count from there */
+    int64_t last_seq;         /* -1: none */
+    size_t tau_count;         /* of the last virtual/control; 0: none yet */
+    double tau[EVENT_AXES_MAX];
+    enum status outcome;
+    struct err *err;
+    char scratch[MESSAGE_PAYLOAD_MAX + 1];
+};
+
+static int64_t stamp_of(const struct event *e, enum journal_stamp stamp)
+{
+    const struct event_telemetry *m = &e->telemetry;
+    switch (stamp) {
+    case JOURNAL_SIMULATED:
+        return m->has_sim ? m->sim_us : LAB_TIME_NONE;
+    case JOURNAL_SOURCE:
+        return m->source_us;
+    case JOURNAL_ARRIVAL:
+    case JOURNAL_STAMP_COUNT:
+    default:
+        return e->t_us;
+    }
+}
+
+static void begin_boot(struct reading *r, const struct event *e)
+{
+    r->stamp = e->telemetry.has_sim                      ? JOURNAL_SIMULATED
+               : e->telemetry.source_us != LAB_TIME_NONE ? JOURNAL_SOURCE
+                                                         : JOURNAL_ARRIVAL;
+    r->fresh = false;
+    r->last_seq = -1;
+}
+
+static void follow_sequence(struct reading *r, int64_t seq)
+{
+    if (seq < 0) {
+        return;
+    }
+    if (r->last_seq >= 0 && seq > r->last_seq + 1) {
+        r->card.sequence_gaps++;
+        r->card.lost += (uint64_t)(seq - r->last_seq - 1);
+    }
+    r->card.repeated += r->last_seq >= seq ? 1 : 0;
+    r->last_seq = seq > r->last_seq ? seq : r->last_seq;
+}
+
+/* The numbers of a sample by vector, and nu and tau on the model's axes. */
+struct told {
+    const double *values[JOURNAL_POSE + 1];
+    size_t count[JOURNAL_POSE + 1];
+    double axes[JOURNAL_TAU + 1][MODEL_AXES_MAX];
+    bool fits[JOURNAL_TAU + 1];
+};
+
+static void read_told(struct reading *r, const struct event_telemetry *m, struct told *told)
+{
+    const bool controlled = m->tau_count == 0;
+    *told = (struct told){.values = {[JOURNAL_NU] = m->nu,
+                                     [JOURNAL_TAU] = controlled ? r->tau : m->tau,
+                                     [JOURNAL_POSE] = m->pose},
+                          .count = {[JOURNAL_NU] = m->nu_count,
+                                    [JOURNAL_TAU] = controlled ? r->tau_count : m->tau_count,
+                                    [JOURNAL_POSE] = m->pose_count}};
+    for (int v = JOURNAL_NU; r->wanted->model && v <= JOURNAL_TAU; v++) {
+        const enum model_axes_match match =
+            model_axes_take(r->wanted->model, told->values[v], told->count[v], told->axes[v]);
+        told->fits[v] = match == MODEL_AXES_FIT;
+        if (!told->fits[v] && told->count[v] > 0) {
+            r->card.unfit[v]++;
+            r->card.unfit_count[v] = told->count[v];
+            r->card.unfit_sideways[v] = match == MODEL_AXES_SIDEWAYS ? told->values[v][1] : 0.0;
+        }
+    }
+}
+
+static double value_of(const struct told *told, const struct journal_field *field)
+{
+    if (field->axis) {
+        return told->fits[field->vector] ? told->axes[field->vector][field->index]
+                                         : (double)NAN;
+    }
+    return field->index < told->count[field->vector] ? told->values[field->vector][field->index]
+                                                     : (double)NAN;
+}
+
+static void take_sample(struct reading *r, const struct event *e)
+{
+    const struct event_telemetry *m = &e->telemetry;
+    double row[1 + 3 * EVENT_AXES_MAX];
+    struct told told;
+    if (m->boot[0] && strcmp(m->boot, r->boot) != 0) {
+        const bool restart = r->boot[0] != '\0';
+        r->card.restarts += restart ? 1 : 0;
+        r->fresh = r->fresh || restart;
+        r->new_part = r->new_part || (restart && r->begun);
+        memcpy(r->boot, m->boot, sizeof r->boot);
+    }
+    if (r->fresh) {
+        begin_boot(r, e);
+    }
+    follow_sequence(r, m->seq);
+    const int64_t t_us = stamp_of(e, r->stamp);
+    if (!r->begun && t_us != LAB_TIME_NONE) {
+        r->first_us = t_us;
+    }
+    row[0] = t_us == LAB_TIME_NONE ? (double)NAN : (double)(t_us - r->first_us) * 1e-6;
+    read_told(r, m, &told);
+    for (size_t i = 0; i < r->wanted->field_count; i++) {
+        row[1 + i] = value_of(&told, &r->wanted->fields[i]);
+        r->card.seen |= isnan(row[1 + i]) ? 0U : 1U << i;
+    }
+    r->card.samples++;
+    r->card.stamped[r->stamp]++;
+    r->card.controlled += m->tau_count == 0 && r->tau_count > 0 ? 1 : 0;
+    r->outcome = r->wanted->take(r->wanted->context, row, r->new_part, r->err);
+    r->begun = true;
+    r->new_part = false;
+}
+
+static void take_event(void *context, const struct event *event)
+{
+    struct reading *r = context;
+    if (r->outcome != STATUS_OK) {
+        return;
+    }
+    if (event->kind == EVENT_TELEMETRY) {
+        take_sample(r, event);
+    } else {
+        r->card.malformed++;
+    }
+}
+
+static void take_control(void *context, const struct event *event)
+{
+    struct reading *r = context;
+    if (event->kind == EVENT_TELEMETRY && event->telemetry.tau_count > 0) {
+        r->tau_count = event->telemetry.tau_count;
+        memcpy(r->tau, event->telemetry.tau, sizeof r->tau);
+    } else {
+        r->card.malformed++;
+    }
+}
+
+/* "prefix/pair/real/telemetry": false when the topic has another end. */
+static bool split_topic(const char *topic, const char *end, char *prefix, const char **pair,
+                        size_t *pair_bytes)
+{
+    const size_t n = strlen(topic);
+    const size_t m = strlen(end);
+    if (n < m + 4 || strcmp(topic + n - m, end) != 0) {
+        return false;
+    }
+    size_t begin = n - m;
+    while (begin > 0 && topic[begin - 1] != '/') {
+        begin--;
+    }
+    *pair = topic + begin;
+    *pair_bytes = n - m - begin;
+    if (begin < 2 || *pair_bytes == 0 || *pair_bytes >= EVENT_PAIR_MAX) {
+        return false;
+    }
+    memcpy(prefix, topic, begin - 1);
+    prefix[begin - 1] = '\0';
+    return true;
+}
+
+/* Whether a message is of the wanted robot; an error where nobody said which and there are two.
+ */
+static bool is_of_pair(struct reading *r, const char *pair, size_t n, bool telemetry)
+{
+    if (r->wanted->pair) {
+        return strlen(r->wanted->pair) == n && memcmp(r->wanted->pair, pair, n) == 0;
+    }
+    if (r->card.pair[0] == '\0' && telemetry) {
+        memcpy(r->card.pair, pair, n);
+        r->card.pair[n] = '\0';
+    }
+    const bool same = strlen(r->card.pair) == n && memcmp(r->card.pair, pair, n) == 0;
+    if (!same && telemetry) {
+        r->outcome = err_set(r->err, STATUS_E_ARG, "journal", 0, 0,
+                             "telemetry of several pairs ('%s' and '%.*s'), say which: --pair",
+                             r->card.pair, (int)n, pair);
+    }
+    return same;
+}
+
+static void take_message(struct reading *r, struct message *m)
+{
+    const enum side side = r->wanted->side;
+    const char *telemetry = side == SIDE_REAL ? "/real/telemetry" : "/virtual/telemetry";
+    const char *pair = NULL;
+    size_t n = 0;
+    const bool sample = split_topic(m->topic, telemetry, r->prefix, &pair, &n);
+    const bool control = !sample && side == SIDE_VIRTUAL &&
+                         split_topic(m->topic, "/virtual/control", r->prefix, &pair, &n);
+    /* Retained samples are from before the recording. */
+    if ((!sample && !control) || !is_of_pair(r, pair, n, sample) || (sample && m->retained)) {
+        r->card.others++;
+        return;
+    }
+    if (control) {
+        /* Efforts are written as in telemetry, which the codec knows. */
+        (void)snprintf(m->topic + strlen(m->topic) - strlen("control"), sizeof "telemetry",
+                       "telemetry");
+    }
+    (void)codec_find("native")->decode(r->prefix, m, control ? take_control : take_event, r);
+}
+
+static void take_line(struct reading *r, const char *text, size_t bytes)
+{
+    struct message m;
+    const enum status st = message_parse(text, bytes, r->scratch, &m, NULL);
+    r->card.lines++;
+    if (st == STATUS_OK && strlen(m.topic) + 2 < sizeof m.topic) {
+        take_message(r, &m);
+    } else if (st != STATUS_E_EMPTY) {
+        r->card.unreadable++;
+    }
+}
+
+static struct reading *begin(const struct dynamics_journal *wanted, struct err *err)
+{
+    struct reading *r = calloc(1, sizeof *r);
+    if (!r) {
+        (void)err_set(err, STATUS_E_NOMEM, "journal", 0, 0, "no memory");
+        return NULL;
+    }
+    r->wanted = wanted;
+    r->fresh = true;
+    r->last_seq = -1;
+    r->err = err;
+    if (wanted->pair) {
+        (void)snprintf(r->card.pair, sizeof r->card.pair, "%s", wanted->pair);
+    }
+    return r;
+}
+
+static enum status end(struct reading *r, enum status st, struct dynamics_journal_card *card)
+{
+    st = r->outcome != STATUS_OK ? r->outcome : st;
+    if (st == STATUS_OK && r->card.samples == 0) {
+        st = err_set(r->err, STATUS_E_EMPTY, "journal", 0, 0,
+                     "no telemetry of %s%s%s side in %llu lines (%llu of them no messages, "
+                     "%llu not of the protocol)",
+                     r->card.pair, r->card.pair[0] ? "'s " : "the ", side_name(r->wanted->side),
+                     (unsigned long long)r->card.lines, (unsigned long long)r->card.unreadable,
+                     (unsigned long long)r->card.malformed);
+    }
+    *card = r->card;
+    free(r);
+    return st;
+}
+
+/* The input that a line came from: a file by its name, or the directory it is in. */
+static size_t find_input(const char *const *paths, size_t count, const char *path)
+{
+    size_t best = 0;
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = strlen(paths[i]);
+        if (strncmp(paths[i], path, n) == 0 && n > longest &&
+            (path[n] == '\0' || path[n] == '/' || paths[i][n - 1] == '/')) {
+            best = i;
+            longest = n;
+        }
+    }
+    return best;
+}
+
+static void mark_line(struct journal_mark *mark, const struct journal_line *line)
+{
+    mark->hash = hash_bytes(mark->hash, line->text, line->bytes);
+    mark->hash = line->torn ? mark->hash : hash_bytes(mark->hash, "\n", 1);
+    mark->bytes += line->bytes + (line->torn ? 0 : 1);
+}
+
+static enum status read_lines(struct reading *r, struct journal_reader *reader,
+                              const char *const *paths, size_t count,
+                              struct journal_mark *marks)
+{
+    const struct dynamics_journal *wanted = r->wanted;
+    for (uint64_t asked = 0; r->outcome == STATUS_OK; asked++) {
+        struct journal_line line;
+        const enum status st = journal_reader_next(reader, &line, r->err);
+        if (st != STATUS_OK) {
+            return st == STATUS_E_EMPTY ? STATUS_OK : st;
+        }
+        mark_line(&marks[find_input(paths, count, line.path)], &line);
+        take_line(r, line.text, line.bytes);
+        if (wanted->go_on && asked % 1024 == 0) {
+            struct journal_reader_stats stats;
+            journal_reader_stats(reader, &stats);
+            if (!wanted->go_on(wanted->context, stats.bytes, stats.total_bytes)) {
+                return err_set(r->err, STATUS_E_STALE, "journal", 0, 0, "cancelled");
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+enum status dynamics_journal_read(const struct dynamics_journal *wanted,
+                                  const char *const *paths, size_t count,
+                                  struct journal_mark *marks,
+                                  struct dynamics_journal_card *card, struct err *err)
+{
+    struct journal_reader *reader = NULL;
+    enum status st = journal_reader_open_files(paths, count, &reader, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    struct reading *r = begin(wanted, err);
+    for (size_t i = 0; i < count; i++) {
+        marks[i] = (struct journal_mark){0, HASH_START};
+    }
+    st = r ? end(r, read_lines(r, reader, paths, count, marks), card) : STATUS_E_NOMEM;
+    journal_reader_close(reader);
+    return st;
+}
+
+enum status dynamics_journal_read_text(const struct dynamics_journal *wanted, const char *name,
+                                       const char *text, size_t bytes,
+                                       struct journal_mark *mark,
+                                       struct dynamics_journal_card *card, struct err *err)
+{
+    struct reading *r = begin(wanted, err);
+    enum status st = STATUS_OK;
+    size_t at = 0;
+    if (!r) {
+        return STATUS_E_NOMEM;
+    }
+    *mark = (struct journal_mark){bytes, hash_bytes(HASH_START, text, bytes)};
+    for (uint64_t asked = 0; at < bytes && r->outcome == STATUS_OK && st == STATUS_OK;
+         asked++) {
+        const char *line = text + at;
+        const char *stop = memchr(line, '\n', bytes - at);
+        const size_t n = stop ? (size_t)(stop - line) : bytes - at;
+        take_line(r, line, n);
+        at += n + 1;
+        if (wanted->go_on && asked % 1024 == 0 && !wanted->go_on(wanted->context, at, bytes)) {
+            st = err_set(err, STATUS_E_STALE, name, 0, 0, "cancelled");
+        }
+    }
+    return end(r, st, card);
+}

@@ -1,0 +1,470 @@
+/* A fit of dynamics as a page for people and as JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/message/json_write.h"
+#include "service/cli/json_file.h"
+#include "service/cli/version.h"
+#include "service/identify/identify_dynamics.h"
+#include "twin/report/dynamics_report.h"
+
+/* ---- for people ---- */
+
+/* "d1", "bias 1": what the columns of a table are called. */
+static const char *symbol_of(const struct model *model, size_t i, char text[16])
+{
+    if (i < model->parameter_count) {
+        (void)snprintf(text, 16, "%s", model->parameters[i].symbol);
+    } else {
+        (void)snprintf(text, 16, "b%zu", i - model->parameter_count + 1);
+    }
+    return text;
+}
+
+/* A number in a column, or a dash: significant digits, decimals, or decimals with a sign. */
+enum form { DIGITS, DECIMALS, SIGNED };
+
+static void print_cell(FILE *out, int width, enum form form, int places, double value)
+{
+    if (isnan(value)) {
+        (void)fprintf(out, " %*s", width, "-");
+    } else if (form == DIGITS) {
+        (void)fprintf(out, " %*.*g", width, places, value);
+    } else if (form == DECIMALS) {
+        (void)fprintf(out, " %*.*f", width, places, value);
+    } else {
+        (void)fprintf(out, " %+*.*f", width, places, value);
+    }
+}
+
+/* An error as a share of its value: of 0.02 % still a digit, of ten times a value none. */
+static void print_share(FILE *out, double se, double value)
+{
+    const double percent = 100.0 * se / fabs(value);
+    if (percent <= 1000.0) {
+        (void)fprintf(out, " %7.*f %%", percent < 0.995 ? 2 : 1, percent);
+    } else {
+        (void)fprintf(out, " %7s %%", isnan(percent) ? "-" : "> 1000");
+    }
+}
+
+/* Of a model that takes a joint and a slide for the same. */
+static void print_units(const struct model *model, FILE *out)
+{
+    if (model->sticks) {
+        (void)fputs(
+            "  units: of effort by motion, as recorded: N m and rad give kg m^2, N m s, "
+            "N m;\n  N and m give kg, N s/m, N; volts or amperes stand for the effort\n",
+            out);
+    }
+}
+
+/* Times and the delay together. */
+static void print_late(const struct dynamics_fit *fit, const struct model *model, FILE *out)
+{
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived late;
+        char name[64];
+        if (dynamics_derive_late(fit, model, i, &late)) {
+            (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
+            (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g", "", name,
+                          late.value, late.se, late.lo, late.hi);
+            print_share(out, late.se, late.value);
+            (void)fputs("  derived\n", out);
+        }
+    }
+}
+
+static void print_parameters(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    const struct model *model = result->kind->model;
+    (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %9s\n", "", "parameter", "estimate",
+                  "error", "95 % interval", "relative");
+    for (size_t i = 0; i < fit->p; i++) {
+        char name[64];
+        char symbol[16];
+        (void)dynamics_parameter_name(model, i, name, sizeof name);
+        (void)fprintf(out, "  %-4s %-26s", symbol_of(model, i, symbol), name);
+        if (!isfinite(fit->theta[i])) {
+            (void)fprintf(out, " %10s\n", "unknown");
+            continue;
+        }
+        const double se = sqrt(fit->covariance[i][i]);
+        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g", fit->theta[i], se, fit->lo[i],
+                      fit->hi[i]);
+        print_share(out, se, fit->theta[i]);
+        (void)fprintf(out, "%s\n", fit->identifiable[i] ? "" : "  not identifiable");
+    }
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived derived;
+        dynamics_derive(fit, model, i, &derived);
+        (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g",
+                      model->derived[i].symbol, model->derived[i].name, derived.value,
+                      derived.se, derived.lo, derived.hi);
+        print_share(out, derived.se, derived.value);
+        (void)fputs("  derived\n", out);
+    }
+    if (isfinite(fit->delay_s)) {
+        struct dynamics_derived delay;
+        dynamics_derive_delay(fit, &delay);
+        (void)fprintf(out, "  %-4s %-26s %10.4g %9.2g  %10.4g .. %-10.4g\n", "", "delay_s",
+                      delay.value, delay.se, delay.lo, delay.hi);
+    }
+    print_late(fit, model, out);
+    print_units(model, out);
+}
+
+/* What prediction error found besides parameters. */
+static void print_noise(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    const struct model *model = result->kind->model;
+    if (!isfinite(fit->force_time_s)) {
+        return;
+    }
+    (void)fprintf(out, "\n  forces that nobody measured, lasting %.3g s, and noise\n",
+                  fit->force_time_s);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        (void)fprintf(out, "  %-31s %10.3g  %-20s %10.3g\n", model->axes[a].effort,
+                      fit->force_sd[a], model->axes[a].velocity, fit->velocity_sd[a]);
+    }
+}
+
+/* How well the data speak of each parameter, and what moves it. */
+static void print_support(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    const struct dynamics_sensitivity *s = &result->sensitivity;
+    (void)fprintf(out, "\n  %-4s %10s %9s %12s %12s", "", "excitation", "its own",
+                  s->known ? "half window" : "", s->known ? "double" : "");
+    if (result->is_compared) {
+        (void)fprintf(out, " %12s %8s", "in use", "z");
+    }
+    (void)fputc('\n', out);
+    for (size_t i = 0; i < fit->p; i++) {
+        char symbol[16];
+        (void)fprintf(out, "  %-4s", symbol_of(result->kind->model, i, symbol));
+        print_cell(out, 10, DIGITS, 3, fit->regressor_rms[i]);
+        print_cell(out, 7, DECIMALS, 0, 100.0 * fit->independence_ratio[i]);
+        (void)fputs(" %", out);
+        for (size_t k = 0; k < SENSITIVITY_COUNT && s->known; k++) {
+            print_cell(out, 9, SIGNED, 2, s->shift[k][i]);
+            (void)fputs(" se", out);
+        }
+        if (result->is_compared) {
+            print_cell(out, 12, DIGITS, 5, result->current.value[i]);
+            print_cell(out, 8, SIGNED, 2, result->comparison.z[i]);
+        }
+        (void)fputc('\n', out);
+    }
+    (void)fputs("  excitation: root mean square of what the parameter multiplies; its own: the "
+                "part of it\n  that no other column can stand for\n",
+                out);
+    if (s->known) {
+        (void)fprintf(out,
+                      "  half window, double: by how many standard errors %s moves with a "
+                      "window of %.3g\n  and %.3g s instead of %.3g s\n",
+                      dynamics_method_name(s->method), s->other_s[SENSITIVITY_HALF],
+                      s->other_s[SENSITIVITY_DOUBLE], s->window_s);
+    }
+}
+
+static void print_correlation(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    char symbol[16];
+    (void)fputs("\n  correlation of the estimates\n      ", out);
+    for (size_t i = 0; i + 1 < fit->p; i++) {
+        (void)fprintf(out, " %6s", symbol_of(result->kind->model, i, symbol));
+    }
+    for (size_t i = 1; i < fit->p; i++) {
+        (void)fprintf(out, "\n  %-4s", symbol_of(result->kind->model, i, symbol));
+        for (size_t j = 0; j < i; j++) {
+            print_cell(out, 6, DECIMALS, 2,
+                       fit->covariance[i][j] /
+                           sqrt(fit->covariance[i][i] * fit->covariance[j][j]));
+        }
+    }
+    (void)fputc('\n', out);
+    (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu, %zu equations\n",
+                  fit->condition, fit->rank, fit->p, fit->rows);
+    for (size_t i = 0; i < fit->null_count; i++) {
+        (void)fprintf(out, "  free: %s\n", fit->nulls[i]);
+    }
+    for (size_t i = 0; i < fit->combination_count; i++) {
+        const struct dynamics_combination *c = &fit->combinations[i];
+        (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->text, c->value, c->se);
+    }
+}
+
+static void print_score(const char *name, const char *kind, const struct residual_summary *s,
+                        bool whiteness, FILE *out)
+{
+    (void)fprintf(out, "  %-20s %-10s %10.4g %10.4g", name, kind, s->rmse, s->mae);
+    print_cell(out, 8, DECIMALS, 4, s->r2);
+    print_cell(out, 6, DECIMALS, 1, s->fit_percent);
+    (void)fputs(" %", out);
+    /* From one noisy sample to the next, residuals hang together with the best of models. */
+    if (whiteness) {
+        print_cell(out, 8, DECIMALS, 2, s->correlation);
+        print_cell(out, 7, DECIMALS, 1, s->runs_z);
+        print_cell(out, 9, DIGITS, 2, s->ljung_box_p);
+        (void)fputs(s->white ? "  white" : "  not white", out);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_scores(const struct model *model, const char *what,
+                         const struct dynamics_check *check, FILE *out)
+{
+    (void)fprintf(out, "\n%s\n", what);
+    if (!check->simulated) {
+        (void)fputs("  could not be simulated\n", out);
+        return;
+    }
+    (void)fprintf(out, "  %-20s %-10s %10s %10s %8s %8s %8s %7s %9s\n", "velocity", "predicted",
+                  "RMSE", "MAE", "R2", "fit", "next", "runs z", "p");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        print_score(model->axes[a].velocity, "simulated", &check->axis[a].run, true, out);
+        print_score("", "one step", &check->axis[a].one_step, false, out);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct dynamics_axis_check *axis = &check->axis[a];
+        (void)fprintf(out,
+                      "  %-20s %zu outliers; follows efforts by %.3f, noise alone stays below "
+                      "%.3f\n",
+                      model->axes[a].velocity, axis->outliers, axis->input_correlation,
+                      axis->input_correlation_bound);
+    }
+}
+
+/* Which of the two sets the recording likes better, and whether one would see it. */
+static void print_comparison(const struct identify_result *result, FILE *out)
+{
+    const struct model *model = result->kind->model;
+    const struct dynamics_comparison *c = &result->comparison;
+    size_t contradicted = 0;
+    size_t given = 0;
+    for (size_t i = 0; i < result->fit.p; i++) {
+        given += isfinite(result->current.value[i]) ? 1 : 0;
+        contradicted += fabs(c->z[i]) > 2.0 ? 1 : 0;
+    }
+    (void)fprintf(out,
+                  "\nparameters in use: the recording contradicts %zu of the %zu given (|z| "
+                  "above 2)\n",
+                  contradicted, given);
+    if (isfinite(c->delay_z)) {
+        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f\n", result->current.delay_s,
+                      c->delay_z);
+    }
+    if (!c->simulated) {
+        (void)fputs("  they, or those of the fit, cannot be simulated\n", out);
+        return;
+    }
+    (void)fprintf(out, "  %-20s %14s %14s %14s\n", "RMSE, simulated", "fit to in use",
+                  "fit to data", "in use to data");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        (void)fprintf(out, "  %-20s %14.4g %14.4g %14.4g\n", model->axes[a].velocity,
+                      c->effect_rmse[a], c->fit_rmse[a], c->current_rmse[a]);
+    }
+}
+
+static void print_journal(const struct dynamics_journal_card *j, FILE *out)
+{
+    (void)fprintf(
+        out, "      journal: pair %s, %" PRIu64 " samples in %" PRIu64 " lines, stamped by",
+        j->pair, j->samples, j->lines);
+    for (int stamp = 0; stamp < JOURNAL_STAMP_COUNT; stamp++) {
+        if (j->stamped[stamp] > 0) {
+            (void)fprintf(out, " %s (%" PRIu64 ")",
+                          journal_stamp_name((enum journal_stamp)stamp), j->stamped[stamp]);
+        }
+    }
+    (void)fprintf(
+        out,
+        "\n      %" PRIu64 " restarts, %" PRIu64 " lost in %" PRIu64 " gaps of seq, %" PRIu64
+        " repeated, %" PRIu64 " malformed, %" PRIu64 " lines unreadable\n",
+        j->restarts, j->lost, j->sequence_gaps, j->repeated, j->malformed, j->unreadable);
+    if (j->controlled > 0) {
+        (void)fprintf(out,
+                      "      efforts of %" PRIu64 " samples are those of virtual/control\n",
+                      j->controlled);
+    }
+}
+
+static void print_card(const struct model *model, const char *what,
+                       const struct identify_data *data, FILE *out)
+{
+    const struct data_card *card = &data->card;
+    (void)fprintf(out,
+                  "\n%s: %zu rows, %zu samples in %zu run%s, %.4g Hz, %.4g s, jitter %.1f %%%s"
+                  "\n",
+                  what, card->rows, card->used, card->runs, card->runs == 1 ? "" : "s",
+                  card->rate_hz, card->duration_s, 100.0 * card->jitter_ratio,
+                  card->resampled ? ", put on an even grid" : "");
+    (void)fprintf(
+        out,
+        "      %zu incomplete, %zu repeated, %zu back in time, %zu missing (%zu where an "
+        "effort changed), %zu gaps (%zu bridged), %zu in pieces too short\n",
+        card->incomplete, card->duplicates, card->back_rows, card->missing, card->jumps,
+        card->gaps, card->bridged, card->short_rows);
+    if (data->is_journal) {
+        print_journal(&data->journal, out);
+    }
+    (void)fprintf(out, "  %-22s %10s %10s %10s %10s %10s %10s\n", "channel", "least", "most",
+                  "sd", "noise", "step", "at limit");
+    for (size_t a = 0; a < 2 * model->axis_count; a++) {
+        const bool velocity = a < model->axis_count;
+        const size_t at = velocity ? a : a - model->axis_count;
+        const struct model_axis *axis = &model->axes[at];
+        const struct data_channel *c = velocity ? &card->nu[at] : &card->tau[at];
+        (void)fprintf(out, "  %-22s %10.4g %10.4g %10.4g",
+                      velocity ? axis->velocity : axis->effort, c->min, c->max, c->sd);
+        print_cell(out, 10, DIGITS, 3, velocity ? c->noise_sd : (double)NAN);
+        print_cell(out, 10, DIGITS, 3, velocity ? c->quantum : (double)NAN);
+        (void)fprintf(out, " %8.1f %%\n", 100.0 * c->saturation_ratio);
+    }
+    for (size_t i = 0; i < data->count; i++) {
+        (void)fprintf(out, "  file %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
+                      data->files[i].name, data->files[i].mark.bytes, data->files[i].mark.hash);
+    }
+}
+
+static void print_verdict(const struct identify_result *result, FILE *out)
+{
+    const struct dynamics_fit *fit = &result->fit;
+    (void)fprintf(out, "%s by %s: %s\n", result->kind->model->name,
+                  dynamics_method_name(fit->method), dynamics_verdict_name(fit->verdict));
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        (void)fprintf(out, "  %s %s\n",
+                      fit->reason_verdicts[i] == DYNAMICS_PASS ? "note:" : "because",
+                      fit->reasons[i]);
+    }
+    for (size_t i = 0; i < fit->advice_count; i++) {
+        (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
+    }
+}
+
+void dynamics_page_print(const struct identify_result *result, FILE *out)
+{
+    const struct model *model = result->kind->model;
+    print_verdict(result, out);
+    print_parameters(result, out);
+    if (result->turn_over_velocity > 0.0) {
+        (void)fprintf(
+            out,
+            "\n  dry friction turns over within %g of rest (in the unit of the velocity)\n",
+            result->turn_over_velocity);
+    }
+    print_noise(result, out);
+    print_support(result, out);
+    print_correlation(result, out);
+    print_scores(model, "on the recording itself", &result->own.check, out);
+    if (result->held_out.count > 0) {
+        print_scores(model, "on held-out data", &result->held_out.check, out);
+    }
+    (void)fputs(
+        "  next: correlation of one residual with the next; runs z, p: of signs, and of "
+        "Ljung and Box\n",
+        out);
+    if (result->is_compared) {
+        print_comparison(result, out);
+    }
+    print_card(model, "data", &result->own, out);
+    if (result->held_out.count > 0) {
+        print_card(model, "held out", &result->held_out, out);
+    }
+    (void)fprintf(out, "\ntandem %s, method %s\n", TANDEM_VERSION, result->asked);
+}
+
+/* ---- JSON ---- */
+
+static void write_journal(struct json_writer *w, const struct dynamics_journal_card *j)
+{
+    json_write_object(w, "journal");
+    json_write_text(w, "pair", j->pair);
+    json_write_int(w, "lines", (int64_t)j->lines);
+    json_write_int(w, "unreadable", (int64_t)j->unreadable);
+    json_write_int(w, "malformed", (int64_t)j->malformed);
+    json_write_int(w, "samples", (int64_t)j->samples);
+    json_write_int(w, "others", (int64_t)j->others);
+    json_write_int(w, "restarts", (int64_t)j->restarts);
+    json_write_int(w, "sequence_gaps", (int64_t)j->sequence_gaps);
+    json_write_int(w, "lost", (int64_t)j->lost);
+    json_write_int(w, "repeated", (int64_t)j->repeated);
+    json_write_int(w, "controlled", (int64_t)j->controlled);
+    json_write_object(w, "stamped");
+    for (int stamp = 0; stamp < JOURNAL_STAMP_COUNT; stamp++) {
+        json_write_int(w, journal_stamp_name((enum journal_stamp)stamp),
+                       (int64_t)j->stamped[stamp]);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_card(struct json_writer *w, const struct model *model,
+                       const struct identify_data *data)
+{
+    json_write_object(w, "data");
+    dynamics_report_card(w, model, &data->card);
+    if (data->is_journal) {
+        write_journal(w, &data->journal);
+    } else {
+        json_write_null(w, "journal");
+    }
+    json_write_close(w);
+}
+
+static void write_held_out(struct json_writer *w, const struct model *model,
+                           const struct identify_data *data)
+{
+    if (data->count == 0) {
+        json_write_null(w, "held_out");
+        return;
+    }
+    json_write_object(w, "held_out");
+    dynamics_report_check(w, model, &data->check);
+    write_card(w, model, data);
+    json_write_close(w);
+}
+
+static void write_provenance(struct json_writer *w, const struct identify_result *result)
+{
+    json_write_object(w, "provenance");
+    json_write_text(w, "version", TANDEM_VERSION);
+    json_write_object(w, "options");
+    json_write_text(w, "method", result->asked);
+    json_write_real(w, "turn_over_velocity",
+                    result->turn_over_velocity > 0.0 ? result->turn_over_velocity
+                                                     : (double)NAN);
+    dynamics_report_options(w, &result->options);
+    json_write_close(w);
+    identify_files_json(w, "files", result->own.files, result->own.count);
+    identify_files_json(w, "held_out", result->held_out.files, result->held_out.count);
+    json_write_close(w);
+}
+
+void dynamics_page_json(const struct identify_result *result, FILE *out)
+{
+    const struct model *model = result->kind->model;
+    char text[4096];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
+    json_write_object(&w, NULL);
+    dynamics_report_fit(&w, model, &result->fit);
+    json_write_object(&w, "fit");
+    dynamics_report_check(&w, model, &result->own.check);
+    json_write_close(&w);
+    write_held_out(&w, model, &result->held_out);
+    dynamics_report_sensitivity(&w, model, result->fit.p, &result->sensitivity);
+    dynamics_report_comparison(&w, model, result->fit.p, &result->current,
+                               result->is_compared ? &result->comparison : NULL);
+    write_card(&w, model, &result->own);
+    write_provenance(&w, result);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
+}

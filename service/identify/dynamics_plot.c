@@ -1,0 +1,235 @@
+#include "service/identify/dynamics_plot.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "service/cli/gnuplot.h"
+
+/* A curve of more points cannot be told from one of so many. */
+enum { BUCKETS = 1000 };
+/* In pixels. */
+enum { COLUMN_WIDTH = 720, ROW_HEIGHT = 250, HEAD = 64, FOOT = 52, LEFT = 84, RIGHT = 20 };
+
+static const char MEASURED[] = "#9bb4c8";
+static const char SIMULATED[] = "#c8501e";
+static const char LEFT_OVER[] = "#5a6e7d";
+
+/* What a curve is made of. */
+enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
+
+static double value_of(const struct dynamics_plot_part *part, enum curve curve, size_t axis,
+                       size_t k)
+{
+    const double measured = part->set->nu[axis][k];
+    const double residual = part->residual[axis][k];
+    switch (curve) {
+    case CURVE_SIMULATED:
+        return measured - residual;
+    case CURVE_RESIDUAL:
+        return residual;
+    case CURVE_MEASURED:
+    default:
+        return measured;
+    }
+}
+
+/* Runs stand one after the other, with a space between them. */
+static double start_of_run(const struct data_set *set, size_t run)
+{
+    const double space = 0.02 * (double)set->n * set->dt_s;
+    return (double)set->run_start[run] * set->dt_s + (double)run * space;
+}
+
+/* A line of the picture. */
+struct line {
+    const struct dynamics_plot_part *part;
+    enum curve curve;
+    size_t axis;
+};
+
+static double line_at(const struct line *line, size_t k)
+{
+    return value_of(line->part, line->curve, line->axis, k);
+}
+
+/* The least and the most of samples from .. end - 1 of a run, in the order in which they come.
+ */
+static void write_stretch(FILE *to, const struct line *line, size_t run, size_t from,
+                          size_t end)
+{
+    const struct data_set *set = line->part->set;
+    size_t low = end;
+    size_t high = end;
+    for (size_t k = from; k < end; k++) {
+        const double y = line_at(line, k);
+        if (isfinite(y)) {
+            low = low == end || y < line_at(line, low) ? k : low;
+            high = high == end || y > line_at(line, high) ? k : high;
+        }
+    }
+    const size_t both[] = {low < high ? low : high, low < high ? high : low};
+    for (size_t i = 0; i < 2 && both[i] < end; i++) {
+        if (i == 0 || both[1] != both[0]) {
+            (void)fprintf(to, "%.6g %.6g\n",
+                          start_of_run(set, run) +
+                              (double)(both[i] - set->run_start[run]) * set->dt_s,
+                          line_at(line, both[i]));
+        }
+    }
+}
+
+static void write_curve(FILE *to, const struct dynamics_plot_part *part, size_t p,
+                        enum curve curve, size_t axis)
+{
+    const struct line line = {part, curve, axis};
+    const struct data_set *set = part->set;
+    const size_t step = set->n / BUCKETS + 1;
+    (void)fprintf(to, "$d%zu_%zu_%d << EOD\n", p, axis, (int)curve);
+    for (size_t run = 0; run < set->run_count; run++) {
+        const size_t end = set->run_start[run + 1];
+        for (size_t k = set->run_start[run]; k < end; k += step) {
+            write_stretch(to, &line, run, k, k + step < end ? k + step : end);
+        }
+        (void)fputs("\n", to); /* the line ends here */
+    }
+    /* A block without a number would be an error. */
+    (void)fputs("NaN NaN\nEOD\n", to);
+}
+
+/* The place of a panel, in shares of the picture. */
+static void place(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis, bool lower)
+{
+    const double width = (double)plot->part_count * COLUMN_WIDTH;
+    const double height = HEAD + FOOT + (double)plot->model->axis_count * ROW_HEIGHT;
+    const double top = HEAD + (double)axis * ROW_HEIGHT;
+    const double begin = top + (lower ? 0.68 : 0.02) * ROW_HEIGHT;
+    const double end = top + (lower ? 0.91 : 0.60) * ROW_HEIGHT;
+    gnuplot_place(to, ((double)p * COLUMN_WIDTH + LEFT) / width,
+                  ((double)(p + 1) * COLUMN_WIDTH - RIGHT) / width, begin / height,
+                  end / height);
+}
+
+static void write_run_marks(FILE *to, const struct data_set *set)
+{
+    (void)fputs("unset arrow\n", to);
+    for (size_t run = 1; run < set->run_count; run++) {
+        const double t = start_of_run(set, run) - 0.01 * (double)set->n * set->dt_s;
+        (void)fprintf(to,
+                      "set arrow from %.6g, graph 0 to %.6g, graph 1 nohead lc '#cccccc' "
+                      "lw 1 back\n",
+                      t, t);
+    }
+}
+
+static double rms_of(const struct dynamics_plot_part *part, size_t axis)
+{
+    double sum = 0.0;
+    size_t n = 0;
+    for (size_t k = 0; k < part->set->n; k++) {
+        const double e = part->residual[axis][k];
+        sum += isfinite(e) ? e * e : 0.0;
+        n += isfinite(e) ? 1 : 0;
+    }
+    return n > 0 ? sqrt(sum / (double)n) : (double)NAN;
+}
+
+/* The largest residual, and a round number below it for the tics. */
+static double largest_of(const struct dynamics_plot_part *part, size_t axis, double *round)
+{
+    double most = 0.0;
+    for (size_t k = 0; k < part->set->n; k++) {
+        const double e = fabs(part->residual[axis][k]);
+        most = isfinite(e) ? fmax(most, e) : most;
+    }
+    most = most > 0.0 ? most : 1.0;
+    const double ten = pow(10.0, floor(log10(most)));
+    *round = most >= 5.0 * ten ? 5.0 * ten : most >= 2.0 * ten ? 2.0 * ten : ten;
+    return most;
+}
+
+static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)
+{
+    const struct dynamics_plot_part *part = &plot->part[p];
+    double tic = 1.0;
+    const double most = largest_of(part, axis, &tic);
+    const double rms = rms_of(part, axis);
+    char told[64] = "could not be simulated";
+    if (!isnan(rms)) {
+        (void)snprintf(told, sizeof told, "RMSE %.3g", rms);
+    }
+    place(to, plot, p, axis, true);
+    (void)fputs("unset title\nset key off\nset ylabel 'residual' offset 1,0\n", to);
+    if (axis + 1 == plot->model->axis_count) {
+        (void)fprintf(
+            to, "set format x '%%g'\nset xlabel 'time, s%s'\n",
+            part->set->run_count > 1 ? " (pieces of the recording one after the other)" : "");
+    }
+    (void)fprintf(to,
+                  "set ytics (-%g, 0, %g)\nset yrange [%g:%g]\n"
+                  "set label 1 '%s' at graph 0.995, graph 1.16 right front tc '#444444'\n"
+                  "plot 0 with lines lc '#bbbbbb' lw 1 notitle, $d%zu_%zu_2 with lines "
+                  "lc '%s' lw 1 notitle\nunset label 1\nset ytics autofreq\n"
+                  "set yrange [*:*]\n",
+                  tic, tic, -1.1 * most, 1.1 * most, told, p, axis, LEFT_OVER);
+}
+
+static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)
+{
+    const struct dynamics_plot_part *part = &plot->part[p];
+    const struct data_set *set = part->set;
+    const double end = start_of_run(set, set->run_count - 1) +
+                       (double)(set->n - set->run_start[set->run_count - 1]) * set->dt_s;
+    write_run_marks(to, set);
+    place(to, plot, p, axis, false);
+    (void)fprintf(to, "set xrange [0:%.6g]\nset format x ''\nunset xlabel\nset ylabel ", end);
+    gnuplot_label(to, plot->model->axes[axis].velocity);
+    (void)fputs(axis == 0 ? " offset 1,0\nset title " : " offset 1,0\nunset title\n", to);
+    if (axis == 0) {
+        gnuplot_quoted(to, part->title);
+        (void)fputs(" offset 0,0.2\n", to);
+    }
+    (void)fprintf(to,
+                  "set key %s\n"
+                  "plot $d%zu_%zu_0 with lines lc '%s' lw 1.6 title 'measured', "
+                  "$d%zu_%zu_1 with lines lc '%s' lw 1.4 title 'simulated'\n",
+                  axis == 0 && p == 0 ? "on" : "off", p, axis, MEASURED, p, axis, SIMULATED);
+    write_residual(to, plot, p, axis);
+}
+
+static void write_script(FILE *to, const void *what)
+{
+    const struct dynamics_plot *plot = what;
+    const size_t axes = plot->model->axis_count;
+    (void)fprintf(to,
+                  "set encoding utf8\n"
+                  "set terminal svg size %zu,%zu dynamic noenhanced font 'sans-serif,13' "
+                  "background '#ffffff'\n",
+                  plot->part_count * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
+    for (size_t p = 0; p < plot->part_count; p++) {
+        for (size_t axis = 0; axis < axes; axis++) {
+            for (int curve = CURVE_MEASURED; curve <= CURVE_RESIDUAL; curve++) {
+                write_curve(to, &plot->part[p], p, (enum curve)curve, axis);
+            }
+        }
+    }
+    (void)fputs("set multiplot title ", to);
+    gnuplot_quoted(to, plot->title);
+    (void)fputs(" font 'sans-serif,16'\n"
+                "set border 3 lc '#666666'\nset tics nomirror tc '#444444'\n"
+                "set grid lc '#e4e4e4' lt 1\n"
+                "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
+                "set ytics autofreq\n",
+                to);
+    for (size_t p = 0; p < plot->part_count; p++) {
+        for (size_t axis = 0; axis < axes; axis++) {
+            write_panels(to, plot, p, axis);
+        }
+    }
+    (void)fputs("unset multiplot\nunset output\n", to);
+}
+
+enum status dynamics_plot_draw(const struct dynamics_plot *plot, const char *path,
+                               struct err *err)
+{
+    return gnuplot_draw(write_script, plot, path, err);
+}

@@ -1,0 +1,381 @@
+#include "service/identify/identify_dynamics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/missing_term.h"
+#include "service/cli/gnuplot.h"
+#include "service/identify/current_parameters.h"
+#include "service/identify/dynamics_plot.h"
+
+static enum status load(const struct identify_result *result,
+                        const struct identify_request *request,
+                        const struct identify_input *inputs, size_t count,
+                        struct identify_data *data, struct err *err)
+{
+    const struct dynamics_source source = {.inputs = inputs,
+                                           .count = count,
+                                           .files = data->files,
+                                           .card = &data->card,
+                                           .is_journal = &data->is_journal,
+                                           .journal = &data->journal};
+    const enum status st =
+        dynamics_rows_load(result->kind, request, &source, &data->table, err);
+    data->count = st == STATUS_OK ? count : 0;
+    return st;
+}
+
+static enum status hold_out(const struct identify_request *request,
+                            struct identify_result *result, struct err *err)
+{
+    struct identify_data *data = &result->held_out;
+    enum status st =
+        load(result, request, request->validate, request->validate_count, data, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set, &data->check);
+    return st == STATUS_OK ? st : err_set(err, st, "data", 0, 0, "%s", status_name(st));
+}
+
+/* A fit fails for want of memory, or because of numbers so large that their squares overflow.
+ */
+static enum status explain(const struct identify_result *result, enum status st,
+                           struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const char *name = "";
+    double most = 0.0;
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct data_channel *both[] = {&result->own.card.nu[a], &result->own.card.tau[a]};
+        for (size_t k = 0; k < COUNT(both); k++) {
+            const double size = fmax(fabs(both[k]->min), fabs(both[k]->max));
+            if (size > most) {
+                most = size;
+                name = k == 0 ? model->axes[a].velocity : model->axes[a].effort;
+            }
+        }
+    }
+    if (st == STATUS_E_MATH && most > 1e9) {
+        return err_set(err, st, "data", 0, 0, "%s reaches %.3g, which cannot be computed with",
+                       name, most);
+    }
+    return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+}
+
+/* How many iterations a search needs nobody knows: it comes ever closer to the end of its part.
+ * There may be two, as auto and pem go on from output_error. */
+static double share_of(enum dynamics_method stage, size_t iteration)
+{
+    const double begun = stage == DYNAMICS_PEM ? 0.5 : 0.15;
+    return begun + 0.35 * (double)iteration / ((double)iteration + 8.0);
+}
+
+struct search {
+    const struct identify_request *request;
+    bool ended; /* the answer was no */
+};
+
+static bool search_on(void *context, enum dynamics_method stage, size_t iteration)
+{
+    const struct identify_request *request = ((const struct search *)context)->request;
+    return request->go_on(request->context, dynamics_method_name(stage),
+                          share_of(stage, iteration));
+}
+
+static enum status give_up(struct err *err)
+{
+    return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+}
+
+static enum status ask(const struct identify_request *request, const char *stage, double share,
+                       struct err *err)
+{
+    return !request->go_on || request->go_on(request->context, stage, share) ? STATUS_OK
+                                                                             : give_up(err);
+}
+
+/* The variant that the recording asks for becomes the kind's model. */
+static enum status choose_variant(struct identify_result *result, struct err *err)
+{
+    const struct identify_kind *kind = result->kind;
+    size_t at = 0;
+    if (!kind->variants) {
+        return STATUS_OK;
+    }
+    const enum status st = model_choose(kind->variants, kind->variant_count,
+                                        &result->own.table.set, &result->options, &at);
+    if (st != STATUS_OK) {
+        return explain(result, st, err);
+    }
+    result->chosen = *kind;
+    result->chosen.model = kind->variants[at].model;
+    result->turn_over_velocity = kind->variants[at].velocity;
+    result->kind = &result->chosen;
+    return STATUS_OK;
+}
+
+/* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
+static enum status fit(const struct identify_request *request, enum dynamics_method method,
+                       struct identify_result *result, struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const struct data_set *set = &result->own.table.set;
+    enum status st = ask(request, "starting", 0.1, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    st = method == DYNAMICS_METHOD_COUNT
+             ? dynamics_estimate_auto(model, set, &result->options, &result->fit)
+             : dynamics_estimate(model, set, method, &result->options, &result->fit);
+    if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
+        return give_up(err);
+    }
+    return st == STATUS_OK ? st : explain(result, st, err);
+}
+
+static bool filter_on(void *context, enum dynamics_method stage, size_t which)
+{
+    struct search *search = context;
+    const struct identify_request *request = search->request;
+    (void)stage;
+    search->ended = !request->go_on(request->context, "other windows",
+                                    0.85 + 0.05 * (double)which / ((double)which + 4.0));
+    return !search->ended;
+}
+
+/* The recording again: simulated, through other windows, and with the parameters in use. */
+static enum status check_own(const struct identify_request *request,
+                             struct identify_result *result, struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const struct data_set *set = &result->own.table.set;
+    struct dynamics_options options = result->options;
+    struct search search = {.request = request};
+    if (request->go_on) {
+        options.go_on = filter_on;
+        options.context = &search;
+    }
+    enum status st = dynamics_sensitivity_run(model, set, result->fit.method, &options,
+                                              result->fit.delay_s, &result->sensitivity);
+    if (search.ended) {
+        return give_up(err);
+    }
+    if (st == STATUS_OK) {
+        st = ask(request, "checking", 0.9, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        st = dynamics_check_run(model, &result->fit, set, &result->own.check);
+    }
+    if (st == STATUS_OK && result->is_compared) {
+        st = dynamics_compare(model, &result->fit, set, &result->current, &result->comparison);
+    }
+    return st == STATUS_OK ? st : explain(result, st, err);
+}
+
+static enum status check(const struct identify_request *request, struct identify_result *result,
+                         struct err *err)
+{
+    const struct model *model = result->kind->model;
+    enum status st = check_own(request, result, err);
+    if (st == STATUS_OK && request->validate_count > 0) {
+        st = hold_out(request, result, err);
+    }
+    if (st == STATUS_OK) {
+        dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
+        if (model->sticks) {
+            struct missing_term missing;
+            missing_term_find(model, &result->fit, &result->own.table.set, &missing);
+            missing_term_judge(&result->fit, model, &missing);
+        }
+        dynamics_check_judge(&result->fit, model, &result->own.card, &result->kind->limits,
+                             &result->own.check,
+                             result->held_out.count > 0 ? &result->held_out.check : NULL);
+    }
+    return st;
+}
+
+static enum status take_method(const struct identify_request *request,
+                               enum dynamics_method *method, struct err *err)
+{
+    const char *name = request->method ? request->method : "auto";
+    *method = DYNAMICS_METHOD_COUNT;
+    if (strcmp(name, "auto") == 0 || dynamics_method_from_name(name, method)) {
+        return STATUS_OK;
+    }
+    return err_set(err, STATUS_E_ARG, "method", 0, 0,
+                   "unknown method '%s', auto, output_error, pem, weak_iv, weak, ols_central "
+                   "and ols_sg are known",
+                   name);
+}
+
+static enum status fit_and_check(const struct identify_request *request,
+                                 enum dynamics_method method, struct identify_result *result,
+                                 struct err *err)
+{
+    struct search search = {.request = request};
+    result->options = dynamics_options_for(result->kind->model);
+    result->options.biases = request->biases;
+    result->options.ridge = request->ridge;
+    result->options.robust = request->robust;
+    if (request->delay_max_s) {
+        result->options.delay_max_s = *request->delay_max_s;
+    }
+    if (request->go_on) {
+        result->options.go_on = search_on;
+        result->options.context = &search;
+    }
+    enum status st =
+        load(result, request, request->files, request->file_count, &result->own, err);
+    st = st == STATUS_OK ? choose_variant(result, err) : st;
+    st = st == STATUS_OK ? fit(request, method, result, err) : st;
+    st = st == STATUS_OK ? check(request, result, err) : st;
+    if (st == STATUS_OK) {
+        result->options.go_on = NULL;
+        result->options.context = NULL;
+        /* What was left to the recording, as it was chosen. */
+        result->options = dynamics_options_chosen(&result->own.table.set, &result->options);
+    }
+    return st;
+}
+
+static enum status check_current(const struct identify_kind *kind, const char *text,
+                                 struct err *err)
+{
+    struct dynamics_current current;
+    struct err why = {0};
+    char line[32] = "";
+    if (current_parameters_read(text, kind->model, &current, &why) == STATUS_OK) {
+        return STATUS_OK;
+    }
+    if (why.line > 0) {
+        (void)snprintf(line, sizeof line, ":%u", why.line);
+    }
+    return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
+}
+
+enum status identify_dynamics_check(const struct identify_kind *kind,
+                                    const struct identify_request *request, struct err *err)
+{
+    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
+    enum status st = take_method(request, &method, err);
+    if (st == STATUS_OK && request->current) {
+        st = check_current(kind, request->current, err);
+    }
+    return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
+}
+
+enum status identify_dynamics_fit(const struct identify_kind *kind,
+                                  const struct identify_request *request,
+                                  struct identify_result *result, struct err *err)
+{
+    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
+    memset(result, 0, sizeof *result);
+    result->kind = kind;
+    result->asked = request->method ? request->method : "auto";
+    enum status st = take_method(request, &method, err);
+    if (st == STATUS_OK && request->file_count > IDENTIFY_FILES_MAX) {
+        st = err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
+                     request->file_count, (int)IDENTIFY_FILES_MAX);
+    }
+    if (st == STATUS_OK && request->current) {
+        result->is_compared = true;
+        st = current_parameters_read(request->current, kind->model, &result->current, err);
+    }
+    if (st == STATUS_OK) {
+        st = fit_and_check(request, method, result, err);
+    }
+    if (st != STATUS_OK) {
+        identify_result_free(result);
+    }
+    return st;
+}
+
+void identify_result_free(struct identify_result *result)
+{
+    data_table_free(&result->own.table);
+    data_table_free(&result->held_out.table);
+}
+
+/* Residuals of some data as a column of the picture; false when the model cannot be simulated.
+ */
+static enum status add_part(const struct identify_result *result,
+                            const struct identify_data *data, const char *title,
+                            double **residual, struct dynamics_plot *plot)
+{
+    const struct data_set *set = &data->table.set;
+    bool simulated = false;
+    residual[0] = calloc(set->axes * set->n, sizeof **residual);
+    if (!residual[0]) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 1; a < set->axes; a++) {
+        residual[a] = residual[0] + a * set->n;
+    }
+    const enum status st =
+        dynamics_check_residuals(result->kind->model, &result->fit, set, residual, &simulated);
+    for (size_t k = 0; k < set->axes * set->n && !simulated; k++) {
+        residual[0][k] = (double)NAN;
+    }
+    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
+    return st;
+}
+
+enum status identify_dynamics_plot(const struct identify_result *result, const char *path,
+                                   struct err *err)
+{
+    const struct model *model = result->kind->model;
+    double *residual[DYNAMICS_PLOT_PARTS_MAX][MODEL_AXES_MAX] = {{NULL}};
+    char title[256];
+    struct dynamics_plot plot = {.model = model, .title = title};
+    (void)snprintf(title, sizeof title, "%s by %s: %s", model->name,
+                   dynamics_method_name(result->fit.method),
+                   dynamics_verdict_name(result->fit.verdict));
+    const struct identify_data *const parts[] = {&result->own, &result->held_out};
+    char titles[COUNT(parts)][160];
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < COUNT(parts) && parts[i]->count > 0 && st == STATUS_OK; i++) {
+        const size_t more = parts[i]->count - 1;
+        const int used = snprintf(titles[i], sizeof titles[i], "%s: %s",
+                                  i == 0 ? "recording" : "held out", parts[i]->files[0].name);
+        if (more > 0 && (size_t)used < sizeof titles[i]) {
+            (void)snprintf(titles[i] + used, sizeof titles[i] - (size_t)used, " and %zu more",
+                           more);
+        }
+        st = add_part(result, parts[i], titles[i], residual[i], &plot);
+    }
+    st = st == STATUS_OK ? dynamics_plot_draw(&plot, path, err)
+                         : err_set(err, st, "plot", 0, 0, "%s", status_name(st));
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        free(residual[i][0]);
+    }
+    return st;
+}
+
+enum status identify_dynamics(const struct identify_model *model,
+                              const struct identify_request *request, FILE *out,
+                              struct err *err)
+{
+    struct identify_result *result = calloc(1, sizeof *result);
+    if (!result) {
+        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    }
+    enum status st = identify_dynamics_fit(model->kind, request, result, err);
+    if (st == STATUS_OK) {
+        if (request->plot) {
+            st = identify_dynamics_plot(result, request->plot, err);
+        }
+        if (st == STATUS_OK && request->json) {
+            dynamics_page_json(result, out);
+        } else if (st == STATUS_OK) {
+            dynamics_page_print(result, out);
+        }
+        identify_result_free(result);
+    }
+    free(result);
+    return st;
+}

@@ -1,0 +1,357 @@
+/* tandem identify --model odometry - wheel radii, track and the mounting of a pose sensor. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "identification/odometry/odometry.h"
+#include "service/cli/json_file.h"
+#include "service/cli/version.h"
+#include "service/identify/identify_rows.h"
+#include "twin/report/odometry_report.h"
+
+static const char help[] =
+    "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
+    "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
+    "  forward, y to the left) over time: a camera, a motion capture system. How late it is,\n"
+    "  is found too. Each file is a path of its own; a start pose is fitted for every one.\n"
+    "  Error bars allow for slip.\n"
+    "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
+    "wheel_right_rad\n"
+    "           x_m y_m theta_rad, and cam_x_m cam_y_m cam_theta_rad, are found by "
+    "themselves.\n"
+    "           Rows may lack the pose where wheels are sampled more often.\n"
+    "  --validate may be given several times.\n"
+    "  example: tandem identify --model odometry --validate run2.csv run1.csv\n";
+
+static const char *const roles[] = {"t", "wheel_left", "wheel_right", "x", "y", "theta", NULL};
+
+enum { CHANNELS = 6, NAMES = 4 };
+
+/* What each channel may be called, where --columns does not say. */
+static const char *const names[CHANNELS][NAMES] = {
+    {"t", "t_s", NULL},
+    {"wheel_left", "wheel_left_rad", NULL},
+    {"wheel_right", "wheel_right_rad", NULL},
+    {"x", "x_m", "cam_x_m", NULL},
+    {"y", "y_m", "cam_y_m", NULL},
+    {"theta", "theta_rad", "cam_theta_rad", NULL},
+};
+
+/* Reading is most of the work. */
+static const double READING_SHARE = 0.7;
+
+struct rows_in {
+    size_t column[CHANNELS]; /* in the file at hand */
+    struct identify_rows rows;
+    struct odometry_raw raw;
+};
+
+struct result {
+    struct odometry_fit fit;
+    struct odometry_card card, held_out_card;
+    bool is_held_out; /* card above and check below are valid */
+    struct odometry_check held_out;
+    double heading_m;
+    size_t file_count, held_out_count;
+    struct identify_file files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
+};
+
+static enum status take_header(void *context, const struct csv *csv, struct err *err)
+{
+    struct rows_in *in = context;
+    for (size_t c = 0; c < CHANNELS; c++) {
+        const char *name = identify_column(in->rows.request, names[c][0]);
+        for (size_t k = 0; !name && names[c][k]; k++) {
+            name = csv_find(csv, names[c][k]) >= 0 ? names[c][k] : NULL;
+        }
+        const enum status st = csv_require(csv, name ? name : names[c][1], &in->column[c], err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* What a logger writes when it has no value. */
+static bool is_missing(const char *text)
+{
+    static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(text, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum status take_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct rows_in *in = context;
+    enum status st = identify_rows_expect(&in->rows, csv->name, csv->line, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    for (size_t c = 0; c < CHANNELS; c++) {
+        double *value = &in->rows.values[c][in->rows.count];
+        *value = nan("");
+        st = is_missing(csv_text(csv, in->column[c]))
+                 ? STATUS_OK
+                 : csv_number(csv, in->column[c], value, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    in->rows.count++;
+    return STATUS_OK;
+}
+
+static enum status read_inputs(struct rows_in *in, const struct identify_input *inputs,
+                               size_t count, struct identify_file *files, struct err *err)
+{
+    const struct identify_lines lines = {take_header, take_row, in};
+    const enum status st =
+        identify_rows_read(&in->rows, &lines, inputs, count, in->raw.part_start, files, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    in->raw.part_start[count] = in->rows.count;
+    in->raw.part_count = count;
+    in->raw.n = in->rows.count;
+    in->raw.t_s = in->rows.values[0];
+    in->raw.wheel_left_rad = in->rows.values[1];
+    in->raw.wheel_right_rad = in->rows.values[2];
+    in->raw.x_m = in->rows.values[3];
+    in->raw.y_m = in->rows.values[4];
+    in->raw.theta_rad = in->rows.values[5];
+    return STATUS_OK;
+}
+
+/* What is read for a fit, or held out of it. */
+struct source {
+    const struct identify_input *inputs;
+    size_t count;
+    struct identify_file *files; /* [count] out */
+    struct odometry_card *card;  /* out */
+};
+
+/* The rows are given back before the fit begins. */
+static enum status load(const struct identify_request *request, const struct source *source,
+                        struct odometry_set *set, struct err *err)
+{
+    struct rows_in *in = calloc(1, sizeof *in);
+    if (!in) {
+        return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
+    }
+    in->rows.request = request;
+    in->rows.share = READING_SHARE;
+    in->rows.channels = CHANNELS;
+    enum status st = read_inputs(in, source->inputs, source->count, source->files, err);
+    if (st == STATUS_OK) {
+        st = odometry_set_make(&in->raw, set, source->card, err);
+    }
+    identify_rows_free(&in->rows);
+    free(in);
+    return st;
+}
+
+static enum status hold_out(const struct identify_request *request, struct result *result,
+                            struct err *err)
+{
+    struct odometry_set set;
+    const struct source source = {request->validate, request->validate_count,
+                                  result->held_out_files, &result->held_out_card};
+    enum status st = load(request, &source, &set, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    result->held_out_count = request->validate_count;
+    set.heading_m = request->heading_m;
+    st = odometry_check_run(&set, result->fit.theta, &result->held_out);
+    odometry_set_free(&set);
+    if (st == STATUS_OK) {
+        result->is_held_out = true;
+        odometry_judge_held_out(&result->fit, &result->held_out);
+    }
+    /* Parameters that are not known foretell nothing, and the verdict says so. */
+    return st == STATUS_OK || st == STATUS_E_ARG
+               ? STATUS_OK
+               : err_set(err, st, "data", 0, 0, "the check failed: %s", status_name(st));
+}
+
+static enum status fit_inputs(const struct identify_request *request, struct result *result,
+                              struct err *err)
+{
+    struct odometry_set set;
+    const struct source source = {request->files, request->file_count, result->files,
+                                  &result->card};
+    result->file_count = request->file_count;
+    result->heading_m = request->heading_m;
+    enum status st = load(request, &source, &set, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (request->go_on && !request->go_on(request->context, "fitting", 0.8)) {
+        odometry_set_free(&set);
+        return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
+    }
+    set.heading_m = request->heading_m;
+    st = odometry_fit_run(&set, &result->card, &result->fit);
+    odometry_set_free(&set);
+    if (st != STATUS_OK) {
+        return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
+    }
+    return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
+}
+
+static void print_json(const struct result *result, FILE *out)
+{
+    char text[4096];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
+    json_write_object(&w, NULL);
+    odometry_report_fit(&w, &result->fit);
+    json_write_object(&w, "fit");
+    odometry_report_check(&w, &result->fit.own);
+    json_write_close(&w);
+    if (result->is_held_out) {
+        json_write_object(&w, "held_out");
+        odometry_report_check(&w, &result->held_out);
+        json_write_object(&w, "data");
+        odometry_report_card(&w, &result->held_out_card);
+        json_write_close(&w);
+        json_write_close(&w);
+    } else {
+        json_write_null(&w, "held_out");
+    }
+    json_write_object(&w, "data");
+    odometry_report_card(&w, &result->card);
+    json_write_close(&w);
+    json_write_object(&w, "provenance");
+    json_write_text(&w, "version", TANDEM_VERSION);
+    json_write_real(&w, "heading_m", result->heading_m);
+    identify_files_json(&w, "files", result->files, result->file_count);
+    identify_files_json(&w, "held_out", result->held_out_files, result->held_out_count);
+    json_write_close(&w);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
+}
+
+static void print_parameters(const struct odometry_fit *fit, FILE *out)
+{
+    (void)fprintf(out, "\n  %-22s %10s %9s  %-23s %7s\n", "parameter", "estimate", "error",
+                  "95 % interval", "error");
+    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
+        const char *name = odometry_parameter_name(i);
+        if (!isfinite(fit->theta[i])) {
+            (void)fprintf(out, "  %-22s %10s\n", name, "unknown");
+            continue;
+        }
+        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g", name, fit->theta[i],
+                      fit->se[i], fit->lo[i], fit->hi[i]);
+        if (i < ODOMETRY_SENSOR_X) {
+            (void)fprintf(out, " %5.2f %%", 100.0 * fit->se[i] / fabs(fit->theta[i]));
+        }
+        (void)fputs(fit->identifiable[i] ? "\n" : "  not identifiable\n", out);
+    }
+    for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
+        const struct odometry_value *v = &fit->combinations[c];
+        if (isfinite(v->value)) {
+            (void)fprintf(out, "  %-22s %10.5g %9.3g\n", odometry_combination_name(c), v->value,
+                          v->se);
+        }
+    }
+}
+
+static void print_check(const char *what, const struct odometry_check *check, FILE *out)
+{
+    (void)fprintf(out,
+                  "  %-10s %6zu poses, %.4g m: position RMSE %.4g m (R2 %.4f), at most %.3g m "
+                  "off; heading RMSE %.4g rad (R2 %.4f)\n",
+                  what, check->poses, check->path_m, check->position_rmse_m, check->position_r2,
+                  check->position_max_m, check->heading_rmse_rad, check->heading_r2);
+}
+
+static void print_card(const struct odometry_card *card, FILE *out)
+{
+    (void)fprintf(
+        out,
+        "\ndata: %zu rows, %zu poses in %zu run%s, %.4g Hz, %.4g s, turned %.3g rad left "
+        "and %.3g rad right\n",
+        card->rows, card->poses, card->runs, card->runs == 1 ? "" : "s", card->rate_hz,
+        card->duration_s, card->turn_left_rad, card->turn_right_rad);
+    (void)fprintf(
+        out,
+        "      %zu incomplete, %zu without a pose, %zu with an old one, %zu repeated, "
+        "%zu back in time, %zu gaps, %zu cuts, %zu in pieces too short\n",
+        card->incomplete, card->pose_missing, card->stale, card->duplicates, card->back_rows,
+        card->gaps, card->cuts, card->short_rows);
+}
+
+static void print_page(const struct result *result, FILE *out)
+{
+    const struct odometry_fit *fit = &result->fit;
+    (void)fprintf(out, "odometry of %zu poses in %zu run%s: %s\n", fit->n, fit->runs,
+                  fit->runs == 1 ? "" : "s", odometry_verdict_name(fit->verdict));
+    for (size_t i = 0; i < fit->reason_count; i++) {
+        (void)fprintf(out, "  because %s\n", fit->reasons[i]);
+    }
+    for (size_t i = 0; i < fit->advice_count; i++) {
+        (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
+    }
+    print_parameters(fit, out);
+    (void)fprintf(
+        out,
+        "\n  scaled condition number %.3g, rank %zu of %d, %zu poses left out as they "
+        "jump\n",
+        fit->condition, fit->rank, (int)ODOMETRY_P, fit->outliers);
+    (void)fprintf(
+        out,
+        "  noise of a pose %.3g m, %.3g rad; slip after 1 m of the wheels %.3g m, %.3g "
+        "rad\n\n",
+        fit->noise_m, fit->noise_rad, fit->slip_m, fit->slip_rad);
+    print_check("fit", &fit->own, out);
+    if (result->is_held_out) {
+        print_check("held out", &result->held_out, out);
+    }
+    print_card(&result->card, out);
+    for (size_t i = 0; i < result->file_count; i++) {
+        (void)fprintf(out, "file: %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
+                      result->files[i].name, result->files[i].mark.bytes,
+                      result->files[i].mark.hash);
+    }
+}
+
+static enum status check(const struct identify_request *request, struct err *err)
+{
+    return !request->method
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "method", 0, 0, "--method is not for odometry");
+}
+
+static enum status run(const struct identify_model *model,
+                       const struct identify_request *request, FILE *out, struct err *err)
+{
+    (void)model;
+    if (request->file_count > ODOMETRY_RUNS_MAX) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
+                       request->file_count, (int)ODOMETRY_RUNS_MAX);
+    }
+    struct result *result = calloc(1, sizeof *result);
+    if (!result) {
+        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    }
+    const enum status st = fit_inputs(request, result, err);
+    if (st == STATUS_OK && request->json) {
+        print_json(result, out);
+    } else if (st == STATUS_OK) {
+        print_page(result, out);
+    }
+    free(result);
+    return st;
+}
+
+const struct identify_model identify_odometry = {
+    .name = "odometry", .run = run, .check = check, .roles = roles, .help = help};

@@ -1,0 +1,535 @@
+/* tandem identify --model travel_time - how long moves take. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "identification/travel/travel_time.h"
+#include "logger/message/csv.h"
+#include "logger/message/json_write.h"
+#include "service/cli/csv_file.h"
+#include "service/cli/json_file.h"
+#include "service/identify/identify.h"
+#include "twin/report/travel_report.h"
+
+static const char help[] =
+    "  lap = t0 + [it turns] (ta + |rotation| / angular_speed)\n"
+    "           + [it drives] (tr + displacement / linear_speed)\n"
+    "  from a table of moves, one a line, of one robot or of several that are meant to be "
+    "alike.\n"
+    "  methods: ols, huber, tukey, auto (default: ols when the residuals look Gaussian, else\n"
+    "           tukey)\n"
+    "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
+    "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
+    "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
+    "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
+    "           Tandem's entries also what was no go, or did not end as done.\n"
+    "           A joint has no displacements: with rotation_rad=NAME (or displacement_m=-)\n"
+    "           the fit is t0 + |rotation| / angular_speed. A slide has no rotations.\n"
+    "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
+
+static const char *const roles[] = {
+    "lap_s",  "real_lap_s", "virtual_lap_s", "rotation_rad",   "rotation_deg",
+    "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
+    NULL};
+
+/* --columns displacement_m=-: the table has none. */
+static const char NONE[] = "-";
+static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
+static const double M_PER_MM = 1e-3;
+
+/* Where one quantity stands in the file at hand. */
+struct source {
+    int column; /* -1: not there */
+    double factor;
+};
+
+struct loader {
+    const struct identify_request *request;
+    struct source rotation, displacement, lap;
+    enum travel_motion motion; /* by the columns of the files so far */
+    bool has_motion;           /* there was a file */
+    int lap1, lap2, state;     /* a smart logger's table; -1: it is none */
+    int op, status; /* what it was and how it ended on this side, in our own entries */
+    struct travel_move *moves;
+    size_t count, room;
+    size_t skipped;
+    struct csv csv;
+};
+
+/* A role by the name that --columns gives it (which must be there), else by its own. */
+static enum status find_role(const struct loader *loader, const char *role, int *column,
+                             struct err *err)
+{
+    const char *name = identify_column(loader->request, role);
+    if (name && strcmp(name, NONE) == 0) {
+        *column = -1;
+        return STATUS_OK;
+    }
+    *column = csv_find(&loader->csv, name ? name : role);
+    size_t ignored = 0;
+    return name ? csv_require(&loader->csv, name, &ignored, err) : STATUS_OK;
+}
+
+/* The same quantity in either of two units; its column is -1 when the table has neither. */
+static enum status find_either(const struct loader *loader, const char *si, const char *other,
+                               double factor, struct source *source, struct err *err)
+{
+    int column[2] = {-1, -1};
+    enum status st = find_role(loader, si, &column[0], err);
+    st = st == STATUS_OK ? find_role(loader, other, &column[1], err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const bool use_other =
+        column[1] >= 0 && (column[0] < 0 || (identify_column(loader->request, other) &&
+                                             !identify_column(loader->request, si)));
+    *source = (struct source){use_other ? column[1] : column[0], use_other ? factor : 1.0};
+    return STATUS_OK;
+}
+
+static enum status find_lap(struct loader *loader, struct err *err)
+{
+    const bool real = strcmp(loader->request->side, "real") == 0;
+    int sided = -1;
+    loader->lap.factor = 1.0;
+    enum status st = find_role(loader, "lap_s", &loader->lap.column, err);
+    st = st == STATUS_OK ? find_role(loader, real ? "real_lap_s" : "virtual_lap_s", &sided, err)
+                         : st;
+    st = st == STATUS_OK ? find_role(loader, "lap1_s", &loader->lap1, err) : st;
+    st = st == STATUS_OK ? find_role(loader, "lap2_s", &loader->lap2, err) : st;
+    st = st == STATUS_OK ? find_role(loader, "state", &loader->state, err) : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    loader->op = -1;
+    loader->status = -1;
+    if (loader->lap.column < 0) {
+        loader->lap.column = sided;
+        loader->op = csv_find(&loader->csv, "op");
+        loader->status = csv_find(&loader->csv, real ? "real_status" : "virtual_status");
+    }
+    const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
+    size_t ignored = 0;
+    return loader->lap.column >= 0 || pair ? STATUS_OK
+                                           : csv_require(&loader->csv, "lap_s", &ignored, err);
+}
+
+/* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
+ * A column that is merely misspelt must not turn a robot into a joint. */
+static bool may_lack(const struct loader *loader, const char *si, const char *other_si,
+                     const char *other_unit)
+{
+    const char *name = identify_column(loader->request, si);
+    return (name && strcmp(name, NONE) == 0) || identify_column(loader->request, other_si) ||
+           identify_column(loader->request, other_unit);
+}
+
+/* A table without one of the two is that of a joint, or of a slide; all files must agree. */
+static enum status find_motion(struct loader *loader, struct err *err)
+{
+    const bool turns = loader->rotation.column >= 0;
+    const bool drives = loader->displacement.column >= 0;
+    const enum travel_motion motion = turns && drives ? TRAVEL_TURNS_AND_DRIVES
+                                      : turns         ? TRAVEL_TURNS
+                                                      : TRAVEL_DRIVES;
+    size_t ignored = 0;
+    if (!turns &&
+        !(drives && may_lack(loader, "rotation_rad", "displacement_m", "displacement_mm"))) {
+        return csv_require(&loader->csv, "rotation_rad", &ignored, err);
+    }
+    if (!drives && !may_lack(loader, "displacement_m", "rotation_rad", "rotation_deg")) {
+        return csv_require(&loader->csv, "displacement_m", &ignored, err);
+    }
+    if (loader->has_motion && motion != loader->motion) {
+        return err_set(err, STATUS_E_PARSE, loader->csv.name, loader->csv.line, 0,
+                       "all files must have a rotation, a displacement, or both, as the first");
+    }
+    loader->motion = motion;
+    loader->has_motion = true;
+    return STATUS_OK;
+}
+
+static enum status take_header(void *context, const struct csv *csv, struct err *err)
+{
+    struct loader *loader = context;
+    (void)csv;
+    enum status st = find_lap(loader, err);
+    st = st == STATUS_OK ? find_either(loader, "rotation_rad", "rotation_deg", RAD_PER_DEG,
+                                       &loader->rotation, err)
+                         : st;
+    st = st == STATUS_OK ? find_either(loader, "displacement_m", "displacement_mm", M_PER_MM,
+                                       &loader->displacement, err)
+                         : st;
+    return st == STATUS_OK ? find_motion(loader, err) : st;
+}
+
+/* Which column holds this side's lap in this row; -1 when the move has none. AHEAD: the virtual
+ * robot answered first; SYNC: the laps are as good as equal. */
+static int lap_column(const struct loader *loader)
+{
+    if (loader->lap.column >= 0) {
+        return loader->lap.column;
+    }
+    const char *state = csv_text(&loader->csv, (size_t)loader->state);
+    const bool real = strcmp(loader->request->side, "real") == 0;
+    if (strcmp(state, "AHEAD") == 0) {
+        return real ? loader->lap2 : loader->lap1;
+    }
+    if (strcmp(state, "BEHIND") == 0 || strcmp(state, "SYNC") == 0) {
+        return real ? loader->lap1 : loader->lap2;
+    }
+    return -1;
+}
+
+static enum status keep(struct loader *loader, const struct travel_move *move, struct err *err)
+{
+    if (loader->count == loader->room) {
+        const size_t room = loader->room ? 2 * loader->room : 1024;
+        struct travel_move *more = room <= SIZE_MAX / 2 / sizeof *more
+                                       ? realloc(loader->moves, room * sizeof *more)
+                                       : NULL;
+        if (!more) {
+            return err_set(err, STATUS_E_NOMEM, loader->csv.name, loader->csv.line, 0,
+                           "no memory for more than %zu moves", loader->count);
+        }
+        loader->moves = more;
+        loader->room = room;
+    }
+    loader->moves[loader->count++] = *move;
+    return STATUS_OK;
+}
+
+static bool is_empty(const struct csv *csv, const struct source *source)
+{
+    return source->column >= 0 && *csv_text(csv, (size_t)source->column) == '\0';
+}
+
+/* In its SI unit; what the table does not have stays as it is. */
+static enum status take_number(const struct csv *csv, const struct source *source,
+                               double *value, struct err *err)
+{
+    if (source->column < 0) {
+        return STATUS_OK;
+    }
+    const enum status st = csv_number(csv, (size_t)source->column, value, err);
+    *value *= source->factor;
+    return st;
+}
+
+static enum status take_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct loader *loader = context;
+    const int lap = lap_column(loader);
+    const bool other =
+        (loader->op >= 0 && strcmp(csv_text(csv, (size_t)loader->op), "go") != 0) ||
+        (loader->status >= 0 && strcmp(csv_text(csv, (size_t)loader->status), "done") != 0);
+    struct travel_move move = {.lap_s = 0.0};
+
+    if (other || lap < 0 || *csv_text(csv, (size_t)lap) == '\0' ||
+        is_empty(csv, &loader->rotation) || is_empty(csv, &loader->displacement)) {
+        loader->skipped++;
+        return STATUS_OK;
+    }
+    enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
+    st = st == STATUS_OK ? take_number(csv, &loader->rotation, &move.rotation_rad, err) : st;
+    st = st == STATUS_OK ? take_number(csv, &loader->displacement, &move.displacement_m, err)
+                         : st;
+    if (st != STATUS_OK) {
+        return st;
+    }
+    move.lap_s *= loader->lap.factor;
+    return keep(loader, &move, err);
+}
+
+static bool go_on(void *context, uint64_t done, uint64_t total)
+{
+    const struct loader *loader = context;
+    const struct identify_request *request = loader->request;
+    const double share = total > 0 ? (double)done / (double)total : 0.0;
+    return request->go_on(request->context, "reading", 0.9 * share);
+}
+
+static enum status load(struct loader *loader, const struct identify_input *input,
+                        struct err *err)
+{
+    struct csv_source source = {
+        .path = input->path, .text = input->text, .bytes = input->bytes};
+    if (loader->request->go_on) {
+        source.go_on = go_on;
+        source.context = loader;
+    }
+    csv_start(&loader->csv, input->path, take_header, take_row, loader);
+    return csv_file_read(&source, &loader->csv, err);
+}
+
+/* How well the fit predicts moves that it has not seen. */
+struct held_out {
+    size_t n, unpredicted;
+    double rmse_s, r2, median_s;
+};
+
+static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
+                     struct held_out *held)
+{
+    double *off_s = calloc(loader->count + 1, sizeof *off_s);
+    double mean_s = 0.0;
+    double rss = 0.0;
+    double sst = 0.0;
+    if (!off_s) {
+        return false;
+    }
+    *held = (struct held_out){.n = 0};
+    for (size_t i = 0; i < loader->count; i++) {
+        const struct travel_move *move = &loader->moves[i];
+        const double off =
+            move->lap_s - travel_time_predict(fit, move->rotation_rad, move->displacement_m);
+        if (travel_move_usable(move) && isfinite(off)) {
+            off_s[held->n++] = fabs(off);
+            rss += off * off;
+            const double step = (move->lap_s - mean_s) / (double)held->n;
+            sst += step * (move->lap_s - mean_s) * (double)(held->n - 1);
+            mean_s += step;
+        }
+    }
+    held->unpredicted = loader->count - held->n;
+    held->rmse_s = held->n ? sqrt(rss / (double)held->n) : nan("");
+    held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
+    gsl_sort(off_s, 1, held->n);
+    held->median_s = held->n ? gsl_stats_median_from_sorted_data(off_s, 1, held->n) : nan("");
+    free(off_s);
+    return true;
+}
+
+static void print_json(const struct travel_fit *fit, size_t skipped,
+                       const struct held_out *held, FILE *out)
+{
+    char text[4096];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
+    json_write_object(&w, NULL);
+    travel_report_members(&w, fit);
+    json_write_int(&w, "skipped", (int64_t)skipped);
+    if (held) {
+        json_write_object(&w, "validation");
+        json_write_int(&w, "n", (int64_t)held->n);
+        json_write_int(&w, "unpredicted", (int64_t)held->unpredicted);
+        json_write_real(&w, "rmse_s", held->rmse_s);
+        json_write_real(&w, "r2", held->r2);
+        json_write_real(&w, "median_s", held->median_s);
+        json_write_close(&w);
+    }
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
+}
+
+static void print_bound(double bound, FILE *out)
+{
+    if (isfinite(bound)) {
+        (void)fprintf(out, "  %9.4g", bound);
+    } else {
+        (void)fprintf(out, "  %9s", "open");
+    }
+}
+
+static void print_terms(const struct travel_fit *fit, FILE *out)
+{
+    static const char *const labels[TRAVEL_P] = {[TRAVEL_T0] = "delay of every move, s",
+                                                 [TRAVEL_TA] = "extra when it turns, s",
+                                                 [TRAVEL_TR] = "extra when it drives, s",
+                                                 [TRAVEL_INV_W] = "angular speed, rad/s",
+                                                 [TRAVEL_INV_V] = "linear speed, m/s"};
+    static const char *const inverse[TRAVEL_P] = {
+        [TRAVEL_INV_W] = "its inverse, s/rad", [TRAVEL_INV_V] = "its inverse, s/m"};
+    (void)fprintf(out, "%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from",
+                  "to");
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (!travel_motion_has(fit->motion, j)) {
+            continue;
+        }
+        if (!fit->identifiable[j]) {
+            (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
+            continue;
+        }
+        const struct travel_value v = travel_report_value(fit, j);
+        (void)fprintf(out, "%-26s %10.4g", labels[j], v.value);
+        print_bound(v.se, out);
+        print_bound(v.lo, out);
+        print_bound(v.hi, out);
+        (void)fputc('\n', out);
+        if (inverse[j]) {
+            (void)fprintf(out, "  %-24s %10.5g", inverse[j], fit->beta[j]);
+            print_bound(fit->se[j], out);
+            print_bound(fit->lo[j], out);
+            print_bound(fit->hi[j], out);
+            (void)fputc('\n', out);
+        }
+    }
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        const struct travel_combination *c = &fit->combinations[k];
+        (void)fprintf(out, "%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
+    }
+}
+
+static const char *motion_text(enum travel_motion motion)
+{
+    return motion == TRAVEL_TURNS    ? " that only turn"
+           : motion == TRAVEL_DRIVES ? " that only drive"
+                                     : "";
+}
+
+static void print_report(const struct identify_request *request, const struct travel_fit *fit,
+                         size_t skipped, const struct held_out *held, FILE *out)
+{
+    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s\n", fit->n,
+                  motion_text(fit->motion), request->file_count,
+                  request->file_count == 1 ? "" : "s", travel_method_name(fit->method));
+    if (skipped > 0) {
+        (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
+                      skipped);
+    }
+    (void)fputc('\n', out);
+    print_terms(fit, out);
+    if (fit->n > 0) {
+        (void)fprintf(
+            out,
+            "\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
+            "condition %.3g\n",
+            fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->rank, fit->condition);
+    }
+    if (held) {
+        (void)fprintf(
+            out,
+            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
+            "predictable\n",
+            held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
+    }
+    (void)fprintf(out, "\nverdict: %s\n", travel_verdict_name(fit->verdict));
+    for (size_t k = 0; k < fit->reason_count; k++) {
+        (void)fprintf(out, "  - %s\n", fit->reasons[k]);
+    }
+    if (fit->advice_count > 0) {
+        (void)fputs("advice:\n", out);
+    }
+    for (size_t k = 0; k < fit->advice_count; k++) {
+        (void)fprintf(out, "  - %s\n", fit->advice[k]);
+    }
+}
+
+static enum status complain(enum status st, struct err *err)
+{
+    return err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
+}
+
+/* Fits all files together, then each alone to see whether the whole stands for its parts. */
+static enum status fit_files(const struct identify_request *request, enum travel_method method,
+                             const struct loader *loader, const size_t *starts,
+                             struct travel_fit *whole, struct err *err)
+{
+    enum status st =
+        travel_time_fit_motion(loader->moves, loader->count, loader->motion, method, whole);
+    for (size_t i = 0; st == STATUS_OK && request->file_count > 1 && i < request->file_count;
+         i++) {
+        struct travel_fit part;
+        st = travel_time_fit_motion(loader->moves + starts[i], starts[i + 1] - starts[i],
+                                    loader->motion, method, &part);
+        if (st == STATUS_OK) {
+            travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
+        }
+    }
+    return st == STATUS_OK ? st : complain(st, err);
+}
+
+static enum status load_files(struct loader *loader, size_t *starts, struct err *err)
+{
+    const struct identify_request *request = loader->request;
+    for (size_t i = 0; i < request->file_count; i++) {
+        starts[i] = loader->count;
+        const enum status st = load(loader, &request->files[i], err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    starts[request->file_count] = loader->count;
+    return STATUS_OK;
+}
+
+static enum status load_and_fit(enum travel_method method, struct loader *loader,
+                                size_t *starts, FILE *out, struct err *err)
+{
+    const struct identify_request *request = loader->request;
+    struct travel_fit whole;
+    struct held_out held = {.n = 0};
+    enum status st = load_files(loader, starts, err);
+    st = st == STATUS_OK ? fit_files(request, method, loader, starts, &whole, err) : st;
+    const size_t skipped = loader->skipped;
+    if (st == STATUS_OK && request->validate_count > 0) {
+        loader->count = 0;
+        st = load(loader, &request->validate[0], err);
+        if (st == STATUS_OK && !hold_out(&whole, loader, &held)) {
+            st = complain(STATUS_E_NOMEM, err);
+        }
+    }
+    if (st != STATUS_OK) {
+        return st;
+    }
+    const struct held_out *shown = request->validate_count > 0 ? &held : NULL;
+    if (request->json) {
+        print_json(&whole, skipped, shown, out);
+    } else {
+        print_report(request, &whole, skipped, shown, out);
+    }
+    return STATUS_OK;
+}
+
+static enum status take_method(const struct identify_request *request,
+                               enum travel_method *method, struct err *err)
+{
+    *method = TRAVEL_AUTO;
+    return !request->method || travel_method_from_name(request->method, method)
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "method", 0, 0,
+                         "unknown method '%s', ols, huber, tukey and auto are known",
+                         request->method);
+}
+
+static enum status check(const struct identify_request *request, struct err *err)
+{
+    enum travel_method method = TRAVEL_AUTO;
+    if (request->validate_count > 1) {
+        return err_set(err, STATUS_E_ARG, "validate", 0, 0,
+                       "more than one --validate is not for travel_time");
+    }
+    return take_method(request, &method, err);
+}
+
+static enum status run(const struct identify_model *model,
+                       const struct identify_request *request, FILE *out, struct err *err)
+{
+    enum travel_method method = TRAVEL_AUTO;
+    (void)model;
+    enum status st = take_method(request, &method, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    struct loader *loader = calloc(1, sizeof *loader);
+    size_t *starts = calloc(request->file_count + 1, sizeof *starts);
+    st = STATUS_E_NOMEM;
+    if (loader && starts) {
+        loader->request = request;
+        st = load_and_fit(method, loader, starts, out, err);
+        free(loader->moves);
+    } else {
+        st = complain(st, err);
+    }
+    free(loader);
+    free(starts);
+    return st;
+}
+
+const struct identify_model identify_travel_time = {
+    .name = "travel_time", .run = run, .check = check, .roles = roles, .help = help};

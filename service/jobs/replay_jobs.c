@@ -1,0 +1,200 @@
+#include "service/jobs/replay_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/storage/journal_source.h"
+#include "service/replay/replay_document.h"
+#include "service/replay/replay_moves.h"
+#include "web/http/query.h"
+
+enum { GO_ON_EVERY = 64 };
+
+/* What a page shows and JOB_RESULT_MAX has room for: an entry has up to a kilobyte, a change of
+ * parameter sets up to 48. */
+static const struct replay_extract extract = {
+    .entries_max = 2000, .alarms_max = 1000, .changes_max = 20, .lag_points_max = 2000};
+
+struct replay_job {
+    struct lab_file file; /* of it the pairs that are wanted; owns nothing */
+    char name[QUERY_NAME_MAX], pair[EVENT_PAIR_MAX];
+    const char *text; /* [bytes] */
+    size_t bytes;
+    struct job *job; /* while it runs */
+    struct replay_run run;
+    struct err fault; /* the first line that is no message */
+};
+
+static const struct pair_params *find_pair(const struct lab_file *file, const char *id)
+{
+    for (size_t i = 0; i < file->pair_count; i++) {
+        if (strcmp(file->pairs[i].id, id) == 0) {
+            return &file->pairs[i];
+        }
+    }
+    return NULL;
+}
+
+enum status replay_jobs_check(const struct lab_file *file, const struct web_replay *what,
+                              struct err *err)
+{
+    return !what->pair[0] || find_pair(file, what->pair)
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "pair", 0, 0,
+                         "the lab has no pair '%s'; /api/v1/pairs lists them", what->pair);
+}
+
+/* ---- the job ---- */
+
+static bool go_on(void *context, const char *stage, double share)
+{
+    const struct replay_job *j = context;
+    job_progress(j->job, share, stage);
+    return job_go_on(j->job);
+}
+
+static enum status take_line(struct replay_job *j, const struct journal_line *line,
+                             double share, struct err *why)
+{
+    struct replay *replay = j->run.replay;
+    struct err err = {0};
+    if (line->bytes > MESSAGE_LINE_MAX) {
+        replay->counts.overlong++;
+        replay->counts.malformed++;
+        return STATUS_OK;
+    }
+    const enum status st =
+        replay_pause(replay, journal_line_us(line->text, line->bytes), go_on, j, share, &err);
+    if (st != STATUS_OK) {
+        return err_set(why, st, j->name, (unsigned)line->number, 0, "%s", err.text);
+    }
+    if (replay_line(j->run.replay, line, &err) != STATUS_OK && j->fault.text[0] == '\0') {
+        (void)err_set(&j->fault, STATUS_E_PARSE, j->name, (unsigned)line->number, err.column,
+                      "%s", err.text);
+    }
+    return STATUS_OK;
+}
+
+static enum status run_journal(struct replay_job *j, struct err *err)
+{
+    struct journal_line line = {.path = j->name};
+    size_t at = 0;
+    while (at < j->bytes) {
+        const char *end = memchr(j->text + at, '\n', j->bytes - at);
+        line.text = j->text + at;
+        line.bytes = end ? (size_t)(end - line.text) : j->bytes - at;
+        line.torn = !end;
+        line.number++;
+        at += line.bytes + (end ? 1 : 0);
+        const double share = 0.9 * (double)at / (double)j->bytes;
+        const enum status st = take_line(j, &line, share, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+        if (line.number % GO_ON_EVERY == 0 && !go_on(j, "replaying", share)) {
+            return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
+        }
+    }
+    if (j->run.replay->counts.events == 0) {
+        *err = j->fault;
+        return j->fault.text[0] ? STATUS_E_PARSE
+                                : err_set(err, STATUS_E_EMPTY, j->name, 0, 0,
+                                          "no message of Tandem's topics ('%s/…') is in it",
+                                          j->file.broker.prefix);
+    }
+    return STATUS_OK;
+}
+
+static enum status run_moves(struct replay_job *j, struct err *err)
+{
+    struct replay_moves moves = {.name = j->name,
+                                 .text = j->text,
+                                 .bytes = j->bytes,
+                                 .pair = j->pair,
+                                 .go_on = go_on,
+                                 .context = j};
+    return replay_moves(j->run.replay, &j->file, &moves, err);
+}
+
+/* A journal's lines are JSON objects; no table begins so. */
+static bool is_journal(const struct replay_job *j)
+{
+    size_t i = 0;
+    while (i < j->bytes && strchr(" \t\r\n", j->text[i])) {
+        i++;
+    }
+    return i < j->bytes && j->text[i] == '{';
+}
+
+static enum status replay_and_write(struct replay_job *j, FILE *out, struct err *err)
+{
+    struct replay_run *run = &j->run;
+    enum status st = is_journal(j) ? run_journal(j, err) : run_moves(j, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    replay_end(run->replay);
+    if (!go_on(j, "writing", 0.9)) {
+        return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
+    }
+    st = replay_end_spool(run);
+    st = st == STATUS_OK ? replay_document(run, &extract, out) : st;
+    if (st != STATUS_OK) {
+        *err = run->err;
+    }
+    return st;
+}
+
+static enum status run(struct job *job, void *context, FILE *out, struct err *err)
+{
+    struct replay_job *j = context;
+    const struct effects effects = {replay_take_effect, &j->run};
+    const struct store_params spool = {.path = "", .spool = true};
+    j->job = job;
+    j->run.file = &j->file;
+    enum status st = store_open(&spool, &j->run.spool, err);
+    if (st == STATUS_OK && replay_create(&j->file, &effects, &j->run.replay) != STATUS_OK) {
+        st = err_set(err, STATUS_E_NOMEM, j->name, 0, 0, "no memory for another lab");
+    }
+    if (st == STATUS_OK) {
+        st = replay_and_write(j, out, err);
+    }
+    replay_destroy(j->run.replay);
+    store_close(j->run.spool);
+    j->run = (struct replay_run){.file = NULL};
+    return st;
+}
+
+enum status replay_jobs_submit(struct uploads *uploads, const struct lab_file *file,
+                               const struct web_replay *what, char *text, size_t bytes,
+                               uint64_t *job, struct err *err)
+{
+    struct upload_work work = {.what = "replay", .run = run};
+    enum status st = replay_jobs_check(file, what, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    struct replay_job *j = calloc(1, sizeof *j);
+    if (!j) {
+        return err_set(err, STATUS_E_NOMEM, "replay", 0, 0, "no memory");
+    }
+    j->file = *file;
+    if (what->pair[0]) {
+        /* The parameters of this pair are all that is needed. */
+        const struct pair_params *only = find_pair(file, what->pair);
+        j->file.pairs += only - file->pairs;
+        j->file.pair_count = 1;
+    }
+    (void)snprintf(j->name, sizeof j->name, "%s", what->name);
+    (void)snprintf(j->pair, sizeof j->pair, "%s", what->pair);
+    (void)snprintf(work.pair, sizeof work.pair, "%s", what->pair);
+    j->text = text;
+    j->bytes = bytes;
+    work.context = j;
+    st = uploads_submit(uploads, &work, text, job, err);
+    if (st != STATUS_OK) {
+        free(j);
+    }
+    return st;
+}

@@ -1,0 +1,331 @@
+#include "service/mqtt/mqtt_client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "logger/storage/lock.h"
+#include "service/cli/lab_clock.h"
+#include "service/mqtt/mqtt_link.h"
+
+enum {
+    PAYLOAD_MAX = 268435455, /* MQTT's own limit */
+    BEAT_WAIT_US = 300 * 1000,
+    SESSION_EXPIRY_S = 7 * 24 * 3600
+};
+
+/* A copy that lives as long as the client; NULL stays NULL. *failed is set when out of memory.
+ */
+static char *own(struct mqtt_client *client, const char *text, bool *failed)
+{
+    if (!text) {
+        return NULL;
+    }
+    char *copy = client->owned_count < MQTT_LINK_OWNED_MAX ? strdup(text) : NULL;
+    if (copy) {
+        client->owned[client->owned_count++] = copy;
+    } else {
+        *failed = true;
+    }
+    return copy;
+}
+
+static enum status check_options(const struct mqtt_client_options *o, struct err *err)
+{
+    if (!o->client_id || !o->client_id[0]) {
+        return err_set(err, STATUS_E_ARG, "client id", 0, 0, "is missing");
+    }
+    if (o->version != 0 && o->version != 5 && o->version != 311) {
+        return err_set(err, STATUS_E_ARG, "MQTT version", 0, 0, "%d is neither 5 nor 311",
+                       o->version);
+    }
+    if (o->port < 0 || o->port > 65535) {
+        return err_set(err, STATUS_E_ARG, "port", 0, 0, "%d is not within 1 .. 65535", o->port);
+    }
+    if (o->host && strlen(o->host) > 253) {
+        return err_set(err, STATUS_E_ARG, "host", 0, 0, "is longer than a host's name can be");
+    }
+    if (o->topic_count > MQTT_CLIENT_TOPICS_MAX) {
+        return err_set(err, STATUS_E_ARG, "topics", 0, 0, "are more than %d",
+                       MQTT_CLIENT_TOPICS_MAX);
+    }
+    if ((o->presence && !mqtt_sender_is_topic(o->presence)) ||
+        (o->prefix && !mqtt_sender_is_topic(o->prefix))) {
+        return err_set(err, STATUS_E_ARG, "prefix", 0, 0, "must not be empty nor hold + or #");
+    }
+    if (o->password_file && !o->user) {
+        return err_set(err, STATUS_E_ARG, "password file", 0, 0, "is given without a user");
+    }
+    const struct {
+        const char *what;
+        const char *path;
+    } files[] = {{"password file", o->password_file},
+                 {"CA file", o->ca_file},
+                 {"certificate file", o->certificate_file},
+                 {"key file", o->key_file}};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        if (files[i].path && access(files[i].path, R_OK) != 0) {
+            char reason[80];
+            return err_set(err, STATUS_E_IO, files[i].path, 0, 0, "%s cannot be read: %s",
+                           files[i].what, strerror_r(errno, reason, sizeof reason));
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Copy the options into the client, with defaults in place of zeros. */
+static enum status take_options(struct mqtt_client *client, const struct mqtt_client_options *o)
+{
+    bool failed = false;
+    struct mqtt_client_options *own_options = &client->options;
+    *own_options = *o;
+    own_options->host = own(client, o->host ? o->host : "127.0.0.1", &failed);
+    own_options->client_id = own(client, o->client_id, &failed);
+    own_options->user = own(client, o->user, &failed);
+    own_options->password_file = own(client, o->password_file, &failed);
+    own_options->ca_file = own(client, o->ca_file, &failed);
+    own_options->certificate_file = own(client, o->certificate_file, &failed);
+    own_options->key_file = own(client, o->key_file, &failed);
+    own_options->prefix = own(client, o->prefix, &failed);
+    own_options->presence = own(client, o->presence, &failed);
+    own_options->online = own(client, o->online, &failed);
+    own_options->offline = own(client, o->offline, &failed);
+    own_options->topics = NULL;
+    own_options->port = o->port ? o->port : (o->tls ? 8883 : 1883);
+    own_options->version = o->version ? o->version : 5;
+    own_options->keep_alive_s = o->keep_alive_s > 0 ? o->keep_alive_s : 10;
+    own_options->buffer_count =
+        o->buffer_count > 0 ? o->buffer_count : MQTT_CLIENT_BUFFER_COUNT;
+    own_options->heartbeat_hz = o->heartbeat_hz > 0 ? o->heartbeat_hz : 10;
+    own_options->session_expiry_s =
+        o->session_expiry_s ? o->session_expiry_s : SESSION_EXPIRY_S;
+    for (size_t i = 0; i < o->topic_count; i++) {
+        client->filters[client->filter_count] = own(client, o->topics[i].filter, &failed);
+        client->qos[client->filter_count++] = o->topics[i].qos;
+    }
+    if (o->prefix) {
+        char topic[1024];
+        (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
+        client->heartbeat_topic = own(client, topic, &failed);
+        client->filters[client->filter_count] = client->heartbeat_topic;
+        client->qos[client->filter_count++] = 0;
+    }
+    return failed ? STATUS_E_NOMEM : STATUS_OK;
+}
+
+static void note_address(struct mqtt_client *client)
+{
+    const struct mqtt_client_options *o = &client->options;
+    const bool bare_v6 = strchr(o->host, ':') && o->host[0] != '[';
+    (void)snprintf(client->address, sizeof client->address, "%s%s%s:%d", bare_v6 ? "[" : "",
+                   o->host, bare_v6 ? "]" : "", o->port);
+}
+
+enum status mqtt_client_make_handle(struct mqtt_client *client, struct err *err)
+{
+    const struct mqtt_client_options *o = &client->options;
+    char uri[sizeof client->address + 8];
+    (void)snprintf(uri, sizeof uri, "%s://%s", o->tls ? "ssl" : "tcp", client->address);
+
+    MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
+    create.MQTTVersion = o->version == 5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
+    create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
+    /* The new one first: with the last handle Paho ends its threads. */
+    MQTTAsync worn = client->paho;
+    client->paho = NULL;
+    int rc = MQTTAsync_createWithOptions(&client->paho, uri, o->client_id,
+                                         MQTTCLIENT_PERSISTENCE_NONE, NULL, &create);
+    if (rc == MQTTASYNC_SUCCESS) {
+        rc = mqtt_callbacks_install(client);
+    }
+    if (worn) {
+        MQTTAsync_destroy(&worn);
+    }
+    if (rc != MQTTASYNC_SUCCESS) {
+        const char *reason = MQTTAsync_strerror(rc);
+        return err_set(err, STATUS_E_ARG, client->address, 0, 0, "%s",
+                       reason ? reason : "refused by the library");
+    }
+    return STATUS_OK;
+}
+
+static void init_locks(struct mqtt_client *client)
+{
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&client->wake, &monotonic);
+    (void)pthread_cond_init(&client->news, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    lock_init(&client->mutex);
+    (void)pthread_mutex_init(&client->delivery, NULL);
+}
+
+enum status mqtt_client_create(struct mqtt_client **out,
+                               const struct mqtt_client_options *options, struct err *err)
+{
+    enum status status = check_options(options, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct mqtt_client *client = calloc(1, sizeof *client);
+    if (!client) {
+        return err_set(err, STATUS_E_NOMEM, "mqtt client", 0, 0, "out of memory");
+    }
+    init_locks(client);
+    client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
+    client->state.heartbeat_rtt_us = -1;
+    client->heard_us = lab_clock_monotonic_us();
+    status = take_options(client, options);
+    if (status == STATUS_OK) {
+        note_address(client);
+        status = mqtt_client_make_handle(client, err);
+    }
+    if (status == STATUS_OK) {
+        status = mqtt_keeper_start(client) ? STATUS_OK
+                                           : err_set(err, STATUS_E_NOMEM, "mqtt client", 0, 0,
+                                                     "cannot start a thread");
+    }
+    if (status != STATUS_OK) {
+        mqtt_client_destroy(client);
+        return status;
+    }
+    *out = client;
+    return STATUS_OK;
+}
+
+enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
+                                const void *payload, size_t bytes, int qos, bool retained)
+{
+    if (!mqtt_sender_is_topic(topic) || qos < 0 || qos > 2 || bytes > PAYLOAD_MAX) {
+        return STATUS_E_ARG;
+    }
+    const struct mqtt_sender_way way = {.qos = qos, .retained = retained};
+    return mqtt_sender_add(client, topic, payload, bytes, way);
+}
+
+enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
+                                    const void *payload, size_t bytes)
+{
+    if (!mqtt_sender_is_topic(topic) || bytes > PAYLOAD_MAX) {
+        return STATUS_E_ARG;
+    }
+    const struct mqtt_sender_way way = {.fleeting = true};
+    return mqtt_sender_add(client, topic, payload, bytes, way);
+}
+
+void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)
+{
+    mqtt_link_lock(client);
+    *state = client->state;
+    mqtt_link_unlock(client);
+    state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
+}
+
+bool mqtt_client_wait_subscribed(struct mqtt_client *client, int timeout_ms)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
+    mqtt_link_lock(client);
+    while (!client->state.subscribed && lab_clock_monotonic_us() < until_us) {
+        mqtt_link_wait(client, &client->news, until_us);
+    }
+    const bool ok = client->state.subscribed;
+    mqtt_link_unlock(client);
+    return ok;
+}
+
+static bool wait_sent(struct mqtt_client *client, int64_t until_us)
+{
+    mqtt_link_lock(client);
+    while (client->pending > 0 && lab_clock_monotonic_us() < until_us) {
+        mqtt_link_wait(client, &client->news, until_us);
+    }
+    const bool all = client->pending == 0;
+    mqtt_link_unlock(client);
+    return all;
+}
+
+bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms)
+{
+    return wait_sent(client, lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000);
+}
+
+static void disconnect(struct mqtt_client *client, int64_t until_us)
+{
+    MQTTAsync_disconnectOptions options = MQTTAsync_disconnectOptions_initializer;
+    const MQTTAsync_disconnectOptions options5 = MQTTAsync_disconnectOptions_initializer5;
+    if (client->options.version == 5) {
+        options = options5;
+    }
+    mqtt_callbacks_disconnect(client, &options);
+    options.timeout = 100; /* ms for what is still in flight; wait_sent has waited before */
+    if (MQTTAsync_disconnect(client->paho, &options) != MQTTASYNC_SUCCESS) {
+        return;
+    }
+    mqtt_link_lock(client);
+    while (!client->disconnected && lab_clock_monotonic_us() < until_us) {
+        mqtt_link_wait(client, &client->news, until_us);
+    }
+    mqtt_link_unlock(client);
+}
+
+/* Until nothing of ours waits in Paho's queue: what does when a client is destroyed, it leaks.
+ */
+static void wait_beat(struct mqtt_client *client)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + BEAT_WAIT_US;
+    mqtt_link_lock(client);
+    while (client->beat_back_us < client->beat_us && client->phase == MQTT_LINK_UP &&
+           lab_clock_monotonic_us() < until_us) {
+        mqtt_link_wait(client, &client->news, until_us);
+    }
+    mqtt_link_unlock(client);
+}
+
+void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
+{
+    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
+    mqtt_link_lock(client);
+    client->closing = true;
+    const bool up = client->phase == MQTT_LINK_UP;
+    mqtt_link_unlock(client);
+    if (up) {
+        (void)wait_sent(client, until_us);
+        mqtt_link_say(client, client->options.offline);
+        (void)wait_sent(client, until_us);
+    }
+    mqtt_keeper_stop(client);
+    wait_beat(client);
+    disconnect(client, until_us + 200000);
+    (void)pthread_mutex_lock(&client->delivery);
+    client->closed = true;
+    (void)pthread_mutex_unlock(&client->delivery);
+    mqtt_link_lock(client);
+    client->phase = MQTT_LINK_DOWN;
+    client->state.connected = false;
+    client->state.subscribed = false;
+    mqtt_link_unlock(client);
+}
+
+void mqtt_client_destroy(struct mqtt_client *client)
+{
+    if (!client) {
+        return;
+    }
+    mqtt_keeper_stop(client);
+    if (client->paho) {
+        MQTTAsync_destroy(&client->paho);
+    }
+    mqtt_sender_finish(client);
+    for (size_t i = 0; i < client->owned_count; i++) {
+        free(client->owned[i]);
+    }
+    (void)pthread_cond_destroy(&client->wake);
+    (void)pthread_cond_destroy(&client->news);
+    (void)pthread_mutex_destroy(&client->mutex);
+    (void)pthread_mutex_destroy(&client->delivery);
+    free(client);
+}

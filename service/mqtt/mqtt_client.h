@@ -1,0 +1,133 @@
+/* service/mqtt/mqtt_client.h - one connection to a broker that stays up by itself.
+ *
+ * Wraps Paho's MQTTAsync and takes every measure that 1.3.12 needs:
+ *   - an own heartbeat keeps the link busy (on a quiet one Paho sleeps up to 100 ms a message);
+ *   - an own thread connects, first and again, with back-off (Paho never repeats the first
+ *     attempt, and its automatic reconnect hides why it fails);
+ *   - every connection subscribes anew (after a crash the broker has forgotten all of it);
+ *   - a will and an own "offline" message at an orderly stop (which fires no will);
+ *   - what is published while the broker is away waits in a bounded buffer.
+ *
+ * `message` runs on Paho's thread, which acknowledges when it returns: it must not block (that
+ * would stop every publish of the process) and may call mqtt_client_publish() and
+ * mqtt_client_read_state() only. The process must have unset http_proxy and https_proxy.
+ */
+#ifndef SERVICE_MQTT_MQTT_CLIENT_H
+#define SERVICE_MQTT_MQTT_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum {
+    MQTT_CLIENT_TOPICS_MAX = 64, /* subscriptions of one client */
+    MQTT_CLIENT_ERROR_MAX = 256, /* bytes of an error's text */
+    MQTT_CLIENT_BUFFER_COUNT = 10000,
+    MQTT_CLIENT_BUFFER_BYTES = 64 << 20, /* payloads that wait for the link */
+    MQTT_CLIENT_RECEIVE_MAX = 1000       /* unacknowledged messages in each direction */
+};
+
+/* A message arrived. Everything is borrowed for the call; payload is not terminated. */
+typedef void mqtt_client_message(void *context, const char *topic, const void *payload,
+                                 size_t bytes, int qos, bool retained, bool dup);
+
+/* connected, subscribed or the error has changed. Same rules as for `message`. */
+typedef void mqtt_client_changed(void *context);
+/* Nothing was heard for so long, not even the own heartbeat: the link was down or the process
+ * was frozen. What is delivered next may have waited. Called before it, on the same thread. */
+typedef void mqtt_client_silence(void *context, int64_t silent_us);
+
+struct mqtt_client_topic {
+    const char *filter;
+    int qos; /* 0..2 */
+};
+
+/* All texts are copied; zero means the default in brackets. */
+struct mqtt_client_options {
+    const char *host; /* name or address ["127.0.0.1"] */
+    int port;         /* [1883, with TLS 8883] */
+    const char *client_id;
+    int version;               /* 5 or 311 (MQTT 3.1.1) [5] */
+    bool persistent;           /* the broker keeps the session while the client is away */
+    uint32_t session_expiry_s; /* persistent, MQTT 5: for how long [7 days] */
+    int keep_alive_s;          /* [10] */
+    int buffer_count;          /* messages that wait for the link [MQTT_CLIENT_BUFFER_COUNT] */
+
+    const char *user;          /* NULL: anonymous */
+    const char *password_file; /* first line; read at every attempt */
+    bool tls;
+    const char *ca_file; /* NULL: the system's */
+    const char *certificate_file;
+    const char *key_file;
+
+    const char *prefix;   /* heartbeat on <prefix>/heartbeat/<client_id>; NULL: none */
+    int heartbeat_hz;     /* >= 5 keeps the link awake [10] */
+    const char *presence; /* topic of the retained online and offline messages; NULL: none */
+    const char *online;   /* published after each connection */
+    const char *offline;  /* the will, and published at an orderly stop */
+
+    const struct mqtt_client_topic *topics; /* [topic_count] */
+    size_t topic_count;                     /* <= MQTT_CLIENT_TOPICS_MAX */
+    mqtt_client_message *message;           /* NULL when nothing is subscribed */
+    mqtt_client_changed *changed;           /* may be NULL */
+    mqtt_client_silence *silence;           /* may be NULL; needs the heartbeat */
+    void *context;                          /* handed to all of them */
+};
+
+struct mqtt_client_state {
+    bool connected;                    /* the broker accepted us */
+    bool resumed;                      /* and still had our session */
+    bool subscribed;                   /* and took all our subscriptions */
+    char error[MQTT_CLIENT_ERROR_MAX]; /* the last one, "" when there was none */
+    uint64_t connections;              /* accepted so far; reconnections are one less */
+    uint64_t failed_connections;
+    uint64_t published;       /* taken over by mqtt_client_publish() */
+    uint64_t acknowledged;    /* of them: by the broker (QoS 0: written to the socket) */
+    uint64_t failed;          /* of them: given up */
+    uint64_t refused;         /* not taken over: the buffer was full */
+    uint64_t received;        /* handed to `message` */
+    int64_t heartbeat_rtt_us; /* of the last heartbeat; -1 before the first */
+    int64_t heartbeat_us;     /* lab_clock_monotonic_us() when it came back; 0 before */
+};
+
+struct mqtt_client;
+
+/* Make a client and begin to connect; returns at once, whether there is a broker or not.
+ * Returns STATUS_E_ARG for options that cannot work, STATUS_E_IO when the password or TLS files
+ * cannot be read, STATUS_E_NOMEM. Cold path: allocates and starts threads. */
+MUST_USE enum status mqtt_client_create(struct mqtt_client **out,
+                                        const struct mqtt_client_options *options,
+                                        struct err *err);
+
+/* Take over one message for sending; it is copied, and sent later when the link is down.
+ * Any thread. Returns STATUS_E_FULL when the buffer is full (counted), STATUS_E_ARG for a topic
+ * or QoS that MQTT does not allow, STATUS_E_IO after mqtt_client_stop(). */
+MUST_USE enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
+                                         const void *payload, size_t bytes, int qos,
+                                         bool retained);
+
+/* The same at QoS 0 for what is worth nothing later, now or never: STATUS_E_STALE while the
+ * link is down, given up when it goes down before the message has left. Any thread. */
+MUST_USE enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
+                                             const void *payload, size_t bytes);
+
+/* Any thread. */
+void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state);
+
+/* Wait until subscribed. Returns false after timeout_ms. Not from a callback. */
+MUST_USE bool mqtt_client_wait_subscribed(struct mqtt_client *client, int timeout_ms);
+
+/* Wait until everything published has been acknowledged or given up. Returns false after
+ * timeout_ms. Not from a callback. */
+MUST_USE bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms);
+
+/* Say offline, wait for acknowledgements, disconnect; at most about timeout_ms. No callback
+ * runs after it. The broker keeps a persistent session. Not from a callback; once. */
+void mqtt_client_stop(struct mqtt_client *client, int timeout_ms);
+
+/* Stop in haste when it was not stopped, and free. NULL is allowed. Not from a callback. */
+void mqtt_client_destroy(struct mqtt_client *client);
+
+#endif

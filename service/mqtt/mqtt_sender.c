@@ -1,0 +1,215 @@
+/* What is to be sent, in order, until the broker has acknowledged it.
+ *
+ * Paho keeps unacknowledged messages, too, but 1.3.12 frees the topic and payload of one whose
+ * write failed and sends it again after the reconnection all the same: it reads freed memory,
+ * then. So Paho is not trusted with a message beyond one connection: the handle is replaced
+ * when the connection is lost (mqtt_keeper.c), and what was not acknowledged is sent anew from
+ * here.
+ */
+#include "service/mqtt/mqtt_link.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum {
+    WINDOW = MQTT_CLIENT_RECEIVE_MAX, /* messages that Paho has at once */
+    HANDED_MAX = 5 /* a message that costs the connection each time is given up */
+};
+
+struct mqtt_outgoing {
+    struct mqtt_outgoing *next, *previous;
+    struct mqtt_client *client;
+    unsigned handed; /* times it was handed to Paho */
+    struct mqtt_sender_way way;
+    int bytes;
+    size_t payload_at; /* in text, behind the topic */
+    char text[];
+};
+
+static bool is_utf8(const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        uint32_t code = 0;
+        const size_t n = utf8_next(text, left, &code);
+        if (n == 0) {
+            return false;
+        }
+        text += n;
+        left -= n;
+    }
+    return true;
+}
+
+bool mqtt_sender_is_topic(const char *topic)
+{
+    return topic && topic[0] != '\0' && strlen(topic) < 65536 && strpbrk(topic, "+#") == NULL &&
+           is_utf8(topic);
+}
+
+static struct mqtt_outgoing *make_outgoing(struct mqtt_client *client, const char *topic,
+                                           const void *payload, size_t bytes)
+{
+    const size_t topic_bytes = strlen(topic) + 1;
+    struct mqtt_outgoing *m = malloc(sizeof *m + topic_bytes + bytes);
+    if (m) {
+        *m = (struct mqtt_outgoing){
+            .client = client, .bytes = (int)bytes, .payload_at = topic_bytes};
+        memcpy(m->text, topic, topic_bytes);
+        if (bytes > 0) {
+            memcpy(m->text + topic_bytes, payload, bytes);
+        }
+    }
+    return m;
+}
+
+/* Put m before `before`, or at the end. Under mutex. */
+static void insert(struct mqtt_client *client, struct mqtt_outgoing *m,
+                   struct mqtt_outgoing *before)
+{
+    m->next = before;
+    m->previous = before ? before->previous : client->outgoing_last;
+    *(m->previous ? &m->previous->next : &client->outgoing_first) = m;
+    *(before ? &before->previous : &client->outgoing_last) = m;
+    client->pending++;
+    client->pending_bytes += (size_t)m->bytes;
+}
+
+/* Under mutex. */
+static void take_out(struct mqtt_client *client, struct mqtt_outgoing *m)
+{
+    *(m->previous ? &m->previous->next : &client->outgoing_first) = m->next;
+    *(m->next ? &m->next->previous : &client->outgoing_last) = m->previous;
+    client->pending--;
+    client->pending_bytes -= (size_t)m->bytes;
+    if (client->pending == 0) {
+        (void)pthread_cond_broadcast(&client->news);
+    }
+}
+
+enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const void *payload,
+                            size_t bytes, struct mqtt_sender_way way)
+{
+    struct mqtt_outgoing *m = make_outgoing(client, topic, payload, bytes);
+    if (m) {
+        m->way = way;
+    }
+    mqtt_link_lock(client);
+    const bool full = client->pending >= (uint64_t)client->options.buffer_count ||
+                      client->pending_bytes + bytes > MQTT_CLIENT_BUFFER_BYTES;
+    enum status status = STATUS_OK;
+    if (client->closing && !way.urgent) {
+        status = STATUS_E_IO;
+    } else if (way.fleeting && client->phase != MQTT_LINK_UP) {
+        status = STATUS_E_STALE;
+    } else if (!m || (full && !way.urgent)) {
+        client->state.refused++;
+        status = STATUS_E_FULL;
+    } else {
+        insert(client, m, way.urgent ? client->outgoing_unsent : NULL);
+        if (!client->outgoing_unsent || way.urgent) {
+            client->outgoing_unsent = m;
+        }
+        client->state.published++;
+        m = NULL;
+        (void)pthread_cond_signal(&client->wake);
+    }
+    mqtt_link_unlock(client);
+    free(m);
+    return status;
+}
+
+bool mqtt_sender_has_work(const struct mqtt_client *client)
+{
+    return client->outgoing_unsent && client->in_flight < WINDOW;
+}
+
+/* Under mutex, which it releases for the call of Paho. */
+static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
+{
+    client->outgoing_unsent = m->next;
+    client->in_flight++;
+    m->handed++;
+    MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
+    mqtt_callbacks_send(client, m, &response);
+    mqtt_link_unlock(client);
+    /* When it succeeds, m may be gone before the call returns. */
+    const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
+                                  m->way.qos, m->way.retained ? 1 : 0, &response);
+    mqtt_link_lock(client);
+    return rc;
+}
+
+/* Under mutex. */
+static void give_up(struct mqtt_client *client, struct mqtt_outgoing *m)
+{
+    client->state.failed++;
+    take_out(client, m);
+    free(m);
+}
+
+void mqtt_sender_send_next(struct mqtt_client *client)
+{
+    struct mqtt_outgoing *m = client->outgoing_unsent;
+    if (m->handed >= HANDED_MAX) {
+        client->outgoing_unsent = m->next;
+        give_up(client, m);
+        return;
+    }
+    if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
+        /* Paho knows of the lost connection already, or has no memory: on with a new one. */
+        mqtt_link_note_error(client, "lost connection to", "cannot send");
+        mqtt_link_go_down(client);
+    }
+}
+
+void mqtt_sender_outcome(struct mqtt_outgoing *m, enum mqtt_sender_outcome outcome)
+{
+    struct mqtt_client *client = m->client;
+    mqtt_link_lock(client);
+    if (outcome == MQTT_SENDER_INTERRUPTED) {
+        /* It waits for the next connection; this one is of no use any more. */
+        if (client->phase == MQTT_LINK_UP) {
+            mqtt_link_note_error(client, "lost connection to", "writing failed");
+            mqtt_link_go_down(client);
+        }
+        mqtt_link_unlock(client);
+        return;
+    }
+    client->in_flight--;
+    if (outcome == MQTT_SENDER_ARRIVED) {
+        client->state.acknowledged++;
+    } else {
+        client->state.failed++;
+    }
+    take_out(client, m);
+    (void)pthread_cond_signal(&client->wake); /* the window is open again */
+    mqtt_link_unlock(client);
+    free(m);
+}
+
+void mqtt_sender_rewind(struct mqtt_client *client)
+{
+    for (struct mqtt_outgoing *m = client->outgoing_first; m;) {
+        struct mqtt_outgoing *next = m->next;
+        if (m->way.fleeting) {
+            give_up(client, m);
+        }
+        m = next;
+    }
+    client->outgoing_unsent = client->outgoing_first;
+    client->in_flight = 0;
+}
+
+void mqtt_sender_finish(struct mqtt_client *client)
+{
+    struct mqtt_outgoing *m = client->outgoing_first;
+    client->outgoing_first = client->outgoing_last = client->outgoing_unsent = NULL;
+    while (m) {
+        struct mqtt_outgoing *next = m->next;
+        free(m);
+        m = next;
+    }
+}

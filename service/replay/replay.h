@@ -1,0 +1,74 @@
+/* service/replay/replay.h - a recording run through the lab: the offline half of "replay equals
+ * live".
+ *
+ * The same journal lines, codec and lab_step() as the daemon's; only the effects end elsewhere:
+ * records are handed to the owner, messages to robots are dropped. Owns the lab's memory.
+ */
+#ifndef SERVICE_REPLAY_REPLAY_H
+#define SERVICE_REPLAY_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "config/lab_file.h"
+#include "logger/message/codec.h"
+#include "logger/storage/journal_reader.h"
+#include "twin/lab.h"
+
+struct replay_counts {
+    uint64_t lines;  /* read, blank ones left out */
+    uint64_t events; /* decoded and stepped */
+    uint64_t
+        malformed;  /* lines that are no message, and messages that are not of the protocol */
+    uint64_t other; /* messages on topics that Tandem does not listen to */
+    uint64_t torn;  /* cut last lines */
+    uint64_t overlong;
+    uint64_t ahead; /* stamped too far ahead of the lines before them */
+};
+
+/* A longer pause in a recording is a wrong stamp rather than a pause, unless a run of the
+ * daemon ends or begins there: that may have been away for as long as the second one. */
+#define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
+#define REPLAY_AWAY_US_MAX  (INT64_C(1000) * 86400 * 1000000)
+
+struct replay {
+    struct lab *lab;
+    const struct codec *codec;
+    const char *prefix;
+    struct effects effects;
+    struct replay_counts counts;
+    int64_t t_us;         /* of the last line that was taken in */
+    int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
+    bool refused;         /* the line at hand: too far ahead */
+    char *scratch;
+};
+
+/* effects: borrowed, called for every effect of the run. */
+MUST_USE enum status replay_create(const struct lab_file *file, const struct effects *effects,
+                                   struct replay **out);
+void replay_destroy(struct replay *replay); /* NULL allowed */
+
+/* One line. A line that is no message is counted; *err says why, and status is STATUS_E_PARSE.
+ * One that is stamped too far ahead is counted and not taken in, or else nothing that follows
+ * would have its time: STATUS_E_RANGE. */
+enum status replay_line(struct replay *replay, const struct journal_line *line,
+                        struct err *err);
+
+/* The same of a message. */
+void replay_message(struct replay *replay, const struct message *message);
+
+/* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
+typedef bool replay_go_on(void *context, const char *stage, double share);
+
+/* Let the time until the next message pass, which is at t_us: what is due meanwhile happens as
+ * it would, and go_on is asked after each minute of it. A pause may hold millions of probes and
+ * control periods. STATUS_E_RANGE: longer than REPLAY_PAUSE_US_MAX; STATUS_E_STALE: go_on said
+ * no. */
+MUST_USE enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,
+                                  void *context, double share, struct err *err);
+
+/* The end of the recording: open commands time out, unless the daemon that wrote it was stopped
+ * in good order, when its state at that moment is what counts. */
+void replay_end(struct replay *replay);
+
+#endif

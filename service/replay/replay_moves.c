@@ -1,0 +1,383 @@
+#include "service/replay/replay_moves.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/json_write.h"
+#include "service/cli/csv_file.h"
+
+enum { MOVES_MAX = 4000000, PAUSE_US = 1000000, GO_ON_EVERY = 256 };
+
+static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
+static const double M_PER_MM = 1e-3;
+
+struct move {
+    int64_t t_us, lap_us[SIDE_COUNT]; /* LAB_TIME_NONE: no reply */
+    double rotation_rad, displacement_m;
+    uint32_t pair;
+    enum reply_status status[SIDE_COUNT];
+    char op[EVENT_OP_MAX], id[EVENT_ID_MAX];
+};
+
+/* One message of a move: its command, or the reply of a side. */
+struct part {
+    int64_t t_us;
+    uint32_t move;
+    uint8_t what; /* 0: the command; 1 + side */
+};
+
+/* Where things stand in the table; -1: nowhere. */
+struct columns {
+    int t, pair, op, id, rotation, displacement, state, lap[SIDE_COUNT], status[SIDE_COUNT];
+    double rotation_factor, displacement_factor;
+};
+
+struct table {
+    const struct replay_moves *wanted;
+    const struct lab_file *file;
+    struct columns at;
+    long fixed_pair; /* whose moves all are; -1: as the rows say */
+    int64_t next_us; /* where the table has no times */
+    struct move *moves;
+    size_t count, room;
+    struct csv csv;
+};
+
+/* ---- the header ---- */
+
+static int find_any(const struct csv *csv, const char *const *names)
+{
+    int column = -1;
+    for (size_t i = 0; names[i] && column < 0; i++) {
+        column = csv_find(csv, names[i]);
+    }
+    return column;
+}
+
+static enum status find_laps(struct table *t, struct err *err)
+{
+    const struct csv *csv = &t->csv;
+    struct columns *at = &t->at;
+    size_t ignored = 0;
+    at->state = -1;
+    at->lap[SIDE_REAL] = csv_find(csv, "real_lap_s");
+    at->lap[SIDE_VIRTUAL] = csv_find(csv, "virtual_lap_s");
+    if (at->lap[SIDE_REAL] >= 0 || at->lap[SIDE_VIRTUAL] >= 0) {
+        return STATUS_OK;
+    }
+    at->lap[SIDE_REAL] = csv_find(csv, "lap1_s");
+    at->lap[SIDE_VIRTUAL] = csv_find(csv, "lap2_s");
+    at->state = csv_find(csv, "state");
+    return at->lap[SIDE_REAL] >= 0 && at->lap[SIDE_VIRTUAL] >= 0 && at->state >= 0
+               ? STATUS_OK
+               : csv_require(csv, "real_lap_s", &ignored, err);
+}
+
+static enum status take_header(void *context, const struct csv *csv, struct err *err)
+{
+    static const char *const times[] = {"t", "t_s", "T", "T_s", NULL};
+    static const char *const turns[] = {"rotation_rad", "rotation_deg", NULL};
+    static const char *const drives[] = {"displacement_m", "displacement_mm", NULL};
+    struct table *t = context;
+    struct columns *at = &t->at;
+    size_t ignored = 0;
+    at->t = find_any(csv, times);
+    at->rotation = find_any(csv, turns);
+    at->displacement = find_any(csv, drives);
+    at->rotation_factor = csv_find(csv, turns[0]) >= 0 ? 1.0 : RAD_PER_DEG;
+    at->displacement_factor = csv_find(csv, drives[0]) >= 0 ? 1.0 : M_PER_MM;
+    at->pair = csv_find(csv, "pair");
+    at->op = csv_find(csv, "op");
+    at->id = csv_find(csv, "id");
+    at->status[SIDE_REAL] = csv_find(csv, "real_status");
+    at->status[SIDE_VIRTUAL] = csv_find(csv, "virtual_status");
+    if (at->rotation < 0 && at->displacement < 0) {
+        return csv_require(csv, turns[0], &ignored, err);
+    }
+    if (t->fixed_pair < 0 && at->pair < 0) {
+        return err_set(err, STATUS_E_ARG, "pair", 0, 0,
+                       "the table has no column 'pair': say whose moves these are");
+    }
+    return find_laps(t, err);
+}
+
+/* ---- rows ---- */
+
+static enum status take_number(const struct csv *csv, int column, double factor, double *value,
+                               struct err *err)
+{
+    *value = 0.0;
+    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
+        return STATUS_OK;
+    }
+    const enum status st = csv_number(csv, (size_t)column, value, err);
+    *value *= factor;
+    return st;
+}
+
+/* Seconds of the current row in microseconds; LAB_TIME_NONE where there is nothing. */
+static enum status take_seconds(const struct csv *csv, int column, bool may_be_negative,
+                                int64_t *us, struct err *err)
+{
+    double s = 0.0;
+    *us = LAB_TIME_NONE;
+    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
+        return STATUS_OK;
+    }
+    const enum status st = csv_number(csv, (size_t)column, &s, err);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (!(fabs(s) < 1e11) || (s < 0.0 && !may_be_negative)) {
+        return csv_error(csv, (size_t)column, err, "a time in seconds was expected");
+    }
+    *us = (int64_t)llround(s * 1e6);
+    return STATUS_OK;
+}
+
+static enum status take_pair(const struct table *t, struct move *move, struct err *err)
+{
+    if (t->fixed_pair >= 0) {
+        move->pair = (uint32_t)t->fixed_pair;
+        return STATUS_OK;
+    }
+    const char *id = csv_text(&t->csv, (size_t)t->at.pair);
+    for (size_t i = 0; i < t->file->pair_count; i++) {
+        if (strcmp(t->file->pairs[i].id, id) == 0) {
+            move->pair = (uint32_t)i;
+            return STATUS_OK;
+        }
+    }
+    return csv_error(&t->csv, (size_t)t->at.pair, err,
+                     "a pair of this lab was expected; say whose moves these are");
+}
+
+static enum status take_status(const struct csv *csv, int column, enum reply_status *status,
+                               struct err *err)
+{
+    *status = REPLY_DONE;
+    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
+        return STATUS_OK;
+    }
+    for (int s = 0; s < REPLY_STATUS_COUNT; s++) {
+        if (strcmp(reply_status_name((enum reply_status)s), csv_text(csv, (size_t)column)) ==
+            0) {
+            *status = (enum reply_status)s;
+            return STATUS_OK;
+        }
+    }
+    return csv_error(
+        csv, (size_t)column, err,
+        "the status of a reply was expected: done, data, blocked, halted, ignored, error");
+}
+
+/* In a smart logger's table lap1 is that of the robot that answered first. */
+static void order_laps(const struct table *t, struct move *move)
+{
+    if (t->at.state >= 0 &&
+        strcmp(csv_text(&t->csv, (size_t)t->at.state), verdict_name(VERDICT_AHEAD)) == 0) {
+        const int64_t first_us = move->lap_us[SIDE_REAL];
+        move->lap_us[SIDE_REAL] = move->lap_us[SIDE_VIRTUAL];
+        move->lap_us[SIDE_VIRTUAL] = first_us;
+    }
+}
+
+static void take_names(const struct table *t, struct move *move)
+{
+    const char *op = t->at.op >= 0 ? csv_text(&t->csv, (size_t)t->at.op) : "";
+    const char *id = t->at.id >= 0 ? csv_text(&t->csv, (size_t)t->at.id) : "";
+    (void)snprintf(move->op, sizeof move->op, "%s", op[0] ? op : "go");
+    if (id[0]) {
+        (void)snprintf(move->id, sizeof move->id, "%s", id);
+    } else {
+        (void)snprintf(move->id, sizeof move->id, "row%zu", t->count + 1);
+    }
+}
+
+static enum status keep(struct table *t, const struct move *move, struct err *err)
+{
+    if (t->count == t->room) {
+        const size_t room = t->room ? 2 * t->room : 1024;
+        struct move *more = room <= MOVES_MAX ? realloc(t->moves, room * sizeof *more) : NULL;
+        if (!more) {
+            return err_set(err, STATUS_E_NOMEM, t->csv.name, t->csv.line, 0,
+                           "no memory for more than %zu moves", t->count);
+        }
+        t->moves = more;
+        t->room = room;
+    }
+    t->moves[t->count++] = *move;
+    return STATUS_OK;
+}
+
+static enum status take_row(void *context, const struct csv *csv, struct err *err)
+{
+    struct table *t = context;
+    const struct columns *at = &t->at;
+    struct move move = {.pair = 0};
+    enum status st = take_pair(t, &move, err);
+    st = st == STATUS_OK ? take_seconds(csv, at->t, true, &move.t_us, err) : st;
+    st = st == STATUS_OK
+             ? take_number(csv, at->rotation, at->rotation_factor, &move.rotation_rad, err)
+             : st;
+    st = st == STATUS_OK ? take_number(csv, at->displacement, at->displacement_factor,
+                                       &move.displacement_m, err)
+                         : st;
+    int64_t longest_us = 0;
+    for (int side = 0; side < SIDE_COUNT && st == STATUS_OK; side++) {
+        st = take_seconds(csv, at->lap[side], false, &move.lap_us[side], err);
+        st = st == STATUS_OK ? take_status(csv, at->status[side], &move.status[side], err) : st;
+        longest_us = st == STATUS_OK && move.lap_us[side] != LAB_TIME_NONE &&
+                             move.lap_us[side] > longest_us
+                         ? move.lap_us[side]
+                         : longest_us;
+    }
+    if (st != STATUS_OK) {
+        return st;
+    }
+    order_laps(t, &move);
+    take_names(t, &move);
+    move.t_us = move.t_us == LAB_TIME_NONE ? t->next_us : move.t_us;
+    t->next_us = move.t_us + longest_us + PAUSE_US;
+    return keep(t, &move, err);
+}
+
+/* ---- messages ---- */
+
+static int compare_parts(const void *one, const void *other)
+{
+    const struct part *a = one;
+    const struct part *b = other;
+    if (a->t_us != b->t_us) {
+        return a->t_us < b->t_us ? -1 : 1;
+    }
+    if (a->move != b->move) {
+        return a->move < b->move ? -1 : 1;
+    }
+    return (a->what > b->what) - (a->what < b->what);
+}
+
+static size_t take_apart(const struct table *t, struct part *parts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct move *move = &t->moves[i];
+        parts[n++] = (struct part){move->t_us, (uint32_t)i, 0};
+        for (int side = 0; side < SIDE_COUNT; side++) {
+            if (move->lap_us[side] != LAB_TIME_NONE) {
+                parts[n++] = (struct part){move->t_us + move->lap_us[side], (uint32_t)i,
+                                           (uint8_t)(1 + side)};
+            }
+        }
+    }
+    qsort(parts, n, sizeof parts[0], compare_parts);
+    return n;
+}
+
+static void feed(const struct table *t, const struct part *part, struct replay *replay)
+{
+    const struct move *move = &t->moves[part->move];
+    struct message message = {.t_us = part->t_us, .qos = 1};
+    char payload[512];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "id", move->id);
+    const char *pair = t->file->pairs[move->pair].id;
+    if (part->what == 0) {
+        json_write_text(&w, "op", move->op);
+        json_write_real(&w, "rotation_rad", move->rotation_rad);
+        json_write_real(&w, "displacement_m", move->displacement_m);
+        (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", replay->prefix,
+                       pair);
+    } else {
+        const enum side side = (enum side)(part->what - 1);
+        json_write_text(&w, "status", reply_status_name(move->status[side]));
+        (void)snprintf(message.topic, sizeof message.topic, "%s/%s/%s/reply", replay->prefix,
+                       pair, side_name(side));
+    }
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    message.payload = payload;
+    message.kept_bytes = w.used;
+    message.payload_bytes = w.used;
+    replay->counts.lines++;
+    replay_message(replay, &message);
+}
+
+static enum status feed_all(const struct table *t, struct replay *replay, struct err *err)
+{
+    const struct replay_moves *wanted = t->wanted;
+    struct part *parts = calloc((1 + SIDE_COUNT) * t->count + 1, sizeof *parts);
+    if (!parts) {
+        return err_set(err, STATUS_E_NOMEM, wanted->name, 0, 0, "no memory for %zu moves",
+                       t->count);
+    }
+    const size_t n = take_apart(t, parts);
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < n && st == STATUS_OK; i++) {
+        const double share = 0.3 + 0.6 * (double)i / (double)n;
+        if (i % GO_ON_EVERY == 0 && !wanted->go_on(wanted->context, "replaying", share)) {
+            st = err_set(err, STATUS_E_STALE, wanted->name, 0, 0, "cancelled");
+            break;
+        }
+        st = replay_pause(replay, parts[i].t_us, wanted->go_on, wanted->context, share, err);
+        if (st == STATUS_OK) {
+            feed(t, &parts[i], replay);
+        }
+    }
+    free(parts);
+    return st;
+}
+
+/* ---- all of it ---- */
+
+static bool go_on_reading(void *context, uint64_t done, uint64_t total)
+{
+    const struct replay_moves *wanted = context;
+    return wanted->go_on(wanted->context, "reading",
+                         total > 0 ? 0.3 * (double)done / (double)total : 0.0);
+}
+
+static enum status choose_pair(struct table *t, struct replay *replay, struct err *err)
+{
+    const char *pair = t->wanted->pair;
+    t->fixed_pair = pair[0] ? lab_find(replay->lab, pair) : -1;
+    if (pair[0] && t->fixed_pair < 0) {
+        return err_set(err, STATUS_E_ARG, "pair", 0, 0, "the lab has no pair '%s'", pair);
+    }
+    if (!pair[0] && t->file->pair_count == 1) {
+        t->fixed_pair = 0;
+    }
+    return STATUS_OK;
+}
+
+enum status replay_moves(struct replay *replay, const struct lab_file *file,
+                         struct replay_moves *moves, struct err *err)
+{
+    struct table *t = calloc(1, sizeof *t);
+    if (!t) {
+        return err_set(err, STATUS_E_NOMEM, moves->name, 0, 0, "no memory");
+    }
+    const struct csv_source source = {.path = moves->name,
+                                      .text = moves->text,
+                                      .bytes = moves->bytes,
+                                      .go_on = go_on_reading,
+                                      .context = moves};
+    t->wanted = moves;
+    t->file = file;
+    t->next_us = PAUSE_US;
+    enum status st = choose_pair(t, replay, err);
+    if (st == STATUS_OK) {
+        csv_start(&t->csv, moves->name, take_header, take_row, t);
+        st = csv_file_read(&source, &t->csv, err);
+    }
+    if (st == STATUS_OK) {
+        st = feed_all(t, replay, err);
+    }
+    free(t->moves);
+    free(t);
+    return st;
+}

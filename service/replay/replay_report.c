@@ -1,0 +1,328 @@
+#include "service/replay/replay_report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "logger/message/record_columns.h"
+#include "service/replay/replay_document.h"
+#include "service/replay/rows.h"
+#include "twin/report/travel_report.h"
+#include "web/http/csv.h"
+
+enum { SPOOL_BATCH = 20000 };
+
+/* ---- records ------------------------------------------------------------------------------
+ */
+
+static void spool_row(struct replay_run *run, const struct store_row *row)
+{
+    bool is_new = false;
+    if (run->spool_status == STATUS_OK && run->batched == 0) {
+        run->spool_status = store_begin(run->spool, &run->err);
+    }
+    if (run->spool_status == STATUS_OK) {
+        run->spool_status = store_add(run->spool, row, &is_new, &run->err);
+    }
+    if (run->spool_status == STATUS_OK && ++run->batched == SPOOL_BATCH) {
+        run->batched = 0;
+        run->spool_status = store_commit(run->spool, &run->err);
+    }
+}
+
+static const char *show_lap(int64_t us, char text[16])
+{
+    if (us == LAB_TIME_NONE) {
+        return "-";
+    }
+    (void)snprintf(text, 16, "%.3f", lab_s(us));
+    return text;
+}
+
+static void print_entry(const struct entry *e, const char *pair)
+{
+    char real[16];
+    char virtual[16];
+    char lag[16];
+    char time[28];
+    message_format_time(e->t_us, time);
+    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s\n", time, pair,
+                 e->id[0] ? e->id : "-", e->op, e->rotation_rad, e->displacement_m,
+                 show_lap(e->lap_us[SIDE_REAL], real),
+                 show_lap(e->lap_us[SIDE_VIRTUAL], virtual), show_lap(e->lag_us, lag),
+                 verdict_name(e->verdict));
+}
+
+static void print_alarm(const struct alarm *a, const char *pair)
+{
+    char time[28];
+    message_format_time(a->t_us, time);
+    (void)printf("%.23sZ %-8s %-10s alarm %s%s%s: %s\n", time, pair, a->id[0] ? a->id : "-",
+                 alarm_type_name(a->type), a->side < SIDE_COUNT ? ", " : "", side_name(a->side),
+                 a->detail);
+}
+
+static void print_effect(const struct effect *effect, const char *pair)
+{
+    if (effect->kind == EFFECT_ENTRY) {
+        print_entry(effect->entry, pair);
+    } else if (effect->kind == EFFECT_ALARM) {
+        print_alarm(effect->alarm, pair);
+    }
+}
+
+static void spool_effect(struct replay_run *run, const struct effect *effect, const char *pair)
+{
+    struct record_row r;
+    if (effect->kind == EFFECT_ENTRY) {
+        row_of_entry(&r, effect->entry, pair);
+    } else if (effect->kind == EFFECT_ALARM) {
+        row_of_alarm(&r, effect->alarm, pair);
+    } else if (effect->kind == EFFECT_CHANGE) {
+        struct change_row change;
+        row_of_change(&change, effect->change, pair);
+        spool_row(run, &change.row);
+        return;
+    } else if (effect->kind == EFFECT_LOG) {
+        row_of_event(&r, effect->event, effect->n, pair);
+    } else {
+        return;
+    }
+    spool_row(run, &r.row);
+}
+
+void replay_take_effect(void *context, const struct effect *effect)
+{
+    struct replay_run *run = context;
+    const char *pair = run->file->pairs[effect->pair].id;
+    if (run->spool) {
+        spool_effect(run, effect, pair);
+    } else {
+        print_effect(effect, pair);
+    }
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------
+ */
+
+struct csv_run {
+    const struct record_table *table;
+    FILE *file;
+    struct body body;
+};
+
+static bool flush_body(struct csv_run *c)
+{
+    const bool good =
+        !c->body.failed && (c->body.bytes == 0 ||
+                            fwrite(c->body.text, 1, c->body.bytes, c->file) == c->body.bytes);
+    body_clear(&c->body);
+    return good;
+}
+
+static bool write_csv_row(void *context, const struct store_row *row)
+{
+    struct csv_run *c = context;
+    csv_row(&c->body, c->table->columns, c->table->column_count, row->json, row->json_bytes);
+    return c->body.bytes < 65536 || flush_body(c);
+}
+
+static FILE *create_csv(struct replay_run *run, const char *name, char path[512])
+{
+    (void)snprintf(path, 512, "%s/%s.csv", run->options.csv_dir, name);
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        (void)err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written: %s",
+                      strerrordesc_np(errno));
+    }
+    return file;
+}
+
+static enum status write_table(struct replay_run *run, const struct record_table *table,
+                               enum store_kind kind)
+{
+    char path[512];
+    struct csv_run c = {.table = table, .file = create_csv(run, table->name, path)};
+    if (!c.file) {
+        return STATUS_E_IO;
+    }
+    csv_header(&c.body, table->columns, table->column_count);
+    enum status status = store_each(run->spool, kind, NULL, write_csv_row, &c, &run->err);
+    const bool written = flush_body(&c);
+    if (fclose(c.file) != 0 || (!written && status == STATUS_OK)) {
+        status = err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
+    }
+    return status;
+}
+
+static void write_travel_rows(FILE *file, const struct pair *pair, const struct pair_params *p,
+                              enum side side)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    struct travel_fit fit;
+    const size_t n = pair_moves(pair, p, side, moves);
+    if (travel_time_fit(moves, n, p->method, &fit) != STATUS_OK) {
+        return;
+    }
+    for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
+        const struct travel_value v = travel_report_value(&fit, t);
+        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", p->id, side_name(side), fit.n,
+                      travel_method_name(fit.method), travel_verdict_name(fit.verdict),
+                      travel_term_name(t));
+        const double columns[] = {v.value, v.se, v.lo, v.hi};
+        for (size_t k = 0; k < COUNT(columns); k++) {
+            char number[JSON_WRITE_NUMBER_MAX] = "";
+            if (isfinite(columns[k])) {
+                (void)json_format_real(columns[k], number);
+            }
+            (void)fprintf(file, ",%s", number);
+        }
+        (void)fputc('\n', file);
+    }
+}
+
+static enum status write_travel_csv(struct replay_run *run)
+{
+    char path[512];
+    FILE *file = create_csv(run, "travel_time", path);
+    if (!file) {
+        return STATUS_E_IO;
+    }
+    (void)fputs("pair,side,n,method,verdict,term,value,se,ci95_lo,ci95_hi\n", file);
+    for (size_t i = 0; i < run->file->pair_count; i++) {
+        const struct pair *pair = lab_pair(run->replay->lab, i);
+        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_REAL);
+        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_VIRTUAL);
+    }
+    return fclose(file) == 0 ? STATUS_OK
+                             : err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
+}
+
+static enum status write_csv(struct replay_run *run)
+{
+    if (mkdir(run->options.csv_dir, 0777) != 0 && errno != EEXIST) {
+        return err_set(&run->err, STATUS_E_IO, run->options.csv_dir, 0, 0, "cannot be made: %s",
+                       strerrordesc_np(errno));
+    }
+    enum status status = write_table(run, &record_entries, STORE_ENTRIES);
+    if (status == STATUS_OK) {
+        status = write_table(run, &record_alarms, STORE_ALARMS);
+    }
+    if (status == STATUS_OK) {
+        status = write_table(run, &record_log, STORE_LOG);
+    }
+    if (status == STATUS_OK) {
+        status = write_table(run, &record_changes, STORE_CHANGES);
+    }
+    return status == STATUS_OK ? write_travel_csv(run) : status;
+}
+
+/* ---- the summary for people ---------------------------------------------------------------
+ */
+
+static void print_speed(const char *what, double value, double lo, double hi, const char *unit)
+{
+    if (isfinite(value)) {
+        (void)printf("  %s %.4g [%.4g, %.4g] %s", what, value, lo, hi, unit);
+    }
+}
+
+static void print_fit(const struct pair *pair, const struct pair_params *p, enum side side)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    struct travel_fit fit;
+    const size_t n = pair_moves(pair, p, side, moves);
+    if (travel_time_fit(moves, n, p->method, &fit) != STATUS_OK) {
+        return;
+    }
+    (void)printf("  %-7s %s, %zu moves, %s:", side_name(side), travel_verdict_name(fit.verdict),
+                 fit.n, travel_method_name(fit.method));
+    print_speed("turns at", fit.angular_speed_radps, fit.angular_speed_lo, fit.angular_speed_hi,
+                "rad/s");
+    print_speed("drives at", fit.linear_speed_mps, fit.linear_speed_lo, fit.linear_speed_hi,
+                "m/s");
+    (void)putchar('\n');
+    for (size_t i = 0; i < fit.reason_count; i++) {
+        (void)printf("          %s\n", fit.reasons[i]);
+    }
+    for (size_t i = 0; i < fit.advice_count; i++) {
+        (void)printf("          advice: %s\n", fit.advice[i]);
+    }
+}
+
+/* What of the recording was not taken as it stands there; nothing is said of what is zero. */
+static void print_oddities(const struct replay_run *run)
+{
+    const struct replay_counts *c = &run->replay->counts;
+    const struct lab_counts *l = lab_counts(run->replay->lab);
+    const struct {
+        uint64_t n;
+        const char *what;
+    } odd[] = {
+        {c->torn, "torn at the end of a file: a crash cut them"},
+        {c->ahead, "stamped far ahead of those before them: passed over (--pause-max)"},
+        {c->other, "of topics that are not read: the daemon's own, or not below broker.prefix"},
+        {l->unknown_pair, "of pairs that are not in the lab file"},
+        {l->redelivered, "delivered again: passed over"},
+        {l->retained, "retained commands or replies: old ones, passed over"},
+        {l->out_of_order,
+         "earlier than the one before: taken as of its time, so laps are wrong"},
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        if (odd[i].n > 0) {
+            (void)printf("  %llu %s\n", (unsigned long long)odd[i].n, odd[i].what);
+        }
+    }
+}
+
+static void print_summary(const struct replay_run *run)
+{
+    const struct replay_counts *c = &run->replay->counts;
+    (void)printf("\n%llu lines, %llu events, %llu malformed\n", (unsigned long long)c->lines,
+                 (unsigned long long)c->events, (unsigned long long)c->malformed);
+    print_oddities(run);
+    for (size_t i = 0; i < run->file->pair_count; i++) {
+        const struct pair *pair = lab_pair(run->replay->lab, i);
+        if (pair->version == 0) {
+            continue;
+        }
+        (void)printf("%s: %llu commands", run->file->pairs[i].id,
+                     (unsigned long long)pair->counts.commands);
+        for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
+            if (pair->counts.verdict[v] > 0) {
+                (void)printf(", %llu %s", (unsigned long long)pair->counts.verdict[v],
+                             verdict_name(v));
+            }
+        }
+        (void)printf("; %llu alarms\n", (unsigned long long)pair->counts.alarms);
+        print_fit(pair, &run->file->pairs[i], SIDE_REAL);
+        print_fit(pair, &run->file->pairs[i], SIDE_VIRTUAL);
+    }
+}
+
+/* ---- the end ------------------------------------------------------------------------------
+ */
+
+enum status replay_end_spool(struct replay_run *run)
+{
+    if (run->spool && run->spool_status == STATUS_OK && run->batched > 0) {
+        run->spool_status = store_commit(run->spool, &run->err);
+    }
+    return run->spool_status;
+}
+
+enum status replay_report(struct replay_run *run)
+{
+    enum status status = replay_end_spool(run);
+    if (status == STATUS_OK && run->options.csv_dir) {
+        status = write_csv(run);
+    }
+    if (status == STATUS_OK && run->options.json) {
+        status = replay_document(run, NULL, stdout);
+    } else if (status == STATUS_OK) {
+        print_summary(run);
+    }
+    return status;
+}

@@ -1,0 +1,316 @@
+/* L1 in its simplest form: sends moves one after the other, each when the one before is
+ * answered. Paho's thread notes replies; the main thread sends and waits. */
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "logger/message/codec.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+#include "service/mqtt/mqtt_client.h"
+#include "service/robots/noise.h"
+
+enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100 };
+
+struct drive_options {
+    struct broker_arguments broker;
+    const char *pair;
+    const char *mode;
+    double interval_s, timeout_s, for_s, turn_min_rad, turn_max_rad, drive_min_m, drive_max_m;
+    int count;
+    int seed;
+    bool quiet;
+};
+
+struct drive {
+    struct drive_options options;
+    struct mqtt_client *client;
+    struct noise noise;
+    bool link;
+    char command_topic[MESSAGE_TOPIC_MAX];
+    char reply_topic[MESSAGE_TOPIC_MAX];             /* L1's own; link mode */
+    char side_topics[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* observe mode */
+
+    pthread_mutex_t mutex;
+    pthread_cond_t replied; /* on the monotonic clock */
+    char id[EVENT_ID_MAX];  /* of the command that waits for replies */
+    int64_t sent_us;
+    int64_t
+        lap_us[SIDE_COUNT]; /* LAB_TIME_NONE: not yet; in link mode [SIDE_REAL] is the reply */
+
+    uint64_t sent, answered, timed_out;
+};
+
+static void take_reply(void *context, const struct event *event)
+{
+    struct drive *d = context;
+    (void)pthread_mutex_lock(&d->mutex);
+    if (event->kind == EVENT_REPLY && strcmp(event->reply.id, d->id) == 0 &&
+        d->lap_us[event->side] == LAB_TIME_NONE) {
+        d->lap_us[event->side] = event->t_us - d->sent_us;
+        (void)pthread_cond_signal(&d->replied);
+    }
+    (void)pthread_mutex_unlock(&d->mutex);
+}
+
+static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
+                         int qos, bool retained, bool dup)
+{
+    struct drive *d = context;
+    if (retained || bytes > MESSAGE_PAYLOAD_MAX) {
+        return;
+    }
+    struct message message = {.t_us = lab_clock_now_us(),
+                              .qos = qos,
+                              .dup = dup,
+                              .payload = payload,
+                              .kept_bytes = bytes,
+                              .payload_bytes = bytes};
+    /* L1's own reply has the form of a robot's. */
+    (void)snprintf(message.topic, sizeof message.topic, "%s",
+                   strcmp(topic, d->reply_topic) == 0 ? d->side_topics[SIDE_REAL] : topic);
+    (void)codec_find("native")->decode(d->options.broker.prefix, &message, take_reply, d);
+}
+
+static double draw_size(struct noise *n, double min, double max)
+{
+    return rint(noise_uniform(n, min, max) * 1000.0) / 1000.0;
+}
+
+/* Moves of all three classes, so that every parameter of the travel time can be told apart. */
+static void draw_move(struct drive *d, struct event_command *command)
+{
+    const struct drive_options *o = &d->options;
+    const double kind = noise_uniform(&d->noise, 0.0, 3.0);
+    const double sign = noise_uniform(&d->noise, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
+    const double turn_rad = sign * draw_size(&d->noise, o->turn_min_rad, o->turn_max_rad);
+    const double drive_m = draw_size(&d->noise, o->drive_min_m, o->drive_max_m);
+    (void)snprintf(command->op, sizeof command->op, "go");
+    command->rotation_rad = kind < 2.0 ? turn_rad : 0.0;
+    command->displacement_m = kind >= 1.0 ? drive_m : 0.0;
+}
+
+static bool send_move(struct drive *d, const struct event_command *command)
+{
+    char payload[EVENT_RAW_MAX];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    codec_write_command(&w, command);
+    (void)json_write_end(&w);
+    (void)pthread_mutex_lock(&d->mutex);
+    (void)snprintf(d->id, sizeof d->id, "%s", command->id);
+    d->sent_us = command->source_us;
+    d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
+    d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;
+    (void)pthread_mutex_unlock(&d->mutex);
+    return mqtt_client_publish(d->client, d->command_topic, payload, w.used, 1, false) ==
+           STATUS_OK;
+}
+
+static bool is_answered(const struct drive *d)
+{
+    return d->lap_us[SIDE_REAL] != LAB_TIME_NONE &&
+           (d->link || d->lap_us[SIDE_VIRTUAL] != LAB_TIME_NONE);
+}
+
+/* Wait for the replies. Goes on after a stop signal: a command that is out shall be closed. */
+static bool wait_for_replies(struct drive *d)
+{
+    const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->options.timeout_s);
+    const struct timespec limit = {limit_us / 1000000, limit_us % 1000000 * 1000};
+    (void)pthread_mutex_lock(&d->mutex);
+    while (!is_answered(d) && lab_clock_monotonic_us() < limit_us) {
+        (void)pthread_cond_timedwait(&d->replied, &d->mutex, &limit);
+    }
+    const bool answered = is_answered(d);
+    (void)pthread_mutex_unlock(&d->mutex);
+    return answered;
+}
+
+static void pause_between(const struct drive *d, int64_t end_us)
+{
+    int64_t until_us = lab_clock_monotonic_us() + lab_us(d->options.interval_s);
+    until_us = until_us < end_us ? until_us : end_us;
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
+        const int64_t slice_us = lab_clock_monotonic_us() + WAIT_SLICE_US;
+        lab_clock_sleep_until_us(slice_us < until_us ? slice_us : until_us);
+    }
+}
+
+static void show(const struct drive *d, const struct event_command *command)
+{
+    (void)printf("%s  %+.3f rad  %.3f m ", command->id, command->rotation_rad,
+                 command->displacement_m);
+    for (int side = 0; side < (d->link ? 1 : SIDE_COUNT); side++) {
+        const char *name = d->link ? "reply" : side_name((enum side)side);
+        if (d->lap_us[side] == LAB_TIME_NONE) {
+            (void)printf("  %s -", name);
+        } else {
+            (void)printf("  %s %.3f s", name, lab_s(d->lap_us[side]));
+        }
+    }
+    (void)putchar('\n');
+    (void)fflush(stdout);
+}
+
+static void drive_all(struct drive *d)
+{
+    const struct drive_options *o = &d->options;
+    const int64_t end_us =
+        o->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(o->for_s) : LAB_TIME_MAX;
+    const int64_t run = lab_clock_now_us() / 1000000;
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us &&
+           !mqtt_client_wait_subscribed(d->client, CONNECT_WAIT_MS)) {
+    }
+    for (int n = 1; !stop_signal_raised() && lab_clock_monotonic_us() < end_us &&
+                    (o->count == 0 || n <= o->count);
+         n++) {
+        struct event_command command = {.source_us = lab_clock_now_us()};
+        (void)snprintf(command.id, sizeof command.id, "c%" PRIx64 "-%d", run, n);
+        draw_move(d, &command);
+        if (!send_move(d, &command)) {
+            (void)fputs("tandem: drive: the link's buffer is full\n", stderr);
+            pause_between(d, end_us);
+            continue;
+        }
+        d->sent++;
+        if (wait_for_replies(d)) {
+            d->answered++;
+        } else {
+            d->timed_out++;
+        }
+        if (!o->quiet) {
+            show(d, &command);
+        }
+        pause_between(d, end_us);
+    }
+}
+
+static int run(struct drive *d)
+{
+    char id[128];
+    struct err err = {0};
+    struct mqtt_client_state state;
+    const struct mqtt_client_topic topics[] = {
+        {d->link ? d->reply_topic : d->side_topics[SIDE_REAL], 1},
+        {d->side_topics[SIDE_VIRTUAL], 1}};
+    (void)snprintf(id, sizeof id, "drive-%s", d->options.pair);
+    struct mqtt_client_options client = broker_arguments_options(&d->options.broker, id);
+    client.topics = topics;
+    client.topic_count = d->link ? 1 : 2;
+    client.message = take_message;
+    client.context = d;
+    if (mqtt_client_create(&d->client, &client, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_FAILED;
+    }
+    drive_all(d);
+    mqtt_client_read_state(d->client, &state);
+    mqtt_client_stop(d->client, STOP_MS);
+    mqtt_client_destroy(d->client);
+    (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
+                 " timed out\n",
+                 d->options.pair, d->sent, d->answered, d->timed_out);
+    if (state.connections == 0) {
+        (void)fprintf(stderr, "tandem: %s\n",
+                      state.error[0] ? state.error : "was never connected");
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+static int start(const struct drive_options *options)
+{
+    struct drive d = {.options = *options};
+    char stem[MESSAGE_TOPIC_MAX / 2];
+    d.link = strcmp(options->mode, "link") == 0;
+    d.noise.state = (uint64_t)options->seed;
+    (void)snprintf(stem, sizeof stem, "%s/%s", options->broker.prefix, options->pair);
+    (void)snprintf(d.command_topic, sizeof d.command_topic, "%s/command", stem);
+    (void)snprintf(d.reply_topic, sizeof d.reply_topic, "%s/reply", stem);
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        (void)snprintf(d.side_topics[side], sizeof d.side_topics[side], "%s/%s/reply", stem,
+                       side_name(side));
+    }
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&d.replied, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    (void)pthread_mutex_init(&d.mutex, NULL);
+    stop_signal_install();
+    const int exit_status = run(&d);
+    (void)pthread_cond_destroy(&d.replied);
+    (void)pthread_mutex_destroy(&d.mutex);
+    return exit_status;
+}
+
+int command_drive(int argc, char **argv)
+{
+    struct drive_options o = {.broker = broker_arguments_defaults(),
+                              .pair = "r1",
+                              .mode = "observe",
+                              .interval_s = 0.2,
+                              .timeout_s = 10.0,
+                              .turn_min_rad = 0.3,
+                              .turn_max_rad = 3.0,
+                              .drive_min_m = 0.1,
+                              .drive_max_m = 1.0,
+                              .seed = 1};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whom to command (r1)"},
+        {"mode", 0, ARGUMENT_TEXT, &o.mode, 0, 0, "observe|link",
+         "wait for both robots' replies, or for the merged one (observe)"},
+        {"interval", 0, ARGUMENT_REAL, &o.interval_s, 0, 3600, "S", "pause after the replies (0.2)"},
+        {"timeout", 0, ARGUMENT_REAL, &o.timeout_s, 0.001, 86400, "S", "go on without replies after it (10)"},
+        {"turn-min", 0, ARGUMENT_REAL, &o.turn_min_rad, 0.001, 1000, "RAD", "smallest rotation (0.3)"},
+        {"turn-max", 0, ARGUMENT_REAL, &o.turn_max_rad, 0.001, 1000, "RAD", "largest rotation (3)"},
+        {"drive-min", 0, ARGUMENT_REAL, &o.drive_min_m, 0.001, 1000, "M", "smallest displacement (0.1)"},
+        {"drive-max", 0, ARGUMENT_REAL, &o.drive_max_m, 0.001, 1000, "M", "largest displacement (1)"},
+        {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of the random moves (1)"},
+        {"count", 'n', ARGUMENT_INTEGER, &o.count, 1, 2147483647, "N", "end after so many commands"},
+        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end after this time (runs until a signal)"},
+        {"quiet", 'q', ARGUMENT_FLAG, &o.quiet, 0, 0, NULL, "print the last line only"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "drive",
+        .purpose = "command a pair with random moves",
+        .operands = "",
+        .description = "  Sends moves to PAIR/command: rotations, displacements, and both, of "
+                       "random size.\n"
+                       "  The next one follows when the last one is answered or its time is "
+                       "over. After a\n"
+                       "  signal the command that is out is still waited for.\n",
+        .examples = "  tandem drive --pair r1 --count 100 --interval 0\n",
+        .exit_status = "there was never a connection to the broker",
+        .rows = rows,
+        .row_count = COUNT(rows),
+        .broker = &o.broker};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
+    }
+    if (strlen(o.broker.prefix) >= CODEC_PREFIX_MAX - EVENT_PAIR_MAX || !o.pair[0] ||
+        strlen(o.pair) >= EVENT_PAIR_MAX || strpbrk(o.pair, "/+#")) {
+        (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
+                    "expected\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    if (o.turn_max_rad < o.turn_min_rad || o.drive_max_m < o.drive_min_m) {
+        (void)fputs(
+            "tandem: --turn-max and --drive-max: at least the smallest size was expected\n",
+            stderr);
+        return EXIT_USAGE;
+    }
+    return start(&o);
+}

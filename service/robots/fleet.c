@@ -1,0 +1,453 @@
+/* The fleet's life: beginning, periods, end. */
+#include "service/robots/fleet.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+#include "service/robots/fleet_parts.h"
+
+enum {
+    WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
+    STOP_MS = 2000,
+    WILL_BYTES = 128,
+    RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
+    REBOOT_US = 1500 * 1000  /* a restart takes so long */
+};
+
+int64_t fleet_lab_us(const struct fleet *f, int64_t t_us)
+{
+    return f->executive.begin_us + llround((double)(t_us - f->sim_us) / f->options.pace);
+}
+
+int64_t fleet_clock_us(const struct fleet *f, const struct fleet_robot *r, int64_t lab_us_)
+{
+    const double since_us = (double)(lab_us_ - f->start_us);
+    return lab_us_ - r->clock_lost_us +
+           llround(f->options.clock_offset_s * 1e6 +
+                   since_us * f->options.clock_drift_ppm * 1e-6);
+}
+
+void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
+                 char out[MESSAGE_TOPIC_MAX])
+{
+    (void)snprintf(out, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", f->options.broker.prefix,
+                   f->pairs[r->pair], side_name(r->side), word);
+}
+
+/* --- robots ------------------------------------------------------------------------------ */
+
+static uint64_t seed_of(const struct fleet *f, const struct fleet_robot *r)
+{
+    const uint64_t words[] = {(uint64_t)f->options.seed, r->pair, r->side, r->boots};
+    return hash_bytes(HASH_START, words, sizeof words);
+}
+
+static void name_boot(struct fleet *f, struct fleet_robot *r)
+{
+    const uint64_t words[] = {(uint64_t)f->start_us, (uint64_t)getpid(), r->pair, r->side,
+                              r->boots};
+    const uint64_t mark = hash_bytes(HASH_START, words, sizeof words);
+    (void)snprintf(r->boot, sizeof r->boot, "%08" PRIx32, (uint32_t)(mark ^ (mark >> 32)));
+}
+
+/* Motors that are not all alike: gains around the ones asked for. */
+static void draw_gains(const struct fleet *f, struct fleet_robot *r)
+{
+    static const char *const gains[] = {"gain_left_ratio", "gain_right_ratio"};
+    struct robot_random random = {.state = seed_of(f, r) ^ 1};
+    for (size_t i = 0; i < COUNT(gains) && f->options.mismatch_ratio > 0.0; i++) {
+        const int k = robot_parameter_find(f->options.kind, gains[i]);
+        if (k >= 0) {
+            const struct robot_parameter *row = &f->options.kind->parameters[k];
+            const double drawn = 1.0 + f->options.mismatch_ratio * robot_random_normal(&random);
+            r->parameters[k] = fmin(fmax(r->parameters[k] * drawn, row->min), row->max);
+        }
+    }
+}
+
+static void boot(struct fleet *f, struct fleet_robot *r, const double pose[3])
+{
+    struct robot_setup setup = {.parameters = r->parameters,
+                                .world = f->options.world,
+                                .seed = seed_of(f, r),
+                                .start_us = f->sim_us,
+                                .period_us = f->period_us};
+    memcpy(setup.pose, pose, sizeof setup.pose);
+    f->options.kind->init(r->memory, &setup);
+    name_boot(f, r);
+    r->telemetry_seq = 0;
+    r->boots++;
+}
+
+static enum status create_robots(struct fleet *f)
+{
+    const struct fleet_options *o = &f->options;
+    f->robot_count = (size_t)o->pair_count * (size_t)(o->sides[0] + o->sides[1]);
+    f->robots = calloc(f->robot_count, sizeof *f->robots);
+    if (!f->robots || fleet_outbox_create(f) != STATUS_OK) {
+        return STATUS_E_NOMEM;
+    }
+    size_t i = 0;
+    for (uint32_t pair = 0; pair < (uint32_t)o->pair_count; pair++) {
+        for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+            if (!o->sides[side]) {
+                continue;
+            }
+            struct fleet_robot *r = &f->robots[i++];
+            r->memory = calloc(1, o->kind->bytes);
+            if (!r->memory) {
+                return STATUS_E_NOMEM;
+            }
+            r->pair = pair;
+            r->side = side;
+            r->noise.state = seed_of(f, r) ^ 2;
+            r->telemetry_us = f->start_us;
+            r->reboot_us = o->reboot_s > 0.0 ? f->start_us + lab_us(o->reboot_s) : LAB_TIME_MAX;
+            memcpy(r->parameters, o->parameters[side], sizeof r->parameters);
+            draw_gains(f, r);
+            boot(f, r, o->pose);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* "r1", 3 pairs: r1, r2, r3; "lab": lab1, lab2, lab3. */
+static enum status name_pairs(struct fleet *f)
+{
+    const char *first = f->options.pair;
+    size_t stem = strlen(first);
+    f->pairs = calloc((size_t)f->options.pair_count, sizeof *f->pairs);
+    if (!f->pairs) {
+        return STATUS_E_NOMEM;
+    }
+    while (stem > 0 && first[stem - 1] >= '0' && first[stem - 1] <= '9') {
+        stem--;
+    }
+    const unsigned long number = first[stem] ? strtoul(first + stem, NULL, 10) : 1;
+    for (int i = 0; i < f->options.pair_count; i++) {
+        if (f->options.pair_count == 1) {
+            (void)snprintf(f->pairs[i], EVENT_PAIR_MAX, "%s", first);
+        } else {
+            (void)snprintf(f->pairs[i], EVENT_PAIR_MAX, "%.*s%lu", (int)stem, first,
+                           number + (unsigned long)i);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* --- a period ---------------------------------------------------------------------------- */
+
+static void hear_reply(void *context, const struct robot_reply *reply)
+{
+    struct fleet *f = context;
+    fleet_tell_reply(f, f->speaking, reply);
+}
+
+/* A robot that restarts hears nothing and forgets what it did, but not its parameters: the
+ * broker keeps them. */
+static bool is_down(struct fleet *f, struct fleet_robot *r)
+{
+    const int64_t now_us = f->executive.begin_us;
+    if (r->down_until_us == 0 && now_us >= r->reboot_us) {
+        r->down_until_us = now_us + REBOOT_US;
+        r->reboot_us = now_us + lab_us(f->options.reboot_s);
+        r->clock_lost_us += REBOOT_US;
+        f->counts.reboots++;
+        fleet_tell_presence(f, r, false);
+    }
+    if (r->down_until_us == 0 || now_us < r->down_until_us) {
+        return r->down_until_us != 0;
+    }
+    struct robot_sample last;
+    double values[ROBOT_PARAMETERS_MAX];
+    const double nowhere[3] = {0.0, 0.0, 0.0};
+    const struct robot_kind *kind = f->options.kind;
+    kind->sample(r->memory, &last);
+    for (size_t i = 0; i < kind->parameter_count; i++) {
+        values[i] = kind->get_parameter(r->memory, i);
+    }
+    boot(f, r, last.pose_count == 3 ? last.pose : nowhere);
+    for (size_t i = 0; i < kind->parameter_count; i++) {
+        kind->set_parameter(r->memory, i, values[i]);
+    }
+    r->down_until_us = 0;
+    r->telemetry_us = f->sim_us;
+    fleet_tell_presence(f, r, true);
+    return false;
+}
+
+static void step_robot(struct fleet *f, uint32_t i)
+{
+    struct fleet_robot *r = &f->robots[i];
+    if (is_down(f, r)) {
+        return;
+    }
+    f->speaking = i;
+    f->options.kind->step(r->memory, hear_reply, f);
+    if (f->options.telemetry_hz > 0.0 && f->sim_us + f->period_us >= r->telemetry_us) {
+        fleet_tell_telemetry(f, i);
+        r->telemetry_us += llround(1e6 / f->options.telemetry_hz);
+        const int64_t next_us = f->sim_us + f->period_us;
+        r->telemetry_us = r->telemetry_us > next_us ? r->telemetry_us : next_us;
+    }
+    if (f->options.machines_hz > 0.0) {
+        fleet_tell_machines(f, i, f->executive.begin_us);
+    }
+}
+
+/* What the executive runs: it says when a period begins, and counts those that came too late.
+ */
+static const struct efsm_state clockwork_states[] = {{.name = "RUN"}};
+static const struct efsm_arc clockwork_arcs[] = {{0, 0, NULL, NULL, "a period", .waits = true}};
+static const struct efsm_table clockwork = {.name = "fleet",
+                                            .purpose = "Moves all robots, period by period.",
+                                            .states = clockwork_states,
+                                            .state_count = COUNT(clockwork_states),
+                                            .arcs = clockwork_arcs,
+                                            .arc_count = COUNT(clockwork_arcs)};
+
+static void run_period(struct fleet *f)
+{
+    if (f->options.world) {
+        f->options.world->t_s = lab_s(f->sim_us - f->start_us);
+    }
+    for (uint32_t i = 0; i < f->robot_count; i++) {
+        step_robot(f, i);
+    }
+    f->sim_us += f->period_us;
+}
+
+/* --- between periods --------------------------------------------------------------------- */
+
+static void take_for(struct fleet *f, uint32_t i, const struct incoming *in, int64_t now_us)
+{
+    struct fleet_robot *r = &f->robots[i];
+    if (r->down_until_us != 0) {
+        f->counts.lost++;
+        return;
+    }
+    f->speaking = i;
+    switch (in->kind) {
+    case IN_COMMAND:
+        f->counts.commands++;
+        robot_command(f->options.kind, r->memory, &in->command, hear_reply, f);
+        break;
+    case IN_PROBE:
+        fleet_tell_echo(f, i, in, now_us);
+        break;
+    case IN_EFFORT:
+        if (f->options.kind->effort(r->memory, in->tau, in->tau_count) != STATUS_OK) {
+            f->counts.malformed++;
+        }
+        break;
+    case IN_PARAMETERS:
+    default:
+        fleet_apply_parameters(f, i, in, now_us);
+        break;
+    }
+}
+
+static void drain_inbox(struct fleet *f, int64_t now_us)
+{
+    struct incoming in;
+    while (fleet_pop(f, &in)) {
+        const size_t each = f->robot_count / (size_t)f->options.pair_count;
+        for (size_t k = 0; k < each; k++) {
+            const uint32_t i = (uint32_t)(in.pair * each + k);
+            if (in.sides[f->robots[i].side]) {
+                take_for(f, i, &in, now_us);
+            }
+        }
+        free(in.text);
+    }
+}
+
+/* After each new connection the broker hears again who is here. The client itself says so for
+ * the first robot, as long as it did not restart. */
+static void say_hello(struct fleet *f)
+{
+    struct mqtt_client_state state;
+    mqtt_client_read_state(f->client, &state);
+    if (state.connections == f->connections) {
+        return;
+    }
+    f->connections = state.connections;
+    for (size_t i = f->robots[0].boots > 1 ? 0 : 1; i < f->robot_count; i++) {
+        fleet_tell_presence(f, &f->robots[i], f->robots[i].down_until_us == 0);
+    }
+}
+
+/* Until something is due, a message arrives or WAIT_MAX_US are over. */
+static void wait_for_work(struct fleet *f)
+{
+    const int64_t now_us = lab_clock_now_us();
+    const int64_t period_us = f->executive.begin_us + f->executive.period_us;
+    const int64_t send_us = fleet_outbox_due_us(f);
+    int64_t next_us = now_us + WAIT_MAX_US;
+    next_us = period_us < next_us ? period_us : next_us;
+    next_us = send_us < next_us ? send_us : next_us;
+    if (next_us <= now_us) {
+        return;
+    }
+    const int64_t until_us = lab_clock_monotonic_us() + next_us - now_us;
+    const struct timespec t = {until_us / 1000000, until_us % 1000000 * 1000};
+    (void)pthread_mutex_lock(&f->mutex);
+    if (f->inbox_count == 0) {
+        (void)pthread_cond_timedwait(&f->arrived, &f->mutex, &t);
+    }
+    (void)pthread_mutex_unlock(&f->mutex);
+}
+
+static void live(struct fleet *f)
+{
+    const int64_t end_us =
+        f->options.for_s > 0.0 ? f->start_us + lab_us(f->options.for_s) : LAB_TIME_MAX;
+    struct efsm m;
+    efsm_reset(&clockwork, &m, f->start_us);
+    const struct efsm_machine machine = {.table = &clockwork, .m = &m};
+    const struct efsm_network net = {.machines = &machine, .count = 1};
+    while (!stop_signal_raised() && lab_clock_now_us() < end_us) {
+        int64_t now_us = lab_clock_now_us();
+        drain_inbox(f, now_us);
+        while (efsm_executive_step(&f->executive, &net, now_us) && !stop_signal_raised()) {
+            run_period(f);
+            now_us = lab_clock_now_us();
+            efsm_executive_end(&f->executive, now_us);
+            fleet_send_due(f, now_us);
+            drain_inbox(f, now_us);
+        }
+        fleet_send_due(f, now_us);
+        say_hello(f);
+        wait_for_work(f);
+    }
+}
+
+/* --- beginning and end ------------------------------------------------------------------- */
+
+static void print_summary(const struct fleet *f)
+{
+    const struct fleet_counts *c = &f->counts;
+    char name[2 * EVENT_PAIR_MAX];
+    if (f->robot_count == 1) {
+        (void)snprintf(name, sizeof name, "robot %s/%s", f->pairs[0],
+                       side_name(f->robots[0].side));
+    } else {
+        (void)snprintf(name, sizeof name, "%zu robots", f->robot_count);
+    }
+    (void)printf(
+        "%s: %" PRIu64 " periods of %g s, %" PRIu64 " overruns, %" PRIu64 " given up, %" PRIu64
+        " reboots, %" PRIu64 " parameters applied, %" PRIu64 " refused\n",
+        name, f->executive.periods, lab_s(f->executive.period_us), f->executive.overruns,
+        f->executive.resyncs, c->reboots, c->applied, c->refused);
+    (void)printf("%s: %" PRIu64 " commands, %" PRIu64 " replies, %" PRIu64 " echoes, %" PRIu64
+                 " lost, %" PRIu64 " duplicated, %" PRIu64 " dropped, %" PRIu64 " malformed\n",
+                 name, c->commands, c->replies, c->echoes, c->lost, c->duplicated,
+                 c->dropped + f->inbox_overflow, c->malformed + f->inbox_malformed);
+}
+
+static int run(struct fleet *f)
+{
+    char id[2 * EVENT_PAIR_MAX];
+    char online[WILL_BYTES];
+    char offline[WILL_BYTES];
+    char presence[MESSAGE_TOPIC_MAX];
+    char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX];
+    struct mqtt_client_topic topics[FLEET_TOPICS_MAX];
+    struct mqtt_client_state state;
+    struct err err = {0};
+    const struct fleet_robot *first = &f->robots[0];
+    fleet_write_presence(first, true, online);
+    fleet_write_presence(first, false, offline);
+    fleet_topic(f, first, "connection", presence);
+    (void)snprintf(id, sizeof id, f->robot_count == 1 ? "robot-%s-%s" : "robots-%s-%s",
+                   f->pairs[0], side_name(first->side));
+    struct mqtt_client_options client = broker_arguments_options(&f->options.broker, id);
+    client.presence = presence;
+    client.online = online;
+    client.offline = offline;
+    client.topics = topics;
+    client.topic_count = fleet_topics(f, filters, topics);
+    client.message = fleet_hear;
+    client.context = f;
+    if (mqtt_client_create(&f->client, &client, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_FAILED;
+    }
+    live(f);
+    for (size_t i = 1; i < f->robot_count; i++) {
+        fleet_tell_presence(f, &f->robots[i], false);
+    }
+    mqtt_client_read_state(f->client, &state);
+    mqtt_client_stop(f->client, STOP_MS);
+    mqtt_client_destroy(f->client);
+    print_summary(f);
+    if (state.connections == 0) {
+        (void)fprintf(stderr, "tandem: %s\n",
+                      state.error[0] ? state.error : "was never connected");
+        return EXIT_FAILED;
+    }
+    return EXIT_FINE;
+}
+
+static enum status begin(struct fleet *f, const struct fleet_options *options)
+{
+    f->options = *options;
+    f->start_us = lab_clock_now_us();
+    f->sim_us = f->start_us;
+    f->period_us = lab_us(options->period_s);
+    f->executive = (struct efsm_executive){
+        .period_us = llround((double)f->period_us / options->pace), .resync_us = RESYNC_US};
+    f->executive.begin_us = f->start_us;
+    f->inbox = calloc(FLEET_INBOX_MAX, sizeof *f->inbox);
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&f->arrived, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    (void)pthread_mutex_init(&f->mutex, NULL);
+    const bool room = f->inbox && name_pairs(f) == STATUS_OK && create_robots(f) == STATUS_OK;
+    return room ? STATUS_OK : STATUS_E_NOMEM;
+}
+
+static void finish(struct fleet *f)
+{
+    struct incoming in;
+    while (fleet_pop(f, &in)) {
+        free(in.text);
+    }
+    for (size_t i = 0; f->robots && i < f->robot_count; i++) {
+        free(f->robots[i].memory);
+    }
+    fleet_outbox_destroy(f);
+    free(f->robots);
+    free(f->pairs);
+    free(f->inbox);
+    (void)pthread_cond_destroy(&f->arrived);
+    (void)pthread_mutex_destroy(&f->mutex);
+}
+
+int fleet_run(const struct fleet_options *options)
+{
+    struct fleet *f = calloc(1, sizeof *f);
+    int exit_status = EXIT_FAILED;
+    if (f && begin(f, options) == STATUS_OK) {
+        stop_signal_install();
+        exit_status = run(f);
+    } else {
+        (void)fputs("tandem: out of memory\n", stderr);
+    }
+    if (f) {
+        finish(f);
+    }
+    free(f);
+    return exit_status;
+}

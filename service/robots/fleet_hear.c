@@ -1,0 +1,227 @@
+/* What the fleet hears: Paho's thread takes messages apart and queues them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "logger/message/codec.h"
+#include "service/cli/lab_clock.h"
+#include "service/robots/fleet_parts.h"
+
+size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
+                    struct mqtt_client_topic topics[FLEET_TOPICS_MAX])
+{
+    const struct fleet_options *o = &f->options;
+    const char *pair = o->pair_count == 1 ? f->pairs[0] : "+";
+    const char *prefix = o->broker.prefix;
+    size_t count = 0;
+    if (!o->link) {
+        topics[count].qos = 1;
+        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/command", prefix, pair);
+    }
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (!o->sides[s]) {
+            continue;
+        }
+        if (o->link) {
+            topics[count].qos = 1;
+            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/command", prefix,
+                           pair, side_name(s));
+        }
+        topics[count].qos = 0;
+        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/probe", prefix, pair,
+                       side_name(s));
+        if (o->kind->effort) {
+            topics[count].qos = 0;
+            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/control", prefix,
+                           pair, side_name(s));
+        }
+    }
+    if (o->sides[SIDE_VIRTUAL]) {
+        topics[count].qos = 1;
+        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/virtual/parameters", prefix,
+                       pair);
+    }
+    for (size_t i = 0; i < count; i++) {
+        topics[i].filter = filters[i];
+    }
+    return count;
+}
+
+/* Takes over in->text. */
+static void push(struct fleet *f, const struct incoming *in)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    if (f->inbox_count == FLEET_INBOX_MAX) {
+        f->inbox_overflow++;
+        free(in->text);
+    } else {
+        f->inbox[(f->inbox_first + f->inbox_count++) % FLEET_INBOX_MAX] = *in;
+        (void)pthread_cond_signal(&f->arrived);
+    }
+    (void)pthread_mutex_unlock(&f->mutex);
+}
+
+bool fleet_pop(struct fleet *f, struct incoming *in)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    const bool some = f->inbox_count > 0;
+    if (some) {
+        *in = f->inbox[f->inbox_first];
+        f->inbox_first = (f->inbox_first + 1) % FLEET_INBOX_MAX;
+        f->inbox_count--;
+    }
+    (void)pthread_mutex_unlock(&f->mutex);
+    return some;
+}
+
+static void complain(struct fleet *f, uint32_t pair, const char *what)
+{
+    (void)pthread_mutex_lock(&f->mutex);
+    f->inbox_malformed++;
+    (void)pthread_mutex_unlock(&f->mutex);
+    (void)fprintf(stderr, "tandem: robot %s: %s\n", f->pairs[pair], what);
+}
+
+/* What decoding one command needs to know. */
+struct decoding {
+    struct fleet *f;
+    struct incoming *in;
+};
+
+static void take_event(void *context, const struct event *event)
+{
+    struct decoding *d = context;
+    if (event->kind == EVENT_COMMAND) {
+        d->in->command = event->command;
+        d->in->command.raw = NULL;
+        push(d->f, d->in);
+    } else {
+        complain(d->f, d->in->pair, event->malformed.detail);
+    }
+}
+
+static void take_command(struct fleet *f, struct incoming *in, const struct message *message)
+{
+    struct message copy = *message;
+    struct decoding decoding = {f, in};
+    in->kind = IN_COMMAND;
+    /* In link mode the codec does not know the robots' own command topic. */
+    (void)snprintf(copy.topic, sizeof copy.topic, "%s/%s/command", f->options.broker.prefix,
+                   f->pairs[in->pair]);
+    (void)codec_find("native")->decode(f->options.broker.prefix, &copy, take_event, &decoding);
+}
+
+static void take_probe(struct fleet *f, struct incoming *in, const struct message *message)
+{
+    json_int_t probe = 0;
+    double sent_s = 0.0;
+    json_t *document = json_loadb(message->payload, message->kept_bytes, 0, NULL);
+    if (document &&
+        json_unpack(document, "{s:I, s:F}", "probe", &probe, "sent", &sent_s) == 0) {
+        in->kind = IN_PROBE;
+        in->probe = probe;
+        in->sent_us = lab_us(sent_s);
+        push(f, in);
+    } else {
+        complain(f, in->pair, "probe: \"probe\" and \"sent\" were expected");
+    }
+    json_decref(document);
+}
+
+static void take_effort(struct fleet *f, struct incoming *in, const struct message *message)
+{
+    json_t *document = json_loadb(message->payload, message->kept_bytes, 0, NULL);
+    const json_t *tau = json_object_get(document, "tau");
+    const size_t count = json_array_size(tau);
+    bool good = count > 0 && count <= EVENT_AXES_MAX;
+    for (size_t i = 0; good && i < count; i++) {
+        good = json_is_number(json_array_get(tau, i));
+        in->tau[i] = json_number_value(json_array_get(tau, i));
+    }
+    if (good) {
+        in->kind = IN_EFFORT;
+        in->tau_count = count;
+        push(f, in);
+    } else {
+        complain(f, in->pair, "control: \"tau\" with 1 to 6 numbers was expected");
+    }
+    json_decref(document);
+}
+
+static void take_parameters(struct fleet *f, struct incoming *in, const struct message *message)
+{
+    if (message->payload_bytes == 0) {
+        return; /* the retained set was taken back */
+    }
+    if (message->payload_bytes > FLEET_PARAMETERS_BYTES) {
+        complain(f, in->pair, "parameters: at most 8192 bytes were expected");
+        return;
+    }
+    in->kind = IN_PARAMETERS;
+    in->text_bytes = message->payload_bytes;
+    in->text = malloc(in->text_bytes);
+    if (in->text) {
+        memcpy(in->text, message->payload, in->text_bytes);
+        push(f, in);
+    }
+}
+
+/* The pair of "<prefix>/<pair>/<rest>"; false when it is none of ours. */
+static bool split_topic(const struct fleet *f, const char *topic, uint32_t *pair,
+                        const char **rest)
+{
+    const char *prefix = f->options.broker.prefix;
+    const size_t n = strlen(prefix);
+    const char *id = topic + n + 1;
+    const char *slash =
+        strncmp(topic, prefix, n) == 0 && topic[n] == '/' ? strchr(id, '/') : NULL;
+    for (int i = 0; slash && i < f->options.pair_count; i++) {
+        const size_t bytes = strlen(f->pairs[i]);
+        if (bytes == (size_t)(slash - id) && memcmp(id, f->pairs[i], bytes) == 0) {
+            *pair = (uint32_t)i;
+            *rest = slash + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+void fleet_hear(void *context, const char *topic, const void *payload, size_t bytes, int qos,
+                bool retained, bool dup)
+{
+    struct fleet *f = context;
+    const char *rest = NULL;
+    struct incoming in = {.arrival_us = lab_clock_now_us()};
+    const struct message message = {
+        .t_us = in.arrival_us,
+        .qos = qos,
+        .dup = dup,
+        .payload = payload,
+        .kept_bytes = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX,
+        .payload_bytes = bytes};
+    if (!split_topic(f, topic, &in.pair, &rest)) {
+        return;
+    }
+    memcpy(in.sides, f->options.sides, sizeof in.sides);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const size_t n = strlen(side_name(s));
+        if (strncmp(rest, side_name(s), n) == 0 && rest[n] == '/') {
+            rest += n + 1;
+            in.sides[s == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL] = false;
+            break;
+        }
+    }
+    if (strcmp(rest, "parameters") == 0) {
+        take_parameters(f, &in, &message);
+    } else if (retained) {
+        return; /* an old command must not move a robot */
+    } else if (strcmp(rest, "command") == 0) {
+        take_command(f, &in, &message);
+    } else if (strcmp(rest, "probe") == 0) {
+        take_probe(f, &in, &message);
+    } else if (strcmp(rest, "control") == 0) {
+        take_effort(f, &in, &message);
+    }
+}

@@ -1,0 +1,19 @@
+/* service/robots/maps.h - the maps that the lab file names, as JSON for who draws them. */
+#ifndef SERVICE_ROBOTS_MAPS_H
+#define SERVICE_ROBOTS_MAPS_H
+
+#include "config/lab_file.h"
+
+struct maps;
+
+/* Load the map of every pair, each file once. STATUS_E_PARSE, STATUS_E_IO: *err says where in
+ * which; STATUS_E_NOMEM. Cold path: allocates. */
+MUST_USE enum status maps_load(const struct lab_file *file, struct maps **out, struct err *err);
+void maps_destroy(struct maps *maps); /* NULL allowed */
+
+/* {"bounds_m": [x_min, y_min, x_max, y_max] or null, "obstacles": [{"name", "shape",
+ * "points_m", "radius_m", "mapped", "appears_s", "leaves_s"}, …]}, [*bytes]; NULL: the pair has
+ * none. Lives as long as maps. Any thread. */
+const char *maps_find(const struct maps *maps, size_t pair, size_t *bytes);
+
+#endif

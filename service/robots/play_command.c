@@ -1,0 +1,264 @@
+/* Republishes recorded messages to a broker, with the pauses that were between them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/message.h"
+#include "logger/storage/journal_reader.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
+#include "service/cli/progress.h"
+#include "service/cli/stop_signal.h"
+#include "service/mqtt/mqtt_client.h"
+
+enum {
+    CONNECT_MS = 15000,
+    ACKNOWLEDGE_MS = 60000,
+    STOP_MS = 3000,
+    SLICE_US = 50 * 1000,
+    RETRY_US = 2 * 1000, /* pause when the client's buffer is full */
+    SHOWN_FAULTS_MAX = 10
+};
+
+struct play_options {
+    struct broker_arguments broker;
+    double speed; /* 0: without pauses */
+    int qos;      /* -1: as recorded */
+    const char *from;
+    const char *to;
+    bool retain; /* keep the retain flag of recorded messages */
+};
+
+struct play {
+    struct play_options options;
+    struct mqtt_client *client;
+    struct journal_reader *reader;
+    char scratch[MESSAGE_PAYLOAD_MAX];
+    int64_t first_us, begin_us; /* the recording's time and ours of the first message */
+    uint64_t lines, sent, skipped, malformed, cut, refused;
+};
+
+/* What a daemon noted for itself, and heartbeats, are not the lab's. */
+static bool is_lab_message(const char *topic)
+{
+    return !strstr(topic, "/$lab/") && !strstr(topic, "/heartbeat/") && topic[0] != '$';
+}
+
+/* Replace the prefix; false when it does not fit. A topic without it stays. */
+static bool map_topic(const struct play_options *o, const char *topic,
+                      char out[MESSAGE_TOPIC_MAX])
+{
+    const size_t n = o->from ? strlen(o->from) : 0;
+    int bytes = 0;
+    if (n > 0 && strncmp(topic, o->from, n) == 0 && (topic[n] == '/' || topic[n] == '\0')) {
+        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s%s", o->to, topic + n);
+    } else {
+        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s", topic);
+    }
+    return bytes > 0 && bytes < MESSAGE_TOPIC_MAX;
+}
+
+/* Wait until the message's time has come. Returns false when told to stop. */
+static bool keep_pace(struct play *p, int64_t t_us)
+{
+    if (p->first_us == LAB_TIME_NONE) {
+        p->first_us = t_us;
+        p->begin_us = lab_clock_monotonic_us();
+    }
+    if (!(p->options.speed > 0.0)) {
+        return !stop_signal_raised();
+    }
+    const int64_t due_us =
+        p->begin_us + (int64_t)llround((double)(t_us - p->first_us) / p->options.speed);
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < due_us) {
+        const int64_t slice_us = lab_clock_monotonic_us() + SLICE_US;
+        lab_clock_sleep_until_us(slice_us < due_us ? slice_us : due_us);
+    }
+    return !stop_signal_raised();
+}
+
+/* Hand over one message, waiting while the client's buffer is full. */
+static void send_message(struct play *p, const struct message *m, const char *topic)
+{
+    const int qos = p->options.qos >= 0 ? p->options.qos : m->qos;
+    const bool retained = p->options.retain && m->retained;
+    enum status status = STATUS_E_FULL;
+    while (status == STATUS_E_FULL && !stop_signal_raised()) {
+        status =
+            mqtt_client_publish(p->client, topic, m->payload, m->kept_bytes, qos, retained);
+        if (status == STATUS_E_FULL) {
+            lab_clock_sleep_until_us(lab_clock_monotonic_us() + RETRY_US);
+        }
+    }
+    if (status == STATUS_OK) {
+        p->sent++;
+    } else {
+        p->refused++;
+    }
+}
+
+static bool play_line(struct play *p, const struct journal_line *line)
+{
+    struct message m;
+    struct err err = {0};
+    char topic[MESSAGE_TOPIC_MAX];
+    p->lines++;
+    const enum status status = message_parse(line->text, line->bytes, p->scratch, &m, &err);
+    if (status == STATUS_E_EMPTY) {
+        return true;
+    }
+    if (status != STATUS_OK) {
+        if (p->malformed++ < SHOWN_FAULTS_MAX) {
+            (void)fprintf(stderr, "tandem: %s:%" PRIu64 ":%u: %s\n", line->path, line->number,
+                          err.column, err.text);
+        }
+        return true;
+    }
+    if (!is_lab_message(m.topic)) {
+        p->skipped++;
+        return true;
+    }
+    if (m.kept_bytes < m.payload_bytes || !map_topic(&p->options, m.topic, topic)) {
+        p->cut++;
+        return true;
+    }
+    if (!keep_pace(p, m.t_us)) {
+        return false;
+    }
+    send_message(p, &m, topic);
+    return true;
+}
+
+static bool play_all(struct play *p)
+{
+    struct progress progress;
+    struct journal_reader_stats stats;
+    struct journal_line line;
+    bool whole = true;
+    progress_start(&progress, "play");
+    for (;;) {
+        struct err err = {0};
+        const enum status status = journal_reader_next(p->reader, &line, &err);
+        if (status == STATUS_E_EMPTY) {
+            break;
+        }
+        if (status != STATUS_OK) {
+            (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+            whole = false;
+            continue;
+        }
+        if (!play_line(p, &line)) {
+            break;
+        }
+        if (progress.shown) {
+            journal_reader_stats(p->reader, &stats);
+            progress_step(&progress, stats.bytes, stats.total_bytes);
+        }
+    }
+    progress_end(&progress);
+    return whole && !stop_signal_raised();
+}
+
+static int run(struct play *p)
+{
+    struct err err = {0};
+    struct mqtt_client_state state = {0};
+    const struct mqtt_client_options client =
+        broker_arguments_options(&p->options.broker, "play");
+    if (mqtt_client_create(&p->client, &client, &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+        return EXIT_FAILED;
+    }
+    bool whole = mqtt_client_wait_subscribed(p->client, CONNECT_MS);
+    if (!whole) {
+        mqtt_client_read_state(p->client, &state);
+        (void)fprintf(stderr, "tandem: %s\n", state.error);
+    } else {
+        whole = play_all(p);
+        if (!mqtt_client_wait_sent(p->client,
+                                   stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
+            (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
+            whole = false;
+        }
+    }
+    mqtt_client_read_state(p->client, &state);
+    mqtt_client_stop(p->client, STOP_MS);
+    mqtt_client_destroy(p->client);
+    (void)printf("play: %" PRIu64 " lines, %" PRIu64 " sent, %" PRIu64 " acknowledged, %" PRIu64
+                 " skipped, %" PRIu64 " malformed, %" PRIu64 " cut, %" PRIu64 " refused\n",
+                 p->lines, p->sent, state.acknowledged, p->skipped, p->malformed, p->cut,
+                 p->refused);
+    return whole && p->refused == 0 && state.failed == 0 ? EXIT_FINE : EXIT_FAILED;
+}
+
+static int start(const struct play_options *options, char **paths, int count)
+{
+    struct err err = {0};
+    struct play *p = calloc(1, sizeof *p);
+    int exit_status = EXIT_FAILED;
+    if (!p) {
+        (void)fputs("tandem: out of memory\n", stderr);
+        return EXIT_FAILED;
+    }
+    p->options = *options;
+    p->first_us = LAB_TIME_NONE;
+    if (journal_reader_open_files((const char *const *)paths, (size_t)count, &p->reader,
+                                  &err) != STATUS_OK) {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    } else {
+        stop_signal_install();
+        exit_status = run(p);
+    }
+    journal_reader_close(p->reader);
+    free(p);
+    return exit_status;
+}
+
+int command_play(int argc, char **argv)
+{
+    struct play_options o = {
+        .broker = broker_arguments_defaults(), .speed = 1.0, .qos = -1, .retain = false};
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"speed", 's', ARGUMENT_REAL, &o.speed, 0, 1e9, "X", "X times as fast as recorded (1); 0: without pauses"},
+        {"qos", 'q', ARGUMENT_INTEGER, &o.qos, 0, 2, "N", "of all messages (as recorded)"},
+        {"prefix-from", 0, ARGUMENT_TEXT, &o.from, 0, 0, "A", "replace this beginning of the topics"},
+        {"prefix-to", 0, ARGUMENT_TEXT, &o.to, 0, 0, "B", "by this one"},
+        {"retain", 0, ARGUMENT_FLAG, &o.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
+    };
+    /* clang-format on */
+    const struct arguments arguments = {
+        .command = "play",
+        .purpose = "publish a recording to a broker",
+        .operands = "FILE...",
+        .description =
+            "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
+            "  stands for the journal in it, - for the standard input. Several files are "
+            "merged\n"
+            "  by time. Payloads go out unchanged, time stamps within included. Heartbeats "
+            "and\n"
+            "  what a daemon noted for itself are left out.\n",
+        .examples = "  tandem play --speed 10 --prefix-from tandem/v1 --prefix-to again/v1 "
+                    "journal/\n",
+        .exit_status = "not everything reached the broker",
+        .rows = rows,
+        .row_count = COUNT(rows),
+        .broker = &o.broker};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
+    }
+    if ((o.from != NULL) != (o.to != NULL) || (o.from && (!o.from[0] || !o.to[0]))) {
+        (void)fputs("tandem: --prefix-from and --prefix-to belong together\n", stderr);
+        return EXIT_USAGE;
+    }
+    int count = 0;
+    while (argv[first + count]) {
+        count++;
+    }
+    return start(&o, argv + first, count);
+}

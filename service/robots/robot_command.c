@@ -1,0 +1,283 @@
+/* `tandem robot`: options into a fleet of simulated robots. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "logger/message/codec.h"
+#include "service/cli/arguments.h"
+#include "service/cli/commands.h"
+#include "service/robots/fleet.h"
+#include "service/robots/map_file.h"
+#include "service/robots/robot_file.h"
+
+/* Options that stand for a parameter; NaN: not given. */
+enum { SPEED_ANGULAR, SPEED_LINEAR, DELAY_T0, DELAY_TA, DELAY_TR, NOISE, SHORTCUT_COUNT };
+
+static const struct {
+    const char *option, *parameter;
+} shortcuts[SHORTCUT_COUNT] = {
+    {"angular-speed", "angular_speed_radps"},
+    {"linear-speed", "linear_speed_mps"},
+    {"t0", "t0_s"},
+    {"ta", "ta_s"},
+    {"tr", "tr_s"},
+    {"noise", "noise_s"},
+};
+
+struct given {
+    const char *kind, *side, *mode, *parameter_file, *map_file, *pose;
+    double shortcut[SHORTCUT_COUNT];
+    double period_s;
+    bool list;
+};
+
+static bool complain(const char *option, const char *text, const char *expected)
+{
+    (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, text, expected);
+    return false;
+}
+
+static bool find_kind(const struct given *g, struct fleet_options *o)
+{
+    o->kind = robot_kind_find(g->kind);
+    if (o->kind) {
+        return true;
+    }
+    (void)fprintf(stderr, "tandem: --kind %s: one of", g->kind);
+    for (size_t i = 0; i < robot_kind_count; i++) {
+        (void)fprintf(stderr, "%s %s", i > 0 ? "," : "", robot_kinds[i]->name);
+    }
+    (void)fputs(" was expected\n", stderr);
+    return false;
+}
+
+static bool take_shortcuts(const struct given *g, struct fleet_options *o)
+{
+    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
+        char text[32];
+        if (isnan(g->shortcut[i])) {
+            continue;
+        }
+        const int index = robot_parameter_find(o->kind, shortcuts[i].parameter);
+        (void)snprintf(text, sizeof text, "%g", g->shortcut[i]);
+        if (index < 0) {
+            char expected[96];
+            (void)snprintf(expected, sizeof expected, "a robot of kind %s has no %s",
+                           o->kind->name, shortcuts[i].parameter);
+            return complain(shortcuts[i].option, text, expected);
+        }
+        if (!robot_value_fits(&o->kind->parameters[index], g->shortcut[i])) {
+            char expected[96];
+            (void)snprintf(expected, sizeof expected, "%g to %g was expected",
+                           o->kind->parameters[index].min, o->kind->parameters[index].max);
+            return complain(shortcuts[i].option, text, expected);
+        }
+        for (size_t s = 0; s < SIDE_COUNT; s++) {
+            o->parameters[s][index] = g->shortcut[i];
+        }
+    }
+    return true;
+}
+
+/* Parameter file and map; all faults of both. */
+static bool read_files(const struct given *g, struct fleet_options *o)
+{
+    struct err_list errors = {0};
+    bool fine = true;
+    if (g->parameter_file &&
+        robot_file_load(g->parameter_file, o->kind, o->parameters, &errors) != STATUS_OK) {
+        fine = false;
+    }
+    err_list_print(&errors, stderr);
+    if (g->map_file) {
+        struct err_list faults = {0};
+        o->world = calloc(1, sizeof *o->world);
+        fine = o->world && map_file_load(g->map_file, o->world, &faults) == STATUS_OK && fine;
+        err_list_print(&faults, stderr);
+    }
+    return fine;
+}
+
+static bool read_pose(const char *text, double pose[3])
+{
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        char *end = NULL;
+        pose[i] = strtod(at, &end);
+        if (end == at || !(fabs(pose[i]) <= 1e6) || *end != (i < 2 ? ',' : '\0')) {
+            return complain("pose", text, "X,Y,PSI in m and rad were expected");
+        }
+        at = end + 1;
+    }
+    return true;
+}
+
+static bool name_sides(const struct given *g, struct fleet_options *o)
+{
+    const bool both = g->side ? strcmp(g->side, "both") == 0 : o->pair_count > 1;
+    o->sides[SIDE_REAL] = both || !g->side || strcmp(g->side, "real") == 0;
+    o->sides[SIDE_VIRTUAL] = both || (g->side && strcmp(g->side, "virtual") == 0);
+    o->link = strcmp(g->mode, "link") == 0;
+    /* Room for the counted number of the last pair. */
+    const size_t longest = strlen(o->pair) + (o->pair_count > 1 ? 4 : 0);
+    if (strlen(o->broker.prefix) >= CODEC_PREFIX_MAX - EVENT_PAIR_MAX || !o->pair[0] ||
+        longest >= EVENT_PAIR_MAX || strpbrk(o->pair, "/+#")) {
+        (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
+                    "expected\n",
+                    stderr);
+        return false;
+    }
+    return true;
+}
+
+static bool take_period(const struct given *g, struct fleet_options *o)
+{
+    o->period_s = isnan(g->period_s) ? lab_s(o->kind->period_us) : g->period_s;
+    const double real_s = o->period_s / o->pace;
+    if (!(real_s >= 1e-4)) {
+        (void)fprintf(stderr,
+                      "tandem: --pace %g: a period would last %g s, 0.0001 s or more was "
+                      "expected\n",
+                      o->pace, real_s);
+        return false;
+    }
+    return true;
+}
+
+static int list_kinds(void)
+{
+    for (size_t i = 0; i < robot_kind_count; i++) {
+        const struct robot_kind *kind = robot_kinds[i];
+        (void)printf("%s%s: %s\n  obeys %s; period %g s\n", i > 0 ? "\n" : "", kind->name,
+                     kind->purpose, kind->operations, lab_s(kind->period_us));
+        for (size_t k = 0; k < kind->parameter_count; k++) {
+            const struct robot_parameter *p = &kind->parameters[k];
+            (void)printf("  %-26s ", p->name);
+            for (int c = 0; p->choices && c <= (int)p->max; c++) {
+                (void)printf("%s%s", c > 0 ? "|" : "", p->choices[c]);
+            }
+            if (p->choices) {
+                (void)printf(" (%s)", p->choices[(int)p->preset]);
+            } else {
+                (void)printf("%g .. %g%s%s (%g)", p->min, p->max, p->unit[0] ? " " : "",
+                             p->unit, p->preset);
+            }
+            (void)printf("  %s\n", p->help);
+        }
+    }
+    return EXIT_FINE;
+}
+
+static int run(const struct given *g, struct fleet_options *o)
+{
+    if (g->list) {
+        return list_kinds();
+    }
+    if (!find_kind(g, o) || !name_sides(g, o) || !take_period(g, o) ||
+        (g->pose && !read_pose(g->pose, o->pose))) {
+        return EXIT_USAGE;
+    }
+    for (size_t s = 0; s < SIDE_COUNT; s++) {
+        robot_presets(o->kind, o->parameters[s]);
+    }
+    const bool fine = read_files(g, o) && take_shortcuts(g, o);
+    const int exit_status = fine ? fleet_run(o) : EXIT_USAGE;
+    free(o->world);
+    return exit_status;
+}
+
+static const char *const description =
+    "  Takes commands and answers each exactly once, with start and end on its own "
+    "clock.\n"
+    "  The kinematic robot does up to 16 of them one after the other; a move takes\n"
+    "  t0 + [rotation](ta + |rotation|/angular speed) + [displacement](tr +\n"
+    "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked "
+    "state\n"
+    "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say "
+    "online\n"
+    "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control "
+    "where\n"
+    "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters.\n"
+    "  With --count one connection serves all robots; its last will is the first "
+    "robot's.\n";
+
+static const char *const examples =
+    "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
+    "  tandem robot --side virtual --telemetry-rate 20\n"
+    "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
+    "  tandem robot --kind diffdrive --count 100\n";
+
+enum { ROWS_MAX = 40 };
+
+static size_t list_options(struct given *g, struct fleet_options *o,
+                           struct argument out[ROWS_MAX])
+{
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"kind", 0, ARGUMENT_TEXT, &g->kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
+        {"list", 0, ARGUMENT_FLAG, &g->list, 0, 0, NULL, "print the kinds with their parameters and end"},
+        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "whose robot it is (r1)"},
+        {"side", 0, ARGUMENT_TEXT, &g->side, 0, 0, "real|virtual|both", "which of the two (real; with --count both)"},
+        {"count", 0, ARGUMENT_INTEGER, &o->pair_count, 1, FLEET_PAIRS_MAX, "N", "robots of so many pairs: r1, r2 ... (1)"},
+        {"mode", 0, ARGUMENT_TEXT, &g->mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
+        {"parameters", 0, ARGUMENT_TEXT, &g->parameter_file, 0, 0, "FILE", "YAML: the kind's parameters, and those of real: and virtual:"},
+        {"map", 0, ARGUMENT_TEXT, &g->map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
+        {"pose", 0, ARGUMENT_TEXT, &g->pose, 0, 0, "X,Y,PSI", "where it begins, m and rad (0,0,0)"},
+        {"angular-speed", 0, ARGUMENT_REAL, &g->shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S", "while turning; the kind's, as for the next five"},
+        {"linear-speed", 0, ARGUMENT_REAL, &g->shortcut[SPEED_LINEAR], 1e-3, 1e3, "M/S", "while driving"},
+        {"t0", 0, ARGUMENT_REAL, &g->shortcut[DELAY_T0], 0, 3600, "S", "of every command"},
+        {"ta", 0, ARGUMENT_REAL, &g->shortcut[DELAY_TA], 0, 3600, "S", "before each rotation"},
+        {"tr", 0, ARGUMENT_REAL, &g->shortcut[DELAY_TR], 0, 3600, "S", "before each displacement"},
+        {"noise", 0, ARGUMENT_REAL, &g->shortcut[NOISE], 0, 3600, "S", "standard deviation of a lap"},
+        {"gain-mismatch", 0, ARGUMENT_REAL, &o->mismatch_ratio, 0, 0.5, "R", "standard deviation of a motor's gain (0)"},
+        {"period", 0, ARGUMENT_REAL, &g->period_s, 1e-4, 10, "S", "of a step (the kind's)"},
+        {"pace", 0, ARGUMENT_REAL, &o->pace, 0.01, 100, "X", "simulated time per real time (1)"},
+        {"delay", 0, ARGUMENT_REAL, &o->delay_s, 0, 3600, "S", "transport of what the robot says (0)"},
+        {"jitter", 0, ARGUMENT_REAL, &o->jitter_s, 0, 3600, "S", "mean of the exponential part of it (0)"},
+        {"clock-offset", 0, ARGUMENT_REAL, &o->clock_offset_s, -1e9, 1e9, "S", "of the robot's clock (0)"},
+        {"clock-drift", 0, ARGUMENT_REAL, &o->clock_drift_ppm, -1e5, 1e5, "PPM", "of the robot's clock (0)"},
+        {"loss", 0, ARGUMENT_REAL, &o->loss_ratio, 0, 1, "P", "share of replies that get lost (0)"},
+        {"duplicate", 0, ARGUMENT_REAL, &o->duplicate_ratio, 0, 1, "P", "share of replies said twice (0)"},
+        {"reboot", 0, ARGUMENT_REAL, &o->reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
+        {"telemetry-rate", 0, ARGUMENT_REAL, &o->telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
+        {"machines-rate", 0, ARGUMENT_REAL, &o->machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
+        {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
+        {"for", 0, ARGUMENT_REAL, &o->for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
+    };
+    /* clang-format on */
+    _Static_assert(COUNT(rows) <= ROWS_MAX, "room for each option");
+    memcpy(out, rows, sizeof rows);
+    return COUNT(rows);
+}
+
+int command_robot(int argc, char **argv)
+{
+    struct given g = {.kind = "kinematic", .mode = "observe", .period_s = nan("")};
+    struct fleet_options o = {.broker = broker_arguments_defaults(),
+                              .pair = "r1",
+                              .pair_count = 1,
+                              .pace = 1.0,
+                              .seed = 1,
+                              .machines_hz = 2.0};
+    struct argument rows[ROWS_MAX];
+    for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
+        g.shortcut[i] = nan("");
+    }
+    const struct arguments arguments = {.command = "robot",
+                                        .purpose = "simulated robots on MQTT",
+                                        .operands = "",
+                                        .description = description,
+                                        .examples = examples,
+                                        .exit_status =
+                                            "there was never a connection to the broker",
+                                        .rows = rows,
+                                        .row_count = list_options(&g, &o, rows),
+                                        .broker = &o.broker};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
+    }
+    return run(&g, &o);
+}

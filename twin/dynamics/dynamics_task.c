@@ -1,0 +1,332 @@
+#include "twin/dynamics/dynamics_task.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "base/hash.h"
+#include "identification/dynamics/dynamics_check.h"
+
+/* The newest share of the samples that the fit of the older ones is held against. */
+static const double HELD_OUT_SHARE = 0.3;
+/* How much of their motion that fit must explain. */
+static const double R2_PASS = 0.9;
+static const double R2_MIN = 0.5;
+/* A velocity that stands out less from its noise says nothing about the model. */
+static const double SIGNAL_MIN = 3.0;
+/* A parameter that must be positive, and is known to worse than this share, is a guess;
+ * MARGINAL beyond the smaller one. */
+static const double SE_RATIO_MAX = 0.25;
+static const double SE_RATIO_PASS = 0.10;
+
+enum check { EXCITATION, SIGNS, PRECISION, HELD_OUT, FIT };
+
+static const char *const check_names[PARAMETERS_CHECKS] = {"excitation", "signs", "precision",
+                                                           "held_out", "fit"};
+
+bool dynamics_result_foretells(const struct dynamics_result *result)
+{
+    return result->check_verdict[HELD_OUT] != (uint8_t)TRAVEL_FAIL;
+}
+
+void dynamics_result_checks(const struct dynamics_result *result,
+                            struct parameter_checks *checks)
+{
+    checks->verdict = (enum travel_verdict)result->verdict;
+    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+        checks->check[k].name = check_names[k];
+        checks->check[k].verdict = (enum travel_verdict)result->check_verdict[k];
+        (void)snprintf(checks->check[k].detail, sizeof checks->check[k].detail, "%s",
+                       result->check_detail[k]);
+    }
+}
+
+/* ---- data ---------------------------------------------------------------------------------
+ */
+
+/* Samples from .. to - 1 as columns on an even grid. */
+static enum status make_table(const struct dynamics_task *task, size_t from, size_t to,
+                              struct data_table *table, struct data_card *card, struct err *err)
+{
+    const size_t n = to - from;
+    const size_t axes = task->model->axis_count;
+    gsl_vector *memory = gsl_vector_alloc(n * (1 + 3 * axes));
+    if (!memory) {
+        return err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "no memory for %zu samples", n);
+    }
+    struct data_raw raw = {.axes = axes, .n = n, .part_count = 1, .part_start = {0, n}};
+    double *column = memory->data;
+    raw.t_s = column;
+    for (size_t k = 0; k < n; k++) {
+        column[k] = (double)(task->t_us[from + k] - task->t_us[0]) * 1e-6;
+    }
+    for (size_t c = 0; c < 3 * axes; c++) {
+        column += n;
+        for (size_t k = 0; k < n; k++) {
+            column[k] = (double)task->values[(from + k) * 3 * axes + c];
+        }
+        if (c < axes) {
+            raw.nu[c] = column;
+        } else if (c < 2 * axes) {
+            raw.tau[c - axes] = column;
+        } else if (task->has_pose) {
+            raw.pose[c - 2 * axes] = column;
+        }
+    }
+    const enum status status = data_table_make(&raw, table, card, err);
+    gsl_vector_free(memory);
+    return status;
+}
+
+static uint64_t hash_task(const struct dynamics_task *task)
+{
+    const uint64_t hash = hash_bytes(HASH_START, task->t_us, task->n * sizeof task->t_us[0]);
+    return hash_bytes(hash, task->values,
+                      task->n * 3 * task->model->axis_count * sizeof task->values[0]);
+}
+
+/* ---- the fit ------------------------------------------------------------------------------
+ */
+
+struct asking {
+    const struct dynamics_task *task;
+    const char *stage;
+    bool ended;
+};
+
+static bool may_go_on(struct asking *asking)
+{
+    const struct dynamics_task *task = asking->task;
+    asking->ended =
+        asking->ended || (task->go_on && !task->go_on(task->context, asking->stage));
+    return !asking->ended;
+}
+
+static bool ask(void *context, enum dynamics_method stage, size_t iteration)
+{
+    (void)stage;
+    (void)iteration;
+    return may_go_on(context);
+}
+
+static enum status estimate(const struct dynamics_task *task, const struct data_set *set,
+                            const char *stage, struct dynamics_fit *fit, struct err *err)
+{
+    struct asking asking = {.task = task, .stage = stage};
+    struct dynamics_options options = dynamics_options_defaults();
+    options.biases = task->biases;
+    options.go_on = ask;
+    options.context = &asking;
+    if (!may_go_on(&asking)) {
+        return err_set(err, STATUS_E_STALE, "fit", 0, 0, "told to end");
+    }
+    const enum status status =
+        task->method == DYNAMICS_METHOD_COUNT
+            ? dynamics_estimate_auto(task->model, set, &options, fit)
+            : dynamics_estimate(task->model, set, (enum dynamics_method)task->method, &options,
+                                fit);
+    if (asking.ended) {
+        return err_set(err, STATUS_E_STALE, "fit", 0, 0, "told to end");
+    }
+    return status == STATUS_OK
+               ? status
+               : err_set(err, status, "fit", 0, 0, "%s: %s", stage, status_name(status));
+}
+
+/* ---- checks -------------------------------------------------------------------------------
+ */
+
+static char *say(struct dynamics_result *r, enum check check, enum travel_verdict verdict)
+{
+    r->check_verdict[check] = (uint8_t)verdict;
+    r->verdict = r->verdict > (uint8_t)verdict ? r->verdict : (uint8_t)verdict;
+    return r->check_detail[check];
+}
+
+static double relative_se(const struct dynamics_fit *fit, size_t j)
+{
+    return sqrt(fit->covariance[j][j]) / fabs(fit->theta[j]);
+}
+
+static void check_excitation(const struct model *model, struct dynamics_result *r)
+{
+    size_t known = 0;
+    const char *first = NULL;
+    enum travel_verdict verdict = TRAVEL_PASS;
+    for (size_t j = 0; j < model->parameter_count; j++) {
+        known += r->fit.identifiable[j] ? 1 : 0;
+        if (!r->fit.identifiable[j] && !first) {
+            first = model->parameters[j].words;
+        }
+        if (!isfinite(r->fit.theta[j]) ||
+            (!r->fit.identifiable[j] && model->parameters[j].sign == MODEL_POSITIVE)) {
+            verdict = TRAVEL_FAIL;
+        }
+    }
+    verdict =
+        known < model->parameter_count && verdict == TRAVEL_PASS ? TRAVEL_MARGINAL : verdict;
+    (void)snprintf(say(r, EXCITATION, verdict), PARAMETERS_DETAIL_MAX,
+                   first ? "%zu of %zu parameters are determined, not %s"
+                         : "%zu of %zu parameters are determined",
+                   known, model->parameter_count, first ? first : "");
+}
+
+static void check_signs(const struct model *model, struct dynamics_result *r)
+{
+    const int odd = model_unphysical(model, r->fit.theta);
+    (void)snprintf(say(r, SIGNS, odd < 0 ? TRAVEL_PASS : TRAVEL_FAIL), PARAMETERS_DETAIL_MAX,
+                   odd < 0 ? "all values are possible ones" : "%s is not a possible value",
+                   odd < 0 ? "" : model->parameters[odd].words);
+}
+
+static void check_precision(const struct model *model, struct dynamics_result *r)
+{
+    double worst = 0.0;
+    size_t at = 0;
+    for (size_t j = 0; j < model->parameter_count; j++) {
+        const double ratio = relative_se(&r->fit, j);
+        if (model->parameters[j].sign == MODEL_POSITIVE && !(ratio <= worst)) {
+            worst = ratio;
+            at = j;
+        }
+    }
+    /* Written so that NaN fails. */
+    const enum travel_verdict verdict = !(worst <= SE_RATIO_MAX)    ? TRAVEL_FAIL
+                                        : !(worst <= SE_RATIO_PASS) ? TRAVEL_MARGINAL
+                                                                    : TRAVEL_PASS;
+    (void)snprintf(say(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
+                   isfinite(worst) ? "standard error of %s: %.2g %%"
+                                   : "standard error of %s: not known",
+                   model->parameters[at].words, 100.0 * worst);
+}
+
+static void check_fit(struct dynamics_result *r)
+{
+    (void)snprintf(say(r, FIT, (enum travel_verdict)r->fit.verdict), PARAMETERS_DETAIL_MAX,
+                   "%.150s", r->fit.reason_count > 0 ? r->fit.reasons[0] : "no objection");
+}
+
+/* What the older samples foretell of the newer ones. */
+static void judge_held_out(const struct model *model, const struct dynamics_check *check,
+                           const struct data_card *card, struct dynamics_result *r)
+{
+    double worst = 1.0;
+    size_t moved = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        r->held_out_r2[i] = check->axis[i].run.r2;
+        if (!(card->nu[i].signal_ratio >= SIGNAL_MIN) && card->nu[i].noise_sd > 0.0) {
+            continue;
+        }
+        moved++;
+        if (!(r->held_out_r2[i] >= worst)) {
+            worst = r->held_out_r2[i];
+            at = i;
+        }
+    }
+    const enum travel_verdict verdict = moved == 0            ? TRAVEL_MARGINAL
+                                        : !(worst >= R2_MIN)  ? TRAVEL_FAIL
+                                        : !(worst >= R2_PASS) ? TRAVEL_MARGINAL
+                                                              : TRAVEL_PASS;
+    char *detail = say(r, HELD_OUT, verdict);
+    if (moved > 0) {
+        (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
+                       "the newest %.0f s, simulated with the older ones' fit: R2 of %s %.3f",
+                       card->duration_s, model->axes[at].velocity, worst);
+    } else {
+        (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
+                       "in the newest %.0f s too little moved to tell", card->duration_s);
+    }
+}
+
+static enum status check_held_out(const struct dynamics_task *task, struct dynamics_result *r,
+                                  struct err *outer)
+{
+    struct err inner = {0};
+    struct err *err = &inner;
+    const size_t split = (size_t)((1.0 - HELD_OUT_SHARE) * (double)task->n);
+    struct data_table older = {0};
+    struct data_table newer = {0};
+    struct data_card card;
+    struct dynamics_fit fit;
+    struct dynamics_check check;
+    enum status status = make_table(task, 0, split, &older, &card, err);
+    if (status == STATUS_OK) {
+        status = estimate(task, &older.set, "held_out", &fit, err);
+    }
+    if (status == STATUS_OK) {
+        status = make_table(task, split, task->n, &newer, &card, err);
+    }
+    const bool whole = status == STATUS_OK && model_unphysical(task->model, fit.theta) < 0;
+    if (whole) {
+        status = dynamics_check_run(task->model, &fit, &newer.set, &check);
+    }
+    if (whole && status == STATUS_OK && check.simulated) {
+        judge_held_out(task->model, &check, &card, r);
+    } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
+        (void)snprintf(
+            say(r, HELD_OUT, TRAVEL_MARGINAL), PARAMETERS_DETAIL_MAX,
+            "the older samples do not determine a model that foretells the newer ones");
+        status = STATUS_OK;
+    }
+    data_table_free(&older);
+    data_table_free(&newer);
+    return status == STATUS_OK ? status : err_set(outer, status, "fit", 0, 0, "%s", inner.text);
+}
+
+/* How far the fit is from its own samples, where it can be simulated at all. */
+static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
+                                struct dynamics_result *r, struct err *err)
+{
+    struct dynamics_check check;
+    if (model_unphysical(task->model, r->fit.theta) >= 0) {
+        return STATUS_OK;
+    }
+    const enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
+    for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
+        r->run_rmse[i] = check.axis[i].run.rmse;
+    }
+    return status == STATUS_E_NOMEM
+               ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")
+               : STATUS_OK;
+}
+
+enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_result *out,
+                              struct err *err)
+{
+    struct dynamics_result r;
+    struct data_table table = {0};
+    memset(&r, 0, sizeof r);
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        r.held_out_r2[i] = nan("");
+        r.run_rmse[i] = nan("");
+    }
+    if (task->n < DATA_RUN_MIN) {
+        return err_set(err, STATUS_E_EMPTY, "fit", 0, 0, "%zu samples are too few", task->n);
+    }
+    enum status status = make_table(task, 0, task->n, &table, &r.card, err);
+    if (status == STATUS_OK) {
+        status = estimate(task, &table.set, "fit", &r.fit, err);
+    }
+    if (status == STATUS_OK) {
+        status = simulate_own(task, &table.set, &r, err);
+    }
+    data_table_free(&table);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    r.since_us = task->t_us[0];
+    r.until_us = task->t_us[task->n - 1];
+    r.data_hash = hash_task(task);
+    check_excitation(task->model, &r);
+    check_signs(task->model, &r);
+    check_precision(task->model, &r);
+    check_fit(&r);
+    status = check_held_out(task, &r, err);
+    if (status == STATUS_OK) {
+        *out = r;
+    }
+    return status;
+}

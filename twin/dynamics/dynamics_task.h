@@ -1,0 +1,60 @@
+/* twin/dynamics/dynamics_task.h - a batch fit of dynamics on a frozen window of samples, with
+ * the checks that decide whether it may become a parameter set.
+ *
+ * The same call on the worker's thread, and in replay where a fit's end stands in the journal:
+ * equal windows give equal bytes. docs/model/online.md, section 5. Pure but for GSL's
+ * allocations.
+ */
+#ifndef TWIN_DYNAMICS_DYNAMICS_TASK_H
+#define TWIN_DYNAMICS_DYNAMICS_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "identification/data/data_set.h"
+#include "identification/dynamics/dynamics_estimate.h"
+#include "twin/pair/parameters.h"
+
+struct dynamics_task {
+    const struct model *model;
+    bool biases;
+    bool has_pose;  /* the values hold it; else it is zero there */
+    uint8_t method; /* enum dynamics_method; DYNAMICS_METHOD_COUNT: auto */
+    size_t n;
+    const int64_t *t_us; /* [n] rising, the robot's clock */
+    const float *values; /* [n][3 axes]: nu, tau, pose */
+    /* Asked now and then; false ends the work. NULL: never asked. */
+    bool (*go_on)(void *context, const char *stage);
+    void *context;
+};
+
+/* Plain data: it is part of the lab's state. */
+struct dynamics_result {
+    struct dynamics_fit fit;
+    struct data_card card;
+    double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
+    double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
+    uint8_t verdict;                 /* enum travel_verdict, the worst of the checks */
+    uint8_t check_verdict[PARAMETERS_CHECKS];
+    char check_detail[PARAMETERS_CHECKS][PARAMETERS_DETAIL_MAX];
+    int64_t since_us, until_us; /* of the samples, the robot's clock */
+    uint64_t data_hash;
+};
+
+/* STATUS_E_EMPTY, STATUS_E_RANGE, STATUS_E_MATH: these samples cannot be fitted;
+ * STATUS_E_NOMEM; STATUS_E_STALE: told not to go on. err says why in words; *out is written on
+ * STATUS_OK only.
+ */
+MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
+                                       struct dynamics_result *out, struct err *err);
+
+/* Whether the older samples' fit foretold the newer ones, whatever else is wrong with it. */
+bool dynamics_result_foretells(const struct dynamics_result *result);
+
+/* The checks as parameters_write_checks() has them; borrows the names only. */
+void dynamics_result_checks(const struct dynamics_result *result,
+                            struct parameter_checks *checks);
+
+#endif

@@ -1,0 +1,180 @@
+/* twin/dynamics/pair_dynamics.h - the dynamics of a pair's robots, identified while they run.
+ *
+ *     telemetry --gates--> filter, sample by sample --drift--> alarm
+ *         \--> window --(time, drift, request)--> frozen copy --> fit --checks--> candidate
+ *
+ * Per side: a filter (identification/online/online_filter.h), a bounded window of samples, at
+ * most one batch fit under way, and the last one's result. Starting a fit freezes a copy of the
+ * window here and emits EFFECT_FIT; its end is an event. docs/model/online.md.
+ *
+ * struct pair_dynamics is plain data without pointers; the samples stand behind it in the same
+ * block. Only pairs whose lab file asks for it have one. Pure but for GSL's allocations in the
+ * fits that replay computes.
+ */
+#ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_H
+#define TWIN_DYNAMICS_PAIR_DYNAMICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identification/online/online_filter.h"
+#include "logger/message/event.h"
+#include "twin/dynamics/dynamics_task.h"
+#include "twin/pair/parameters.h"
+
+enum {
+    DYNAMICS_MODEL_NAME_MAX = 24,
+    DYNAMICS_WINDOW_MIN = 100, /* samples */
+    DYNAMICS_WINDOW_MAX = 20000,
+    DYNAMICS_EFFORTS_MAX = 32 /* efforts remembered */
+};
+
+/* Whose dynamics are followed? */
+enum dynamics_sides {
+    DYNAMICS_SIDES_REAL,
+    DYNAMICS_SIDES_VIRTUAL,
+    DYNAMICS_SIDES_BOTH,
+    DYNAMICS_SIDES_COUNT
+};
+
+struct pair_dynamics_params {
+    char model[DYNAMICS_MODEL_NAME_MAX]; /* of twin/models/model.h; "": not followed */
+    uint8_t sides;                       /* enum dynamics_sides */
+    uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
+    uint8_t promote;                     /* enum pair_promotion */
+    bool biases;
+    bool refit_on_drift;
+    uint32_t window;        /* DYNAMICS_WINDOW_MIN .. DYNAMICS_WINDOW_MAX samples */
+    int64_t window_us;      /* > 0: samples further apart than window_us / window are kept */
+    int64_t refit_us;       /* between two fits; 0: only the first, on drift and on request */
+    int64_t fit_timeout_us; /* > 0: a fit that has not ended by then is given up */
+    int64_t stale_us;       /* > 0 */
+    int64_t gap_us;         /* > 0 */
+    int64_t excitation_us;  /* > 0 */
+    double gate_sd;         /* > 0 */
+    double drift_ratio;     /* > 0 */
+};
+
+enum fit_cause { FIT_BY_START, FIT_BY_TIME, FIT_BY_DRIFT, FIT_BY_REQUEST, FIT_CAUSE_COUNT };
+
+struct dynamics_counts {
+    uint64_t started, done, failed, cancelled;
+    uint64_t lost;     /* not ended in time */
+    uint64_t stray;    /* ends of fits that nobody waited for */
+    uint64_t declined; /* asked for while one was under way, or with too few samples */
+    uint64_t thinned;  /* samples that the window passed over because they came so densely */
+    uint64_t cut;      /* times the window began anew */
+    uint64_t waited;   /* samples at which the first fit was due but the robot hardly driven */
+};
+
+/* What is wrong with samples that no model learns from. */
+enum dynamics_misfit {
+    DYNAMICS_FITS,
+    DYNAMICS_NU_COUNT,
+    DYNAMICS_NU_SIDEWAYS,
+    DYNAMICS_NO_TAU,
+    DYNAMICS_TAU_COUNT,
+    DYNAMICS_TAU_SIDEWAYS,
+    DYNAMICS_NO_POSE
+};
+
+/* Whether telemetry is of the model's shape. */
+struct dynamics_shape {
+    uint32_t heard;    /* samples since the robot started, up to as many as are remembered */
+    double miss_ratio; /* of the last ones: they did not fit */
+    bool wrong;        /* so many that nothing can be learnt, and an alarm said so */
+    uint8_t misfit;    /* enum dynamics_misfit of the last one that did not */
+    uint8_t count;     /* numbers that it told */
+    double sideways;   /* the one that should be zero */
+};
+
+struct dynamics_side {
+    bool followed;
+    bool has_pose; /* every sample of the window told its pose */
+    bool fitted;   /* result is valid */
+    struct online_filter filter;
+    struct dynamics_shape shape;
+    uint32_t out_of_order_in_a_row;
+    uint32_t first, count;             /* ring of the window */
+    int64_t taken_us;                  /* the robot's clock at the last sample, window or not */
+    int64_t kept_us;                   /* and at the last one kept */
+    double held[MODEL_AXES_MAX];       /* effort since the last sample */
+    double effort_sum[MODEL_AXES_MAX]; /* times microseconds, since the last one kept */
+    bool thinning;                     /* samples were passed over since */
+    int64_t pushed_us;     /* the robot's clock when its effort last changed; LAB_TIME_NONE */
+    int64_t driven_us;     /* and when it first did, since it was left alone; likewise */
+    bool waits;            /* the first fit, until the robot has been driven for a while */
+    uint32_t effort_count; /* ever; ring of efforts, for robots that answer late */
+    int64_t effort_us[DYNAMICS_EFFORTS_MAX];
+    double effort[DYNAMICS_EFFORTS_MAX][MODEL_AXES_MAX];
+    /* The fit under way. */
+    bool running;
+    bool drift_waits; /* the next one is due because of a drift */
+    uint8_t cause;    /* enum fit_cause */
+    uint32_t job;     /* its number; the last one's when none is running */
+    uint32_t frozen;
+    bool frozen_has_pose;
+    int64_t began_us, give_up_us; /* lab time */
+    char by[24];
+    int64_t next_fit_us; /* lab time; LAB_TIME_MAX: when asked */
+    int64_t fitted_us;   /* lab time of result */
+    uint8_t result_cause;
+    uint32_t result_job;
+    uint32_t result_version; /* of the set that came of it; 0: none */
+    struct dynamics_result result;
+    struct dynamics_counts counts;
+    int64_t published_us;
+};
+
+/* Parameter sets of the model; their values stand beside the book, by place. */
+struct dynamics_book {
+    struct parameter_book book;
+    double value[PARAMETERS_KEPT][DYNAMICS_P_MAX];
+    double se[PARAMETERS_KEPT][DYNAMICS_P_MAX];
+};
+
+struct pair_dynamics {
+    uint32_t model;   /* index in models[] */
+    uint64_t version; /* changes with every sample and job */
+    struct dynamics_side side[SIDE_COUNT];
+    bool sets_last; /* the last set put in force, or rolled back, was one of these */
+    struct dynamics_book sets;
+};
+
+/* The defaults: model "", not followed. */
+void pair_dynamics_params_default(struct pair_dynamics_params *p);
+
+/* Is there anything to follow? */
+static inline bool pair_dynamics_wanted(const struct pair_dynamics_params *p)
+{
+    return p->model[0] != '\0';
+}
+
+/* Bytes of a pair's block: struct pair_dynamics, then samples. 0 when nothing is followed. */
+size_t pair_dynamics_bytes(const struct pair_dynamics_params *p);
+
+/* d: pair_dynamics_bytes(p) bytes, aligned. */
+void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_params *p);
+
+const struct model *pair_dynamics_model(const struct pair_dynamics *d);
+
+/* The frozen window of the fit under way on this side, borrowed from d's block until that fit
+ * ends. n is 0 when none is. */
+void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                        enum side side, struct dynamics_task *task);
+
+/* The values of a set of d's book. */
+struct parameter_terms pair_dynamics_terms(const struct pair_dynamics *d,
+                                           const struct parameter_set *set);
+
+enum { DYNAMICS_OBSTACLE_MAX = 240 };
+
+/* Why nothing is learnt of this side, and what would be right, into text; "" when nothing
+ * stands in the way. */
+void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side side,
+                            char text[DYNAMICS_OBSTACLE_MAX]);
+
+const char *fit_cause_name(enum fit_cause cause); /* "start", "time", "drift", "request" */
+
+#endif

@@ -1,0 +1,55 @@
+/* twin/dynamics/pair_dynamics_parts.h - what the files of a pair's dynamics share; nobody else
+ * includes it.
+ *
+ * pair_dynamics.c keeps the window, pair_dynamics_shape.c sees whether telemetry fits the
+ * model, pair_dynamics_step.c takes samples, starts fits and takes their ends,
+ * pair_dynamics_sets.c makes parameter sets of them. Pure.
+ */
+#ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
+#define TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
+
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/pair/pair_parts.h"
+
+/* ---- pair_dynamics.c ---- */
+
+/* Samples: t_us [window], values [window][3 axes]. */
+struct window {
+    int64_t *t_us;
+    float *values;
+};
+
+struct window pair_dynamics_window(struct pair_dynamics *d,
+                                   const struct pair_dynamics_params *p, enum side side,
+                                   bool frozen);
+/* What comes next follows no sample. */
+void pair_dynamics_cut(struct dynamics_side *side);
+/* One sample with an effort, younger than the one before, into the window. */
+void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                        enum side side, const struct online_sample *sample);
+void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                               enum side side, int64_t t_us);
+int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                              enum side side);
+/* Copy the window, oldest first, for a fit. */
+void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                          enum side side);
+
+/* ---- pair_dynamics_shape.c ---- */
+
+/* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
+ * and remembered. An alarm, once, where samples keep not fitting. */
+void pair_dynamics_take_shape(const struct pair_run *run, struct online_sample *sample);
+
+/* ---- pair_dynamics_step.c ---- */
+
+/* Let the filter of this side begin at values; se of those that are not known any better. */
+bool pair_dynamics_begin(const struct pair_run *run, enum side side, const double *theta,
+                         const double *se);
+
+/* ---- pair_dynamics_sets.c ---- */
+
+/* The real robot's fit has ended: a candidate, or a rejection. */
+void pair_dynamics_propose(const struct pair_run *run, const char *by);
+
+#endif

@@ -1,0 +1,495 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/dynamics/pair_dynamics_parts.h"
+
+/* Samples that claim to be older, in a row: then the clock was set. */
+enum { OUT_OF_ORDER_MAX = 50 };
+/* What is known is published this often. */
+static const int64_t PUBLISH_US = 10000000;
+/* Nothing is known better than to this share. */
+static const double SE_RATIO_MIN = 0.005;
+/* A batch fit that is so many standard errors away, and half of what counts as drift, means
+ * that the filter lost its way. */
+static const double FILTER_Z_MAX = 6.0;
+/* Noise where none can be told, as a share of the velocity's spread; disturbances to begin
+ * with, as a share of the noise. */
+static const double NOISE_MIN_RATIO = 1e-3;
+static const double WALK_RATIO = 0.1;
+
+static struct online_params filter_params(const struct pair_dynamics_params *p)
+{
+    struct online_params f = online_params_defaults();
+    f.biases = p->biases;
+    f.gate_sd = p->gate_sd;
+    f.gap_s = lab_s(p->gap_us);
+    f.excitation_s = lab_s(p->excitation_us);
+    f.drift_ratio = p->drift_ratio;
+    return f;
+}
+
+static void publish(const struct pair_run *run, enum side side)
+{
+    run->dynamics->side[side].published_us = run->t_us;
+    const struct effect effect = {
+        .kind = EFFECT_DYNAMICS, .pair = run->pair->index, .t_us = run->t_us, .side = side};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+/* ---- fits ---------------------------------------------------------------------------------
+ */
+
+/* Why a fit cannot begin now; NULL when it can. */
+static const char *obstacle(const struct dynamics_side *side)
+{
+    if (!side->followed) {
+        return "the dynamics of this side are not followed";
+    }
+    if (side->running) {
+        return "a fit of this side is under way";
+    }
+    if (side->shape.wrong) {
+        return "telemetry does not fit the model";
+    }
+    return side->count < DYNAMICS_WINDOW_MIN ? "the window holds too few samples" : NULL;
+}
+
+static void start_fit(const struct pair_run *run, enum side which, enum fit_cause cause,
+                      const char *by)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct pair_dynamics_params *p = &run->p->dynamics;
+    pair_dynamics_freeze(run->dynamics, p, which);
+    side->running = true;
+    side->cause = (uint8_t)cause;
+    side->job++;
+    side->began_us = run->t_us;
+    side->give_up_us = run->t_us + p->fit_timeout_us;
+    side->next_fit_us = LAB_TIME_MAX;
+    side->counts.started++;
+    (void)snprintf(side->by, sizeof side->by, "%s", by);
+    if (side->give_up_us < run->pair->deadline_us) {
+        run->pair->deadline_us = side->give_up_us;
+    }
+    const struct effect effect = {.kind = EFFECT_FIT,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = which,
+                                  .job = side->job};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+const char *pair_dynamics_request(const struct pair_run *run, enum side side, const char *by)
+{
+    if (!run->dynamics) {
+        return "the dynamics of this pair are not followed";
+    }
+    const char *why = obstacle(&run->dynamics->side[side]);
+    if (why) {
+        run->dynamics->side[side].counts.declined++;
+    } else {
+        start_fit(run, side, FIT_BY_REQUEST, by);
+    }
+    return why;
+}
+
+/* The first one with half a window; later ones when it is time. */
+static void consider_fit(const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct pair_dynamics_params *p = &run->p->dynamics;
+    if (obstacle(side)) {
+        return;
+    }
+    const int64_t span_us = pair_dynamics_span_us(run->dynamics, p, which);
+    /* Nobody learns from a robot that is left alone. */
+    if (side->pushed_us == LAB_TIME_NONE || side->kept_us - side->pushed_us > span_us) {
+        side->driven_us = LAB_TIME_NONE;
+        return;
+    }
+    const bool wide = span_us >= p->window_us / 2 || side->count == p->window;
+    /* A robot that stood all the time and has just begun to move tells nothing yet. */
+    side->waits =
+        side->counts.started == 0 && wide && side->kept_us - side->driven_us < p->window_us / 4;
+    if (side->waits) {
+        side->counts.waited++;
+    } else if (side->counts.started == 0 && wide) {
+        start_fit(run, which, FIT_BY_START, "auto");
+    } else if (run->t_us >= side->next_fit_us && (wide || span_us >= p->window_us / 4)) {
+        start_fit(run, which, side->drift_waits ? FIT_BY_DRIFT : FIT_BY_TIME, "auto");
+        side->drift_waits = false;
+    }
+}
+
+/* When the next one is due. */
+static void plan_fit(const struct pair_run *run, struct dynamics_side *side)
+{
+    const struct pair_dynamics_params *p = &run->p->dynamics;
+    const int64_t again_us = p->window_us / 2;
+    if (p->refit_us > 0) {
+        side->next_fit_us = side->began_us + p->refit_us;
+    }
+    if (!side->filter.running && side->next_fit_us > side->began_us + again_us) {
+        side->next_fit_us = side->began_us + again_us;
+    }
+    if (side->next_fit_us <= run->t_us) {
+        side->next_fit_us = run->t_us;
+    }
+}
+
+/* Noise as the samples tell it; what else the fit leaves unexplained are disturbances, which
+ * the robot forgets as fast as its velocities fade. */
+static void set_noise(const struct model *model, const struct dynamics_result *r,
+                      const double *theta, struct online_start *start)
+{
+    double nu[MODEL_AXES_MAX];
+    double pose[MODEL_AXES_MAX] = {0.0};
+    double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
+    const size_t n = model->axis_count;
+    for (size_t i = 0; i < n; i++) {
+        nu[i] = r->card.nu[i].sd;
+    }
+    model->slope(theta, pose, nu, slope);
+    for (size_t i = 0; i < n; i++) {
+        const double noise = fmax(r->card.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
+        const double left = fmax(r->run_rmse[i], noise);
+        const double rate_hz = fabs(slope[i * n + i]);
+        const double walk = sqrt(2.0 * rate_hz * (left * left - noise * noise));
+        start->noise_sd[i] = noise > 0.0 ? noise : NOISE_MIN_RATIO;
+        start->walk_sd[i] = fmax(walk, WALK_RATIO * start->noise_sd[i]);
+    }
+}
+
+bool pair_dynamics_begin(const struct pair_run *run, enum side which, const double *theta,
+                         const double *se)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct model *model = pair_dynamics_model(run->dynamics);
+    struct online_start start;
+    for (size_t j = 0; j < side->filter.p; j++) {
+        start.theta[j] = theta[j];
+        start.se[j] = fmax(se[j], fmax(SE_RATIO_MIN * fabs(theta[j]), 1e-9));
+    }
+    set_noise(model, &side->result, theta, &start);
+    return online_filter_start(&side->filter, model, &start);
+}
+
+/* By more than chance, and by as much as matters. */
+static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
+                          const double *se)
+{
+    for (size_t j = 0; j < side->filter.p; j++) {
+        const double theta = side->result.fit.theta[j];
+        const double away = fabs(side->filter.theta[j] - theta);
+        const double sd = hypot(se[j], online_filter_se(&side->filter, j));
+        if (!(away <= FILTER_Z_MAX * sd || away <= 0.5 * drift_ratio * fabs(theta))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_errors(const struct dynamics_side *side, double se[DYNAMICS_P_MAX])
+{
+    for (size_t j = 0; j < side->filter.p; j++) {
+        se[j] = sqrt(side->result.fit.covariance[j][j]);
+    }
+}
+
+/* Nothing happens where values are missing or not physical. */
+static void begin_at_fit(const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    double se[DYNAMICS_P_MAX];
+    read_errors(side, se);
+    (void)pair_dynamics_begin(run, which, side->result.fit.theta, se);
+}
+
+/* A fit that passed: the filter begins there, or is held against it. */
+static void use_fit(const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct dynamics_fit *fit = &side->result.fit;
+    double se[DYNAMICS_P_MAX];
+    read_errors(side, se);
+    if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio, se)) {
+        begin_at_fit(run, which);
+    } else if (which == SIDE_VIRTUAL ||
+               !parameters_find(&run->dynamics->sets.book, PARAMETERS_ACTIVE)) {
+        online_filter_refer(&side->filter, fit->theta, se);
+    }
+}
+
+static void take_result(const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    side->fitted = true;
+    side->fitted_us = run->t_us;
+    side->result_cause = side->cause;
+    side->result_job = side->job;
+    side->result_version = 0;
+    side->counts.done++;
+    if (side->result.verdict != (uint8_t)TRAVEL_FAIL) {
+        use_fit(run, which);
+    } else if (!side->filter.running && dynamics_result_foretells(&side->result)) {
+        /* Too little to promote, but something to go on from. */
+        begin_at_fit(run, which);
+    }
+    if (which == SIDE_REAL) {
+        pair_dynamics_propose(run, side->by);
+    }
+}
+
+static void fail_fit(const struct pair_run *run, enum side which, const char *why)
+{
+    run->dynamics->side[which].counts.failed++;
+    pair_alarm(run, ALARM_PARAMETERS, which, "",
+               "the fit of the %s robot's dynamics failed: %s", side_name(which), why);
+}
+
+void pair_dynamics_fitted(const struct pair_run *run)
+{
+    const struct event_fit *e = &run->event->fit;
+    const enum side which = run->event->side;
+    struct dynamics_side *side = run->dynamics ? &run->dynamics->side[which] : NULL;
+    if (!side || !side->running || side->job != e->job) {
+        if (side) {
+            side->counts.stray++;
+        }
+        return;
+    }
+    struct dynamics_task task;
+    struct err err = {0};
+    pair_dynamics_task(run->dynamics, &run->p->dynamics, which, &task);
+    side->running = false;
+    side->give_up_us = LAB_TIME_MAX;
+    if (e->outcome == FIT_CANCELLED) {
+        side->counts.cancelled++;
+        pair_alarm(run, ALARM_PARAMETERS, which, "",
+                   "the fit of the %s robot's dynamics was cancelled", side_name(which));
+    } else if (e->outcome != FIT_DONE) {
+        fail_fit(run, which, e->detail);
+    } else if (e->result) {
+        side->result = *e->result;
+        take_result(run, which);
+    } else if (dynamics_task_run(&task, &side->result, &err) == STATUS_OK) {
+        take_result(run, which);
+    } else {
+        fail_fit(run, which, err.text);
+    }
+    plan_fit(run, side);
+    run->dynamics->version++;
+    publish(run, which);
+}
+
+int64_t pair_dynamics_deadline(const struct pair_dynamics *d)
+{
+    const int64_t real_us = d->side[SIDE_REAL].give_up_us;
+    const int64_t virtual_us = d->side[SIDE_VIRTUAL].give_up_us;
+    return real_us < virtual_us ? real_us : virtual_us;
+}
+
+void pair_dynamics_fire(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; run->dynamics && s < SIDE_COUNT; s++) {
+        struct dynamics_side *side = &run->dynamics->side[s];
+        if (side->running && side->give_up_us <= run->t_us) {
+            side->running = false;
+            side->give_up_us = LAB_TIME_MAX;
+            side->counts.lost++;
+            plan_fit(run, side);
+            pair_alarm(run, ALARM_PARAMETERS, s, "",
+                       "the fit of the %s robot's dynamics did not end within %g s",
+                       side_name(s), lab_s(run->p->dynamics.fit_timeout_us));
+        }
+    }
+}
+
+/* ---- samples ------------------------------------------------------------------------------
+ */
+
+static void alarm_drift(const struct pair_run *run, enum side which,
+                        const struct online_drift *drift)
+{
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct pair_dynamics_params *p = &run->p->dynamics;
+    const struct model *model = pair_dynamics_model(run->dynamics);
+    char name[64];
+    const bool is_bias = drift->parameter >= model->parameter_count;
+    pair_alarm(run, ALARM_DRIFT, which, "",
+               "the %s robot's %s changed by %+.1f %%, from %.4g to %.4g %s (%.1f standard "
+               "errors), since %.1f s",
+               side_name(which),
+               dynamics_parameter_name(model, drift->parameter, name, sizeof name),
+               100.0 * drift->change_ratio, drift->before, drift->after,
+               is_bias ? "" : model->parameters[drift->parameter].unit, drift->z,
+               lab_s(run->t_us - drift->since_us));
+    /* What was before is another robot. */
+    pair_dynamics_drop_before(run->dynamics, p, which,
+                              side->taken_us - (run->t_us - drift->since_us));
+    if (p->refit_on_drift) {
+        side->next_fit_us = run->t_us;
+        side->drift_waits = true;
+    }
+    publish(run, which);
+}
+
+/* The robot's own time where it tells one. */
+static int64_t time_of(const struct pair_run *run)
+{
+    const struct event_telemetry *m = &run->event->telemetry;
+    if (m->has_sim) {
+        return m->sim_us;
+    }
+    return m->source_us != LAB_TIME_NONE ? m->source_us : run->t_us;
+}
+
+static bool is_stale(const struct pair_run *run)
+{
+    const struct event_telemetry *m = &run->event->telemetry;
+    const enum side side = run->event->side;
+    if (run->event->retained) {
+        return true;
+    }
+    if (m->source_us == LAB_TIME_NONE || run->p->source_clock[side] != PAIR_CLOCK_WALL) {
+        return false;
+    }
+    const int64_t transport_us =
+        clock_map_transport_us(&run->pair->side[side].clock, run->t_us, m->source_us);
+    return transport_us != LAB_TIME_NONE && transport_us > run->p->dynamics.stale_us;
+}
+
+/* The effort of a sample that is younger than the one before. */
+static void note_effort(struct dynamics_side *side, const struct online_sample *s)
+{
+    const uint32_t before = (side->effort_count - 1) % DYNAMICS_EFFORTS_MAX;
+    if (side->effort_count > 0 && s->t_us <= side->effort_us[before]) {
+        return;
+    }
+    if (side->effort_count > 0 &&
+        memcmp(side->effort[before], s->tau, sizeof side->effort[before]) != 0) {
+        side->pushed_us = s->t_us;
+        side->driven_us = side->driven_us == LAB_TIME_NONE ? s->t_us : side->driven_us;
+    }
+    const uint32_t at = side->effort_count++ % DYNAMICS_EFFORTS_MAX;
+    side->effort_us[at] = s->t_us;
+    memcpy(side->effort[at], s->tau, sizeof side->effort[at]);
+}
+
+/* A robot that answers late is moved by what acted before, one that tells its effort late by
+ * what it tells next: the mean effort from from_us to to_us, as far as it is known. */
+static void hold_late_effort(struct dynamics_side *side, size_t n, int64_t from_us,
+                             int64_t to_us)
+{
+    double sum[MODEL_AXES_MAX] = {0.0};
+    int64_t end_us = to_us;
+    const uint32_t kept =
+        side->effort_count < DYNAMICS_EFFORTS_MAX ? side->effort_count : DYNAMICS_EFFORTS_MAX;
+    for (uint32_t back = 1; back <= kept && end_us > from_us; back++) {
+        const uint32_t at = (side->effort_count - back) % DYNAMICS_EFFORTS_MAX;
+        /* The oldest one stands for what was before. */
+        const int64_t begin_us =
+            side->effort_us[at] < from_us || back == kept ? from_us : side->effort_us[at];
+        if (begin_us >= end_us) {
+            continue;
+        }
+        for (size_t i = 0; i < n; i++) {
+            sum[i] += side->effort[at][i] * (double)(end_us - begin_us);
+        }
+        end_us = begin_us;
+    }
+    if (kept > 0 && to_us > from_us) {
+        for (size_t i = 0; i < n; i++) {
+            sum[i] /= (double)(to_us - from_us);
+        }
+        online_filter_hold(&side->filter, sum);
+    }
+}
+
+static enum online_gate filter_sample(const struct pair_run *run, const struct online_sample *s)
+{
+    const enum side which = run->event->side;
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const struct model *model = pair_dynamics_model(run->dynamics);
+    const struct online_params params = filter_params(&run->p->dynamics);
+    const double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
+    bool drifted = false;
+    struct online_drift drift;
+    if (s->tau_count == model->axis_count) {
+        note_effort(side, s);
+    }
+    if (fabs(delay_s) > 0.0 && side->filter.placed) {
+        const int64_t delay_us = lab_us(delay_s);
+        hold_late_effort(side, model->axis_count, side->filter.t_us - delay_us,
+                         s->t_us - delay_us);
+    }
+    const enum online_gate gate =
+        online_filter_step(&side->filter, model, &params, s, &drifted, &drift);
+    if (drifted) {
+        alarm_drift(run, which, &drift);
+    }
+    return gate;
+}
+
+/* May it be part of a batch fit? */
+static bool is_good(const struct dynamics_side *side, const struct online_sample *s,
+                    enum online_gate gate, size_t n)
+{
+    const bool fits = gate == ONLINE_USED || gate == ONLINE_NOT_EXCITED ||
+                      gate == ONLINE_WAITING || gate == ONLINE_GAP;
+    return fits && s->tau_count == n &&
+           (side->taken_us == LAB_TIME_NONE || s->t_us > side->taken_us);
+}
+
+static enum online_gate take_sample(const struct pair_run *run, bool old, bool repeated)
+{
+    const struct event_telemetry *m = &run->event->telemetry;
+    const enum side which = run->event->side;
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const size_t n = pair_dynamics_model(run->dynamics)->axis_count;
+    enum online_gate gate = repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
+    struct online_sample s = {
+        .t_us = time_of(run), .lab_us = run->t_us, .pose_count = m->pose_count};
+    if (old || is_stale(run)) {
+        gate = old ? gate : ONLINE_STALE;
+        online_filter_pass_over(&side->filter, gate);
+        return gate;
+    }
+    memcpy(s.pose, m->pose, m->pose_count * sizeof s.pose[0]);
+    pair_dynamics_take_shape(run, &s);
+    gate = filter_sample(run, &s);
+    if (is_good(side, &s, gate, n)) {
+        pair_dynamics_keep(run->dynamics, &run->p->dynamics, which, &s);
+    }
+    return gate;
+}
+
+void pair_dynamics_sample(const struct pair_run *run, bool old, bool repeated)
+{
+    const enum side which = run->event->side;
+    if (!run->dynamics || !run->dynamics->side[which].followed) {
+        return;
+    }
+    struct dynamics_side *side = &run->dynamics->side[which];
+    const enum online_gate gate = take_sample(run, old, repeated);
+    run->dynamics->version++;
+    side->out_of_order_in_a_row =
+        gate == ONLINE_OUT_OF_ORDER && !old ? side->out_of_order_in_a_row + 1 : 0;
+    if (side->out_of_order_in_a_row > OUT_OF_ORDER_MAX) {
+        pair_dynamics_cut(side);
+    }
+    consider_fit(run, which);
+    if (side->published_us == LAB_TIME_NONE || run->t_us - side->published_us >= PUBLISH_US) {
+        publish(run, which);
+    }
+}
+
+void pair_dynamics_restarted(const struct pair_run *run, enum side side)
+{
+    if (run->dynamics && run->dynamics->side[side].followed) {
+        pair_dynamics_cut(&run->dynamics->side[side]);
+        run->dynamics->side[side].shape = (struct dynamics_shape){0};
+        run->dynamics->version++;
+    }
+}

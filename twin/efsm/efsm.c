@@ -1,0 +1,321 @@
+#include "twin/efsm/efsm.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Equal runs must leave equal bytes, so there must be none that nobody writes. */
+static_assert(sizeof(struct efsm) ==
+                  16 + 2 * EFSM_STACK_MAX + 2 * sizeof(double) * EFSM_CELLS_MAX + 8,
+              "padding in struct efsm");
+static_assert(EFSM_CELLS_MAX <= 16, "defined and written have 16 bits");
+
+static bool has_bit(unsigned bits, size_t k)
+{
+    return (bits >> k & 1U) != 0;
+}
+
+static bool is_sink(uint8_t state)
+{
+    return state >= EFSM_INCOMPLETE;
+}
+
+static bool is_final(const struct efsm_table *table, uint8_t state)
+{
+    return state < table->state_count && table->states[state].final;
+}
+
+double efsm_get(const struct efsm_view *v, size_t k)
+{
+    assert(k < EFSM_CELLS_MAX);
+    if (!has_bit(v->now->defined, k)) {
+        if (*v->undefined == EFSM_NO_CELL) {
+            *v->undefined = (uint8_t)k;
+        }
+        return nan("");
+    }
+    return v->now->cell[k];
+}
+
+bool efsm_is_defined(const struct efsm_view *v, size_t k)
+{
+    assert(k < EFSM_CELLS_MAX);
+    return has_bit(v->now->defined, k);
+}
+
+void efsm_set(const struct efsm_view *v, size_t k, double value)
+{
+    assert(k < EFSM_CELLS_MAX);
+    assert(v->next); /* only actions write */
+    v->next->next_cell[k] = value;
+    v->next->written = (uint16_t)(v->next->written | 1U << k);
+}
+
+void efsm_reset(const struct efsm_table *table, struct efsm *m, int64_t t_us)
+{
+    assert(table && m);
+    *m = (struct efsm){.state = table->initial,
+                       .next = table->initial,
+                       .from = table->initial,
+                       .fired_arc = EFSM_NO_ARC,
+                       .fired_also = EFSM_NO_ARC,
+                       .undefined_cell = EFSM_NO_CELL,
+                       .entered_us = t_us};
+}
+
+void efsm_init_cell(struct efsm *m, size_t k, double value)
+{
+    assert(k < EFSM_CELLS_MAX);
+    m->cell[k] = value;
+    m->next_cell[k] = value;
+    m->defined = (uint16_t)(m->defined | 1U << k);
+}
+
+/* Make every next value equal to the current one again. */
+static void drop_plan(struct efsm *m)
+{
+    for (unsigned k = 0; m->written != 0; k++) {
+        if (has_bit(m->written, k)) {
+            m->next_cell[k] = m->cell[k];
+            m->written = (uint16_t)(m->written & ~(1U << k));
+        }
+    }
+    if (m->planned) {
+        memcpy(m->next_stack, m->stack, sizeof m->next_stack);
+    }
+    m->next_depth = m->depth;
+    m->next = m->state;
+    m->planned = false;
+}
+
+void efsm_stop(struct efsm *m)
+{
+    drop_plan(m);
+    m->stopped = true;
+}
+
+bool efsm_is_active(const struct efsm_table *table, const struct efsm *m)
+{
+    return !m->stopped && !is_sink(m->state) && !is_final(table, m->state);
+}
+
+static bool is_flag(const bool *flag)
+{
+    unsigned char byte;
+    memcpy(&byte, flag, 1);
+    return byte <= 1;
+}
+
+static bool is_same(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n) == 0;
+}
+
+/* Does every next value equal the current one, as between two cycles? */
+static bool is_settled(const struct efsm *m)
+{
+    return !m->planned && m->written == 0 && m->next == m->state && m->next_depth == m->depth &&
+           is_same(m->next_stack, m->stack, sizeof m->stack) &&
+           is_same(m->next_cell, m->cell, sizeof m->cell);
+}
+
+bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
+{
+    if (!is_flag(&m->blocked) || !is_flag(&m->stopped) || !is_flag(&m->planned) ||
+        !is_settled(m)) {
+        return false;
+    }
+    const bool in_sink = is_sink(m->state) && m->state != EFSM_POP;
+    if ((m->state >= table->state_count && !in_sink) || m->from >= table->state_count) {
+        return false;
+    }
+    if ((m->fired_arc >= table->arc_count && m->fired_arc != EFSM_NO_ARC) ||
+        (m->fired_also >= table->arc_count && m->fired_also != EFSM_NO_ARC) ||
+        (m->undefined_cell >= table->cell_count && m->undefined_cell != EFSM_NO_CELL)) {
+        return false;
+    }
+    if (m->defined >> table->cell_count != 0 || m->depth > EFSM_STACK_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < m->depth; i++) {
+        if (m->stack[i] >= table->state_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The plan is to stop in a sink: nothing is assigned, the stack stays. */
+static void plan_fault(struct efsm *m, uint8_t sink)
+{
+    drop_plan(m);
+    m->next = sink;
+    m->planned = true;
+    m->blocked = true;
+}
+
+/* The arc's stack operations on next_stack; returns the next state or a sink. */
+static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
+{
+    unsigned depth = arc->empties ? 0 : m->depth;
+
+    if (depth < arc->pops) {
+        return EFSM_STACK_EMPTY;
+    }
+    depth -= arc->pops;
+    /* The second bound holds against a damaged machine read from a file. */
+    if (depth + arc->push_count > EFSM_STACK_MAX || depth > EFSM_STACK_MAX) {
+        return EFSM_STACK_FULL;
+    }
+    for (size_t i = 0; i < arc->push_count; i++) {
+        m->next_stack[depth] = arc->push[i];
+        depth++;
+    }
+    uint8_t to = arc->to;
+    if (to == EFSM_POP) {
+        if (depth == 0) {
+            return EFSM_STACK_EMPTY;
+        }
+        depth--;
+        to = m->next_stack[depth];
+    }
+    m->next_depth = (uint8_t)depth;
+    return to;
+}
+
+/* Evaluate the guards of the current state; fills the fired_ fields. */
+static void plan_guards(const struct efsm_table *table, struct efsm *m,
+                        const struct efsm_view *v)
+{
+    m->from = m->state;
+    m->fired_arc = EFSM_NO_ARC;
+    m->fired_also = EFSM_NO_ARC;
+    m->fired_count = 0;
+    m->undefined_cell = EFSM_NO_CELL;
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        if (arc->from != m->state) {
+            continue;
+        }
+        const bool holds = !arc->guard || arc->guard(v);
+        if (m->undefined_cell != EFSM_NO_CELL) {
+            m->fired_arc = (uint8_t)i;
+            return;
+        }
+        if (holds) {
+            if (m->fired_count == 0) {
+                m->fired_arc = (uint8_t)i;
+            } else if (m->fired_count == 1) {
+                m->fired_also = (uint8_t)i;
+            }
+            m->fired_count++;
+        }
+    }
+}
+
+void efsm_plan(const struct efsm_table *table, struct efsm *m, const void *in, int64_t t_us)
+{
+    assert(table && m);
+    drop_plan(m);
+    m->blocked = true;
+    if (!efsm_is_active(table, m)) {
+        return;
+    }
+    struct efsm_view v = {.now = m, .in = in, .t_us = t_us, .undefined = &m->undefined_cell};
+    plan_guards(table, m, &v);
+    if (m->undefined_cell != EFSM_NO_CELL) {
+        plan_fault(m, EFSM_UNDEFINED);
+        return;
+    }
+    if (m->fired_count != 1) {
+        plan_fault(m, m->fired_count == 0 ? EFSM_INCOMPLETE : EFSM_NON_DETERMINISTIC);
+        return;
+    }
+    const struct efsm_arc *arc = &table->arcs[m->fired_arc];
+    m->planned = true;
+    if (arc->action) {
+        v.next = m;
+        arc->action(&v);
+        if (m->undefined_cell != EFSM_NO_CELL) {
+            plan_fault(m, EFSM_UNDEFINED);
+            return;
+        }
+    }
+    uint8_t to = arc->to;
+    if (to == EFSM_POP || arc->empties || arc->pops != 0 || arc->push_count != 0) {
+        to = plan_stack(arc, m);
+        if (is_sink(to)) {
+            plan_fault(m, to);
+            return;
+        }
+    }
+    m->next = to;
+    m->blocked = arc->waits || is_final(table, to);
+}
+
+static void record_transition(const struct efsm *m, int64_t t_us, uint16_t machine,
+                              struct efsm_stats *stats, struct efsm_trace *trace)
+{
+    if (stats && m->next != m->state) {
+        if (m->state < EFSM_STATES_MAX) {
+            stats->stay_us[m->state] += t_us - m->entered_us;
+        }
+        if (m->next < EFSM_STATES_MAX) {
+            stats->visits[m->next]++;
+        }
+        stats->faults += is_sink(m->next);
+    }
+    if (trace) {
+        trace->step[trace->count % EFSM_TRACE_MAX] = (struct efsm_step){
+            .t_us = t_us,
+            .machine = machine,
+            .from = m->state,
+            .to = m->next,
+            .arc = is_sink(m->next) ? EFSM_NO_ARC : m->fired_arc,
+        };
+        trace->count++;
+    }
+}
+
+void efsm_update(const struct efsm_table *table, struct efsm *m, int64_t t_us, uint16_t machine,
+                 struct efsm_stats *stats, struct efsm_trace *trace)
+{
+    assert(table && m);
+    (void)table;
+    if (!m->planned) {
+        return;
+    }
+    m->planned = false;
+    /* A self loop that waits is a machine at rest, not a step of its history. */
+    if (m->next != m->state || !m->blocked) {
+        record_transition(m, t_us, machine, stats, trace);
+    }
+    if (m->next != m->state) {
+        m->entered_us = t_us;
+        m->state = m->next;
+    }
+    if (m->written != 0) {
+        for (unsigned k = 0; m->written >> k != 0; k++) {
+            if (has_bit(m->written, k)) {
+                m->cell[k] = m->next_cell[k];
+            }
+        }
+        m->defined |= m->written;
+        m->written = 0;
+    }
+    memcpy(m->stack, m->next_stack, sizeof m->stack);
+    m->depth = m->next_depth;
+}
+
+void efsm_act(const struct efsm_table *table, const struct efsm *m, const void *in, void *out,
+              int64_t t_us)
+{
+    assert(table && m);
+    if (m->stopped || m->state >= table->state_count || !table->states[m->state].output) {
+        return;
+    }
+    uint8_t undefined = EFSM_NO_CELL;
+    const struct efsm_view v = {
+        .now = m, .in = in, .out = out, .t_us = t_us, .undefined = &undefined};
+    table->states[m->state].output(&v);
+}

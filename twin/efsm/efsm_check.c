@@ -1,0 +1,177 @@
+/* twin/efsm/efsm_check.c - is a table of arcs well formed? For tests and start-up. */
+#include <string.h>
+
+#include "twin/efsm/efsm.h"
+
+static bool is_blank(const char *text)
+{
+    return !text || *text == '\0';
+}
+
+static const char *check_states(const struct efsm_table *table)
+{
+    if (!table->states || table->state_count == 0) {
+        return "there is no state";
+    }
+    if (table->state_count > EFSM_STATES_MAX) {
+        return "more states than EFSM_STATES_MAX";
+    }
+    if (table->initial >= table->state_count) {
+        return "the initial state is out of range";
+    }
+    for (size_t i = 0; i < table->state_count; i++) {
+        const char *name = table->states[i].name;
+        if (is_blank(name)) {
+            return "a state has no name";
+        }
+        if (strncmp(name, "__", 2) == 0) {
+            return "a state's name begins with __, as those of the engine's sinks do";
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(name, table->states[k].name) == 0) {
+                return "two states have the same name";
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *check_cells(const struct efsm_table *table)
+{
+    if (table->cell_count > EFSM_CELLS_MAX) {
+        return "more variables than EFSM_CELLS_MAX";
+    }
+    if (table->cell_count > 0 && !table->cells) {
+        return "the variables have no names";
+    }
+    for (size_t i = 0; i < table->cell_count; i++) {
+        if (is_blank(table->cells[i])) {
+            return "a variable has no name";
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(table->cells[i], table->cells[k]) == 0) {
+                return "two variables have the same name";
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *check_arc(const struct efsm_table *table, const struct efsm_arc *arc)
+{
+    if (arc->from >= table->state_count) {
+        return "an arc comes from a state out of range";
+    }
+    if (arc->to >= table->state_count && arc->to != EFSM_POP) {
+        return "an arc goes to a state out of range";
+    }
+    if (is_blank(arc->label)) {
+        return "an arc has no label";
+    }
+    if (arc->push_count > EFSM_PUSH_MAX) {
+        return "an arc pushes more than EFSM_PUSH_MAX states";
+    }
+    for (size_t i = 0; i < arc->push_count; i++) {
+        if (arc->push[i] >= table->state_count) {
+            return "an arc pushes a state out of range";
+        }
+    }
+    if (arc->empties && arc->pops > 0) {
+        return "an arc empties the stack and pops from it";
+    }
+    if (arc->empties && arc->to == EFSM_POP && arc->push_count == 0) {
+        return "an arc goes to the top of the stack that it has emptied";
+    }
+    if (arc->pops > EFSM_STACK_MAX) {
+        return "an arc pops more than EFSM_STACK_MAX states";
+    }
+    if (table->states[arc->from].final) {
+        return "an arc leaves a final state";
+    }
+    return NULL;
+}
+
+static const char *check_arcs(const struct efsm_table *table)
+{
+    unsigned leaving[EFSM_STATES_MAX] = {0};
+    bool unguarded[EFSM_STATES_MAX] = {false};
+
+    if (table->arc_count >= EFSM_NO_ARC) {
+        return "more than 254 arcs";
+    }
+    if (table->arc_count > 0 && !table->arcs) {
+        return "the arcs are missing";
+    }
+    for (size_t i = 0; i < table->arc_count; i++) {
+        const struct efsm_arc *arc = &table->arcs[i];
+        const char *fault = check_arc(table, arc);
+        if (fault) {
+            return fault;
+        }
+        leaving[arc->from]++;
+        unguarded[arc->from] |= !arc->guard;
+    }
+    for (size_t i = 0; i < table->state_count; i++) {
+        if (unguarded[i] && leaving[i] > 1) {
+            return "an arc without guard is not the only one of its state";
+        }
+        if (leaving[i] == 0 && !table->states[i].final) {
+            return "no arc leaves a state that is not final";
+        }
+    }
+    return NULL;
+}
+
+/* Reachable: the initial state, and what a reachable state's arcs go to or push. That a pushed
+ * state is also popped is not asked: it depends on the run. */
+static const char *check_reachable(const struct efsm_table *table)
+{
+    bool reached[EFSM_STATES_MAX] = {false};
+    bool grown = true;
+
+    reached[table->initial] = true;
+    while (grown) {
+        grown = false;
+        for (size_t i = 0; i < table->arc_count; i++) {
+            const struct efsm_arc *arc = &table->arcs[i];
+            if (!reached[arc->from]) {
+                continue;
+            }
+            if (arc->to != EFSM_POP && !reached[arc->to]) {
+                reached[arc->to] = true;
+                grown = true;
+            }
+            for (size_t k = 0; k < arc->push_count; k++) {
+                grown |= !reached[arc->push[k]];
+                reached[arc->push[k]] = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < table->state_count; i++) {
+        if (!reached[i]) {
+            return "a state cannot be reached from the initial one";
+        }
+    }
+    return NULL;
+}
+
+const char *efsm_check_table(const struct efsm_table *table)
+{
+    if (!table) {
+        return "there is no table";
+    }
+    if (is_blank(table->name)) {
+        return "the machine has no name";
+    }
+    if (is_blank(table->purpose)) {
+        return "the machine has no purpose";
+    }
+    const char *fault = check_states(table);
+    if (!fault) {
+        fault = check_cells(table);
+    }
+    if (!fault) {
+        fault = check_arcs(table);
+    }
+    return fault ? fault : check_reachable(table);
+}

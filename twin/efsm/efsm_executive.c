@@ -1,0 +1,268 @@
+/* twin/efsm/efsm_executive.c - Figure 7 as a machine that the engine runs like any other.
+ *
+ * Its outputs carry out the phases on the network below it; its variables are the counters of
+ * struct efsm_executive, lent to cells for the length of a step.
+ */
+#include <assert.h>
+
+#include "twin/efsm/efsm.h"
+
+enum { START, IDLE, SENSE, PLAN, UPDATE, ACT, END };
+
+enum { BEGIN, SIMULATED, CYCLE, CYCLES, PERIODS, LIVELOCKS, RESYNCS, ENDS, CELL_COUNT };
+
+/* Input and output of the executive's machine. */
+struct work {
+    const struct efsm_network *net;
+    double t_us, period_us, resync_us;
+    unsigned cap;
+    bool blocked; /* X: some machine waits for the outside */
+};
+
+static const struct work *work_of(const struct efsm_view *v)
+{
+    return v->in;
+}
+
+static double lag_us(const struct efsm_view *v)
+{
+    return work_of(v)->t_us - efsm_get(v, BEGIN);
+}
+
+static bool is_active(const struct efsm_view *v)
+{
+    return efsm_network_is_active(work_of(v)->net);
+}
+
+static bool is_inactive(const struct efsm_view *v)
+{
+    return !is_active(v);
+}
+
+static bool is_due(const struct efsm_view *v)
+{
+    return is_active(v) && lag_us(v) >= work_of(v)->period_us;
+}
+
+/* Would the coming period begin so late that catching up is given up? */
+static bool is_lost(const struct efsm_view *v)
+{
+    const struct work *w = work_of(v);
+    return w->resync_us > 0.0 && lag_us(v) - w->period_us > w->resync_us;
+}
+
+static bool waits_for_time(const struct efsm_view *v)
+{
+    return is_active(v) && !(lag_us(v) >= work_of(v)->period_us);
+}
+
+static bool is_next_due(const struct efsm_view *v)
+{
+    return is_due(v) && !is_lost(v);
+}
+
+static bool is_resync_due(const struct efsm_view *v)
+{
+    return is_due(v) && is_lost(v);
+}
+
+static bool is_settled(const struct efsm_view *v)
+{
+    return is_active(v) && work_of(v)->blocked;
+}
+
+static bool has_cycles_left(const struct efsm_view *v)
+{
+    return efsm_get(v, CYCLE) + 1.0 < (double)work_of(v)->cap;
+}
+
+static bool goes_on(const struct efsm_view *v)
+{
+    return is_active(v) && !work_of(v)->blocked && has_cycles_left(v);
+}
+
+static bool is_livelock(const struct efsm_view *v)
+{
+    return is_active(v) && !work_of(v)->blocked && !has_cycles_left(v);
+}
+
+static void add(const struct efsm_view *v, size_t k, double value)
+{
+    efsm_set(v, k, efsm_get(v, k) + value);
+}
+
+static void begin_first(const struct efsm_view *v)
+{
+    efsm_set(v, BEGIN, work_of(v)->t_us);
+    efsm_set(v, CYCLE, 0.0);
+    add(v, PERIODS, 1.0);
+}
+
+static void begin_now(const struct efsm_view *v)
+{
+    begin_first(v);
+    add(v, SIMULATED, work_of(v)->period_us);
+}
+
+static void resync(const struct efsm_view *v)
+{
+    begin_now(v);
+    add(v, RESYNCS, 1.0);
+}
+
+static void begin_next(const struct efsm_view *v)
+{
+    begin_now(v);
+    efsm_set(v, BEGIN, efsm_get(v, BEGIN) + work_of(v)->period_us);
+}
+
+static void count_cycle(const struct efsm_view *v)
+{
+    add(v, CYCLES, 1.0);
+}
+
+static void next_cycle(const struct efsm_view *v)
+{
+    add(v, CYCLE, 1.0);
+}
+
+static void count_livelock(const struct efsm_view *v)
+{
+    add(v, LIVELOCKS, 1.0);
+}
+
+static void count_end(const struct efsm_view *v)
+{
+    add(v, ENDS, 1.0);
+}
+
+static int64_t simulated_us(const struct efsm_view *v)
+{
+    return (int64_t)efsm_get(v, SIMULATED);
+}
+
+static void sense(const struct efsm_view *v)
+{
+    efsm_network_sense(work_of(v)->net, (unsigned)efsm_get(v, CYCLE), simulated_us(v));
+}
+
+static void plan(const struct efsm_view *v)
+{
+    struct work *w = v->out;
+    w->blocked = efsm_network_plan(w->net, simulated_us(v));
+}
+
+static void update(const struct efsm_view *v)
+{
+    efsm_network_update(work_of(v)->net, simulated_us(v));
+}
+
+static void act(const struct efsm_view *v)
+{
+    efsm_network_act(work_of(v)->net, (unsigned)efsm_get(v, CYCLE), simulated_us(v));
+}
+
+static const struct efsm_state states[] = {
+    [START] = {.name = "START"},
+    [IDLE] = {.name = "IDLE"},
+    [SENSE] = {.name = "SENSE", .output = sense},
+    [PLAN] = {.name = "PLAN", .output = plan},
+    [UPDATE] = {.name = "UPDATE", .output = update},
+    [ACT] = {.name = "ACT", .output = act},
+    [END] = {.name = "END"},
+};
+
+/* clang-format off */
+static const struct efsm_arc arcs[] = {
+    {START,  SENSE,  is_active,      begin_first,    .label = "active / B+ = T, I+ = 0"},
+    {START,  END,    is_inactive,    count_end,      .label = "not active", .waits = true},
+    {IDLE,   IDLE,   waits_for_time, NULL,           .label = "T - B < dT", .waits = true},
+    {IDLE,   SENSE,  is_next_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0"},
+    {IDLE,   SENSE,  is_resync_due,  resync,         .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0"},
+    {IDLE,   END,    is_inactive,    count_end,      .label = "not active", .waits = true},
+    {SENSE,  PLAN,   NULL,           count_cycle,    .label = "true / C+ = C + 1"},
+    {PLAN,   UPDATE, NULL,           NULL,           .label = "true"},
+    {UPDATE, ACT,    NULL,           NULL,           .label = "true"},
+    {ACT,    SENSE,  goes_on,        next_cycle,     .label = "not X / I+ = I + 1"},
+    {ACT,    IDLE,   is_settled,     NULL,           .label = "X", .waits = true},
+    {ACT,    IDLE,   is_livelock,    count_livelock, .label = "not X, I + 1 = cap", .waits = true},
+    {ACT,    END,    is_inactive,    count_end,      .label = "not active", .waits = true},
+    {END,    SENSE,  is_active,      begin_now,      .label = "active / B+ = T, sT+ = sT + dT, I+ = 0"},
+    {END,    END,    is_inactive,    NULL,           .label = "not active", .waits = true},
+};
+/* clang-format on */
+
+static const char *const cells[CELL_COUNT] = {
+    [BEGIN] = "B",         [SIMULATED] = "sT",        [CYCLE] = "I",         [CYCLES] = "C",
+    [PERIODS] = "periods", [LIVELOCKS] = "livelocks", [RESYNCS] = "resyncs", [ENDS] = "ends"};
+
+const struct efsm_table efsm_executive_table = {
+    .name = "executive",
+    .purpose = "Runs a network of machines in step with real time, period by period.",
+    .states = states,
+    .state_count = COUNT(states),
+    .arcs = arcs,
+    .arc_count = COUNT(arcs),
+    .cells = cells,
+    .cell_count = CELL_COUNT,
+    .initial = START,
+};
+
+static void lend_cells(struct efsm_executive *x)
+{
+    efsm_init_cell(&x->machine, BEGIN, (double)x->begin_us);
+    efsm_init_cell(&x->machine, SIMULATED, (double)x->simulated_us);
+    efsm_init_cell(&x->machine, CYCLES, (double)x->cycles);
+    efsm_init_cell(&x->machine, PERIODS, (double)x->periods);
+    efsm_init_cell(&x->machine, LIVELOCKS, (double)x->livelocks);
+    efsm_init_cell(&x->machine, RESYNCS, (double)x->resyncs);
+    efsm_init_cell(&x->machine, ENDS, (double)x->ends);
+}
+
+static void take_cells(struct efsm_executive *x)
+{
+    x->begin_us = (int64_t)x->machine.cell[BEGIN];
+    x->simulated_us = (int64_t)x->machine.cell[SIMULATED];
+    x->cycles = (uint64_t)x->machine.cell[CYCLES];
+    x->periods = (uint64_t)x->machine.cell[PERIODS];
+    x->livelocks = (uint64_t)x->machine.cell[LIVELOCKS];
+    x->resyncs = (uint64_t)x->machine.cell[RESYNCS];
+    x->ends = (uint64_t)x->machine.cell[ENDS];
+}
+
+bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *net, int64_t t_us)
+{
+    assert(x && net);
+    assert(x->period_us > 0);
+    struct work work = {
+        .net = net,
+        .t_us = (double)t_us,
+        .period_us = (double)x->period_us,
+        .resync_us = (double)x->resync_us,
+        .cap = net->cycles_max ? net->cycles_max : EFSM_CYCLES_MAX,
+    };
+    const struct efsm_machine self = {
+        .table = &efsm_executive_table, .m = &x->machine, .in = &work, .out = &work};
+    const struct efsm_network own = {
+        .machines = &self,
+        .count = 1,
+        .cycles_max = 4 * work.cap + 2, /* the four phases of each cycle, and the way there */
+    };
+    const uint64_t periods = x->periods;
+
+    if (!x->started) {
+        efsm_reset(&efsm_executive_table, &x->machine, t_us);
+        x->started = true;
+    }
+    lend_cells(x);
+    (void)efsm_settle(&own, t_us);
+    take_cells(x);
+    return x->periods != periods;
+}
+
+void efsm_executive_end(struct efsm_executive *x, int64_t t_us)
+{
+    if (x->started && t_us - x->begin_us > x->period_us) {
+        x->overruns++;
+    }
+}

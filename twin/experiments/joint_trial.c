@@ -1,0 +1,76 @@
+#include "twin/experiments/joint_trial.h"
+
+#include <math.h>
+
+static const double SETTLED_RATIO = 0.02;
+static const double REST_RATIO = 1e-6; /* of the largest command: none to speak of */
+
+enum status joint_trial_check(const struct joint_trial_params *p, struct err *err)
+{
+    const double every = p->sample_s / p->control.period_s;
+    if (!isfinite(p->set_point) || !isfinite(p->load) || !(p->duration_s > 0.0)) {
+        return err_set(err, STATUS_E_RANGE, "set_point, load, duration_s", 0, 0,
+                       "cannot be, finite numbers and a duration above 0 are wanted");
+    }
+    if (!(every > 0.999) || fabs(every - floor(every + 0.5)) > 1e-6) {
+        return err_set(err, STATUS_E_RANGE, "sample_s", 0, 0,
+                       "%g s is no multiple of the control period of %g s", p->sample_s,
+                       p->control.period_s);
+    }
+    return position_check(&p->control, err);
+}
+
+static void add(struct joint_indices *indices, double error, double t_s)
+{
+    indices->ise += error * error;
+    indices->iae += fabs(error);
+    indices->itae += t_s * fabs(error);
+}
+
+static void note(struct joint_trial_result *r, const struct joint_trial_params *p, double error,
+                 double t_s)
+{
+    add(&r->integral, error, t_s);
+    if (fabs(error) > SETTLED_RATIO * fabs(p->set_point)) {
+        r->settle_s = t_s + p->control.period_s;
+    }
+    r->overshoot = fmax(r->overshoot, p->set_point < 0.0 ? error : -error);
+}
+
+void joint_trial_run(const struct joint_trial_params *p,
+                     void (*point)(void *context, const struct joint_trial_point *point),
+                     void *context, struct joint_trial_result *result)
+{
+    const double h = p->control.period_s;
+    const long steps = lround(p->duration_s / h);
+    const long every = lround(p->sample_s / h);
+    struct joint_trial_result r = {.rest_s = nan("")};
+    struct position_control control = {0};
+    struct servo_joint joint = {0};
+    for (long i = 0; i < steps; i++) {
+        const double t_s = (double)i * h;
+        const double error = p->set_point - joint.q_rad;
+        double u = 0.0;
+        note(&r, p, error, t_s);
+        (void)position_step(&control, &p->control, p->set_point, joint.q_rad, joint.w_radps,
+                            &u); /* all numbers are finite */
+        if (i % every == 0) {
+            add(&r.sum, error, t_s);
+            if (point) {
+                point(context, &(struct joint_trial_point){t_s, joint.q_rad, joint.w_radps, u});
+            }
+        }
+        if (fabs(u) > REST_RATIO * p->control.command_max) {
+            r.rest_s = nan("");
+        } else if (isnan(r.rest_s)) {
+            r.rest_s = t_s;
+        }
+        servo_joint_step(&joint, &p->joint, p->method, h, u, p->load);
+        r.speed_max = fmax(r.speed_max, fabs(joint.w_radps));
+    }
+    r.integral.ise *= h;
+    r.integral.iae *= h;
+    r.integral.itae *= h;
+    r.final_error = p->set_point - joint.q_rad;
+    *result = r;
+}

@@ -1,0 +1,68 @@
+/* twin/experiments/position_control.h - position controllers of a joint with a speed servo,
+ * behind one call: proportional, state machine, profile, and the quickest possible.
+ *
+ * All see the measured position and speed and give a speed command within +-command_max. The
+ * last two know the joint's lag: they plan and track the point z = q + k lag w where it would
+ * coast to rest, because z' = k u whatever the lag.    (docs/model/servo.md, sections 3 - 6)
+ *
+ * Plain data without pointers. Pure: no I/O, no clock, no allocation.
+ */
+#ifndef TWIN_EXPERIMENTS_POSITION_CONTROL_H
+#define TWIN_EXPERIMENTS_POSITION_CONTROL_H
+
+#include <stdbool.h>
+
+#include "twin/efsm/efsm.h"
+#include "twin/experiments/motion_profile.h"
+#include "twin/experiments/time_optimal.h"
+
+enum position_kind {
+    POSITION_P,
+    POSITION_FSM,
+    POSITION_PROFILE,
+    POSITION_TIME_OPTIMAL,
+    POSITION_KIND_COUNT
+};
+
+struct position_params {
+    enum position_kind kind;
+    double period_s;                 /* > 0 */
+    double command_max, command_min; /* max > 0, 0 <= min <= max; min: of P and the machine */
+    double gain_per_s;               /* kc > 0, of P and of the machine's last bit */
+    double stop;                     /* P >= 0: no command at errors up to this */
+    double near_by, slow;            /* windows of the machine: slow >= near_by > 0 */
+    double tracking_per_s;           /* > 0: of the coasting point, last two kinds */
+    double lag_s, position_gain;     /* the joint as it is known: lag >= 0, gain > 0 */
+    struct motion_limits limits;     /* of the profile; the joint may ask for lower ones */
+};
+
+struct position_control { /* all zero: nothing has happened */
+    bool started;
+    double command; /* of the step before */
+    double target;
+    double elapsed_s; /* since the plan was made */
+    int64_t steps;
+    struct efsm machine;
+    struct motion_profile profile;
+    struct time_optimal quickest;
+};
+
+/* "p", "fsm", "profile", "time_optimal". */
+const char *position_kind_name(enum position_kind kind);
+
+/* How far from the target the machine is to slow down: what the joint coasts while it goes from
+ * full to slow speed, plus margin >= 0; never less than near_by. Eq. 11. */
+double position_slow_window(const struct position_params *p, double margin);
+
+/* The profile's limits as this joint can follow them to the end: eq. 19. */
+struct motion_limits position_profile_limits(const struct position_params *p);
+
+/* STATUS_E_RANGE with err saying which number cannot be, and what could. */
+MUST_USE enum status position_check(const struct position_params *p, struct err *err);
+
+/* One period. *command is written always, and within the limits; false, and the command of the
+ * step before, when target, q or w is no number. The target may change at any time. */
+bool position_step(struct position_control *c, const struct position_params *p, double target,
+                   double q, double w, double *command);
+
+#endif

@@ -1,0 +1,43 @@
+/* twin/experiments/position_fsm.h - a position controller that is a state machine: full speed,
+ * slow speed near the target, a proportional last bit, rest.
+ *
+ *   REST --e > S--> FAST_UP --e < D--> SLOW_UP --e < S--> NEAR --|e| < S/2--> REST
+ *
+ * and the same downwards. A new set point and a change of the error's sign lead out of every
+ * state. Errors are sampled, so several arcs may be taken in one period.
+ *                                                          (docs/model/servo.md, section 4)
+ * Pure: no I/O, no clock, no allocation.
+ */
+#ifndef TWIN_EXPERIMENTS_POSITION_FSM_H
+#define TWIN_EXPERIMENTS_POSITION_FSM_H
+
+#include "twin/efsm/efsm.h"
+
+enum position_fsm_state {
+    POSITION_FSM_REST,
+    POSITION_FSM_FAST_UP,
+    POSITION_FSM_SLOW_UP,
+    POSITION_FSM_FAST_DOWN,
+    POSITION_FSM_SLOW_DOWN,
+    POSITION_FSM_NEAR,
+    POSITION_FSM_STATE_COUNT
+};
+
+struct position_fsm_in {
+    double error;
+    double slow, near_by; /* windows D >= S > 0 */
+    double fast_command, slow_command;
+    double near_command; /* what the proportional law asks for */
+};
+
+struct position_fsm_out {
+    double command;
+};
+
+extern const struct efsm_table position_fsm_table;
+
+/* One period: as many arcs as the error leads through. Returns the command; 0 in a fault, of
+ * which there is none with finite inputs. */
+double position_fsm_step(struct efsm *machine, const struct position_fsm_in *in, int64_t t_us);
+
+#endif

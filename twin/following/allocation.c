@@ -1,0 +1,127 @@
+#include "twin/following/allocation.h"
+
+#include <math.h>
+#include <string.h>
+
+void allocation_direct(struct allocation *a, size_t axes, const double *limit)
+{
+    *a = (struct allocation){.axes = axes, .actuators = axes};
+    for (size_t i = 0; i < axes; i++) {
+        a->effect[i][i] = 1.0;
+        a->inverse[i][i] = 1.0;
+        a->hi[i] = limit ? limit[i] : (double)INFINITY;
+        a->lo[i] = -a->hi[i];
+        a->reaches[i] = true;
+    }
+}
+
+/* Gauss-Jordan with row pivots: inverse of the n x n matrix m, in place. False when singular
+ * to working accuracy. */
+static bool invert(size_t n, double m[MODEL_AXES_MAX][MODEL_AXES_MAX])
+{
+    double right[MODEL_AXES_MAX][MODEL_AXES_MAX] = {{0}};
+    double largest = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        right[i][i] = 1.0;
+        for (size_t j = 0; j < n; j++) {
+            largest = fmax(largest, fabs(m[i][j]));
+        }
+    }
+    for (size_t c = 0; c < n; c++) {
+        size_t pivot = c;
+        for (size_t i = c + 1; i < n; i++) {
+            pivot = fabs(m[i][c]) > fabs(m[pivot][c]) ? i : pivot;
+        }
+        if (!(fabs(m[pivot][c]) > 1e-9 * largest)) {
+            return false;
+        }
+        for (size_t j = 0; j < n; j++) {
+            const double left_was = m[c][j];
+            const double right_was = right[c][j];
+            m[c][j] = m[pivot][j];
+            right[c][j] = right[pivot][j];
+            m[pivot][j] = left_was;
+            right[pivot][j] = right_was;
+        }
+        const double scale = 1.0 / m[c][c];
+        for (size_t j = 0; j < n; j++) {
+            m[c][j] *= scale;
+            right[c][j] *= scale;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double factor = i == c ? 0.0 : m[i][c];
+            for (size_t j = 0; j < n; j++) {
+                m[i][j] -= factor * m[c][j];
+                right[i][j] -= factor * right[c][j];
+            }
+        }
+    }
+    memcpy(m, right, sizeof right);
+    return true;
+}
+
+enum status allocation_make(struct allocation *a)
+{
+    size_t reached[MODEL_AXES_MAX];
+    size_t count = 0;
+    double square[MODEL_AXES_MAX][MODEL_AXES_MAX] = {{0}};
+
+    for (size_t k = 0; k < a->actuators; k++) {
+        if (!(a->lo[k] <= 0.0 && a->hi[k] >= 0.0)) {
+            return STATUS_E_RANGE;
+        }
+    }
+    a->underactuated = false;
+    for (size_t i = 0; i < a->axes; i++) {
+        a->reaches[i] = false;
+        for (size_t k = 0; k < a->actuators; k++) {
+            a->reaches[i] = a->reaches[i] || fabs(a->effect[i][k]) > 0.0;
+        }
+        if (a->reaches[i]) {
+            reached[count++] = i;
+        } else {
+            a->underactuated = true;
+        }
+    }
+    /* B^+ = B' (B B')^-1 on the axes that are reached */
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < count; j++) {
+            for (size_t k = 0; k < a->actuators; k++) {
+                square[i][j] += a->effect[reached[i]][k] * a->effect[reached[j]][k];
+            }
+        }
+    }
+    if (count == 0 || !invert(count, square)) {
+        return STATUS_E_RANGE;
+    }
+    memset(a->inverse, 0, sizeof a->inverse);
+    for (size_t k = 0; k < a->actuators; k++) {
+        for (size_t j = 0; j < count; j++) {
+            for (size_t i = 0; i < count; i++) {
+                a->inverse[k][reached[j]] += a->effect[reached[i]][k] * square[i][j];
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
+bool allocation_share(const struct allocation *a, const double *wanted, double *force,
+                      double *achieved)
+{
+    bool cut = false;
+    for (size_t k = 0; k < a->actuators; k++) {
+        double f = 0.0;
+        for (size_t i = 0; i < a->axes; i++) {
+            f += a->inverse[k][i] * (isfinite(wanted[i]) ? wanted[i] : 0.0);
+        }
+        force[k] = fmin(fmax(f, a->lo[k]), a->hi[k]);
+        cut = cut || force[k] < f || force[k] > f;
+    }
+    for (size_t i = 0; i < a->axes; i++) {
+        achieved[i] = 0.0;
+        for (size_t k = 0; k < a->actuators; k++) {
+            achieved[i] += a->effect[i][k] * force[k];
+        }
+    }
+    return cut;
+}

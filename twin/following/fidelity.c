@@ -1,0 +1,278 @@
+#include "twin/following/fidelity.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double TURN_RAD = 6.28318530717958647693;
+/* Samples closer than this say nothing new. */
+static const int64_t SPACING_US = 5000;
+/* Time that runs back by more was set anew. */
+static const int64_t BACK_US = 1000000;
+
+static int64_t spacing(const struct fidelity_params *p)
+{
+    const int64_t of_target = p->target_us / 16;
+    return of_target > SPACING_US ? of_target : SPACING_US;
+}
+
+static bool is_angle(const struct fidelity_params *p, size_t state)
+{
+    const size_t axes = p->model->axis_count;
+    const char *name = state < axes ? "" : p->model->axes[state - axes].pose;
+    const size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, "_rad") == 0;
+}
+
+/* to - from, the short way round for angles. */
+static double step(const struct fidelity_params *p, size_t state, double from, double to)
+{
+    return is_angle(p, state) ? remainder(to - from, TURN_RAD) : to - from;
+}
+
+static const struct fidelity_sample *track_at(const struct fidelity *f, uint32_t k)
+{
+    return &f->track[(f->track_first + k) % FIDELITY_TRACK];
+}
+
+static struct fidelity_sample make(const struct fidelity_params *p, int64_t t_us,
+                                   const double *nu, const double *pose)
+{
+    const size_t axes = p->model->axis_count;
+    struct fidelity_sample s = {.t_us = t_us, .has_pose = pose != NULL};
+    memcpy(s.state, nu, axes * sizeof nu[0]);
+    if (pose) {
+        memcpy(s.state + axes, pose, axes * sizeof pose[0]);
+    }
+    return s;
+}
+
+/* --- one comparison ---------------------------------------------------------------------- */
+
+/* Newest sample of the virtual robot not after t; track_count when there is none. */
+static uint32_t find(const struct fidelity *f, int64_t t_us)
+{
+    uint32_t k = f->track_count;
+    while (k > 0 && track_at(f, k - 1)->t_us > t_us) {
+        k--;
+    }
+    return k == 0 ? f->track_count : k - 1;
+}
+
+static void interpolate(const struct fidelity_params *p, const struct fidelity_sample *a,
+                        const struct fidelity_sample *b, int64_t t_us,
+                        struct fidelity_sample *out)
+{
+    const double share =
+        b->t_us > a->t_us ? (double)(t_us - a->t_us) / (double)(b->t_us - a->t_us) : 0.0;
+    *out = (struct fidelity_sample){.t_us = t_us, .has_pose = a->has_pose && b->has_pose};
+    for (size_t i = 0; i < 2 * p->model->axis_count; i++) {
+        out->state[i] = a->state[i] + share * step(p, i, a->state[i], b->state[i]);
+    }
+}
+
+/* Coordinates of the place: x and y, or the one there is. */
+static size_t place_count(const struct fidelity_params *p)
+{
+    const size_t axes = p->model->axis_count;
+    return axes >= 2 && !is_angle(p, axes) && !is_angle(p, axes + 1) ? 2 : 1;
+}
+
+/* Nearest distance of a place to a stretch of the virtual robot's way. */
+static double distance(const struct fidelity_params *p, const double *place,
+                       const struct fidelity_sample *a, const struct fidelity_sample *b)
+{
+    const size_t axes = p->model->axis_count;
+    const size_t n = place_count(p);
+    double along = 0.0;
+    double length2 = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double way = step(p, axes + i, a->state[axes + i], b->state[axes + i]);
+        along += way * step(p, axes + i, a->state[axes + i], place[i]);
+        length2 += way * way;
+    }
+    const double share = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
+    double d2 = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double way = step(p, axes + i, a->state[axes + i], b->state[axes + i]);
+        const double d = step(p, axes + i, a->state[axes + i], place[i]) - share * way;
+        d2 += d * d;
+    }
+    return sqrt(d2);
+}
+
+static bool is_within(const struct fidelity *f, const struct fidelity_params *p,
+                      const struct fidelity_sample *real)
+{
+    const double *place = real->state + p->model->axis_count;
+    double nearest = INFINITY;
+    for (uint32_t k = 0; k + 1 < f->track_count; k++) {
+        const struct fidelity_sample *a = track_at(f, k);
+        const struct fidelity_sample *b = track_at(f, k + 1);
+        if (b->t_us >= real->t_us - p->target_us && a->t_us <= real->t_us + p->target_us &&
+            a->has_pose && b->has_pose) {
+            const int64_t from = real->t_us - p->target_us;
+            const int64_t to = real->t_us + p->target_us;
+            struct fidelity_sample begin;
+            struct fidelity_sample end;
+            interpolate(p, a, b, a->t_us > from ? a->t_us : from, &begin);
+            interpolate(p, a, b, b->t_us < to ? b->t_us : to, &end);
+            nearest = fmin(nearest, distance(p, place, &begin, &end));
+        }
+    }
+    return nearest <= p->target_m;
+}
+
+static int64_t bucket_number(const struct fidelity_params *p, int64_t t_us)
+{
+    const int64_t length = p->window_us / FIDELITY_BUCKETS;
+    return t_us / (length > 0 ? length : 1);
+}
+
+static struct fidelity_bucket *bucket_at(struct fidelity *f, const struct fidelity_params *p,
+                                         int64_t t_us)
+{
+    const int64_t number = bucket_number(p, t_us);
+    struct fidelity_bucket *b = &f->bucket[(uint64_t)number % FIDELITY_BUCKETS];
+    if (b->number != number) {
+        *b = (struct fidelity_bucket){.number = number};
+    }
+    return b;
+}
+
+static void compare(struct fidelity *f, const struct fidelity_params *p,
+                    const struct fidelity_sample *real, const struct fidelity_sample *actual)
+{
+    const size_t axes = p->model->axis_count;
+    const bool posed = real->has_pose && actual->has_pose;
+    struct fidelity_bucket *b = bucket_at(f, p, real->t_us);
+    if (!f->has_origin) {
+        memcpy(f->origin, real->state, sizeof f->origin);
+        f->has_origin = true;
+    }
+    f->compared++;
+    b->n++;
+    b->posed += posed ? 1 : 0;
+    for (size_t i = 0; i < (posed ? 2 : 1) * axes; i++) {
+        const double e = step(p, i, real->state[i], actual->state[i]);
+        const double off = real->state[i] - f->origin[i];
+        b->square[i] += e * e;
+        b->absolute[i] += fabs(e);
+        b->sum[i] += off;
+        b->sum2[i] += off * off;
+    }
+    if (p->target_m > 0.0 && posed) {
+        b->judged++;
+        b->within += is_within(f, p, real) ? 1 : 0;
+    }
+}
+
+/* Those that wait and whose time the virtual robot's track now covers. */
+static void settle(struct fidelity *f, const struct fidelity_params *p)
+{
+    while (f->waiting_count > 0 && f->track_count > 0) {
+        const struct fidelity_sample *real = &f->waiting[f->waiting_first];
+        const int64_t newest = track_at(f, f->track_count - 1)->t_us;
+        if (newest < real->t_us + p->target_us) {
+            return;
+        }
+        const uint32_t k = find(f, real->t_us);
+        if (k + 1 < f->track_count) {
+            struct fidelity_sample actual;
+            interpolate(p, track_at(f, k), track_at(f, k + 1), real->t_us, &actual);
+            compare(f, p, real, &actual);
+        } else {
+            f->unpaired++; /* before the first, or the track has moved past it */
+        }
+        f->waiting_first = (f->waiting_first + 1) % FIDELITY_WAITING;
+        f->waiting_count--;
+    }
+}
+
+/* --- the samples -------------------------------------------------------------------------- */
+
+void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
+                      const double *nu, const double *pose)
+{
+    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us - BACK_US) {
+        f->track_count = 0;
+    }
+    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us + spacing(p)) {
+        return;
+    }
+    if (f->track_count == FIDELITY_TRACK) {
+        f->track_first = (f->track_first + 1) % FIDELITY_TRACK;
+        f->track_count--;
+    }
+    f->track[(f->track_first + f->track_count++) % FIDELITY_TRACK] = make(p, t_us, nu, pose);
+    settle(f, p);
+}
+
+void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
+                   const double *nu, const double *pose)
+{
+    const uint32_t last =
+        (f->waiting_first + f->waiting_count + FIDELITY_WAITING - 1) % FIDELITY_WAITING;
+    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us - BACK_US) {
+        f->waiting_count = 0;
+    }
+    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us + spacing(p)) {
+        return;
+    }
+    if (f->waiting_count == FIDELITY_WAITING) {
+        f->waiting_first = (f->waiting_first + 1) % FIDELITY_WAITING;
+        f->waiting_count--;
+        f->unpaired++;
+    }
+    f->waiting[(f->waiting_first + f->waiting_count++) % FIDELITY_WAITING] =
+        make(p, t_us, nu, pose);
+    settle(f, p);
+}
+
+void fidelity_reframe(struct fidelity *f)
+{
+    f->waiting_count = 0;
+    f->track_count = 0;
+    f->has_origin = false;
+    for (size_t k = 0; k < FIDELITY_BUCKETS; k++) {
+        f->bucket[k] = (struct fidelity_bucket){0};
+    }
+}
+
+/* --- the figures -------------------------------------------------------------------------- */
+
+void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, int64_t now_us,
+                   struct fidelity_report *out)
+{
+    const size_t axes = p->model->axis_count;
+    const int64_t newest = bucket_number(p, now_us);
+    struct fidelity_bucket all = {0};
+    *out = (struct fidelity_report){.states = 2 * axes, .within_ratio = nan("")};
+    for (size_t k = 0; k < FIDELITY_BUCKETS; k++) {
+        const struct fidelity_bucket *b = &f->bucket[k];
+        if (b->number <= newest - FIDELITY_BUCKETS || b->number > newest) {
+            continue;
+        }
+        all.n += b->n;
+        all.posed += b->posed;
+        all.judged += b->judged;
+        all.within += b->within;
+        for (size_t i = 0; i < 2 * axes; i++) {
+            all.square[i] += b->square[i];
+            all.absolute[i] += b->absolute[i];
+            all.sum[i] += b->sum[i];
+            all.sum2[i] += b->sum2[i];
+        }
+    }
+    out->n = all.n;
+    out->judged = all.judged;
+    if (all.judged > 0) {
+        out->within_ratio = (double)all.within / (double)all.judged;
+    }
+    for (size_t i = 0; i < 2 * axes; i++) {
+        const double n = (double)(i < axes ? all.n : all.posed);
+        const double spread = n > 0.0 ? all.sum2[i] - all.sum[i] * all.sum[i] / n : 0.0;
+        out->rmse[i] = n > 0.0 ? sqrt(all.square[i] / n) : nan("");
+        out->mae[i] = n > 0.0 ? all.absolute[i] / n : nan("");
+        out->r2[i] = spread > 0.0 ? 1.0 - all.square[i] / spread : nan("");
+    }
+}

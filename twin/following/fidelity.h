@@ -1,0 +1,87 @@
+/* twin/following/fidelity.h - how truly the virtual robot moves as the real one, over a sliding
+ * window.
+ *
+ * Samples of both come by themselves, at other times and other rates: a sample of the real
+ * robot is held against the virtual robot's motion interpolated to the same time. Root mean
+ * square and mean absolute error and R2 per state, and the share of samples within a target:
+ *
+ *     within d and T:   the virtual robot is within d of the real robot's place at some time
+ * not more than T off                    (docs/model/following.md, section 6)
+ *
+ * Plain data without pointers. Pure: no I/O, no clock, no allocation.
+ */
+#ifndef TWIN_FOLLOWING_FIDELITY_H
+#define TWIN_FOLLOWING_FIDELITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identification/data/linear_model.h"
+
+enum {
+    FIDELITY_STATES_MAX = 2 * MODEL_AXES_MAX, /* velocities, then pose */
+    FIDELITY_TRACK = 256,                     /* samples of the virtual robot kept */
+    FIDELITY_WAITING = 64,                    /* samples of the real one that wait for it */
+    FIDELITY_BUCKETS = 60                     /* of the window */
+};
+
+struct fidelity_params {
+    const struct model *model; /* names and number of the states; borrowed */
+    int64_t window_us;         /* > 0 */
+    double target_m;           /* > 0: of the place; 0: no target */
+    int64_t target_us;         /* >= 0: and of the time */
+    double target_ratio;       /* 0 .. 1: of the samples */
+};
+
+struct fidelity_sample {
+    int64_t t_us;
+    bool has_pose;
+    double state[FIDELITY_STATES_MAX]; /* velocities, then pose */
+};
+
+struct fidelity_bucket {
+    int64_t number; /* of the window's buckets since the epoch; 0: empty */
+    uint32_t n;     /* samples */
+    uint32_t posed; /* of them with a pose */
+    uint32_t judged, within;
+    double square[FIDELITY_STATES_MAX], absolute[FIDELITY_STATES_MAX]; /* of the error */
+    double sum[FIDELITY_STATES_MAX],
+        sum2[FIDELITY_STATES_MAX]; /* of the real one, off origin */
+};
+
+struct fidelity { /* all zero: nothing was seen */
+    uint32_t track_first, track_count;
+    uint32_t waiting_first, waiting_count;
+    struct fidelity_sample track[FIDELITY_TRACK];
+    struct fidelity_sample waiting[FIDELITY_WAITING];
+    struct fidelity_bucket bucket[FIDELITY_BUCKETS];
+    bool has_origin;
+    double origin[FIDELITY_STATES_MAX];
+    uint64_t compared, unpaired; /* samples of the real robot, ever */
+};
+
+struct fidelity_report {
+    size_t states; /* velocities, then pose; pose is NaN where none is told */
+    uint64_t n;
+    double rmse[FIDELITY_STATES_MAX], mae[FIDELITY_STATES_MAX], r2[FIDELITY_STATES_MAX];
+    uint64_t judged;
+    double within_ratio; /* NaN: no target, no pose or no sample */
+};
+
+/* A sample; t_us on lab time. Those that do not follow in time, or come closer than is worth
+ * keeping, are passed over; after a second back, what was kept is forgotten. pose may be NULL.
+ * Finite. */
+void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
+                      const double *nu, const double *pose);
+void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
+                   const double *nu, const double *pose);
+
+/* The window that ends at now_us. */
+void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, int64_t now_us,
+                   struct fidelity_report *out);
+
+/* Forget the poses that wait and were kept: the frame has changed. */
+void fidelity_reframe(struct fidelity *f);
+
+#endif

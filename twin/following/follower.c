@@ -1,0 +1,277 @@
+#include "twin/following/follower.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Share of the Nyquist-like limit 1 / period above which a bandwidth is refused, and above
+ * which it is worth a warning. */
+static const double FASTEST_RATIO = 0.5;
+static const double FAST_RATIO = 0.1;
+static const double TURN_RAD = 6.28318530717958647693;
+
+void follower_gains_default(struct follower_gains *gains, size_t axes)
+{
+    *gains = (struct follower_gains){
+        .rejection = FOLLOWER_OBSERVER, .observer_radps = 8.0, .blend_s = 0.5};
+    for (size_t i = 0; i < axes; i++) {
+        gains->bandwidth_radps[i] = 5.0;
+    }
+}
+
+static bool is_angle(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, "_rad") == 0;
+}
+
+enum status follower_check(const struct follower_params *p, bool *slow, struct err *err)
+{
+    const struct follower_gains *g = &p->gains;
+    const double fastest = FASTEST_RATIO / p->period_s;
+    double highest = 0.0;
+    if (!(p->period_s > 0.0) || !isfinite(p->period_s)) {
+        return err_set(err, STATUS_E_RANGE, "period_s", 0, 0, "must be above 0");
+    }
+    for (size_t i = 0; i < p->model->axis_count; i++) {
+        if (!(g->bandwidth_radps[i] > 0.0 && g->bandwidth_radps[i] <= fastest)) {
+            return err_set(err, STATUS_E_RANGE, "bandwidth_radps", 0, 0,
+                           "%g is not possible with a control period of %g s: above 0, up to "
+                           "%.3g",
+                           g->bandwidth_radps[i], p->period_s, fastest);
+        }
+        highest = fmax(highest, g->bandwidth_radps[i]);
+    }
+    if (!(g->observer_radps > 0.0 && g->observer_radps <= fastest)) {
+        return err_set(err, STATUS_E_RANGE, "observer_radps", 0, 0,
+                       "%g is not possible with a control period of %g s: above 0, up to %.3g",
+                       g->observer_radps, p->period_s, fastest);
+    }
+    if (!(g->pose_per_s2 >= 0.0) || !(g->blend_s >= 0.0)) {
+        return err_set(err, STATUS_E_RANGE, "gains", 0, 0,
+                       "pose_per_s2 and blend_s must not be below 0");
+    }
+    if (g->pose_per_s2 > 0.0 && p->allocation.underactuated) {
+        return err_set(err, STATUS_E_RANGE, "pose_per_s2", 0, 0,
+                       "must be 0: the robot cannot be pushed along every axis, and pose "
+                       "feedback would turn an error across its way into one along it");
+    }
+    const int unphysical = model_unphysical(p->model, p->theta);
+    if (unphysical >= 0) {
+        return err_set(err, STATUS_E_RANGE, p->model->parameters[unphysical].name, 0, 0,
+                       "%g is not possible for a real robot: identify the simulated one first",
+                       p->theta[unphysical]);
+    }
+    if (slow) {
+        *slow = fmax(highest, g->observer_radps) > FAST_RATIO / p->period_s;
+    }
+    return STATUS_OK;
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The last term of eq. 2: how far the pose is from the wanted one, in the axes of the body:
+ * J(pose)^-1 error. */
+static void pose_error(const struct model *model, const double *wanted, const double *pose,
+                       double *error)
+{
+    const size_t n = model->axis_count;
+    double m[MODEL_AXES_MAX][MODEL_AXES_MAX + 1];
+    for (size_t j = 0; j < n; j++) {
+        double unit[MODEL_AXES_MAX] = {0};
+        double rate[MODEL_AXES_MAX] = {0};
+        unit[j] = 1.0;
+        model->kinematics(pose, unit, rate);
+        for (size_t i = 0; i < n; i++) {
+            m[i][j] = rate[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double d = wanted[i] - pose[i];
+        m[i][n] = is_angle(model->axes[i].pose) ? remainder(d, TURN_RAD) : d;
+    }
+    /* J is a rotation or the identity: elimination needs pivots, not more. */
+    for (size_t c = 0; c < n; c++) {
+        size_t pivot = c;
+        for (size_t i = c + 1; i < n; i++) {
+            pivot = fabs(m[i][c]) > fabs(m[pivot][c]) ? i : pivot;
+        }
+        for (size_t j = 0; j <= n; j++) {
+            const double was = m[c][j];
+            m[c][j] = m[pivot][j];
+            m[pivot][j] = was;
+        }
+        for (size_t i = 0; i < n; i++) {
+            const double factor = i == c ? 0.0 : m[i][c] / m[c][c];
+            for (size_t j = c; j <= n; j++) {
+                m[i][j] -= factor * m[c][j];
+            }
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        error[i] = m[i][n] / m[i][i];
+    }
+}
+
+/* Eq. 4: the observer, one period on. Its poles are those of the continuous one, taken over
+ * exactly; the model's part of the motion is one midpoint step from what was measured. */
+static void observe(struct follower *f, const struct follower_params *p, const double *pose,
+                    const double *nu)
+{
+    const struct model *model = p->model;
+    const size_t n = model->axis_count;
+    const double h = p->period_s;
+    const double z = exp(-p->gains.observer_radps * h);
+    const double l_nu = 1.0 - z * z;
+    const double l_d = (1.0 - z) * (1.0 - z) / h;
+    double push[MODEL_AXES_MAX] = {0};
+    double rate[MODEL_AXES_MAX];
+    double middle[MODEL_AXES_MAX];
+    double zero[MODEL_AXES_MAX] = {0};
+    double step[MODEL_AXES_MAX];
+    double effort[MODEL_AXES_MAX];
+    double still[MODEL_AXES_MAX];
+
+    for (size_t i = 0; i < n; i++) {
+        push[i] = f->tau[i] - p->bias[i] + f->d_hat[i];
+    }
+    model->forward(p->theta, pose, f->nu, push, rate);
+    for (size_t i = 0; i < n; i++) {
+        middle[i] = f->nu[i] + 0.5 * h * rate[i];
+    }
+    model->forward(p->theta, pose, middle, push, rate);
+    for (size_t i = 0; i < n; i++) {
+        const double miss = nu[i] - (f->nu_hat[i] + h * rate[i]);
+        f->nu_hat[i] += h * rate[i] + l_nu * miss;
+        step[i] = l_d * miss;
+    }
+    model->inverse(p->theta, pose, nu, step, effort); /* M step + what does not depend on it */
+    model->inverse(p->theta, pose, nu, zero, still);
+    for (size_t i = 0; i < n; i++) {
+        f->d_hat[i] += effort[i] - still[i];
+    }
+}
+
+/* Eq. 1 - 3: the effort the law asks for. */
+static void law(const struct follower *f, const struct follower_params *p,
+                const struct follower_target *target, const double *nu, const double *pose,
+                const double *error, double *wanted)
+{
+    const struct model *model = p->model;
+    const size_t n = model->axis_count;
+    const double h = p->period_s;
+    double gamma[MODEL_AXES_MAX];
+    double middle[MODEL_AXES_MAX];
+    double off[MODEL_AXES_MAX] = {0};
+
+    if (p->gains.pose_per_s2 > 0.0) {
+        pose_error(model, target->pose, pose, off);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double k = p->gains.bandwidth_radps[i];
+        /* What is left of e after a period is then exp(-K h), not 1 - K h. */
+        gamma[i] = target->nu_dot[i] - expm1(-k * h) / h * error[i] +
+                   0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
+        middle[i] = nu[i] + 0.5 * h * gamma[i];
+    }
+    model->inverse(p->theta, pose, middle, gamma, wanted);
+    for (size_t i = 0; i < n; i++) {
+        wanted[i] += p->bias[i];
+        if (p->gains.rejection == FOLLOWER_OBSERVER) {
+            wanted[i] -= f->d_hat[i];
+        }
+    }
+}
+
+/* What a change of law, parameters or reference would make jump fades away instead. */
+static void blend(struct follower *f, const struct follower_params *p, double *wanted)
+{
+    const size_t n = p->model->axis_count;
+    const double keep = p->gains.blend_s > 0.0 ? exp(-p->period_s / p->gains.blend_s) : 0.0;
+    for (size_t i = 0; i < n; i++) {
+        if (f->smooth && p->allocation.reaches[i]) {
+            f->offset[i] = f->tau[i] - wanted[i];
+        }
+        f->offset[i] *= keep;
+        wanted[i] += f->offset[i];
+    }
+    f->smooth = false;
+}
+
+/* Not into a limit, and not on an axis that cannot be pushed. */
+static void integrate(struct follower *f, const struct follower_params *p,
+                      const struct follower_output *out)
+{
+    for (size_t i = 0; i < p->model->axis_count; i++) {
+        const double cut = fabs(out->unmatched[i]) > 1e-9 * (1.0 + fabs(out->wanted[i]))
+                               ? out->unmatched[i]
+                               : 0.0;
+        if (p->gains.rejection == FOLLOWER_INTEGRAL && p->allocation.reaches[i] &&
+            cut * out->error[i] <= 0.0) {
+            f->integral[i] += p->period_s * out->error[i];
+        }
+    }
+}
+
+/* Nothing to go by: the effort stays, the observer waits. */
+static bool hold(const struct follower *f, const struct follower_params *p,
+                 struct follower_output *out)
+{
+    *out = (struct follower_output){0};
+    memcpy(out->wanted, f->tau, sizeof out->wanted);
+    memcpy(out->disturbance, f->d_hat, sizeof out->disturbance);
+    out->saturated = allocation_share(&p->allocation, f->tau, out->force, out->tau);
+    return false;
+}
+
+void follower_smooth(struct follower *f)
+{
+    f->smooth = f->running;
+}
+
+bool follower_step(struct follower *f, const struct follower_params *p,
+                   const struct follower_target *target, const double *nu, const double *pose,
+                   struct follower_output *out)
+{
+    const size_t n = p->model->axis_count;
+    const bool sees_pose = p->model->needs_pose || p->gains.pose_per_s2 > 0.0;
+    struct follower next = *f;
+
+    if (!all_finite(nu, n) || !all_finite(target->nu, n) || !all_finite(target->nu_dot, n) ||
+        (sees_pose && !all_finite(pose, n)) ||
+        (p->gains.pose_per_s2 > 0.0 && !all_finite(target->pose, n))) {
+        return hold(f, p, out);
+    }
+    if (f->running) {
+        observe(&next, p, pose, nu);
+    } else {
+        memcpy(next.nu_hat, nu, n * sizeof nu[0]);
+    }
+    *out = (struct follower_output){0};
+    for (size_t i = 0; i < n; i++) {
+        out->error[i] = target->nu[i] - nu[i];
+    }
+    law(&next, p, target, nu, pose, out->error, out->wanted);
+    blend(&next, p, out->wanted);
+    if (!all_finite(out->wanted, n) || !all_finite(next.d_hat, n)) {
+        return hold(f, p, out);
+    }
+    out->saturated = allocation_share(&p->allocation, out->wanted, out->force, out->tau);
+    for (size_t i = 0; i < n; i++) {
+        out->unmatched[i] = out->wanted[i] - out->tau[i];
+        out->disturbance[i] = next.d_hat[i];
+        next.tau[i] = out->tau[i];
+        next.nu[i] = nu[i];
+    }
+    integrate(&next, p, out);
+    next.running = true;
+    *f = next;
+    return true;
+}

@@ -1,0 +1,661 @@
+#include "twin/following/pair_following.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/lab_time.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/models/model.h"
+#include "twin/models/usv3.h"
+#include "twin/pair/pair_parts.h"
+
+/* Fidelity is published this often. */
+static const int64_t PUBLISH_US = 1000000;
+/* The simulated robot's samples are believed as they are. */
+static const double SIMULATED_DRIFT_PER_S = 1e4;
+
+void pair_following_params_default(struct pair_following_params *p)
+{
+    *p = (struct pair_following_params){
+        .model = "",
+        .method = SHADOW_MODEL,
+        .rate_hz = 100.0,
+        .rejection = FOLLOWER_OBSERVER,
+        .bandwidth_radps = 5.0,
+        .observer_radps = 8.0,
+        .blend_s = 0.5,
+        .stale_us = 500000,
+        .hold_us = 500000,
+        .ramp_us = 2000000,
+        .latency_us = 1000000,
+        .target_m = 0.05,
+        .target_us = 50000,
+        .target_ratio = 0.95,
+        .window_us = 60000000,
+    };
+}
+
+const char *following_source_name(uint8_t source)
+{
+    static const char *const names[] = {"unknown", "lab_file", "fit", "set"};
+    return source < COUNT(names) ? names[source] : "?";
+}
+
+const struct model *pair_following_model(const struct pair_following *x)
+{
+    return models[x->model];
+}
+
+/* ---- texts --------------------------------------------------------------------------------
+ */
+
+static const char *skip_blanks(const char *at)
+{
+    while (*at == ' ' || *at == '\t') {
+        at++;
+    }
+    return at;
+}
+
+/* "1.5, 0, 2" to numbers; false when it is not so, or not `n` of them. */
+static bool read_list(const char *text, double *values, size_t n)
+{
+    const char *at = skip_blanks(text);
+    for (size_t i = 0; i < n; i++) {
+        char *end = NULL;
+        values[i] = strtod(at, &end);
+        if (end == at || !isfinite(values[i])) {
+            return false;
+        }
+        at = skip_blanks(end);
+        if (i + 1 < n && *at++ != ',') {
+            return false;
+        }
+        at = skip_blanks(at);
+    }
+    return *at == '\0';
+}
+
+/* One "name=value" of a list; *at moves behind it. NULL, or what is wrong. */
+static const char *read_value(const struct model *model, const char **at, double *theta,
+                              bool *given)
+{
+    char name[64];
+    const size_t n = strcspn(*at, "=, \t");
+    char *end = NULL;
+    if (n == 0 || n >= sizeof name) {
+        return "name=value was expected";
+    }
+    memcpy(name, *at, n);
+    name[n] = '\0';
+    const int k = model_parameter_find(model, name);
+    const char *value = skip_blanks(*at + n);
+    if (k < 0) {
+        return "no parameter of the model has this name";
+    }
+    if (*value != '=') {
+        return "name=value was expected";
+    }
+    theta[k] = strtod(value + 1, &end);
+    if (end == value + 1 || !isfinite(theta[k])) {
+        return "a number was expected";
+    }
+    given[k] = true;
+    *at = skip_blanks(end);
+    if (**at == ',') {
+        *at = skip_blanks(*at + 1);
+    } else if (**at != '\0') {
+        return "values part at commas";
+    }
+    return NULL;
+}
+
+static enum status read_theta(const struct model *model, const char *key, const char *text,
+                              double *theta, bool *known, struct err *err)
+{
+    bool given[MODEL_PARAMETERS_MAX] = {false};
+    const struct usv3_vessel *vessel = model == &usv3_model ? usv3_vessel_find(text) : NULL;
+    *known = text[0] != '\0';
+    if (vessel) {
+        memcpy(theta, vessel->theta, sizeof vessel->theta);
+        return STATUS_OK;
+    }
+    for (const char *at = skip_blanks(text); *at != '\0';) {
+        const char *stand = at;
+        const char *wrong = read_value(model, &at, theta, given);
+        if (wrong) {
+            return err_set(err, STATUS_E_RANGE, key, 0, 0, "at '%.24s': %s", stand, wrong);
+        }
+    }
+    for (size_t i = 0; i < model->parameter_count && *known; i++) {
+        if (!given[i]) {
+            return err_set(err, STATUS_E_RANGE, key, 0, 0, "%s is missing",
+                           model->parameters[i].name);
+        }
+    }
+    const int unphysical = *known ? model_unphysical(model, theta) : -1;
+    if (unphysical >= 0) {
+        return err_set(err, STATUS_E_RANGE, key, 0, 0, "%s cannot be %g",
+                       model->parameters[unphysical].name, theta[unphysical]);
+    }
+    return STATUS_OK;
+}
+
+static enum status read_actuators(struct pair_following_params *p, const struct model *model,
+                                  struct err *err)
+{
+    struct allocation *a = &p->allocation;
+    double limit[MODEL_AXES_MAX] = {0};
+    const struct usv3_vessel *vessel = usv3_vessel_find(p->vessel);
+    if (p->vessel[0] && !(vessel && model == &usv3_model)) {
+        return err_set(err, STATUS_E_RANGE, "vessel", 0, 0,
+                       "'%s' is not known: wamv or iacquabot, of model usv3", p->vessel);
+    }
+    if (p->limits[0] && !read_list(p->limits, limit, model->axis_count)) {
+        return err_set(err, STATUS_E_RANGE, "limits", 0, 0,
+                       "%zu numbers with commas were expected, one for each effort of %s",
+                       model->axis_count, model->name);
+    }
+    allocation_direct(a, model->axis_count, p->limits[0] ? limit : NULL);
+    if (vessel) {
+        *a = (struct allocation){.axes = USV3_AXES, .actuators = vessel->thruster_count};
+        for (size_t k = 0; k < vessel->thruster_count; k++) {
+            a->effect[0][k] = 1.0;
+            a->effect[2][k] = -vessel->thrusters[k].y_m;
+            a->lo[k] = vessel->thrust_n_min;
+            a->hi[k] = vessel->thrust_n_max;
+        }
+    }
+    for (size_t i = 0; i < model->axis_count && !vessel && p->limits[0]; i++) {
+        a->effect[i][i] = limit[i] > 0.0 ? 1.0 : 0.0;
+    }
+    if (allocation_make(a) != STATUS_OK) {
+        return err_set(err, STATUS_E_RANGE, "limits", 0, 0,
+                       "numbers above 0 were expected, or 0 for what cannot be pushed, not all "
+                       "of them");
+    }
+    return STATUS_OK;
+}
+
+static enum status read_noise(struct pair_following_params *p, const struct model *model,
+                              struct err *err)
+{
+    bool well = true;
+    for (size_t i = 0; i < model->axis_count; i++) {
+        p->noise_sd[i] = 0.01;
+    }
+    well = !p->noise[0] || read_list(p->noise, p->noise_sd, model->axis_count);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        well = well && p->noise_sd[i] > 0.0;
+    }
+    return well ? STATUS_OK
+                : err_set(err, STATUS_E_RANGE, "noise_sd", 0, 0,
+                          "%zu numbers above 0 with commas were expected, one for each "
+                          "velocity of %s",
+                          model->axis_count, model->name);
+}
+
+static enum status check_gains(const struct pair_following_params *p, const struct model *model,
+                               struct err *err)
+{
+    /* With what is known already; a robot to be identified is checked when it is. */
+    struct follower_params follower = {
+        .model = model,
+        .allocation = p->allocation,
+        .period_s = 1.0 / p->rate_hz,
+        .gains = {.rejection = (enum follower_rejection)p->rejection,
+                  .observer_radps = p->observer_radps,
+                  .pose_per_s2 = p->pose_per_s2,
+                  .blend_s = p->blend_s}};
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        follower.gains.bandwidth_radps[i] = p->bandwidth_radps;
+    }
+    for (size_t k = 0; k < MODEL_PARAMETERS_MAX; k++) {
+        follower.theta[k] = p->known[SIDE_VIRTUAL] ? p->theta[SIDE_VIRTUAL][k] : 1.0;
+    }
+    return follower_check(&follower, NULL, err);
+}
+
+enum status pair_following_parse(struct pair_following_params *p, struct err *err)
+{
+    const struct model *model = model_find(p->model);
+    if (!model) {
+        return err_set(err, STATUS_E_RANGE, "model", 0, 0, "there is no %s", p->model);
+    }
+    enum status status = read_actuators(p, model, err);
+    if (status == STATUS_OK) {
+        status = read_noise(p, model, err);
+    }
+    if (status == STATUS_OK) {
+        status =
+            read_theta(model, "real", p->real, p->theta[SIDE_REAL], &p->known[SIDE_REAL], err);
+    }
+    if (status == STATUS_OK) {
+        status = read_theta(model, "virtual", p->simulated, p->theta[SIDE_VIRTUAL],
+                            &p->known[SIDE_VIRTUAL], err);
+    }
+    return status == STATUS_OK ? check_gains(p, model, err) : status;
+}
+
+/* ---- the block ------------------------------------------------------------------------------
+ */
+
+size_t pair_following_bytes(const struct pair_following_params *p)
+{
+    return pair_following_wanted(p) ? (sizeof(struct pair_following) + 63) / 64 * 64 : 0;
+}
+
+void pair_following_setup(const struct pair_following *x, const struct pair_following_params *p,
+                          struct following_params *out)
+{
+    const struct model *model = pair_following_model(x);
+    *out = (struct following_params){0};
+    out->follower.model = model;
+    out->follower.allocation = p->allocation;
+    out->follower.gains = x->gains;
+    out->follower.period_s = 1.0 / p->rate_hz;
+    memcpy(out->follower.theta, x->theta[SIDE_VIRTUAL], sizeof out->follower.theta);
+    out->real = (struct shadow_params){.method = (enum shadow_method)p->method,
+                                       .model = model,
+                                       .axes = model->axis_count,
+                                       .drift_per_s = 0.2,
+                                       .latency_s_max = lab_s(p->latency_us),
+                                       .stale_s = lab_s(p->stale_us),
+                                       .hold_s = lab_s(p->hold_us),
+                                       .ramp_s = lab_s(p->ramp_us),
+                                       .blend_s = p->blend_s};
+    out->simulated = out->real;
+    out->simulated.method = SHADOW_MODEL;
+    out->simulated.drift_per_s = SIMULATED_DRIFT_PER_S;
+    out->simulated.blend_s = 0.0;
+    memcpy(out->real.noise_sd, p->noise_sd, sizeof out->real.noise_sd);
+    memcpy(out->real.theta, x->theta[SIDE_REAL], sizeof out->real.theta);
+    memcpy(out->simulated.theta, x->theta[SIDE_VIRTUAL], sizeof out->simulated.theta);
+    out->fidelity = (struct fidelity_params){.model = model,
+                                             .window_us = p->window_us,
+                                             .target_m = p->target_m,
+                                             .target_us = p->target_us,
+                                             .target_ratio = p->target_ratio};
+}
+
+/* ---- what is known of the robots ------------------------------------------------------------
+ */
+
+static bool by_model(const struct pair_following_params *p)
+{
+    return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS;
+}
+
+static bool take_fit(struct pair_following *x, const struct pair_dynamics *d, enum side side)
+{
+    const struct dynamics_side *s = d ? &d->side[side] : NULL;
+    const struct model *model = pair_following_model(x);
+    if (!s || !s->fitted || pair_dynamics_model(d) != model ||
+        s->result.verdict == (uint8_t)TRAVEL_FAIL ||
+        model_unphysical(model, s->result.fit.theta) >= 0) {
+        return false;
+    }
+    memcpy(x->theta[side], s->result.fit.theta,
+           model->parameter_count * sizeof x->theta[side][0]);
+    x->source[side] = FOLLOWING_FIT;
+    return true;
+}
+
+static bool take_set(struct pair_following *x, const struct pair_dynamics *d)
+{
+    const struct model *model = pair_following_model(x);
+    const struct parameter_set *set = d && pair_dynamics_model(d) == model
+                                          ? parameters_find(&d->sets.book, PARAMETERS_ACTIVE)
+                                          : NULL;
+    if (!set) {
+        return false;
+    }
+    const struct parameter_terms terms = pair_dynamics_terms(d, set);
+    if (model_unphysical(model, terms.value) >= 0) {
+        return false;
+    }
+    memcpy(x->theta[SIDE_VIRTUAL], terms.value, model->parameter_count * sizeof x->theta[0][0]);
+    x->source[SIDE_VIRTUAL] = FOLLOWING_SET;
+    return true;
+}
+
+/* Why it cannot run now, into x->obstacle; "" when it can. */
+static void find_obstacle(struct pair_following *x, const struct pair_following_params *p)
+{
+    struct following_params setup;
+    struct err err = {0};
+    x->obstacle[0] = '\0';
+    if (x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE) {
+        (void)snprintf(
+            x->obstacle, sizeof x->obstacle,
+            "the parameters of the virtual robot are not known: identify it, or give "
+            "following.virtual");
+        return;
+    }
+    if (by_model(p) && x->source[SIDE_REAL] == FOLLOWING_NOWHERE) {
+        (void)snprintf(x->obstacle, sizeof x->obstacle,
+                       "the parameters of the real robot are not known: identify it, or give "
+                       "following.real");
+        return;
+    }
+    pair_following_setup(x, p, &setup);
+    if (following_check(&setup, &err) != STATUS_OK) {
+        (void)snprintf(x->obstacle, sizeof x->obstacle, "%.48s: %.100s", err.where, err.text);
+    }
+}
+
+void pair_following_init(struct pair_following *x, const struct pair_following_params *p)
+{
+    const struct model *model = model_find(p->model);
+    assert(model);
+    memset(x, 0, sizeof *x);
+    while (models[x->model] != model) {
+        x->model++;
+    }
+    following_init(&x->f, LAB_TIME_NONE);
+    x->asked = p->active;
+    x->gains = (struct follower_gains){.rejection = (enum follower_rejection)p->rejection,
+                                       .observer_radps = p->observer_radps,
+                                       .pose_per_s2 = p->pose_per_s2,
+                                       .blend_s = p->blend_s};
+    for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
+        x->gains.bandwidth_radps[i] = p->bandwidth_radps;
+    }
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
+        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
+    }
+    x->next_us = LAB_TIME_MAX;
+    x->published_us = LAB_TIME_NONE;
+    x->stepped_us = LAB_TIME_NONE;
+    x->hash = HASH_START;
+    find_obstacle(x, p);
+    following_want(&x->f, x->asked && x->obstacle[0] == '\0');
+}
+
+void pair_following_learn(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    if (!x) {
+        return;
+    }
+    const struct pair_following_params *p = &run->p->following;
+    double before[SIDE_COUNT][MODEL_PARAMETERS_MAX];
+    memcpy(before, x->theta, sizeof before);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
+        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
+        (void)take_fit(x, run->dynamics, s);
+    }
+    (void)take_set(x, run->dynamics);
+    if (memcmp(before, x->theta, sizeof before) != 0) {
+        following_changed(&x->f);
+        x->version++;
+    }
+    find_obstacle(x, p);
+    following_want(&x->f, x->asked && x->obstacle[0] == '\0');
+}
+
+/* ---- telemetry ------------------------------------------------------------------------------
+ */
+
+static int64_t period_us(const struct pair_following_params *p)
+{
+    const int64_t us = (int64_t)llround(1e6 / p->rate_hz);
+    return us > 0 ? us : 1;
+}
+
+/* Control periods begin on a grid, strictly after t. */
+static void arm(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    const int64_t period = period_us(&run->p->following);
+    if (x->next_us == LAB_TIME_MAX && (x->f.wanted || x->f.driving)) {
+        x->next_us = (run->t_us / period + 1) * period;
+    }
+    if (x->next_us < run->pair->deadline_us) {
+        run->pair->deadline_us = x->next_us;
+    }
+}
+
+/* The time of its machine begins with what comes first. */
+static void begin(const struct pair_run *run)
+{
+    struct efsm *machine = &run->following->f.machine;
+    if (machine->entered_us == LAB_TIME_NONE) {
+        machine->entered_us = run->t_us;
+    }
+}
+
+/* When it was measured, on lab time. */
+static int64_t measured_us(const struct pair_run *run)
+{
+    const struct event_telemetry *m = &run->event->telemetry;
+    const enum side side = run->event->side;
+    if (m->has_sim || m->source_us == LAB_TIME_NONE ||
+        run->p->source_clock[side] != PAIR_CLOCK_WALL) {
+        return run->t_us;
+    }
+    const int64_t t_us = clock_map_to_lab(&run->pair->side[side].clock, m->source_us);
+    return t_us == LAB_TIME_NONE ? run->t_us : t_us;
+}
+
+static void publish(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    if (x->published_us != LAB_TIME_NONE && run->t_us - x->published_us < PUBLISH_US) {
+        return;
+    }
+    x->published_us = run->t_us;
+    const struct effect effect = {.kind = EFFECT_FIDELITY,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = SIDE_COUNT};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+/* What a robot tells beyond the model's axes is not looked at, but of motion in the plane. */
+static bool lies_on_axes(const struct pair_following *x, const double *values, size_t count,
+                         double axes[MODEL_AXES_MAX])
+{
+    const struct model *model = pair_following_model(x);
+    const size_t n = model->axis_count;
+    const bool planar = model->planar && count == 3;
+    return count >= n &&
+           model_axes_take(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
+}
+
+void pair_following_sample(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    const struct event_telemetry *m = &run->event->telemetry;
+    double nu[MODEL_AXES_MAX];
+    double tau[MODEL_AXES_MAX];
+    if (!x || run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
+        return;
+    }
+    begin(run);
+    struct following_params setup;
+    const size_t axes = pair_following_model(x)->axis_count;
+    const int64_t t_us = measured_us(run);
+    const double *pose = m->pose_count >= axes ? m->pose : NULL;
+    pair_following_setup(x, &run->p->following, &setup);
+    if (run->event->side == SIDE_REAL) {
+        (void)following_real(&x->f, &setup, t_us, run->t_us, nu,
+                             lies_on_axes(x, m->tau, m->tau_count, tau) ? tau : NULL, pose);
+    } else {
+        (void)following_simulated(&x->f, &setup, t_us, run->t_us, nu, pose);
+    }
+    x->version++;
+    x->stepped_us = run->t_us;
+    arm(run);
+    publish(run);
+}
+
+void pair_following_restarted(const struct pair_run *run, enum side side)
+{
+    if (run->following) {
+        following_restarted(&run->following->f, side == SIDE_REAL);
+    }
+}
+
+/* ---- a control period -----------------------------------------------------------------------
+ */
+
+static void send_effort(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    const size_t axes = pair_following_model(x)->axis_count;
+    char text[256];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_seconds(&w, "t", run->t_us);
+    json_write_array(&w, "tau");
+    for (size_t i = 0; i < axes; i++) {
+        json_write_real(&w, NULL, x->f.output.tau[i]);
+    }
+    json_write_close(&w);
+    json_write_close(&w);
+    if (!json_write_end(&w)) {
+        return;
+    }
+    x->sent++;
+    x->hash = hash_bytes(x->hash, text, w.used);
+    const struct effect effect = {.kind = EFFECT_CONTROL,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = SIDE_VIRTUAL,
+                                  .payload = {text, w.used}};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+static void tell(const struct pair_run *run, unsigned news)
+{
+    struct pair_following *x = run->following;
+    const struct pair_following_params *p = &run->p->following;
+    if (news & FOLLOWING_NEWS_STALE) {
+        x->stale++;
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_REAL, "",
+                   "no telemetry of the real robot for %g s: its velocity is held, then ramped "
+                   "down",
+                   lab_s(p->stale_us));
+    }
+    if (news & FOLLOWING_NEWS_LOST) {
+        x->lost++;
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_VIRTUAL, "",
+                   "no telemetry of the virtual robot for %g s: no effort is sent",
+                   lab_s(p->stale_us));
+    }
+    if (news & FOLLOWING_NEWS_RESUMED) {
+        x->resumed++;
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "following again");
+    }
+    if (news & (FOLLOWING_NEWS_MISSED | FOLLOWING_NEWS_MET)) {
+        struct following_params setup;
+        struct fidelity_report report;
+        pair_following_setup(x, p, &setup);
+        fidelity_read(&x->f.fidelity, &setup.fidelity, run->t_us, &report);
+        x->missed += (news & FOLLOWING_NEWS_MISSED) ? 1 : 0;
+        pair_alarm(run, ALARM_FIDELITY, SIDE_VIRTUAL, "",
+                   "within %g m and %g s for %.1f %% of the last %g s; %s", p->target_m,
+                   lab_s(p->target_us), 100.0 * report.within_ratio, lab_s(p->window_us),
+                   (news & FOLLOWING_NEWS_MISSED) ? "the target is missed"
+                                                  : "the target is met again");
+    }
+}
+
+/* Nobody to be driven and nobody heard: the next sample begins anew. */
+static bool goes_on(const struct pair_following *x)
+{
+    const uint8_t state = x->f.machine.state;
+    return x->f.driving || (x->f.wanted && state == FOLLOWING_TRACKING);
+}
+
+void pair_following_fire(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    if (!x || x->next_us > run->t_us) {
+        return;
+    }
+    struct following_params setup;
+    unsigned news = 0;
+    pair_following_setup(x, &run->p->following, &setup);
+    const bool sends = following_tick(&x->f, &setup, run->t_us, &news);
+    x->version++;
+    x->stepped_us = run->t_us;
+    x->next_us = goes_on(x) ? x->next_us + period_us(&run->p->following) : LAB_TIME_MAX;
+    if (sends) {
+        send_effort(run);
+    }
+    tell(run, news);
+}
+
+int64_t pair_following_deadline(const struct pair_following *x)
+{
+    return x->next_us;
+}
+
+/* ---- wishes ---------------------------------------------------------------------------------
+ */
+
+static void set_gains(struct follower_gains *gains, const struct event_following *wish)
+{
+    for (size_t i = 0; i < MODEL_AXES_MAX && wish->bandwidth_radps > 0.0; i++) {
+        gains->bandwidth_radps[i] = wish->bandwidth_radps;
+    }
+    if (wish->observer_radps > 0.0) {
+        gains->observer_radps = wish->observer_radps;
+    }
+    if (wish->pose_per_s2 >= 0.0) {
+        gains->pose_per_s2 = wish->pose_per_s2;
+    }
+    if (wish->rejection >= 0 && wish->rejection < FOLLOWER_REJECTION_COUNT) {
+        gains->rejection = (enum follower_rejection)wish->rejection;
+    }
+}
+
+enum status pair_following_check_wish(const struct pair_following *x,
+                                      const struct pair_following_params *p,
+                                      const struct event_following *wish, struct err *err)
+{
+    struct following_params setup;
+    pair_following_setup(x, p, &setup);
+    set_gains(&setup.follower.gains, wish);
+    /* A robot still to be identified is checked when it is. */
+    return x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE ? STATUS_OK
+                                                        : following_check(&setup, err);
+}
+
+void pair_following_request(const struct pair_run *run)
+{
+    struct pair_following *x = run->following;
+    const struct event_following *wish = &run->event->request.following;
+    if (!x) {
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
+                   "asked to follow, but the lab file says nothing of following");
+        return;
+    }
+    begin(run);
+    struct err err = {0};
+    if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
+                   err.where, err.text);
+        return;
+    }
+    set_gains(&x->gains, wish);
+    following_changed(&x->f);
+    if (wish->active >= 0) {
+        x->asked = wish->active != 0;
+    }
+    pair_following_learn(run);
+    x->version++;
+    if (x->asked && x->obstacle[0]) {
+        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "cannot follow yet: %s", x->obstacle);
+    }
+    arm(run);
+}

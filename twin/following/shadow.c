@@ -1,0 +1,281 @@
+#include "twin/following/shadow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+
+/* Longest step of the model when it runs ahead. */
+static const double STEP_S_MAX = 0.02;
+/* Of the filter behind the differences. */
+static const double DIFFERENCE_S = 0.3;
+/* Alpha-beta: sd of the acceleration's change over the sd of a sample, per second squared. */
+static const double MANOEUVRE_PER_S2 = 7.0;
+
+void shadow_params_default(struct shadow_params *p)
+{
+    *p = (struct shadow_params){.method = SHADOW_MODEL,
+                                .drift_per_s = 0.2,
+                                .latency_s_max = 1.0,
+                                .stale_s = 0.5,
+                                .hold_s = 0.5,
+                                .ramp_s = 2.0,
+                                .blend_s = 0.5};
+}
+
+/* nu and pose on by dt_s under the efforts reported last. */
+static void run(const struct shadow *s, const struct shadow_params *p, double *nu, double *pose,
+                double dt_s)
+{
+    double tau[MODEL_AXES_MAX] = {0};
+    const double steps = fmax(ceil(dt_s / STEP_S_MAX), 1.0);
+    if (!(dt_s > 0.0)) {
+        return;
+    }
+    for (size_t i = 0; i < p->axes; i++) {
+        tau[i] = s->tau[i] - p->bias[i];
+    }
+    for (double k = 0.0; k < steps; k += 1.0) {
+        model_step(p->model, p->theta, nu, pose, tau, NULL, dt_s / steps);
+    }
+}
+
+static bool all_finite(const double *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Variance of the estimate before the sample, and the Kalman gain. */
+static double gain(struct shadow *s, const struct shadow_params *p, double dt_s)
+{
+    const double before = s->variance + p->drift_per_s * dt_s;
+    const double g = before / (before + 1.0);
+    s->variance = (1.0 - g) * before;
+    return g;
+}
+
+/* Gains of the alpha-beta filter in its steady state for this sample time. */
+static void alpha_beta(double dt_s, double *alpha, double *beta)
+{
+    const double lambda = MANOEUVRE_PER_S2 * dt_s * dt_s;
+    const double r = (4.0 + lambda - sqrt(8.0 * lambda + lambda * lambda)) / 4.0;
+    *alpha = 1.0 - r * r;
+    *beta = 2.0 * (2.0 - *alpha) - 4.0 * sqrt(1.0 - *alpha);
+}
+
+/* Bring the estimate to the sample's time and correct it. */
+static void correct(struct shadow *s, const struct shadow_params *p, double dt_s,
+                    const double *nu)
+{
+    double g = 0.0;
+    double alpha = 0.0;
+    double beta = 0.0;
+    switch (p->method) {
+    case SHADOW_MODEL:
+        run(s, p, s->nu, s->pose, dt_s);
+        g = gain(s, p, dt_s);
+        for (size_t i = 0; i < p->axes; i++) {
+            s->nu[i] += g * (nu[i] - s->nu[i]);
+        }
+        break;
+    case SHADOW_EFFORTS:
+        run(s, p, s->nu, s->pose, dt_s);
+        break;
+    case SHADOW_DIFFERENCE:
+        g = dt_s / (DIFFERENCE_S + dt_s);
+        for (size_t i = 0; i < p->axes; i++) {
+            s->nu_dot[i] += g * ((nu[i] - s->raw[i]) / dt_s - s->nu_dot[i]);
+            s->nu[i] = nu[i];
+        }
+        break;
+    case SHADOW_ALPHA_BETA:
+        alpha_beta(dt_s, &alpha, &beta);
+        for (size_t i = 0; i < p->axes; i++) {
+            const double before = s->nu[i] + dt_s * s->nu_dot[i];
+            s->nu[i] = before + alpha * (nu[i] - before);
+            s->nu_dot[i] += beta / dt_s * (nu[i] - before);
+        }
+        break;
+    case SHADOW_RAW:
+    case SHADOW_METHOD_COUNT:
+        memcpy(s->nu, nu, p->axes * sizeof nu[0]);
+        break;
+    }
+}
+
+static void start(struct shadow *s, const struct shadow_params *p, const double *nu)
+{
+    memcpy(s->nu, nu, p->axes * sizeof nu[0]);
+    memset(s->nu_dot, 0, sizeof s->nu_dot);
+    s->variance = 1.0;
+}
+
+static void enter(struct shadow *s, enum shadow_state state, int64_t now_us)
+{
+    s->state = state;
+    s->since_us = now_us;
+    memcpy(s->from, s->target, sizeof s->from);
+}
+
+void shadow_restart(struct shadow *s)
+{
+    s->anew = true;
+}
+
+enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, int64_t t_us,
+                               int64_t arrival_us, const double *nu, const double *tau,
+                               const double *pose)
+{
+    const int64_t oldest = arrival_us - lab_us(p->latency_s_max);
+    const int64_t at = t_us > arrival_us ? arrival_us : t_us < oldest ? oldest : t_us;
+    /* After a pause the estimate is worth nothing. */
+    const bool fresh = s->state != SHADOW_TRACKING || s->anew;
+    enum shadow_gate gate = at == t_us ? SHADOW_TAKEN : SHADOW_CLAMPED;
+
+    if (!all_finite(nu, p->axes) || !all_finite(tau, p->axes) ||
+        (pose && !all_finite(pose, p->axes))) {
+        gate = SHADOW_NOT_FINITE;
+    } else if (s->count[SHADOW_TAKEN] && at <= s->at_us) {
+        gate = at == s->at_us ? SHADOW_DUPLICATE : SHADOW_OLD;
+    }
+    s->count[gate]++;
+    if (gate != SHADOW_TAKEN && gate != SHADOW_CLAMPED) {
+        return gate;
+    }
+    s->count[SHADOW_TAKEN] += gate == SHADOW_CLAMPED;
+    if (fresh) {
+        start(s, p, nu);
+    } else {
+        correct(s, p, lab_s(at - s->at_us), nu);
+    }
+    memcpy(s->raw, nu, p->axes * sizeof nu[0]);
+    memcpy(s->tau, tau, p->axes * sizeof tau[0]);
+    if (pose) {
+        memcpy(s->pose, pose, p->axes * sizeof pose[0]);
+    }
+    memcpy(s->ahead, s->nu, sizeof s->ahead);
+    memcpy(s->ahead_pose, s->pose, sizeof s->ahead_pose);
+    s->ahead_us = at;
+    s->at_us = at;
+    s->arrived_us = arrival_us;
+    s->latency_s = lab_s(arrival_us - at);
+    s->anew = false;
+    if (fresh) {
+        for (size_t i = 0; i < p->axes; i++) {
+            s->offset[i] = s->target[i] - s->nu[i];
+        }
+        enter(s, SHADOW_TRACKING, arrival_us);
+    }
+    return gate;
+}
+
+/* HOLDING, STOPPING, STOPPED, by the time without a sample. */
+static void age(struct shadow *s, const struct shadow_params *p, int64_t now_us)
+{
+    const double silent = lab_s(now_us - s->arrived_us);
+    if (s->state == SHADOW_TRACKING && silent > p->stale_s) {
+        enter(s, SHADOW_HOLDING, now_us);
+    }
+    if (s->state == SHADOW_HOLDING && silent > p->stale_s + p->hold_s) {
+        enter(s, SHADOW_STOPPING, now_us);
+    }
+    if (s->state == SHADOW_STOPPING && lab_s(now_us - s->since_us) >= p->ramp_s) {
+        enter(s, SHADOW_STOPPED, now_us);
+    }
+}
+
+/* Estimate at now, and its change over the period that begins. */
+static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+                       double period_s, struct follower_target *target)
+{
+    if (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) {
+        double next[MODEL_AXES_MAX];
+        double pose[MODEL_AXES_MAX];
+        run(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us));
+        s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
+        memcpy(next, s->ahead, sizeof next);
+        memcpy(pose, s->ahead_pose, sizeof pose);
+        memcpy(target->pose, s->ahead_pose, sizeof target->pose);
+        run(s, p, next, pose, period_s);
+        for (size_t i = 0; i < p->axes; i++) {
+            target->nu[i] = s->ahead[i];
+            target->nu_dot[i] = (next[i] - s->ahead[i]) / period_s;
+        }
+        return;
+    }
+    for (size_t i = 0; i < p->axes; i++) {
+        const double old_s = p->method == SHADOW_ALPHA_BETA ? lab_s(now_us - s->at_us) : 0.0;
+        target->nu[i] = s->nu[i] + old_s * s->nu_dot[i];
+        target->nu_dot[i] = p->method == SHADOW_RAW ? 0.0 : s->nu_dot[i];
+    }
+}
+
+/* Eq. 8: what coming back would have made jump fades. */
+static void fade(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+                 struct follower_target *target)
+{
+    const double dt_s = lab_s(now_us - s->target_us);
+    const double keep = p->blend_s > 0.0 ? exp(-dt_s / p->blend_s) : 0.0;
+    for (size_t i = 0; i < p->axes; i++) {
+        s->offset[i] *= keep;
+        target->nu[i] += s->offset[i];
+        if (p->blend_s > 0.0) {
+            target->nu_dot[i] -= s->offset[i] / p->blend_s;
+        }
+    }
+}
+
+bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+                   double period_s, struct follower_target *target)
+{
+    *target = (struct follower_target){0};
+    memcpy(target->pose, s->pose, sizeof target->pose);
+    age(s, p, now_us);
+    switch (s->state) {
+    case SHADOW_TRACKING:
+        look_ahead(s, p, now_us, period_s, target);
+        fade(s, p, now_us, target);
+        break;
+    case SHADOW_HOLDING:
+        memcpy(target->nu, s->from, sizeof target->nu);
+        break;
+    case SHADOW_STOPPING:
+        for (size_t i = 0; i < p->axes; i++) {
+            target->nu[i] =
+                s->from[i] * fmax(1.0 - lab_s(now_us - s->since_us) / p->ramp_s, 0.0);
+            target->nu_dot[i] = -s->from[i] / p->ramp_s;
+        }
+        break;
+    case SHADOW_IDLE:
+    case SHADOW_STOPPED:
+        break;
+    }
+    memcpy(s->target, target->nu, sizeof s->target);
+    s->target_us = now_us;
+    return s->state != SHADOW_IDLE;
+}
+
+const char *shadow_state_name(enum shadow_state state)
+{
+    static const char *const names[] = {"idle", "tracking", "holding", "stopping", "stopped"};
+    return (size_t)state < COUNT(names) ? names[state] : "?";
+}
+
+const char *shadow_method_name(enum shadow_method method)
+{
+    static const char *const names[SHADOW_METHOD_COUNT] = {"model", "efforts", "raw",
+                                                           "difference", "alpha_beta"};
+    return (size_t)method < COUNT(names) ? names[method] : "?";
+}
+
+const char *shadow_gate_name(enum shadow_gate gate)
+{
+    static const char *const names[SHADOW_GATE_COUNT] = {"taken", "duplicate", "old",
+                                                         "not_finite", "clamped"};
+    return (size_t)gate < COUNT(names) ? names[gate] : "?";
+}

@@ -1,0 +1,655 @@
+#include "twin/pair/pair.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fetch.h"
+#include "twin/pair/link.h"
+#include "twin/pair/pair_parts.h"
+#include "twin/pair/smartlog.h"
+
+/* What a big lab costs: ADR 0004. */
+static_assert(sizeof(struct pair) <= (size_t)32 * 1024, "a pair takes at most 32 KiB");
+
+void pair_params_default(struct pair_params *p, const char *id)
+{
+    *p = (struct pair_params){
+        .kind = PAIR_DIFFDRIVE,
+        .mode = PAIR_OBSERVE,
+        .record = PAIR_SMART,
+        .expected = {PAIR_AUTO, PAIR_AUTO},
+        .sync_tolerance_us = 50000,
+        .timeout_us = 30000000,
+        .value_tolerance_abs = 0.02,
+        .value_tolerance_ratio = 0.05,
+        .outstanding_max = PAIR_OUTSTANDING_MAX,
+        .queue_max = PAIR_OUTSTANDING_MAX,
+        .link_cycle_us = 25000,
+        .probe_interval_us = 0,
+        .clock = {.bucket_us = 1000000, .jump_us = 500000, .drift_ppm_max = 500.0},
+        .kalman = {.walk_ratio = 0.003,
+                   .gate_sd = 2.5,
+                   .noise_s = 0.05,
+                   .nominal_w_radps = 1.0,
+                   .nominal_v_mps = 0.2,
+                   .drift_ratio = 0.05,
+                   .warmup = 12},
+        .method = TRAVEL_AUTO,
+        .window = PAIR_WINDOW_MAX,
+        .promote = PAIR_PROMOTE_MANUAL,
+        .propose_every = 10,
+        .publish_every = 5,
+    };
+    pair_dynamics_params_default(&p->dynamics);
+    pair_following_params_default(&p->following);
+    (void)snprintf(p->id, sizeof p->id, "%s", id);
+}
+
+void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
+{
+    /* All of it, padding too: equal states are equal bytes. */
+    memset(pair, 0, sizeof *pair);
+    pair->index = index;
+    pair->deadline_us = LAB_TIME_MAX;
+    pair->last_lag_us = LAB_TIME_NONE;
+    pair->last_lag_uncertainty_us = LAB_TIME_NONE;
+    pair->last_entry_us = LAB_TIME_NONE;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct pair_side *side = &pair->side[s];
+        side->seen_us = LAB_TIME_NONE;
+        side->last_seq = -1;
+        side->busy_slot = -1;
+        side->next_probe_us = LAB_TIME_MAX;
+        efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
+        clock_map_reset(&side->clock);
+        travel_kalman_reset(&side->kalman, &p->kalman);
+    }
+}
+
+/* ---- the logger's machine -----------------------------------------------------------------
+ */
+
+struct log_run {
+    const struct pair_run *run;
+    struct pair_slot *slot;
+    bool command;
+    struct smartlog_in in;
+    struct smartlog_out out;
+};
+
+static void sense_log(void *context, unsigned cycle, int64_t t_us)
+{
+    struct log_run *l = context;
+    (void)t_us;
+    l->in.command = l->command && cycle == 0;
+    l->in.t_s = lab_s(l->slot->t_us);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct pair_slot *slot = l->slot;
+        l->in.through[s] = pair_slot_through(slot, s);
+        l->in.lap_s[s] = slot->answered[s] && !slot->timed_out[s]
+                             ? lab_s(slot->reply_us[s] - slot->sent_us[s])
+                             : nan("");
+    }
+    l->out.log = false;
+}
+
+static void commit_log(void *context, unsigned cycle, int64_t t_us)
+{
+    const struct log_run *l = context;
+    (void)cycle;
+    (void)t_us;
+    if (l->out.log) {
+        pair_write_entry(l->run, l->slot);
+    }
+}
+
+/* Let the command's machines see its new state; frees the slot when they are through. */
+static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool command)
+{
+    struct pair *pair = run->pair;
+    const uint32_t k = (uint32_t)(slot - pair->slot);
+    struct log_run l = {.run = run, .slot = slot, .command = command};
+    const struct efsm_machine machine = {&smartlog_table, &slot->logger, &pair->logger_stats,
+                                         (uint16_t)k,     &l.in,         &l.out};
+    const struct efsm_network net = {&machine, 1, sense_log, commit_log, &l, &pair->trace, 0};
+    if (run->p->mode == PAIR_LINK) {
+        pair_link_step(run, slot, command);
+    }
+    (void)efsm_settle(&net, run->t_us);
+    if (slot->logger.state == SMARTLOG_IDLE) {
+        pair->open_mask &= (uint16_t) ~(1U << k);
+        pair->outstanding--;
+    }
+}
+
+static void update_deadline(const struct pair_run *run)
+{
+    struct pair *pair = run->pair;
+    const struct pair_params *p = run->p;
+    int64_t deadline_us = run->dynamics ? pair_dynamics_deadline(run->dynamics) : LAB_TIME_MAX;
+    if (run->following && pair_following_deadline(run->following) < deadline_us) {
+        deadline_us = pair_following_deadline(run->following);
+    }
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (pair->side[s].next_probe_us < deadline_us) {
+            deadline_us = pair->side[s].next_probe_us;
+        }
+        for (uint32_t mask = pair->open_mask, k = 0; mask; mask >>= 1, k++) {
+            const struct pair_slot *slot = &pair->slot[k];
+            if (mask & 1 && slot->sent[s] && !pair_slot_through(slot, s) &&
+                slot->sent_us[s] + p->timeout_us < deadline_us) {
+                deadline_us = slot->sent_us[s] + p->timeout_us;
+            }
+        }
+    }
+    pair->deadline_us = deadline_us;
+}
+
+/* ---- commands -----------------------------------------------------------------------------
+ */
+
+static struct pair_slot *open_slot(const struct pair_run *run)
+{
+    struct pair *pair = run->pair;
+    const struct event_command *c = &run->event->command;
+    uint32_t k = 0;
+    while (pair->open_mask & 1U << k) {
+        k++;
+    }
+    struct pair_slot *slot = &pair->slot[k];
+    memset(slot, 0, offsetof(struct pair_slot, link));
+    pair->open_mask |= (uint16_t)(1U << k);
+    pair->outstanding++;
+    slot->order = pair->order++;
+    slot->t_us = run->t_us;
+    slot->away_us = pair->away_us;
+    slot->rotation_rad = c->rotation_rad;
+    slot->displacement_m = c->displacement_m;
+    memcpy(slot->id, c->id, sizeof slot->id);
+    memcpy(slot->op, c->op, sizeof slot->op);
+    efsm_reset(&smartlog_table, &slot->logger, run->t_us);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        slot->expected[s] = true;
+        slot->motion_us[s] = LAB_TIME_NONE;
+        slot->transport_us[s] = LAB_TIME_NONE;
+        slot->clock_sd_us[s] = nan("");
+    }
+    return slot;
+}
+
+static void refuse_command(const struct pair_run *run, const char *why)
+{
+    const struct event_command *c = &run->event->command;
+    pair_alarm(run, ALARM_QUEUE_OVERFLOW, SIDE_COUNT, c->id, "%s", why);
+    pair_write_overflow(run, c);
+    if (run->p->mode == PAIR_LINK) {
+        pair_link_refuse(run, c->id, why);
+    }
+}
+
+/* Why this command cannot be followed; NULL when it can. */
+static const char *overflow_reason(const struct pair *pair, const struct pair_params *p,
+                                   const char *op)
+{
+    if (pair->outstanding >= p->outstanding_max) {
+        return "too many commands are open";
+    }
+    if (strcmp(op, "halt") == 0) {
+        return NULL; /* it does not wait */
+    }
+    if (p->mode == PAIR_LINK && pair_link_waiting(pair, SIDE_REAL) >= p->queue_max) {
+        return "the queue of the real robot is full";
+    }
+    if (p->mode == PAIR_LINK && pair_link_waiting(pair, SIDE_VIRTUAL) >= p->queue_max) {
+        return "the queue of the virtual robot is full";
+    }
+    return NULL;
+}
+
+static void on_command(const struct pair_run *run)
+{
+    struct pair *pair = run->pair;
+    const struct event_command *c = &run->event->command;
+    pair->counts.commands++;
+    if (c->id[0] && pair_find_slot(pair, c->id)) {
+        pair_alarm(run, ALARM_DUPLICATE, SIDE_COUNT, c->id,
+                   "another command with this id is still open");
+        return;
+    }
+    const char *why = overflow_reason(pair, run->p, c->op);
+    if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {
+        why = "the command is longer than the 256 bytes that the link can hold";
+    }
+    if (why) {
+        refuse_command(run, why);
+        return;
+    }
+    struct pair_slot *slot = open_slot(run);
+    if (run->p->mode == PAIR_LINK) {
+        efsm_reset(&link_table, &slot->link, run->t_us);
+        memset(slot->raw, 0, sizeof slot->raw);
+        if (c->raw_bytes > 0) {
+            memcpy(slot->raw, c->raw, c->raw_bytes);
+        }
+        slot->raw_bytes = (uint16_t)c->raw_bytes;
+        pair_link_expect(pair, run->p, slot->expected);
+        pair_dispatch(run);
+    } else {
+        /* The robots heard it when we did. */
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            slot->sent[s] = true;
+            slot->sent_us[s] = run->t_us;
+        }
+    }
+    step_slot(run, slot, true);
+}
+
+/* ---- replies ------------------------------------------------------------------------------
+ */
+
+static void note_clock_jump(const struct pair_run *run, enum side side,
+                            enum clock_map_news news)
+{
+    if (news == CLOCK_MAP_JUMPED) {
+        pair_alarm(run, ALARM_CLOCK_JUMP, side, "", "the %s robot's clock was set by %+.3f s",
+                   side_name(side), lab_s(run->pair->side[side].clock.last_jump_us));
+        pair_dynamics_restarted(run, side);
+    }
+}
+
+/* sim_us: NULL when the message told no simulated time. */
+static void take_stamp(const struct pair_run *run, enum side side, int64_t source_us,
+                       const int64_t *sim_us)
+{
+    const bool simulated = run->p->source_clock[side] == PAIR_CLOCK_SIMULATION;
+    if (sim_us || (simulated && source_us != LAB_TIME_NONE)) {
+        pace_sample(&run->pair->side[side].pace, run->t_us, sim_us ? *sim_us : source_us);
+    }
+    if (source_us != LAB_TIME_NONE && !simulated) {
+        note_clock_jump(run, side,
+                        clock_map_sample(&run->pair->side[side].clock, &run->p->clock,
+                                         run->t_us, source_us));
+    }
+}
+
+static void note_reply(const struct pair_run *run, struct pair_slot *slot)
+{
+    const struct event *e = run->event;
+    const enum side side = e->side;
+    const enum side other = side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
+    const struct event_reply *r = &e->reply;
+    const struct clock_map *map = &run->pair->side[side].clock;
+    char detail[160];
+    slot->answered[side] = true;
+    slot->reply_us[side] = run->t_us;
+    slot->away_us = run->pair->away_us > slot->away_us ? run->pair->away_us : slot->away_us;
+    slot->status[side] = (uint8_t)r->status;
+    if (r->source_us != LAB_TIME_NONE) {
+        if (run->p->source_clock[side] == PAIR_CLOCK_WALL) {
+            slot->transport_us[side] = clock_map_transport_us(map, run->t_us, r->source_us);
+            slot->clock_sd_us[side] = clock_map_sd_us(map, run->t_us);
+        }
+        if (r->source_start_us != LAB_TIME_NONE && r->source_start_us <= r->source_us) {
+            slot->motion_us[side] = r->source_us - r->source_start_us;
+        }
+    }
+    if (!slot->answered[other] || slot->timed_out[other]) {
+        pair_keep_values(slot, r);
+    } else if (pair_reply_differs(slot, other, r, run->p, detail)) {
+        slot->differs = true;
+        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", detail);
+    }
+}
+
+/* What the entry of this command and the calibration on it will touch. */
+static void fetch_entry(const struct pair *pair, const struct pair_params *p)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct pair_side *side = &pair->side[s];
+        fetch(&side->moves,
+              offsetof(struct pair_side, kalman.recent) - offsetof(struct pair_side, moves));
+        fetch(&side->kalman.recent[side->kalman.n % TRAVEL_RECENT_MAX],
+              sizeof side->kalman.recent[0]);
+    }
+    fetch(&pair->closed[pair->closed_count % PAIR_CLOSED_MAX], sizeof pair->closed[0]);
+    fetch(&pair->window[(pair->window_first + pair->window_count) % p->window],
+          sizeof pair->window[0]);
+}
+
+static void on_reply(const struct pair_run *run)
+{
+    const enum side other = run->event->side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
+    run->pair->counts.replies++;
+    const struct event_reply *r = &run->event->reply;
+    take_stamp(run, run->event->side, r->source_us, r->has_sim ? &r->sim_us : NULL);
+    struct pair_slot *slot = pair_match_reply(run);
+    if (!slot) {
+        return;
+    }
+    if (pair_slot_through(slot, other)) {
+        fetch_entry(run->pair, run->p);
+    }
+    note_reply(run, slot);
+    step_slot(run, slot, false);
+    if (run->p->mode == PAIR_LINK) {
+        pair_dispatch(run);
+    }
+}
+
+/* ---- what else the sides say --------------------------------------------------------------
+ */
+
+static void note_boot(const struct pair_run *run, struct pair_side *side, const char *boot)
+{
+    const enum side s = run->event->side;
+    if (boot[0] == '\0' || strcmp(side->boot, boot) == 0) {
+        return;
+    }
+    if (side->boot[0]) {
+        pair_alarm(run, ALARM_REBOOT, s, "", "the %s robot started anew (boot %s, before %s)",
+                   side_name(s), boot, side->boot);
+        clock_map_restart(&side->clock);
+        side->pace = (struct pace){0};
+        side->last_seq = -1;
+        pair_dynamics_restarted(run, s);
+        pair_following_restarted(run, s);
+    }
+    (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
+}
+
+static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t seq)
+{
+    const enum side s = run->event->side;
+    if (seq < 0) {
+        return;
+    }
+    if (seq <= 1 && side->last_seq > 1 && !run->event->dup &&
+        run->event->telemetry.boot[0] == '\0') {
+        pair_alarm(run, ALARM_REBOOT, s, "",
+                   "the %s robot's seq began anew at %lld, before %lld", side_name(s),
+                   (long long)seq, (long long)side->last_seq);
+        clock_map_restart(&side->clock);
+        side->pace = (struct pace){0};
+        pair_dynamics_restarted(run, s);
+        pair_following_restarted(run, s);
+    } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
+        side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
+    } else if (seq <= side->last_seq) {
+        return; /* an older one, delivered late or again */
+    }
+    side->last_seq = seq;
+}
+
+static void on_telemetry(const struct pair_run *run)
+{
+    const struct event_telemetry *m = &run->event->telemetry;
+    struct pair_side *side = &run->pair->side[run->event->side];
+    side->telemetry++;
+    note_boot(run, side, m->boot);
+    const int64_t last_seq = side->last_seq;
+    note_seq(run, side, m->seq);
+    take_stamp(run, run->event->side, m->source_us, m->has_sim ? &m->sim_us : NULL);
+    if (m->nu_count > 0) {
+        side->nu_count = (uint8_t)m->nu_count;
+        memcpy(side->nu, m->nu, m->nu_count * sizeof m->nu[0]);
+    }
+    if (m->pose_count > 0) {
+        side->pose_count = (uint8_t)m->pose_count;
+        memcpy(side->pose, m->pose, m->pose_count * sizeof m->pose[0]);
+    }
+    const bool old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
+    pair_dynamics_sample(run, old, m->seq == last_seq);
+    pair_following_sample(run);
+}
+
+static void on_connection(const struct pair_run *run)
+{
+    const struct event_connection *c = &run->event->connection;
+    const enum side s = run->event->side;
+    struct pair_side *side = &run->pair->side[s];
+    /* A retained "offline" of an earlier day is no news. */
+    if (!c->online && (side->online || (!side->known && !run->event->retained))) {
+        pair_alarm(run, ALARM_OFFLINE, s, "", "the %s robot went offline", side_name(s));
+    }
+    side->known = true;
+    side->online = c->online;
+    if (c->online) {
+        note_boot(run, side, c->boot);
+    }
+}
+
+static void on_echo(const struct pair_run *run)
+{
+    const struct event_echo *c = &run->event->echo;
+    const enum side s = run->event->side;
+    note_clock_jump(run, s,
+                    clock_map_probe(&run->pair->side[s].clock, &run->p->clock, c->sent_us,
+                                    c->source_received_us, c->source_us, run->t_us));
+}
+
+static void note_seen(const struct pair_run *run)
+{
+    if (run->event->side >= SIDE_COUNT || run->event->kind == EVENT_MALFORMED ||
+        run->event->kind == EVENT_FIT) {
+        return;
+    }
+    struct pair_side *side = &run->pair->side[run->event->side];
+    side->seen = true;
+    side->seen_us = run->t_us;
+    if (run->p->probe_interval_us > 0 && side->next_probe_us == LAB_TIME_MAX) {
+        side->next_probe_us = run->t_us + run->p->probe_interval_us;
+        if (side->next_probe_us < run->pair->deadline_us) {
+            run->pair->deadline_us = side->next_probe_us;
+        }
+    }
+}
+
+static void stop_probes(struct pair *pair)
+{
+    pair->side[SIDE_REAL].next_probe_us = LAB_TIME_MAX;
+    pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
+}
+
+/* Where the machines will note what they do. */
+static void fetch_trace(const struct pair *pair)
+{
+    fetch(&pair->trace.step[pair->trace.count % EFSM_TRACE_MAX], sizeof pair->trace.step[0]);
+}
+
+static void dispatch_event(const struct pair_run *run)
+{
+    const struct event *e = run->event;
+    switch (e->kind) {
+    case EVENT_COMMAND:
+        fetch_trace(run->pair);
+        on_command(run);
+        break;
+    case EVENT_REPLY:
+        fetch_trace(run->pair);
+        on_reply(run);
+        break;
+    case EVENT_TELEMETRY:
+        on_telemetry(run);
+        break;
+    case EVENT_CONNECTION:
+        on_connection(run);
+        break;
+    case EVENT_ECHO:
+        on_echo(run);
+        break;
+    case EVENT_ACK:
+        pair_acknowledge(run);
+        break;
+    case EVENT_REQUEST:
+        pair_request(run);
+        pair_following_learn(run);
+        break;
+    case EVENT_FIT:
+        pair_dynamics_fitted(run);
+        pair_following_learn(run);
+        break;
+    case EVENT_MALFORMED:
+        pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);
+        break;
+    case EVENT_STOP:
+        stop_probes(run->pair);
+        break;
+    case EVENT_AWAY:
+    case EVENT_START:
+    case EVENT_TICK:
+    case EVENT_KIND_COUNT:
+        break;
+    }
+}
+
+/* The time of these machines begins with what comes first. */
+static void begin_dispatch(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct efsm *machine = &run->pair->side[s].dispatch;
+        if (machine->entered_us == LAB_TIME_NONE) {
+            machine->entered_us = run->t_us;
+        }
+    }
+}
+
+void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
+               const struct event *event, const struct effects *fx)
+{
+    const struct pair_run run = {pair,           p, fx, event->t_us, event, extra.dynamics,
+                                 extra.following};
+    pair->version++;
+    if (p->record == PAIR_ALL) {
+        const struct effect effect = {.kind = EFFECT_LOG,
+                                      .pair = pair->index,
+                                      .t_us = event->t_us,
+                                      .side = event->side,
+                                      .n = pair->version,
+                                      .event = event};
+        fx->emit(fx->context, &effect);
+    }
+    note_seen(&run);
+    if (p->mode == PAIR_LINK) {
+        begin_dispatch(&run);
+    }
+    dispatch_event(&run);
+    if (event->kind != EVENT_TELEMETRY) { /* samples change no deadline, and there are many */
+        update_deadline(&run);
+    }
+}
+
+void pair_expect(const struct pair *pair, enum event_kind kind, enum side side)
+{
+    static const size_t side_bytes = offsetof(struct pair_side, clock.bucket);
+    fetch(pair, offsetof(struct pair, counts));
+    if (side < SIDE_COUNT) {
+        fetch(&pair->side[side], side_bytes);
+    }
+    if (kind == EVENT_COMMAND || kind == EVENT_REPLY) {
+        fetch(&pair->counts, sizeof pair->counts);
+        fetch(&pair->side[SIDE_REAL], FETCH_LINE_BYTES);
+        fetch(&pair->side[SIDE_VIRTUAL], FETCH_LINE_BYTES);
+        /* Most often there is one command, in the first slot. */
+        fetch(&pair->slot[0], offsetof(struct pair_slot, link));
+        fetch(&pair->logger_stats.visits, FETCH_LINE_BYTES);
+        fetch(&pair->logger_stats.stay_us, FETCH_LINE_BYTES);
+        fetch(&pair->trace, FETCH_LINE_BYTES);
+    }
+}
+
+/* ---- deadlines ----------------------------------------------------------------------------
+ */
+
+static void fire_probes(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct pair_side *side = &run->pair->side[s];
+        if (side->next_probe_us > run->t_us) {
+            continue;
+        }
+        side->next_probe_us = run->t_us + run->p->probe_interval_us;
+        side->probe++;
+        const struct effect effect = {.kind = EFFECT_PROBE,
+                                      .pair = run->pair->index,
+                                      .t_us = run->t_us,
+                                      .side = s,
+                                      .probe = side->probe};
+        run->fx->emit(run->fx->context, &effect);
+    }
+}
+
+static bool time_out(const struct pair_run *run, struct pair_slot *slot)
+{
+    bool any = false;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (slot->sent[s] && !pair_slot_through(slot, s) &&
+            slot->sent_us[s] + run->p->timeout_us <= run->t_us) {
+            slot->timed_out[s] = true;
+            any = true;
+            pair_alarm(run, ALARM_TIMEOUT, s, slot->id,
+                       "the %s robot did not answer within %g s", side_name(s),
+                       lab_s(run->p->timeout_us));
+        }
+    }
+    return any;
+}
+
+/* The oldest command for which a side is overdue. */
+static struct pair_slot *oldest_overdue(const struct pair_run *run)
+{
+    struct pair *pair = run->pair;
+    struct pair_slot *oldest = NULL;
+    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        struct pair_slot *slot = &pair->slot[k];
+        if (!(pair->open_mask & 1U << k) || (oldest && oldest->order < slot->order)) {
+            continue;
+        }
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (slot->sent[s] && !pair_slot_through(slot, s) &&
+                slot->sent_us[s] + run->p->timeout_us <= run->t_us) {
+                oldest = slot;
+            }
+        }
+    }
+    return oldest;
+}
+
+void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
+               const struct effects *fx)
+{
+    const struct pair_run run = {pair,           p, fx, pair->deadline_us, NULL, extra.dynamics,
+                                 extra.following};
+    struct pair_slot *slot = NULL;
+    pair->version++;
+    fire_probes(&run);
+    pair_dynamics_fire(&run);
+    pair_following_fire(&run);
+    while ((slot = oldest_overdue(&run)) && time_out(&run, slot)) {
+        step_slot(&run, slot, false);
+    }
+    if (p->mode == PAIR_LINK) {
+        pair_dispatch(&run);
+    }
+    update_deadline(&run);
+}
+
+void pair_redelivered(struct pair *pair)
+{
+    pair->version++;
+    pair->counts.redelivered++;
+}
+
+const char *pair_kind_name(enum pair_kind kind)
+{
+    static const char *const names[PAIR_KIND_COUNT] = {"diffdrive", "usv3", "joint",
+                                                       "first_order", "generic"};
+    return (size_t)kind < COUNT(names) ? names[kind] : "?";
+}
+
+const char *pair_mode_name(enum pair_mode mode)
+{
+    static const char *const names[PAIR_MODE_COUNT] = {"observe", "link"};
+    return (size_t)mode < COUNT(names) ? names[mode] : "?";
+}

@@ -1,0 +1,264 @@
+/* twin/pair/pair.h - one real robot and its virtual twin: everything known about them now.
+ *
+ * Composed of parts that each do one thing: link (twin/pair/link.h), smart logger
+ * (twin/pair/smartlog.h), clock maps, travel-time calibrators. struct pair is plain data
+ * without pointers: it is copied for readers and saved in checkpoints as it stands. Pure: no
+ * I/O, no clock, no allocation.
+ */
+#ifndef TWIN_PAIR_PAIR_H
+#define TWIN_PAIR_PAIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identification/travel/travel_kalman.h"
+#include "identification/travel/travel_time.h"
+#include "logger/message/event.h"
+#include "logger/message/record.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/efsm/efsm.h"
+#include "twin/following/pair_following.h"
+#include "twin/pair/clock_map.h"
+#include "twin/pair/effect.h"
+#include "twin/pair/pace.h"
+#include "twin/pair/parameters.h"
+
+enum {
+    PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
+    PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
+    PAIR_RECENT = 50,          /* verdicts remembered */
+    PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
+    PAIR_VALUES_MAX = 8,       /* reply values compared */
+    PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
+};
+
+enum pair_kind {
+    PAIR_DIFFDRIVE,
+    PAIR_USV3,
+    PAIR_JOINT,
+    PAIR_FIRST_ORDER,
+    PAIR_GENERIC,
+    PAIR_KIND_COUNT
+};
+
+enum pair_mode {
+    PAIR_OBSERVE, /* the lab sends commands to both robots itself, Tandem listens */
+    PAIR_LINK,    /* Tandem takes L1's command, sends it to both and merges the replies */
+    PAIR_MODE_COUNT
+};
+
+enum pair_record {
+    PAIR_SMART, /* entries and alarms */
+    PAIR_ALL,   /* every event as well */
+    PAIR_RECORD_COUNT
+};
+
+/* Link mode: is a side sent commands? */
+enum pair_presence {
+    PAIR_AUTO, /* unless its connection topic says offline */
+    PAIR_ALWAYS,
+    PAIR_NEVER,
+    PAIR_PRESENCE_COUNT
+};
+
+/* Who makes a candidate active? */
+enum pair_promotion {
+    PAIR_PROMOTE_MANUAL, /* a person, over HTTP */
+    PAIR_PROMOTE_AUTO,   /* Tandem, when its checks pass and it differs from the active set */
+    PAIR_PROMOTION_COUNT
+};
+
+/* What a side's `t` counts. */
+enum pair_clock {
+    PAIR_CLOCK_WALL,       /* real time, on a clock of its own */
+    PAIR_CLOCK_SIMULATION, /* simulated time, which may run faster or slower */
+    PAIR_CLOCK_COUNT
+};
+
+struct pair_dynamics;
+
+enum { PAIR_MAP_MAX = 128 };
+
+struct pair_params {
+    char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
+    enum pair_kind kind;
+    enum pair_mode mode;
+    enum pair_record record;
+    enum pair_presence expected[SIDE_COUNT];
+    enum pair_clock source_clock[SIDE_COUNT];
+    int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
+    int64_t timeout_us;           /* > 0, from a side's command to its reply */
+    double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
+    double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
+    uint32_t outstanding_max;     /* 1..PAIR_OUTSTANDING_MAX */
+    uint32_t queue_max;           /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
+    int64_t link_cycle_us;        /* > 0: unit of the count of cycles the virtual robot lags */
+    int64_t probe_interval_us;    /* 0: no clock probes */
+    struct clock_map_params clock;
+    struct travel_kalman_params kalman;
+    enum travel_method method;
+    uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    enum pair_promotion promote;
+    uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
+    uint32_t publish_every; /* >= 1: entries between two calibration effects */
+    struct pair_dynamics_params dynamics;
+    struct pair_following_params following;
+    char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
+};
+
+/* One scalar of a reply, for comparison: names and texts by hash. */
+struct pair_value {
+    uint64_t name;
+    union {
+        double number;
+        uint64_t text;
+    };
+};
+
+/* One command from its arrival to its closing. */
+struct pair_slot {
+    uint64_t order; /* arrival number in the pair: smaller is older */
+    struct efsm logger;
+    char id[EVENT_ID_MAX];
+    char op[EVENT_OP_MAX];
+    double rotation_rad, displacement_m;
+    int64_t t_us;              /* lab time of the command */
+    bool expected[SIDE_COUNT]; /* this side will be asked */
+    bool sent[SIDE_COUNT];     /* and was (observe mode: at once) */
+    int64_t sent_us[SIDE_COUNT];
+    bool answered[SIDE_COUNT];
+    bool timed_out[SIDE_COUNT];
+    int64_t reply_us[SIDE_COUNT];
+    int64_t motion_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
+    int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: not known */
+    double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
+    uint8_t status[SIDE_COUNT];       /* enum reply_status */
+    int64_t away_us;                  /* > 0: command or reply may have waited for so long */
+    bool differs;
+    uint8_t value_count;    /* of the first reply */
+    uint16_t value_is_text; /* bit k: value k is text */
+    struct pair_value value[PAIR_VALUES_MAX];
+    /* Valid in link mode only. */
+    struct efsm link;
+    uint16_t raw_bytes;
+    char raw[EVENT_RAW_MAX]; /* the command's payload */
+};
+
+/* A command that is closed, so that a reply that comes yet can be named. */
+struct pair_closed {
+    uint64_t id_hash; /* 0: it had no id */
+    bool answered[SIDE_COUNT], timed_out[SIDE_COUNT];
+    bool refused; /* VERDICT_OVERFLOW */
+};
+
+struct pair_move { /* a row of the calibration window */
+    int64_t t_us;
+    double rotation_rad, displacement_m;
+    float lap_s[SIDE_COUNT]; /* motion time where known, else lap; NaN: not usable */
+};
+
+/* What is known of one side. What every message touches stands together at the beginning. */
+struct pair_side {
+    bool seen;  /* any message at all */
+    bool known; /* its connection topic has spoken */
+    bool online;
+    char boot[EVENT_BOOT_MAX];
+    int8_t busy_slot; /* link mode: command it works on, -1 none */
+    uint8_t nu_count, pose_count;
+    int64_t seen_us; /* last message */
+    int64_t next_probe_us;
+    int64_t last_seq;     /* telemetry; -1 none */
+    uint64_t seq_missing; /* gaps in seq: samples that never came */
+    uint64_t telemetry;
+    double nu[EVENT_AXES_MAX], pose[EVENT_AXES_MAX];
+    struct clock_map clock;
+    struct pace pace;
+    struct efsm dispatch; /* link mode: READY or BUSY */
+    int64_t probe;
+    uint64_t moves, moves_excluded; /* usable for calibration, and not (timeouts, errors …) */
+    struct travel_kalman kalman;
+};
+
+struct pair_counts {
+    uint64_t commands, replies, entries, redelivered;
+    uint64_t verdict[VERDICT_COUNT];
+    uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */
+    uint64_t alarms;                  /* recorded */
+};
+
+/* Ordered by how often a field is touched: a lab of thousands of pairs lives outside the
+ * caches. */
+struct pair {
+    uint32_t index;
+    uint32_t outstanding;
+    uint64_t version;      /* changes with every step */
+    int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
+    uint64_t order;        /* commands so far */
+    int64_t away_us;       /* > 0: what comes now may have waited for so long */
+    uint16_t open_mask;    /* bit k: slot k is in use */
+    uint32_t closed_count; /* ever; ring */
+    uint32_t since_published, since_proposed;
+    uint32_t window_count, window_first;
+    uint64_t changes;                             /* of parameter sets, recorded */
+    int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
+    int64_t last_entry_us;
+    uint32_t recent_count;       /* of recent, at most PAIR_RECENT */
+    uint8_t recent[PAIR_RECENT]; /* verdicts of the last entries; ring, written at */
+    uint32_t recent_next;        /* this place */
+    double link_lag_cycles;      /* D: cycles the virtual robot lagged behind, all commands */
+    struct pair_counts counts;
+    struct efsm_stats logger_stats;
+    struct efsm_trace trace;
+    struct pair_closed closed[PAIR_CLOSED_MAX];
+    struct pair_side side[SIDE_COUNT];
+    struct pair_slot slot[PAIR_OUTSTANDING_MAX];
+    struct pair_move window[PAIR_WINDOW_MAX];
+    struct efsm_stats link_stats, dispatch_stats;
+    struct {
+        double tokens;
+        int64_t t_us;
+        uint64_t suppressed;
+    } alarm_rate[ALARM_TYPE_COUNT];
+    struct parameter_book parameters;
+};
+
+/* All parameters at their defaults, with this id. */
+void pair_params_default(struct pair_params *p, const char *id);
+
+void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
+
+/* What a pair has only if p wants it; NULL otherwise. */
+struct pair_extra {
+    struct pair_dynamics *dynamics;
+    struct pair_following *following;
+};
+
+/* One event of this pair, at event->t_us; every deadline before it must have been fired. */
+void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
+               const struct event *event, const struct effects *fx);
+
+/* A step with such an event will follow: have the memory it touches fetched into the cache.
+ * Changes nothing. */
+void pair_expect(const struct pair *pair, enum event_kind kind, enum side side);
+
+/* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
+void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
+               const struct effects *fx);
+
+/* A message that was delivered again (counted, nothing else). */
+void pair_redelivered(struct pair *pair);
+
+/* The moves of the window of one side that the fit may use, oldest first, into
+ * moves[PAIR_WINDOW_MAX]; returns how many. */
+size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
+                  struct travel_move *moves);
+
+/* What the simulator shall be told of the sets in force. Returns whether any ever was. */
+bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
+                           const struct pair_dynamics *dynamics);
+
+const char *pair_kind_name(enum pair_kind kind);
+const char *pair_mode_name(enum pair_mode mode);
+
+#endif

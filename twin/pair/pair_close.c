@@ -1,0 +1,311 @@
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "twin/pair/pair_parts.h"
+
+/* Half width of a 95 % interval in sigmas. */
+static const double Z95 = 1.96;
+/* A simulator within one per cent of real time is in real time. */
+static const double PACE_MATTERS = 0.01;
+
+/* How much of the lag transport and clocks may explain (docs/model/pair.md, eq. 3): the
+ * difference of the two replies' delays beyond the fastest, where both are known, plus what the
+ * clock maps leave open. LAB_TIME_NONE when no side's clock is known. */
+static int64_t lag_uncertainty_us(const struct pair *pair, const struct pair_slot *slot)
+{
+    double delay[SIDE_COUNT] = {0.0, 0.0};
+    double variance = 0.0;
+    double unknown_us = 0.0;
+    bool any = false;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct clock_map *map = &pair->side[s].clock;
+        if (slot->transport_us[s] != LAB_TIME_NONE && slot->clock_sd_us[s] >= 0.0) {
+            delay[s] = (double)slot->transport_us[s];
+            variance += slot->clock_sd_us[s] * slot->clock_sd_us[s];
+            any = true;
+        } else if (map->state != CLOCK_MAP_NONE && map->jitter_us > 0.0) {
+            /* This reply had no stamp, but this side's others tell how late they use to be. */
+            unknown_us += map->jitter_us;
+            any = true;
+        }
+    }
+    const double u =
+        fabs(delay[SIDE_REAL] - delay[SIDE_VIRTUAL]) + unknown_us + Z95 * sqrt(variance);
+    return any && u < 1e15 ? (int64_t)ceil(u) : LAB_TIME_NONE;
+}
+
+static enum verdict judge(const struct entry *e, const struct pair_slot *slot,
+                          const struct pair_params *p)
+{
+    if (e->timed_out[SIDE_REAL] || e->timed_out[SIDE_VIRTUAL]) {
+        return VERDICT_TIMEOUT;
+    }
+    if (!slot->expected[SIDE_REAL]) {
+        return VERDICT_VIRTUAL_ONLY;
+    }
+    if (!slot->expected[SIDE_VIRTUAL]) {
+        return VERDICT_REAL_ONLY;
+    }
+    if (slot->differs) {
+        return VERDICT_INCONSISTENT;
+    }
+    if (slot->away_us > 0) {
+        return VERDICT_UNRESOLVED; /* the times are those of the delivery */
+    }
+    const int64_t gap_us = e->lag_us < 0 ? -e->lag_us : e->lag_us;
+    if (gap_us <= p->sync_tolerance_us) {
+        return VERDICT_SYNC;
+    }
+    if (e->lag_uncertainty_us != LAB_TIME_NONE && gap_us <= e->lag_uncertainty_us) {
+        return VERDICT_UNRESOLVED;
+    }
+    return e->lag_us > 0 ? VERDICT_AHEAD : VERDICT_BEHIND;
+}
+
+/* A simulator whose time runs slower than the lab's is late though its model may be right: had
+ * it run at pace 1, its lap would have been pace times as long. */
+static void explain_by_pace(const struct pair *pair, const struct pair_params *p,
+                            struct entry *e)
+{
+    double ratio = 1.0;
+    double se = 0.0;
+    if (!pace_read(&pair->side[SIDE_VIRTUAL].pace, &ratio, &se)) {
+        return;
+    }
+    e->virtual_pace = ratio;
+    const bool off = fabs(ratio - 1.0) > PACE_MATTERS && fabs(ratio - 1.0) > 3.0 * se;
+    if (off && (e->verdict == VERDICT_AHEAD || e->verdict == VERDICT_BEHIND)) {
+        const double lag_us =
+            (double)e->lap_us[SIDE_REAL] - ratio * (double)e->lap_us[SIDE_VIRTUAL];
+        const double slack_us =
+            (double)p->sync_tolerance_us + 2.0 * se * (double)e->lap_us[SIDE_VIRTUAL];
+        e->explained_by_pace = fabs(lag_us) <= slack_us;
+    }
+}
+
+static void fill_entry(const struct pair *pair, const struct pair_params *p,
+                       const struct pair_slot *slot, struct entry *e)
+{
+    *e = (struct entry){.pair = pair->index,
+                        .n = pair->counts.entries + 1,
+                        .t_us = slot->t_us,
+                        .rotation_rad = slot->rotation_rad,
+                        .displacement_m = slot->displacement_m,
+                        .lag_us = LAB_TIME_NONE,
+                        .lag_uncertainty_us = LAB_TIME_NONE};
+    memcpy(e->id, slot->id, sizeof e->id);
+    memcpy(e->op, slot->op, sizeof e->op);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const bool answered = slot->answered[s] && !slot->timed_out[s];
+        e->answered[s] = answered;
+        e->timed_out[s] = slot->timed_out[s];
+        e->status[s] = (enum reply_status)slot->status[s];
+        e->lap_us[s] = answered ? slot->reply_us[s] - slot->sent_us[s] : LAB_TIME_NONE;
+        e->wait_us[s] = p->mode == PAIR_LINK && slot->sent[s] ? slot->sent_us[s] - slot->t_us
+                                                              : LAB_TIME_NONE;
+        e->motion_us[s] = answered ? slot->motion_us[s] : LAB_TIME_NONE;
+        e->transport_us[s] = answered ? slot->transport_us[s] : LAB_TIME_NONE;
+    }
+    if (e->answered[SIDE_REAL] && e->answered[SIDE_VIRTUAL]) {
+        e->lag_us = e->lap_us[SIDE_REAL] - e->lap_us[SIDE_VIRTUAL];
+        e->lag_uncertainty_us = lag_uncertainty_us(pair, slot);
+        if (slot->away_us > 0 && slot->away_us > e->lag_uncertainty_us) {
+            e->lag_uncertainty_us = slot->away_us;
+        }
+    }
+    e->interrupted_us = slot->away_us;
+    e->verdict = judge(e, slot, p);
+    e->virtual_pace = nan("");
+    explain_by_pace(pair, p, e);
+}
+
+static void remember_entry(struct pair *pair, const struct entry *e)
+{
+    pair->last_entry_us = e->t_us;
+    pair->recent[pair->recent_next] = (uint8_t)e->verdict;
+    pair->recent_next = (pair->recent_next + 1) % PAIR_RECENT;
+    pair->recent_count += pair->recent_count < PAIR_RECENT;
+    if (e->lag_us != LAB_TIME_NONE) {
+        pair->last_lag_us = e->lag_us;
+        pair->last_lag_uncertainty_us = e->lag_uncertainty_us;
+    }
+}
+
+static void emit_entry(const struct pair_run *run, const struct entry *e)
+{
+    run->pair->counts.entries++;
+    run->pair->counts.verdict[e->verdict]++;
+    remember_entry(run->pair, e);
+    const struct effect effect = {.kind = EFFECT_ENTRY,
+                                  .pair = e->pair,
+                                  .t_us = run->t_us,
+                                  .side = SIDE_COUNT,
+                                  .entry = e};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+/* ---- calibration --------------------------------------------------------------------------
+ */
+
+static bool is_move(const struct entry *e)
+{
+    return fabs(e->rotation_rad) > 0.0 || fabs(e->displacement_m) > 0.0;
+}
+
+/* The window's moves from before a change describe a robot that is no more. */
+static void forget_before(struct pair *pair, const struct pair_params *p, enum side side,
+                          int64_t since_us)
+{
+    for (uint32_t k = 0; k < pair->window_count; k++) {
+        struct pair_move *move = &pair->window[(pair->window_first + k) % p->window];
+        if (move->t_us < since_us) {
+            move->lap_s[side] = nanf("");
+        }
+    }
+}
+
+static void alarm_drift(const struct pair_run *run, enum side side,
+                        const struct travel_drift *drift, const char *id)
+{
+    const double ago_s = lab_s(run->t_us - drift->since_us);
+    if (drift->term == TRAVEL_T0) {
+        pair_alarm(run, ALARM_DRIFT, side, id,
+                   "the %s robot's start-up delay changed from %.3f to %.3f s, %.1f s ago",
+                   side_name(side), drift->before, drift->after, ago_s);
+        return;
+    }
+    const bool turns = drift->term == TRAVEL_INV_W;
+    pair_alarm(run, ALARM_DRIFT, side, id,
+               "the %s robot's %s speed changed by %+.1f %%, from %.4g to %.4g %s, %.1f s ago",
+               side_name(side), turns ? "angular" : "linear", 100.0 * drift->change_ratio,
+               drift->before, drift->after, turns ? "rad/s" : "m/s", ago_s);
+}
+
+/* A move's time as the calibration uses it: on the robot's own clock where it told both ends.
+ */
+static double move_time_s(const struct entry *e, enum side s)
+{
+    return lab_s(e->motion_us[s] != LAB_TIME_NONE ? e->motion_us[s] : e->lap_us[s]);
+}
+
+static bool calibrate_side(const struct pair_run *run, const struct entry *e, enum side s,
+                           struct pair_move *row)
+{
+    struct pair_side *side = &run->pair->side[s];
+    row->lap_s[s] = nanf("");
+    /* A lap that was not watched says nothing; the robot's own clock still does. */
+    const bool unwatched = e->interrupted_us > 0 && e->motion_us[s] == LAB_TIME_NONE;
+    if (!e->answered[s] || e->status[s] != REPLY_DONE || unwatched) {
+        side->moves_excluded++;
+        return false;
+    }
+    const struct travel_move move = {fabs(e->rotation_rad), fabs(e->displacement_m),
+                                     move_time_s(e, s)};
+    if (!(move.lap_s > 0.0)) {
+        side->moves_excluded++;
+        return false;
+    }
+    struct travel_drift drift;
+    row->lap_s[s] = (float)move.lap_s;
+    side->moves++;
+    if (travel_kalman_step(&side->kalman, &run->p->kalman, e->t_us, &move, &drift)) {
+        forget_before(run->pair, run->p, s, drift.since_us);
+        alarm_drift(run, s, &drift, e->id);
+    }
+    return true;
+}
+
+static void calibrate(const struct pair_run *run, const struct entry *e)
+{
+    struct pair *pair = run->pair;
+    assert(run->p->window > 0);
+    struct pair_move row = {
+        .t_us = e->t_us, .rotation_rad = e->rotation_rad, .displacement_m = e->displacement_m};
+    const bool real = calibrate_side(run, e, SIDE_REAL, &row);
+    const bool virtual = calibrate_side(run, e, SIDE_VIRTUAL, &row);
+    if (!real && !virtual) {
+        return;
+    }
+    if (pair->window_count < run->p->window) {
+        pair->window[(pair->window_first + pair->window_count++) % run->p->window] = row;
+    } else {
+        pair->window[pair->window_first] = row;
+        pair->window_first = (pair->window_first + 1) % run->p->window;
+    }
+    if (real) {
+        pair_consider_parameters(run);
+    }
+    if (++pair->since_published >= run->p->publish_every) {
+        pair->since_published = 0;
+        const struct effect effect = {.kind = EFFECT_CALIBRATION,
+                                      .pair = pair->index,
+                                      .t_us = run->t_us,
+                                      .side = SIDE_COUNT};
+        run->fx->emit(run->fx->context, &effect);
+    }
+}
+
+/* ---- entries ------------------------------------------------------------------------------
+ */
+
+void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
+{
+    struct entry e;
+    struct pair *pair = run->pair;
+    fill_entry(pair, run->p, slot, &e);
+    emit_entry(run, &e);
+    pair_remember_closed(
+        pair, &(struct pair_closed){slot->id[0] ? hash_text(slot->id) : 0,
+                                    {slot->answered[SIDE_REAL], slot->answered[SIDE_VIRTUAL]},
+                                    {slot->timed_out[SIDE_REAL], slot->timed_out[SIDE_VIRTUAL]},
+                                    false});
+    if (is_move(&e)) {
+        calibrate(run, &e);
+    }
+}
+
+void pair_write_overflow(const struct pair_run *run, const struct event_command *command)
+{
+    struct entry e = {.pair = run->pair->index,
+                      .n = run->pair->counts.entries + 1,
+                      .t_us = run->t_us,
+                      .rotation_rad = command->rotation_rad,
+                      .displacement_m = command->displacement_m,
+                      .lag_us = LAB_TIME_NONE,
+                      .lag_uncertainty_us = LAB_TIME_NONE,
+                      .virtual_pace = nan(""),
+                      .verdict = VERDICT_OVERFLOW};
+    memcpy(e.id, command->id, sizeof e.id);
+    memcpy(e.op, command->op, sizeof e.op);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        e.lap_us[s] = LAB_TIME_NONE;
+        e.wait_us[s] = LAB_TIME_NONE;
+        e.motion_us[s] = LAB_TIME_NONE;
+        e.transport_us[s] = LAB_TIME_NONE;
+    }
+    emit_entry(run, &e);
+    pair_remember_closed(
+        run->pair, &(struct pair_closed){.id_hash = command->id[0] ? hash_text(command->id) : 0,
+                                         .refused = true});
+}
+
+/* ---- reading the window -------------------------------------------------------------------
+ */
+
+size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
+                  struct travel_move *moves)
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < pair->window_count; k++) {
+        const struct pair_move *row = &pair->window[(pair->window_first + k) % p->window];
+        if (!isnan(row->lap_s[side])) {
+            moves[n++] = (struct travel_move){
+                fabs(row->rotation_rad), fabs(row->displacement_m), (double)row->lap_s[side]};
+        }
+    }
+    return n;
+}

@@ -1,0 +1,244 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/message/json_write.h"
+#include "logger/message/message.h"
+#include "twin/pair/link.h"
+#include "twin/pair/pair_parts.h"
+
+void pair_link_expect(const struct pair *pair, const struct pair_params *p,
+                      bool expected[SIDE_COUNT])
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const struct pair_side *side = &pair->side[s];
+        expected[s] = p->expected[s] == PAIR_ALWAYS ||
+                      (p->expected[s] == PAIR_AUTO && (!side->known || side->online));
+    }
+    if (!expected[SIDE_REAL] && !expected[SIDE_VIRTUAL]) {
+        /* Nobody is there. The command is sent all the same: a robot with a session at the
+         * broker still gets it when it comes back, and if none does the timeouts say so. */
+        expected[SIDE_REAL] = p->expected[SIDE_REAL] != PAIR_NEVER;
+        expected[SIDE_VIRTUAL] = p->expected[SIDE_VIRTUAL] != PAIR_NEVER;
+        expected[SIDE_REAL] = expected[SIDE_REAL] || !expected[SIDE_VIRTUAL];
+    }
+}
+
+uint32_t pair_link_waiting(const struct pair *pair, enum side side)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        const struct pair_slot *slot = &pair->slot[k];
+        count += pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side];
+    }
+    return count;
+}
+
+static int oldest_waiting(const struct pair *pair, enum side side)
+{
+    int oldest = -1;
+    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        const struct pair_slot *slot = &pair->slot[k];
+        if (pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side] &&
+            (oldest < 0 || slot->order < pair->slot[oldest].order)) {
+            oldest = k;
+        }
+    }
+    return oldest;
+}
+
+/* ---- dispatch machine ---------------------------------------------------------------------
+ */
+
+struct dispatch_run {
+    const struct pair_run *run;
+    enum side side;
+    struct dispatch_in in;
+    struct dispatch_out out;
+};
+
+static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
+{
+    struct dispatch_run *d = context;
+    const struct pair *pair = d->run->pair;
+    const int8_t busy = pair->side[d->side].busy_slot;
+    (void)cycle;
+    (void)t_us;
+    d->in.queued = oldest_waiting(pair, d->side) >= 0;
+    d->in.done = busy < 0 || !(pair->open_mask & 1U << busy) ||
+                 pair_slot_through(&pair->slot[busy], d->side);
+    d->out.send = false;
+}
+
+static void send_slot(const struct pair_run *run, enum side side, struct pair_slot *slot)
+{
+    slot->sent[side] = true;
+    slot->sent_us[side] = run->t_us;
+    const struct effect effect = {.kind = EFFECT_COMMAND,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = side,
+                                  .payload = {slot->raw, slot->raw_bytes}};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
+{
+    struct dispatch_run *d = context;
+    struct pair *pair = d->run->pair;
+    const int k = oldest_waiting(pair, d->side);
+    (void)cycle;
+    (void)t_us;
+    if (!d->out.send || k < 0) {
+        return;
+    }
+    pair->side[d->side].busy_slot = (int8_t)k;
+    send_slot(d->run, d->side, &pair->slot[k]);
+}
+
+/* A halt overtakes what waits, and what is in work: behind it, it would stop nothing. */
+static void send_halts(const struct pair_run *run, enum side side)
+{
+    struct pair *pair = run->pair;
+    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        struct pair_slot *slot = &pair->slot[k];
+        if (pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side] &&
+            strcmp(slot->op, "halt") == 0) {
+            send_slot(run, side, slot);
+        }
+    }
+}
+
+void pair_dispatch(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct dispatch_run d = {.run = run, .side = s};
+        const struct efsm_machine machine = {&dispatch_table,
+                                             &run->pair->side[s].dispatch,
+                                             &run->pair->dispatch_stats,
+                                             (uint16_t)(2 * PAIR_OUTSTANDING_MAX + s),
+                                             &d.in,
+                                             &d.out};
+        const struct efsm_network net = {
+            &machine, 1, sense_dispatch, commit_dispatch, &d, &run->pair->trace, 0};
+        (void)efsm_settle(&net, run->t_us);
+        send_halts(run, s);
+    }
+}
+
+/* ---- link machine -------------------------------------------------------------------------
+ */
+
+struct link_run {
+    const struct pair_run *run;
+    struct pair_slot *slot;
+    bool command;
+    struct link_in in;
+    struct link_out out;
+};
+
+static void sense_link(void *context, unsigned cycle, int64_t t_us)
+{
+    struct link_run *l = context;
+    l->in.command = l->command && cycle == 0;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        l->in.answered[s] = l->slot->answered[s] && !l->slot->timed_out[s];
+        l->in.timed_out[s] = l->slot->timed_out[s];
+        l->in.expected[s] = l->slot->expected[s];
+    }
+    l->in.t_s = lab_s(t_us);
+    l->in.cycle_s = lab_s(l->run->p->link_cycle_us);
+    l->out.reply = LINK_NONE;
+}
+
+static void emit_reply(const struct pair_run *run, const char *text, size_t bytes)
+{
+    const struct effect effect = {.kind = EFFECT_REPLY,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = SIDE_COUNT,
+                                  .payload = {text, bytes}};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+/* The robot's reply as it came, and who it is from. */
+static void merge_reply(const struct pair_run *run, enum side from)
+{
+    char text[MESSAGE_PAYLOAD_MAX + 32];
+    const char *raw = run->event->reply.raw;
+    size_t bytes = run->event->reply.raw_bytes;
+    while (bytes > 0 && raw[bytes - 1] != '}') {
+        bytes--;
+    }
+    if (bytes == 0 || bytes > MESSAGE_PAYLOAD_MAX) {
+        return;
+    }
+    memcpy(text, raw, bytes - 1);
+    const int n = snprintf(text + bytes - 1, sizeof text - bytes + 1, ",\"from\":\"%s\"}",
+                           side_name(from));
+    emit_reply(run, text, bytes - 1 + (size_t)n);
+}
+
+static void write_error(const struct pair_run *run, const char *id, const char *why)
+{
+    char text[512];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    if (id[0]) {
+        json_write_text(&w, "id", id);
+    }
+    json_write_seconds(&w, "t", run->t_us);
+    json_write_text(&w, "status", "error");
+    json_write_text(&w, "detail", why);
+    json_write_text(&w, "from", "tandem");
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        emit_reply(run, text, w.used);
+    }
+}
+
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
+{
+    write_error(run, id, why);
+}
+
+static void commit_link(void *context, unsigned cycle, int64_t t_us)
+{
+    const struct link_run *l = context;
+    (void)cycle;
+    (void)t_us;
+    switch (l->out.reply) {
+    case LINK_REAL:
+        merge_reply(l->run, SIDE_REAL);
+        break;
+    case LINK_VIRTUAL:
+        merge_reply(l->run, SIDE_VIRTUAL);
+        break;
+    case LINK_ERROR:
+        write_error(l->run, l->slot->id,
+                    l->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
+                                                 : "no robot answered in time");
+        break;
+    case LINK_NONE:
+        break;
+    }
+}
+
+void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command)
+{
+    struct link_run l = {.run = run, .slot = slot, .command = command};
+    const struct efsm_machine machine = {
+        &link_table,
+        &slot->link,
+        &run->pair->link_stats,
+        (uint16_t)(PAIR_OUTSTANDING_MAX + (slot - run->pair->slot)),
+        &l.in,
+        &l.out};
+    const struct efsm_network net = {&machine,          1, sense_link, commit_link, &l,
+                                     &run->pair->trace, 0};
+    const bool was_behind = slot->link.state == LINK_BEHIND;
+    (void)efsm_settle(&net, run->t_us);
+    if (was_behind && slot->link.state == LINK_IDLE) {
+        run->pair->link_lag_cycles += slot->link.cell[LINK_D];
+    }
+}

@@ -1,0 +1,523 @@
+#include "twin/pair/parameters.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "twin/pair/pair.h"
+#include "twin/report/dynamics_report.h"
+#include "twin/report/travel_report.h"
+
+/* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */
+static const double SPEED_SE_RATIO_MAX = 0.10;
+/* New moves may miss by so many times the spread of the moves that the fit rests on. */
+static const double HELD_OUT_RATIO_MAX = 2.5;
+/* Spread below which a laps' error does not matter to anybody. */
+static const double HELD_OUT_FLOOR_S = 0.002;
+/* A difference of so many standard errors is no chance. */
+static const double NEWS_Z = 3.0;
+enum { HELD_OUT_MIN = 6 };
+
+/* ---- checks -------------------------------------------------------------------------------
+ */
+
+static void check_excitation(const struct travel_fit *fit, struct parameter_check *check)
+{
+    const bool turns = fit->identifiable[TRAVEL_INV_W];
+    const bool drives = fit->identifiable[TRAVEL_INV_V];
+    check->name = "excitation";
+    check->verdict = turns && drives ? TRAVEL_PASS : TRAVEL_FAIL;
+    (void)snprintf(check->detail, sizeof check->detail,
+                   turns && drives ? "%zu moves determine both speeds"
+                                   : "%zu moves do not determine %s speed",
+                   fit->n,
+                   !turns && !drives ? "any"
+                   : turns           ? "the linear"
+                                     : "the angular");
+}
+
+static void check_signs(const struct travel_fit *fit, struct parameter_check *check)
+{
+    check->name = "signs";
+    check->verdict = TRAVEL_PASS;
+    (void)snprintf(check->detail, sizeof check->detail, "speeds and delays are possible ones");
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (fit->identifiable[j] && fit->hi[j] < 0.0) {
+            check->verdict = TRAVEL_FAIL;
+            (void)snprintf(check->detail, sizeof check->detail, "%s is below zero beyond doubt",
+                           travel_term_name(j));
+        }
+    }
+    if (fit->beta[TRAVEL_INV_W] <= 0.0 || fit->beta[TRAVEL_INV_V] <= 0.0) {
+        check->verdict = TRAVEL_FAIL;
+        (void)snprintf(check->detail, sizeof check->detail, "a speed is not above zero");
+    }
+}
+
+static void check_precision(const struct travel_fit *fit, struct parameter_check *check)
+{
+    const double w_ratio = fit->angular_speed_se / fit->angular_speed_radps;
+    const double v_ratio = fit->linear_speed_se / fit->linear_speed_mps;
+    check->name = "precision";
+    /* Written so that NaN fails. */
+    if (!(fabs(w_ratio) <= SPEED_SE_RATIO_MAX) || !(fabs(v_ratio) <= SPEED_SE_RATIO_MAX)) {
+        check->verdict = TRAVEL_FAIL;
+    } else {
+        const double half = SPEED_SE_RATIO_MAX / 2.0;
+        check->verdict =
+            fabs(w_ratio) <= half && fabs(v_ratio) <= half ? TRAVEL_PASS : TRAVEL_MARGINAL;
+    }
+    (void)snprintf(check->detail, sizeof check->detail,
+                   "standard errors: angular speed %.2g %%, linear speed %.2g %%",
+                   100.0 * w_ratio, 100.0 * v_ratio);
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
+ * that of the median, so that one late message does not decide. */
+static enum status check_held_out(const struct parameter_data *data, enum travel_method method,
+                                  struct parameter_check *check)
+{
+    const size_t held = data->n / 3;
+    struct travel_fit older;
+    double error_s[PAIR_WINDOW_MAX];
+    size_t count = 0;
+    check->name = "held_out";
+    if (held < HELD_OUT_MIN || data->n > PAIR_WINDOW_MAX) {
+        check->verdict = TRAVEL_MARGINAL;
+        (void)snprintf(check->detail, sizeof check->detail,
+                       "%zu moves are too few to hold some out", data->n);
+        return STATUS_OK;
+    }
+    const enum status status = travel_time_fit(data->moves, data->n - held, method, &older);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    for (size_t k = data->n - held; k < data->n; k++) {
+        const struct travel_move *m = &data->moves[k];
+        const double s = travel_time_predict(&older, m->rotation_rad, m->displacement_m);
+        if (isfinite(s)) {
+            error_s[count++] = fabs(m->lap_s - s);
+        }
+    }
+    if (count < HELD_OUT_MIN) {
+        check->verdict = TRAVEL_MARGINAL;
+        (void)snprintf(check->detail, sizeof check->detail,
+                       "the older moves do not determine what the newer ones need");
+        return STATUS_OK;
+    }
+    qsort(error_s, count, sizeof error_s[0], compare_reals);
+    const double spread_s = 1.4826 * error_s[count / 2];
+    const double limit_s = HELD_OUT_RATIO_MAX * older.residual_s_sd + HELD_OUT_FLOOR_S;
+    check->verdict = spread_s <= limit_s ? TRAVEL_PASS : TRAVEL_FAIL;
+    (void)snprintf(
+        check->detail, sizeof check->detail,
+        "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
+        spread_s, limit_s);
+    return STATUS_OK;
+}
+
+static void check_fit(const struct travel_fit *fit, struct parameter_check *check)
+{
+    check->name = "fit";
+    check->verdict = fit->verdict;
+    (void)snprintf(check->detail, sizeof check->detail, "%s",
+                   fit->reason_count > 0 ? fit->reasons[0] : "no objection");
+}
+
+enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
+                               struct travel_fit *fit, struct parameter_checks *checks)
+{
+    struct parameter_checks out = {.verdict = TRAVEL_PASS};
+    enum status status = travel_time_fit(data->moves, data->n, method, fit);
+    if (status == STATUS_OK) {
+        status = check_held_out(data, method, &out.check[3]);
+    }
+    if (status != STATUS_OK) {
+        return status;
+    }
+    check_excitation(fit, &out.check[0]);
+    check_signs(fit, &out.check[1]);
+    check_precision(fit, &out.check[2]);
+    check_fit(fit, &out.check[4]);
+    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+        if (out.check[k].verdict > out.verdict) {
+            out.verdict = out.check[k].verdict;
+        }
+    }
+    *checks = out;
+    return STATUS_OK;
+}
+
+/* ---- the book -----------------------------------------------------------------------------
+ */
+
+const struct parameter_set *parameters_find(const struct parameter_book *book,
+                                            enum parameter_state state)
+{
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        if (book->set[k].version > 0 && book->set[k].state == (uint8_t)state) {
+            return &book->set[k];
+        }
+    }
+    return NULL;
+}
+
+static struct parameter_set *find_version(struct parameter_book *book, uint32_t version)
+{
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        if (version > 0 && book->set[k].version == version) {
+            return &book->set[k];
+        }
+    }
+    return NULL;
+}
+
+static struct parameter_set *find_state(struct parameter_book *book, enum parameter_state state)
+{
+    const struct parameter_set *set = parameters_find(book, state);
+    return set ? find_version(book, set->version) : NULL;
+}
+
+/* The place of a new set: an empty one, else the oldest of those that are neither active nor
+ * what a rollback would go back to. */
+static struct parameter_set *make_room(struct parameter_book *book)
+{
+    struct parameter_set *victim = NULL;
+    uint64_t last_order = 0;
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        const struct parameter_set *set = &book->set[k];
+        if (set->state == PARAMETERS_RETIRED && set->order > last_order) {
+            last_order = set->order;
+        }
+    }
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        struct parameter_set *set = &book->set[k];
+        if (set->version == 0) {
+            return set;
+        }
+        const bool needed =
+            set->state == PARAMETERS_ACTIVE ||
+            (set->state == PARAMETERS_RETIRED && set->order == last_order && last_order > 0);
+        if (!needed && (!victim || set->version < victim->version)) {
+            victim = set;
+        }
+    }
+    return victim;
+}
+
+static uint64_t hash_data(const struct parameter_data *data)
+{
+    uint64_t hash = HASH_START;
+    for (size_t k = 0; k < data->n; k++) {
+        const struct travel_move *move = &data->moves[k];
+        hash = hash_bytes(hash, &move->rotation_rad, sizeof move->rotation_rad);
+        hash = hash_bytes(hash, &move->displacement_m, sizeof move->displacement_m);
+        hash = hash_bytes(hash, &move->lap_s, sizeof move->lap_s);
+    }
+    return hash;
+}
+
+struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
+                                     int64_t t_us)
+{
+    struct parameter_set *older = find_state(book, PARAMETERS_CANDIDATE);
+    if (older) {
+        older->state = PARAMETERS_RETIRED;
+    }
+    struct parameter_set *set = make_room(book);
+    memset(set, 0, sizeof *set);
+    set->version = version;
+    set->state = PARAMETERS_CANDIDATE;
+    set->made_us = t_us;
+    return set;
+}
+
+const struct parameter_set *parameters_propose(struct parameter_book *book,
+                                               const struct parameter_data *data,
+                                               const struct travel_fit *fit,
+                                               const struct parameter_checks *checks,
+                                               int64_t t_us)
+{
+    struct parameter_set *set = parameters_add(book, ++book->last_version, t_us);
+    set->method = (uint8_t)fit->method;
+    set->verdict = (uint8_t)checks->verdict;
+    set->n = (uint16_t)fit->n;
+    set->since_us = data->since_us;
+    set->until_us = data->until_us;
+    set->data_hash = hash_data(data);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        const struct travel_value v = travel_report_value(fit, j);
+        set->value[j] = v.value;
+        set->se[j] = v.se;
+    }
+    return set;
+}
+
+static const struct parameter_set *activate(struct parameter_book *book,
+                                            struct parameter_set *set)
+{
+    struct parameter_set *before = find_state(book, PARAMETERS_ACTIVE);
+    if (before) {
+        before->state = PARAMETERS_RETIRED;
+    }
+    set->state = PARAMETERS_ACTIVE;
+    set->order = ++book->promotions;
+    return set;
+}
+
+const struct parameter_set *parameters_promote(struct parameter_book *book, uint32_t version,
+                                               const char **why)
+{
+    struct parameter_set *set =
+        version > 0 ? find_version(book, version) : find_state(book, PARAMETERS_CANDIDATE);
+    if (!set) {
+        *why = version > 0 ? "there is no such version among the last four"
+                           : "there is no candidate";
+        return NULL;
+    }
+    if (set->state == PARAMETERS_ACTIVE) {
+        *why = "this version is active already";
+        return NULL;
+    }
+    return activate(book, set);
+}
+
+bool parameters_rollback(struct parameter_book *book, const struct parameter_set **now,
+                         const char **why)
+{
+    struct parameter_set *before = NULL;
+    struct parameter_set *left = find_state(book, PARAMETERS_ACTIVE);
+    if (!left) {
+        *why = "no set is active";
+        return false;
+    }
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        struct parameter_set *set = &book->set[k];
+        if (set->state == PARAMETERS_RETIRED && set->order > 0 &&
+            (!before || set->order > before->order)) {
+            before = set;
+        }
+    }
+    if (before) {
+        (void)activate(book, before);
+    } else {
+        left->state = PARAMETERS_RETIRED;
+    }
+    /* The one that is left behind is not what the next rollback goes back to. */
+    left->order = 0;
+    *now = before;
+    return true;
+}
+
+bool parameters_differ(const struct parameter_terms *terms,
+                       const struct parameter_terms *in_force)
+{
+    for (size_t j = 0; j < terms->count; j++) {
+        const double sd = hypot(terms->se[j], in_force->se[j]);
+        if (sd > 0.0 && fabs(terms->value[j] - in_force->value[j]) > NEWS_Z * sd) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set)
+{
+    const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
+    if (!active) {
+        return true;
+    }
+    const struct parameter_terms now = parameters_travel_terms(set);
+    const struct parameter_terms before = parameters_travel_terms(active);
+    return parameters_differ(&now, &before);
+}
+
+/* ---- words --------------------------------------------------------------------------------
+ */
+
+const char *parameter_state_name(uint8_t state)
+{
+    static const char *const names[] = {"none", "candidate", "active", "retired"};
+    return state < COUNT(names) ? names[state] : "?";
+}
+
+struct parameter_terms parameters_travel_terms(const struct parameter_set *set)
+{
+    return (struct parameter_terms){NULL, TRAVEL_P, set->value, set->se};
+}
+
+static const char *model_name(const struct parameter_terms *terms)
+{
+    return terms->model ? terms->model->name : "travel_time";
+}
+
+static const char *term_name(const struct parameter_terms *terms, size_t j, char text[64])
+{
+    return terms->model ? dynamics_parameter_name(terms->model, j, text, 64)
+                        : travel_term_name((enum travel_term)j);
+}
+
+static const char *method_name(const struct parameter_set *set,
+                               const struct parameter_terms *terms)
+{
+    return terms->model ? dynamics_method_name((enum dynamics_method)set->method)
+                        : travel_method_name((enum travel_method)set->method);
+}
+
+static void write_terms(struct json_writer *w, const char *key,
+                        const struct parameter_terms *terms, const double *term)
+{
+    char text[64];
+    json_write_object(w, key);
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_real(w, term_name(terms, j, text), term[j]);
+    }
+    json_write_close(w);
+}
+
+static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
+{
+    static const double Z95 = 1.959963984540054;
+    char text[64];
+    json_write_object(w, "ci95");
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_two(w, term_name(terms, j, text), terms->value[j] - Z95 * terms->se[j],
+                       terms->value[j] + Z95 * terms->se[j]);
+    }
+    json_write_close(w);
+}
+
+void parameters_write_set_of(struct json_writer *w, const char *key,
+                             const struct parameter_set *set,
+                             const struct parameter_terms *terms)
+{
+    char hash[20];
+    if (!set || set->version == 0) {
+        json_write_null(w, key);
+        return;
+    }
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
+    json_write_object(w, key);
+    json_write_int(w, "version", set->version);
+    json_write_text(w, "model", model_name(terms));
+    json_write_text(w, "state", parameter_state_name(set->state));
+    json_write_seconds(w, "made_t", set->made_us);
+    json_write_text(w, "method", method_name(set, terms));
+    json_write_int(w, "n", set->n);
+    json_write_seconds(w, "data_since_t", set->since_us);
+    json_write_seconds(w, "data_until_t", set->until_us);
+    json_write_text(w, "data_hash", hash);
+    json_write_text(w, "verdict", travel_verdict_name((enum travel_verdict)set->verdict));
+    write_terms(w, "values", terms, terms->value);
+    write_terms(w, "se", terms, terms->se);
+    if (terms->model) {
+        write_intervals(w, terms);
+    }
+    json_write_close(w);
+}
+
+void parameters_write_set(struct json_writer *w, const char *key,
+                          const struct parameter_set *set)
+{
+    const struct parameter_terms terms =
+        set ? parameters_travel_terms(set) : (struct parameter_terms){0};
+    parameters_write_set_of(w, key, set, &terms);
+}
+
+void parameters_write_checks(struct json_writer *w, const char *key,
+                             const struct parameter_checks *checks)
+{
+    json_write_array(w, key);
+    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", checks->check[k].name);
+        json_write_text(w, "verdict", travel_verdict_name(checks->check[k].verdict));
+        json_write_text(w, "detail", checks->check[k].detail);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+const char *parameter_action_name(enum parameter_action action)
+{
+    static const char *const names[PARAMETERS_ACTION_COUNT] = {
+        "proposed", "rejected", "promoted", "rolled_back", "declined", "acknowledged",
+    };
+    return (size_t)action < COUNT(names) ? names[action] : "?";
+}
+
+void parameters_write_change(struct json_writer *w, const char *key,
+                             const struct parameter_change *change, const char *pair,
+                             const char *code_version)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", pair);
+    json_write_int(w, "n", (int64_t)change->n);
+    json_write_seconds(w, "t", change->t_us);
+    json_write_text(w, "action", parameter_action_name(change->action));
+    json_write_text(w, "by", change->by);
+    json_write_int(w, "version", change->version);
+    json_write_text(w, "detail", change->detail);
+    json_write_text(w, "code_version", code_version);
+    if (change->terms) {
+        parameters_write_set_of(w, "set", change->set, change->terms);
+    } else {
+        parameters_write_set(w, "set", change->set);
+    }
+    if (change->dynamics) {
+        json_write_object(w, "fit");
+        dynamics_report_fit(w, change->terms->model, change->dynamics);
+        json_write_close(w);
+        parameters_write_checks(w, "checks", change->checks);
+    } else if (change->fit) {
+        travel_report_write(w, "fit", change->fit);
+        parameters_write_checks(w, "checks", change->checks);
+    }
+    json_write_close(w);
+}
+
+static void write_values(struct json_writer *w, const struct parameter_terms *terms)
+{
+    char text[64];
+    for (size_t j = 0; j < terms->count; j++) {
+        /* A t0_s without ta_s and tr_s is the sum of the three. */
+        const bool in_t0 = !terms->model && (j == TRAVEL_TA || j == TRAVEL_TR) &&
+                           isfinite(terms->value[TRAVEL_T0]);
+        const bool delay = !terms->model && j <= TRAVEL_TR;
+        if (isfinite(terms->value[j])) {
+            /* Below zero within its error, or it had failed its checks: no simulator waits less
+             * than not at all. */
+            json_write_real(w, term_name(terms, j, text),
+                            delay ? fmax(terms->value[j], 0.0) : terms->value[j]);
+        } else if (in_t0) {
+            json_write_real(w, term_name(terms, j, text), 0.0);
+        }
+    }
+}
+
+void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
+                              const struct parameter_terms *terms,
+                              const struct parameter_terms *others)
+{
+    json_write_object(w, NULL);
+    json_write_int(w, "version", set ? set->version : 0);
+    json_write_text(w, "model", set ? model_name(terms) : "travel_time");
+    json_write_object(w, "values");
+    if (set) {
+        write_values(w, terms);
+    }
+    if (others) {
+        write_values(w, others);
+    }
+    json_write_close(w);
+    json_write_close(w);
+}

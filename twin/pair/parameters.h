@@ -1,0 +1,175 @@
+/* twin/pair/parameters.h - parameter sets of a pair: from a fit to the simulator, and back.
+ *
+ *     fit --checks--> candidate --promote--> active --promote another--> retired
+ *                                              ^------- rollback ----------'
+ *
+ * A fit of the real robot's travel times, or of its dynamics, becomes a candidate only if its
+ * checks pass; a candidate becomes active by hand or by itself, is published to the simulator,
+ * and can be rolled back to the set that was active before. Sets are numbered per pair and
+ * never changed. docs/model/parameters.md. Plain data without pointers. Pure but for GSL's
+ * allocations in the fit.
+ */
+#ifndef TWIN_PAIR_PARAMETERS_H
+#define TWIN_PAIR_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identification/dynamics_fit.h"
+#include "identification/travel/travel_time.h"
+#include "logger/message/json_write.h"
+
+enum { PARAMETERS_KEPT = 4, PARAMETERS_CHECKS = 5, PARAMETERS_DETAIL_MAX = 160 };
+
+enum parameter_state {
+    PARAMETERS_NONE,
+    PARAMETERS_CANDIDATE,
+    PARAMETERS_ACTIVE,
+    PARAMETERS_RETIRED
+};
+
+struct parameter_set {
+    uint32_t version; /* 1, 2 … in the pair; 0: an empty place */
+    uint8_t state;    /* enum parameter_state */
+    uint8_t method;   /* enum travel_method; of a model of dynamics, enum dynamics_method */
+    uint8_t verdict;  /* enum travel_verdict of its checks */
+    uint16_t n;       /* moves, or samples (at most 65535) */
+    int64_t made_us;
+    int64_t since_us, until_us; /* of the moves it rests on */
+    uint64_t data_hash;         /* of those moves */
+    uint64_t order;             /* when it was last promoted; 0: never */
+    /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; NaN: unknown.
+     * Those of a model of dynamics stand beside its book. */
+    double value[TRAVEL_P];
+    double se[TRAVEL_P];
+};
+
+/* The values of a set, by name. Borrowed. */
+struct parameter_terms {
+    const struct model *model; /* NULL: travel times */
+    size_t count;
+    const double *value, *se; /* [count] NaN: unknown */
+};
+
+struct parameter_book { /* all zero is empty */
+    uint32_t last_version;
+    uint64_t promotions;
+    struct parameter_set set[PARAMETERS_KEPT];
+};
+
+/* One check of a fit. */
+struct parameter_check {
+    const char *name; /* "excitation" "signs" "precision" "held_out" "fit" */
+    enum travel_verdict verdict;
+    char detail[PARAMETERS_DETAIL_MAX];
+};
+
+struct parameter_checks {
+    struct parameter_check check[PARAMETERS_CHECKS];
+    enum travel_verdict verdict; /* the worst */
+};
+
+/* The moves of one side, oldest first. */
+struct parameter_data {
+    const struct travel_move *moves; /* [n] */
+    size_t n;
+    int64_t since_us, until_us;
+};
+
+/* Fit the moves and check the fit. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
+MUST_USE enum status parameters_examine(const struct parameter_data *data,
+                                        enum travel_method method, struct travel_fit *fit,
+                                        struct parameter_checks *checks);
+
+/* An empty candidate of this version in the book; an older candidate retires. */
+struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
+                                     int64_t t_us);
+
+/* Put a fit that passed (not FAIL) into the book as the candidate; an older candidate retires.
+ * Returns the new set. */
+const struct parameter_set *parameters_propose(struct parameter_book *book,
+                                               const struct parameter_data *data,
+                                               const struct travel_fit *fit,
+                                               const struct parameter_checks *checks,
+                                               int64_t t_us);
+
+/* Make a set active; version 0: the candidate. NULL with *why when there is no such set, or it
+ * is active already. */
+const struct parameter_set *parameters_promote(struct parameter_book *book, uint32_t version,
+                                               const char **why);
+
+/* Make the set active that was active before this one; *now is NULL when none was, and the
+ * simulator goes back to its own parameters. False with *why when no set is active. */
+bool parameters_rollback(struct parameter_book *book, const struct parameter_set **now,
+                         const char **why);
+
+/* NULL when there is none. */
+const struct parameter_set *parameters_find(const struct parameter_book *book,
+                                            enum parameter_state state);
+
+/* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
+ * active? */
+bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set);
+
+const char *parameter_state_name(uint8_t state);
+
+/* Does it, beside the active set of its book with the values in force, differ by more than
+ * chance? */
+bool parameters_differ(const struct parameter_terms *terms,
+                       const struct parameter_terms *in_force);
+
+/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null. */
+void parameters_write_set(struct json_writer *w, const char *key,
+                          const struct parameter_set *set);
+/* The same of a model of dynamics, with "ci95" beside. */
+void parameters_write_set_of(struct json_writer *w, const char *key,
+                             const struct parameter_set *set,
+                             const struct parameter_terms *terms);
+void parameters_write_checks(struct json_writer *w, const char *key,
+                             const struct parameter_checks *checks);
+
+/* What became of a parameter set, for the record. Numbered per pair. */
+enum parameter_action {
+    PARAMETERS_PROPOSED, /* a fit became a candidate */
+    PARAMETERS_REJECTED, /* a fit failed its checks */
+    PARAMETERS_PROMOTED,
+    PARAMETERS_ROLLED_BACK,
+    PARAMETERS_DECLINED,     /* a wish that could not be fulfilled */
+    PARAMETERS_ACKNOWLEDGED, /* the simulator applied it, or refused parts of it */
+    PARAMETERS_ACTION_COUNT
+};
+
+struct parameter_change {
+    uint64_t n; /* from 1 in the pair */
+    int64_t t_us;
+    enum parameter_action action;
+    const char *by;                  /* "auto", "http" … */
+    const char *detail;              /* in words; "" when there is nothing to say */
+    uint32_t version;                /* concerned; 0: the simulator's own parameters, or none */
+    const struct parameter_set *set; /* NULL when version is 0 or not known */
+    const struct travel_fit *fit;    /* proposed and rejected only, as the checks */
+    const struct parameter_checks *checks;
+    /* Of a model of dynamics: the set's values, and in the place of fit. NULL: travel times. */
+    const struct parameter_terms *terms;
+    const struct dynamics_fit *dynamics;
+};
+
+const char *parameter_action_name(enum parameter_action action);
+
+/* {"pair","n","t","action","by","version","detail","code_version","set","fit","checks"} */
+void parameters_write_change(struct json_writer *w, const char *key,
+                             const struct parameter_change *change, const char *pair,
+                             const char *code_version);
+
+/* What goes to the simulator: the values of every set in force, its version and model those of
+ * the newest one. set NULL: version 0 without values, "your own parameters". others: the values
+ * of the set of another model that is in force beside it; NULL: none. */
+void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
+                              const struct parameter_terms *terms,
+                              const struct parameter_terms *others);
+
+/* The values of a travel-time set. */
+struct parameter_terms parameters_travel_terms(const struct parameter_set *set);
+
+#endif

@@ -1,0 +1,175 @@
+#include "twin/report/following_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+#include "twin/models/model.h"
+
+static const char *rejection_name(enum follower_rejection rejection)
+{
+    static const char *const names[FOLLOWER_REJECTION_COUNT] = {"none", "integral", "observer"};
+    return (size_t)rejection < COUNT(names) ? names[rejection] : "?";
+}
+
+/* "u_mps" is the state "u". */
+void following_state_name(const struct model *model, size_t i, char out[32])
+{
+    const struct model_axis *axis = &model->axes[i % model->axis_count];
+    const char *text = i < model->axis_count ? axis->velocity : axis->pose;
+    (void)snprintf(out, 32, "%.*s", (int)strcspn(text, "_"), text);
+}
+
+static void write_gains(struct json_writer *w, const struct follower_gains *g)
+{
+    json_write_object(w, "gains");
+    json_write_real(w, "bandwidth_radps", g->bandwidth_radps[0]);
+    json_write_text(w, "rejection", rejection_name(g->rejection));
+    json_write_real(w, "observer_radps", g->observer_radps);
+    json_write_real(w, "pose_per_s2", g->pose_per_s2);
+    json_write_real(w, "blend_s", g->blend_s);
+    json_write_close(w);
+}
+
+static void write_parameters(struct json_writer *w, const struct pair_following *x)
+{
+    const struct model *model = pair_following_model(x);
+    json_write_object(w, "parameters");
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (x->source[s] == FOLLOWING_NOWHERE) {
+            json_write_null(w, side_name(s));
+            continue;
+        }
+        json_write_object(w, side_name(s));
+        json_write_text(w, "source", following_source_name(x->source[s]));
+        json_write_object(w, "values");
+        for (size_t k = 0; k < model->parameter_count; k++) {
+            json_write_real(w, model->parameters[k].name, x->theta[s][k]);
+        }
+        json_write_close(w);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_motion(struct json_writer *w, const struct pair_following *x)
+{
+    const struct model *model = pair_following_model(x);
+    const struct follower_output *out = &x->f.output;
+    json_write_object(w, "now");
+    for (size_t i = 0; i < model->axis_count; i++) {
+        json_write_object(w, model->axes[i].velocity);
+        json_write_real(w, "reference", x->f.target.nu[i]);
+        json_write_real(w, "actual",
+                        x->f.driving ? x->f.target.nu[i] - out->error[i] : nan(""));
+        json_write_real(w, "error", x->f.driving ? out->error[i] : nan(""));
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_object(w, "efforts");
+    for (size_t i = 0; i < model->axis_count; i++) {
+        json_write_object(w, model->axes[i].effort);
+        json_write_real(w, "sent", out->tau[i]);
+        json_write_real(w, "unmatched", out->unmatched[i]);
+        json_write_real(w, "disturbance", out->disturbance[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    json_write_bool(w, "saturated", out->saturated);
+    json_write_real(w, "latency_s", x->f.real.latency_s);
+}
+
+static void write_gates(struct json_writer *w, const char *key, const struct shadow *s)
+{
+    json_write_object(w, key);
+    for (int g = 0; g < SHADOW_GATE_COUNT; g++) {
+        json_write_int(w, shadow_gate_name((enum shadow_gate)g), (int64_t)s->count[g]);
+    }
+    json_write_close(w);
+}
+
+void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
+                      const struct pair_params *p)
+{
+    char hash[24];
+    if (!x) {
+        json_write_null(w, key);
+        return;
+    }
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
+    json_write_object(w, key);
+    json_write_text(w, "model", pair_following_model(x)->name);
+    json_write_bool(w, "active", x->asked);
+    json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
+    json_write_text(w, "obstacle", x->obstacle[0] ? x->obstacle : NULL);
+    json_write_real(w, "period_s", 1.0 / p->following.rate_hz);
+    json_write_text(w, "method", shadow_method_name((enum shadow_method)p->following.method));
+    write_gains(w, &x->gains);
+    write_parameters(w, x);
+    write_motion(w, x);
+    json_write_int(w, "sent", (int64_t)x->sent);
+    json_write_text(w, "efforts_hash", hash);
+    json_write_object(w, "counts");
+    json_write_int(w, "periods", (int64_t)x->f.ticks);
+    json_write_int(w, "held", (int64_t)x->f.held);
+    json_write_int(w, "stale", (int64_t)x->stale);
+    json_write_int(w, "lost", (int64_t)x->lost);
+    json_write_int(w, "resumed", (int64_t)x->resumed);
+    json_write_int(w, "missed", (int64_t)x->missed);
+    json_write_close(w);
+    json_write_object(w, "telemetry");
+    write_gates(w, "real", &x->f.real);
+    write_gates(w, "virtual", &x->f.simulated);
+    json_write_close(w);
+    json_write_close(w);
+}
+
+void fidelity_report_read(const struct pair_following *x, const struct pair_params *p,
+                          struct fidelity_report *out)
+{
+    struct following_params setup;
+    pair_following_setup(x, &p->following, &setup);
+    fidelity_read(&x->f.fidelity, &setup.fidelity, x->stepped_us, out);
+}
+
+void fidelity_report_write(struct json_writer *w, const char *key,
+                           const struct pair_following *x, const struct pair_params *p)
+{
+    struct fidelity_report r;
+    if (!x) {
+        json_write_null(w, key);
+        return;
+    }
+    const struct model *model = pair_following_model(x);
+    fidelity_report_read(x, p, &r);
+    json_write_object(w, key);
+    json_write_seconds(w, "t", x->stepped_us);
+    json_write_seconds(w, "window_s", p->following.window_us);
+    json_write_int(w, "samples", (int64_t)r.n);
+    json_write_int(w, "unpaired", (int64_t)x->f.fidelity.unpaired);
+    json_write_object(w, "states");
+    for (size_t i = 0; i < r.states; i++) {
+        char name[32];
+        following_state_name(model, i, name);
+        json_write_object(w, name);
+        json_write_real(w, "rmse", r.rmse[i]);
+        json_write_real(w, "mae", r.mae[i]);
+        json_write_real(w, "r2", r.r2[i]);
+        json_write_close(w);
+    }
+    json_write_close(w);
+    if (p->following.target_m > 0.0) {
+        json_write_object(w, "target");
+        json_write_real(w, "distance_m", p->following.target_m);
+        json_write_seconds(w, "time_s", p->following.target_us);
+        json_write_real(w, "ratio", p->following.target_ratio);
+        json_write_close(w);
+    } else {
+        json_write_null(w, "target");
+    }
+    json_write_int(w, "judged", (int64_t)r.judged);
+    json_write_real(w, "within_ratio", r.within_ratio);
+    json_write_bool(w, "missed", x->f.missed);
+    json_write_close(w);
+}

@@ -1,0 +1,288 @@
+#include "twin/report/pair_dynamics_report.h"
+
+#include <math.h>
+
+#include "twin/report/dynamics_report.h"
+
+static const double Z95 = 1.959963984540054;
+
+static const char *term(const struct model *model, size_t j, char text[64])
+{
+    return dynamics_parameter_name(model, j, text, 64);
+}
+
+static void write_parameters(struct json_writer *w, const struct model *model)
+{
+    json_write_array(w, "parameters");
+    for (size_t j = 0; j < model->parameter_count; j++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", model->parameters[j].name);
+        json_write_text(w, "symbol", model->parameters[j].symbol);
+        json_write_text(w, "unit", model->parameters[j].unit);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+/* ---- the filter ---------------------------------------------------------------------------
+ */
+
+static void write_estimate(struct json_writer *w, const struct model *model,
+                           const struct online_filter *f)
+{
+    char text[64];
+    if (!f->running) {
+        json_write_null(w, "estimate");
+        return;
+    }
+    json_write_object(w, "estimate");
+    json_write_object(w, "values");
+    for (size_t j = 0; j < f->p; j++) {
+        json_write_real(w, term(model, j, text), f->theta[j]);
+    }
+    json_write_close(w);
+    json_write_object(w, "se");
+    for (size_t j = 0; j < f->p; j++) {
+        json_write_real(w, term(model, j, text), online_filter_se(f, j));
+    }
+    json_write_close(w);
+    json_write_object(w, "ci95");
+    for (size_t j = 0; j < f->p; j++) {
+        const double half = Z95 * online_filter_se(f, j);
+        json_write_two(w, term(model, j, text), f->theta[j] - half, f->theta[j] + half);
+    }
+    json_write_close(w);
+    json_write_array(w, "excited");
+    for (size_t j = 0; j < f->p; j++) {
+        if (f->excited[j]) {
+            json_write_text(w, NULL, term(model, j, text));
+        }
+    }
+    json_write_close(w);
+    json_write_real(w, "learnt_s", f->learnt_s);
+    json_write_close(w);
+}
+
+static void write_innovations(struct json_writer *w, const struct model *model,
+                              const struct online_filter *f)
+{
+    json_write_object(w, "innovations");
+    json_write_bool(w, "consistent", online_filter_consistent(f));
+    for (size_t i = 0; i < f->n; i++) {
+        json_write_object(w, model->axes[i].velocity);
+        json_write_real(w, "mean_square", f->running ? f->nis[i] : nan(""));
+        json_write_real(w, "correlation", f->running ? f->correlation[i] : nan(""));
+        json_write_real(w, "noise_sd", f->running ? sqrt(f->noise_var[i]) : nan(""));
+        json_write_real(w, "disturbance_sd", f->running ? sqrt(f->walk_var[i]) : nan(""));
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_drift(struct json_writer *w, const struct model *model,
+                        const struct online_filter *f)
+{
+    char text[64];
+    const struct online_drift *drift = &f->last;
+    json_write_object(w, "drift");
+    json_write_int(w, "suspected", (int64_t)f->openings);
+    json_write_int(w, "found", (int64_t)f->drifts);
+    json_write_bool(w, "looking", f->opened);
+    if (f->drifts > 0) {
+        json_write_object(w, "last");
+        json_write_text(w, "parameter", term(model, drift->parameter, text));
+        json_write_seconds(w, "since_t", drift->since_us);
+        json_write_seconds(w, "found_t", drift->found_us);
+        json_write_real(w, "before", drift->before);
+        json_write_real(w, "before_se", drift->before_se);
+        json_write_real(w, "after", drift->after);
+        json_write_real(w, "after_se", drift->after_se);
+        json_write_real(w, "change_ratio", drift->change_ratio);
+        json_write_real(w, "z", drift->z);
+        json_write_close(w);
+    } else {
+        json_write_null(w, "last");
+    }
+    json_write_close(w);
+}
+
+/* How far the filter is from the set in force, in standard errors of both. */
+static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
+                           const struct online_filter *f)
+{
+    const struct parameter_set *set = parameters_find(&d->sets.book, PARAMETERS_ACTIVE);
+    const struct model *model = pair_dynamics_model(d);
+    char text[64];
+    if (!set || !f->running) {
+        json_write_null(w, "z_active");
+        return;
+    }
+    const struct parameter_terms terms = pair_dynamics_terms(d, set);
+    json_write_object(w, "z_active");
+    for (size_t j = 0; j < model->parameter_count; j++) {
+        json_write_real(w, term(model, j, text),
+                        (f->theta[j] - terms.value[j]) /
+                            hypot(online_filter_se(f, j), terms.se[j]));
+    }
+    json_write_close(w);
+}
+
+static void write_gates(struct json_writer *w, const struct online_filter *f)
+{
+    json_write_object(w, "gates");
+    for (enum online_gate g = ONLINE_USED; g < ONLINE_GATE_COUNT; g++) {
+        json_write_int(w, online_gate_name(g), (int64_t)f->gate[g]);
+    }
+    json_write_close(w);
+}
+
+/* ---- fits ---------------------------------------------------------------------------------
+ */
+
+static void write_job(struct json_writer *w, const struct dynamics_side *side)
+{
+    if (!side->running) {
+        json_write_null(w, "job");
+        return;
+    }
+    json_write_object(w, "job");
+    json_write_int(w, "number", side->job);
+    json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->cause));
+    json_write_text(w, "by", side->by);
+    json_write_int(w, "samples", side->frozen);
+    json_write_seconds(w, "began_t", side->began_us);
+    json_write_close(w);
+}
+
+static void write_fit(struct json_writer *w, const struct model *model,
+                      const struct dynamics_side *side)
+{
+    const struct dynamics_result *r = &side->result;
+    struct parameter_checks checks;
+    if (!side->fitted) {
+        json_write_null(w, "fit");
+        return;
+    }
+    dynamics_result_checks(r, &checks);
+    json_write_object(w, "fit");
+    json_write_int(w, "number", side->result_job);
+    json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->result_cause));
+    json_write_seconds(w, "t", side->fitted_us);
+    if (side->result_version > 0) {
+        json_write_int(w, "version", side->result_version);
+    } else {
+        json_write_null(w, "version");
+    }
+    json_write_text(w, "checked", travel_verdict_name((enum travel_verdict)r->verdict));
+    parameters_write_checks(w, "checks", &checks);
+    json_write_object(w, "held_out_r2");
+    for (size_t i = 0; i < model->axis_count; i++) {
+        json_write_real(w, model->axes[i].velocity, r->held_out_r2[i]);
+    }
+    json_write_close(w);
+    dynamics_report_fit(w, model, &r->fit);
+    json_write_object(w, "data");
+    dynamics_report_card(w, model, &r->card);
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_counts(struct json_writer *w, const struct dynamics_counts *c)
+{
+    json_write_object(w, "counts");
+    json_write_int(w, "started", (int64_t)c->started);
+    json_write_int(w, "done", (int64_t)c->done);
+    json_write_int(w, "failed", (int64_t)c->failed);
+    json_write_int(w, "cancelled", (int64_t)c->cancelled);
+    json_write_int(w, "lost", (int64_t)c->lost);
+    json_write_int(w, "stray", (int64_t)c->stray);
+    json_write_int(w, "declined", (int64_t)c->declined);
+    json_write_int(w, "thinned", (int64_t)c->thinned);
+    json_write_int(w, "cut", (int64_t)c->cut);
+    json_write_int(w, "waited", (int64_t)c->waited);
+    json_write_close(w);
+}
+
+static const char *state_of(const struct dynamics_side *side)
+{
+    if (side->running && !side->filter.running) {
+        return "fitting";
+    }
+    if (!side->filter.running) {
+        return "collecting";
+    }
+    return side->filter.opened ? "suspicious" : "following";
+}
+
+static void write_side(struct json_writer *w, const struct pair_dynamics *d, enum side which)
+{
+    const struct model *model = pair_dynamics_model(d);
+    const struct dynamics_side *side = &d->side[which];
+    const char *key = side_name(which);
+    char obstacle[DYNAMICS_OBSTACLE_MAX];
+    if (!side->followed) {
+        json_write_null(w, key);
+        return;
+    }
+    json_write_object(w, key);
+    json_write_text(w, "state", state_of(side));
+    pair_dynamics_obstacle(d, which, obstacle);
+    json_write_text(w, "obstacle", obstacle[0] ? obstacle : NULL);
+    write_estimate(w, model, &side->filter);
+    write_distance(w, d, &side->filter);
+    write_innovations(w, model, &side->filter);
+    write_gates(w, &side->filter);
+    write_drift(w, model, &side->filter);
+    json_write_int(w, "window_samples", side->count);
+    write_job(w, side);
+    write_fit(w, model, side);
+    write_counts(w, &side->counts);
+    json_write_close(w);
+}
+
+/* ---- the pair -----------------------------------------------------------------------------
+ */
+
+static void write_set(struct json_writer *w, const char *key, const struct pair_dynamics *d,
+                      enum parameter_state state)
+{
+    const struct parameter_set *set = parameters_find(&d->sets.book, state);
+    if (!set) {
+        json_write_null(w, key);
+        return;
+    }
+    const struct parameter_terms terms = pair_dynamics_terms(d, set);
+    parameters_write_set_of(w, key, set, &terms);
+}
+
+void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
+                          const struct pair_params *p)
+{
+    if (!d) {
+        json_write_null(w, key);
+        return;
+    }
+    const struct model *model = pair_dynamics_model(d);
+    const bool is_auto = p->dynamics.method == DYNAMICS_METHOD_COUNT;
+    json_write_object(w, key);
+    json_write_text(w, "model", model->name);
+    json_write_text(w, "method",
+                    is_auto ? "auto"
+                            : dynamics_method_name((enum dynamics_method)p->dynamics.method));
+    json_write_bool(w, "biases", p->dynamics.biases);
+    json_write_text(w, "promote", p->dynamics.promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
+    write_parameters(w, model);
+    write_side(w, d, SIDE_REAL);
+    write_side(w, d, SIDE_VIRTUAL);
+    write_set(w, "active", d, PARAMETERS_ACTIVE);
+    write_set(w, "candidate", d, PARAMETERS_CANDIDATE);
+    json_write_array(w, "sets");
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        if (d->sets.book.set[k].version > 0) {
+            const struct parameter_terms terms = pair_dynamics_terms(d, &d->sets.book.set[k]);
+            parameters_write_set_of(w, NULL, &d->sets.book.set[k], &terms);
+        }
+    }
+    json_write_close(w);
+    json_write_close(w);
+}

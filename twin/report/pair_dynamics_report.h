@@ -1,0 +1,31 @@
+/* twin/report/pair_dynamics_report.h - what is known of a pair's dynamics, as JSON: served over
+ * HTTP, printed by replay, published over MQTT, from the same function. Pure, and cheap.
+ */
+#ifndef TWIN_REPORT_PAIR_DYNAMICS_REPORT_H
+#define TWIN_REPORT_PAIR_DYNAMICS_REPORT_H
+
+#include "logger/message/json_write.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/pair/pair.h"
+
+enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
+
+/* null when d is NULL, the pair's dynamics not being followed; else
+ *
+ * {"model","method","biases","promote","parameters":[{"name","symbol","unit"}…],
+ *  "real": {"state": "collecting" "fitting" "following" "suspicious",
+ *           "obstacle": why nothing is learnt, or null,
+ *           "estimate": {"values","se","ci95","excited":[…],"learnt_s"} or null,
+ *           "z_active": {name: z} of the estimate against the set in force, or null,
+ *           "innovations": {"consistent", axis: {"mean_square","correlation",…}},
+ *           "gates": {"used": n, …}, "drift": {"suspected","found","looking","last"},
+ *           "window_samples", "job": {"number","cause","by","samples","began_t"} or null,
+ *           "fit": {…, "checks", "data"} or null, "counts": {…}}, null where not followed,
+ *  "virtual": …, "active": SET or null, "candidate": SET or null, "sets": […]}
+ *
+ * FIT is that of dynamics_report.h. Does not touch the samples: d may be the head of the block
+ * alone. */
+void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
+                          const struct pair_params *p);
+
+#endif

@@ -1,0 +1,44 @@
+/* twin/report/pair_report.h - what is known of a pair, as JSON: served over HTTP, printed by
+ * replay, published over MQTT, from the same functions. Pure but for GSL's allocations in the
+ * fits. */
+#ifndef TWIN_REPORT_PAIR_REPORT_H
+#define TWIN_REPORT_PAIR_REPORT_H
+
+#include "logger/message/json_write.h"
+#include "twin/following/pair_following.h"
+#include "twin/pair/pair.h"
+
+/* {"real": FIT, "virtual": FIT}: the batch fit of the moves in the window (travel_report.h).
+ * Costs up to some milliseconds: not for the lab thread. */
+void pair_report_travel_time(struct json_writer *w, const char *key, const struct pair *pair,
+                             const struct pair_params *p);
+
+/* {"real": {"moves","moves_excluded","tracked":{…}}, "virtual": …}: the Kalman filter's values,
+ * move by move; cheap. */
+void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair);
+
+/* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
+void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
+                       const struct pair_params *p);
+
+/* {"promote","active": SET or null,"candidate": SET or null,"sets":[…]} (parameters.h) */
+void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
+                            const struct pair_params *p);
+
+/* {"AHEAD": n, …}, every verdict */
+void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair);
+/* {"timeout": n, …}, every type */
+void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair);
+
+/* {"smartlog": {...}, "link": {...}, "following": {...}, "trace": […]}: live state of the
+ * machines, with visit counts. following: NULL of a pair that does not. */
+void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
+                          const struct pair_following *following, const struct pair_params *p);
+
+/* The pair at a glance: id, kind, mode, outstanding, counts, last lag, recent verdicts, last
+ * alarm, sides (online, boot, seq gaps …), how truly the virtual robot follows. following: NULL
+ * of a pair that does not. */
+void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
+                         const struct pair_following *following, const struct pair_params *p);
+
+#endif

@@ -1,0 +1,34 @@
+/* twin/report/travel_report.h - a travel-time fit as JSON: the FIT of
+ * docs/model/travel_time.md, section 6.
+ *
+ * {"n","method","values":{…},"se":{…},"ci95":{name:[lo,hi]},"identifiable":[…],
+ *  "combinations":[{"name","value","se"}],"rank","condition","rmse_s","r2","residual_s_sd",
+ *  "outliers","refused","verdict","reasons":[…],"advice":[…]}
+ *
+ * values, se and ci95 hold all five terms, null where the moves do not determine one. Pure.
+ */
+#ifndef TWIN_REPORT_TRAVEL_REPORT_H
+#define TWIN_REPORT_TRAVEL_REPORT_H
+
+#include "identification/travel/travel_time.h"
+#include "logger/message/json_write.h"
+
+/* The longest FIT without its end; a buffer of this size always holds one. */
+enum { TRAVEL_REPORT_MAX = 16384 };
+
+/* The members alone, into an object that is open. */
+void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
+
+/* One object; key as in json_write.h. */
+void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
+
+/* One term in the unit of its name (speeds, not their inverses); NaN when undetermined. When
+ * all moves are of one class the delays show in their sum only: t0_s is that sum then (it
+ * stands among the combinations too, and not among the identifiable ones), ta_s and tr_s are
+ * NaN. */
+struct travel_value {
+    double value, se, lo, hi;
+};
+struct travel_value travel_report_value(const struct travel_fit *fit, enum travel_term term);
+
+#endif

@@ -1,0 +1,27 @@
+/* web/http/csv.h - records that stand as JSON objects, as rows of CSV (RFC 4180, lines end in
+ * LF).
+ *
+ * Numbers and texts are those of the JSON, so that both forms say the same. Pure but for the
+ * growing of the body.
+ */
+#ifndef WEB_HTTP_CSV_H
+#define WEB_HTTP_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "web/http/body.h"
+
+#define CSV_MEDIA_TYPE "text/csv; charset=utf-8; header=present"
+
+enum { CSV_ROW_CELLS_MAX = 40 };
+
+/* The header line; names[count], count <= CSV_ROW_CELLS_MAX. */
+void csv_header(struct body *out, const char *const *names, size_t count);
+
+/* One row: the members of a JSON object by these names. Missing ones and null are empty cells;
+ * objects and arrays stand as their JSON text. A cell has at most 255 bytes of text. */
+void csv_row(struct body *out, const char *const *names, size_t count, const char *json,
+             size_t bytes);
+
+#endif

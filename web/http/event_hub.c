@@ -1,0 +1,514 @@
+#include "web/http/event_hub.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "logger/storage/lock.h"
+
+enum { HEAD_MAX = EVENT_PLACE_MAX + 64 }; /* of an event, before its data */
+
+static const struct {
+    const char *name;
+    bool wrapped; /* its text does not name the pair: {"pair":"r1","<name>":…} */
+} TYPES[EVENT_TYPE_COUNT] = {
+    [EVENT_TYPE_ENTRY] = {"entry", false},
+    [EVENT_TYPE_ALARM] = {"alarm", false},
+    [EVENT_TYPE_CHANGE] = {"change", false},
+    [EVENT_TYPE_CALIBRATION] = {"calibration", false},
+    [EVENT_TYPE_DYNAMICS] = {"dynamics", false},
+    [EVENT_TYPE_FIDELITY] = {"fidelity", true},
+    [EVENT_TYPE_MACHINES] = {"machines", false},
+};
+
+struct slot {
+    uint64_t at; /* of its text, counted from the beginning of time; modulo the ring's size */
+    size_t bytes;
+    uint32_t pair;
+    uint8_t type;
+    uint64_t record[EVENT_RECORDS]; /* the newest of each kind, this one included */
+};
+
+struct event_hub {
+    struct event_hub_params params;
+    pthread_mutex_t lock; /* held for a copy of one event at most */
+    pthread_cond_t news;
+    char *text;        /* [params.bytes] */
+    struct slot *slot; /* [params.events] */
+    uint64_t first;    /* number of the oldest event in the ring; the very first is 1 */
+    uint64_t newest;   /* of the newest; first == newest + 1: the ring is empty */
+    uint64_t at;       /* where the next text goes */
+    unsigned wakes;
+    uint64_t record[EVENT_RECORDS];      /* newest */
+    uint64_t gone[EVENT_RECORDS];        /* newest that is not in the ring any more */
+    uint64_t (*count)[EVENT_TYPE_COUNT]; /* [pair_count] events that left the ring */
+    uint64_t numbered[EVENT_RECORDS];    /* given out; of the thread that publishes records */
+    struct event_hub_counts counts;
+};
+
+static void lock(struct event_hub *hub)
+{
+    const int failed = pthread_mutex_lock(&hub->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+static void unlock(struct event_hub *hub)
+{
+    const int failed = pthread_mutex_unlock(&hub->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+const char *event_type_name(enum event_type type)
+{
+    return (unsigned)type < EVENT_TYPE_COUNT ? TYPES[type].name : "?";
+}
+
+/* ---- places ---- */
+
+void event_place_write(const struct event_place *p, char out[EVENT_PLACE_MAX])
+{
+    (void)snprintf(out, EVENT_PLACE_MAX,
+                   "%" PRId64 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64 ".%" PRIu64, p->run_us,
+                   p->live, p->record[0], p->record[1], p->record[2]);
+}
+
+/* Digits up to the end character; NULL when there are none, or too many. */
+static const char *read_number(const char *text, char end, uint64_t *out)
+{
+    uint64_t value = 0;
+    const size_t n = strspn(text, "0123456789");
+    if (n == 0 || n > 18 || text[n] != end) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        value = value * 10 + (uint64_t)(text[i] - '0');
+    }
+    *out = value;
+    return text + n + 1;
+}
+
+bool event_place_read(const char *text, struct event_place *place)
+{
+    uint64_t number[2 + EVENT_RECORDS];
+    const char *p = text;
+    for (size_t i = 0; p && i < COUNT(number); i++) {
+        p = read_number(p, i + 1 < COUNT(number) ? '.' : '\0', &number[i]);
+    }
+    if (!p) {
+        return false;
+    }
+    *place = (struct event_place){.run_us = (int64_t)number[0], .live = number[1]};
+    memcpy(place->record, number + 2, sizeof place->record);
+    return true;
+}
+
+/* ---- life ---- */
+
+enum status event_hub_create(const struct event_hub_params *params, struct event_hub **out)
+{
+    struct event_hub *hub = calloc(1, sizeof *hub);
+    if (!hub) {
+        return STATUS_E_NOMEM;
+    }
+    hub->params = *params;
+    hub->first = 1;
+    memcpy(hub->record, params->record, sizeof hub->record);
+    memcpy(hub->gone, params->record, sizeof hub->gone);
+    memcpy(hub->numbered, params->record, sizeof hub->numbered);
+    hub->text = malloc(params->bytes);
+    hub->slot = calloc(params->events, sizeof *hub->slot);
+    hub->count = calloc(params->pair_count, sizeof *hub->count);
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    lock_init(&hub->lock);
+    (void)pthread_cond_init(&hub->news, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    if (!hub->text || !hub->slot || !hub->count) {
+        event_hub_destroy(hub);
+        return STATUS_E_NOMEM;
+    }
+    *out = hub;
+    return STATUS_OK;
+}
+
+void event_hub_destroy(struct event_hub *hub)
+{
+    if (hub) {
+        (void)pthread_cond_destroy(&hub->news);
+        (void)pthread_mutex_destroy(&hub->lock);
+        free(hub->text);
+        free(hub->slot);
+        free(hub->count);
+        free(hub);
+    }
+}
+
+uint64_t event_hub_number(struct event_hub *hub, enum event_type type)
+{
+    assert((int)type < (int)EVENT_RECORDS);
+    return hub->params.numbered ? ++hub->numbered[type] : 0;
+}
+
+/* ---- in ---- */
+
+static struct slot *slot_of(struct event_hub *hub, uint64_t number)
+{
+    return &hub->slot[number % hub->params.events];
+}
+
+static void drop_oldest(struct event_hub *hub)
+{
+    const struct slot *slot = slot_of(hub, hub->first);
+    memcpy(hub->gone, slot->record, sizeof hub->gone);
+    hub->count[slot->pair][slot->type]++;
+    hub->first++;
+}
+
+/* A place for bytes in one stretch. */
+static char *make_room(struct event_hub *hub, size_t bytes)
+{
+    const size_t size = hub->params.bytes;
+    const size_t left = size - (size_t)(hub->at % size);
+    if (bytes > left) {
+        hub->at += left;
+    }
+    while (hub->first <= hub->newest &&
+           (hub->at + bytes - slot_of(hub, hub->first)->at > size ||
+            hub->newest + 1 - hub->first >= hub->params.events)) {
+        drop_oldest(hub);
+    }
+    return hub->text + hub->at % size;
+}
+
+static size_t write_head(const struct event_place *place, enum event_type type,
+                         char out[HEAD_MAX])
+{
+    char id[EVENT_PLACE_MAX];
+    event_place_write(place, id);
+    const int n =
+        snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: ", id, event_type_name(type));
+    return (size_t)n;
+}
+
+/* Between the values of a JSON text a line end is a blank, and inside them there is none; here
+ * it would end the data. */
+static char *put(char *to, const char *text, size_t bytes)
+{
+    memcpy(to, text, bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        if (to[i] == '\n' || to[i] == '\r') {
+            to[i] = ' ';
+        }
+    }
+    return to + bytes;
+}
+
+size_t event_frame(const struct event_place *place, enum event_type type, const char *json,
+                   size_t json_bytes, char *out, size_t size)
+{
+    char head[HEAD_MAX];
+    const size_t head_bytes = write_head(place, type, head);
+    if (head_bytes + json_bytes + 2 > size) {
+        return 0;
+    }
+    memcpy(out, head, head_bytes);
+    char *end = put(out + head_bytes, json, json_bytes);
+    memcpy(end, "\n\n", 2);
+    return head_bytes + json_bytes + 2;
+}
+
+/* Under the lock. */
+static void add(struct event_hub *hub, enum event_type type, size_t pair, uint64_t record,
+                const char *json, size_t bytes)
+{
+    char head[HEAD_MAX];
+    char wrap[EVENT_PAIR_MAX + 40] = "";
+    struct event_place place = {.run_us = hub->params.run_us, .live = hub->newest + 1};
+    if ((int)type < (int)EVENT_RECORDS && record > hub->record[type]) {
+        hub->record[type] = record;
+    }
+    memcpy(place.record, hub->record, sizeof place.record);
+    if (TYPES[type].wrapped) {
+        (void)snprintf(wrap, sizeof wrap,
+                       "{\"pair\":\"%s\",\"%s\":", hub->params.pairs[pair].id,
+                       TYPES[type].name);
+    }
+    const size_t head_bytes = write_head(&place, type, head);
+    const size_t wrap_bytes = strlen(wrap);
+    const size_t whole = head_bytes + wrap_bytes + bytes + (wrap_bytes > 0 ? 1 : 0) + 2;
+    char *to = make_room(hub, whole);
+    struct slot slot = {
+        .at = hub->at, .bytes = whole, .pair = (uint32_t)pair, .type = (uint8_t)type};
+    memcpy(slot.record, hub->record, sizeof slot.record);
+    memcpy(to, head, head_bytes);
+    to = put(to + head_bytes, wrap, wrap_bytes);
+    to = put(to, json, bytes);
+    if (wrap_bytes > 0) {
+        *to++ = '}';
+    }
+    memcpy(to, "\n\n", 2);
+    hub->newest++;
+    *slot_of(hub, hub->newest) = slot;
+    hub->at += whole;
+    hub->counts.published[type]++;
+}
+
+void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
+                       uint64_t record, const char *json, size_t bytes)
+{
+    assert(pair < hub->params.pair_count);
+    assert((unsigned)type < EVENT_TYPE_COUNT);
+    lock(hub);
+    if (bytes > EVENT_BYTES_MAX || bytes + 2 * HEAD_MAX > hub->params.bytes / 2) {
+        hub->counts.too_long++;
+    } else {
+        add(hub, type, pair, record, json, bytes);
+        (void)pthread_cond_broadcast(&hub->news);
+    }
+    unlock(hub);
+}
+
+/* ---- waiting ---- */
+
+uint64_t event_hub_wait(struct event_hub *hub, uint64_t seen, int timeout_ms)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    lock(hub);
+    const unsigned wakes = hub->wakes;
+    int timed_out = 0;
+    while (hub->newest <= seen && hub->wakes == wakes && !timed_out) {
+        timed_out = pthread_cond_timedwait(&hub->news, &hub->lock, &until);
+    }
+    const uint64_t newest = hub->newest;
+    unlock(hub);
+    return newest;
+}
+
+void event_hub_wake(struct event_hub *hub)
+{
+    lock(hub);
+    hub->wakes++;
+    (void)pthread_cond_broadcast(&hub->news);
+    unlock(hub);
+}
+
+/* ---- out ---- */
+
+bool event_filter_takes(const struct event_filter *filter, enum event_type type, size_t pair)
+{
+    return (filter->types & 1u << type) && (!filter->pairs || filter->pairs[pair]);
+}
+
+static bool takes(const struct event_filter *filter, const struct slot *slot)
+{
+    return event_filter_takes(filter, (enum event_type)slot->type, slot->pair);
+}
+
+/* Events that the filter lets through among those that have left the ring. */
+static uint64_t count_gone(const struct event_hub *hub, const struct event_filter *filter)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < hub->params.pair_count; i++) {
+        for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
+            if (event_filter_takes(filter, (enum event_type)type, i)) {
+                sum += hub->count[i][type];
+            }
+        }
+    }
+    return sum;
+}
+
+/* A cursor at this event, under the lock. */
+static void put_cursor(struct event_hub *hub, const struct event_filter *filter, uint64_t next,
+                       struct event_cursor *cursor)
+{
+    *cursor = (struct event_cursor){.next = next, .matched = count_gone(hub, filter)};
+    for (uint64_t k = hub->first; k < next; k++) {
+        cursor->matched += takes(filter, slot_of(hub, k)) ? 1 : 0;
+    }
+}
+
+static void end_place(const struct event_hub *hub, struct event_place *place)
+{
+    *place = (struct event_place){.run_us = hub->params.run_us, .live = hub->newest};
+    memcpy(place->record, hub->record, sizeof place->record);
+}
+
+void event_hub_place(struct event_hub *hub, struct event_place *place)
+{
+    lock(hub);
+    end_place(hub, place);
+    unlock(hub);
+}
+
+void event_hub_listen(struct event_hub *hub, const struct event_filter *filter,
+                      struct event_cursor *cursor, struct event_place *place)
+{
+    lock(hub);
+    put_cursor(hub, filter, hub->newest + 1, cursor);
+    end_place(hub, place);
+    unlock(hub);
+}
+
+bool event_hub_resume(struct event_hub *hub, const struct event_filter *filter,
+                      const struct event_place *place, struct event_cursor *cursor)
+{
+    lock(hub);
+    const bool here = place->run_us == hub->params.run_us && place->live + 1 >= hub->first &&
+                      place->live <= hub->newest;
+    if (here) {
+        put_cursor(hub, filter, place->live + 1, cursor);
+    }
+    unlock(hub);
+    return here;
+}
+
+uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter,
+                        const uint64_t record[EVENT_RECORDS], struct event_cursor *cursor)
+{
+    uint64_t lost = 0;
+    lock(hub);
+    /* Only records are of interest in what the ring holds: from the first unread one on. */
+    uint64_t next = hub->first;
+    bool old = true;
+    while (old && next <= hub->newest) {
+        const struct slot *slot = slot_of(hub, next);
+        old = slot->type >= EVENT_RECORDS || slot->record[slot->type] <= record[slot->type];
+        next += old ? 1 : 0;
+    }
+    put_cursor(hub, filter, next, cursor);
+    cursor->resuming = true;
+    memcpy(cursor->skip, record, sizeof cursor->skip);
+    for (int kind = 0; kind < EVENT_RECORDS; kind++) {
+        if (filter->types & 1u << kind && hub->gone[kind] > record[kind]) {
+            lost += hub->gone[kind] - record[kind];
+        }
+    }
+    unlock(hub);
+    return lost;
+}
+
+static bool was_heard(const struct event_cursor *cursor, const struct slot *slot)
+{
+    return cursor->resuming && slot->type < EVENT_RECORDS &&
+           slot->record[slot->type] <= cursor->skip[slot->type];
+}
+
+/* Under the lock, cursor within the ring: past what is not for it. */
+static void skip(struct event_hub *hub, const struct event_filter *filter,
+                 struct event_cursor *cursor)
+{
+    while (cursor->sent == 0 && cursor->next <= hub->newest) {
+        const struct slot *slot = slot_of(hub, cursor->next);
+        const bool wanted = takes(filter, slot);
+        if (wanted && !was_heard(cursor, slot)) {
+            return;
+        }
+        cursor->matched += wanted ? 1 : 0;
+        cursor->next++;
+    }
+}
+
+static bool is_behind(const struct event_hub *hub, const struct event_cursor *cursor)
+{
+    return cursor->next < hub->first;
+}
+
+/* What the cursor has lost; it goes on with the oldest there is. */
+static uint64_t catch_up(struct event_hub *hub, const struct event_filter *filter,
+                         struct event_cursor *cursor, struct event_place *place)
+{
+    const uint64_t gone = count_gone(hub, filter);
+    const uint64_t missed = gone > cursor->matched ? gone - cursor->matched : 0;
+    cursor->next = hub->first;
+    cursor->matched = gone;
+    *place = (struct event_place){.run_us = hub->params.run_us, .live = hub->first - 1};
+    memcpy(place->record, hub->gone, sizeof place->record);
+    return missed;
+}
+
+static size_t copy_events(struct event_hub *hub, const struct event_filter *filter,
+                          struct event_cursor *cursor, char *out, size_t size)
+{
+    size_t used = 0;
+    for (;;) {
+        skip(hub, filter, cursor);
+        if (cursor->next > hub->newest) {
+            return used;
+        }
+        const struct slot *slot = slot_of(hub, cursor->next);
+        const size_t left = slot->bytes - cursor->sent;
+        /* A long one begins a piece of its own and may then be cut. */
+        if (left > size - used && used > 0) {
+            return used;
+        }
+        const size_t n = left < size - used ? left : size - used;
+        memcpy(out + used, hub->text + slot->at % hub->params.bytes + cursor->sent, n);
+        used += n;
+        cursor->sent += n;
+        if (cursor->sent < slot->bytes) {
+            return used;
+        }
+        cursor->sent = 0;
+        cursor->matched++;
+        cursor->next++;
+    }
+}
+
+enum event_next event_hub_next(struct event_hub *hub, const struct event_filter *filter,
+                               struct event_cursor *cursor, char *out, size_t size,
+                               size_t *bytes, uint64_t *missed, struct event_place *place)
+{
+    enum event_next next = EVENT_NEXT_NONE;
+    *bytes = 0;
+    *missed = 0;
+    lock(hub);
+    if (is_behind(hub, cursor)) {
+        if (cursor->sent > 0) {
+            next = EVENT_NEXT_BROKEN;
+        } else {
+            *missed = catch_up(hub, filter, cursor, place);
+            next = *missed > 0 ? EVENT_NEXT_MISSED : EVENT_NEXT_NONE;
+        }
+    }
+    if (next == EVENT_NEXT_NONE) {
+        *bytes = copy_events(hub, filter, cursor, out, size);
+        next = *bytes > 0 ? EVENT_NEXT_TEXT : EVENT_NEXT_NONE;
+    }
+    unlock(hub);
+    return next;
+}
+
+bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
+                   struct event_cursor *cursor)
+{
+    lock(hub);
+    bool has = is_behind(hub, cursor);
+    if (!has) {
+        skip(hub, filter, cursor);
+        has = cursor->next <= hub->newest;
+    }
+    unlock(hub);
+    return has;
+}
+
+void event_hub_read_counts(struct event_hub *hub, struct event_hub_counts *out)
+{
+    lock(hub);
+    *out = hub->counts;
+    unlock(hub);
+}

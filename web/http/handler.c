@@ -1,0 +1,78 @@
+#include "web/http/handler.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+struct json_writer *web_write_start(struct web_writer *w, struct web_response *response)
+{
+    json_write_start(&w->json, w->buffer, sizeof w->buffer, body_flush, &response->body);
+    return &w->json;
+}
+
+void web_write_end(struct web_writer *w)
+{
+    struct body *body = w->json.context;
+    if (!json_write_end(&w->json)) {
+        body->failed = true;
+    }
+    body_append(body, "\n", 1);
+}
+
+void web_problem(const struct web_request *request, struct web_response *response,
+                 enum problem_kind kind, const char *parameter, const char *detail)
+{
+    body_clear(&response->body);
+    *response =
+        (struct web_response){.status = problem_status(kind), .media_type = PROBLEM_MEDIA_TYPE};
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    problem_open(json, kind, request->path, detail);
+    if (parameter) {
+        json_write_text(json, "parameter", parameter);
+    }
+    json_write_close(json);
+    web_write_end(&w);
+}
+
+const struct pair_params *web_pair_params(const struct web_request *request)
+{
+    return &request->view->params[request->pair];
+}
+
+const struct pair *web_pair(const struct web_request *request)
+{
+    return request->view->pairs[request->pair];
+}
+
+const struct pair_following *web_following(const struct web_request *request)
+{
+    return web_following_of(request->view, request->pair);
+}
+
+const struct pair_following *web_following_of(const struct view *view, size_t pair)
+{
+    return view->following ? view->following[pair] : NULL;
+}
+
+/* As hash_bytes(), by eight bytes: bodies are long. */
+static uint64_t hash_body(const struct body *body)
+{
+    uint64_t hash = HASH_START;
+    size_t at = 0;
+    for (; body->bytes - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, body->text + at, sizeof word);
+        hash = (hash ^ word) * UINT64_C(1099511628211);
+        hash ^= hash >> 32; /* a factor carries upwards only */
+    }
+    return hash_bytes(hash, body->text + at, body->bytes - at);
+}
+
+void web_tag(struct web_response *response)
+{
+    const uint64_t hash = hash_body(&response->body);
+    (void)snprintf(response->etag, sizeof response->etag, "\"%016" PRIx64 "\"", hash);
+}

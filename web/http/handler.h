@@ -1,0 +1,132 @@
+/* web/http/handler.h - what a handler gets and what it leaves: no sockets, so that it is tested
+ * without any. */
+#ifndef WEB_HTTP_HANDLER_H
+#define WEB_HTTP_HANDLER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "logger/message/json_write.h"
+#include "web/http/body.h"
+#include "web/http/grounds.h"
+#include "web/http/problem.h"
+#include "web/http/query.h"
+#include "web/http/web.h"
+
+struct answers;
+struct history;
+struct stream;
+struct streams;
+struct trails;
+struct web_route;
+
+enum {
+    WEB_PATH_MAX = 512,
+    WEB_ETAG_MAX = 24,
+    WEB_LINK_MAX = WEB_PATH_MAX + CURSOR_TEXT_MAX + 300,
+    WEB_STATUS_CLASS_COUNT = 6
+};
+
+enum web_refusal {
+    WEB_REFUSED_TOKEN,
+    WEB_REFUSED_HOST,
+    WEB_REFUSED_HASTE,
+    WEB_REFUSED_CROWD,
+    WEB_REFUSAL_COUNT
+};
+
+/* What all requests share. Everything in it may be used from any server thread. */
+struct web_context {
+    const struct web_source *source;
+    const char *token;                /* NULL: writing is off */
+    const struct sockaddr *listening; /* its address; NULL: any Host will do */
+    const char *hosts;                /* its names, as host_is_ours() has them */
+    size_t upload_bytes_max;
+    struct history *history;
+    struct answers *answers;
+    struct trails *trails;
+    struct streams *streams;                                /* NULL: nothing is published */
+    atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
+    atomic_uint_least64_t refused[WEB_REFUSAL_COUNT];
+    atomic_uint_least64_t next_command; /* numbers made-up ids */
+};
+
+/* The body of a request as it comes in. All zero is an empty one. */
+struct web_upload {
+    struct body body;
+    bool claimed; /* there is room for it (struct web_source), to be given back */
+};
+
+struct web_request {
+    struct web_context *context;
+    const struct web_route *route;
+    const struct view *view; /* valid while the handler runs */
+    char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
+    char id[EVENT_PAIR_MAX]; /* the {id}, {job} or {file} of the path, or "" */
+    size_t pair;             /* its index in view; valid when the route has an {id} */
+    uint64_t job;            /* valid when the route has a {job} */
+    struct query query;
+    const char *last_event_id; /* that header; NULL: absent */
+    bool csv;                  /* wanted, by format= or Accept */
+    bool gzip;                 /* accepted */
+    const char *body;          /* [body_bytes] not terminated; NULL for GET */
+    size_t body_bytes;
+    struct web_upload *upload; /* what body points into; a handler may take it over */
+    bool keep;                 /* the answer is good as long as its grounds */
+    struct grounds grounds;
+};
+
+/* All zero is an empty 200. */
+struct web_response {
+    unsigned status;        /* 0: 200 */
+    const char *media_type; /* NULL: application/json */
+    struct body body;       /* owner: whoever made the struct */
+    const char *fixed;      /* [fixed_bytes] instead of body: lives as long as the program */
+    size_t fixed_bytes;
+    char etag[WEB_ETAG_MAX];  /* with its quotes; "" for none */
+    char allow[32];           /* for 405 */
+    char link[WEB_LINK_MAX];  /* "" for none */
+    char location[64];        /* "" for none */
+    const char *authenticate; /* WWW-Authenticate, NULL for none */
+    unsigned retry_after_s;   /* 0: none */
+    bool varies;              /* by Accept */
+    bool close;               /* the connection, after this answer */
+    bool partial;             /* asked again, there may be more: not to be kept */
+    bool unchanged;           /* status is 200, but the client has it: 304 is to be sent */
+    bool page;                /* a file of the dashboard: a browser is to be strict with it */
+    bool gzip;                /* fixed is compressed */
+    struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */
+};
+
+/* Fills *response, which comes empty. */
+typedef void web_handler(const struct web_request *request, struct web_response *response);
+
+/* A writer that appends to the response's body, through a small buffer of its own. */
+struct web_writer {
+    struct json_writer json;
+    char buffer[2048];
+};
+
+/* Start writing the body as JSON; end with web_write_end(). */
+struct json_writer *web_write_start(struct web_writer *w, struct web_response *response);
+void web_write_end(struct web_writer *w);
+
+/* Throw away what the response held and make it a problem document. parameter: the query
+ * parameter at fault, or NULL. */
+void web_problem(const struct web_request *request, struct web_response *response,
+                 enum problem_kind kind, const char *parameter, const char *detail);
+
+/* The parameters and state of the request's pair. */
+const struct pair_params *web_pair_params(const struct web_request *request);
+const struct pair *web_pair(const struct web_request *request);
+
+/* NULL: the pair is not one that follows. */
+const struct pair_following *web_following(const struct web_request *request);
+const struct pair_following *web_following_of(const struct view *view, size_t pair);
+
+/* Give the response the ETag of its body. */
+void web_tag(struct web_response *response);
+
+#endif

@@ -1,0 +1,101 @@
+#include "web/http/metrics.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/message/json_write.h"
+
+static bool is_name(const char *name)
+{
+    if (!(name[0] >= 'a' && name[0] <= 'z')) {
+        return false;
+    }
+    return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
+}
+
+static bool ends_in_total(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 6 && strcmp(name + n - 6, "_total") == 0;
+}
+
+/* Backslash and line feed are escaped everywhere, the double quote in label values. */
+static void put_escaped(struct body *out, const char *text, bool quote)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '\\') {
+            body_append(out, "\\\\", 2);
+        } else if (*p == '\n') {
+            body_append(out, "\\n", 2);
+        } else if (quote && *p == '"') {
+            body_append(out, "\\\"", 2);
+        } else {
+            body_append(out, p, 1);
+        }
+    }
+}
+
+void metrics_start(struct metrics *m, struct body *out)
+{
+    *m = (struct metrics){.out = out};
+}
+
+void metrics_family(struct metrics *m, const char *name, enum metric_type type,
+                    const char *help)
+{
+    assert(is_name(name));
+    assert(strlen(name) < sizeof m->family);
+    assert(ends_in_total(name) == (type == METRIC_COUNTER));
+    (void)snprintf(m->family, sizeof m->family, "%s", name);
+    body_format(m->out, "# HELP %s ", name);
+    put_escaped(m->out, help, false);
+    body_format(m->out, "\n# TYPE %s %s\n", name, type == METRIC_COUNTER ? "counter" : "gauge");
+}
+
+static void put_series(struct metrics *m, const struct metric_label *labels, size_t count)
+{
+    assert(m->family[0]);
+    body_text(m->out, m->family);
+    for (size_t i = 0; i < count; i++) {
+        assert(is_name(labels[i].name));
+        body_format(m->out, "%s%s=\"", i == 0 ? "{" : ",", labels[i].name);
+        put_escaped(m->out, labels[i].value, true);
+        body_append(m->out, "\"", 1);
+    }
+    body_text(m->out, count > 0 ? "} " : " ");
+}
+
+void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t count,
+                    double value)
+{
+    if (!isfinite(value)) {
+        return;
+    }
+    char number[JSON_WRITE_NUMBER_MAX];
+    const size_t n = json_format_real(value, number);
+    put_series(m, labels, count);
+    body_append(m->out, number, n);
+    body_append(m->out, "\n", 1);
+}
+
+void metrics_count(struct metrics *m, const struct metric_label *labels, size_t count,
+                   uint64_t value)
+{
+    put_series(m, labels, count);
+    body_format(m->out, "%" PRIu64 "\n", value);
+}
+
+void metrics_gauge(struct metrics *m, const char *name, const char *help, double value)
+{
+    metrics_family(m, name, METRIC_GAUGE, help);
+    metrics_sample(m, NULL, 0, value);
+}
+
+void metrics_counter(struct metrics *m, const char *name, const char *help, uint64_t value)
+{
+    metrics_family(m, name, METRIC_COUNTER, help);
+    metrics_count(m, NULL, 0, value);
+}

@@ -1,0 +1,46 @@
+/* web/http/metrics.h - writes the Prometheus text format, version 0.0.4.
+ *
+ *     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in.");
+ *     metrics_count(m, (struct metric_label[]){{"kind", "reply"}}, 1, n);
+ *
+ * All samples of a family follow its metrics_family() call at once: the format wants them
+ * together. Names are ours (asserted: [a-z][a-z0-9_]*, counters end in _total, base units
+ * spelled out as `promtool check metrics` asks); label values may be anything. A sample that is
+ * not finite is left out: no value is no sample. One owner, no locks.
+ */
+#ifndef WEB_HTTP_METRICS_H
+#define WEB_HTTP_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "web/http/body.h"
+
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
+
+struct metric_label {
+    const char *name, *value;
+};
+
+enum { METRICS_NAME_MAX = 96 };
+
+struct metrics {
+    struct body *out;
+    char family[METRICS_NAME_MAX];
+};
+
+void metrics_start(struct metrics *m, struct body *out);
+
+void metrics_family(struct metrics *m, const char *name, enum metric_type type,
+                    const char *help);
+/* One sample of the current family; labels[count], NULL with 0. */
+void metrics_sample(struct metrics *m, const struct metric_label *labels, size_t count,
+                    double value);
+void metrics_count(struct metrics *m, const struct metric_label *labels, size_t count,
+                   uint64_t value);
+
+/* A family with one sample without labels. */
+void metrics_gauge(struct metrics *m, const char *name, const char *help, double value);
+void metrics_counter(struct metrics *m, const char *name, const char *help, uint64_t value);
+
+#endif

@@ -1,0 +1,403 @@
+#include "web/http/query.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+#include "logger/message/message.h"
+#include "logger/message/record.h"
+#include "web/http/percent.h"
+
+enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
+
+_Static_assert((int)VALUE_MAX > (int)CURSOR_TEXT_MAX, "a cursor is a value");
+
+static enum status refuse(struct err *err, enum query_parameter parameter, const char *what)
+{
+    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0, "%s", what);
+}
+
+/* Decimal digits only; false when there are none, too many, or anything else. */
+static bool read_digits(const char *text, size_t n, size_t n_max, int64_t *value)
+{
+    if (n == 0 || n > n_max) {
+        return false;
+    }
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9') {
+            return false;
+        }
+        sum = sum * 10 + (text[i] - '0');
+    }
+    *value = sum;
+    return true;
+}
+
+/* "1763617674.25": exact, where a double would round the last microsecond. */
+static int64_t read_unix_seconds(const char *text)
+{
+    const size_t whole_n = strcspn(text, ".");
+    int64_t whole = 0;
+    int64_t fraction = 0;
+    if (!read_digits(text, whole_n, 11, &whole)) {
+        return LAB_TIME_NONE;
+    }
+    if (text[whole_n] == '.') {
+        const char *digits = text + whole_n + 1;
+        const size_t n = strlen(digits);
+        if (!read_digits(digits, n, 6, &fraction)) {
+            return LAB_TIME_NONE;
+        }
+        for (size_t i = n; i < 6; i++) {
+            fraction *= 10;
+        }
+    }
+    return whole * 1000000 + fraction;
+}
+
+static enum status read_time(const char *text, enum query_parameter parameter, int64_t *t_us,
+                             struct err *err)
+{
+    int64_t t = read_unix_seconds(text);
+    if (t == LAB_TIME_NONE) {
+        t = message_parse_time(text, strlen(text));
+    }
+    if (t == LAB_TIME_NONE) {
+        return refuse(err, parameter,
+                      "not a time: Unix seconds (1763617674.25) or ISO 8601 "
+                      "(2026-11-20T05:55:55.5Z) would be right");
+    }
+    *t_us = t;
+    return STATUS_OK;
+}
+
+static enum status read_limit(const char *text, struct query *query, struct err *err)
+{
+    int64_t limit = 0;
+    if (!read_digits(text, strlen(text), 6, &limit) || limit < 1 || limit > QUERY_LIMIT_MAX) {
+        return refuse(err, QUERY_LIMIT, "must be a whole number from 1 to 1000");
+    }
+    query->limit = (uint32_t)limit;
+    return STATUS_OK;
+}
+
+static enum status read_points(const char *text, struct query *query, struct err *err)
+{
+    int64_t points = 0;
+    if (!read_digits(text, strlen(text), 6, &points) || points < 1 ||
+        points > QUERY_POINTS_MAX) {
+        return refuse(err, QUERY_POINTS, "must be a whole number from 1 to 4000");
+    }
+    query->points = (uint32_t)points;
+    return STATUS_OK;
+}
+
+/* Index of text among the names, or -1. */
+static int find_name(const char *text, const char *(*name)(int index), int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(text, name(i)) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static const char *name_of_verdict(int index)
+{
+    return verdict_name((enum verdict)index);
+}
+
+static const char *name_of_type(int index)
+{
+    return alarm_type_name((enum alarm_type)index);
+}
+
+static enum status refuse_name(struct err *err, enum query_parameter parameter,
+                               const char *(*name)(int index), int count)
+{
+    char names[ERR_TEXT_MAX];
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof names; i++) {
+        const int n = snprintf(names + used, sizeof names - used, " %s", name(i));
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                   "must be one of%s", names);
+}
+
+static enum status read_cursor(const char *text, struct query *query, struct err *err)
+{
+    /* Whether it is one of ours is for the list to say, which knows the salt. */
+    const size_t n = strlen(text);
+    if (n == 0 || n >= sizeof query->cursor) {
+        return refuse(err, QUERY_CURSOR, "not a cursor that this list handed out");
+    }
+    memcpy(query->cursor, text, n + 1);
+    return STATUS_OK;
+}
+
+static enum status read_text(enum query_parameter parameter, const char *text, char *out,
+                             size_t size, struct err *err)
+{
+    const size_t n = strlen(text);
+    if (n == 0 || n >= size) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                       "must have 1 to %zu characters", size - 1);
+    }
+    memcpy(out, text, n + 1);
+    return STATUS_OK;
+}
+
+static enum status read_flag(enum query_parameter parameter, const char *text, bool *flag,
+                             struct err *err)
+{
+    *flag = strcmp(text, "true") == 0;
+    return *flag || strcmp(text, "false") == 0
+               ? STATUS_OK
+               : refuse(err, parameter, "must be true or false");
+}
+
+/* Digits, a point, an exponent: what JSON calls a number. */
+static enum status read_real(enum query_parameter parameter, const char *text, double max,
+                             double *value, struct err *err)
+{
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '\0' || *end ||
+        !(number >= 0.0 && number <= max)) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                       "must be a number from 0 to %.10g", max);
+    }
+    *value = number;
+    return STATUS_OK;
+}
+
+/* What an identification is asked with. */
+static enum status read_wish(enum query_parameter parameter, const char *text,
+                             struct query *query, struct err *err)
+{
+    if (parameter == QUERY_BIASES || parameter == QUERY_ROBUST) {
+        return read_flag(parameter, text,
+                         parameter == QUERY_BIASES ? &query->biases : &query->robust, err);
+    }
+    if (parameter == QUERY_RIDGE) {
+        return read_real(parameter, text, QUERY_RIDGE_MAX, &query->ridge, err);
+    }
+    if (parameter == QUERY_DELAY_MAX) {
+        return read_real(parameter, text, QUERY_DELAY_MAX_S, &query->delay_max_s, err);
+    }
+    if (parameter == QUERY_COLUMNS || parameter == QUERY_CURRENT) {
+        return read_text(parameter, text,
+                         parameter == QUERY_COLUMNS ? query->columns : query->current,
+                         QUERY_COLUMNS_MAX, err);
+    }
+    if (parameter == QUERY_NAME) {
+        return strchr(text, '/')
+                   ? refuse(err, parameter, "must be a file's name without folders")
+                   : read_text(parameter, text, query->name, sizeof query->name, err);
+    }
+    char *word = parameter == QUERY_MODEL    ? query->model
+                 : parameter == QUERY_METHOD ? query->method
+                 : parameter == QUERY_PAIR   ? query->pair
+                                             : query->side;
+    return read_text(parameter, text, word, QUERY_WORD_MAX, err);
+}
+
+static const char *name_of_event(int index)
+{
+    return event_type_name((enum event_type)index);
+}
+
+static enum status read_event_types(const char *text, struct query *query, struct err *err)
+{
+    query->event_types = 0;
+    for (const char *p = text;; p++) {
+        char name[QUERY_WORD_MAX] = "";
+        const size_t n = strcspn(p, ",");
+        if (n < sizeof name) {
+            memcpy(name, p, n);
+        }
+        const int type = find_name(name, name_of_event, EVENT_TYPE_COUNT);
+        if (type < 0) {
+            return refuse_name(err, QUERY_EVENT_TYPES, name_of_event, EVENT_TYPE_COUNT);
+        }
+        query->event_types |= 1u << type;
+        p += n;
+        if (!*p) {
+            return STATUS_OK;
+        }
+    }
+}
+
+static enum status read_value(enum query_parameter parameter, const char *text,
+                              struct query *query, struct err *err)
+{
+    switch (parameter) {
+    case QUERY_LIMIT:
+        return read_limit(text, query, err);
+    case QUERY_CURSOR:
+        return read_cursor(text, query, err);
+    case QUERY_SINCE:
+        return read_time(text, parameter, &query->since_us, err);
+    case QUERY_UNTIL:
+        return read_time(text, parameter, &query->until_us, err);
+    case QUERY_ORDER:
+        query->oldest = strcmp(text, "oldest") == 0;
+        return query->oldest || strcmp(text, "newest") == 0
+                   ? STATUS_OK
+                   : refuse(err, parameter, "must be newest or oldest");
+    case QUERY_FORMAT:
+        query->format = strcmp(text, "csv") == 0 ? QUERY_FORMAT_CSV : QUERY_FORMAT_JSON;
+        return query->format == QUERY_FORMAT_CSV || strcmp(text, "json") == 0
+                   ? STATUS_OK
+                   : refuse(err, parameter, "must be json or csv");
+    case QUERY_VERDICT:
+        query->verdict = find_name(text, name_of_verdict, VERDICT_COUNT);
+        return query->verdict >= 0
+                   ? STATUS_OK
+                   : refuse_name(err, parameter, name_of_verdict, VERDICT_COUNT);
+    case QUERY_TYPE:
+        query->type = find_name(text, name_of_type, ALARM_TYPE_COUNT);
+        return query->type >= 0 ? STATUS_OK
+                                : refuse_name(err, parameter, name_of_type, ALARM_TYPE_COUNT);
+    case QUERY_MODEL:
+    case QUERY_METHOD:
+    case QUERY_SIDE:
+    case QUERY_COLUMNS:
+    case QUERY_BIASES:
+    case QUERY_ROBUST:
+    case QUERY_RIDGE:
+    case QUERY_DELAY_MAX:
+    case QUERY_CURRENT:
+    case QUERY_NAME:
+    case QUERY_PAIR:
+        return read_wish(parameter, text, query, err);
+    case QUERY_EVENT_PAIRS:
+        return read_text(parameter, text, query->pairs, sizeof query->pairs, err);
+    case QUERY_EVENT_TYPES:
+        return read_event_types(text, query, err);
+    case QUERY_LAST_EVENT_ID:
+        return read_text(parameter, text, query->last_event_id, sizeof query->last_event_id,
+                         err);
+    case QUERY_POINTS:
+        return read_points(text, query, err);
+    case QUERY_FIELD:
+        return strcmp(text, "lag_s") == 0 ? STATUS_OK : refuse(err, parameter, "must be lag_s");
+    case QUERY_PARAMETER_COUNT:
+        break;
+    }
+    return STATUS_E_ARG;
+}
+
+/* Of those allowed: some resources mean different things by the same name. */
+static enum query_parameter find_parameter(const char *name, unsigned allowed)
+{
+    int i = 0;
+    while (i < QUERY_PARAMETER_COUNT &&
+           (!(allowed & QUERY_BIT(i)) ||
+            strcmp(name, query_parameter_name((enum query_parameter)i)) != 0)) {
+        i++;
+    }
+    return (enum query_parameter)i;
+}
+
+static enum status refuse_unknown(struct err *err, const char *name, size_t n, unsigned allowed)
+{
+    char where[NAME_MAX_SHOWN + 1];
+    (void)snprintf(where, sizeof where, "%.*s", (int)(n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN),
+                   name);
+    char names[ERR_TEXT_MAX] = " none";
+    size_t used = 0;
+    for (int i = 0; i < QUERY_PARAMETER_COUNT && used < sizeof names; i++) {
+        if (allowed & QUERY_BIT(i)) {
+            const int k = snprintf(names + used, sizeof names - used, " %s",
+                                   query_parameter_name((enum query_parameter)i));
+            used += k > 0 ? (size_t)k : 0;
+        }
+    }
+    return err_set(err, STATUS_E_PARSE, where, 0, 0, "unknown parameter; this resource has%s",
+                   names);
+}
+
+/* One "name=value". */
+static enum status read_pair(const char *text, size_t n, unsigned allowed, struct query *query,
+                             struct err *err)
+{
+    const char *equals = memchr(text, '=', n);
+    const size_t name_n = equals ? (size_t)(equals - text) : n;
+    char name[VALUE_MAX];
+    char value[VALUE_MAX];
+    enum query_parameter parameter = QUERY_PARAMETER_COUNT;
+    if (percent_decode(text, name_n, name, sizeof name)) {
+        parameter = find_parameter(name, allowed);
+    }
+    if (parameter == QUERY_PARAMETER_COUNT) {
+        return refuse_unknown(err, text, name_n, allowed);
+    }
+    if (query->given & QUERY_BIT(parameter)) {
+        return refuse(err, parameter, "given twice");
+    }
+    query->given |= QUERY_BIT(parameter);
+    if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
+        return refuse(err, parameter, "has no value, a broken %XX, or is too long");
+    }
+    return read_value(parameter, value, query, err);
+}
+
+void query_default(struct query *query)
+{
+    *query = (struct query){.limit = QUERY_LIMIT_DEFAULT,
+                            .since_us = LAB_TIME_NONE,
+                            .until_us = LAB_TIME_MAX,
+                            .verdict = -1,
+                            .type = -1,
+                            .delay_max_s = -1.0,
+                            .points = QUERY_POINTS_DEFAULT,
+                            .event_types = (1u << EVENT_TYPE_COUNT) - 1};
+}
+
+enum status query_parse(const char *text, unsigned allowed, struct query *query,
+                        struct err *err)
+{
+    struct query out;
+    query_default(&out);
+    const char *p = text ? text : "";
+    while (*p) {
+        const size_t n = strcspn(p, "&");
+        if (n > 0) {
+            const enum status status = read_pair(p, n, allowed, &out, err);
+            if (status != STATUS_OK) {
+                return status;
+            }
+        }
+        p += n;
+        p += *p == '&';
+    }
+    if (out.since_us >= out.until_us) {
+        return refuse(err, QUERY_UNTIL, "must be later than since");
+    }
+    *query = out;
+    return STATUS_OK;
+}
+
+const char *query_parameter_name(enum query_parameter parameter)
+{
+    static const char *const names[QUERY_PARAMETER_COUNT] = {
+        [QUERY_LIMIT] = "limit",      [QUERY_CURSOR] = "cursor",
+        [QUERY_SINCE] = "since",      [QUERY_UNTIL] = "until",
+        [QUERY_ORDER] = "order",      [QUERY_FORMAT] = "format",
+        [QUERY_VERDICT] = "verdict",  [QUERY_TYPE] = "type",
+        [QUERY_MODEL] = "model",      [QUERY_METHOD] = "method",
+        [QUERY_SIDE] = "side",        [QUERY_COLUMNS] = "columns",
+        [QUERY_BIASES] = "biases",    [QUERY_NAME] = "name",
+        [QUERY_ROBUST] = "robust",    [QUERY_RIDGE] = "ridge",
+        [QUERY_CURRENT] = "current",  [QUERY_DELAY_MAX] = "delay_max_s",
+        [QUERY_PAIR] = "pair",        [QUERY_EVENT_PAIRS] = "pair",
+        [QUERY_EVENT_TYPES] = "type", [QUERY_LAST_EVENT_ID] = "last_event_id",
+        [QUERY_POINTS] = "points",    [QUERY_FIELD] = "field",
+    };
+    return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
+}

@@ -1,0 +1,94 @@
+/* web/http/query.h - the query part of a URL, parsed strictly.
+ *
+ * A parameter that the route does not have, one given twice, and a value that is not exactly
+ * what is documented are refused with the parameter's name: a typing error must not widen a
+ * selection silently. Contract: web/openapi.yaml. Pure: no I/O, no clock, no allocation.
+ */
+#ifndef WEB_HTTP_QUERY_H
+#define WEB_HTTP_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "web/http/cursor.h"
+#include "web/http/event_hub.h"
+
+enum query_parameter {
+    QUERY_LIMIT,
+    QUERY_CURSOR,
+    QUERY_SINCE,
+    QUERY_UNTIL,
+    QUERY_ORDER,
+    QUERY_FORMAT,
+    QUERY_VERDICT,
+    QUERY_TYPE,
+    QUERY_MODEL,
+    QUERY_METHOD,
+    QUERY_SIDE,
+    QUERY_COLUMNS,
+    QUERY_BIASES,
+    QUERY_ROBUST,
+    QUERY_RIDGE,
+    QUERY_DELAY_MAX,
+    QUERY_CURRENT,
+    QUERY_NAME,
+    QUERY_PAIR,
+    QUERY_POINTS,
+    QUERY_FIELD,
+    QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
+    QUERY_EVENT_TYPES, /* "type" of the stream: a list */
+    QUERY_LAST_EVENT_ID,
+    QUERY_PARAMETER_COUNT
+};
+
+/* Bit of a parameter in a set of them. */
+#define QUERY_BIT(parameter) (1u << (parameter))
+
+enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
+enum { QUERY_POINTS_MAX = 4000, QUERY_POINTS_DEFAULT = 500 };
+enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
+
+enum { QUERY_RIDGE_MAX = 1000000, QUERY_DELAY_MAX_S = 10 };
+
+enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
+
+struct query {
+    unsigned given;   /* QUERY_BITs that were there */
+    uint32_t limit;   /* 1..QUERY_LIMIT_MAX */
+    int64_t since_us; /* first lab time wanted; LAB_TIME_NONE: from the beginning */
+    int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
+    bool oldest;      /* oldest first; else newest first */
+    enum query_format format;
+    int verdict;                  /* enum verdict, or -1: every */
+    int type;                     /* enum alarm_type, or -1: every */
+    char cursor[CURSOR_TEXT_MAX]; /* "" when absent */
+    /* Of an identification; "" when absent. What they may say is for the models to judge. */
+    char model[QUERY_WORD_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX];
+    char pair[QUERY_WORD_MAX];       /* of a journal */
+    char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
+    char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
+    char current[QUERY_COLUMNS_MAX]; /* "name=value,name=value" */
+    bool biases, robust;
+    double ridge;                  /* 0 .. QUERY_RIDGE_MAX */
+    double delay_max_s;            /* 0 .. QUERY_DELAY_MAX_S; below 0: not given */
+    char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
+    unsigned event_types;          /* set of 1 << enum event_type; all when absent */
+    char last_event_id[EVENT_PLACE_MAX];
+    uint32_t points; /* of a series, 1..QUERY_POINTS_MAX */
+};
+
+/* What holds when nothing is said. */
+void query_default(struct query *query);
+
+/* Parse text, the part behind '?' as it came ("" or NULL: none). allowed: set of QUERY_BIT.
+ *
+ * Returns STATUS_E_PARSE with err->where the parameter (as it came, cut) and err->text what is
+ * wrong and what would be right. *query is written only on STATUS_OK. */
+MUST_USE enum status query_parse(const char *text, unsigned allowed, struct query *query,
+                                 struct err *err);
+
+/* "limit" … */
+const char *query_parameter_name(enum query_parameter parameter);
+
+#endif

@@ -1,0 +1,59 @@
+/* web/http/routes.h - the one table of routes, and how a path finds its row.
+ *
+ * Adding a resource: a handler in its own file, a row in routes.c, its path in openapi.yaml (a
+ * test compares the two).
+ */
+#ifndef WEB_HTTP_ROUTES_H
+#define WEB_HTTP_ROUTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "web/http/handler.h"
+
+enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_PUT, ROUTE_DELETE, ROUTE_METHOD_COUNT };
+
+/* body_max of a route that takes uploads: as many as the lab file says, and counted. */
+#define ROUTE_UPLOAD SIZE_MAX
+
+enum route_token {
+    ROUTE_OPEN,    /* for everybody */
+    ROUTE_READING, /* token needed unless the peer is on loopback */
+    ROUTE_WRITING  /* token always needed */
+};
+
+struct web_route {
+    enum route_method method;
+    const char *path; /* literal segments and at most one {id} (a pair's), {job} or {file} */
+    size_t body_max;  /* bytes; a longer body is refused with 413. ROUTE_UPLOAD: see above */
+    enum route_token needs_token;
+    unsigned parameters; /* set of QUERY_BIT */
+    web_handler *handle;
+    unsigned rests_on; /* set of GROUND_BIT; 0: made anew each time */
+};
+
+enum route_match {
+    ROUTE_FOUND,
+    ROUTE_NONE,         /* 404 */
+    ROUTE_WRONG_METHOD, /* 405; allow is filled */
+    ROUTE_BAD           /* 400: broken percent-encoding */
+};
+
+extern const struct web_route web_routes[];
+extern const size_t web_route_count;
+
+/* Find the route for a method ("GET", "HEAD" as GET, "POST", …) and a path as it came, without
+ * query. FOUND: *route and id are written. WRONG_METHOD: allow is written ("GET, HEAD"). An id
+ * that could not be a pair's ([A-Za-z0-9_-]{1,31}) or a job's ([0-9]{1,19}), or a file
+ * name ([A-Za-z0-9_-][A-Za-z0-9_.-]{0,30}), is NONE. Pure. */
+enum route_match route_match(const struct web_route *table, size_t count, const char *method,
+                             const char *path, const struct web_route **route,
+                             char id[EVENT_PAIR_MAX], char allow[32]);
+
+const char *route_method_name(enum route_method method);
+
+/* Is the {id} of the path a pair's? */
+bool route_names_pair(const struct web_route *route);
+
+#endif

@@ -1,0 +1,173 @@
+/* web/http/web.h - the HTTP server: what it is given, and how it is started and stopped.
+ *
+ * libmicrohttpd runs in its own threads and sees three things only: a published immutable
+ * snapshot, its own read-only connection to the store, and submit functions with bounded
+ * queues. Contract: web/openapi.yaml.
+ */
+#ifndef WEB_HTTP_WEB_H
+#define WEB_HTTP_WEB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "logger/storage/store.h"
+#include "twin/lab.h"
+
+/* Is the daemon fit to serve? A false one makes /readyz answer 503 with its text. */
+struct view_health {
+    bool restored; /* checkpoint and journal tail are in */
+    bool broker;   /* connected and subscribed */
+    bool journal;  /* the last append worked */
+    bool store;    /* the last commit worked */
+    char broker_text[160], journal_text[160], store_text[160];
+};
+
+/* An immutable snapshot of the daemon. Borrowed between acquire and release. */
+struct view {
+    uint64_t version;   /* another snapshot, another number */
+    int64_t t_us;       /* lab time it was taken */
+    int64_t started_us; /* lab time of the daemon's start */
+    const char *lab_name;
+    const char *prefix;
+    size_t pair_count;
+    const struct pair_params *params; /* [pair_count] */
+    const struct pair *const *pairs;  /* [pair_count] */
+    /* [pair_count] the heads of their dynamics, without samples; NULL: not followed. The array
+     * itself is NULL when no pair's are. */
+    const struct pair_dynamics *const *dynamics;
+    /* [pair_count] NULL: of a pair that does not follow. The array is NULL when none does. */
+    const struct pair_following *const *following;
+    struct lab_counts counts;
+    struct view_health health;
+};
+
+enum { WEB_MACHINES_MAX = 8192 };
+
+/* What is to be identified; texts are "" where nothing was said. Borrowed. */
+struct web_identify {
+    const char *model, *method, *side;
+    const char *columns; /* "role=column,role=column" */
+    const char *name;    /* of the recording */
+    const char *pair;    /* of a journal that holds several */
+    const char *current; /* parameters to compare with: "name=value,name=value" */
+    bool biases, robust;
+    double ridge;       /* >= 0 */
+    double delay_max_s; /* < 0: chosen by the recording */
+};
+
+/* A recording that is to be replayed. Borrowed. */
+struct web_replay {
+    const char *name; /* of the recording */
+    const char *pair; /* of this pair only; of a table: whose moves. "": all, as it says */
+};
+
+/* A job of the daemon, as it stands. Borrowed while it is shown. */
+struct web_job {
+    uint64_t id;
+    const char *kind;  /* "upload", "lab" */
+    const char *model; /* "usv3" …, "replay" */
+    const char *pair;  /* "" where it is about none */
+    const char *state; /* "queued" "running" "done" "failed" "cancelled" */
+    bool cancelling;   /* running, but told to end */
+    double progress;   /* 0 .. 1 */
+    const char *stage;
+    int64_t queued_us, began_us, ended_us; /* lab time; LAB_TIME_NONE: not yet */
+    const struct err *err;                 /* NULL: it has not failed */
+    const char *result;                    /* [result_bytes] JSON; NULL: none */
+    size_t result_bytes;
+};
+
+/* Called under a lock: does not call the source. */
+typedef void web_show_job(void *context, const struct web_job *job);
+
+/* Writes metrics in the Prometheus text format; see web/http/metrics.h. */
+struct metrics;
+
+/* What the daemon lends the server. Every function may be called from any server thread. */
+struct web_source {
+    void *context;
+    const struct view *(*acquire)(void *context);
+    void (*release)(void *context, const struct view *view);
+    /* Publish payload (one JSON object, valid command) as a command of this pair; the daemon
+     * then receives it as it receives every command. STATUS_E_FULL: too many in flight;
+     * STATUS_E_IO: not connected. */
+    enum status (*command)(void *context, const char *pair, const char *payload, size_t bytes,
+                           struct err *err);
+    /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
+     */
+    size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
+    /* The map of the pair's world, JSON (service/robots/maps.h), [*bytes]; NULL: it has none.
+     * Lives as long as the source. */
+    const char *(*map)(void *context, size_t pair, size_t *bytes);
+    /* A wish about parameter sets or following, {"pair","action","by", …}: goes into
+     * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
+    enum status (*request)(void *context, const char *payload, size_t bytes, struct err *err);
+    /* Ask the lab to fit the dynamics of this side anew, as one more line of the journal; *job
+     * is the fit's. STATUS_E_EMPTY: it did not begin one within a second; STATUS_E_IO: starting
+     * or stopping. */
+    enum status (*refit)(void *context, size_t pair, enum side side, uint64_t *job,
+                         struct err *err);
+    /* ---- uploaded recordings, fitted or replayed, and jobs ---- */
+    /* Can it be done? STATUS_E_ARG: err->where names the query parameter at fault. */
+    enum status (*check_identify)(void *context, const struct web_identify *what,
+                                  struct err *err);
+    /* Is there room for one more recording? A claim ends with release_upload(), or goes with
+     * the recording to identify() and ends with its job. */
+    bool (*claim_upload)(void *context);
+    void (*release_upload)(void *context);
+    /* Hand over the recording text[bytes], from malloc(), and its claim: the source's on
+     * STATUS_OK only.
+     * STATUS_E_ARG as above; STATUS_E_FULL: try later; STATUS_E_NOMEM; STATUS_E_IO: starting or
+     * stopping. */
+    enum status (*identify)(void *context, const struct web_identify *what, char *text,
+                            size_t bytes, uint64_t *job, struct err *err);
+    /* The same two for a journal or a table of moves that is to run through the lab's code. */
+    enum status (*check_replay)(void *context, const struct web_replay *what, struct err *err);
+    enum status (*replay)(void *context, const struct web_replay *what, char *text,
+                          size_t bytes, uint64_t *job, struct err *err);
+    /* STATUS_E_EMPTY: no such job; STATUS_E_STALE: it has ended. */
+    enum status (*cancel_job)(void *context, uint64_t job);
+    enum status (*read_job)(void *context, uint64_t job, web_show_job *show,
+                            void *show_context);
+    void (*list_jobs)(void *context, web_show_job *show, void *show_context);
+    /* store_version() of what the server reads. NULL: nobody can say. */
+    uint64_t (*stored)(void *context, enum store_kind kind, const char *pair);
+    /* Add the process's own metrics (ingest, journal, store, broker, threads). */
+    void (*metrics)(void *context, struct metrics *metrics);
+    int64_t (*now)(void *context); /* lab time */
+    struct event_hub *events;      /* what is published; NULL: nothing */
+    /* A request was refused: whose, and why. NULL: nobody wants to know. */
+    void (*refused)(void *context, const char *text);
+};
+
+struct event_hub;
+
+struct web_options {
+    const char *bind;  /* numeric address; beyond loopback demands a token */
+    uint16_t port;     /* 0: any free one */
+    const char *token; /* bearer token for writing; NULL: writing is refused with 403 */
+    unsigned threads;  /* 1..4 */
+    unsigned connections_max;
+    unsigned listeners_max;          /* to /api/v1/events, beyond connections_max */
+    unsigned client_connections_max; /* of one address; 0: any number */
+    unsigned client_requests_per_s;  /* of one address; 0: any number */
+    const char *hosts;               /* names beyond localhost and its address; NULL: none */
+    const char *tls_certificate, *tls_key; /* PEM files; NULL or "": plain HTTP */
+    unsigned heartbeat_ms;   /* a listener hears a comment at least so often; 0: 15 s */
+    size_t upload_bytes_max; /* of a recording; below BODY_BYTES_MAX */
+    const char *store_path;  /* the SQLite file */
+};
+
+struct web;
+
+/* Starts the threads. STATUS_E_IO with the reason (address in use …), STATUS_E_ARG for a
+ * non-loopback address without a token. */
+MUST_USE enum status web_start(const struct web_options *options,
+                               const struct web_source *source, struct web **web,
+                               struct err *err);
+uint16_t web_port(const struct web *web); /* the one bound */
+void web_stop(struct web *web);           /* NULL allowed; returns when no handler runs */
+
+#endif

@@ -1,0 +1,162 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "logger/message/codec.h"
+#include "logger/message/json_scan.h"
+#include "web/resources/handlers.h"
+
+/* What the codec made of the payload. */
+struct decoded {
+    enum event_kind kind;
+    char id[EVENT_ID_MAX];
+    char fault[sizeof((struct event_malformed *)0)->detail];
+};
+
+static void keep(void *context, const struct event *event)
+{
+    struct decoded *d = context;
+    d->kind = event->kind;
+    if (event->kind == EVENT_COMMAND) {
+        memcpy(d->id, event->command.id, sizeof d->id);
+    } else if (event->kind == EVENT_MALFORMED) {
+        memcpy(d->fault, event->malformed.detail, sizeof d->fault);
+    }
+}
+
+/* The codec judges: what it would call malformed when it comes back from the broker must not be
+ * sent in the first place. */
+static void decode(const struct web_request *request, const char *payload, size_t bytes,
+                   struct decoded *d)
+{
+    struct message message = {
+        .t_us = 0, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
+    *d = (struct decoded){.kind = EVENT_KIND_COUNT};
+    (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
+                   request->id);
+    (void)codec_find("native")->decode(request->view->prefix, &message, keep, d);
+}
+
+/* Is there a member of this name at the top? text is a JSON object. */
+static bool has_member(const char *text, size_t bytes, const char *name)
+{
+    struct json_scan s;
+    struct json_text key;
+    bool found = false;
+    json_scan_start(&s, text, bytes, CODEC_DEPTH_MAX);
+    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        while (!found && json_scan_next_member(&s, &key)) {
+            found = json_text_is(&key, name);
+            (void)json_scan_skip(&s, NULL, NULL);
+        }
+    }
+    return found;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The object of the body without the white space around it. */
+static const char *trim(const char *text, size_t *bytes)
+{
+    while (*bytes > 0 && is_space(text[*bytes - 1])) {
+        (*bytes)--;
+    }
+    while (*bytes > 0 && is_space(*text)) {
+        text++;
+        (*bytes)--;
+    }
+    return text;
+}
+
+/* {"op":…} becomes {"id":"http-…","op":…}: nothing else of the body is touched. Returns the
+ * bytes, or 0 when they do not fit. */
+static size_t add_id(const struct web_request *request, const char *text, size_t bytes,
+                     char id[EVENT_ID_MAX], char out[EVENT_RAW_MAX])
+{
+    struct web_context *context = request->context;
+    const uint64_t n = atomic_fetch_add(&context->next_command, 1) + 1;
+    (void)snprintf(id, EVENT_ID_MAX, "http-%" PRId64 "-%" PRIu64,
+                   context->source->now(context->source->context), n);
+    const int head = snprintf(out, EVENT_RAW_MAX, "{\"id\":\"%s\",", id);
+    /* An accepted command has an "op", so a member follows the comma. */
+    if (head < 0 || (size_t)head + bytes - 1 > EVENT_RAW_MAX) {
+        return 0;
+    }
+    memcpy(out + head, text + 1, bytes - 1);
+    return (size_t)head + bytes - 1;
+}
+
+static void submit(const struct web_request *request, const char *payload, size_t bytes,
+                   const char *id, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    switch (source->command(source->context, request->id, payload, bytes, &err)) {
+    case STATUS_OK: {
+        struct web_writer w;
+        struct json_writer *json = web_write_start(&w, response);
+        json_write_object(json, NULL);
+        json_write_text(json, "id", id);
+        json_write_text(json, "pair", request->id);
+        json_write_close(json);
+        web_write_end(&w);
+        response->status = 202;
+        return;
+    }
+    case STATUS_E_FULL:
+        web_problem(request, response, PROBLEM_TOO_MANY_COMMANDS, NULL,
+                    err.text[0] ? err.text : "too many commands are on their way; try later");
+        response->retry_after_s = 1;
+        return;
+    case STATUS_E_IO:
+        web_problem(request, response, PROBLEM_NO_BROKER, NULL,
+                    err.text[0] ? err.text : "no connection to the broker");
+        response->retry_after_s = 1;
+        return;
+    case STATUS_E_ARG:
+    case STATUS_E_RANGE:
+    case STATUS_E_PARSE:
+    case STATUS_E_STALE:
+    case STATUS_E_EMPTY:
+    case STATUS_E_NOMEM:
+    case STATUS_E_MATH:
+    case STATUS_COUNT:
+        break;
+    }
+    web_problem(request, response, PROBLEM_INTERNAL, NULL,
+                err.text[0] ? err.text : "the command could not be sent");
+}
+
+void post_command(const struct web_request *request, struct web_response *response)
+{
+    struct decoded d;
+    size_t bytes = request->body_bytes;
+    const char *text = trim(request->body, &bytes);
+    decode(request, text, bytes, &d);
+    if (d.kind != EVENT_COMMAND) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    d.kind == EVENT_MALFORMED ? d.fault : "not a command");
+        return;
+    }
+    if (d.id[0]) {
+        submit(request, text, bytes, d.id, response);
+        return;
+    }
+    if (has_member(text, bytes, "id")) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    "command: an empty \"id\"; leave it out to have one made up");
+        return;
+    }
+    char payload[EVENT_RAW_MAX];
+    char id[EVENT_ID_MAX];
+    const size_t n = add_id(request, text, bytes, id, payload);
+    if (n == 0) {
+        web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL,
+                    "with the \"id\" made up for it the command is longer than 256 bytes");
+        return;
+    }
+    submit(request, payload, n, id, response);
+}

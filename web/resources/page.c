@@ -1,0 +1,44 @@
+#include "web/resources/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "web/resources/handlers.h"
+
+const struct page_file *page_find(const char *name)
+{
+    for (size_t i = 0; i < page_file_count; i++) {
+        if (strcmp(page_files[i].name, name) == 0) {
+            return &page_files[i];
+        }
+    }
+    return NULL;
+}
+
+static void answer_with(const struct web_request *request, const char *name,
+                        struct web_response *response)
+{
+    const struct page_file *file = page_find(name);
+    if (!file) {
+        web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
+                    "the page has no such file; '/' is where it begins");
+        return;
+    }
+    response->page = true;
+    response->gzip = request->gzip;
+    response->media_type = file->media_type;
+    response->fixed = (const char *)(request->gzip ? file->gzip : file->bytes);
+    response->fixed_bytes = request->gzip ? file->gzip_size : file->size;
+    (void)snprintf(response->etag, sizeof response->etag, "%s",
+                   request->gzip ? file->gzip_etag : file->etag);
+}
+
+void get_index(const struct web_request *request, struct web_response *response)
+{
+    answer_with(request, "index.html", response);
+}
+
+void get_page(const struct web_request *request, struct web_response *response)
+{
+    answer_with(request, request->id, response);
+}

@@ -1,0 +1,124 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "twin/report/pair_report.h"
+#include "web/http/csv.h"
+#include "web/http/next_link.h"
+#include "web/resources/handlers.h"
+
+static uint64_t salt_of(const struct view *view)
+{
+    /* Positions are indices: they mean something in this list of pairs only. */
+    return hash_bytes(hash_text("pairs"), &view->pair_count, sizeof view->pair_count);
+}
+
+static const char *const COLUMNS[] = {
+    "id",
+    "kind",
+    "mode",
+    "dynamics",
+    "sync_tolerance_s",
+    "outstanding",
+    "commands",
+    "replies",
+    "entries",
+    "alarms",
+    "redelivered",
+    "last_lag_s",
+    "last_lag_uncertainty_s",
+    "last_entry_t",
+    "last_verdict",
+    "verdicts",
+    "recent_verdicts",
+    "last_alarm",
+    "following",
+    "real",
+    "virtual",
+};
+
+static void write_pair(struct json_writer *w, const struct view *view, size_t i)
+{
+    pair_report_summary(w, NULL, view->pairs[i], web_following_of(view, i), &view->params[i]);
+}
+
+static void write_csv(const struct web_request *request, size_t from, size_t to,
+                      struct web_response *response)
+{
+    response->media_type = CSV_MEDIA_TYPE;
+    csv_header(&response->body, COLUMNS, COUNT(COLUMNS));
+    for (size_t i = from; i < to; i++) {
+        struct body summary = {0};
+        struct json_writer w;
+        char buffer[1024];
+        json_write_start(&w, buffer, sizeof buffer, body_flush, &summary);
+        write_pair(&w, request->view, i);
+        (void)json_write_end(&w);
+        csv_row(&response->body, COLUMNS, COUNT(COLUMNS), summary.text, summary.bytes);
+        body_clear(&summary);
+    }
+}
+
+static void write_json(const struct web_request *request, size_t from, size_t to,
+                       const char *next, struct web_response *response)
+{
+    const struct view *view = request->view;
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    json_write_object(json, NULL);
+    json_write_int(json, "pair_count", (int64_t)view->pair_count);
+    json_write_array(json, "pairs");
+    for (size_t i = from; i < to; i++) {
+        write_pair(json, view, i);
+    }
+    json_write_close(json);
+    json_write_text(json, "next_cursor", next[0] ? next : NULL);
+    json_write_close(json);
+    web_write_end(&w);
+}
+
+/* The index that a cursor names; false when it is none of this list. */
+static bool read_place(const struct web_request *request, size_t *from)
+{
+    char place[CURSOR_PLACE_MAX];
+    if (!cursor_read(request->query.cursor, salt_of(request->view), place)) {
+        return false;
+    }
+    *from = strtoul(place, NULL, 10);
+    return *from <= request->view->pair_count;
+}
+
+void get_pairs(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    const struct query *q = &request->query;
+    size_t from = 0;
+    if (q->cursor[0] && !read_place(request, &from)) {
+        web_problem(request, response, PROBLEM_BAD_PARAMETER, "cursor",
+                    "cursor: not one that this list handed out");
+        return;
+    }
+    const size_t left = view->pair_count - from;
+    const size_t to = from + (left < q->limit ? left : q->limit);
+    char place[24] = "";
+    char next[CURSOR_TEXT_MAX] = "";
+    if (to < view->pair_count) {
+        (void)snprintf(place, sizeof place, "%zu", to);
+        cursor_write(place, salt_of(view), next);
+        next_link(request, place, salt_of(view), response);
+    }
+    if (request->csv) {
+        write_csv(request, from, to, response);
+    } else {
+        write_json(request, from, to, next, response);
+    }
+}
+
+void get_pair(const struct web_request *request, struct web_response *response)
+{
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    write_pair(json, request->view, request->pair);
+    web_write_end(&w);
+    web_tag(response);
+}

@@ -1,0 +1,146 @@
+/* A pair's lags as a chart draws them: the time is cut into as many equal pieces as there are
+ * points, and each tells its least, greatest and mean lag and its verdicts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lab_time.h"
+#include "logger/message/record.h"
+#include "web/http/history.h"
+#include "web/http/ticks.h"
+#include "web/resources/handlers.h"
+
+enum {
+    WORK_MAX_MS = 800, /* of CPU time for reading; beyond it the older part is left out */
+    TIME_MAX_MS =
+        3000, /* the same by the clock on the wall: the machine is busy, or the disk */
+    ROWS_PER_LOOK = 4096 /* between two looks at the clock */
+};
+
+struct bucket {
+    int64_t first_us;
+    uint32_t count;
+    uint32_t values; /* of them that have a lag */
+    double min, max, sum;
+    uint32_t verdicts[VERDICT_COUNT];
+};
+
+struct series {
+    const struct query *query;
+    int64_t since_us, until_us, width_us;
+    struct bucket *bucket; /* [query->points]; NULL: no entries */
+    size_t oldest;         /* the bucket reached so far */
+    uint64_t rows;
+    int64_t work_until_ms, until_ms;
+    bool complete;
+};
+
+/* The whole of what is asked for, or of what there is, in buckets of whole microseconds. */
+static bool begin(void *context, int64_t oldest_us, int64_t newest_us)
+{
+    struct series *s = context;
+    const struct query *q = s->query;
+    const int64_t points = (int64_t)q->points;
+    s->since_us = q->since_us == LAB_TIME_NONE ? oldest_us : q->since_us;
+    s->until_us = q->until_us == LAB_TIME_MAX ? newest_us + 1 : q->until_us;
+    s->width_us = (s->until_us - s->since_us + points - 1) / points;
+    s->bucket = calloc(q->points, sizeof *s->bucket);
+    s->work_until_ms = ticks_work_ms() + WORK_MAX_MS;
+    s->until_ms = ticks_ms() + TIME_MAX_MS;
+    return s->bucket != NULL;
+}
+
+static void count_verdict(struct bucket *b, const char *name)
+{
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (strcmp(name, verdict_name((enum verdict)v)) == 0) {
+            b->verdicts[v]++;
+            return;
+        }
+    }
+}
+
+static bool take_point(void *context, const struct store_point *point)
+{
+    struct series *s = context;
+    s->oldest = (size_t)((point->t_us - s->since_us) / s->width_us);
+    struct bucket *b = &s->bucket[s->oldest];
+    b->first_us = point->t_us; /* they come newest first */
+    b->count++;
+    count_verdict(b, point->verdict);
+    if (isfinite(point->lag_s)) {
+        b->min = b->values == 0 ? point->lag_s : fmin(b->min, point->lag_s);
+        b->max = b->values == 0 ? point->lag_s : fmax(b->max, point->lag_s);
+        b->sum += point->lag_s;
+        b->values++;
+    }
+    s->rows++;
+    s->complete = s->rows % ROWS_PER_LOOK != 0 ||
+                  (ticks_work_ms() < s->work_until_ms && ticks_ms() < s->until_ms);
+    return s->complete;
+}
+
+static void write_bucket(struct json_writer *w, const struct bucket *b)
+{
+    const bool any = b->values > 0;
+    json_write_object(w, NULL);
+    json_write_seconds(w, "t", b->first_us);
+    json_write_int(w, "count", b->count);
+    json_write_int(w, "values", b->values);
+    json_write_seconds(w, "min", any ? llround(b->min * 1e6) : LAB_TIME_NONE);
+    json_write_seconds(w, "max", any ? llround(b->max * 1e6) : LAB_TIME_NONE);
+    json_write_real(w, "mean", any ? b->sum / b->values : nan(""));
+    json_write_object(w, "verdicts");
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (b->verdicts[v] > 0) {
+            json_write_int(w, verdict_name((enum verdict)v), b->verdicts[v]);
+        }
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+static void write_series(struct json_writer *w, const char *pair, const struct series *s)
+{
+    /* The one where time ran out lacks its older part. */
+    const size_t first = s->complete ? 0 : s->oldest + 1;
+    json_write_object(w, NULL);
+    json_write_text(w, "pair", pair);
+    json_write_text(w, "field", "lag_s");
+    json_write_seconds(w, "since", s->bucket ? s->since_us : LAB_TIME_NONE);
+    json_write_seconds(w, "until", s->bucket ? s->until_us : LAB_TIME_NONE);
+    json_write_seconds(w, "bucket_s", s->bucket ? s->width_us : LAB_TIME_NONE);
+    json_write_bool(w, "complete", s->complete);
+    json_write_array(w, "buckets");
+    for (size_t i = first; s->bucket && i < s->query->points; i++) {
+        if (s->bucket[i].count > 0) {
+            write_bucket(w, &s->bucket[i]);
+        }
+    }
+    json_write_close(w);
+    json_write_close(w);
+}
+
+void get_series(const struct web_request *request, struct web_response *response)
+{
+    const struct query *q = &request->query;
+    struct series series = {.query = q, .complete = true};
+    struct err err = {0};
+    const enum status status =
+        history_points(request->context->history, request->id, q->since_us, q->until_us, begin,
+                       take_point, &series, &err);
+    if (status == STATUS_E_NOMEM) {
+        web_problem(request, response, PROBLEM_INTERNAL, NULL,
+                    "no memory; fewer points may do");
+    } else if (status != STATUS_OK) {
+        web_problem(request, response, PROBLEM_NO_STORE, NULL, err.text);
+        response->retry_after_s = 1;
+    } else {
+        struct web_writer w;
+        write_series(web_write_start(&w, response), request->id, &series);
+        web_write_end(&w);
+        web_tag(response);
+        response->partial = !series.complete;
+    }
+    free(series.bucket);
+}

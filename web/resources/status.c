@@ -1,0 +1,94 @@
+#include <stdio.h>
+
+#include "base/lab_time.h"
+#include "web/http/health.h"
+#include "web/resources/handlers.h"
+
+static void write_parts(struct json_writer *json, const struct view_health *health)
+{
+    struct health_part parts[HEALTH_PART_COUNT];
+    health_parts(health, parts);
+    json_write_object(json, "parts");
+    for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
+        json_write_object(json, parts[i].name);
+        json_write_bool(json, "ok", parts[i].ok);
+        json_write_text(json, "text", parts[i].text);
+        json_write_close(json);
+    }
+    json_write_close(json);
+}
+
+void get_status(const struct web_request *request, struct web_response *response)
+{
+    const struct view *view = request->view;
+    const struct web_source *source = request->context->source;
+    const int64_t now_us = source->now(source->context);
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    json_write_object(json, NULL);
+    json_write_text(json, "lab", view->lab_name);
+    json_write_text(json, "prefix", view->prefix);
+    json_write_seconds(json, "t", now_us);
+    json_write_seconds(json, "started_t", view->started_us);
+    json_write_seconds(json, "uptime_s", now_us - view->started_us);
+    json_write_seconds(json, "view_age_s", now_us - view->t_us);
+    json_write_int(json, "pair_count", (int64_t)view->pair_count);
+    json_write_bool(json, "ready", health_is_ready(&view->health));
+    write_parts(json, &view->health);
+    json_write_object(json, "events");
+    for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
+        json_write_int(json, event_kind_name((enum event_kind)kind),
+                       (int64_t)view->counts.events[kind]);
+    }
+    json_write_close(json);
+    json_write_int(json, "unknown_pair", (int64_t)view->counts.unknown_pair);
+    json_write_int(json, "redelivered", (int64_t)view->counts.redelivered);
+    json_write_int(json, "retained", (int64_t)view->counts.retained);
+    json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
+    json_write_int(json, "starts", (int64_t)view->counts.starts);
+    json_write_close(json);
+    web_write_end(&w);
+}
+
+void get_healthz(const struct web_request *request, struct web_response *response)
+{
+    (void)request;
+    body_text(&response->body, "{\"alive\":true}\n");
+}
+
+static void refuse_readiness(const struct web_request *request, struct web_response *response)
+{
+    struct health_part parts[HEALTH_PART_COUNT];
+    char detail[160] = "not ready:";
+    size_t used = 10;
+    health_parts(&request->view->health, parts);
+    for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
+        if (!parts[i].ok) {
+            const int n = snprintf(detail + used, sizeof detail - used, " %s", parts[i].name);
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
+    response->status = problem_status(PROBLEM_NOT_READY);
+    response->media_type = PROBLEM_MEDIA_TYPE;
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    problem_open(json, PROBLEM_NOT_READY, request->path, detail);
+    write_parts(json, &request->view->health);
+    json_write_close(json);
+    web_write_end(&w);
+}
+
+void get_readyz(const struct web_request *request, struct web_response *response)
+{
+    if (!health_is_ready(&request->view->health)) {
+        refuse_readiness(request, response);
+        return;
+    }
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    json_write_object(json, NULL);
+    json_write_bool(json, "ready", true);
+    write_parts(json, &request->view->health);
+    json_write_close(json);
+    web_write_end(&w);
+}

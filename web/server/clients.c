@@ -1,0 +1,177 @@
+#include "web/server/clients.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "web/http/address.h"
+
+enum {
+    KEY_BYTES = 16,
+    PREFIX_BYTES = 8,    /* of an IPv6 address */
+    REMEMBERED_MORE = 64 /* addresses without a connection whose haste is not forgotten */
+};
+
+/* One address. */
+struct slot {
+    unsigned char key[KEY_BYTES];
+    unsigned connections;
+    double left; /* requests that may come at once */
+    int64_t at_ms;
+};
+
+struct client {
+    struct slot *slot;
+    bool crowded;
+};
+
+struct clients {
+    struct clients_params params;
+    pthread_mutex_t lock;
+    struct slot *slot; /* [slot_count]; the first `used` have been */
+    size_t slot_count, used;
+};
+
+static void lock(struct clients *c)
+{
+    const int failed = pthread_mutex_lock(&c->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+static void unlock(struct clients *c)
+{
+    const int failed = pthread_mutex_unlock(&c->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+enum status clients_create(const struct clients_params *params, struct clients **out)
+{
+    struct clients *c = calloc(1, sizeof *c);
+    if (!c) {
+        return STATUS_E_NOMEM;
+    }
+    c->params = *params;
+    c->slot_count = (size_t)params->connections_total + REMEMBERED_MORE;
+    c->slot = calloc(c->slot_count, sizeof *c->slot);
+    (void)pthread_mutex_init(&c->lock, NULL);
+    if (!c->slot) {
+        clients_destroy(c);
+        return STATUS_E_NOMEM;
+    }
+    *out = c;
+    return STATUS_OK;
+}
+
+void clients_destroy(struct clients *c)
+{
+    if (c) {
+        (void)pthread_mutex_destroy(&c->lock);
+        free(c->slot);
+        free(c);
+    }
+}
+
+static double burst_of(const struct clients *c)
+{
+    return (double)c->params.requests_per_s * CLIENTS_BURST_S;
+}
+
+static void key_of(const struct sockaddr *address, unsigned char key[KEY_BYTES])
+{
+    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+    address_bytes(address, key);
+    if (memcmp(key, mapped, sizeof mapped) != 0) {
+        memset(key + PREFIX_BYTES, 0, KEY_BYTES - PREFIX_BYTES);
+    }
+}
+
+/* The address's, or that of one without connections that was heard least recently. There are
+ * more slots than connections; NULL when that is not so. */
+static struct slot *find_slot(struct clients *c, const unsigned char key[KEY_BYTES])
+{
+    struct slot *free_one = NULL;
+    for (size_t i = 0; i < c->used; i++) {
+        struct slot *slot = &c->slot[i];
+        if (memcmp(slot->key, key, KEY_BYTES) == 0) {
+            return slot;
+        }
+        if (slot->connections == 0 && (!free_one || slot->at_ms < free_one->at_ms)) {
+            free_one = slot;
+        }
+    }
+    if (c->used < c->slot_count) {
+        free_one = &c->slot[c->used++];
+    }
+    if (free_one) {
+        *free_one = (struct slot){.left = burst_of(c)};
+        memcpy(free_one->key, key, KEY_BYTES);
+    }
+    return free_one;
+}
+
+struct client *clients_open(struct clients *c, const struct sockaddr *address)
+{
+    unsigned char key[KEY_BYTES];
+    struct client *client = calloc(1, sizeof *client);
+    if (!client) {
+        return NULL;
+    }
+    key_of(address, key);
+    lock(c);
+    client->slot = find_slot(c, key);
+    if (client->slot) {
+        client->slot->connections++;
+        client->crowded = c->params.connections_max > 0 &&
+                          client->slot->connections > c->params.connections_max;
+    }
+    unlock(c);
+    return client;
+}
+
+void clients_close(struct clients *c, struct client *client)
+{
+    if (client) {
+        lock(c);
+        if (client->slot) {
+            client->slot->connections--;
+        }
+        unlock(c);
+        free(client);
+    }
+}
+
+/* Under the lock. */
+static bool take_one(const struct clients *c, struct slot *slot, int64_t now_ms)
+{
+    const double gained =
+        (double)(now_ms - slot->at_ms) * 1e-3 * (double)c->params.requests_per_s;
+    slot->left = slot->left + gained < burst_of(c) ? slot->left + gained : burst_of(c);
+    slot->at_ms = now_ms;
+    if (slot->left < 1.0) {
+        return false;
+    }
+    slot->left -= 1.0;
+    return true;
+}
+
+enum client_state clients_ask(struct clients *c, struct client *client, int64_t now_ms,
+                              unsigned *wait_s)
+{
+    *wait_s = 1;
+    if (!client || !client->slot) {
+        return CLIENT_FINE;
+    }
+    if (client->crowded) {
+        return CLIENT_CROWDED;
+    }
+    if (c->params.requests_per_s == 0) {
+        return CLIENT_FINE;
+    }
+    lock(c);
+    const bool may = take_one(c, client->slot, now_ms);
+    unlock(c);
+    return may ? CLIENT_FINE : CLIENT_HASTY;
+}

@@ -1,0 +1,375 @@
+#include "web/server/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "web/http/routes.h"
+#include "web/resources/uploads.h"
+#include "web/server/guard.h"
+
+bool dispatch_same_secret(const char *given, const char *secret)
+{
+    const size_t n = strlen(given);
+    const size_t m = strlen(secret);
+    unsigned char differs = (unsigned char)(n != m || m == 0);
+    for (size_t i = 0; i < n; i++) {
+        const char other = m > 0 ? secret[i % m] : '\0';
+        differs |= (unsigned char)((unsigned char)given[i] ^ (unsigned char)other);
+    }
+    return differs == 0;
+}
+
+/* Weight of a media range, "text/csv;q=0.5" -> 0.5; 1 when it says none. */
+static double weight_of(const char *range, size_t n)
+{
+    const char *semicolon = memchr(range, ';', n);
+    while (semicolon) {
+        const char *p = semicolon + 1;
+        const size_t left = n - (size_t)(p - range);
+        while (*p == ' ') {
+            p++;
+        }
+        if ((p[0] == 'q' || p[0] == 'Q') && p[1] == '=') {
+            return strtod(p + 2, NULL);
+        }
+        semicolon = memchr(semicolon + 1, ';', left);
+    }
+    return 1.0;
+}
+
+bool dispatch_accepts_csv(const char *accept)
+{
+    double csv = 0.0;
+    double json = 0.0;
+    const char *p = accept;
+    while (*p) {
+        p += strspn(p, " \t,");
+        const size_t n = strcspn(p, ",");
+        const size_t name_n = strcspn(p, ",; \t");
+        if (name_n == 8 && strncasecmp(p, "text/csv", 8) == 0) {
+            csv = weight_of(p, n);
+        } else if (name_n == 16 && strncasecmp(p, "application/json", 16) == 0) {
+            json = weight_of(p, n);
+        }
+        p += n;
+    }
+    return csv > json;
+}
+
+bool dispatch_accepts_gzip(const char *accept_encoding)
+{
+    const char *p = accept_encoding;
+    while (*p) {
+        p += strspn(p, " \t,");
+        const size_t n = strcspn(p, ",");
+        if (strcspn(p, ",; \t") == 4 && strncasecmp(p, "gzip", 4) == 0) {
+            return weight_of(p, n) > 0.0;
+        }
+        p += n;
+    }
+    return false;
+}
+
+bool dispatch_tag_matches(const char *if_none_match, const char *etag)
+{
+    const char *p = if_none_match;
+    const size_t n = strlen(etag);
+    while (*p) {
+        p += strspn(p, " \t,");
+        if (*p == '*') {
+            return true;
+        }
+        if (strncmp(p, "W/", 2) == 0) {
+            p += 2;
+        }
+        if (strncmp(p, etag, n) == 0 && strchr(" \t,", p[n])) {
+            return true;
+        }
+        p += strcspn(p, ",");
+    }
+    return false;
+}
+
+static bool has_already(const char *if_none_match, const char *etag)
+{
+    return if_none_match && etag[0] && dispatch_tag_matches(if_none_match, etag);
+}
+
+/* ---- head ---- */
+
+static bool refuse(struct web_request *request, struct web_response *response,
+                   enum problem_kind kind, const char *detail)
+{
+    web_problem(request, response, kind, NULL, detail);
+    return false;
+}
+
+static bool is_printable(const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p <= ' ' || *p > '~') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Path and query apart; only what may be echoed gets into the request. */
+static bool split_url(const char *url, struct web_request *request, const char **query,
+                      struct web_response *response)
+{
+    const size_t path_n = strcspn(url, "?");
+    if (path_n >= sizeof request->path || strlen(url + path_n) > QUERY_TEXT_MAX) {
+        return refuse(request, response, PROBLEM_URL_TOO_LONG,
+                      "at most 511 bytes of path and 2047 of query");
+    }
+    if (url[0] != '/' || !is_printable(url)) {
+        return refuse(request, response, PROBLEM_BAD_URL,
+                      "a path that begins with '/' and printable ASCII would be right");
+    }
+    memcpy(request->path, url, path_n);
+    request->path[path_n] = '\0';
+    *query = url[path_n] == '?' ? url + path_n + 1 : "";
+    return true;
+}
+
+static bool find_route(const struct web_input *input, struct web_request *request,
+                       struct web_response *response)
+{
+    char allow[sizeof response->allow] = "";
+    switch (route_match(web_routes, web_route_count, input->method, request->path,
+                        &request->route, request->id, allow)) {
+    case ROUTE_FOUND:
+        request->job = route_names_pair(request->route) ? 0 : strtoull(request->id, NULL, 10);
+        return true;
+    case ROUTE_WRONG_METHOD:
+        web_problem(request, response, PROBLEM_WRONG_METHOD, NULL,
+                    "this resource has other methods: see Allow");
+        memcpy(response->allow, allow, sizeof allow);
+        return false;
+    case ROUTE_BAD:
+        return refuse(request, response, PROBLEM_BAD_URL,
+                      "a '%' that is not followed by two hexadecimal digits of a printable "
+                      "character");
+    case ROUTE_NONE:
+        break;
+    }
+    return refuse(request, response, PROBLEM_NOT_FOUND,
+                  "there is nothing at this path; /api/v1/openapi.json lists what there is");
+}
+
+enum token_state { TOKEN_FINE, TOKEN_OFF, TOKEN_MISSING, TOKEN_WRONG };
+
+static enum token_state judge_token(const struct web_input *input,
+                                    const struct web_context *context,
+                                    const struct web_route *route)
+{
+    const enum route_token need = route->needs_token;
+    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
+        return TOKEN_FINE;
+    }
+    if (!context->token) {
+        return TOKEN_OFF;
+    }
+    const char *given = input->authorization;
+    if (!given || strncasecmp(given, "Bearer ", 7) != 0) {
+        return TOKEN_MISSING;
+    }
+    given += 7;
+    given += strspn(given, " ");
+    return dispatch_same_secret(given, context->token) ? TOKEN_FINE : TOKEN_WRONG;
+}
+
+static bool check_token(const struct web_input *input, struct web_request *request,
+                        struct web_response *response)
+{
+    const enum token_state token = judge_token(input, request->context, request->route);
+    if (token == TOKEN_FINE) {
+        return true;
+    }
+    if (token == TOKEN_OFF) {
+        return refuse(request, response, PROBLEM_WRITING_OFF,
+                      "the daemon runs without a token: set http.token_file to switch writing "
+                      "on");
+    }
+    const bool missing = token == TOKEN_MISSING;
+    web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
+                missing ? "a header 'Authorization: Bearer TOKEN' is needed" : "wrong token");
+    response->authenticate = missing ? "Bearer realm=\"tandem\""
+                                     : "Bearer realm=\"tandem\", error=\"invalid_token\"";
+    guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
+    return false;
+}
+
+static bool read_query(const char *text, const char *accept, struct web_request *request,
+                       struct web_response *response)
+{
+    const unsigned allowed = request->route->parameters;
+    struct err err = {0};
+    if (query_parse(text, allowed, &request->query, &err) != STATUS_OK) {
+        char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
+        (void)snprintf(detail, sizeof detail, "%s: %s", err.where, err.text);
+        web_problem(request, response, PROBLEM_BAD_PARAMETER, err.where, detail);
+        return false;
+    }
+    if (request->query.given & QUERY_BIT(QUERY_FORMAT)) {
+        request->csv = request->query.format == QUERY_FORMAT_CSV;
+    } else if (allowed & QUERY_BIT(QUERY_FORMAT) && accept) {
+        request->csv = dispatch_accepts_csv(accept);
+    }
+    return true;
+}
+
+static void count_status(struct web_context *context, unsigned status)
+{
+    const unsigned class = status / 100;
+    if (class < WEB_STATUS_CLASS_COUNT) {
+        atomic_fetch_add(&context->answered[class], 1);
+    }
+}
+
+static void count_answer(struct web_context *context, const struct web_response *response)
+{
+    count_status(context, response->unchanged ? 304 : response->status);
+}
+
+bool dispatch_head(struct web_context *context, const struct web_input *input,
+                   struct web_request *request, struct web_response *response)
+{
+    const char *query = "";
+    request->context = context;
+    request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
+    request->last_event_id = input->last_event_id;
+    if (split_url(input->url, request, &query, response) &&
+        guard_admit(input, request, response) && find_route(input, request, response) &&
+        check_token(input, request, response) &&
+        read_query(query, input->accept, request, response)) {
+        return true;
+    }
+    count_answer(context, response);
+    return false;
+}
+
+/* ---- answers that stand ready ---- */
+
+struct answer_name dispatch_name(const struct web_input *input)
+{
+    return (struct answer_name){.url = input->url,
+                                .csv = input->accept && dispatch_accepts_csv(input->accept),
+                                .gzip = input->accept_encoding &&
+                                        dispatch_accepts_gzip(input->accept_encoding)};
+}
+
+static bool is_fresh(const struct web_context *context, const struct answer *answer)
+{
+    const struct web_source *source = context->source;
+    struct grounds now;
+    const struct view *view = source->acquire(source->context);
+    const bool fresh = grounds_read(source, answer->route, view, answer->pair, &now) &&
+                       grounds_are_same(&now, &answer->grounds);
+    source->release(source->context, view);
+    return fresh;
+}
+
+struct answer *dispatch_kept(struct web_context *context, const struct web_input *input,
+                             bool *unchanged)
+{
+    const struct answer_name name = dispatch_name(input);
+    if (strcmp(input->method, "GET") != 0 && strcmp(input->method, "HEAD") != 0) {
+        return NULL;
+    }
+    struct answer *answer = answers_find(context->answers, &name);
+    if (answer && guard_is_fine(input, context) &&
+        judge_token(input, context, answer->route) == TOKEN_FINE && is_fresh(context, answer)) {
+        *unchanged = has_already(input->if_none_match, answer->etag);
+        count_status(context, *unchanged ? 304 : 200);
+        return answer;
+    }
+    answer_release(answer);
+    return NULL;
+}
+
+/* ---- body ---- */
+
+static bool find_pair(struct web_request *request)
+{
+    const struct view *view = request->view;
+    for (size_t i = 0; i < view->pair_count; i++) {
+        if (strcmp(view->params[i].id, request->id) == 0) {
+            request->pair = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_handler(struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    request->view = source->acquire(source->context);
+    if (route_names_pair(request->route) && !find_pair(request)) {
+        web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
+                    "the lab has no pair of this id; /api/v1/pairs lists them");
+    } else {
+        /* First the versions, then what they are of. */
+        request->keep = grounds_read(source, request->route, request->view, request->pair,
+                                     &request->grounds);
+        request->route->handle(request, response);
+        response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
+    }
+    source->release(source->context, request->view);
+    request->view = NULL;
+}
+
+size_t dispatch_body_max(const struct web_request *request)
+{
+    return request->route->body_max == ROUTE_UPLOAD ? request->context->upload_bytes_max
+                                                    : request->route->body_max;
+}
+
+bool dispatch_admit(const struct web_input *input, struct web_request *request,
+                    struct web_response *response)
+{
+    if (request->route->body_max != ROUTE_UPLOAD ||
+        upload_admit(request, input->content_type, response)) {
+        return true;
+    }
+    count_answer(request->context, response);
+    return false;
+}
+
+void dispatch_end(struct web_request *request)
+{
+    if (request->upload && request->upload->claimed) {
+        const struct web_source *source = request->context->source;
+        source->release_upload(source->context);
+        request->upload->claimed = false;
+    }
+}
+
+void dispatch_body(struct web_request *request, const char *if_none_match,
+                   struct web_response *response)
+{
+    request->body = request->upload->body.text;
+    request->body_bytes = request->upload->body.bytes;
+    run_handler(request, response);
+    if (response->body.failed) {
+        web_problem(request, response, PROBLEM_INTERNAL, NULL,
+                    "no memory for this answer; a smaller limit may do");
+    }
+    response->status = response->status ? response->status : 200;
+    request->keep = request->keep && response->status == 200 && !response->partial;
+    response->unchanged = response->status == 200 && has_already(if_none_match, response->etag);
+    count_answer(request->context, response);
+}
+
+void dispatch_too_large(const struct web_request *request, struct web_response *response)
+{
+    char detail[64];
+    (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are taken here",
+                   dispatch_body_max(request));
+    web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL, detail);
+    count_answer(request->context, response);
+}

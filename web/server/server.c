@@ -1,0 +1,678 @@
+#include "web/http/web.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "web/http/address.h"
+#include "web/http/history.h"
+#include "web/http/routes.h"
+#include "web/http/ticks.h"
+#include "web/server/clients.h"
+#include "web/server/dispatch.h"
+#include "web/server/host.h"
+#include "web/server/tls.h"
+#include "web/stream/stream.h"
+#include "web/stream/trails.h"
+
+enum {
+    THREADS_MAX = 4,
+    CONNECTIONS_DEFAULT = 256,
+    HEARTBEAT_MS = 15 * 1000,
+    FILES_MORE = 256,              /* descriptors for everything but connections */
+    WEB_NICE = 10,                 /* of the threads here, beyond the others' */
+    IDLE_TIMEOUT_S = 10,           /* a silent connection is closed */
+    REQUEST_TIMEOUT_MS = 5 * 1000, /* a body that dribbles in is not waited for longer */
+    STOP_TIMEOUT_MS = 2 * 1000,    /* running requests get so long to end */
+    /* An upload of more than one packet has the time that this rate needs, beyond that. */
+    UPLOAD_BYTES_PER_MS = 32,
+    /* So much of a body that nobody wants is read, so that the client hears why it is refused;
+     * beyond, the connection is closed. */
+    DRAIN_MAX = 64 * 1024,
+    CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
+    BACKLOG = 128,
+    URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
+};
+
+/* What a browser may do for the page: fetch from here, and nothing else. dygraphs styles its
+ * elements through the DOM, which needs no leave. */
+static const char PAGE_POLICY[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+struct web {
+    struct web_source source;
+    struct web_context context;
+    char *token;
+    struct MHD_Daemon *daemon;
+    int listener; /* -1: none */
+    struct sockaddr_storage address;
+    char *hosts;
+    struct clients *clients;
+    struct tls_texts tls;
+    uint16_t port;
+    bool ipv6;
+    atomic_uint in_flight;
+    atomic_bool stopping;
+};
+
+/* What a request needs for which no answer stands ready. All zero at first. */
+struct work {
+    struct web_request request;
+    struct web_response response;
+    struct web_upload upload;
+};
+
+/* One request on its way. */
+struct exchange {
+    struct web *web;
+    bool begun,
+        settled;    /* settled: the response is made, the rest of the body is passed over */
+    bool unchanged; /* of kept: the client has it */
+    int64_t begun_ms;
+    size_t received, drained; /* drained: of them, passed over */
+    struct answer *kept;      /* stands ready, held; NULL: none */
+    struct work *work;        /* NULL: not needed */
+    char url[];               /* at most URL_MAX - 1; cut ones are still too long */
+};
+
+/* ---- one request ---- */
+
+/* The URL before libmicrohttpd decodes it: decoding is strict here and lax there. */
+static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *connection)
+{
+    (void)connection;
+    struct web *web = cls;
+    const size_t n = strnlen(url, URL_MAX - 1);
+    struct exchange *x = malloc(sizeof *x + n + 1);
+    if (x) {
+        *x = (struct exchange){.web = web};
+        memcpy(x->url, url, n);
+        x->url[n] = '\0';
+        atomic_fetch_add(&web->in_flight, 1);
+    }
+    return x;
+}
+
+static void end_work(struct work *work)
+{
+    if (work) {
+        dispatch_end(&work->request);
+        body_clear(&work->upload.body);
+        body_clear(&work->response.body);
+        stream_close(work->response.stream);
+        free(work);
+    }
+}
+
+static void end_exchange(void *cls, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)connection;
+    (void)code;
+    struct web *web = cls;
+    struct exchange *x = *state;
+    if (x) {
+        end_work(x->work);
+        answer_release(x->kept);
+        free(x);
+        *state = NULL;
+        atomic_fetch_sub(&web->in_flight, 1);
+    }
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static const struct sockaddr *peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+static struct client *client_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static bool add(struct MHD_Response *message, const char *name, const char *value)
+{
+    return MHD_add_response_header(message, name, value) == MHD_YES;
+}
+
+/* Nothing when there is no value. */
+static bool add_given(struct MHD_Response *message, const char *name, const char *value)
+{
+    return !value || !value[0] || add(message, name, value);
+}
+
+static bool add_page_headers(struct MHD_Response *message)
+{
+    return add(message, "Vary", "Accept-Encoding") &&
+           add(message, "Content-Security-Policy", PAGE_POLICY) &&
+           add(message, "Referrer-Policy", "no-referrer");
+}
+
+static bool add_headers(const struct web_response *r, unsigned status, bool close,
+                        struct MHD_Response *message)
+{
+    const char *type = r->media_type ? r->media_type : "application/json";
+    char wait_s[16] = "";
+    if (r->retry_after_s > 0) {
+        (void)snprintf(wait_s, sizeof wait_s, "%u", r->retry_after_s);
+    }
+    return add(message, "X-Content-Type-Options", "nosniff") &&
+           add(message, "Cross-Origin-Resource-Policy", "same-origin") &&
+           add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store") &&
+           add_given(message, "Content-Type", status == 304 ? NULL : type) &&
+           add_given(message, "ETag", r->etag) && add_given(message, "Allow", r->allow) &&
+           add_given(message, "Link", r->link) && add_given(message, "Location", r->location) &&
+           add_given(message, "WWW-Authenticate", r->authenticate) &&
+           add_given(message, "Retry-After", wait_s) &&
+           add_given(message, "Vary", r->varies ? "Accept" : NULL) &&
+           (!r->page || add_page_headers(message)) &&
+           add_given(message, "Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL) &&
+           /* proxies are not to gather a stream: */
+           add_given(message, "X-Accel-Buffering", r->stream ? "no" : NULL) &&
+           add_given(message, "Connection", close ? "close" : NULL);
+}
+
+static struct MHD_Response *make_body(struct MHD_Connection *connection, unsigned status,
+                                      struct web_response *r)
+{
+    struct MHD_Response *message = NULL;
+    if (r->stream) {
+        message = stream_response(r->stream, connection);
+    } else if (status == 304 || r->fixed || r->body.bytes == 0) {
+        /* libmicrohttpd does not write through the pointer of a persistent buffer. */
+        void *text = NULL;
+        memcpy(&text, &r->fixed, sizeof text);
+        message = MHD_create_response_from_buffer(
+            r->fixed && status != 304 ? r->fixed_bytes : 0, text, MHD_RESPMEM_PERSISTENT);
+    } else {
+        message =
+            MHD_create_response_from_buffer(r->body.bytes, r->body.text, MHD_RESPMEM_MUST_FREE);
+        if (message) {
+            r->body = (struct body){0};
+        }
+    }
+    return message;
+}
+
+/* Body or stream belong to what is returned. NULL: no memory. */
+static struct MHD_Response *make_message(struct MHD_Connection *connection, unsigned status,
+                                         bool close, struct web_response *r)
+{
+    struct MHD_Response *message = make_body(connection, status, r);
+    if (!message) {
+        return NULL;
+    }
+    const bool whole = add_headers(r, status, close, message);
+    r->stream = NULL;
+    if (!whole) {
+        MHD_destroy_response(message);
+    }
+    return whole ? message : NULL;
+}
+
+/* Make the response one that stands ready, for this request and for others; false: no memory,
+ * and nothing is left to send. */
+static bool keep(struct MHD_Connection *connection, struct exchange *x)
+{
+    const struct web_input input = {.url = x->url,
+                                    .accept = header(connection, "Accept"),
+                                    .accept_encoding = header(connection, "Accept-Encoding")};
+    const struct answer_name name = dispatch_name(&input);
+    const struct web_request *request = &x->work->request;
+    struct web_response *r = &x->work->response;
+    struct answer *answer = answer_create(&name);
+    if (!answer) {
+        return false;
+    }
+    answer->route = request->route;
+    answer->pair = request->pair;
+    answer->grounds = request->grounds;
+    answer->bytes = r->body.capacity;
+    memcpy(answer->etag, r->etag, sizeof answer->etag);
+    answer->unchanged = r->etag[0] ? make_message(connection, 304, false, r) : NULL;
+    answer->message = make_message(connection, 200, false, r);
+    if (!answer->message || (r->etag[0] && !answer->unchanged)) {
+        answer_release(answer);
+        return false;
+    }
+    answers_keep(x->web->context.answers, answer);
+    x->kept = answer;
+    x->unchanged = r->unchanged;
+    return true;
+}
+
+static enum MHD_Result send_kept(struct MHD_Connection *connection, const struct exchange *x)
+{
+    return x->unchanged ? MHD_queue_response(connection, 304, x->kept->unchanged)
+                        : MHD_queue_response(connection, 200, x->kept->message);
+}
+
+static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
+{
+    if (x->kept) {
+        return send_kept(connection, x);
+    }
+    struct web_response *r = &x->work->response;
+    const bool close = r->close || atomic_load(&x->web->stopping);
+    if (x->work->request.keep && !close && r->body.capacity <= ANSWER_BYTES_MAX) {
+        return keep(connection, x) ? send_kept(connection, x) : MHD_NO;
+    }
+    const unsigned status = r->unchanged ? 304 : r->status;
+    struct MHD_Response *message = make_message(connection, status, close, r);
+    if (!message) {
+        return MHD_NO;
+    }
+    const enum MHD_Result result = MHD_queue_response(connection, status, message);
+    MHD_destroy_response(message);
+    return result;
+}
+
+/* Bytes the client announces; 0 when it does not say. */
+static unsigned long long announced(struct MHD_Connection *connection)
+{
+    const char *text = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/* No answer stands ready: is the request one to be answered? */
+static enum MHD_Result begin_work(struct MHD_Connection *connection,
+                                  const struct web_input *input, unsigned long long bytes,
+                                  struct exchange *x)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (!work) {
+        return MHD_NO;
+    }
+    x->work = work;
+    work->request.upload = &work->upload;
+    x->settled = !dispatch_head(&x->web->context, input, &work->request, &work->response);
+    if (!x->settled && bytes > dispatch_body_max(&work->request)) {
+        dispatch_too_large(&work->request, &work->response);
+        x->settled = true;
+    }
+    if (!x->settled) {
+        x->settled = !dispatch_admit(input, &work->request, &work->response);
+    }
+    /* Whoever asks before sending, or would send much, is told at once. */
+    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
+        return send_response(connection, x);
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
+                                     struct exchange *x)
+{
+    const struct sockaddr *peer = peer_of(connection);
+    unsigned wait_s = 0;
+    x->begun = true;
+    x->begun_ms = ticks_ms();
+    const enum client_state client =
+        clients_ask(x->web->clients, client_of(connection), x->begun_ms, &wait_s);
+    const struct web_input input = {.method = method,
+                                    .url = x->url,
+                                    .authorization = header(connection, "Authorization"),
+                                    .accept = header(connection, "Accept"),
+                                    .accept_encoding = header(connection, "Accept-Encoding"),
+                                    .content_type = header(connection, "Content-Type"),
+                                    .last_event_id = header(connection, "Last-Event-ID"),
+                                    .if_none_match = header(connection, "If-None-Match"),
+                                    .host = header(connection, "Host"),
+                                    .peer = peer,
+                                    .local = peer && address_is_loopback(peer),
+                                    .client = client,
+                                    .wait_s = wait_s};
+    const unsigned long long bytes = announced(connection);
+    const bool bodiless = bytes == 0 && !header(connection, "Transfer-Encoding");
+    if (bodiless && !atomic_load(&x->web->stopping)) {
+        x->kept = dispatch_kept(&x->web->context, &input, &x->unchanged);
+        x->settled = x->kept != NULL;
+    }
+    return x->kept ? MHD_YES : begin_work(connection, &input, bytes, x);
+}
+
+static bool is_too_slow(const struct exchange *x)
+{
+    const int64_t allowed_ms =
+        REQUEST_TIMEOUT_MS + (int64_t)(x->received / UPLOAD_BYTES_PER_MS);
+    return ticks_ms() - x->begun_ms > allowed_ms;
+}
+
+static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
+{
+    struct work *work = x->work;
+    x->received += *bytes;
+    if (!x->settled && x->received > dispatch_body_max(&work->request)) {
+        dispatch_too_large(&work->request, &work->response);
+        body_clear(&work->upload.body);
+        dispatch_end(&work->request);
+        x->settled = true;
+    }
+    x->drained += x->settled ? *bytes : 0;
+    if (x->drained > DRAIN_MAX || is_too_slow(x)) {
+        return MHD_NO;
+    }
+    if (!x->settled) {
+        body_append(&work->upload.body, data, *bytes);
+    }
+    *bytes = 0;
+    return MHD_YES;
+}
+
+/* libmicrohttpd's signature. NOLINTNEXTLINE(readability-function-size) */
+static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *bytes, void **state)
+{
+    (void)cls;
+    (void)url;
+    (void)version;
+    struct exchange *x = *state;
+    if (!x) {
+        return MHD_NO;
+    }
+    if (!x->begun) {
+        return begin_request(connection, method, x);
+    }
+    if (*bytes > 0) {
+        return take_body(x, data, bytes);
+    }
+    if (!x->settled) {
+        x->settled = true;
+        dispatch_body(&x->work->request, header(connection, "If-None-Match"),
+                      &x->work->response);
+    }
+    return send_response(connection, x);
+}
+
+/* ---- start and stop ---- */
+
+static enum status open_listener(struct web *web, const struct web_options *options,
+                                 struct err *err)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    const int on = 1;
+    if (!address_parse(options->bind, options->port, &address, &bytes)) {
+        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+                       "'%s' is no numeric address; 127.0.0.1 or ::1 would be", options->bind);
+    }
+    if (!address_is_loopback((const struct sockaddr *)&address) && !web->token) {
+        return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
+                       "%s is beyond loopback: that needs a token (http.token_file)",
+                       options->bind);
+    }
+    web->ipv6 = address.ss_family == AF_INET6;
+    web->listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (web->listener < 0 ||
+        setsockopt(web->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(web->listener, (const struct sockaddr *)&address, bytes) != 0 ||
+        listen(web->listener, BACKLOG) != 0 ||
+        getsockname(web->listener, (struct sockaddr *)&address, &bytes) != 0) {
+        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
+                       options->bind, (unsigned)options->port, strerrordesc_np(errno));
+    }
+    web->port = address_port((const struct sockaddr *)&address);
+    web->address = address;
+    web->context.listening = (const struct sockaddr *)&web->address;
+    return STATUS_OK;
+}
+
+static unsigned connections_of(const struct web_options *options)
+{
+    return (options->connections_max > 0 ? options->connections_max : CONNECTIONS_DEFAULT) +
+           options->listeners_max;
+}
+
+/* As many descriptors as the connections may need, if the hard limit allows it. */
+static void allow_files(unsigned count)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < count) {
+        limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static enum status create_trails(struct web *web)
+{
+    const struct view *view = web->source.acquire(web->source.context);
+    const size_t pairs = view->pair_count;
+    web->source.release(web->source.context, view);
+    return trails_create(pairs, &web->context.trails);
+}
+
+static enum status start_streams(struct web *web, const struct web_options *options)
+{
+    const struct streams_params params = {
+        .hub = web->source.events,
+        .history = web->context.history,
+        .source = &web->source,
+        .trails = web->context.trails,
+        .clients_max = options->listeners_max,
+        .heartbeat_ms =
+            options->heartbeat_ms > 0 ? (int)options->heartbeat_ms : (int)HEARTBEAT_MS,
+    };
+    return web->source.events ? streams_start(&params, &web->context.streams) : STATUS_OK;
+}
+
+/* A connection came or went. */
+static void note_connection(void *cls, struct MHD_Connection *connection, void **context,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    struct web *web = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const struct sockaddr *peer = peer_of(connection);
+        *context = peer ? clients_open(web->clients, peer) : NULL;
+    } else {
+        clients_close(web->clients, *context);
+        *context = NULL;
+    }
+}
+
+static enum status start_daemon(struct web *web, const struct web_options *options,
+                                unsigned threads, struct err *err)
+{
+    static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+    const unsigned connections = connections_of(options);
+    allow_files(connections + FILES_MORE);
+    struct MHD_OptionItem more[5] = {0};
+    size_t n = 0;
+    if (threads > 1) { /* a pool of one is no pool to libmicrohttpd */
+        more[n++] =
+            (struct MHD_OptionItem){MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL};
+    }
+    if (web->tls.key) {
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, web->tls.certificate};
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, web->tls.key};
+        more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
+    }
+    more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
+    const unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
+        (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    web->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, answer, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
+        connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
+        MHD_OPTION_END);
+    if (!web->daemon) {
+        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot start the server's threads: %s",
+                       strerrordesc_np(errno));
+    }
+    return STATUS_OK;
+}
+
+static void ignore_broken_pipes(void)
+{
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Who may do what. */
+static enum status set_guard(struct web *web, const struct web_options *options,
+                             struct err *err)
+{
+    const struct clients_params limits = {.connections_total = connections_of(options),
+                                          .connections_max = options->client_connections_max,
+                                          .requests_per_s = options->client_requests_per_s};
+    web->token = options->token ? strdup(options->token) : NULL;
+    web->hosts = strdup(options->hosts ? options->hosts : "");
+    if ((options->token && !web->token) || !web->hosts ||
+        clients_create(&limits, &web->clients) != STATUS_OK) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    if (web->token && !web->token[0]) {
+        return err_set(err, STATUS_E_ARG, "http", 0, 0,
+                       "the token is empty; some 32 random characters would be right");
+    }
+    if (!host_names_are_valid(web->hosts)) {
+        return err_set(err, STATUS_E_ARG, "http.hosts", 0, 0,
+                       "'%.60s' are no names; \"lab-pc, lab-pc.example\" would be right",
+                       web->hosts);
+    }
+    web->context.token = web->token;
+    web->context.hosts = web->hosts;
+    return options->tls_certificate && options->tls_certificate[0]
+               ? tls_read(options->tls_certificate, options->tls_key, &web->tls, err)
+               : STATUS_OK;
+}
+
+struct start {
+    struct web *web;
+    const struct web_options *options;
+    unsigned threads;
+    struct err *err;
+    enum status status;
+};
+
+/* When there is not enough of the processor, those who listen wait rather than the robots. On
+ * Linux this is of the calling thread, and those it makes inherit it. */
+static void *start_threads(void *context)
+{
+    struct start *s = context;
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WEB_NICE);
+    s->status =
+        start_streams(s->web, s->options) == STATUS_OK
+            ? start_daemon(s->web, s->options, s->threads, s->err)
+            : err_set(s->err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
+    return NULL;
+}
+
+static enum status start_behind(struct web *web, const struct web_options *options,
+                                unsigned threads, struct err *err)
+{
+    struct start s = {.web = web, .options = options, .threads = threads, .err = err};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, start_threads, &s) != 0) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no thread for the server");
+    }
+    (void)pthread_join(thread, NULL);
+    return s.status;
+}
+
+static enum status start(struct web *web, const struct web_options *options, struct err *err)
+{
+    const unsigned threads = options->threads < 1             ? 1
+                             : options->threads > THREADS_MAX ? THREADS_MAX
+                                                              : options->threads;
+    web->context.source = &web->source;
+    web->context.upload_bytes_max = options->upload_bytes_max;
+    enum status status = set_guard(web, options, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
+        answers_create(&web->context.answers) != STATUS_OK || create_trails(web) != STATUS_OK) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    status = open_listener(web, options, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    ignore_broken_pipes();
+    return start_behind(web, options, threads, err);
+}
+
+enum status web_start(const struct web_options *options, const struct web_source *source,
+                      struct web **web, struct err *err)
+{
+    struct web *made = calloc(1, sizeof *made);
+    if (!made) {
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    }
+    made->source = *source;
+    made->listener = -1;
+    const enum status status = start(made, options, err);
+    if (status != STATUS_OK) {
+        web_stop(made);
+        return status;
+    }
+    *web = made;
+    return STATUS_OK;
+}
+
+uint16_t web_port(const struct web *web)
+{
+    return web->port;
+}
+
+/* No new connections; those that have asked get their answers. */
+static void drain(struct web *web)
+{
+    const struct timespec pause = {.tv_nsec = 5000000};
+    const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
+    atomic_store(&web->stopping, true);
+    (void)MHD_quiesce_daemon(web->daemon);
+    streams_stop(web->context.streams);
+    while (atomic_load(&web->in_flight) > 0 && ticks_ms() < until_ms) {
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+void web_stop(struct web *web)
+{
+    if (!web) {
+        return;
+    }
+    if (web->daemon) {
+        drain(web);
+        MHD_stop_daemon(web->daemon);
+    } else {
+        streams_stop(web->context.streams);
+    }
+    streams_destroy(web->context.streams);
+    if (web->listener >= 0) {
+        (void)close(web->listener);
+    }
+    history_destroy(web->context.history);
+    answers_destroy(web->context.answers);
+    trails_destroy(web->context.trails);
+    clients_destroy(web->clients);
+    tls_clear(&web->tls);
+    free(web->hosts);
+    free(web->token);
+    free(web);
+}

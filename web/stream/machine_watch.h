@@ -1,0 +1,20 @@
+/* web/stream/machine_watch.h - tells those who listen when a state machine has changed state:
+ * Tandem's own by the snapshots, the robots' by what they publish. What comes and goes between
+ * two looks is not seen as an event; the trace in it has it. One thread. */
+#ifndef WEB_STREAM_MACHINE_WATCH_H
+#define WEB_STREAM_MACHINE_WATCH_H
+
+#include "web/http/event_hub.h"
+#include "web/http/web.h"
+
+struct machine_watch;
+
+MUST_USE enum status machine_watch_create(struct machine_watch **out);
+void machine_watch_destroy(struct machine_watch *watch); /* NULL allowed */
+
+/* Publish {"pair", "side", "machines"} of every pair (side null: Tandem's own) that is not as
+ * at the last look. The first look publishes nothing. Allocates. */
+void machine_watch_look(struct machine_watch *watch, const struct view *view,
+                        const struct web_source *source, struct event_hub *hub);
+
+#endif

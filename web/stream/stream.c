@@ -1,0 +1,492 @@
+#include "web/stream/stream.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "web/http/body.h"
+#include "web/http/ticks.h"
+#include "web/stream/machine_watch.h"
+#include "web/stream/trails.h"
+
+enum {
+    TICK_MS = 200,     /* between two looks at machines and sleepers */
+    GATHER_US = 5000,  /* events that come together go out together */
+    REPLAY_ROWS = 100, /* read from the store at a time */
+    BLOCK = 8192,      /* so much of a response is asked for at a time */
+    FRAME_MORE = 256,  /* of a record, beyond its JSON */
+    TIMEOUT_S = 60     /* a listener that takes nothing for so long is gone */
+};
+
+enum phase {
+    PHASE_WAIT,   /* for the daemon to have read its journal: it knows what it has only then */
+    PHASE_REPLAY, /* out of the store */
+    PHASE_LIVE
+};
+
+struct stream {
+    struct streams *set;
+    struct stream *next, *previous; /* of those with a connection; under the set's lock */
+    struct MHD_Connection *connection;
+    bool asleep; /* under the set's lock */
+    struct event_filter filter;
+    /* Its server thread's; of the set's thread while asleep. */
+    enum phase phase;
+    struct event_place place; /* what was heard, while not yet live */
+    int kind;                 /* of records that are being replayed */
+    struct event_cursor cursor;
+    struct body pending; /* is to go out first */
+    size_t sent;         /* of it */
+    int64_t said_ms;     /* when something went out last */
+};
+
+struct streams {
+    struct streams_params params;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    struct stream *first;
+    bool stopping;
+    struct MHD_Connection **awake; /* [params.clients_max] to be resumed */
+    struct machine_watch *watch;
+    atomic_bool restored;
+    atomic_size_t clients;
+    atomic_uint_least64_t opened, refused, missed, cut;
+};
+
+static void lock(struct streams *set)
+{
+    const int failed = pthread_mutex_lock(&set->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+static void unlock(struct streams *set)
+{
+    const int failed = pthread_mutex_unlock(&set->lock);
+    assert(!failed);
+    (void)failed;
+}
+
+/* ---- what goes out ---- */
+
+static void put_id(struct stream *s, const struct event_place *place)
+{
+    char id[EVENT_PLACE_MAX];
+    event_place_write(place, id);
+    body_format(&s->pending, "id: %s\n", id);
+}
+
+/* n 0: nobody knows how many. */
+static void put_missed(struct stream *s, const struct event_place *place, uint64_t n)
+{
+    put_id(s, place);
+    if (n > 0) {
+        body_format(&s->pending, "event: missed\ndata: {\"n\":%" PRIu64 "}\n\n", n);
+    } else {
+        body_text(&s->pending, "event: missed\ndata: {\"n\":null}\n\n");
+    }
+    atomic_fetch_add(&s->set->missed, n > 0 ? n : 1);
+}
+
+/* To the present end of the stream. */
+static void go_live(struct stream *s)
+{
+    struct event_place end;
+    event_hub_listen(s->set->params.hub, &s->filter, &s->cursor, &end);
+    s->phase = PHASE_LIVE;
+    /* An id without data: a client that is cut off before the first event resumes from here. */
+    put_id(s, &end);
+    body_text(&s->pending, "\n");
+}
+
+/* The place of an earlier run whose store is not this one's, or of one that never was. */
+static bool is_foreign(const struct event_place *place, const struct event_place *end)
+{
+    for (int kind = 0; kind < EVENT_RECORDS; kind++) {
+        if (place->record[kind] > end->record[kind]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void begin(struct stream *s)
+{
+    struct event_place end;
+    event_hub_place(s->set->params.hub, &end);
+    if (is_foreign(&s->place, &end)) {
+        put_missed(s, &end, 0);
+        go_live(s);
+    } else if (event_hub_resume(s->set->params.hub, &s->filter, &s->place, &s->cursor)) {
+        s->phase = PHASE_LIVE;
+    } else {
+        s->place.run_us = 0;
+        s->place.live = 0;
+        s->kind = 0;
+        s->phase = PHASE_REPLAY;
+    }
+}
+
+/* ---- out of the store ---- */
+
+struct replay {
+    struct stream *stream;
+    int rows;
+};
+
+static bool find_pair(const struct view *view, const char *id, size_t *pair)
+{
+    for (size_t i = 0; i < view->pair_count; i++) {
+        if (strcmp(view->params[i].id, id) == 0) {
+            *pair = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_wanted(const struct stream *s, const char *id)
+{
+    const struct web_source *source = s->set->params.source;
+    if (!s->filter.pairs) {
+        return true;
+    }
+    const struct view *view = source->acquire(source->context);
+    size_t pair = 0;
+    const bool wanted = find_pair(view, id, &pair) && s->filter.pairs[pair];
+    source->release(source->context, view);
+    return wanted;
+}
+
+static bool take_row(void *context, const struct store_row *row)
+{
+    struct replay *replay = context;
+    struct stream *s = replay->stream;
+    replay->rows++;
+    s->place.record[s->kind] = row->seq;
+    if (!is_wanted(s, row->pair)) {
+        return true;
+    }
+    const size_t size = row->json_bytes + FRAME_MORE;
+    char *text = malloc(size);
+    const size_t bytes = text ? event_frame(&s->place, (enum event_type)s->kind, row->json,
+                                            row->json_bytes, text, size)
+                              : 0;
+    body_append(&s->pending, text, bytes);
+    free(text);
+    return true;
+}
+
+/* The next rows of this kind; false when there are no more. */
+static bool replay_some(struct stream *s)
+{
+    static const enum history_table tables[EVENT_RECORDS] = {HISTORY_ENTRIES, HISTORY_ALARMS,
+                                                             HISTORY_CHANGES};
+    struct replay replay = {.stream = s};
+    if (!(s->filter.types & 1u << s->kind)) {
+        return false;
+    }
+    /* A store that cannot be read: what it would have given counts as missed. */
+    return history_since(s->set->params.history, tables[s->kind], s->place.record[s->kind],
+                         REPLAY_ROWS, take_row, &replay, NULL) == STATUS_OK &&
+           replay.rows == REPLAY_ROWS;
+}
+
+static void join_ring(struct stream *s)
+{
+    const uint64_t lost =
+        event_hub_join(s->set->params.hub, &s->filter, s->place.record, &s->cursor);
+    if (lost > 0) {
+        put_missed(s, &s->place, lost);
+    }
+    s->phase = PHASE_LIVE;
+}
+
+static void replay_step(struct stream *s)
+{
+    if (!replay_some(s)) {
+        s->kind++;
+    }
+    if (s->kind == EVENT_RECORDS) {
+        join_ring(s);
+    }
+}
+
+/* ---- the connection ---- */
+
+static size_t take_pending(struct stream *s, char *out, size_t size)
+{
+    const size_t left = s->pending.bytes - s->sent;
+    const size_t n = left < size ? left : size;
+    memcpy(out, s->pending.text + s->sent, n);
+    s->sent += n;
+    if (s->sent == s->pending.bytes) {
+        body_clear(&s->pending);
+        s->sent = 0;
+    }
+    s->said_ms = ticks_ms();
+    return n;
+}
+
+static bool heartbeat_is_due(const struct stream *s, int64_t at_ms)
+{
+    return at_ms - s->said_ms >= s->set->params.heartbeat_ms;
+}
+
+/* Is there a reason to wake it? */
+static bool has_news(struct stream *s, int64_t at_ms)
+{
+    return heartbeat_is_due(s, at_ms) ||
+           (s->phase == PHASE_LIVE ? event_hub_has(s->set->params.hub, &s->filter, &s->cursor)
+                                   : s->phase != PHASE_WAIT || atomic_load(&s->set->restored));
+}
+
+/* Sleep if there is still nothing: looked at under the lock that whoever wakes takes, so that
+ * no news is slept through. */
+static ssize_t fall_asleep(struct stream *s)
+{
+    ssize_t result = 0;
+    lock(s->set);
+    if (s->set->stopping) {
+        result = MHD_CONTENT_READER_END_OF_STREAM;
+    } else if (!has_news(s, ticks_ms())) {
+        s->asleep = true;
+        MHD_suspend_connection(s->connection);
+    }
+    unlock(s->set);
+    return result;
+}
+
+/* Fill pending, or out. */
+static ssize_t read_live(struct stream *s, char *out, size_t size)
+{
+    size_t bytes = 0;
+    uint64_t missed = 0;
+    struct event_place place;
+    switch (event_hub_next(s->set->params.hub, &s->filter, &s->cursor, out, size, &bytes,
+                           &missed, &place)) {
+    case EVENT_NEXT_TEXT:
+        s->said_ms = ticks_ms();
+        return (ssize_t)bytes;
+    case EVENT_NEXT_MISSED:
+        put_missed(s, &place, missed);
+        break;
+    case EVENT_NEXT_BROKEN:
+        atomic_fetch_add(&s->set->cut, 1);
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    case EVENT_NEXT_NONE:
+        break;
+    }
+    return 0;
+}
+
+static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t size)
+{
+    struct stream *s = cls;
+    (void)position;
+    if (s->pending.failed) {
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    if (s->pending.bytes == 0) {
+        if (s->phase == PHASE_WAIT && atomic_load(&s->set->restored)) {
+            begin(s);
+        } else if (s->phase == PHASE_REPLAY) {
+            replay_step(s);
+        }
+        const ssize_t n =
+            s->phase == PHASE_LIVE && s->pending.bytes == 0 ? read_live(s, out, size) : 0;
+        if (n != 0) {
+            return n;
+        }
+        if (s->pending.bytes == 0 && heartbeat_is_due(s, ticks_ms())) {
+            body_text(&s->pending, ":\n\n");
+        }
+    }
+    return s->pending.bytes > 0 ? (ssize_t)take_pending(s, out, size) : fall_asleep(s);
+}
+
+static void end_stream(void *cls)
+{
+    struct stream *s = cls;
+    lock(s->set);
+    if (s->previous) {
+        s->previous->next = s->next;
+    } else {
+        s->set->first = s->next;
+    }
+    if (s->next) {
+        s->next->previous = s->previous;
+    }
+    unlock(s->set);
+    stream_close(s);
+}
+
+struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *connection)
+{
+    struct streams *set = s->set;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, read_stream, s, end_stream);
+    if (!response) {
+        return NULL;
+    }
+    s->connection = connection;
+    (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                    (unsigned)TIMEOUT_S);
+    lock(set);
+    s->next = set->first;
+    if (set->first) {
+        set->first->previous = s;
+    }
+    set->first = s;
+    unlock(set);
+    return response;
+}
+
+struct stream *stream_open(struct streams *set, const struct event_filter *filter,
+                           const struct event_place *place)
+{
+    struct stream *s = NULL;
+    if (atomic_fetch_add(&set->clients, 1) < set->params.clients_max) {
+        s = calloc(1, sizeof *s);
+    }
+    if (!s) {
+        atomic_fetch_sub(&set->clients, 1);
+        atomic_fetch_add(&set->refused, 1);
+        free(filter->pairs);
+        return NULL;
+    }
+    s->set = set;
+    s->filter = *filter;
+    s->said_ms = ticks_ms();
+    /* Where to connect again, and how soon, is for the client to say; this is a suggestion. */
+    body_text(&s->pending, "retry: 2000\n");
+    if (place) {
+        s->place = *place;
+        body_text(&s->pending, "\n");
+    } else {
+        go_live(s);
+    }
+    atomic_fetch_add(&set->opened, 1);
+    return s;
+}
+
+void stream_close(struct stream *s)
+{
+    if (s) {
+        atomic_fetch_sub(&s->set->clients, 1);
+        body_clear(&s->pending);
+        free(s->filter.pairs);
+        free(s);
+    }
+}
+
+/* ---- all of them ---- */
+
+/* Which connections are to wake; nobody else wakes them, so they stay where they are. */
+static size_t choose(struct streams *set, bool *stopping)
+{
+    const int64_t at_ms = ticks_ms();
+    size_t n = 0;
+    lock(set);
+    for (struct stream *s = set->first; s && n < set->params.clients_max; s = s->next) {
+        if (s->asleep && (set->stopping || has_news(s, at_ms))) {
+            s->asleep = false;
+            set->awake[n++] = s->connection;
+        }
+    }
+    *stopping = set->stopping;
+    unlock(set);
+    return n;
+}
+
+static void look_around(struct streams *set)
+{
+    const struct web_source *source = set->params.source;
+    const struct view *view = source->acquire(source->context);
+    atomic_store(&set->restored, view->health.restored);
+    machine_watch_look(set->watch, view, source, set->params.hub);
+    if (set->params.trails) {
+        trails_look(set->params.trails, view);
+    }
+    source->release(source->context, view);
+}
+
+static void *run(void *context)
+{
+    struct streams *set = context;
+    const struct timespec gather = {.tv_nsec = GATHER_US * 1000L};
+    uint64_t seen = 0;
+    int64_t looked_ms = 0;
+    bool stopping = false;
+    (void)pthread_setname_np(pthread_self(), "tandem-events");
+    while (!stopping) {
+        seen = event_hub_wait(set->params.hub, seen, TICK_MS);
+        (void)nanosleep(&gather, NULL);
+        const int64_t at_ms = ticks_ms();
+        if (at_ms - looked_ms >= TICK_MS) {
+            looked_ms = at_ms;
+            look_around(set);
+        }
+        const size_t n = choose(set, &stopping);
+        for (size_t i = 0; i < n; i++) {
+            MHD_resume_connection(set->awake[i]);
+        }
+    }
+    return NULL;
+}
+
+enum status streams_start(const struct streams_params *params, struct streams **out)
+{
+    struct streams *set = calloc(1, sizeof *set);
+    if (!set) {
+        return STATUS_E_NOMEM;
+    }
+    set->params = *params;
+    set->awake = calloc(params->clients_max + 1, sizeof(void *));
+    (void)pthread_mutex_init(&set->lock, NULL);
+    if (!set->awake || machine_watch_create(&set->watch) != STATUS_OK) {
+        set->stopping = true;
+        streams_destroy(set);
+        return STATUS_E_NOMEM;
+    }
+    if (pthread_create(&set->thread, NULL, run, set) != 0) {
+        streams_destroy(set);
+        return STATUS_E_IO;
+    }
+    *out = set;
+    return STATUS_OK;
+}
+
+void streams_stop(struct streams *set)
+{
+    if (set) {
+        lock(set);
+        set->stopping = true;
+        unlock(set);
+        event_hub_wake(set->params.hub);
+        (void)pthread_join(set->thread, NULL);
+    }
+}
+
+void streams_destroy(struct streams *set)
+{
+    if (set) {
+        machine_watch_destroy(set->watch);
+        (void)pthread_mutex_destroy(&set->lock);
+        free(set->awake);
+        free(set);
+    }
+}
+
+void streams_read_counts(struct streams *set, struct streams_counts *out)
+{
+    *out = (struct streams_counts){.clients = atomic_load(&set->clients),
+                                   .opened = atomic_load(&set->opened),
+                                   .refused = atomic_load(&set->refused),
+                                   .missed = atomic_load(&set->missed),
+                                   .cut = atomic_load(&set->cut)};
+}

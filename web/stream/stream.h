@@ -1,0 +1,60 @@
+/* web/stream/stream.h - those who listen to /api/v1/events: no thread and no queue each, but a
+ * cursor in the hub's ring (web/http/event_hub.h) and a connection that sleeps while there is
+ * nothing.
+ *
+ * One thread for all wakes the connections that have something to read, sends a comment to
+ * those that have heard nothing for a while (that is how a listener that is gone is found), and
+ * looks for machines that changed state and for poses.
+ */
+#ifndef WEB_STREAM_STREAM_H
+#define WEB_STREAM_STREAM_H
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+
+#include "web/http/event_hub.h"
+#include "web/http/history.h"
+#include "web/http/web.h"
+
+struct streams;
+struct stream; /* one listener */
+
+struct streams_params {
+    struct event_hub *hub;
+    struct history *history;
+    const struct web_source *source;
+    struct trails *trails; /* fed by the way; NULL: none */
+    size_t clients_max;
+    int heartbeat_ms;
+};
+
+struct streams_counts {
+    uint64_t clients; /* now */
+    uint64_t opened, refused;
+    uint64_t missed; /* events that slow listeners have not heard */
+    uint64_t cut;    /* listeners hung up on in the middle of an event */
+};
+
+/* Everything is borrowed. STATUS_E_NOMEM, STATUS_E_IO: no thread. */
+MUST_USE enum status streams_start(const struct streams_params *params, struct streams **out);
+
+/* End all streams: connections wake and finish, none sleeps from now on. Before the server's
+ * threads are stopped, and streams_destroy() after. NULL allowed. */
+void streams_stop(struct streams *streams);
+void streams_destroy(struct streams *streams);
+
+void streams_read_counts(struct streams *streams, struct streams_counts *out);
+
+/* One more listener. filter->pairs goes over to it, also on failure. place: where to go on;
+ * NULL: with what happens from now on. NULL when there are too many, or no memory. */
+struct stream *stream_open(struct streams *streams, const struct event_filter *filter,
+                           const struct event_place *place);
+
+/* NULL allowed. Not after stream_response(). */
+void stream_close(struct stream *stream);
+
+/* The response that streams to this connection; it closes the stream at its end. NULL: no
+ * memory; then the stream is still the caller's. */
+struct MHD_Response *stream_response(struct stream *stream, struct MHD_Connection *connection);
+
+#endif
