@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fetch.h"
 #include "base/hash.h"
 #include "base/status.h"
 #include "twin/models/model.h"
@@ -12,9 +11,6 @@
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 6 };
-
-/* Smaller labs stay in the caches by themselves. */
-enum { EXPECT_PAIRS_MIN = 32 };
 
 /* A command with an id that comes again within this time, unchanged, was sent again by a client
  * whose broker went away before it acknowledged. */
@@ -227,19 +223,6 @@ long lab_find(const struct lab *lab, const char *id)
         k = (k + 1) & (lab->table_size - 1);
     }
     return -1;
-}
-
-void lab_expect(const struct lab *lab, const char *pair, enum event_kind kind, enum side side)
-{
-    if (lab->p.pair_count < EXPECT_PAIRS_MIN) {
-        return;
-    }
-    /* Not lab_find(), which would wait for the id in memory: a hint may be wrong. */
-    const uint32_t i = lab->table[hash_text(pair) & (lab->table_size - 1)];
-    if (i != 0) {
-        fetch(&lab->p.pairs[i - 1], sizeof lab->p.pairs[0]);
-        pair_expect(&lab->pairs[i - 1], kind, side);
-    }
 }
 
 /* ---- stepping -----------------------------------------------------------------------------

@@ -45,10 +45,6 @@ struct lab *lab_init(void *memory, const struct lab_params *p);
 /* Fire every deadline before event->t_us, then take the event in. */
 void lab_step(struct lab *lab, const struct event *event, const struct effects *fx);
 
-/* A hint: an event of this kind, pair and side (or SIDE_COUNT) will come next. In a lab that is
- * larger than the caches its memory is fetched meanwhile. Changes nothing. */
-void lab_expect(const struct lab *lab, const char *pair, enum event_kind kind, enum side side);
-
 /* The earliest deadline; LAB_TIME_MAX when there is none. */
 int64_t lab_next_deadline(const struct lab *lab);
 

@@ -12,7 +12,6 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/daemon/priority.h"
-#include "service/replay/lab_feed.h"
 
 enum {
     NAP_US = 5000,         /* telemetry is taken in at least this often, */
@@ -118,8 +117,7 @@ static void decode_line(struct lab_thread *t, const struct inbox_line *line)
         }
         return;
     }
-    if (lab_feed(t->params.lab, t->params.codec, t->params.prefix, &message, step_event, t) ==
-        0) {
+    if (t->params.codec->decode(t->params.prefix, &message, step_event, t) == 0) {
         t->counts.other++;
     }
     t->dirty = true;

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "service/replay/lab_feed.h"
 #include "service/replay/lab_memory.h"
 
 enum { MINUTE_US = 60 * 1000000 };
@@ -67,7 +66,7 @@ static void step(void *context, const struct event *event)
 void replay_message(struct replay *replay, const struct message *message)
 {
     replay->refused = false;
-    if (lab_feed(replay->lab, replay->codec, replay->prefix, message, step, replay) == 0) {
+    if (replay->codec->decode(replay->prefix, message, step, replay) == 0) {
         replay->counts.other++;
     }
     if (replay->refused) {

@@ -2,7 +2,6 @@
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
 #include "logger/message/codec.h"
-#include "service/replay/lab_feed.h"
 #include "service/replay/lab_memory.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"
@@ -95,7 +94,7 @@ static double run_chunk(struct bench_lab *b, bool with_lab)
             bench_fail("a line does not parse");
         }
         if (with_lab) {
-            (void)lab_feed(b->lab, codec, "tandem/v1", &m, step, b);
+            (void)codec->decode("tandem/v1", &m, step, b);
         } else {
             (void)codec->decode("tandem/v1", &m, no_step, b);
         }

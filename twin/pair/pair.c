@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fetch.h"
 #include "twin/pair/link.h"
 #include "twin/pair/pair_parts.h"
 #include "twin/pair/smartlog.h"
@@ -303,33 +302,14 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     }
 }
 
-/* What the entry of this command and the calibration on it will touch. */
-static void fetch_entry(const struct pair *pair, const struct pair_params *p)
-{
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        const struct pair_side *side = &pair->side[s];
-        fetch(&side->moves,
-              offsetof(struct pair_side, kalman.recent) - offsetof(struct pair_side, moves));
-        fetch(&side->kalman.recent[side->kalman.n % TRAVEL_RECENT_MAX],
-              sizeof side->kalman.recent[0]);
-    }
-    fetch(&pair->closed[pair->closed_count % PAIR_CLOSED_MAX], sizeof pair->closed[0]);
-    fetch(&pair->window[(pair->window_first + pair->window_count) % p->window],
-          sizeof pair->window[0]);
-}
-
 static void on_reply(const struct pair_run *run)
 {
-    const enum side other = run->event->side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
     run->pair->counts.replies++;
     const struct event_reply *r = &run->event->reply;
     take_stamp(run, run->event->side, r->source_us, r->has_sim ? &r->sim_us : NULL);
     struct pair_slot *slot = pair_match_reply(run);
     if (!slot) {
         return;
-    }
-    if (pair_slot_through(slot, other)) {
-        fetch_entry(run->pair, run->p);
     }
     note_reply(run, slot);
     step_slot(run, slot, false);
@@ -452,22 +432,14 @@ static void stop_probes(struct pair *pair)
     pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
 }
 
-/* Where the machines will note what they do. */
-static void fetch_trace(const struct pair *pair)
-{
-    fetch(&pair->trace.step[pair->trace.count % EFSM_TRACE_MAX], sizeof pair->trace.step[0]);
-}
-
 static void dispatch_event(const struct pair_run *run)
 {
     const struct event *e = run->event;
     switch (e->kind) {
     case EVENT_COMMAND:
-        fetch_trace(run->pair);
         on_command(run);
         break;
     case EVENT_REPLY:
-        fetch_trace(run->pair);
         on_reply(run);
         break;
     case EVENT_TELEMETRY:
@@ -537,25 +509,6 @@ void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_par
     dispatch_event(&run);
     if (event->kind != EVENT_TELEMETRY) { /* samples change no deadline, and there are many */
         update_deadline(&run);
-    }
-}
-
-void pair_expect(const struct pair *pair, enum event_kind kind, enum side side)
-{
-    static const size_t side_bytes = offsetof(struct pair_side, clock.bucket);
-    fetch(pair, offsetof(struct pair, counts));
-    if (side < SIDE_COUNT) {
-        fetch(&pair->side[side], side_bytes);
-    }
-    if (kind == EVENT_COMMAND || kind == EVENT_REPLY) {
-        fetch(&pair->counts, sizeof pair->counts);
-        fetch(&pair->side[SIDE_REAL], FETCH_LINE_BYTES);
-        fetch(&pair->side[SIDE_VIRTUAL], FETCH_LINE_BYTES);
-        /* Most often there is one command, in the first slot. */
-        fetch(&pair->slot[0], offsetof(struct pair_slot, link));
-        fetch(&pair->logger_stats.visits, FETCH_LINE_BYTES);
-        fetch(&pair->logger_stats.stay_us, FETCH_LINE_BYTES);
-        fetch(&pair->trace, FETCH_LINE_BYTES);
     }
 }
 

@@ -238,10 +238,6 @@ struct pair_extra {
 void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct event *event, const struct effects *fx);
 
-/* A step with such an event will follow: have the memory it touches fetched into the cache.
- * Changes nothing. */
-void pair_expect(const struct pair *pair, enum event_kind kind, enum side side);
-
 /* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
 void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
                const struct effects *fx);
