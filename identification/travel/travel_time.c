@@ -543,3 +543,57 @@ const char *travel_term_name(enum travel_term term)
     };
     return (unsigned)term < TRAVEL_P ? names[term] : "unknown";
 }
+
+/* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
+ * The model lap = t0 + ... with one delay is then what can be said. Returns that sum, or NULL.
+ */
+static const struct travel_combination *only_delay(const struct travel_fit *fit)
+{
+    const struct travel_combination *found = NULL;
+    for (size_t k = 0; k < fit->combination_count; k++) {
+        const struct travel_combination *c = &fit->combinations[k];
+        if (!(fabs(c->coefficient[TRAVEL_T0]) > 0.0)) {
+            continue;
+        }
+        if (found || fabs(c->coefficient[TRAVEL_INV_W]) > 0.0 ||
+            fabs(c->coefficient[TRAVEL_INV_V]) > 0.0) {
+            return NULL;
+        }
+        found = c;
+    }
+    return found;
+}
+
+static struct travel_value one_delay(const struct travel_fit *fit)
+{
+    const struct travel_combination *c = only_delay(fit);
+    const double nothing = nan("");
+    if (!c) {
+        return (struct travel_value){nothing, nothing, nothing, nothing};
+    }
+    /* The Student quantile is that of the terms that stand alone. */
+    double quantile = nothing;
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        if (fit->identifiable[j] && fit->se[j] > 0.0) {
+            quantile = (fit->hi[j] - fit->beta[j]) / fit->se[j];
+        }
+    }
+    return (struct travel_value){c->value, c->se, c->value - quantile * c->se,
+                                 c->value + quantile * c->se};
+}
+
+struct travel_value travel_time_value(const struct travel_fit *fit, enum travel_term term)
+{
+    if (term == TRAVEL_INV_W) {
+        return (struct travel_value){fit->angular_speed_radps, fit->angular_speed_se,
+                                     fit->angular_speed_lo, fit->angular_speed_hi};
+    }
+    if (term == TRAVEL_INV_V) {
+        return (struct travel_value){fit->linear_speed_mps, fit->linear_speed_se,
+                                     fit->linear_speed_lo, fit->linear_speed_hi};
+    }
+    if (term == TRAVEL_T0 && !fit->identifiable[TRAVEL_T0]) {
+        return one_delay(fit);
+    }
+    return (struct travel_value){fit->beta[term], fit->se[term], fit->lo[term], fit->hi[term]};
+}

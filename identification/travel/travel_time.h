@@ -113,6 +113,15 @@ bool travel_motion_has(enum travel_motion motion, enum travel_term term);
 void travel_time_check_part(struct travel_fit *whole, const char *name,
                             const struct travel_fit *part);
 
+/* One term in the unit of its name (speeds, not their inverses); NaN when undetermined. When
+ * all moves are of one class the delays show in their sum only: t0_s is that sum then (it
+ * stands among the combinations too, and not among the identifiable ones), ta_s and tr_s are
+ * NaN. */
+struct travel_value {
+    double value, se, lo, hi;
+};
+struct travel_value travel_time_value(const struct travel_fit *fit, enum travel_term term);
+
 /* The lap the model predicts; NaN when the data did not determine it (a term is missing and no
  * combination replaces it). */
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,

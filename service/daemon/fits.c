@@ -11,6 +11,7 @@
 #include "service/cli/json_file.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/report/dynamics_report.h"
+#include "twin/report/parameters_report.h"
 
 /* What stands ready for one side of one pair. */
 struct place {
@@ -150,7 +151,7 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
     json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, e->task.model, &result->fit);
-    parameters_write_checks(&w, "checks", &checks);
+    parameters_report_checks(&w, "checks", &checks);
     json_write_object(&w, "data");
     dynamics_report_card(&w, e->task.model, &result->card);
     json_write_close(&w);

@@ -355,7 +355,7 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
             (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
             continue;
         }
-        const struct travel_value v = travel_report_value(fit, j);
+        const struct travel_value v = travel_time_value(fit, j);
         (void)fprintf(out, "%-26s %10.4g", labels[j], v.value);
         print_bound(v.se, out);
         print_bound(v.lo, out);

@@ -167,7 +167,7 @@ static void write_travel_rows(FILE *file, const struct pair *pair, const struct 
         return;
     }
     for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
-        const struct travel_value v = travel_report_value(&fit, t);
+        const struct travel_value v = travel_time_value(&fit, t);
         (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", p->id, side_name(side), fit.n,
                       travel_method_name(fit.method), travel_verdict_name(fit.verdict),
                       travel_term_name(t));

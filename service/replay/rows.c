@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "service/cli/version.h"
+#include "twin/report/parameters_report.h"
 
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
  * and says so. */
@@ -69,7 +70,7 @@ void row_of_change(struct change_row *out, const struct parameter_change *change
 {
     struct json_writer w;
     json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
-    parameters_write_change(&w, NULL, change, pair, TANDEM_VERSION);
+    parameters_report_change(&w, NULL, change, pair, TANDEM_VERSION);
     out->row = (struct store_row){
         .kind = STORE_CHANGES,
         .pair = pair,

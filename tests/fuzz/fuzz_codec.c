@@ -15,6 +15,7 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"
+#include "twin/report/parameters_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -90,7 +91,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
         break;
     case EFFECT_CHANGE:
         assert(effect->change->n == ++f->changes[effect->pair]);
-        parameters_write_change(&w, NULL, effect->change, pair, "fuzz");
+        parameters_report_change(&w, NULL, effect->change, pair, "fuzz");
         fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
         break;
     case EFFECT_PROBE:

@@ -53,7 +53,7 @@ MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
 /* Whether the older samples' fit foretold the newer ones, whatever else is wrong with it. */
 bool dynamics_result_foretells(const struct dynamics_result *result);
 
-/* The checks as parameters_write_checks() has them; borrows the names only. */
+/* The checks as parameters_report_checks() has them; borrows the names only. */
 void dynamics_result_checks(const struct dynamics_result *result,
                             struct parameter_checks *checks);
 

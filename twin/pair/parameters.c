@@ -7,8 +7,6 @@
 
 #include "base/hash.h"
 #include "twin/pair/pair.h"
-#include "twin/report/dynamics_report.h"
-#include "twin/report/travel_report.h"
 
 /* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */
 static const double SPEED_SE_RATIO_MAX = 0.10;
@@ -255,7 +253,7 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     set->until_us = data->until_us;
     set->data_hash = hash_data(data);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        const struct travel_value v = travel_report_value(fit, j);
+        const struct travel_value v = travel_time_value(fit, j);
         set->value[j] = v.value;
         set->se[j] = v.se;
     }
@@ -355,96 +353,15 @@ struct parameter_terms parameters_travel_terms(const struct parameter_set *set)
     return (struct parameter_terms){NULL, TRAVEL_P, set->value, set->se};
 }
 
-static const char *model_name(const struct parameter_terms *terms)
+const char *parameters_model_name(const struct parameter_terms *terms)
 {
     return terms->model ? terms->model->name : "travel_time";
 }
 
-static const char *term_name(const struct parameter_terms *terms, size_t j, char text[64])
+const char *parameters_term_name(const struct parameter_terms *terms, size_t j, char text[64])
 {
     return terms->model ? dynamics_parameter_name(terms->model, j, text, 64)
                         : travel_term_name((enum travel_term)j);
-}
-
-static const char *method_name(const struct parameter_set *set,
-                               const struct parameter_terms *terms)
-{
-    return terms->model ? dynamics_method_name((enum dynamics_method)set->method)
-                        : travel_method_name((enum travel_method)set->method);
-}
-
-static void write_terms(struct json_writer *w, const char *key,
-                        const struct parameter_terms *terms, const double *term)
-{
-    char text[64];
-    json_write_object(w, key);
-    for (size_t j = 0; j < terms->count; j++) {
-        json_write_real(w, term_name(terms, j, text), term[j]);
-    }
-    json_write_close(w);
-}
-
-static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
-{
-    static const double Z95 = 1.959963984540054;
-    char text[64];
-    json_write_object(w, "ci95");
-    for (size_t j = 0; j < terms->count; j++) {
-        json_write_two(w, term_name(terms, j, text), terms->value[j] - Z95 * terms->se[j],
-                       terms->value[j] + Z95 * terms->se[j]);
-    }
-    json_write_close(w);
-}
-
-void parameters_write_set_of(struct json_writer *w, const char *key,
-                             const struct parameter_set *set,
-                             const struct parameter_terms *terms)
-{
-    char hash[20];
-    if (!set || set->version == 0) {
-        json_write_null(w, key);
-        return;
-    }
-    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
-    json_write_object(w, key);
-    json_write_int(w, "version", set->version);
-    json_write_text(w, "model", model_name(terms));
-    json_write_text(w, "state", parameter_state_name(set->state));
-    json_write_seconds(w, "made_t", set->made_us);
-    json_write_text(w, "method", method_name(set, terms));
-    json_write_int(w, "n", set->n);
-    json_write_seconds(w, "data_since_t", set->since_us);
-    json_write_seconds(w, "data_until_t", set->until_us);
-    json_write_text(w, "data_hash", hash);
-    json_write_text(w, "verdict", travel_verdict_name((enum travel_verdict)set->verdict));
-    write_terms(w, "values", terms, terms->value);
-    write_terms(w, "se", terms, terms->se);
-    if (terms->model) {
-        write_intervals(w, terms);
-    }
-    json_write_close(w);
-}
-
-void parameters_write_set(struct json_writer *w, const char *key,
-                          const struct parameter_set *set)
-{
-    const struct parameter_terms terms =
-        set ? parameters_travel_terms(set) : (struct parameter_terms){0};
-    parameters_write_set_of(w, key, set, &terms);
-}
-
-void parameters_write_checks(struct json_writer *w, const char *key,
-                             const struct parameter_checks *checks)
-{
-    json_write_array(w, key);
-    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", checks->check[k].name);
-        json_write_text(w, "verdict", travel_verdict_name(checks->check[k].verdict));
-        json_write_text(w, "detail", checks->check[k].detail);
-        json_write_close(w);
-    }
-    json_write_close(w);
 }
 
 const char *parameter_action_name(enum parameter_action action)
@@ -453,36 +370,6 @@ const char *parameter_action_name(enum parameter_action action)
         "proposed", "rejected", "promoted", "rolled_back", "declined", "acknowledged",
     };
     return (size_t)action < COUNT(names) ? names[action] : "?";
-}
-
-void parameters_write_change(struct json_writer *w, const char *key,
-                             const struct parameter_change *change, const char *pair,
-                             const char *code_version)
-{
-    json_write_object(w, key);
-    json_write_text(w, "pair", pair);
-    json_write_int(w, "n", (int64_t)change->n);
-    json_write_seconds(w, "t", change->t_us);
-    json_write_text(w, "action", parameter_action_name(change->action));
-    json_write_text(w, "by", change->by);
-    json_write_int(w, "version", change->version);
-    json_write_text(w, "detail", change->detail);
-    json_write_text(w, "code_version", code_version);
-    if (change->terms) {
-        parameters_write_set_of(w, "set", change->set, change->terms);
-    } else {
-        parameters_write_set(w, "set", change->set);
-    }
-    if (change->dynamics) {
-        json_write_object(w, "fit");
-        dynamics_report_fit(w, change->terms->model, change->dynamics);
-        json_write_close(w);
-        parameters_write_checks(w, "checks", change->checks);
-    } else if (change->fit) {
-        travel_report_write(w, "fit", change->fit);
-        parameters_write_checks(w, "checks", change->checks);
-    }
-    json_write_close(w);
 }
 
 static void write_values(struct json_writer *w, const struct parameter_terms *terms)
@@ -496,10 +383,10 @@ static void write_values(struct json_writer *w, const struct parameter_terms *te
         if (isfinite(terms->value[j])) {
             /* Below zero within its error, or it had failed its checks: no simulator waits less
              * than not at all. */
-            json_write_real(w, term_name(terms, j, text),
+            json_write_real(w, parameters_term_name(terms, j, text),
                             delay ? fmax(terms->value[j], 0.0) : terms->value[j]);
         } else if (in_t0) {
-            json_write_real(w, term_name(terms, j, text), 0.0);
+            json_write_real(w, parameters_term_name(terms, j, text), 0.0);
         }
     }
 }
@@ -510,7 +397,7 @@ void parameters_write_payload(struct json_writer *w, const struct parameter_set 
 {
     json_write_object(w, NULL);
     json_write_int(w, "version", set ? set->version : 0);
-    json_write_text(w, "model", set ? model_name(terms) : "travel_time");
+    json_write_text(w, "model", set ? parameters_model_name(terms) : "travel_time");
     json_write_object(w, "values");
     if (set) {
         write_values(w, terms);

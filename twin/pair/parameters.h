@@ -119,16 +119,6 @@ const char *parameter_state_name(uint8_t state);
 bool parameters_differ(const struct parameter_terms *terms,
                        const struct parameter_terms *in_force);
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null. */
-void parameters_write_set(struct json_writer *w, const char *key,
-                          const struct parameter_set *set);
-/* The same of a model of dynamics, with "ci95" beside. */
-void parameters_write_set_of(struct json_writer *w, const char *key,
-                             const struct parameter_set *set,
-                             const struct parameter_terms *terms);
-void parameters_write_checks(struct json_writer *w, const char *key,
-                             const struct parameter_checks *checks);
-
 /* What became of a parameter set, for the record. Numbered per pair. */
 enum parameter_action {
     PARAMETERS_PROPOSED, /* a fit became a candidate */
@@ -157,17 +147,18 @@ struct parameter_change {
 
 const char *parameter_action_name(enum parameter_action action);
 
-/* {"pair","n","t","action","by","version","detail","code_version","set","fit","checks"} */
-void parameters_write_change(struct json_writer *w, const char *key,
-                             const struct parameter_change *change, const char *pair,
-                             const char *code_version);
-
 /* What goes to the simulator: the values of every set in force, its version and model those of
  * the newest one. set NULL: version 0 without values, "your own parameters". others: the values
  * of the set of another model that is in force beside it; NULL: none. */
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
                               const struct parameter_terms *terms,
                               const struct parameter_terms *others);
+
+/* "travel_time", or the model's name. */
+const char *parameters_model_name(const struct parameter_terms *terms);
+
+/* Name of the j-th value, made in text where it has to be. */
+const char *parameters_term_name(const struct parameter_terms *terms, size_t j, char text[64]);
 
 /* The values of a travel-time set. */
 struct parameter_terms parameters_travel_terms(const struct parameter_set *set);

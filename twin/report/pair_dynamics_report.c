@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "twin/report/dynamics_report.h"
+#include "twin/report/parameters_report.h"
 
 static const double Z95 = 1.959963984540054;
 
@@ -174,7 +175,7 @@ static void write_fit(struct json_writer *w, const struct model *model,
         json_write_null(w, "version");
     }
     json_write_text(w, "checked", travel_verdict_name((enum travel_verdict)r->verdict));
-    parameters_write_checks(w, "checks", &checks);
+    parameters_report_checks(w, "checks", &checks);
     json_write_object(w, "held_out_r2");
     for (size_t i = 0; i < model->axis_count; i++) {
         json_write_real(w, model->axes[i].velocity, r->held_out_r2[i]);
@@ -252,7 +253,7 @@ static void write_set(struct json_writer *w, const char *key, const struct pair_
         return;
     }
     const struct parameter_terms terms = pair_dynamics_terms(d, set);
-    parameters_write_set_of(w, key, set, &terms);
+    parameters_report_set_of(w, key, set, &terms);
 }
 
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
@@ -280,7 +281,7 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
         if (d->sets.book.set[k].version > 0) {
             const struct parameter_terms terms = pair_dynamics_terms(d, &d->sets.book.set[k]);
-            parameters_write_set_of(w, NULL, &d->sets.book.set[k], &terms);
+            parameters_report_set_of(w, NULL, &d->sets.book.set[k], &terms);
         }
     }
     json_write_close(w);

@@ -7,6 +7,7 @@
 #include "twin/pair/link.h"
 #include "twin/pair/smartlog.h"
 #include "twin/report/following_report.h"
+#include "twin/report/parameters_report.h"
 #include "twin/report/travel_report.h"
 
 /* ---- travel times -------------------------------------------------------------------------
@@ -126,12 +127,12 @@ void pair_report_parameters(struct json_writer *w, const char *key, const struct
     const struct parameter_book *book = &pair->parameters;
     json_write_object(w, key);
     json_write_text(w, "promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
-    parameters_write_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
-    parameters_write_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
+    parameters_report_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
+    parameters_report_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
     json_write_array(w, "sets");
     for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
         if (book->set[k].version > 0) {
-            parameters_write_set(w, NULL, &book->set[k]);
+            parameters_report_set(w, NULL, &book->set[k]);
         }
     }
     json_write_close(w);

@@ -22,13 +22,4 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
 /* One object; key as in json_write.h. */
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
 
-/* One term in the unit of its name (speeds, not their inverses); NaN when undetermined. When
- * all moves are of one class the delays show in their sum only: t0_s is that sum then (it
- * stands among the combinations too, and not among the identifiable ones), ta_s and tr_s are
- * NaN. */
-struct travel_value {
-    double value, se, lo, hi;
-};
-struct travel_value travel_report_value(const struct travel_fit *fit, enum travel_term term);
-
 #endif

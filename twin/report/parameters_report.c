@@ -1,0 +1,118 @@
+#include "twin/report/parameters_report.h"
+
+#include <stdio.h>
+
+#include "twin/report/dynamics_report.h"
+#include "twin/report/travel_report.h"
+
+static const char *method_name(const struct parameter_set *set,
+                               const struct parameter_terms *terms)
+{
+    return terms->model ? dynamics_method_name((enum dynamics_method)set->method)
+                        : travel_method_name((enum travel_method)set->method);
+}
+
+static void write_terms(struct json_writer *w, const char *key,
+                        const struct parameter_terms *terms, const double *term)
+{
+    char text[64];
+    json_write_object(w, key);
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_real(w, parameters_term_name(terms, j, text), term[j]);
+    }
+    json_write_close(w);
+}
+
+static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
+{
+    static const double Z95 = 1.959963984540054;
+    char text[64];
+    json_write_object(w, "ci95");
+    for (size_t j = 0; j < terms->count; j++) {
+        json_write_two(w, parameters_term_name(terms, j, text),
+                       terms->value[j] - Z95 * terms->se[j],
+                       terms->value[j] + Z95 * terms->se[j]);
+    }
+    json_write_close(w);
+}
+
+void parameters_report_set_of(struct json_writer *w, const char *key,
+                              const struct parameter_set *set,
+                              const struct parameter_terms *terms)
+{
+    char hash[20];
+    if (!set || set->version == 0) {
+        json_write_null(w, key);
+        return;
+    }
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
+    json_write_object(w, key);
+    json_write_int(w, "version", set->version);
+    json_write_text(w, "model", parameters_model_name(terms));
+    json_write_text(w, "state", parameter_state_name(set->state));
+    json_write_seconds(w, "made_t", set->made_us);
+    json_write_text(w, "method", method_name(set, terms));
+    json_write_int(w, "n", set->n);
+    json_write_seconds(w, "data_since_t", set->since_us);
+    json_write_seconds(w, "data_until_t", set->until_us);
+    json_write_text(w, "data_hash", hash);
+    json_write_text(w, "verdict", travel_verdict_name((enum travel_verdict)set->verdict));
+    write_terms(w, "values", terms, terms->value);
+    write_terms(w, "se", terms, terms->se);
+    if (terms->model) {
+        write_intervals(w, terms);
+    }
+    json_write_close(w);
+}
+
+void parameters_report_set(struct json_writer *w, const char *key,
+                           const struct parameter_set *set)
+{
+    const struct parameter_terms terms =
+        set ? parameters_travel_terms(set) : (struct parameter_terms){0};
+    parameters_report_set_of(w, key, set, &terms);
+}
+
+void parameters_report_checks(struct json_writer *w, const char *key,
+                              const struct parameter_checks *checks)
+{
+    json_write_array(w, key);
+    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", checks->check[k].name);
+        json_write_text(w, "verdict", travel_verdict_name(checks->check[k].verdict));
+        json_write_text(w, "detail", checks->check[k].detail);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void parameters_report_change(struct json_writer *w, const char *key,
+                              const struct parameter_change *change, const char *pair,
+                              const char *code_version)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", pair);
+    json_write_int(w, "n", (int64_t)change->n);
+    json_write_seconds(w, "t", change->t_us);
+    json_write_text(w, "action", parameter_action_name(change->action));
+    json_write_text(w, "by", change->by);
+    json_write_int(w, "version", change->version);
+    json_write_text(w, "detail", change->detail);
+    json_write_text(w, "code_version", code_version);
+    if (change->terms) {
+        parameters_report_set_of(w, "set", change->set, change->terms);
+    } else {
+        parameters_report_set(w, "set", change->set);
+    }
+    if (change->dynamics) {
+        json_write_object(w, "fit");
+        dynamics_report_fit(w, change->terms->model, change->dynamics);
+        json_write_close(w);
+        parameters_report_checks(w, "checks", change->checks);
+    } else if (change->fit) {
+        travel_report_write(w, "fit", change->fit);
+        parameters_report_checks(w, "checks", change->checks);
+    }
+    json_write_close(w);
+}
