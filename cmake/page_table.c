@@ -110,7 +110,8 @@ static bool write_all(FILE *out, const char *folder, char **paths, int count)
 {
     struct row *rows = calloc((size_t)count, sizeof *rows);
     bool ok = rows != NULL;
-    (void)fprintf(out, "/* Made by cmake/page_table.c. */\n#include \"web/resources/page.h\"\n");
+    (void)fprintf(out,
+                  "/* Made by cmake/page_table.c. */\n#include \"web/resources/page.h\"\n");
     for (int i = 0; ok && i < count; i++) {
         ok = write_file(out, folder, paths[i], i, &rows[i]);
     }

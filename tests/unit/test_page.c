@@ -1,5 +1,5 @@
-/* web/resources/page.c: every file of the dashboard is served, tagged, compressed, under a strict
- * policy.
+/* web/resources/page.c: every file of the dashboard is served, tagged, compressed, under a
+ * strict policy.
  */
 #include "tests/support/check.h"
 
