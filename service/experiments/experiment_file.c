@@ -3,10 +3,8 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "config/option_file.h"
 #include "config/text_file.h"
 #include "twin/models/usv3.h"
 
@@ -19,82 +17,67 @@ struct values {
     enum kind kind;
     char model[EXPERIMENT_NAME_MAX];
     enum spread reference_spread, plant_spread;
-    enum trial_drive drive;
-    enum trial_source source;
-    enum follower_rejection rejection;
     enum shadow_method method;
-    enum experiment_sticks sticks;
-    enum experiment_actuators actuators;
-    bool against_measured;
     double bandwidth_radps;
     double current_n, current_rad, wind_n, wind_rad;
 };
 
 /* clang-format off */
-#define AT(m)      offsetof(struct values, m), sizeof(((struct values *)0)->m)
-#define NO_RANGE   0.0, 0.0, ""
-#define MINE       0, 0
+#define AT(m) OPTION_AT(struct values, m)
 
 static const struct option_row rows[] = {
     {"kind", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|joint", AT(kind), "What kind of experiment it is; service/experiments/joint_file.c knows the keys of a joint."},
     {"name", OPTION_TEXT, "", "experiment", 1.0, 0.0, "", AT(file.name), "Name of the experiment."},
-    {"purpose", OPTION_TEXT, "", "", NO_RANGE, AT(file.purpose), "What it shows, in a sentence."},
+    {"purpose", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.purpose), "What it shows, in a sentence."},
     {"model", OPTION_TEXT, "", "usv3", 1.0, 0.0, "", AT(model), "Model of both robots, as `tandem identify` names it."},
-    {"reference.vessel", OPTION_TEXT, "", "", NO_RANGE, AT(file.reference.vessel), "Whose parameters: wamv or iacquabot."},
-    {"reference.parameters", OPTION_MAP, "", "", NO_RANGE, MINE, "Parameters by name, in place of a vessel's."},
-    {"reference.standard_errors", OPTION_MAP, "", "", NO_RANGE, MINE, "Their standard errors by name."},
+    {"reference.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.reference.vessel), "Whose parameters: wamv or iacquabot."},
+    {"reference.parameters", OPTION_MAP, "", "", OPTION_BY_HAND, "Parameters by name, in place of a vessel's."},
+    {"reference.standard_errors", OPTION_MAP, "", "", OPTION_BY_HAND, "Their standard errors by name."},
     {"reference.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(reference_spread), "Are its true parameters drawn anew for each run?"},
-    {"plant.vessel", OPTION_TEXT, "", "", NO_RANGE, AT(file.plant.vessel), "The simulated robot, likewise."},
-    {"plant.parameters", OPTION_MAP, "", "", NO_RANGE, MINE, ""},
-    {"plant.standard_errors", OPTION_MAP, "", "", NO_RANGE, MINE, ""},
+    {"plant.vessel", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.plant.vessel), "The simulated robot, likewise."},
+    {"plant.parameters", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
+    {"plant.standard_errors", OPTION_MAP, "", "", OPTION_BY_HAND, ""},
     {"plant.spread", OPTION_CHOICE, "", "none", 0.0, 0.0, "none|intervals", AT(plant_spread), ""},
-    {"plant.start", OPTION_MAP, "", "", NO_RANGE, MINE, "Its velocities at the start, one an axis; the reference starts at rest."},
+    {"plant.start", OPTION_MAP, "", "", OPTION_BY_HAND, "Its velocities at the start, one an axis; the reference starts at rest."},
     {"runs", OPTION_INTEGER, "", "1", 1.0, EXPERIMENT_RUNS_MAX, "", AT(file.runs), "Draws of parameters and noise."},
     {"seed", OPTION_INTEGER, "", "1", 0.0, 1e15, "", AT(file.seed), "Of the draws."},
-    {"draws", OPTION_TEXT, "", "", NO_RANGE, AT(file.draws_path), "CSV of standard normal draws for the plant: a row a run, a column a parameter."},
-    {"input.file", OPTION_TEXT, "", "", NO_RANGE, AT(file.input_path), "CSV with t_s and commands or efforts, each held until the next row."},
-    {"input.columns", OPTION_CHOICE, "", "efforts", 0.0, 0.0, "efforts|left_right|surge_yaw", AT(sticks), "What its columns are."},
+    {"draws", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.draws_path), "CSV of standard normal draws for the plant: a row a run, a column a parameter."},
+    {"input.file", OPTION_TEXT, "", "", OPTION_NO_RANGE, AT(file.input_path), "CSV with t_s and commands or efforts, each held until the next row."},
+    {"input.columns", OPTION_CHOICE, "", "efforts", 0.0, 0.0, "efforts|left_right|surge_yaw", AT(file.sticks), "What its columns are."},
     {"input.lag_s", OPTION_REAL, "s", "0", 0.0, 60.0, "", AT(file.lag_s), "First-order lag of the hand on the sticks."},
-    {"drive", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|efforts|commands", AT(drive), "What drives the plant: the follower, the reference's efforts, or the same commands on its own thrusters."},
-    {"source", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|shadow", AT(source), "How the reference is known: exactly, or by telemetry."},
+    {"drive", OPTION_CHOICE, "", "follow", 0.0, 0.0, "follow|efforts|commands", AT(file.trial.drive), "What drives the plant: the follower, the reference's efforts, or the same commands on its own thrusters."},
+    {"source", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|shadow", AT(file.trial.source), "How the reference is known: exactly, or by telemetry."},
     {"control.period_s", OPTION_REAL, "s", "0.01", 0.001, 1.0, "", AT(file.trial.follower.period_s), "Control period, a multiple of 1 ms."},
     {"control.bandwidth_radps", OPTION_REAL, "rad/s", "5", 0.001, 1000.0, "", AT(bandwidth_radps), "Of the velocity error on every axis."},
-    {"control.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer", AT(rejection), "Against forces and wrong parameters."},
+    {"control.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer", AT(file.trial.follower.gains.rejection), "Against forces and wrong parameters."},
     {"control.observer_radps", OPTION_REAL, "rad/s", "8", 0.001, 1000.0, "", AT(file.trial.follower.gains.observer_radps), "Of the disturbance observer."},
     {"control.pose_per_s2", OPTION_REAL, "1/s^2", "0", 0.0, 1000.0, "", AT(file.trial.follower.gains.pose_per_s2), "Pose feedback; 0 is none."},
-    {"control.actuators", OPTION_CHOICE, "", "full", 0.0, 0.0, "full|thrusters", AT(actuators), "An effort on every axis without limits, or the vessel's thrusters."},
+    {"control.actuators", OPTION_CHOICE, "", "full", 0.0, 0.0, "full|thrusters", AT(file.actuators), "An effort on every axis without limits, or the vessel's thrusters."},
     {"force.current_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(current_n), "Steady force of a current on the plant."},
     {"force.current_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(current_rad), "Its direction in the world, from the x axis counter-clockwise."},
     {"force.wind_n", OPTION_REAL, "N", "0", 0.0, 1e6, "", AT(wind_n), "The same of a wind."},
     {"force.wind_direction_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", AT(wind_rad), ""},
-    {"telemetry.noise_sd", OPTION_MAP, "", "", NO_RANGE, MINE, "Of measured velocities of the reference, one an axis."},
+    {"telemetry.noise_sd", OPTION_MAP, "", "", OPTION_BY_HAND, "Of measured velocities of the reference, one an axis."},
     {"telemetry.sample_s", OPTION_REAL, "s", "0.02", 0.001, 10.0, "", AT(file.trial.sample_s), "A sample so often, a multiple of 1 ms."},
     {"telemetry.latency_s", OPTION_REAL, "s", "0", 0.0, 10.0, "", AT(file.trial.latency_s), "From the real robot to the follower."},
     {"telemetry.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta", AT(method), "What is made of it."},
-    {"against_measured", OPTION_BOOL, "", "false", NO_RANGE, AT(against_measured), "Count errors against noisy velocities instead of the true ones."},
+    {"against_measured", OPTION_BOOL, "", "false", OPTION_NO_RANGE, AT(file.trial.against_measured), "Count errors against noisy velocities instead of the true ones."},
     {"duration_s", OPTION_REAL, "s", "60", 0.1, 86400.0, "", AT(file.trial.duration_s), "Of a run."},
     {"record_s", OPTION_REAL, "s", "0.05", 0.001, 60.0, "", AT(file.trial.record_s), "An error sample so often."},
-    {"paper", OPTION_MAP, "", "", NO_RANGE, MINE, "What was published: {rmse: {u: …}, mae: {…}, r2: {…}}."},
+    {"paper", OPTION_MAP, "", "", OPTION_BY_HAND, "What was published: {rmse: {u: …}, mae: {…}, r2: {…}}."},
 };
 /* clang-format on */
 
 static const struct option_table table = {rows, COUNT(rows)};
 
-/* A reading in progress. */
-struct reading {
-    struct option_reader *r;
-    struct values *values;
-    uint32_t given[COUNT(rows)];
-};
-
 /* --- numbers --------------------------------------------------------------------------- */
 
 /* One number an axis. */
-static void read_axes(struct reading *reading, const char *path, double *values)
+static void read_axes(const struct option_reading *reading, const char *path,
+                      const struct model *model, double *values)
 {
     struct option_reader *r = reading->r;
-    const uint32_t node = option_given(&table, reading->given, path);
-    const struct model *model = reading->values->file.model;
+    const uint32_t node = option_node(reading, path);
     if (node == TREE_NONE) {
         return;
     }
@@ -111,11 +94,11 @@ static void read_axes(struct reading *reading, const char *path, double *values)
 }
 
 /* Numbers by the names of the model's parameters. */
-static void read_parameters(struct reading *reading, const char *path, bool all, double *values)
+static void read_parameters(const struct option_reading *reading, const char *path,
+                            const struct model *model, bool all, double *values)
 {
     struct option_reader *r = reading->r;
-    const uint32_t node = option_given(&table, reading->given, path);
-    const struct model *model = reading->values->file.model;
+    const uint32_t node = option_node(reading, path);
     bool seen[MODEL_PARAMETERS_MAX] = {false};
     if (node == TREE_NONE) {
         return;
@@ -146,24 +129,23 @@ static void read_parameters(struct reading *reading, const char *path, bool all,
 
 /* --- the robots ------------------------------------------------------------------------- */
 
-static void read_robot(struct reading *reading, const char *name,
-                       struct experiment_robot *robot)
+static void read_robot(const struct option_reading *reading, const char *name,
+                       const struct model *model, struct experiment_robot *robot)
 {
     char path[OPTION_PREFIX_MAX];
     struct option_reader *r = reading->r;
-    const struct model *model = reading->values->file.model;
     (void)snprintf(path, sizeof path, "%s.vessel", name);
-    const uint32_t vessel_at = option_given(&table, reading->given, path);
+    const uint32_t vessel_at = option_node(reading, path);
     (void)snprintf(path, sizeof path, "%s.parameters", name);
-    const uint32_t parameters_at = option_given(&table, reading->given, path);
+    const uint32_t parameters_at = option_node(reading, path);
     if ((vessel_at == TREE_NONE) == (parameters_at == TREE_NONE)) {
         option_fault(r, vessel_at, "%s: either vessel or parameters is wanted", name);
         return;
     }
     if (parameters_at != TREE_NONE) {
-        read_parameters(reading, path, true, robot->theta);
+        read_parameters(reading, path, model, true, robot->theta);
         (void)snprintf(path, sizeof path, "%s.standard_errors", name);
-        read_parameters(reading, path, false, robot->standard_error);
+        read_parameters(reading, path, model, false, robot->standard_error);
         return;
     }
     const struct usv3_vessel *vessel = usv3_vessel_find(robot->vessel);
@@ -177,17 +159,16 @@ static void read_robot(struct reading *reading, const char *name,
     memcpy(robot->standard_error, vessel->theta_sd, sizeof vessel->theta_sd);
 }
 
-static void give_actuators(struct reading *reading)
+static void give_actuators(const struct option_reading *reading, struct values *v)
 {
-    struct values *v = reading->values;
     struct allocation *a = &v->file.trial.follower.allocation;
     const struct usv3_vessel *vessel = usv3_vessel_find(v->file.plant.vessel);
     allocation_direct(a, v->file.model->axis_count, NULL);
-    if (v->actuators == EXPERIMENT_FULL) {
+    if (v->file.actuators == EXPERIMENT_FULL) {
         return;
     }
     if (!vessel) {
-        option_fault(reading->r, option_given(&table, reading->given, "control.actuators"),
+        option_fault(reading->r, option_node(reading, "control.actuators"),
                      "control.actuators: thrusters are those of plant.vessel, which is not "
                      "given");
         return;
@@ -234,12 +215,11 @@ static void read_paper_map(struct option_reader *r, uint32_t node, const struct 
     }
 }
 
-static void read_paper(struct reading *reading)
+static void read_paper(const struct option_reading *reading, struct experiment_file *file)
 {
     struct option_reader *r = reading->r;
-    struct experiment_paper *paper = &reading->values->file.paper;
-    const struct model *model = reading->values->file.model;
-    const uint32_t node = option_given(&table, reading->given, "paper");
+    struct experiment_paper *paper = &file->paper;
+    const uint32_t node = option_node(reading, "paper");
     for (size_t i = 0; i < TRIAL_STATES_MAX; i++) {
         paper->rmse[i] = paper->mae[i] = paper->r2[i] = nan("");
     }
@@ -259,49 +239,45 @@ static void read_paper(struct reading *reading)
                          "0.1}}");
             continue;
         }
-        read_paper_map(r, at, model, values);
+        read_paper_map(r, at, file->model, values);
     }
 }
 
 /* --- the file ---------------------------------------------------------------------------- */
 
 /* A path in the file, as seen from the file's folder. */
-static void join(struct reading *reading, const char *key, char path[LAB_PATH_MAX])
+static void join(const struct option_reading *reading, const char *key, char path[LAB_PATH_MAX])
 {
     char joined[LAB_PATH_MAX];
     if (path[0] == '\0') {
         return;
     }
     if (!text_file_beside(reading->r->file, path, joined, sizeof joined)) {
-        option_fault(reading->r, option_given(&table, reading->given, key),
-                     "%s: the path is too long", key);
+        option_fault(reading->r, option_node(reading, key), "%s: the path is too long", key);
         return;
     }
     memcpy(path, joined, strlen(joined) + 1);
 }
 
-static void fill_trial(struct reading *reading)
+static void fill_trial(const struct option_reading *reading, struct values *v)
 {
-    struct values *v = reading->values;
     struct trial_params *t = &v->file.trial;
     const size_t axes = v->file.model->axis_count;
     double noise_sd[MODEL_AXES_MAX] = {0};
     t->model = v->file.model;
-    t->drive = v->drive;
-    t->source = v->source;
-    t->against_measured = v->against_measured;
     memcpy(t->reference, v->file.reference.theta, sizeof t->reference);
     memcpy(t->plant, v->file.plant.theta, sizeof t->plant);
     t->follower.model = v->file.model;
     memcpy(t->follower.theta, v->file.plant.theta, sizeof t->follower.theta);
-    t->follower.gains.rejection = v->rejection;
+    t->follower.gains.blend_s = 0.5;
+    t->input.step_s = 1e-3;
     for (size_t i = 0; i < axes; i++) {
         t->follower.gains.bandwidth_radps[i] = v->bandwidth_radps;
     }
     t->inertial_n[0] = v->current_n * cos(v->current_rad) + v->wind_n * cos(v->wind_rad);
     t->inertial_n[1] = v->current_n * sin(v->current_rad) + v->wind_n * sin(v->wind_rad);
-    read_axes(reading, "telemetry.noise_sd", noise_sd);
-    read_axes(reading, "plant.start", t->start);
+    read_axes(reading, "telemetry.noise_sd", v->file.model, noise_sd);
+    read_axes(reading, "plant.start", v->file.model, t->start);
     shadow_params_default(&t->shadow);
     t->shadow.method = v->method;
     t->shadow.model = v->file.model;
@@ -312,77 +288,48 @@ static void fill_trial(struct reading *reading)
     memcpy(t->noise_sd, noise_sd, sizeof noise_sd);
 }
 
-static void read_tree(struct option_reader *r, void *values)
+static void finish_experiment(const struct option_reading *reading, void *values)
 {
     struct values *v = values;
-    struct reading *reading = &(struct reading){.r = r, .values = v};
-    option_read(r, &table, "", TREE_ROOT, "", v, reading->given);
+    struct option_reader *r = reading->r;
     if (v->kind == KIND_JOINT) {
-        option_fault(r, option_given(&table, reading->given, "kind"),
+        option_fault(r, option_node(reading, "kind"),
                      "kind: an experiment with a joint has other keys");
         return;
     }
     v->file.model = model_find(v->model);
     if (!v->file.model) {
-        option_fault(r, option_given(&table, reading->given, "model"),
-                     "model: '%.40s' is not known", v->model);
+        option_fault(r, option_node(reading, "model"), "model: '%.40s' is not known", v->model);
         return;
     }
     if (v->file.input_path[0] == '\0') {
-        option_fault(r, option_given(&table, reading->given, "input.file"),
+        option_fault(r, option_node(reading, "input.file"),
                      "input.file is missing: what the reference robot does");
     }
-    v->file.sticks = v->sticks;
-    v->file.actuators = v->actuators;
-    if (v->sticks != EXPERIMENT_EFFORTS &&
+    if (v->file.sticks != EXPERIMENT_EFFORTS &&
         !(v->file.reference.vessel[0] && v->file.plant.vessel[0])) {
-        option_fault(r, option_given(&table, reading->given, "input.columns"),
+        option_fault(r, option_node(reading, "input.columns"),
                      "input.columns: sticks need vessels, whose thrusters they command");
     }
-    if (v->drive == TRIAL_COMMANDS && v->sticks == EXPERIMENT_EFFORTS) {
-        option_fault(r, option_given(&table, reading->given, "drive"),
+    if (v->file.trial.drive == TRIAL_COMMANDS && v->file.sticks == EXPERIMENT_EFFORTS) {
+        option_fault(r, option_node(reading, "drive"),
                      "drive: commands need sticks (input.columns: left_right or surge_yaw)");
     }
     v->file.reference.spread = v->reference_spread == SPREAD_INTERVALS;
     v->file.plant.spread = v->plant_spread == SPREAD_INTERVALS;
-    read_robot(reading, "reference", &v->file.reference);
-    read_robot(reading, "plant", &v->file.plant);
-    give_actuators(reading);
-    read_paper(reading);
-    fill_trial(reading);
+    read_robot(reading, "reference", v->file.model, &v->file.reference);
+    read_robot(reading, "plant", v->file.model, &v->file.plant);
+    give_actuators(reading, v);
+    read_paper(reading, &v->file);
+    fill_trial(reading, v);
     join(reading, "input.file", v->file.input_path);
     join(reading, "draws", v->file.draws_path);
 }
 
-enum status experiment_file_parse(const char *text, size_t bytes, const char *name,
-                                  struct experiment_file *out, struct err_list *errors)
-{
-    static const struct option_file file = {
-        "the file is empty, an experiment has at least reference, plant and input", read_tree};
-    struct values *values = calloc(1, sizeof *values);
-    if (!values) {
-        return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
-    }
-    option_defaults(&table, values);
-    values->file.trial.follower.gains.blend_s = 0.5;
-    values->file.trial.input.step_s = 1e-3;
-    const enum status status = option_file_parse(&file, text, bytes, name, values, errors);
-    if (status == STATUS_OK) {
-        *out = values->file;
-    }
-    free(values);
-    return status;
-}
-
-enum status experiment_file_load(const char *path, struct experiment_file *out,
-                                 struct err_list *errors)
-{
-    size_t bytes = 0;
-    char *text = NULL;
-    enum status status = text_file_read(path, "an experiment", &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        status = experiment_file_parse(text, bytes, path, out, errors);
-    }
-    free(text);
-    return status;
-}
+const struct option_file experiment_file = {
+    .what = "an experiment",
+    .empty = "the file is empty, an experiment has at least reference, plant and input",
+    .table = &table,
+    .bytes = sizeof(struct values),
+    .out_bytes = sizeof(struct experiment_file),
+    .finish = finish_experiment};

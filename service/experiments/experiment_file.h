@@ -6,8 +6,8 @@
 #ifndef SERVICE_EXPERIMENTS_EXPERIMENT_FILE_H
 #define SERVICE_EXPERIMENTS_EXPERIMENT_FILE_H
 
-#include "config/err_list.h"
 #include "config/lab_file.h"
+#include "config/option_file.h"
 #include "twin/experiments/trial.h"
 
 enum { EXPERIMENT_NAME_MAX = 64, EXPERIMENT_TEXT_MAX = 256, EXPERIMENT_RUNS_MAX = 10000 };
@@ -50,17 +50,8 @@ struct experiment_file {
     struct trial_params trial; /* what does not change from run to run; input is not filled */
 };
 
-/* Read and check an experiment; paths in it count from its folder.
- *
- * Returns STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM with at least one fault in *errors;
- * *out is written only on STATUS_OK. Cold path: allocates. */
-MUST_USE enum status experiment_file_load(const char *path, struct experiment_file *out,
-                                          struct err_list *errors);
-
-/* The same from memory; name stands for the path in the faults and for the folder. */
-MUST_USE enum status experiment_file_parse(const char *text, size_t bytes, const char *name,
-                                           struct experiment_file *out,
-                                           struct err_list *errors);
+/* Fills a struct experiment_file; paths in it count from its folder. */
+extern const struct option_file experiment_file;
 
 /* "u", "psi": the name of state i (velocities, then pose) without its unit, cut to its length.
  */

@@ -70,7 +70,7 @@ static int run_joint(const char *path, bool json, const struct places *to)
     struct joint_study study = {0};
     struct err_list errors = {0};
     struct err err = {0};
-    if (joint_file_load(path, &file, &errors) != STATUS_OK) {
+    if (option_file_load(&joint_file, path, &file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
@@ -151,7 +151,7 @@ int command_follow(int argc, char **argv)
         return EXIT_FAILED;
     }
     exit_status = EXIT_USAGE;
-    if (experiment_file_load(argv[first], file, &errors) != STATUS_OK) {
+    if (option_file_load(&experiment_file, argv[first], file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
     } else {
         file->runs = runs > 0 ? (uint32_t)runs : file->runs;

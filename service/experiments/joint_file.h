@@ -7,7 +7,7 @@
 #ifndef SERVICE_EXPERIMENTS_JOINT_FILE_H
 #define SERVICE_EXPERIMENTS_JOINT_FILE_H
 
-#include "config/err_list.h"
+#include "config/option_file.h"
 #include "twin/experiments/joint_trial.h"
 
 enum { JOINT_LAGS_MAX = 16, JOINT_NAME_MAX = 64, JOINT_TEXT_MAX = 256 };
@@ -26,14 +26,8 @@ struct joint_file {
 /* Is the file at path one of these, by its `kind: joint`? False for one that cannot be read. */
 bool joint_file_is(const char *path);
 
-/* Read and check. Returns STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM with at least one fault
- * in *errors; *out is written only on STATUS_OK. Cold path: allocates. */
-MUST_USE enum status joint_file_load(const char *path, struct joint_file *out,
-                                     struct err_list *errors);
-
-/* The same from memory; name stands for the path in the faults. */
-MUST_USE enum status joint_file_parse(const char *text, size_t bytes, const char *name,
-                                      struct joint_file *out, struct err_list *errors);
+/* Fills a struct joint_file. */
+extern const struct option_file joint_file;
 
 /* The run with lag number i under a controller. */
 void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,

@@ -13,7 +13,7 @@ struct joint_study {
     struct joint_trial_point *points; /* [POSITION_KIND_COUNT][point_room] */
 };
 
-/* Run all; file has been read by joint_file_load(). STATUS_E_NOMEM with err filled. On
+/* Run all; file has been read by option_file_load(). STATUS_E_NOMEM with err filled. On
  * STATUS_OK the caller ends with joint_study_free(). */
 MUST_USE enum status joint_study_run(const struct joint_file *file, struct joint_study *out,
                                      struct err *err);

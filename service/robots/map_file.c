@@ -1,20 +1,18 @@
 #include "service/robots/map_file.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config/lab_check.h"
-#include "config/option_file.h"
-#include "config/text_file.h"
 #include "service/robots/points.h"
 
 /* As in the file. */
 enum shape { SHAPE_CIRCLE, SHAPE_BOX, SHAPE_POLYGON, SHAPE_WALL };
 
 struct map {
+    struct world world;
     char name[WORLD_NAME_MAX];
-    struct world_bounds bounds;
 };
 
 struct obstacle {
@@ -24,18 +22,18 @@ struct obstacle {
 };
 
 /* clang-format off */
-#define IN_MAP(m)      offsetof(struct map, m), sizeof(((struct map *)0)->m)
-#define IN_OBSTACLE(m) offsetof(struct obstacle, m), sizeof(((struct obstacle *)0)->m)
+#define IN_MAP(m)      OPTION_AT(struct map, m)
+#define IN_OBSTACLE(m) OPTION_AT(struct obstacle, m)
 #define PLACE          -POINTS_LIMIT_M, POINTS_LIMIT_M, ""
 #define SIZE           1e-3, POINTS_LIMIT_M, ""
 
 static const struct option_row map_rows[] = {
-    {"name", OPTION_TEXT, "", "", 0.0, 0.0, "", IN_MAP(name), "Name of the place."},
-    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(bounds.x_min_m), "Robots stay within the bounds; without them the plane is endless."},
-    {"bounds.y_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(bounds.y_min_m), ""},
-    {"bounds.x_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(bounds.x_max_m), ""},
-    {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(bounds.y_max_m), ""},
-    {"obstacles", OPTION_MAP, "", "", 0.0, 0.0, "", 0, 0, "The obstacles by their names."},
+    {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_MAP(name), "Name of the place."},
+    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_min_m), "Robots stay within the bounds; without them the plane is endless."},
+    {"bounds.y_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_min_m), ""},
+    {"bounds.x_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_max_m), ""},
+    {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_max_m), ""},
+    {"obstacles", OPTION_MAP, "", "", OPTION_BY_HAND, "The obstacles by their names."},
 };
 
 static const struct option_row obstacle_rows[] = {
@@ -46,8 +44,8 @@ static const struct option_row obstacle_rows[] = {
     {"width_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(width_m), "Of a box, along x before it is turned."},
     {"depth_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(depth_m), "Of a box, along y."},
     {"rotation_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_OBSTACLE(rotation_rad), "Of a box, counter-clockwise."},
-    {"points_m", OPTION_MAP, "", "", 0.0, 0.0, "", 0, 0, "Corners of a polygon or wall."},
-    {"mapped", OPTION_BOOL, "", "true", 0.0, 0.0, "", IN_OBSTACLE(mapped), "Do plans know it?"},
+    {"points_m", OPTION_MAP, "", "", OPTION_BY_HAND, "Corners of a polygon or wall."},
+    {"mapped", OPTION_BOOL, "", "true", OPTION_NO_RANGE, IN_OBSTACLE(mapped), "Do plans know it?"},
     {"appears_s", OPTION_REAL, "s", "0", 0.0, 1e9, "", IN_OBSTACLE(appears_s), "When it comes, after the robot's start."},
     {"leaves_s", OPTION_REAL, "s", "0", 1e-3, 1e9, "", IN_OBSTACLE(leaves_s), "When it goes; without it, never."},
 };
@@ -194,72 +192,34 @@ static void read_obstacles(struct option_reader *r, uint32_t node, const char *s
     }
 }
 
-static void check_bounds(struct option_reader *r, const char *shown, const struct map *map,
-                         const uint32_t *given)
+static void check_bounds(const struct option_reading *reading, const struct world_bounds *b)
 {
     static const char *const keys[] = {"bounds.x_min_m", "bounds.y_min_m", "bounds.x_max_m",
                                        "bounds.y_max_m"};
     uint32_t some = TREE_NONE;
-    size_t count = 0;
     for (size_t i = 0; i < COUNT(keys); i++) {
-        const uint32_t at = option_given(&map_options, given, keys[i]);
+        const uint32_t at = option_node(reading, keys[i]);
         some = at != TREE_NONE ? at : some;
-        count += at != TREE_NONE;
     }
-    if (count > 0 && (!(map->bounds.x_max_m > map->bounds.x_min_m) ||
-                      !(map->bounds.y_max_m > map->bounds.y_min_m))) {
-        option_fault(r, some,
+    if (some != TREE_NONE && (!(b->x_max_m > b->x_min_m) || !(b->y_max_m > b->y_min_m))) {
+        option_fault(reading->r, some,
                      "%sbounds: x_max_m and y_max_m beyond x_min_m and y_min_m were expected",
-                     shown);
+                     reading->shown);
     }
 }
 
-void map_file_read(struct option_reader *r, uint32_t node, const char *shown, struct world *out)
+static void finish_map(const struct option_reading *reading, void *values)
 {
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    struct map map = {0};
-    option_defaults(&map_options, &map);
-    *out = (struct world){0};
-    option_read(r, &map_options, "", node, shown, &map, given);
-    check_bounds(r, shown, &map, given);
-    out->bounds = map.bounds;
-    const uint32_t obstacles = option_given(&map_options, given, "obstacles");
+    struct map *map = values;
+    check_bounds(reading, &map->world.bounds);
+    const uint32_t obstacles = option_node(reading, "obstacles");
     if (obstacles != TREE_NONE) {
-        read_obstacles(r, obstacles, shown, out);
+        read_obstacles(reading->r, obstacles, reading->shown, &map->world);
     }
 }
 
-static void read_file(struct option_reader *r, void *values)
-{
-    map_file_read(r, TREE_ROOT, "", values);
-}
-
-/* Into a world of its own, so that *out stays as it was when the file is bad; an empty file is
- * an empty world. */
-enum status map_file_parse(const char *text, size_t bytes, const char *name, struct world *out,
-                           struct err_list *errors)
-{
-    static const struct option_file file = {NULL, read_file};
-    struct world *world = calloc(1, sizeof *world);
-    if (!world) {
-        return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
-    }
-    const enum status status = option_file_parse(&file, text, bytes, name, world, errors);
-    if (status == STATUS_OK) {
-        *out = *world;
-    }
-    free(world);
-    return status;
-}
-
-enum status map_file_load(const char *path, struct world *out, struct err_list *errors)
-{
-    size_t bytes = 0;
-    char *text = NULL;
-    enum status status = text_file_read(path, "a map", &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        status = map_file_parse(text, bytes, path, out, errors);
-    }
-    free(text);
-    return status;
-}
+const struct option_file map_file = {.what = "a map",
+                                     .table = &map_options,
+                                     .bytes = sizeof(struct map),
+                                     .out_bytes = sizeof(struct world),
+                                     .finish = finish_map};

@@ -71,7 +71,7 @@ static enum status load_map(struct map *map, struct err *err)
     if (!world) {
         return err_set(err, STATUS_E_NOMEM, map->path, 0, 0, "no memory for the map");
     }
-    enum status st = map_file_load(map->path, world, &errors);
+    enum status st = option_file_load(&map_file, map->path, world, &errors);
     if (st != STATUS_OK) {
         *err = errors.items[0];
         free(world);

@@ -430,8 +430,8 @@ static bool load(struct mission_run *r)
     struct err_list lab_errors = {0};
     struct err_list mission_errors = {0};
     const bool lab = lab_file_load(r->options.lab_path, &r->lab, &lab_errors) == STATUS_OK;
-    const bool mission =
-        mission_file_load(r->options.mission_path, &r->file, &mission_errors) == STATUS_OK;
+    const bool mission = option_file_load(&mission_file, r->options.mission_path, &r->file,
+                                          &mission_errors) == STATUS_OK;
     err_list_print(&lab_errors, stderr);
     err_list_print(&mission_errors, stderr);
     return lab && mission && choose_pair(r);

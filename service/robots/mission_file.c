@@ -1,11 +1,10 @@
 #include "service/robots/mission_file.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config/lab_check.h"
 #include "config/lab_file.h"
-#include "config/option_file.h"
 #include "config/text_file.h"
 #include "service/robots/map_file.h"
 #include "service/robots/points.h"
@@ -14,10 +13,7 @@ enum pose_source { POSE_ROBOT, POSE_RECKONED };
 
 struct mission_values {
     struct mission_file file;
-    enum mission_return returns;
     enum pose_source pose;
-    int64_t patience_us;
-    uint32_t tries_max, routes_max, rays_max;
 };
 
 struct step_values {
@@ -25,34 +21,33 @@ struct step_values {
 };
 
 /* clang-format off */
-#define IN_FILE(m) offsetof(struct mission_values, m), sizeof(((struct mission_values *)0)->m)
-#define IN_STEP(m) offsetof(struct step_values, m), sizeof(((struct step_values *)0)->m)
+#define IN_FILE(m) OPTION_AT(struct mission_values, m)
+#define IN_STEP(m) OPTION_AT(struct step_values, m)
 #define PLACE      -POINTS_LIMIT_M, POINTS_LIMIT_M, ""
-#define NO_RANGE   0.0, 0.0, ""
 
 static const struct option_row mission_rows[] = {
     {"name", OPTION_TEXT, "", "mission", 1.0, 0.0, "", IN_FILE(file.name), "Name of the mission."},
-    {"pair", OPTION_TEXT, "", "", NO_RANGE, IN_FILE(file.pair), "Whom to command."},
-    {"map", OPTION_MAP, "", "", NO_RANGE, 0, 0, "File of the map, or the map itself."},
+    {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(file.pair), "Whom to command."},
+    {"map", OPTION_MAP, "", "", OPTION_BY_HAND, "File of the map, or the map itself."},
     {"start.x_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(file.plan.start[0]), "Where the robot is; without it, it is asked."},
     {"start.y_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(file.plan.start[1]), ""},
     {"start.heading_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_FILE(file.plan.start[2]), "From the x axis counter-clockwise."},
-    {"steps", OPTION_MAP, "", "", NO_RANGE, 0, 0, "What to do, one after the other."},
-    {"return", OPTION_CHOICE, "", "failure", 0.0, 0.0, "never|failure|always", IN_FILE(returns), "When to go back to the start."},
+    {"steps", OPTION_MAP, "", "", OPTION_BY_HAND, "What to do, one after the other."},
+    {"return", OPTION_CHOICE, "", "failure", 0.0, 0.0, "never|failure|always", IN_FILE(file.plan.returns), "When to go back to the start."},
     {"pose", OPTION_CHOICE, "", "robot", 0.0, 0.0, "robot|reckoned", IN_FILE(pose), "Believe the pose in replies, or reckon."},
     {"clearance_m", OPTION_REAL, "m", "0.3", 0.001, 1000.0, "", IN_FILE(file.plan.clearance_m), "Planned ways keep so far off the map's obstacles."},
     {"obstacle_m", OPTION_REAL, "m", "0.2", 0.001, 1000.0, "", IN_FILE(file.plan.obstacle_m), "Radius that an obstacle found on the way is believed to have."},
     {"arrival_m", OPTION_REAL, "m", "0.02", 0.0, 1000.0, "", IN_FILE(file.plan.arrival_m), "A point so near needs no move."},
-    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(patience_us), "With one command."},
-    {"tries_max", OPTION_INTEGER, "", "3", 1.0, 100.0, "", IN_FILE(tries_max), "Times that a command is sent when it is ignored."},
-    {"routes_max", OPTION_INTEGER, "", "4", 1.0, 100.0, "", IN_FILE(routes_max), "Ways that are tried to one goal."},
-    {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(rays_max), "Rays that a sweep may have."},
+    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(file.plan.patience_us), "With one command."},
+    {"tries_max", OPTION_INTEGER, "", "3", 1.0, 100.0, "", IN_FILE(file.plan.tries_max), "Times that a command is sent when it is ignored."},
+    {"routes_max", OPTION_INTEGER, "", "4", 1.0, 100.0, "", IN_FILE(file.plan.routes_max), "Ways that are tried to one goal."},
+    {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(file.plan.rays_max), "Rays that a sweep may have."},
 };
 
 static const struct option_row step_rows[] = {
-    {"path_m", OPTION_MAP, "", "", NO_RANGE, 0, 0, "Points to drive to, straight from one to the next."},
-    {"sweep", OPTION_BOOL, "", "false", NO_RANGE, IN_STEP(sweep), "Look around with the lidar."},
-    {"goal_m", OPTION_MAP, "", "", NO_RANGE, 0, 0, "A point to find a way to."},
+    {"path_m", OPTION_MAP, "", "", OPTION_BY_HAND, "Points to drive to, straight from one to the next."},
+    {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep), "Look around with the lidar."},
+    {"goal_m", OPTION_MAP, "", "", OPTION_BY_HAND, "A point to find a way to."},
 };
 /* clang-format on */
 
@@ -67,14 +62,14 @@ static void read_map(struct option_reader *r, uint32_t node, struct world *map)
 {
     char path[LAB_PATH_MAX];
     if (r->tree->nodes[node].kind != TREE_SCALAR || option_is_empty(r->tree, node)) {
-        map_file_read(r, node, "map.", map);
+        option_file_read(&map_file, r, node, "map.", map);
         return;
     }
     if (!text_file_beside(r->file, tree_text(r->tree, node), path, sizeof path)) {
         option_fault(r, node, "map: a path of at most %d bytes was expected", LAB_PATH_MAX - 1);
         return;
     }
-    if (map_file_load(path, map, r->errors) != STATUS_OK) {
+    if (option_file_load(&map_file, path, map, r->errors) != STATUS_OK) {
         option_fault(r, node, "map: %.120s cannot be used", path);
     }
 }
@@ -187,30 +182,24 @@ static void read_steps(struct option_reader *r, uint32_t node, struct mission_pl
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void read_tree(struct option_reader *r, void *context)
+static void finish_mission(const struct option_reading *reading, void *context)
 {
+    struct option_reader *r = reading->r;
     struct mission_values *values = context;
-    uint32_t given[OPTION_ROWS_MAX] = {0};
     struct mission_plan *plan = &values->file.plan;
-    option_read(r, &mission_options, "", TREE_ROOT, "", values, given);
-    const uint32_t map = option_given(&mission_options, given, "map");
-    const uint32_t steps = option_given(&mission_options, given, "steps");
-    const uint32_t pair = option_given(&mission_options, given, "pair");
+    const uint32_t map = option_node(reading, "map");
+    const uint32_t steps = option_node(reading, "steps");
+    const uint32_t pair = option_node(reading, "pair");
     if (map != TREE_NONE) {
         read_map(r, map, &plan->map);
     }
     if (pair != TREE_NONE && !lab_check_id(values->file.pair)) {
         option_fault(r, pair, "pair: an id has 1 to 31 letters, digits, '_' or '-'");
     }
-    plan->locates = option_given(&mission_options, given, "start.x_m") == TREE_NONE &&
-                    option_given(&mission_options, given, "start.y_m") == TREE_NONE &&
-                    option_given(&mission_options, given, "start.heading_rad") == TREE_NONE;
-    plan->returns = values->returns;
+    plan->locates = option_node(reading, "start.x_m") == TREE_NONE &&
+                    option_node(reading, "start.y_m") == TREE_NONE &&
+                    option_node(reading, "start.heading_rad") == TREE_NONE;
     plan->reckoned = values->pose == POSE_RECKONED;
-    plan->patience_us = values->patience_us;
-    plan->tries_max = values->tries_max;
-    plan->routes_max = values->routes_max;
-    plan->rays_max = values->rays_max;
     if (steps != TREE_NONE) {
         read_steps(r, steps, plan);
     } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
@@ -219,33 +208,10 @@ static void read_tree(struct option_reader *r, void *context)
     }
 }
 
-enum status mission_file_parse(const char *text, size_t bytes, const char *name,
-                               struct mission_file *out, struct err_list *errors)
-{
-    static const struct option_file file = {
-        "the file is empty, the least is \"steps: [{sweep: true}]\"", read_tree};
-    struct mission_values *values = calloc(1, sizeof *values);
-    if (!values) {
-        return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
-    }
-    option_defaults(&mission_options, values);
-    const enum status status = option_file_parse(&file, text, bytes, name, values, errors);
-    if (status == STATUS_OK) {
-        *out = values->file;
-    }
-    free(values);
-    return status;
-}
-
-enum status mission_file_load(const char *path, struct mission_file *out,
-                              struct err_list *errors)
-{
-    size_t bytes = 0;
-    char *text = NULL;
-    enum status status = text_file_read(path, "a mission", &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        status = mission_file_parse(text, bytes, path, out, errors);
-    }
-    free(text);
-    return status;
-}
+const struct option_file mission_file = {
+    .what = "a mission",
+    .empty = "the file is empty, the least is \"steps: [{sweep: true}]\"",
+    .table = &mission_options,
+    .bytes = sizeof(struct mission_values),
+    .out_bytes = sizeof(struct mission_file),
+    .finish = finish_mission};

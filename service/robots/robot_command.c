@@ -85,15 +85,18 @@ static bool read_files(const struct given *g, struct fleet_options *o)
 {
     struct err_list errors = {0};
     bool fine = true;
-    if (g->parameter_file &&
-        robot_file_load(g->parameter_file, o->kind, o->parameters, &errors) != STATUS_OK) {
-        fine = false;
+    if (g->parameter_file) {
+        struct robot_file file = {.kind = o->kind};
+        memcpy(file.values, o->parameters, sizeof file.values);
+        fine = option_file_load(&robot_file, g->parameter_file, &file, &errors) == STATUS_OK;
+        memcpy(o->parameters, file.values, sizeof file.values);
     }
     err_list_print(&errors, stderr);
     if (g->map_file) {
         struct err_list faults = {0};
         o->world = calloc(1, sizeof *o->world);
-        fine = o->world && map_file_load(g->map_file, o->world, &faults) == STATUS_OK && fine;
+        fine = o->world &&
+               option_file_load(&map_file, g->map_file, o->world, &faults) == STATUS_OK && fine;
         err_list_print(&faults, stderr);
     }
     return fine;

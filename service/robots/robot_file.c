@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/option_file.h"
-#include "config/text_file.h"
-
 enum { CHOICES_MAX = 256 };
 
 /* What the rows write to. */
@@ -105,55 +102,26 @@ static void read_map(struct option_reader *r, uint32_t node, const char *shown,
     free(rows);
 }
 
-/* What a file's values are for. */
-struct target {
-    const struct robot_kind *kind;
-    double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
-};
-
-static void read_root(struct option_reader *r, void *context)
+static void read_sides(const struct option_reading *reading, void *values)
 {
-    struct target *target = context;
-    const struct robot_kind *kind = target->kind;
+    struct robot_file *file = values;
+    struct option_reader *r = reading->r;
+    const struct robot_kind *kind = file->kind;
     uint32_t nested[SIDE_COUNT] = {TREE_NONE};
     char shown[EVENT_NAME_MAX];
-    read_map(r, TREE_ROOT, "",
-             &(struct goal){kind, SIDE_REAL, SIDE_VIRTUAL, target->values, nested});
+    read_map(r, reading->node, "",
+             &(struct goal){kind, SIDE_REAL, SIDE_VIRTUAL, file->values, nested});
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         const uint32_t at = nested[side];
         if (at == TREE_NONE || r->tree->nodes[at].kind == TREE_SKIPPED) {
             continue;
         }
         (void)snprintf(shown, sizeof shown, "%s.", side_name(side));
-        read_map(r, at, shown, &(struct goal){kind, side, side, target->values, NULL});
+        read_map(r, at, shown, &(struct goal){kind, side, side, file->values, NULL});
     }
 }
 
-enum status robot_file_parse(const char *text, size_t bytes, const char *name,
-                             const struct robot_kind *kind,
-                             double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX],
-                             struct err_list *errors)
-{
-    static const struct option_file file = {NULL, read_root};
-    struct target target = {.kind = kind};
-    memcpy(target.values, values, sizeof target.values);
-    const enum status status = option_file_parse(&file, text, bytes, name, &target, errors);
-    if (status == STATUS_OK) {
-        memcpy(values, target.values, sizeof target.values);
-    }
-    return status;
-}
-
-enum status robot_file_load(const char *path, const struct robot_kind *kind,
-                            double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX],
-                            struct err_list *errors)
-{
-    size_t bytes = 0;
-    char *text = NULL;
-    enum status status = text_file_read(path, "a parameter file", &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        status = robot_file_parse(text, bytes, path, kind, values, errors);
-    }
-    free(text);
-    return status;
-}
+const struct option_file robot_file = {.what = "a parameter file",
+                                       .bytes = sizeof(struct robot_file),
+                                       .out_bytes = sizeof(struct robot_file),
+                                       .finish = read_sides};

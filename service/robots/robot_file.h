@@ -10,22 +10,17 @@
 #ifndef SERVICE_ROBOTS_ROBOT_FILE_H
 #define SERVICE_ROBOTS_ROBOT_FILE_H
 
-#include "config/err_list.h"
+#include "config/option_file.h"
 #include "logger/message/event.h"
 #include "twin/robots/robot.h"
 
-/* Read and check a parameter file. What is not in it stays as it is in values.
- *
- * Returns STATUS_E_IO, STATUS_E_PARSE or STATUS_E_NOMEM with at least one fault in *errors;
- * values are written only on STATUS_OK. Cold path: allocates. */
-MUST_USE enum status robot_file_load(const char *path, const struct robot_kind *kind,
-                                     double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX],
-                                     struct err_list *errors);
+/* The kind is given; what is not in the file stays as it is in values. */
+struct robot_file {
+    const struct robot_kind *kind;
+    double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
+};
 
-/* The same from memory; name stands for the path in the faults. */
-MUST_USE enum status robot_file_parse(const char *text, size_t bytes, const char *name,
-                                      const struct robot_kind *kind,
-                                      double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX],
-                                      struct err_list *errors);
+/* Fills a struct robot_file. */
+extern const struct option_file robot_file;
 
 #endif

@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct err_list errors = {0};
     assert(file);
     const enum status status =
-        mission_file_parse((const char *)data, size, "fuzz", file, &errors);
+        option_file_parse(&mission_file, (const char *)data, size, "fuzz", file, &errors);
     if (status == STATUS_OK) {
         assert(errors.count == 0);
         check_map(&file->plan.map);

@@ -12,7 +12,7 @@ static bool load(const char *name, struct experiment_file *file)
     char path[512];
     struct err_list errors = {0};
     (void)snprintf(path, sizeof path, "%s/config/experiments/%s.yaml", TANDEM_SOURCE_DIR, name);
-    const bool well = experiment_file_load(path, file, &errors) == STATUS_OK;
+    const bool well = option_file_load(&experiment_file, path, file, &errors) == STATUS_OK;
     err_list_print(&errors, stdout);
     CHECK(name, well);
     return well;

@@ -58,7 +58,7 @@ static void load(struct lab *lab, const char *name)
     struct err_list errors = {0};
     memset(lab, 0, sizeof *lab);
     (void)snprintf(path, sizeof path, "%s/config/missions/%s", TANDEM_SOURCE_DIR, name);
-    CHECK_INT(name, mission_file_load(path, &lab->file, &errors), STATUS_OK);
+    CHECK_INT(name, option_file_load(&mission_file, path, &lab->file, &errors), STATUS_OK);
     err_list_print(&errors, stdout);
     lab->world = lab->file.plan.map;
     lab->kind = robot_kind_find("diffdrive");

@@ -10,7 +10,8 @@ static enum status parse(const char *text, struct experiment_file *file,
                          struct err_list *errors)
 {
     *errors = (struct err_list){0};
-    return experiment_file_parse(text, strlen(text), "folder/x.yaml", file, errors);
+    return option_file_parse(&experiment_file, text, strlen(text), "folder/x.yaml", file,
+                             errors);
 }
 
 static void test_values(void)

@@ -5,7 +5,7 @@
 static enum status parse(const char *text, struct joint_file *file, struct err_list *errors)
 {
     *errors = (struct err_list){0};
-    return joint_file_parse(text, strlen(text), "x.yaml", file, errors);
+    return option_file_parse(&joint_file, text, strlen(text), "x.yaml", file, errors);
 }
 
 static void test_values(void)

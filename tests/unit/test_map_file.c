@@ -7,7 +7,8 @@ static void test_example(void)
     static struct world w;
     struct err_list errors = {0};
     CHECK_INT("example",
-              map_file_load(TANDEM_SOURCE_DIR "/config/missions/room.yaml", &w, &errors),
+              option_file_load(&map_file, TANDEM_SOURCE_DIR "/config/missions/room.yaml", &w,
+                               &errors),
               STATUS_OK);
     err_list_print(&errors, stdout);
     CHECK_INT("obstacles", w.obstacle_count, 5);
@@ -67,7 +68,8 @@ static void test_faults(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err_list errors = {0};
         CHECK_INT(rows[i].row,
-                  map_file_parse(rows[i].text, strlen(rows[i].text), "m.yaml", &w, &errors),
+                  option_file_parse(&map_file, rows[i].text, strlen(rows[i].text), "m.yaml", &w,
+                                    &errors),
                   STATUS_E_PARSE);
         for (size_t k = 0; k < COUNT(rows[i].want) && rows[i].want[k]; k++) {
             char got[512] = "(none)";
@@ -92,13 +94,16 @@ static void test_limits(void)
                               "  o%d: {x_m: %d, y_m: 0, radius_m: 1}\n", i, i);
     }
     w.obstacle_count = 77;
-    CHECK_INT("too many", map_file_parse(text, n, "m.yaml", &w, &errors), STATUS_E_PARSE);
+    CHECK_INT("too many", option_file_parse(&map_file, text, n, "m.yaml", &w, &errors),
+              STATUS_E_PARSE);
     CHECK_INT("one fault", errors.count, 1);
     CHECK_INT("its line", errors.items[0].line, WORLD_OBSTACLES_MAX + 2);
     CHECK_INT("untouched", w.obstacle_count, 77);
-    CHECK_INT("empty file", map_file_parse("", 0, "m.yaml", &w, &errors), STATUS_OK);
+    CHECK_INT("empty file", option_file_parse(&map_file, "", 0, "m.yaml", &w, &errors),
+              STATUS_OK);
     CHECK_INT("empty world", w.obstacle_count, 0);
-    CHECK_INT("no file", map_file_load("/no/such/map.yaml", &w, &errors), STATUS_E_IO);
+    CHECK_INT("no file", option_file_load(&map_file, "/no/such/map.yaml", &w, &errors),
+              STATUS_E_IO);
 }
 
 int main(void)

@@ -7,7 +7,8 @@ static void test_examples(void)
     static struct mission_file f;
     struct err_list errors = {0};
     CHECK_INT("goal",
-              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/goal.yaml", &f, &errors),
+              option_file_load(&mission_file, TANDEM_SOURCE_DIR "/config/missions/goal.yaml",
+                               &f, &errors),
               STATUS_OK);
     CHECK_TEXT("pair", f.pair, "r1");
     CHECK_INT("steps", f.plan.step_count, 3);
@@ -18,12 +19,14 @@ static void test_examples(void)
     CHECK("asks for its start", f.plan.locates);
     CHECK_INT("patience", f.plan.patience_us, 60000000);
     CHECK_INT("path",
-              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/path.yaml", &f, &errors),
+              option_file_load(&mission_file, TANDEM_SOURCE_DIR "/config/missions/path.yaml",
+                               &f, &errors),
               STATUS_OK);
     CHECK("asks for its start", f.plan.locates);
     CHECK_INT("points", f.plan.steps[0].count, 3);
     CHECK_INT("sweep",
-              mission_file_load(TANDEM_SOURCE_DIR "/config/missions/sweep.yaml", &f, &errors),
+              option_file_load(&mission_file, TANDEM_SOURCE_DIR "/config/missions/sweep.yaml",
+                               &f, &errors),
               STATUS_OK);
     CHECK_TEXT("no pair", f.pair, "");
     CHECK_INT("default", f.plan.returns, MISSION_RETURN_ON_FAILURE);
@@ -38,7 +41,9 @@ static void test_start(void)
                                "steps: [{goal_m: [1, 1]}, {path_m: [[1, 1.5]]}]\n";
     static struct mission_file f;
     struct err_list errors = {0};
-    CHECK_INT("fine", mission_file_parse(text, strlen(text), "m.yaml", &f, &errors), STATUS_OK);
+    CHECK_INT("fine",
+              option_file_parse(&mission_file, text, strlen(text), "m.yaml", &f, &errors),
+              STATUS_OK);
     CHECK("known", !f.plan.locates);
     CHECK("reckoned", f.plan.reckoned);
     CHECK_NEAR("heading", f.plan.start[2], -1.0, 0.0, 0.0);
@@ -92,7 +97,8 @@ static void test_faults(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct err_list errors = {0};
         CHECK_INT(rows[i].row,
-                  mission_file_parse(rows[i].text, strlen(rows[i].text), "m.yaml", &f, &errors),
+                  option_file_parse(&mission_file, rows[i].text, strlen(rows[i].text), "m.yaml",
+                                    &f, &errors),
                   STATUS_E_PARSE);
         for (size_t k = 0; k < COUNT(rows[i].want) && rows[i].want[k]; k++) {
             char got[512] = "(none)";
@@ -115,12 +121,14 @@ static void test_limits(void)
     for (int i = 0; i <= MISSION_STEPS_MAX; i++) {
         n += (size_t)snprintf(text + n, sizeof text - n, "- sweep: true\n");
     }
-    CHECK_INT("too many steps", mission_file_parse(text, n, "m.yaml", &f, &errors),
-              STATUS_E_PARSE);
+    CHECK_INT("too many steps",
+              option_file_parse(&mission_file, text, n, "m.yaml", &f, &errors), STATUS_E_PARSE);
     CHECK_INT("one fault", errors.count, 1);
     n -= strlen("- sweep: true\n");
-    CHECK_INT("just so many", mission_file_parse(text, n, "m.yaml", &f, &errors), STATUS_OK);
-    CHECK_INT("no file", mission_file_load("/no/such.yaml", &f, &errors), STATUS_E_IO);
+    CHECK_INT("just so many", option_file_parse(&mission_file, text, n, "m.yaml", &f, &errors),
+              STATUS_OK);
+    CHECK_INT("no file", option_file_load(&mission_file, "/no/such.yaml", &f, &errors),
+              STATUS_E_IO);
 }
 
 int main(void)

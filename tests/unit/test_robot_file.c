@@ -4,20 +4,20 @@
 #include "service/robots/robot_file.h"
 #include "twin/robots/robot_kinds.h"
 
-static double values[SIDE_COUNT][ROBOT_PARAMETERS_MAX];
+static struct robot_file file = {.kind = &diffdrive_kind};
 
 static enum status parse(const char *text, struct err_list *errors)
 {
     for (size_t s = 0; s < SIDE_COUNT; s++) {
-        robot_presets(&diffdrive_kind, values[s]);
+        robot_presets(&diffdrive_kind, file.values[s]);
     }
     memset(errors, 0, sizeof *errors);
-    return robot_file_parse(text, strlen(text), "p.yaml", &diffdrive_kind, values, errors);
+    return option_file_parse(&robot_file, text, strlen(text), "p.yaml", &file, errors);
 }
 
 static double value(enum side side, const char *name)
 {
-    return values[side][robot_parameter_find(&diffdrive_kind, name)];
+    return file.values[side][robot_parameter_find(&diffdrive_kind, name)];
 }
 
 static void test_good(void)
@@ -71,7 +71,7 @@ static void test_all_at_once(void)
     CHECK_INT("three", parse("kp: x\ncolour: red\nvirtual:\n  kd: -1\n  ki: 5\n", &errors),
               STATUS_E_PARSE);
     CHECK_INT("three", errors.count, 3);
-    CHECK_INT("no file", robot_file_load("/nonexistent.yaml", &diffdrive_kind, values, &errors),
+    CHECK_INT("no file", option_file_load(&robot_file, "/nonexistent.yaml", &file, &errors),
               STATUS_E_IO);
 }
 
