@@ -121,8 +121,9 @@ static void list_models(char *out, size_t size)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < model_count && used < size; i++) {
-        const int n = snprintf(out + used, size - used, "%s%s", i ? ", " : "", models[i]->name);
+    for (size_t i = 0; i < model_count() && used < size; i++) {
+        const int n =
+            snprintf(out + used, size - used, "%s%s", i ? ", " : "", model_at(i)->name);
         used += n > 0 ? (size_t)n : 0;
     }
 }

@@ -447,7 +447,7 @@ static uint64_t mix_dynamics(uint64_t hash, const struct pair_dynamics_params *p
     const struct model *model = model_find(p->model);
     hash = hash_bytes(hash, p->model, strlen(p->model) + 1);
     hash = mix_int(hash, (int64_t)sizeof(struct pair_dynamics));
-    hash = mix_int(hash, (int64_t)model_count);
+    hash = mix_int(hash, (int64_t)model_count());
     hash = mix_int(hash, model ? (int64_t)model->parameter_count : -1);
     hash = mix_int(hash, p->sides);
     hash = mix_int(hash, p->method);

@@ -48,7 +48,6 @@ struct model_axis {
 
 struct model {
     const char *name;
-    const char *purpose;
     const struct model_axis *axes;
     size_t axis_count;   /* of nu, nu_dot, tau and pose; <= MODEL_AXES_MAX */
     const char *heading; /* one more entry of the pose: "theta_rad"; NULL: none */

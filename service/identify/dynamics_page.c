@@ -1,13 +1,14 @@
-/* A fit of dynamics as a page for people and as JSON. */
+#include "service/identify/dynamics_page.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
-#include "service/identify/identify_dynamics.h"
 #include "twin/report/dynamics_report.h"
 
 /* ---- for people ---- */
@@ -348,7 +349,7 @@ static void print_verdict(const struct identify_result *result, FILE *out)
     }
 }
 
-void dynamics_page_print(const struct identify_result *result, FILE *out)
+static void print_page(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     print_verdict(result, out);
@@ -447,7 +448,7 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_close(w);
 }
 
-void dynamics_page_json(const struct identify_result *result, FILE *out)
+static void print_json(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     char text[4096];
@@ -467,4 +468,27 @@ void dynamics_page_json(const struct identify_result *result, FILE *out)
     json_write_close(&w);
     (void)json_write_end(&w);
     (void)fputc('\n', out);
+}
+
+enum status dynamics_page(const struct model_row *row, const struct identify_request *request,
+                          FILE *out, struct err *err)
+{
+    struct identify_result *result = calloc(1, sizeof *result);
+    if (!result) {
+        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    }
+    enum status st = identify_dynamics_fit(row, request, result, err);
+    if (st == STATUS_OK) {
+        if (request->plot) {
+            st = identify_dynamics_plot(result, request->plot, err);
+        }
+        if (st == STATUS_OK && request->json) {
+            print_json(result, out);
+        } else if (st == STATUS_OK) {
+            print_page(result, out);
+        }
+        identify_result_free(result);
+    }
+    free(result);
+    return st;
 }

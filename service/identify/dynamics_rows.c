@@ -13,7 +13,7 @@ static const double READING_SHARE = 0.1;
 
 /* Rows of all inputs of one purpose: time, velocities, efforts, poses. */
 struct rows_in {
-    const struct identify_kind *kind;
+    const struct model_row *row;
     bool chosen;                                      /* absent is known */
     struct csv_product column[IDENTIFY_CHANNELS_MAX]; /* in the input at hand */
     double sign[IDENTIFY_CHANNELS_MAX]; /* of a journal's field: -1, turned by a minus */
@@ -24,39 +24,37 @@ struct rows_in {
 /* 0 is time, then come velocities, efforts and poses, an axis each. */
 enum quantity { TIME, VELOCITY, EFFORT, POSE };
 
-static enum quantity quantity_of(const struct identify_kind *kind, size_t channel)
+static enum quantity quantity_of(const struct model_row *row, size_t channel)
 {
-    const size_t block = channel == 0 ? 0 : (channel - 1) / kind->model->axis_count;
+    const size_t block = channel == 0 ? 0 : (channel - 1) / row->model->axis_count;
     return channel == 0 ? TIME : block == 0 ? VELOCITY : block == 1 ? EFFORT : POSE;
 }
 
-/* Role and usual name of a channel. */
-static const char *role_of(const struct identify_kind *kind, size_t channel)
+static bool has_pose(const struct model_row *row)
 {
-    const size_t axis = (channel - 1) % kind->model->axis_count;
-    switch (quantity_of(kind, channel)) {
-    case VELOCITY:
-        return kind->velocity_roles[axis];
-    case EFFORT:
-        return kind->effort_roles[axis];
-    case POSE:
-        return kind->pose_roles ? kind->pose_roles[axis] : "";
-    case TIME:
-    default:
-        return "t";
-    }
+    return row->roles[1 + 2 * row->model->axis_count] != NULL;
 }
 
-static const char *usual_name(const struct identify_kind *kind, size_t channel)
+/* Role and usual name of a channel. */
+static const char *role_of(const struct model_row *row, size_t channel)
 {
-    const size_t axis = (channel - 1) % kind->model->axis_count;
-    switch (quantity_of(kind, channel)) {
+    static const size_t blocks[] = {[VELOCITY] = 1, [EFFORT] = 0, [POSE] = 2};
+    const size_t axes = row->model->axis_count;
+    const enum quantity quantity = quantity_of(row, channel);
+    return row
+        ->roles[quantity == TIME ? 0 : 1 + blocks[quantity] * axes + (channel - 1) % axes];
+}
+
+static const char *usual_name(const struct model_row *row, size_t channel)
+{
+    const size_t axis = (channel - 1) % row->model->axis_count;
+    switch (quantity_of(row, channel)) {
     case VELOCITY:
-        return kind->model->axes[axis].velocity;
+        return row->model->axes[axis].velocity;
     case EFFORT:
-        return kind->model->axes[axis].effort;
+        return row->model->axes[axis].effort;
     case POSE:
-        return kind->model->axes[axis].pose;
+        return row->model->axes[axis].pose;
     case TIME:
     default:
         return "t_s";
@@ -65,15 +63,15 @@ static const char *usual_name(const struct identify_kind *kind, size_t channel)
 
 static const char *name_of(const struct rows_in *in, const struct csv *csv, size_t channel)
 {
-    const char *role = role_of(in->kind, channel);
+    const char *role = role_of(in->row, channel);
     const char *given = identify_column(in->rows.request, role);
-    return given ? given : csv_find(csv, role) >= 0 ? role : usual_name(in->kind, channel);
+    return given ? given : csv_find(csv, role) >= 0 ? role : usual_name(in->row, channel);
 }
 
 /* Whether a header or the request has something for a channel. */
 static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t channel)
 {
-    return identify_column(in->rows.request, role_of(in->kind, channel)) ||
+    return identify_column(in->rows.request, role_of(in->row, channel)) ||
            csv_find(csv, name_of(in, csv, channel)) >= 0;
 }
 
@@ -81,13 +79,13 @@ static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t c
  * was asked for by name is read in any case: it tells what else the efforts depend on. */
 static void choose_channels(struct rows_in *in, const struct csv *csv)
 {
-    const size_t axes = in->kind->model->axis_count;
-    for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
+    const size_t axes = in->row->model->axis_count;
+    for (size_t a = 0; has_pose(in->row) && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
         in->rows.absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
-        in->rows.absent[pose] = !in->kind->model->needs_pose && !in->rows.absent[velocity] &&
-                                !identify_column(in->rows.request, role_of(in->kind, pose));
+        in->rows.absent[pose] = !in->row->model->needs_pose && !in->rows.absent[velocity] &&
+                                !identify_column(in->rows.request, role_of(in->row, pose));
     }
     in->chosen = true;
 }
@@ -163,8 +161,8 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
 static enum status find_field(const struct rows_in *in, size_t channel,
                               struct journal_field *field, double *sign, struct err *err)
 {
-    const size_t axes = in->kind->model->axis_count;
-    const char *role = role_of(in->kind, channel);
+    const size_t axes = in->row->model->axis_count;
+    const char *role = role_of(in->row, channel);
     const char *given = identify_column(in->rows.request, role);
     const bool turned = given && given[0] == '-';
     *sign = turned ? -1.0 : 1.0;
@@ -175,7 +173,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
                        role, given);
     }
     if (!given) {
-        const enum quantity quantity = quantity_of(in->kind, channel);
+        const enum quantity quantity = quantity_of(in->row, channel);
         field->vector = quantity == VELOCITY ? JOURNAL_NU
                         : quantity == EFFORT ? JOURNAL_TAU
                                              : JOURNAL_POSE;
@@ -222,7 +220,7 @@ static enum status refuse_misfit(const struct rows_in *in,
 {
     static const double RATIO_MAX = 0.1;
     static const char *const vectors[] = {[JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau"};
-    const struct model *model = in->kind->model;
+    const struct model *model = in->row->model;
     for (size_t c = 1; c < in->rows.channels; c++) {
         const enum journal_vector v = fields[c - 1].vector;
         if (!fields[c - 1].axis ||
@@ -234,7 +232,7 @@ static enum status refuse_misfit(const struct rows_in *in,
                            "%s[1] of %s's %s side is %.3g, but %s does not move sideways; "
                            "name its columns: %s=%s[0]",
                            vectors[v], card->pair, side, card->unfit_sideways[v], model->name,
-                           role_of(in->kind, c), vectors[v]);
+                           role_of(in->row, c), vectors[v]);
         }
         return err_set(err, STATUS_E_PARSE, "journal", 0, 0,
                        "%s of %s's %s side has %zu numbers, %s has %zu ax%s%s; name its "
@@ -242,7 +240,7 @@ static enum status refuse_misfit(const struct rows_in *in,
                        vectors[v], card->pair, side, card->unfit_count[v], model->name,
                        model->axis_count, model->axis_count == 1 ? "is" : "es",
                        model->planar ? " (3 are taken as ahead, sideways, turn)" : "",
-                       role_of(in->kind, c), vectors[v]);
+                       role_of(in->row, c), vectors[v]);
     }
     return STATUS_OK;
 }
@@ -255,17 +253,17 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
 {
     static const char *const vectors[] = {
         [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
-    const size_t axes = in->kind->model->axis_count;
+    const size_t axes = in->row->model->axis_count;
     const enum status st = refuse_misfit(in, card, fields, side, err);
     if (st != STATUS_OK) {
         return st;
     }
-    for (size_t a = 0; in->kind->pose_roles && a < axes; a++) {
+    for (size_t a = 0; has_pose(in->row) && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
         const bool moves = card->seen >> (velocity - 1) & 1U;
         in->rows.absent[velocity] = !moves && (card->seen >> (pose - 1) & 1U);
-        in->rows.absent[pose] = moves && !in->kind->model->needs_pose;
+        in->rows.absent[pose] = moves && !in->row->model->needs_pose;
     }
     for (size_t c = 1; c < in->rows.channels; c++) {
         if (in->rows.absent[c]) {
@@ -293,7 +291,7 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
     const struct dynamics_journal wanted = {
         .pair = in->rows.request->pair,
         .side = strcmp(in->rows.request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
-        .model = in->kind->model,
+        .model = in->row->model,
         .field_count = in->rows.channels - 1,
         .fields = fields,
         .take = take_sample,
@@ -337,8 +335,8 @@ static bool is_journal(const struct identify_request *request,
 static enum status read_inputs(struct rows_in *in, const struct dynamics_source *source,
                                struct err *err)
 {
-    const size_t axes = in->kind->model->axis_count;
-    in->rows.channels = 1 + (in->kind->pose_roles ? 3 : 2) * axes;
+    const size_t axes = in->row->model->axis_count;
+    in->rows.channels = 1 + (has_pose(in->row) ? 3 : 2) * axes;
     const bool journal = is_journal(in->rows.request, &source->inputs[0]);
     for (size_t i = 1; i < source->count; i++) {
         if (is_journal(in->rows.request, &source->inputs[i]) != journal) {
@@ -358,13 +356,13 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
     for (size_t a = 0; a < axes; a++) {
         in->raw.nu[a] = in->rows.values[1 + a];
         in->raw.tau[a] = in->rows.values[1 + axes + a];
-        in->raw.pose[a] = in->kind->pose_roles ? in->rows.values[1 + 2 * axes + a] : NULL;
+        in->raw.pose[a] = has_pose(in->row) ? in->rows.values[1 + 2 * axes + a] : NULL;
     }
     return STATUS_OK;
 }
 
 /* The rows are given back before the fit begins. */
-enum status dynamics_rows_load(const struct identify_kind *kind,
+enum status dynamics_rows_load(const struct model_row *row,
                                const struct identify_request *request,
                                const struct dynamics_source *source, struct data_table *table,
                                struct err *err)
@@ -373,7 +371,7 @@ enum status dynamics_rows_load(const struct identify_kind *kind,
     if (!in) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
-    in->kind = kind;
+    in->row = row;
     in->rows.request = request;
     in->rows.share = READING_SHARE;
     enum status st = read_inputs(in, source, err);

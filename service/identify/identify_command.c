@@ -66,7 +66,7 @@ static bool show(void *context, const char *stage, double share)
 
 static int run_model(const char *name, struct identify_request *request)
 {
-    const struct identify_model *model = name ? identify_find_model(name) : NULL;
+    const struct model_row *row = name ? model_row_find(name) : NULL;
     struct progress progress;
     struct err err = {0};
     if (!name) {
@@ -75,16 +75,16 @@ static int run_model(const char *name, struct identify_request *request)
                     stderr);
         return EXIT_USAGE;
     }
-    if (!model) {
+    if (!row) {
         return complain("unknown model", name, "'tandem identify --help' lists them");
     }
-    enum status st = identify_check(model, request, &err);
+    enum status st = identify_check(row, request, &err);
     if (st == STATUS_OK) {
         stop_signal_install();
         progress_start(&progress, "reading");
         request->go_on = show;
         request->context = &progress;
-        st = model->run(model, request, stdout, &err);
+        st = identify_run(row, request, stdout, &err);
         progress_end(&progress);
     }
     return answer(st, &err);
@@ -100,8 +100,8 @@ static char *describe(void)
         return NULL;
     }
     (void)fputs(purpose, to);
-    for (size_t i = 0; i < identify_model_count; i++) {
-        (void)fprintf(to, "\nmodel %s\n%s", identify_models[i]->name, identify_models[i]->help);
+    for (size_t i = 0; i < model_row_count; i++) {
+        (void)fprintf(to, "\nmodel %s\n%s", model_rows[i]->name, model_rows[i]->help);
     }
     return fclose(to) == 0 ? text : NULL;
 }

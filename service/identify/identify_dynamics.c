@@ -101,19 +101,19 @@ static enum status ask(const struct identify_request *request, const char *stage
 /* The variant that the recording asks for becomes the kind's model. */
 static enum status choose_variant(struct identify_result *result, struct err *err)
 {
-    const struct identify_kind *kind = result->kind;
+    const struct model_row *row = result->kind;
     size_t at = 0;
-    if (!kind->variants) {
+    if (!row->variants) {
         return STATUS_OK;
     }
-    const enum status st = model_choose(kind->variants, kind->variant_count,
+    const enum status st = model_choose(row->variants, row->variant_count,
                                         &result->own.table.set, &result->options, &at);
     if (st != STATUS_OK) {
         return explain(result, st, err);
     }
-    result->chosen = *kind;
-    result->chosen.model = kind->variants[at].model;
-    result->turn_over_velocity = kind->variants[at].velocity;
+    result->chosen = *row;
+    result->chosen.model = row->variants[at].model;
+    result->turn_over_velocity = row->variants[at].velocity;
     result->kind = &result->chosen;
     return STATUS_OK;
 }
@@ -243,13 +243,12 @@ static enum status fit_and_check(const struct identify_request *request,
     return st;
 }
 
-static enum status check_current(const struct identify_kind *kind, const char *text,
-                                 struct err *err)
+static enum status check_current(const struct model_row *row, const char *text, struct err *err)
 {
     struct dynamics_current current;
     struct err why = {0};
     char line[32] = "";
-    if (current_parameters_read(text, kind->model, &current, &why) == STATUS_OK) {
+    if (current_parameters_read(text, row->model, &current, &why) == STATUS_OK) {
         return STATUS_OK;
     }
     if (why.line > 0) {
@@ -258,24 +257,24 @@ static enum status check_current(const struct identify_kind *kind, const char *t
     return err_set(err, STATUS_E_ARG, "current", 0, 0, "%s%s: %s", why.where, line, why.text);
 }
 
-enum status identify_dynamics_check(const struct identify_kind *kind,
+enum status identify_dynamics_check(const struct model_row *row,
                                     const struct identify_request *request, struct err *err)
 {
     enum dynamics_method method = DYNAMICS_METHOD_COUNT;
     enum status st = take_method(request, &method, err);
     if (st == STATUS_OK && request->current) {
-        st = check_current(kind, request->current, err);
+        st = check_current(row, request->current, err);
     }
     return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
 }
 
-enum status identify_dynamics_fit(const struct identify_kind *kind,
+enum status identify_dynamics_fit(const struct model_row *row,
                                   const struct identify_request *request,
                                   struct identify_result *result, struct err *err)
 {
     enum dynamics_method method = DYNAMICS_METHOD_COUNT;
     memset(result, 0, sizeof *result);
-    result->kind = kind;
+    result->kind = row;
     result->asked = request->method ? request->method : "auto";
     enum status st = take_method(request, &method, err);
     if (st == STATUS_OK && request->file_count > IDENTIFY_FILES_MAX) {
@@ -284,7 +283,7 @@ enum status identify_dynamics_fit(const struct identify_kind *kind,
     }
     if (st == STATUS_OK && request->current) {
         result->is_compared = true;
-        st = current_parameters_read(request->current, kind->model, &result->current, err);
+        st = current_parameters_read(request->current, row->model, &result->current, err);
     }
     if (st == STATUS_OK) {
         st = fit_and_check(request, method, result, err);
@@ -353,29 +352,5 @@ enum status identify_dynamics_plot(const struct identify_result *result, const c
     for (size_t i = 0; i < COUNT(parts); i++) {
         free(residual[i][0]);
     }
-    return st;
-}
-
-enum status identify_dynamics(const struct identify_model *model,
-                              const struct identify_request *request, FILE *out,
-                              struct err *err)
-{
-    struct identify_result *result = calloc(1, sizeof *result);
-    if (!result) {
-        return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
-    }
-    enum status st = identify_dynamics_fit(model->kind, request, result, err);
-    if (st == STATUS_OK) {
-        if (request->plot) {
-            st = identify_dynamics_plot(result, request->plot, err);
-        }
-        if (st == STATUS_OK && request->json) {
-            dynamics_page_json(result, out);
-        } else if (st == STATUS_OK) {
-            dynamics_page_print(result, out);
-        }
-        identify_result_free(result);
-    }
-    free(result);
     return st;
 }

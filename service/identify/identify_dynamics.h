@@ -1,5 +1,4 @@
-/* service/identify/identify_dynamics.h - fitting a model of motion to recordings, and showing
- * what came of it. */
+/* service/identify/identify_dynamics.h - fitting a model of motion to recordings. */
 #ifndef SERVICE_IDENTIFY_IDENTIFY_DYNAMICS_H
 #define SERVICE_IDENTIFY_IDENTIFY_DYNAMICS_H
 
@@ -10,7 +9,6 @@
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "service/identify/dynamics_rows.h"
-#include "service/identify/identify.h"
 
 /* Some recordings and what is known of them. */
 struct identify_data {
@@ -25,10 +23,10 @@ struct identify_data {
 
 /* Everything there is to tell. */
 struct identify_result {
-    const struct identify_kind *kind;
-    struct identify_kind chosen; /* of a kind with variants: what kind points to */
-    double turn_over_velocity;   /* of the chosen variant; 0: there was nothing to choose */
-    const char *asked;           /* method, as it was asked for */
+    const struct model_row *kind;
+    struct model_row chosen;   /* of a model with variants: what kind points to */
+    double turn_over_velocity; /* of the chosen variant; 0: there was nothing to choose */
+    const char *asked;         /* method, as it was asked for */
     struct dynamics_options options;
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.count is 0: nothing was */
@@ -41,7 +39,7 @@ struct identify_result {
 /* Read, fit, check, judge; *result is to be freed with identify_result_free() on STATUS_OK. It
  * borrows from the request. Cold path: allocates. STATUS_E_ARG: unknown method, too many files;
  * STATUS_E_STALE: told to end by request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
-MUST_USE enum status identify_dynamics_fit(const struct identify_kind *kind,
+MUST_USE enum status identify_dynamics_fit(const struct model_row *row,
                                            const struct identify_request *request,
                                            struct identify_result *result, struct err *err);
 
@@ -52,19 +50,10 @@ void identify_result_free(struct identify_result *result); /* what it points to 
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 
-/* Are the method, the parameters in use and the picture such as there are? For every model with
- * a kind. Reads the file of parameters, if it is one. STATUS_E_ARG. */
-MUST_USE enum status identify_dynamics_check(const struct identify_kind *kind,
+/* Are the method, the parameters in use and the picture such as there are? Reads the file of
+ * parameters, if it is one. STATUS_E_ARG. */
+MUST_USE enum status identify_dynamics_check(const struct model_row *row,
                                              const struct identify_request *request,
                                              struct err *err);
-
-/* Fit, and write the result: run() of every model with a kind. */
-MUST_USE enum status identify_dynamics(const struct identify_model *model,
-                                       const struct identify_request *request, FILE *out,
-                                       struct err *err);
-
-/* For people, and one line of JSON. */
-void dynamics_page_print(const struct identify_result *result, FILE *out);
-void dynamics_page_json(const struct identify_result *result, FILE *out);
 
 #endif

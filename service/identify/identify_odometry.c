@@ -1,4 +1,5 @@
-/* tandem identify --model odometry - wheel radii, track and the mounting of a pose sensor. */
+#include "service/identify/identify_odometry.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,22 +11,6 @@
 #include "service/cli/version.h"
 #include "service/identify/identify_rows.h"
 #include "twin/report/odometry_report.h"
-
-static const char help[] =
-    "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
-    "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
-    "  forward, y to the left) over time: a camera, a motion capture system. How late it is,\n"
-    "  is found too. Each file is a path of its own; a start pose is fitted for every one.\n"
-    "  Error bars allow for slip.\n"
-    "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
-    "wheel_right_rad\n"
-    "           x_m y_m theta_rad, and cam_x_m cam_y_m cam_theta_rad, are found by "
-    "themselves.\n"
-    "           Rows may lack the pose where wheels are sampled more often.\n"
-    "  --validate may be given several times.\n"
-    "  example: tandem identify --model odometry --validate run2.csv run1.csv\n";
-
-static const char *const roles[] = {"t", "wheel_left", "wheel_right", "x", "y", "theta", NULL};
 
 enum { CHANNELS = 6, NAMES = 4 };
 
@@ -324,17 +309,20 @@ static void print_page(const struct result *result, FILE *out)
     }
 }
 
-static enum status check(const struct identify_request *request, struct err *err)
+enum status identify_odometry_check(const struct model_row *row,
+                                    const struct identify_request *request, struct err *err)
 {
+    (void)row;
     return !request->method
                ? STATUS_OK
                : err_set(err, STATUS_E_ARG, "method", 0, 0, "--method is not for odometry");
 }
 
-static enum status run(const struct identify_model *model,
-                       const struct identify_request *request, FILE *out, struct err *err)
+enum status identify_odometry(const struct model_row *row,
+                              const struct identify_request *request, FILE *out,
+                              struct err *err)
 {
-    (void)model;
+    (void)row;
     if (request->file_count > ODOMETRY_RUNS_MAX) {
         return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
                        request->file_count, (int)ODOMETRY_RUNS_MAX);
@@ -352,6 +340,3 @@ static enum status run(const struct identify_model *model,
     free(result);
     return st;
 }
-
-const struct identify_model identify_odometry = {
-    .name = "odometry", .run = run, .check = check, .roles = roles, .help = help};

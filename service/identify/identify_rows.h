@@ -7,7 +7,7 @@
 #include "logger/message/csv.h"
 #include "logger/message/json_write.h"
 #include "service/cli/csv_file.h"
-#include "service/identify/identify.h"
+#include "service/identify/identify_request.h"
 
 enum { IDENTIFY_CHANNELS_MAX = 1 + 3 * MODEL_AXES_MAX };
 

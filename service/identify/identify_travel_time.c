@@ -1,4 +1,5 @@
-/* tandem identify --model travel_time - how long moves take. */
+#include "service/identify/identify_travel_time.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,29 +13,7 @@
 #include "logger/message/json_write.h"
 #include "service/cli/csv_file.h"
 #include "service/cli/json_file.h"
-#include "service/identify/identify.h"
 #include "twin/report/travel_report.h"
-
-static const char help[] =
-    "  lap = t0 + [it turns] (ta + |rotation| / angular_speed)\n"
-    "           + [it drives] (tr + displacement / linear_speed)\n"
-    "  from a table of moves, one a line, of one robot or of several that are meant to be "
-    "alike.\n"
-    "  methods: ols, huber, tukey, auto (default: ols when the residuals look Gaussian, else\n"
-    "           tukey)\n"
-    "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
-    "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
-    "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
-    "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
-    "           Tandem's entries also what was no go, or did not end as done.\n"
-    "           A joint has no displacements: with rotation_rad=NAME (or displacement_m=-)\n"
-    "           the fit is t0 + |rotation| / angular_speed. A slide has no rotations.\n"
-    "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
-
-static const char *const roles[] = {
-    "lap_s",  "real_lap_s", "virtual_lap_s", "rotation_rad",   "rotation_deg",
-    "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
-    NULL};
 
 /* --columns displacement_m=-: the table has none. */
 static const char NONE[] = "-";
@@ -497,8 +476,10 @@ static enum status take_method(const struct identify_request *request,
                          request->method);
 }
 
-static enum status check(const struct identify_request *request, struct err *err)
+enum status identify_travel_time_check(const struct model_row *row,
+                                       const struct identify_request *request, struct err *err)
 {
+    (void)row;
     enum travel_method method = TRAVEL_AUTO;
     if (request->validate_count > 1) {
         return err_set(err, STATUS_E_ARG, "validate", 0, 0,
@@ -507,11 +488,12 @@ static enum status check(const struct identify_request *request, struct err *err
     return take_method(request, &method, err);
 }
 
-static enum status run(const struct identify_model *model,
-                       const struct identify_request *request, FILE *out, struct err *err)
+enum status identify_travel_time(const struct model_row *row,
+                                 const struct identify_request *request, FILE *out,
+                                 struct err *err)
 {
     enum travel_method method = TRAVEL_AUTO;
-    (void)model;
+    (void)row;
     enum status st = take_method(request, &method, err);
     if (st != STATUS_OK) {
         return st;
@@ -530,6 +512,3 @@ static enum status run(const struct identify_model *model,
     free(starts);
     return st;
 }
-
-const struct identify_model identify_travel_time = {
-    .name = "travel_time", .run = run, .check = check, .roles = roles, .help = help};

@@ -25,8 +25,8 @@ static const int64_t START_US = INT64_C(1700000000000000);
 
 /* What the robot did: rows of time, efforts, velocities, pose. */
 struct recording {
-    const struct selftest_case *c;
-    const struct identify_kind *kind;
+    const struct model_row *row;
+    const struct model_trial *c;
     double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
     struct noise noise;
 };
@@ -39,8 +39,8 @@ static double draw_normal(struct noise *n)
 
 static void draw_efforts(struct recording *r)
 {
-    const struct selftest_case *c = r->c;
-    for (size_t a = 0; a < r->kind->model->axis_count; a++) {
+    const struct model_trial *c = r->c;
+    for (size_t a = 0; a < r->row->model->axis_count; a++) {
         double until_s = 0.0;
         double held = 0.0;
         for (size_t k = 0; k < c->samples; k++) {
@@ -57,8 +57,8 @@ static void draw_efforts(struct recording *r)
 /* From rest, each effort late by the delay; then the noise of the measurement. */
 static void drive(struct recording *r)
 {
-    const struct selftest_case *c = r->c;
-    const struct model *model = r->kind->model;
+    const struct model_trial *c = r->c;
+    const struct model *model = r->row->model;
     double nu[MODEL_AXES_MAX] = {0.0};
     double pose[MODEL_AXES_MAX] = {0.0};
     for (size_t k = 0; k < c->samples; k++) {
@@ -84,12 +84,13 @@ static bool is_lost(struct recording *r)
 
 static void write_table(struct recording *r, FILE *to)
 {
-    const size_t axes = r->kind->model->axis_count;
+    const size_t axes = r->row->model->axis_count;
+    const char *const *poses = &r->row->roles[1 + 2 * axes];
     (void)fputs("t", to);
     for (size_t a = 0; a < axes; a++) {
-        (void)fprintf(to, ",%s,%s", r->kind->effort_roles[a], r->kind->velocity_roles[a]);
-        if (r->kind->pose_roles) {
-            (void)fprintf(to, ",%s", r->kind->pose_roles[a]);
+        (void)fprintf(to, ",%s,%s", r->row->roles[1 + a], r->row->roles[1 + axes + a]);
+        if (poses[0]) {
+            (void)fprintf(to, ",%s", poses[a]);
         }
     }
     (void)fputc('\n', to);
@@ -100,7 +101,7 @@ static void write_table(struct recording *r, FILE *to)
         (void)fprintf(to, "%.6f", r->c->dt_s * (double)k);
         for (size_t a = 0; a < axes; a++) {
             (void)fprintf(to, ",%.9g,%.9g", r->tau[a][k], r->nu[a][k]);
-            if (r->kind->pose_roles) {
+            if (poses[0]) {
                 (void)fprintf(to, ",%.9g", r->pose[a][k]);
             }
         }
@@ -134,7 +135,7 @@ static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *t
 /* Arrivals are late by some milliseconds; the robot's stamps are not. */
 static void write_journal(struct recording *r, FILE *to)
 {
-    const size_t axes = r->kind->model->axis_count;
+    const size_t axes = r->row->model->axis_count;
     for (size_t k = 0; k < r->c->samples; k++) {
         if (is_lost(r)) {
             continue;
@@ -170,7 +171,7 @@ static void add(struct selftest_result *result, size_t i, double value, double s
     p->covered += lo <= p->truth && p->truth <= hi ? 1 : 0;
 }
 
-static enum status identify_text(const struct identify_kind *kind,
+static enum status identify_text(const struct model_row *row,
                                  const struct identify_input *input,
                                  struct selftest_result *result, struct err *err)
 {
@@ -179,7 +180,7 @@ static enum status identify_text(const struct identify_kind *kind,
     if (!found) {
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
     }
-    const enum status st = identify_dynamics_fit(kind, &request, found, err);
+    const enum status st = identify_dynamics_fit(row, &request, found, err);
     if (st == STATUS_OK) {
         const struct dynamics_fit *fit = &found->fit;
         for (size_t i = 0; i < fit->p; i++) {
@@ -217,18 +218,18 @@ static enum status record_and_identify(struct recording *r, struct selftest_resu
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
     }
     input.text = text;
-    const enum status st = identify_text(r->kind, &input, result, err);
+    const enum status st = identify_text(r->row, &input, result, err);
     free(text);
     return st;
 }
 
-enum status selftest_run(const struct selftest_case *c, uint64_t seed,
+enum status selftest_run(const struct model_row *row, uint64_t seed,
                          struct selftest_result *result, struct err *err)
 {
-    const struct identify_kind *kind = identify_find_model(c->model)->kind;
-    const size_t axes = kind->model->axis_count;
+    const struct model_trial *c = &row->trial;
+    const size_t axes = row->model->axis_count;
     double *memory = calloc(3 * axes * c->samples, sizeof *memory);
-    struct recording r = {.c = c, .kind = kind};
+    struct recording r = {.row = row, .c = c};
     if (!memory) {
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
     }
@@ -244,9 +245,9 @@ enum status selftest_run(const struct selftest_case *c, uint64_t seed,
     return st;
 }
 
-void selftest_start(const struct selftest_case *c, struct selftest_result *result)
+void selftest_start(const struct model_row *row, struct selftest_result *result)
 {
-    const struct model *model = identify_find_model(c->model)->kind->model;
+    const struct model *model = row->model;
     memset(result, 0, sizeof *result);
     result->count = model->parameter_count + 1;
     for (size_t i = 0; i < result->count; i++) {
@@ -254,7 +255,7 @@ void selftest_start(const struct selftest_case *c, struct selftest_result *resul
         const bool is_delay = i == model->parameter_count;
         (void)snprintf(p->name, sizeof p->name, "%s",
                        is_delay ? "delay_s" : model->parameters[i].name);
-        p->truth = is_delay ? c->delay_s : c->theta[i];
+        p->truth = is_delay ? row->trial.delay_s : row->trial.theta[i];
     }
 }
 

@@ -13,24 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "identification/dynamics_fit.h"
-
-/* A robot and how it is driven: one row a model. Efforts are steps of random size and length,
- * one of seven is zero. */
-struct selftest_case {
-    const char *model; /* of identify_models.c */
-    double theta[MODEL_PARAMETERS_MAX];
-    double delay_s;
-    double dt_s;
-    size_t samples;
-    double noise_sd[MODEL_AXES_MAX];
-    double effort_min[MODEL_AXES_MAX], effort_max[MODEL_AXES_MAX];
-    double hold_s_min, hold_s_max; /* of one step */
-    double loss_ratio;             /* of rows that are missing */
-};
-
-extern const struct selftest_case selftest_cases[];
-extern const size_t selftest_case_count;
+#include "twin/models/model.h"
 
 /* One parameter over all runs; the last one is the delay. */
 struct selftest_parameter {
@@ -56,12 +39,12 @@ struct selftest_result {
     double square_sum[DYNAMICS_P_MAX + 1]; /* of deviations from the mean so far */
 };
 
-/* Begin with no run. The case's model is known. */
-void selftest_start(const struct selftest_case *c, struct selftest_result *result);
+/* Begin with no run; of a model of motion. */
+void selftest_start(const struct model_row *row, struct selftest_result *result);
 
 /* One more run, which depends on seed and its number alone; even ones are tables, odd ones
  * journals. Cold path: allocates. STATUS_E_NOMEM, or what identification says, with err. */
-MUST_USE enum status selftest_run(const struct selftest_case *c, uint64_t seed,
+MUST_USE enum status selftest_run(const struct model_row *row, uint64_t seed,
                                   struct selftest_result *result, struct err *err);
 
 /* Hold all against what chance allows; runs >= 2. */

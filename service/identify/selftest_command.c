@@ -19,11 +19,12 @@ struct wishes {
     bool json;
 };
 
-static void print_result(const struct selftest_case *c, const struct selftest_result *result)
+static void print_result(const struct model_row *row, const struct selftest_result *result)
 {
+    const struct model_trial *c = &row->trial;
     (void)printf("%s: %zu recordings of %.4g s at %.4g Hz, %.1f %% of the rows lost; every "
                  "other one a journal\n",
-                 c->model, result->runs, (double)c->samples * c->dt_s, 1.0 / c->dt_s,
+                 row->name, result->runs, (double)c->samples * c->dt_s, 1.0 / c->dt_s,
                  100.0 * c->loss_ratio);
     (void)printf("  %-24s %10s %10s %9s %13s %9s %9s %14s\n", "parameter", "truth", "mean",
                  "bias", "bias z (most)", "scatter", "claimed", "held (least)");
@@ -42,11 +43,12 @@ static void print_result(const struct selftest_case *c, const struct selftest_re
     (void)puts(result->verdicts[DYNAMICS_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
 }
 
-static void write_result(struct json_writer *w, const struct selftest_case *c,
+static void write_result(struct json_writer *w, const struct model_row *row,
                          const struct selftest_result *result)
 {
+    const struct model_trial *c = &row->trial;
     json_write_object(w, NULL);
-    json_write_text(w, "model", c->model);
+    json_write_text(w, "model", row->name);
     json_write_int(w, "runs", (int64_t)result->runs);
     json_write_real(w, "duration_s", (double)c->samples * c->dt_s);
     json_write_real(w, "rate_hz", 1.0 / c->dt_s);
@@ -81,15 +83,15 @@ static void write_result(struct json_writer *w, const struct selftest_case *c,
 }
 
 /* All runs of one case; false with a message when they could not be done. */
-static bool run_case(const struct selftest_case *c, const struct wishes *wishes,
+static bool run_case(const struct model_row *row, const struct wishes *wishes,
                      struct selftest_result *result)
 {
     struct progress progress;
     struct err err = {0};
-    selftest_start(c, result);
-    progress_start(&progress, c->model);
+    selftest_start(row, result);
+    progress_start(&progress, row->name);
     for (int run = 0; run < wishes->runs; run++) {
-        enum status st = selftest_run(c, (uint64_t)wishes->seed, result, &err);
+        enum status st = selftest_run(row, (uint64_t)wishes->seed, result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
             st = err_set(&err, STATUS_E_STALE, "selftest", 0, 0,
                          "cancelled after %d of %d runs", run + 1, wishes->runs);
@@ -119,21 +121,21 @@ static int run_cases(const struct wishes *wishes)
         json_write_int(&w, "seed", wishes->seed);
         json_write_array(&w, "models");
     }
-    for (size_t i = 0; i < selftest_case_count; i++) {
-        const struct selftest_case *c = &selftest_cases[i];
+    for (size_t i = 0; i < model_row_count; i++) {
+        const struct model_row *row = model_rows[i];
         struct selftest_result result;
-        if (wishes->model && strcmp(wishes->model, c->model) != 0) {
+        if (!row->model || (wishes->model && strcmp(wishes->model, row->name) != 0)) {
             continue;
         }
         any = true;
-        if (!run_case(c, wishes, &result)) {
+        if (!run_case(row, wishes, &result)) {
             return EXIT_FAILED;
         }
         well = well && result.well;
         if (wishes->json) {
-            write_result(&w, c, &result);
+            write_result(&w, row, &result);
         } else {
-            print_result(c, &result);
+            print_result(row, &result);
         }
     }
     if (!any) {
@@ -168,10 +170,10 @@ int command_selftest(int argc, char **argv)
                              "  chance allows in 999 of 1000 self tests. Models:";
     int first = 0;
     int code = EXIT_USAGE;
-    for (size_t i = 0; i < selftest_case_count; i++) {
+    for (size_t i = 0; model_at(i); i++) {
         const size_t used = strlen(description);
         (void)snprintf(description + used, sizeof description - used, " %s%s",
-                       selftest_cases[i].model, i + 1 < selftest_case_count ? "," : ".\n");
+                       model_at(i)->name, model_at(i + 1) ? "," : ".\n");
     }
     /* clang-format off */
     const struct argument rows[] = {

@@ -9,7 +9,7 @@
 
 /* What is to be done with one recording, and the texts of the request. */
 struct fit {
-    const struct identify_model *model;
+    const struct model_row *model;
     struct identify_request request;
     struct identify_input input;
     char name[QUERY_NAME_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX],
@@ -24,9 +24,8 @@ static enum status refuse_model(const char *name, struct err *err)
 {
     char names[ERR_TEXT_MAX] = "";
     size_t used = 0;
-    for (size_t i = 0; i < identify_model_count && used < sizeof names; i++) {
-        const int n =
-            snprintf(names + used, sizeof names - used, " %s", identify_models[i]->name);
+    for (size_t i = 0; i < model_row_count && used < sizeof names; i++) {
+        const int n = snprintf(names + used, sizeof names - used, " %s", model_rows[i]->name);
         used += n > 0 ? (size_t)n : 0;
     }
     return err_set(err, STATUS_E_ARG, "model", 0, 0,
@@ -35,11 +34,10 @@ static enum status refuse_model(const char *name, struct err *err)
 }
 
 /* The request that the words make; texts are borrowed from what. */
-static enum status read_wish(const struct web_identify *what,
-                             const struct identify_model **model,
+static enum status read_wish(const struct web_identify *what, const struct model_row **model,
                              struct identify_request *request, struct err *err)
 {
-    *model = identify_find_model(what->model);
+    *model = model_row_find(what->model);
     if (!*model) {
         return refuse_model(what->model, err);
     }
@@ -64,7 +62,7 @@ static enum status read_wish(const struct web_identify *what,
 
 enum status identify_jobs_check(const struct web_identify *what, struct err *err)
 {
-    const struct identify_model *model = NULL;
+    const struct model_row *model = NULL;
     struct identify_request request;
     return read_wish(what, &model, &request, err);
 }
@@ -82,7 +80,7 @@ static enum status run(struct job *job, void *context, FILE *out, struct err *er
 {
     struct fit *fit = context;
     fit->job = job;
-    return fit->model->run(fit->model, &fit->request, out, err);
+    return identify_run(fit->model, &fit->request, out, err);
 }
 
 /* What is asked for, with texts of its own. */

@@ -31,9 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(identify_column(&request, column->role));
         assert(strstr(text, column->role) && strstr(text, column->column));
     }
-    for (size_t i = 0; st == STATUS_OK && i < identify_model_count; i++) {
+    for (size_t i = 0; st == STATUS_OK && i < model_row_count; i++) {
         struct err fault = {0};
-        const enum status checked = identify_check(identify_models[i], &request, &fault);
+        const enum status checked = identify_check(model_rows[i], &request, &fault);
         assert(checked == STATUS_OK || fault.text[0] != '\0');
     }
     return 0;

@@ -38,8 +38,8 @@ static void test_words(void)
     CHECK("underscore", is_code("give u_mps"));
     CHECK("symbol", is_code("d9 is not excited"));
     CHECK("none", !is_code("drive 3 times, 10 m each"));
-    for (size_t m = 0; m < model_count; m++) {
-        const struct model *model = models[m];
+    for (size_t m = 0; m < model_count(); m++) {
+        const struct model *model = model_at(m);
         for (size_t i = 0; i < model->parameter_count; i++) {
             CU_ASSERT_FATAL(model->parameters[i].words != NULL);
             CHECK(model->parameters[i].name, !is_code(model->parameters[i].words));
@@ -159,15 +159,15 @@ static size_t report(const struct model *model, const struct ill *ill,
 
 static void test_reports(void)
 {
-    for (size_t m = 0; m < model_count; m++) {
+    for (size_t m = 0; m < model_count(); m++) {
         size_t advised = 0;
         for (size_t i = 0; i < COUNT(ills); i++) {
             for (int biases = 0; biases < 2; biases++) {
-                advised += report(models[m], &ills[i], DYNAMICS_OLS_SG, biases);
-                advised += report(models[m], &ills[i], DYNAMICS_WEAK_IV, biases);
+                advised += report(model_at(m), &ills[i], DYNAMICS_OLS_SG, biases);
+                advised += report(model_at(m), &ills[i], DYNAMICS_WEAK_IV, biases);
             }
         }
-        CHECK(models[m]->name, advised > 40);
+        CHECK(model_at(m)->name, advised > 40);
     }
 }
 

@@ -268,12 +268,12 @@ static char *identify(const struct shape *shape, const char *columns, enum statu
         .path = "journal", .text = text, .bytes = strlen(text)};
     struct identify_request request = {
         .side = "real", .method = "weak_iv", .json = true, .files = &input, .file_count = 1};
-    const struct identify_model *model = identify_find_model(shape->model);
+    const struct model_row *model = model_row_find(shape->model);
     FILE *out = open_memstream(&document, &bytes);
     CU_ASSERT_FATAL(out != NULL);
     *st = identify_take_columns(columns, &request, err);
     *st = *st == STATUS_OK ? identify_check(model, &request, err) : *st;
-    *st = *st == STATUS_OK ? model->run(model, &request, out, err) : *st;
+    *st = *st == STATUS_OK ? identify_run(model, &request, out, err) : *st;
     CHECK_INT("written", fclose(out), 0);
     free(text);
     return document;

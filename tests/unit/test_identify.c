@@ -47,12 +47,12 @@ static char *identify(const char *model, const struct identify_request *request,
 {
     char *text = NULL;
     size_t bytes = 0;
-    const struct identify_model *found = identify_find_model(model);
+    const struct model_row *found = model_row_find(model);
     CU_ASSERT_FATAL(found != NULL);
     FILE *out = open_memstream(&text, &bytes);
     CU_ASSERT_FATAL(out != NULL);
     *st = identify_check(found, request, err);
-    *st = *st == STATUS_OK ? found->run(found, request, out, err) : *st;
+    *st = *st == STATUS_OK ? identify_run(found, request, out, err) : *st;
     CHECK_INT("written", fclose(out), 0);
     return text;
 }
@@ -240,7 +240,7 @@ static void test_faults(void)
     struct identify_request request = {.side = "real"};
     CHECK_INT("no role", identify_take_columns("=u", &request, NULL), STATUS_E_ARG);
     CHECK_INT("no column", identify_take_columns("u=,v=b", &request, NULL), STATUS_E_ARG);
-    CHECK("none", identify_find_model("walk") == NULL);
+    CHECK("none", model_row_find("walk") == NULL);
     CHECK_TEXT("base", identify_base_name("/a/b.csv"), "b.csv");
 }
 

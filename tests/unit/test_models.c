@@ -166,15 +166,36 @@ static void check_model(const struct model *model)
 
 static void test_table(void)
 {
-    for (size_t i = 0; i < model_count; i++) {
-        CHECK("by name", model_find(models[i]->name) == models[i]);
-        check_model(models[i]);
-        if (models[i]->rows_many) {
-            CHECK(models[i]->name, !models[i]->needs_pose);
-            check_many(models[i]);
+    for (size_t i = 0; i < model_count(); i++) {
+        CHECK("by name", model_find(model_at(i)->name) == model_at(i));
+        check_model(model_at(i));
+        if (model_at(i)->rows_many) {
+            CHECK(model_at(i)->name, !model_at(i)->needs_pose);
+            check_many(model_at(i));
         }
     }
     CHECK("unknown", model_find("none") == NULL);
+}
+
+/* Each row has all that its sort of model needs: one that is there by half is found here. */
+static void test_rows(void)
+{
+    for (size_t i = 0; i < model_row_count; i++) {
+        const struct model_row *row = model_rows[i];
+        size_t roles = 0;
+        CU_ASSERT_FATAL(row->name && row->words && row->help && row->roles);
+        CHECK(row->name, model_row_find(row->name) == row && row->words[0] && row->help[0]);
+        CHECK(row->name, (row->data == MODEL_OF_MOTION) == (row->model != NULL));
+        while (row->roles[roles]) {
+            roles++;
+        }
+        if (row->model) {
+            const size_t axes = row->model->axis_count;
+            CHECK_TEXT("name", row->name, row->model->name);
+            CHECK(row->name, roles == 1 + 2 * axes || roles == 1 + 3 * axes);
+            CHECK(row->name, !row->model->needs_pose || roles == 1 + 3 * axes);
+        }
+    }
 }
 
 static void test_variants(void)
@@ -201,6 +222,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("models", NULL, NULL);
     CU_add_test(suite, "table", test_table);
+    CU_add_test(suite, "rows", test_rows);
     CU_add_test(suite, "variants", test_variants);
     return check_run();
 }

@@ -1,5 +1,5 @@
 /* Odometry: what is made of rows, sensitivities, what paths leave open, wrong columns and
- * units, poses that jump, parameters used as a model, wrong calls and memory that runs out. */
+ * units, poses that jump, wrong calls and memory that runs out. */
 #include "tests/support/check.h"
 
 #include <gsl/gsl_errno.h>
@@ -7,7 +7,6 @@
 #include "identification/odometry/odometry_parts.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/odometry_truth.h"
-#include "twin/models/odometry.h"
 
 static struct odometry_record record;
 static const struct odometry_world quiet = {
@@ -418,53 +417,6 @@ static void test_held_out(void)
     odometry_set_free(&set);
 }
 
-static void test_model(void)
-{
-    struct odometry_model model;
-    double theta[ODOMETRY_P];
-    double v = 0.0;
-    double w = 0.0;
-    double right = 0.0;
-    double left = 0.0;
-    memcpy(theta, odometry_truth, sizeof theta);
-    CU_ASSERT_EQUAL_FATAL(odometry_model_set(theta, &model), STATUS_OK);
-    odometry_model_forward(&model, 3.0, 2.0, &v, &w);
-    CHECK_NEAR("forward", v, 0.5 * (3.0 * 0.081 + 2.0 * 0.0795), 1e-15, 0.0);
-    CHECK_NEAR("forward", w, (3.0 * 0.081 - 2.0 * 0.0795) / 0.412, 1e-15, 0.0);
-    odometry_model_inverse(&model, v, w, &right, &left);
-    CHECK_NEAR("inverse", right, 3.0, 1e-14, 0.0);
-    CHECK_NEAR("inverse", left, 2.0, 1e-14, 0.0);
-    /* A full circle comes back; straight is straight. */
-    double pose[3] = {1.0, 2.0, 0.3};
-    odometry_model_inverse(&model, 0.3, 0.5, &right, &left);
-    const double lap_s = 6.283185307179586 / 0.5;
-    for (int k = 0; k < 7; k++) {
-        odometry_model_step(&model, right * lap_s / 7.0, left * lap_s / 7.0, pose);
-    }
-    CHECK_NEAR("circle", pose[0], 1.0, 0.0, 1e-12);
-    CHECK_NEAR("circle", pose[1], 2.0, 0.0, 1e-12);
-    CHECK_NEAR("circle", pose[2], 0.3 + 6.283185307179586, 1e-14, 0.0);
-    odometry_model_inverse(&model, 1.0, 0.0, &right, &left);
-    odometry_model_step(&model, right, left, pose);
-    CHECK_NEAR("straight", hypot(pose[0] - 1.0, pose[1] - 2.0), 1.0, 1e-12, 0.0);
-    double sensor[3];
-    double back[3];
-    odometry_model_sensor(&model, pose, sensor);
-    CHECK_NEAR("sensor", hypot(sensor[0] - pose[0], sensor[1] - pose[1]), hypot(0.11, 0.035),
-               1e-12, 0.0);
-    odometry_model_body(&model, sensor, back);
-    for (size_t i = 0; i < 3; i++) {
-        CHECK_NEAR("body", back[i], pose[i], 0.0, 1e-14);
-    }
-    theta[ODOMETRY_TRACK] = -1.0;
-    CHECK_INT("track", odometry_model_set(theta, &model), STATUS_E_RANGE);
-    theta[ODOMETRY_TRACK] = nan("");
-    CHECK_INT("track", odometry_model_set(theta, &model), STATUS_E_RANGE);
-    theta[ODOMETRY_TRACK] = 1.0;
-    theta[ODOMETRY_RADIUS_LEFT] = 0.0;
-    CHECK_INT("radius", odometry_model_set(theta, &model), STATUS_E_RANGE);
-}
-
 /* Every allocation fails once; nothing is written then. */
 static void test_memory(void)
 {
@@ -526,7 +478,6 @@ int main(void)
     CU_add_test(suite, "open", test_open);
     CU_add_test(suite, "wrong", test_wrong);
     CU_add_test(suite, "held out", test_held_out);
-    CU_add_test(suite, "model", test_model);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "names", test_names);
     return check_run();

@@ -12,17 +12,7 @@
 
 enum { RUNS = 8 };
 
-static const struct selftest_case *find(const char *model)
-{
-    for (size_t i = 0; i < selftest_case_count; i++) {
-        if (strcmp(selftest_cases[i].model, model) == 0) {
-            return &selftest_cases[i];
-        }
-    }
-    return NULL;
-}
-
-static void run(const struct selftest_case *c, uint64_t seed, struct selftest_result *result)
+static void run(const struct model_row *c, uint64_t seed, struct selftest_result *result)
 {
     struct err err = {0};
     for (size_t k = 0; k < RUNS; k++) {
@@ -35,7 +25,7 @@ static void test_right(void)
 {
     static struct selftest_result result;
     static struct selftest_result again;
-    const struct selftest_case *c = find("first_order");
+    const struct model_row *c = model_row_find("first_order");
     CU_ASSERT_PTR_NOT_NULL_FATAL(c);
     selftest_start(c, &result);
     run(c, 3, &result);
@@ -63,7 +53,7 @@ static void test_right(void)
 static void test_wrong(void)
 {
     static struct selftest_result result;
-    const struct selftest_case *c = find("first_order");
+    const struct model_row *c = model_row_find("first_order");
     CU_ASSERT_PTR_NOT_NULL_FATAL(c);
     selftest_start(c, &result);
     result.parameter[0].truth *= 1.05;
@@ -131,14 +121,16 @@ static void test_scatter(void)
     CHECK_INT("no estimate at all", none.well, false);
 }
 
-/* Every case names a model of motion, and rows to lose. */
+/* Every model of motion has a case, and rows to lose. */
 static void test_cases(void)
 {
-    for (size_t i = 0; i < selftest_case_count; i++) {
-        const struct identify_model *model = identify_find_model(selftest_cases[i].model);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(model);
-        CHECK_INT(selftest_cases[i].model, model->kind != NULL, true);
-        CHECK_INT(selftest_cases[i].model, selftest_cases[i].loss_ratio > 0.0, true);
+    for (size_t i = 0; i < model_row_count; i++) {
+        const struct model_row *row = model_rows[i];
+        const struct model_trial *t = &row->trial;
+        CHECK_INT(row->name, row->data == MODEL_OF_MOTION, row->model != NULL);
+        CHECK_INT(row->name, t->samples > 0 && t->dt_s > 0.0 && t->delay_s > 0.0,
+                  row->model != NULL);
+        CHECK_INT(row->name, t->loss_ratio > 0.0, row->model != NULL);
     }
 }
 

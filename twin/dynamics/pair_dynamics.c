@@ -35,7 +35,7 @@ const char *fit_cause_name(enum fit_cause cause)
 
 const struct model *pair_dynamics_model(const struct pair_dynamics *d)
 {
-    return models[d->model];
+    return model_at(d->model);
 }
 
 /* ---- the block ----------------------------------------------------------------------------
@@ -90,7 +90,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     const struct online_params filter = {.biases = p->biases};
     assert(model);
     memset(d, 0, pair_dynamics_bytes(p));
-    while (models[d->model] != model) {
+    while (model_at(d->model) != model) {
         d->model++;
     }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {

@@ -135,7 +135,7 @@ struct dynamics_book {
 };
 
 struct pair_dynamics {
-    uint32_t model;   /* index in models[] */
+    uint32_t model;   /* model_at() */
     uint64_t version; /* changes with every sample and job */
     struct dynamics_side side[SIDE_COUNT];
     bool sets_last; /* the last set put in force, or rolled back, was one of these */

@@ -47,7 +47,7 @@ const char *following_source_name(uint8_t source)
 
 const struct model *pair_following_model(const struct pair_following *x)
 {
-    return models[x->model];
+    return model_at(x->model);
 }
 
 /* ---- texts --------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     const struct model *model = model_find(p->model);
     assert(model);
     memset(x, 0, sizeof *x);
-    while (models[x->model] != model) {
+    while (model_at(x->model) != model) {
         x->model++;
     }
     following_init(&x->f, LAB_TIME_NONE);

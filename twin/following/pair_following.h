@@ -53,7 +53,7 @@ struct pair_following_params {
 
 struct pair_following {
     struct following f;
-    uint32_t model;   /* index in models[] */
+    uint32_t model;   /* model_at() */
     uint64_t version; /* changes with every step of it */
     bool asked;       /* it is wanted; runs when what it needs is known */
     struct follower_gains gains;

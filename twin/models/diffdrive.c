@@ -5,7 +5,8 @@
 
 enum { T1, T2, T3, T4, T5, T6 };
 
-static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+static void fill_diffdrive_rows(const double *pose, const double *nu, const double *nu_dot,
+                                double *phi)
 {
     (void)pose;
     const double u = nu[0];
@@ -23,7 +24,7 @@ static void rows(const double *pose, const double *nu, const double *nu_dot, dou
 }
 
 /* What is left of the left-hand side at nu_dot = 0. */
-static void resist(const double *t, const double *nu, double *tau)
+static void resist_diffdrive(const double *t, const double *nu, double *tau)
 {
     const double u = nu[0];
     const double w = nu[1];
@@ -31,29 +32,30 @@ static void resist(const double *t, const double *nu, double *tau)
     tau[1] = (t[T5] * u + t[T6]) * w;
 }
 
-static void forward(const double *theta, const double *pose, const double *nu,
-                    const double *tau, double *nu_dot)
+static void solve_diffdrive_rates(const double *theta, const double *pose, const double *nu,
+                                  const double *tau, double *nu_dot)
 {
     (void)pose;
     double resisted[DIFFDRIVE_AXES];
-    resist(theta, nu, resisted);
+    resist_diffdrive(theta, nu, resisted);
     for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
         nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
     }
 }
 
-static void inverse(const double *theta, const double *pose, const double *nu,
-                    const double *nu_dot, double *tau)
+static void find_diffdrive_efforts(const double *theta, const double *pose, const double *nu,
+                                   const double *nu_dot, double *tau)
 {
     (void)pose;
     double resisted[DIFFDRIVE_AXES];
-    resist(theta, nu, resisted);
+    resist_diffdrive(theta, nu, resisted);
     for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
         tau[i] = theta[i] * nu_dot[i] + resisted[i];
     }
 }
 
-static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
+static void fill_diffdrive_slope(const double *theta, const double *pose, const double *nu,
+                                 double *jacobian)
 {
     (void)pose;
     const double *t = theta;
@@ -66,7 +68,7 @@ static void slope(const double *theta, const double *pose, const double *nu, dou
 }
 
 /* The axle does not slip sideways. */
-static void kinematics(const double *pose, const double *nu, double *pose_dot)
+static void turn_diffdrive_pose(const double *pose, const double *nu, double *pose_dot)
 {
     pose_dot[0] = nu[0] * cos(pose[2]);
     pose_dot[1] = nu[0] * sin(pose[2]);
@@ -74,7 +76,7 @@ static void kinematics(const double *pose, const double *nu, double *pose_dot)
 }
 
 /* 1 / theta[i] */
-static double one_over(const double *theta, size_t i, double *gradient)
+static double invert_parameter(const double *theta, size_t i, double *gradient)
 {
     memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
     gradient[i] = -1.0 / (theta[i] * theta[i]);
@@ -82,7 +84,8 @@ static double one_over(const double *theta, size_t i, double *gradient)
 }
 
 /* theta[over] / theta[under] */
-static double quotient(const double *theta, size_t over, size_t under, double *gradient)
+static double divide_parameters(const double *theta, size_t over, size_t under,
+                                double *gradient)
 {
     memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
     gradient[over] = 1.0 / theta[under];
@@ -92,22 +95,22 @@ static double quotient(const double *theta, size_t over, size_t under, double *g
 
 static double forward_gain(const double *theta, double *gradient)
 {
-    return one_over(theta, T4, gradient);
+    return invert_parameter(theta, T4, gradient);
 }
 
 static double turn_gain(const double *theta, double *gradient)
 {
-    return one_over(theta, T6, gradient);
+    return invert_parameter(theta, T6, gradient);
 }
 
 static double forward_time_s(const double *theta, double *gradient)
 {
-    return quotient(theta, T1, T4, gradient);
+    return divide_parameters(theta, T1, T4, gradient);
 }
 
 static double turn_time_s(const double *theta, double *gradient)
 {
-    return quotient(theta, T2, T6, gradient);
+    return divide_parameters(theta, T2, T6, gradient);
 }
 
 static const struct model_axis axes[DIFFDRIVE_AXES] = {
@@ -137,7 +140,6 @@ static const struct model_derived derived[] = {
 
 const struct model diffdrive_model = {
     .name = "diffdrive",
-    .purpose = "a differential drive that follows velocity commands",
     .axes = axes,
     .axis_count = DIFFDRIVE_AXES,
     .heading = "theta_rad",
@@ -146,9 +148,45 @@ const struct model diffdrive_model = {
     .parameter_count = DIFFDRIVE_PARAMETERS,
     .derived = derived,
     .derived_count = COUNT(derived),
-    .rows = rows,
-    .forward = forward,
-    .inverse = inverse,
-    .slope = slope,
-    .kinematics = kinematics,
+    .rows = fill_diffdrive_rows,
+    .forward = solve_diffdrive_rates,
+    .inverse = find_diffdrive_efforts,
+    .slope = fill_diffdrive_slope,
+    .kinematics = turn_diffdrive_pose,
+};
+
+static const char help[] =
+    "  a differential drive that follows velocity commands: inertia and drag of driving and\n"
+    "  turning, what a mass beside the axle does, and from these gains and time constants, "
+    "from\n"
+    "  commanded and measured forward speed (m/s) and turning speed (rad/s, "
+    "counter-clockwise)\n"
+    "  over time. A command is held from its row to the next. Methods as usv3.\n"
+    "  roles:   t u_cmd w_cmd u w; columns t_s v_cmd_mps w_cmd_radps v_mps w_radps are found "
+    "by\n"
+    "           themselves. Telemetry of a journal may tell both in the plane: nu = [u, 0, "
+    "w],\n"
+    "           tau = [u_cmd, 0, w_cmd]\n"
+    "  example: tandem identify --model diffdrive --validate lap2.csv lap1.csv\n";
+
+static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
+
+/* Faster than any robot on two wheels, and five turns a second. */
+const struct model_row diffdrive_row = {
+    .name = "diffdrive",
+    .words = "differential drive that follows velocity commands",
+    .help = help,
+    .roles = roles,
+    .model = &diffdrive_model,
+    .limits = {.nu_max = {20.0, 31.5}, .motion_s_min = 0.005, .motion_s_max = 100.0},
+    .trial = {.theta = {0.25, 0.18, 0.03, 1.05, 0.15, 1.08},
+              .delay_s = 0.08,
+              .dt_s = 0.05,
+              .samples = 1500,
+              .noise_sd = {0.005, 0.01},
+              .effort_min = {-0.2, -2.0},
+              .effort_max = {0.8, 2.0},
+              .hold_s_min = 0.5,
+              .hold_s_max = 3.0,
+              .loss_ratio = 0.01},
 };

@@ -9,109 +9,111 @@ enum { A, B, DEAD_BAND };
  * units it is recorded. */
 static const double FADE_RATIO = 0.05;
 
-static double sign(double x)
+static double take_sign(double x)
 {
     return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0;
 }
 
 /* The part of a command that friction takes (eq. 3). */
-static double friction(const double *theta, double y)
+static double find_friction(const double *theta, double y)
 {
     const double faded = theta[B] * y / FADE_RATIO;
     return fmin(fmax(faded, -theta[DEAD_BAND]), theta[DEAD_BAND]);
 }
 
-static double friction_slope(const double *theta, double y)
+static double slope_friction(const double *theta, double y)
 {
     return theta[B] * fabs(y) < FADE_RATIO * theta[DEAD_BAND] ? theta[B] / FADE_RATIO : 0.0;
 }
 
-static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+static void fill_lag_rows(const double *pose, const double *nu, const double *nu_dot,
+                          double *phi)
 {
     (void)pose;
     phi[A] = nu_dot[0];
     phi[B] = nu[0];
 }
 
-static void forward(const double *theta, const double *pose, const double *nu,
-                    const double *tau, double *nu_dot)
+static void solve_lag_rate(const double *theta, const double *pose, const double *nu,
+                           const double *tau, double *nu_dot)
 {
     (void)pose;
     nu_dot[0] = (tau[0] - theta[B] * nu[0]) / theta[A];
 }
 
-static void inverse(const double *theta, const double *pose, const double *nu,
-                    const double *nu_dot, double *tau)
+static void find_lag_effort(const double *theta, const double *pose, const double *nu,
+                            const double *nu_dot, double *tau)
 {
     (void)pose;
     tau[0] = theta[A] * nu_dot[0] + theta[B] * nu[0];
 }
 
-static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
+static void fill_lag_slope(const double *theta, const double *pose, const double *nu,
+                           double *jacobian)
 {
     (void)pose;
     (void)nu;
     jacobian[0] = -theta[B] / theta[A];
 }
 
-static void rows_deadband(const double *pose, const double *nu, const double *nu_dot,
-                          double *phi)
+static void fill_deadband_rows(const double *pose, const double *nu, const double *nu_dot,
+                               double *phi)
 {
-    rows(pose, nu, nu_dot, phi);
-    phi[DEAD_BAND] = sign(nu[0]);
+    fill_lag_rows(pose, nu, nu_dot, phi);
+    phi[DEAD_BAND] = take_sign(nu[0]);
 }
 
-static void forward_deadband(const double *theta, const double *pose, const double *nu,
-                             const double *tau, double *nu_dot)
+static void solve_deadband_rate(const double *theta, const double *pose, const double *nu,
+                                const double *tau, double *nu_dot)
 {
-    const double left = tau[0] - friction(theta, nu[0]);
-    forward(theta, pose, nu, &left, nu_dot);
+    const double left = tau[0] - find_friction(theta, nu[0]);
+    solve_lag_rate(theta, pose, nu, &left, nu_dot);
 }
 
-static void inverse_deadband(const double *theta, const double *pose, const double *nu,
-                             const double *nu_dot, double *tau)
+static void find_deadband_effort(const double *theta, const double *pose, const double *nu,
+                                 const double *nu_dot, double *tau)
 {
-    inverse(theta, pose, nu, nu_dot, tau);
-    tau[0] += friction(theta, nu[0]);
+    find_lag_effort(theta, pose, nu, nu_dot, tau);
+    tau[0] += find_friction(theta, nu[0]);
 }
 
-static void slope_deadband(const double *theta, const double *pose, const double *nu,
-                           double *jacobian)
+static void fill_deadband_slope(const double *theta, const double *pose, const double *nu,
+                                double *jacobian)
 {
-    slope(theta, pose, nu, jacobian);
-    jacobian[0] -= friction_slope(theta, nu[0]) / theta[A];
+    fill_lag_slope(theta, pose, nu, jacobian);
+    jacobian[0] -= slope_friction(theta, nu[0]) / theta[A];
 }
 
-static void kinematics(const double *pose, const double *nu, double *pose_dot)
+static void move_channel(const double *pose, const double *nu, double *pose_dot)
 {
     (void)pose;
     pose_dot[0] = nu[0];
 }
 
-static double gain(const double *theta, double *gradient)
+static double lag_gain(const double *theta, double *gradient)
 {
     gradient[A] = 0.0;
     gradient[B] = -1.0 / (theta[B] * theta[B]);
     return 1.0 / theta[B];
 }
 
-static double time_constant_s(const double *theta, double *gradient)
+static double lag_time_s(const double *theta, double *gradient)
 {
     gradient[A] = 1.0 / theta[B];
     gradient[B] = -theta[A] / (theta[B] * theta[B]);
     return theta[A] / theta[B];
 }
 
-static double gain_deadband(const double *theta, double *gradient)
+static double deadband_gain(const double *theta, double *gradient)
 {
     gradient[DEAD_BAND] = 0.0;
-    return gain(theta, gradient);
+    return lag_gain(theta, gradient);
 }
 
-static double time_constant_deadband_s(const double *theta, double *gradient)
+static double deadband_time_s(const double *theta, double *gradient)
 {
     gradient[DEAD_BAND] = 0.0;
-    return time_constant_s(theta, gradient);
+    return lag_time_s(theta, gradient);
 }
 
 static const struct model_axis axes[] = {
@@ -125,44 +127,101 @@ static const struct model_parameter parameters[] = {
 };
 
 static const struct model_derived derived[] = {
-    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command", gain},
-    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        time_constant_s},
+    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command", lag_gain},
+    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        lag_time_s},
 };
 
 static const struct model_derived derived_deadband[] = {
-    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command beyond the dead band", gain_deadband},
-    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        time_constant_deadband_s},
+    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command beyond the dead band", deadband_gain},
+    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        deadband_time_s},
 };
 /* clang-format on */
 
 const struct model first_order_model = {
     .name = "first_order",
-    .purpose = "one channel that follows its command with a lag",
     .axes = axes,
     .axis_count = COUNT(axes),
     .parameters = parameters,
     .parameter_count = DEAD_BAND,
     .derived = derived,
     .derived_count = COUNT(derived),
-    .rows = rows,
-    .forward = forward,
-    .inverse = inverse,
-    .slope = slope,
-    .kinematics = kinematics,
+    .rows = fill_lag_rows,
+    .forward = solve_lag_rate,
+    .inverse = find_lag_effort,
+    .slope = fill_lag_slope,
+    .kinematics = move_channel,
 };
 
 const struct model first_order_deadband_model = {
     .name = "first_order_deadband",
-    .purpose = "one channel that follows its command with a lag and a dead band",
     .axes = axes,
     .axis_count = COUNT(axes),
     .parameters = parameters,
     .parameter_count = COUNT(parameters),
     .derived = derived_deadband,
     .derived_count = COUNT(derived_deadband),
-    .rows = rows_deadband,
-    .forward = forward_deadband,
-    .inverse = inverse_deadband,
-    .slope = slope_deadband,
-    .kinematics = kinematics,
+    .rows = fill_deadband_rows,
+    .forward = solve_deadband_rate,
+    .inverse = find_deadband_effort,
+    .slope = fill_deadband_slope,
+    .kinematics = move_channel,
+};
+
+static const char help[] =
+    "  one channel that follows its command with a lag: gain, time constant, delay, from "
+    "command\n"
+    "  and velocity over time, each in its own unit (the gain is velocity by command). A "
+    "command\n"
+    "  is held from its row to the next. Methods as usv3.\n"
+    "  roles:   t command velocity; columns t_s command velocity are found by themselves. A "
+    "minus\n"
+    "           turns a column's sign: velocity=-right_ticks, where a wheel counts backwards\n"
+    "  example: tandem identify --model first_order --columns \\\n"
+    "           command=w_cmd_radps,velocity=w_radps lap1.csv\n";
+
+static const char deadband_help[] =
+    "  the same for a channel that stays at rest below some command and is slowed by as much\n"
+    "  above it, as motors are by friction: wants commands of two sizes, one after the other "
+    "or\n"
+    "  in several files\n";
+
+static const char *const roles[] = {"t", "command", "velocity", NULL};
+
+/* The unit is not known, so that no speed is too high; times have to be seconds. */
+const struct model_row first_order_row = {
+    .name = "first_order",
+    .words = "one channel with gain, lag and delay",
+    .help = help,
+    .roles = roles,
+    .model = &first_order_model,
+    .limits = {.motion_s_max = 300.0},
+    .trial = {.theta = {0.26, 1.05},
+              .delay_s = 0.06,
+              .dt_s = 0.05,
+              .samples = 1000,
+              .noise_sd = {0.02},
+              .effort_min = {-1.0},
+              .effort_max = {1.0},
+              .hold_s_min = 0.5,
+              .hold_s_max = 3.0,
+              .loss_ratio = 0.01},
+};
+
+const struct model_row first_order_deadband_row = {
+    .name = "first_order_deadband",
+    .words = "one channel with gain, lag, delay and dead band",
+    .help = deadband_help,
+    .roles = roles,
+    .model = &first_order_deadband_model,
+    .limits = {.motion_s_max = 300.0},
+    .trial = {.theta = {0.14, 0.6, 5.0},
+              .delay_s = 0.06,
+              .dt_s = 0.05,
+              .samples = 1000,
+              .noise_sd = {0.8},
+              .effort_min = {-60.0},
+              .effort_max = {60.0},
+              .hold_s_min = 0.5,
+              .hold_s_max = 3.0,
+              .loss_ratio = 0.01},
 };

@@ -6,33 +6,34 @@ enum { FREE_PARAMETERS = JOINT_LOAD, LOADED_PARAMETERS = JOINT_LOAD + 1 };
 
 /* ---- the equations, for any width s ---- */
 
-static double dry(double s, double w)
+static double dry_share(double s, double w)
 {
     return tanh(w / s);
 }
 
-static void fill_rows(double s, const double *nu, const double *nu_dot, double *phi)
+static void fill_joint_rows(double s, const double *nu, const double *nu_dot, double *phi)
 {
     phi[JOINT_INERTIA] = nu_dot[0];
     phi[JOINT_VISCOUS] = nu[0];
-    phi[JOINT_COULOMB] = dry(s, nu[0]);
+    phi[JOINT_COULOMB] = dry_share(s, nu[0]);
     phi[JOINT_OFFSET] = 1.0;
 }
 
 /* All but inertia and load. */
-static double resist(double s, const double *theta, double w)
+static double resist_joint(double s, const double *theta, double w)
 {
-    return theta[JOINT_VISCOUS] * w + theta[JOINT_COULOMB] * dry(s, w) + theta[JOINT_OFFSET];
+    return theta[JOINT_VISCOUS] * w + theta[JOINT_COULOMB] * dry_share(s, w) +
+           theta[JOINT_OFFSET];
 }
 
-static void fill_slope(double s, const double *theta, const double *nu, double *jacobian)
+static void fill_joint_slope(double s, const double *theta, const double *nu, double *jacobian)
 {
-    const double t = dry(s, nu[0]);
+    const double t = dry_share(s, nu[0]);
     jacobian[0] = -(theta[JOINT_VISCOUS] + theta[JOINT_COULOMB] * (1.0 - t * t) / s) /
                   theta[JOINT_INERTIA];
 }
 
-static void kinematics(const double *pose, const double *nu, double *pose_dot)
+static void move_joint(const double *pose, const double *nu, double *pose_dot)
 {
     (void)pose;
     pose_dot[0] = nu[0];
@@ -54,7 +55,7 @@ static const struct model_parameter parameters[LOADED_PARAMETERS] = {
 /* clang-format on */
 
 /* J / Fv */
-static double time_constant(const double *theta, double *gradient)
+static double joint_time_s(const double *theta, double *gradient)
 {
     for (size_t i = 0; i < LOADED_PARAMETERS; i++) {
         gradient[i] = 0.0;
@@ -66,7 +67,7 @@ static double time_constant(const double *theta, double *gradient)
 }
 
 static const struct model_derived derived[] = {
-    {"time_constant_s", "tau", "s", "inertia by viscous friction", time_constant},
+    {"time_constant_s", "tau", "s", "inertia by viscous friction", joint_time_s},
 };
 
 /* ---- one pair of models for each width ---- */
@@ -77,59 +78,56 @@ static const struct model_derived derived[] = {
                            double *phi)                                                        \
     {                                                                                          \
         (void)pose;                                                                            \
-        fill_rows(s, nu, nu_dot, phi);                                                         \
+        fill_joint_rows(s, nu, nu_dot, phi);                                                   \
     }                                                                                          \
     static void forward_##tag(const double *theta, const double *pose, const double *nu,       \
                               const double *tau, double *nu_dot)                               \
     {                                                                                          \
         (void)pose;                                                                            \
-        nu_dot[0] = (tau[0] - resist(s, theta, nu[0])) / theta[JOINT_INERTIA];                 \
+        nu_dot[0] = (tau[0] - resist_joint(s, theta, nu[0])) / theta[JOINT_INERTIA];           \
     }                                                                                          \
     static void inverse_##tag(const double *theta, const double *pose, const double *nu,       \
                               const double *nu_dot, double *tau)                               \
     {                                                                                          \
         (void)pose;                                                                            \
-        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist(s, theta, nu[0]);                   \
+        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist_joint(s, theta, nu[0]);             \
     }                                                                                          \
     static void slope_##tag(const double *theta, const double *pose, const double *nu,         \
                             double *jacobian)                                                  \
     {                                                                                          \
         (void)pose;                                                                            \
-        fill_slope(s, theta, nu, jacobian);                                                    \
+        fill_joint_slope(s, theta, nu, jacobian);                                              \
     }                                                                                          \
     static void load_rows_##tag(const double *pose, const double *nu, const double *nu_dot,    \
                                 double *phi)                                                   \
     {                                                                                          \
-        fill_rows(s, nu, nu_dot, phi);                                                         \
+        fill_joint_rows(s, nu, nu_dot, phi);                                                   \
         phi[JOINT_LOAD] = sin(pose[0]);                                                        \
     }                                                                                          \
     static void load_forward_##tag(const double *theta, const double *pose, const double *nu,  \
                                    const double *tau, double *nu_dot)                          \
     {                                                                                          \
         const double left = tau[0] - theta[JOINT_LOAD] * sin(pose[0]);                         \
-        nu_dot[0] = (left - resist(s, theta, nu[0])) / theta[JOINT_INERTIA];                   \
+        nu_dot[0] = (left - resist_joint(s, theta, nu[0])) / theta[JOINT_INERTIA];             \
     }                                                                                          \
     static void load_inverse_##tag(const double *theta, const double *pose, const double *nu,  \
                                    const double *nu_dot, double *tau)                          \
     {                                                                                          \
-        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist(s, theta, nu[0]) +                  \
+        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist_joint(s, theta, nu[0]) +            \
                  theta[JOINT_LOAD] * sin(pose[0]);                                             \
     }
 
-#define JOINT_MODEL(tag, title, text, count, pose, prefix)                                     \
+#define JOINT_MODEL(tag, title, count, pose, prefix)                                           \
     {                                                                                          \
-        .name = (title), .purpose = (text), .axes = axes, .axis_count = 1,                     \
-        .parameters = parameters, .parameter_count = (count), .derived = derived,              \
-        .derived_count = COUNT(derived), .needs_pose = (pose), .sticks = true,                 \
-        .window_s = 0.1, .rows = prefix##rows_##tag, .forward = prefix##forward_##tag,         \
-        .inverse = prefix##inverse_##tag, .slope = slope_##tag, .kinematics = kinematics,      \
+        .name = (title), .axes = axes, .axis_count = 1, .parameters = parameters,              \
+        .parameter_count = (count), .derived = derived, .derived_count = COUNT(derived),       \
+        .needs_pose = (pose), .sticks = true, .window_s = 0.1, .rows = prefix##rows_##tag,     \
+        .forward = prefix##forward_##tag, .inverse = prefix##inverse_##tag,                    \
+        .slope = slope_##tag, .kinematics = move_joint,                                        \
     }
 
-#define JOINT_FREE(tag)                                                                        \
-    JOINT_MODEL(tag, "joint", "a driven joint with friction", FREE_PARAMETERS, false, )
-#define JOINT_LOADED(tag)                                                                      \
-    JOINT_MODEL(tag, "joint_load", "a driven joint with friction and a pendulum's load",       \
-                LOADED_PARAMETERS, true, load_)
+#define JOINT_FREE(tag)   JOINT_MODEL(tag, "joint", FREE_PARAMETERS, false, )
+#define JOINT_LOADED(tag) JOINT_MODEL(tag, "joint_load", LOADED_PARAMETERS, true, load_)
 
 JOINT_FUNCTIONS(1, 0.001)
 JOINT_FUNCTIONS(2, 0.003)
@@ -155,4 +153,72 @@ const struct model_variant joint_variants[JOINT_VARIANTS] = {
 const struct model_variant joint_load_variants[JOINT_VARIANTS] = {
     {&loaded_1, 0.001}, {&loaded_2, 0.003}, {&joint_load_model, 0.01},
     {&loaded_4, 0.03},  {&loaded_5, 0.1},
+};
+
+static const char help[] =
+    "  one driven joint (a motor, a slide, a vertical axis): inertia, viscous and dry "
+    "friction,\n"
+    "  constant effort, from effort and motion over time. The effort may be a torque, a "
+    "force,\n"
+    "  a current or a voltage: parameters come in its unit (N m s^2/rad, A s^2/rad, kg ...).\n"
+    "  methods: auto (default) simulates as usv3 does; where the joint sticks, weak,\n"
+    "           which neither sticking friction nor a controller misleads; others as usv3\n"
+    "  roles:   t effort velocity; columns t_s effort velocity are found by themselves. "
+    "Without\n"
+    "           a velocity it is derived from the role position. How fast dry friction turns\n"
+    "           over (0.001 .. 0.1 rad/s or m/s) is found as well.\n"
+    "  A role may be a product: effort=35.15*u_v, effort=duty*supply_v\n"
+    "  example: tandem identify --model joint --columns effort=35.15*u_v,position=q_m "
+    "axis.csv\n";
+
+static const char load_help[] =
+    "  the same with the load of a pendulum, m g l sin(position), position 0 hanging down; "
+    "wants\n"
+    "  the position.\n"
+    "  roles:   t effort position; and velocity where it was recorded\n"
+    "  example: tandem identify --model joint_load --columns \\\n"
+    "           effort=duty*vin_v,position=q_rad arm1.csv arm2.csv\n";
+
+static const char *const roles[] = {"t", "effort", "velocity", "position", NULL};
+
+/* Of any unit, so that no speed is too high. The trial is an arm of 0.1 kg m^2 on a motor of a
+ * few N m. */
+const struct model_row joint_row = {
+    .name = "joint",
+    .words = "joint: inertia, friction",
+    .help = help,
+    .roles = roles,
+    .model = &joint_model,
+    .variants = joint_variants,
+    .variant_count = JOINT_VARIANTS,
+    .trial = {.theta = {0.1, 0.25, 0.3, 0.05},
+              .delay_s = 0.008,
+              .dt_s = 0.01,
+              .samples = 2000,
+              .noise_sd = {0.003},
+              .effort_min = {-3.0},
+              .effort_max = {3.0},
+              .hold_s_min = 0.3,
+              .hold_s_max = 1.5,
+              .loss_ratio = 0.005},
+};
+
+const struct model_row joint_load_row = {
+    .name = "joint_load",
+    .words = "joint: inertia, friction and the load of a pendulum",
+    .help = load_help,
+    .roles = roles,
+    .model = &joint_load_model,
+    .variants = joint_load_variants,
+    .variant_count = JOINT_VARIANTS,
+    .trial = {.theta = {0.1, 0.25, 0.3, 0.05, 1.2},
+              .delay_s = 0.008,
+              .dt_s = 0.01,
+              .samples = 2000,
+              .noise_sd = {0.003},
+              .effort_min = {-3.0},
+              .effort_max = {3.0},
+              .hold_s_min = 0.3,
+              .hold_s_max = 1.5,
+              .loss_ratio = 0.005},
 };

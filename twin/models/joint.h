@@ -10,7 +10,6 @@
 #ifndef TWIN_MODELS_JOINT_H
 #define TWIN_MODELS_JOINT_H
 
-#include "identification/dynamics/model_choice.h"
 #include "twin/models/model.h"
 
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };
@@ -22,5 +21,6 @@ extern const struct model_variant joint_variants[JOINT_VARIANTS];
 extern const struct model_variant joint_load_variants[JOINT_VARIANTS];
 
 extern const struct model joint_model, joint_load_model; /* s = 0.01 */
+extern const struct model_row joint_row, joint_load_row;
 
 #endif

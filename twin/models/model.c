@@ -7,19 +7,102 @@
 #include "twin/models/joint.h"
 #include "twin/models/usv3.h"
 
-const struct model *const models[] = {
-    &usv3_model,  &diffdrive_model,  &first_order_model, &first_order_deadband_model,
-    &joint_model, &joint_load_model,
+/* ---- models that are not of motion ---- */
+
+static const char travel_time_help[] =
+    "  lap = t0 + [it turns] (ta + |rotation| / angular_speed)\n"
+    "           + [it drives] (tr + displacement / linear_speed)\n"
+    "  from a table of moves, one a line, of one robot or of several that are meant to be "
+    "alike.\n"
+    "  methods: ols, huber, tukey, auto (default: ols when the residuals look Gaussian, else\n"
+    "           tukey)\n"
+    "  roles:   lap_s; rotation_rad or rotation_deg; displacement_m or displacement_mm.\n"
+    "           Instead of lap_s: real_lap_s and virtual_lap_s as in Tandem's own entries, or\n"
+    "           lap1_s, lap2_s and state (AHEAD, BEHIND, SYNC) as in a smart logger's table;\n"
+    "           --side says which of the two. Rows without a lap are skipped and counted; of\n"
+    "           Tandem's entries also what was no go, or did not end as done.\n"
+    "           A joint has no displacements: with rotation_rad=NAME (or displacement_m=-)\n"
+    "           the fit is t0 + |rotation| / angular_speed. A slide has no rotations.\n"
+    "  example: tandem identify --model travel_time --columns lap_s=duration_s moves.csv\n";
+
+static const char *const travel_time_roles[] = {
+    "lap_s",  "real_lap_s", "virtual_lap_s", "rotation_rad",   "rotation_deg",
+    "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
+    NULL};
+
+static const struct model_row travel_time_row = {
+    .name = "travel_time",
+    .words = "travel times of moves",
+    .help = travel_time_help,
+    .data = MODEL_OF_MOVES,
+    .roles = travel_time_roles,
 };
 
-const size_t model_count = COUNT(models);
+static const char odometry_help[] =
+    "  a robot on two driven wheels: their radii, the track between them, and where its pose\n"
+    "  sensor sits, from wheel angles (rad, growing forward) and a measured pose (m, rad, x\n"
+    "  forward, y to the left) over time: a camera, a motion capture system. How late it is,\n"
+    "  is found too. Each file is a path of its own; a start pose is fitted for every one.\n"
+    "  Error bars allow for slip.\n"
+    "  roles:   t wheel_left wheel_right x y theta; columns t_s wheel_left_rad "
+    "wheel_right_rad\n"
+    "           x_m y_m theta_rad, and cam_x_m cam_y_m cam_theta_rad, are found by "
+    "themselves.\n"
+    "           Rows may lack the pose where wheels are sampled more often.\n"
+    "  --validate may be given several times.\n"
+    "  example: tandem identify --model odometry --validate run2.csv run1.csv\n";
 
-const struct model *model_find(const char *name)
+static const char *const odometry_roles[] = {"t", "wheel_left", "wheel_right", "x",
+                                             "y", "theta",      NULL};
+
+static const struct model_row odometry_row = {
+    .name = "odometry",
+    .words = "wheels and track from a pose sensor",
+    .help = odometry_help,
+    .data = MODEL_OF_WHEELS,
+    .roles = odometry_roles,
+};
+
+/* ---- the table ---- */
+
+const struct model_row *const model_rows[] = {
+    &travel_time_row,          &usv3_row,     &diffdrive_row, &first_order_row,
+    &first_order_deadband_row, &odometry_row, &joint_row,     &joint_load_row,
+};
+
+const size_t model_row_count = COUNT(model_rows);
+
+const struct model_row *model_row_find(const char *name)
 {
-    for (size_t i = 0; i < model_count; i++) {
-        if (strcmp(models[i]->name, name) == 0) {
-            return models[i];
+    for (size_t i = 0; i < model_row_count; i++) {
+        if (strcmp(model_rows[i]->name, name) == 0) {
+            return model_rows[i];
         }
     }
     return NULL;
+}
+
+const struct model *model_at(size_t index)
+{
+    for (size_t i = 0; i < model_row_count; i++) {
+        if (model_rows[i]->model && index-- == 0) {
+            return model_rows[i]->model;
+        }
+    }
+    return NULL;
+}
+
+size_t model_count(void)
+{
+    size_t count = 0;
+    while (model_at(count)) {
+        count++;
+    }
+    return count;
+}
+
+const struct model *model_find(const char *name)
+{
+    const struct model_row *row = model_row_find(name);
+    return row ? row->model : NULL;
 }

@@ -1,7 +1,8 @@
-/* twin/models/model.h - the table of models: one file a model, one row here.
+/* twin/models/model.h - the table of models: one file a model of motion, one row here.
  *
- * What a model is, and what can be done with any of them: identification/data/linear_model.h.
- * Pure.
+ * A row is all that anybody knows of a model: `tandem identify` and its help, the lab file, the
+ * HTTP API, the dashboard and the self test go by it. What a model of motion is, and what can
+ * be done with any of them: identification/data/linear_model.h. Pure.
  */
 #ifndef TWIN_MODELS_MODEL_H
 #define TWIN_MODELS_MODEL_H
@@ -9,11 +10,60 @@
 #include <stddef.h>
 
 #include "identification/data/linear_model.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/model_choice.h"
 
-extern const struct model *const models[]; /* [model_count] */
-extern const size_t model_count;
+/* What a model is fitted to, and so how. */
+enum model_data {
+    MODEL_OF_MOTION, /* efforts and velocities over time, or telemetry */
+    MODEL_OF_MOVES,  /* moves and how long they took */
+    MODEL_OF_WHEELS, /* wheel angles and poses over time */
+    MODEL_DATA_COUNT
+};
 
-/* NULL when there is no such model. */
+/* A robot of the self test and how it is driven. Efforts are steps of random size and length,
+ * one of seven is zero. */
+struct model_trial {
+    double theta[MODEL_PARAMETERS_MAX];
+    double delay_s;
+    double dt_s;
+    size_t samples;
+    double noise_sd[MODEL_AXES_MAX];
+    double effort_min[MODEL_AXES_MAX], effort_max[MODEL_AXES_MAX];
+    double hold_s_min, hold_s_max; /* of one step */
+    double loss_ratio;             /* of rows that are missing */
+};
+
+struct model_row {
+    const char *name;
+    const char *words; /* what is found, in a line */
+    const char *help;  /* its part of `tandem identify --help` */
+    enum model_data data;
+    /* What its columns are called unless --columns says otherwise; ends with NULL. Of motion:
+     * time, an effort an axis, a velocity an axis, and a pose an axis where poses are read:
+     * where the model needs them, and where a velocity is missing, which is then derived. */
+    const char *const *roles;
+
+    /* Of motion only. */
+    const struct model *model;
+    /* Models of the same form to choose from by the data; NULL: there is but one. */
+    const struct model_variant *variants;
+    size_t variant_count;
+    struct dynamics_limits limits;
+    struct model_trial trial;
+};
+
+extern const struct model_row *const model_rows[]; /* [model_row_count] */
+extern const size_t model_row_count;
+
+/* NULL when there is none of this name. */
+const struct model_row *model_row_find(const char *name);
+
+/* Models of motion, by their place among themselves; NULL beyond the last. */
+const struct model *model_at(size_t index);
+size_t model_count(void);
+
+/* NULL when there is no such model of motion. */
 const struct model *model_find(const char *name);
 
 #endif

@@ -1,0 +1,66 @@
+/* service/identify/identify_request.h - what is asked of `tandem identify` or POST
+ * /api/v1/identify: recordings from files or memory, and how to fit a model to them.
+ */
+#ifndef SERVICE_IDENTIFY_IDENTIFY_REQUEST_H
+#define SERVICE_IDENTIFY_IDENTIFY_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+/* "role=column" from --columns. */
+struct identify_column {
+    char role[64];
+    char column[128];
+};
+
+enum { IDENTIFY_COLUMNS_MAX = 32, IDENTIFY_HELD_OUT_MAX = 16 };
+
+/* One recording. */
+struct identify_input {
+    const char *path; /* of a file, "-" is standard input; of a text its name */
+    const char *text; /* [bytes]: read this and no file; NULL: the file */
+    size_t bytes;
+};
+
+struct identify_request {
+    const char *method; /* NULL: the model's default */
+    const char *side;   /* "real" or "virtual" */
+    /* Recordings that take no part in the fit. */
+    struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
+    size_t validate_count;
+    double heading_m; /* of struct odometry_set; for odometry only */
+    /* For models of motion only. */
+    bool biases;  /* also fit constant efforts */
+    bool robust;  /* as in struct dynamics_options */
+    double ridge; /* as in struct dynamics_options */
+    /* The longest delay to look for, s, >= 0; 0: none. NULL: chosen by the recording. */
+    const double *delay_max_s;
+    bool journal;        /* inputs are journals, whatever they begin with */
+    const char *pair;    /* of a journal; NULL: the only one there is */
+    const char *current; /* service/identify/current_parameters.h; NULL: compare with nothing */
+    const char *plot;    /* file to draw to; NULL: none */
+    bool json;
+    struct identify_column columns[IDENTIFY_COLUMNS_MAX];
+    size_t column_count;
+    const struct identify_input *files; /* [file_count] */
+    size_t file_count;                  /* >= 1 */
+    /* Asked several times a second: what is being done, and roughly which part of the whole is
+     * behind (0 .. 1). False ends the work with STATUS_E_STALE. NULL: never asked. */
+    bool (*go_on)(void *context, const char *stage, double share);
+    void *context;
+};
+
+/* "a=b,c=d" into request->columns. STATUS_E_ARG with err. */
+MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,
+                                           struct err *err);
+
+/* The column that --columns gives to a role, or NULL. */
+const char *identify_column(const struct identify_request *request, const char *role);
+
+/* The name of a recording without its folders. */
+const char *identify_base_name(const char *path);
+
+#endif
