@@ -23,6 +23,7 @@ enum status {
     STATUS_COUNT
 };
 
+extern const struct names status_names; /* base/names.h */
 /* Never NULL, never allocates; out-of-range values give "unknown". */
 const char *status_name(enum status status);
 

@@ -5,43 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const method_names[DYNAMICS_METHOD_COUNT] = {
-    [DYNAMICS_OLS_CENTRAL] = "ols_central",
-    [DYNAMICS_OLS_SG] = "ols_sg",
-    [DYNAMICS_WEAK] = "weak",
-    [DYNAMICS_WEAK_IV] = "weak_iv",
-    [DYNAMICS_OUTPUT_ERROR] = "output_error",
-    [DYNAMICS_PEM] = "pem",
-};
+ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
+           "output_error", "pem");
 
-const char *dynamics_method_name(enum dynamics_method method)
-{
-    return (unsigned)method < DYNAMICS_METHOD_COUNT ? method_names[method] : "unknown";
-}
+ENUM_NAMES(dynamics_verdict, DYNAMICS_FAIL + 1, "PASS", "MARGINAL", "FAIL");
 
-bool dynamics_method_from_name(const char *name, enum dynamics_method *method)
-{
-    for (size_t i = 0; i < COUNT(method_names); i++) {
-        if (strcmp(method_names[i], name) == 0) {
-            *method = (enum dynamics_method)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *dynamics_verdict_name(enum dynamics_verdict verdict)
-{
-    static const char *const names[] = {"PASS", "MARGINAL", "FAIL"};
-    return (unsigned)verdict < COUNT(names) ? names[verdict] : "unknown";
-}
-
-const char *dynamics_stop_name(enum dynamics_stop stop)
-{
-    static const char *const names[] = {"direct", "converged", "stalled",
-                                        "limit",  "diverged",  "cancelled"};
-    return (unsigned)stop < COUNT(names) ? names[stop] : "unknown";
-}
+ENUM_NAMES(dynamics_stop, DYNAMICS_STOP_CANCELLED + 1, "direct", "converged", "stalled",
+           "limit", "diverged", "cancelled");
 
 const char *dynamics_parameter_name(const struct model *model, size_t i, char *text,
                                     size_t text_bytes)

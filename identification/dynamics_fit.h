@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/names.h"
 #include "base/status.h"
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
@@ -96,10 +97,12 @@ struct dynamics_fit {
     char advice[DYNAMICS_TEXTS_MAX][DYNAMICS_TEXT_MAX]; /* "run a zig-zag at two speeds" */
 };
 
+extern const struct names dynamics_method_names;
 const char *dynamics_method_name(enum dynamics_method method); /* "ols_central" … */
-bool dynamics_method_from_name(const char *name, enum dynamics_method *method);
+extern const struct names dynamics_verdict_names;
 const char *dynamics_verdict_name(enum dynamics_verdict verdict); /* "PASS" … */
-const char *dynamics_stop_name(enum dynamics_stop stop);          /* "converged" … */
+extern const struct names dynamics_stop_names;
+const char *dynamics_stop_name(enum dynamics_stop stop); /* "converged" … */
 
 /* Name of entry i of theta: the parameter's, or that of a bias: "tau_u_n_bias". */
 /* "surge mass", "constant surge force" for a bias; what people call entry i of theta. */

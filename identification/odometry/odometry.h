@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/names.h"
 #include "base/status.h"
 #include "identification/odometry/odometry_data.h"
 
@@ -101,8 +102,11 @@ MUST_USE enum status odometry_check_run(const struct odometry_set *set,
 /* Lowers the verdict where the fit foretells other paths worse than its own. */
 void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_check *held_out);
 
-const char *odometry_parameter_name(enum odometry_parameter i);     /* "radius_right_m" … */
+extern const struct names odometry_parameter_names;
+const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */
+extern const struct names odometry_combination_names;
 const char *odometry_combination_name(enum odometry_combination i); /* "mean_radius_m" … */
-const char *odometry_verdict_name(enum odometry_verdict verdict);   /* "PASS" … */
+extern const struct names odometry_verdict_names;
+const char *odometry_verdict_name(enum odometry_verdict verdict); /* "PASS" … */
 
 #endif

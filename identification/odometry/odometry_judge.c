@@ -258,34 +258,10 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
     }
 }
 
-const char *odometry_parameter_name(enum odometry_parameter i)
-{
-    static const char *const names[ODOMETRY_P] = {
-        [ODOMETRY_RADIUS_RIGHT] = "radius_right_m",
-        [ODOMETRY_RADIUS_LEFT] = "radius_left_m",
-        [ODOMETRY_TRACK] = "track_m",
-        [ODOMETRY_SENSOR_X] = "sensor_x_m",
-        [ODOMETRY_SENSOR_Y] = "sensor_y_m",
-        [ODOMETRY_SENSOR_ALPHA] = "sensor_alpha_rad",
-        [ODOMETRY_SENSOR_DELAY] = "sensor_delay_s",
-    };
-    return (unsigned)i < ODOMETRY_P ? names[i] : "unknown";
-}
+ENUM_NAMES(odometry_parameter, ODOMETRY_P, "radius_right_m", "radius_left_m", "track_m",
+           "sensor_x_m", "sensor_y_m", "sensor_alpha_rad", "sensor_delay_s");
 
-const char *odometry_combination_name(enum odometry_combination i)
-{
-    static const char *const names[ODOMETRY_COMBINATIONS] = {
-        [ODOMETRY_MEAN_RADIUS] = "mean_radius_m",
-        [ODOMETRY_RADIUS_RATIO] = "radius_right_per_left",
-        [ODOMETRY_TURN_RIGHT] = "radius_right_per_track",
-        [ODOMETRY_TURN_LEFT] = "radius_left_per_track",
-    };
-    return (unsigned)i < ODOMETRY_COMBINATIONS ? names[i] : "unknown";
-}
+ENUM_NAMES(odometry_combination, ODOMETRY_COMBINATIONS, "mean_radius_m",
+           "radius_right_per_left", "radius_right_per_track", "radius_left_per_track");
 
-const char *odometry_verdict_name(enum odometry_verdict verdict)
-{
-    static const char *const names[] = {
-        [ODOMETRY_PASS] = "PASS", [ODOMETRY_MARGINAL] = "MARGINAL", [ODOMETRY_FAIL] = "FAIL"};
-    return (unsigned)verdict < COUNT(names) ? names[verdict] : "unknown";
-}
+ENUM_NAMES(odometry_verdict, ODOMETRY_FAIL + 1, "PASS", "MARGINAL", "FAIL");

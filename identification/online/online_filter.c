@@ -24,13 +24,8 @@ struct online_params online_params_defaults(void)
                                   .drift_ratio = 0.1};
 }
 
-const char *online_gate_name(enum online_gate gate)
-{
-    static const char *const names[ONLINE_GATE_COUNT] = {
-        "used",         "not_excited", "waiting", "incomplete", "no_effort", "duplicate",
-        "out_of_order", "stale",       "gap",     "saturated",  "outlier"};
-    return (size_t)gate < COUNT(names) ? names[gate] : "?";
-}
+ENUM_NAMES(online_gate, ONLINE_GATE_COUNT, "used", "not_excited", "waiting", "incomplete",
+           "no_effort", "duplicate", "out_of_order", "stale", "gap", "saturated", "outlier");
 
 void online_filter_reset(struct online_filter *f, const struct model *model,
                          const struct online_params *p)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics_fit.h"
 
@@ -114,6 +115,7 @@ struct online_filter {
 
 struct online_params online_params_defaults(void);
 
+extern const struct names online_gate_names;
 const char *online_gate_name(enum online_gate gate); /* "used" … */
 
 /* Everything forgotten, counters too. */

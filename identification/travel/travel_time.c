@@ -502,47 +502,12 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
     return nan("");
 }
 
-static const char *const method_names[TRAVEL_METHOD_COUNT] = {
-    [TRAVEL_OLS] = "ols",
-    [TRAVEL_HUBER] = "huber",
-    [TRAVEL_TUKEY] = "tukey",
-    [TRAVEL_AUTO] = "auto",
-};
+ENUM_NAMES(travel_method, TRAVEL_METHOD_COUNT, "ols", "huber", "tukey", "auto");
 
-const char *travel_method_name(enum travel_method method)
-{
-    return (unsigned)method < TRAVEL_METHOD_COUNT ? method_names[method] : "unknown";
-}
+ENUM_NAMES(travel_verdict, TRAVEL_FAIL + 1, "PASS", "MARGINAL", "FAIL");
 
-bool travel_method_from_name(const char *name, enum travel_method *method)
-{
-    for (size_t i = 0; i < COUNT(method_names); i++) {
-        if (strcmp(name, method_names[i]) == 0) {
-            *method = (enum travel_method)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-const char *travel_verdict_name(enum travel_verdict verdict)
-{
-    static const char *const names[] = {
-        [TRAVEL_PASS] = "PASS", [TRAVEL_MARGINAL] = "MARGINAL", [TRAVEL_FAIL] = "FAIL"};
-    return (unsigned)verdict < COUNT(names) ? names[verdict] : "unknown";
-}
-
-const char *travel_term_name(enum travel_term term)
-{
-    static const char *const names[TRAVEL_P] = {
-        [TRAVEL_T0] = "t0_s",
-        [TRAVEL_TA] = "ta_s",
-        [TRAVEL_TR] = "tr_s",
-        [TRAVEL_INV_W] = "angular_speed_radps",
-        [TRAVEL_INV_V] = "linear_speed_mps",
-    };
-    return (unsigned)term < TRAVEL_P ? names[term] : "unknown";
-}
+ENUM_NAMES(travel_term, TRAVEL_P, "t0_s", "ta_s", "tr_s", "angular_speed_radps",
+           "linear_speed_mps");
 
 /* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
  * The model lap = t0 + ... with one delay is then what can be said. Returns that sum, or NULL.

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "base/status.h"
 
 /* Order of beta and of every array of TRAVEL_P below. */
@@ -127,10 +128,12 @@ struct travel_value travel_time_value(const struct travel_fit *fit, enum travel_
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
                            double displacement_m);
 
+extern const struct names travel_method_names;
 const char *travel_method_name(enum travel_method method); /* "ols" … */
-bool travel_method_from_name(const char *name, enum travel_method *method);
+extern const struct names travel_verdict_names;
 const char *travel_verdict_name(enum travel_verdict verdict); /* "PASS" … */
 /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
+extern const struct names travel_term_names;
 const char *travel_term_name(enum travel_term term);
 
 #endif

@@ -13,6 +13,18 @@ static bool scan_word(struct json_scan *s, char *out, size_t size, const char *w
            (json_text_copy(&text, out, size, false) < size || json_scan_fail(s, what));
 }
 
+/* The value of a word out of a table. */
+static bool scan_name(struct json_scan *s, const struct names *names, size_t *value,
+                      const char *expected)
+{
+    char word[16];
+    if (!scan_word(s, word, sizeof word, expected)) {
+        return false;
+    }
+    *value = names_value(names, word);
+    return *value < names->count || json_scan_fail(s, expected);
+}
+
 /* A robot's stamp: seconds as a number, or null for none. */
 static bool scan_stamp(struct json_scan *s, int64_t *us)
 {
@@ -161,17 +173,10 @@ static bool reply_status(struct json_scan *s, struct event *e)
 {
     static const char expected[] =
         "a \"status\" out of done data blocked halted ignored error was expected";
-    char word[16];
-    if (!scan_word(s, word, sizeof word, expected)) {
-        return false;
-    }
-    for (enum reply_status k = REPLY_DONE; k < REPLY_STATUS_COUNT; k++) {
-        if (strcmp(word, reply_status_name(k)) == 0) {
-            e->reply.status = k;
-            return true;
-        }
-    }
-    return json_scan_fail(s, expected);
+    size_t value = 0;
+    const bool good = scan_name(s, &reply_status_names, &value, expected);
+    e->reply.status = (enum reply_status)value;
+    return good;
 }
 
 static bool reply_stamp(struct json_scan *s, struct event *e)
@@ -509,17 +514,10 @@ static bool request_action(struct json_scan *s, struct event *e)
 {
     static const char expected[] =
         "an \"action\" out of propose promote rollback identify following was expected";
-    char word[16];
-    if (!scan_word(s, word, sizeof word, expected)) {
-        return false;
-    }
-    for (enum request_action k = REQUEST_PROPOSE; k < REQUEST_ACTION_COUNT; k++) {
-        if (strcmp(word, request_action_name(k)) == 0) {
-            e->request.action = k;
-            return true;
-        }
-    }
-    return json_scan_fail(s, expected);
+    size_t value = 0;
+    const bool good = scan_name(s, &request_action_names, &value, expected);
+    e->request.action = (enum request_action)value;
+    return good;
 }
 
 static bool request_version(struct json_scan *s, struct event *e)
@@ -541,17 +539,10 @@ static bool request_by(struct json_scan *s, struct event *e)
 static bool scan_side(struct json_scan *s, enum side *side)
 {
     static const char expected[] = "a \"side\" out of real virtual was expected";
-    char word[16];
-    if (!scan_word(s, word, sizeof word, expected)) {
-        return false;
-    }
-    for (enum side k = SIDE_REAL; k < SIDE_COUNT; k++) {
-        if (strcmp(word, side_name(k)) == 0) {
-            *side = k;
-            return true;
-        }
-    }
-    return json_scan_fail(s, expected);
+    size_t value = 0;
+    const bool good = scan_name(s, &side_names, &value, expected);
+    *side = (enum side)value;
+    return good;
 }
 
 static bool request_side(struct json_scan *s, struct event *e)
@@ -577,19 +568,11 @@ static bool request_active(struct json_scan *s, struct event *e)
 
 static bool request_rejection(struct json_scan *s, struct event *e)
 {
-    static const char *const words[] = {"none", "integral", "observer"};
     static const char expected[] = "a \"rejection\" out of none integral observer was expected";
-    char word[16];
-    if (!scan_word(s, word, sizeof word, expected)) {
-        return false;
-    }
-    for (size_t k = 0; k < COUNT(words); k++) {
-        if (strcmp(word, words[k]) == 0) {
-            e->request.following.rejection = (int8_t)k;
-            return true;
-        }
-    }
-    return json_scan_fail(s, expected);
+    size_t value = 0;
+    const bool good = scan_name(s, &follower_rejection_names, &value, expected);
+    e->request.following.rejection = (int8_t)value;
+    return good;
 }
 
 static bool positive(struct json_scan *s, double *value, bool or_zero)
@@ -661,17 +644,10 @@ static bool fit_job(struct json_scan *s, struct event *e)
 static bool fit_outcome(struct json_scan *s, struct event *e)
 {
     static const char expected[] = "an \"outcome\" out of done failed cancelled was expected";
-    char word[16];
-    if (!scan_word(s, word, sizeof word, expected)) {
-        return false;
-    }
-    for (enum fit_outcome k = FIT_DONE; k < FIT_OUTCOME_COUNT; k++) {
-        if (strcmp(word, fit_outcome_name(k)) == 0) {
-            e->fit.outcome = k;
-            return true;
-        }
-    }
-    return json_scan_fail(s, expected);
+    size_t value = 0;
+    const bool good = scan_name(s, &fit_outcome_names, &value, expected);
+    e->fit.outcome = (enum fit_outcome)value;
+    return good;
 }
 
 static bool fit_detail(struct json_scan *s, struct event *e)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/lab_time.h"
+#include "base/names.h"
 
 enum {
     EVENT_PAIR_MAX = 32,   /* bytes of a pair's id with its NUL */
@@ -26,22 +27,24 @@ enum {
 
 enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
 
-enum event_kind {
-    EVENT_TICK,       /* time passed, nothing arrived: only t_us is read */
-    EVENT_COMMAND,    /* L1's command (observe: the robots heard it too) */
-    EVENT_REPLY,      /* a robot's reply to a command */
-    EVENT_TELEMETRY,  /* one sample of a robot's motion */
-    EVENT_CONNECTION, /* a robot came or went (retained, last will) */
-    EVENT_ECHO,       /* a robot's answer to a clock probe */
-    EVENT_ACK,        /* the simulator's answer to a parameter set */
-    EVENT_REQUEST,    /* a person's or program's wish about parameter sets, by HTTP */
-    EVENT_FIT,        /* a fit of dynamics that was asked for has ended */
-    EVENT_MALFORMED,  /* a message to this pair that is not of the protocol */
-    EVENT_AWAY,       /* nothing was heard for a while: what comes now may have waited */
-    EVENT_START,      /* the daemon started: a new run of lab time begins */
-    EVENT_STOP,       /* the daemon stopped in good order */
-    EVENT_KIND_COUNT
-};
+/* clang-format off */
+#define EVENT_KINDS(X)                                                                         \
+    X(EVENT_TICK, "tick") /* time passed, nothing arrived: only t_us is read */                \
+    X(EVENT_COMMAND, "command") /* L1's command (observe: the robots heard it too) */          \
+    X(EVENT_REPLY, "reply") /* a robot's reply to a command */                                 \
+    X(EVENT_TELEMETRY, "telemetry") /* one sample of a robot's motion */                       \
+    X(EVENT_CONNECTION, "connection") /* a robot came or went (retained, last will) */         \
+    X(EVENT_ECHO, "echo") /* a robot's answer to a clock probe */                              \
+    X(EVENT_ACK, "ack") /* the simulator's answer to a parameter set */                        \
+    X(EVENT_REQUEST, "request") /* a wish about parameter sets, by HTTP */                     \
+    X(EVENT_FIT, "fit") /* a fit of dynamics that was asked for has ended */                   \
+    X(EVENT_MALFORMED, "malformed") /* a message to this pair that is not of the protocol */   \
+    X(EVENT_AWAY, "away") /* nothing was heard: what comes now may have waited */              \
+    X(EVENT_START, "start") /* the daemon started: a new run of lab time begins */             \
+    X(EVENT_STOP, "stop") /* the daemon stopped in good order */
+/* clang-format on */
+
+enum event_kind { EVENT_KINDS(NAMES_VALUE) EVENT_KIND_COUNT };
 
 enum reply_status {
     REPLY_DONE,
@@ -124,6 +127,14 @@ enum request_action {
     REQUEST_ACTION_COUNT
 };
 
+/* What a follower does against a disturbance. */
+enum follower_rejection {
+    FOLLOWER_NONE,     /* proportional only */
+    FOLLOWER_INTEGRAL, /* Ki = K^2 / 4: both poles at K / 2 */
+    FOLLOWER_OBSERVER, /* d_hat is subtracted */
+    FOLLOWER_REJECTION_COUNT
+};
+
 /* Of REQUEST_FOLLOWING; what is not asked for is negative. */
 struct event_following {
     int8_t active;    /* 0 stop, 1 start */
@@ -179,19 +190,22 @@ struct event {
     };
 };
 
-/* "real", "virtual"; "" for SIDE_COUNT. */
-const char *side_name(enum side side);
+extern const struct names side_names;
+const char *side_name(enum side side); /* "real", "virtual"; "" for SIDE_COUNT */
 
-/* "command", "reply" … */
-const char *event_kind_name(enum event_kind kind);
+extern const struct names event_kind_names;
+const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */
 
-/* "propose", "promote", "rollback", "identify", "following" */
-const char *request_action_name(enum request_action action);
+extern const struct names request_action_names;
+const char *request_action_name(enum request_action action); /* "propose", "promote" … */
 
-/* "done", "failed", "cancelled" */
-const char *fit_outcome_name(enum fit_outcome outcome);
+extern const struct names follower_rejection_names;
+const char *follower_rejection_name(enum follower_rejection rejection); /* "none" … */
 
-/* "done", "data" …; NULL never. */
-const char *reply_status_name(enum reply_status status);
+extern const struct names fit_outcome_names;
+const char *fit_outcome_name(enum fit_outcome outcome); /* "done", "failed", "cancelled" */
+
+extern const struct names reply_status_names;
+const char *reply_status_name(enum reply_status status); /* "done", "data" … */
 
 #endif

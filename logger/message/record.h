@@ -6,39 +6,49 @@
 #ifndef LOGGER_MESSAGE_RECORD_H
 #define LOGGER_MESSAGE_RECORD_H
 
+#include "base/names.h"
 #include "logger/message/event.h"
 
 /* docs/protocol.md, "Verdicts". The order is that of the reports. */
-enum verdict {
-    VERDICT_AHEAD,        /* the virtual robot was faster */
-    VERDICT_BEHIND,       /* the virtual robot was slower */
-    VERDICT_SYNC,         /* within the tolerance of each other */
-    VERDICT_UNRESOLVED,   /* beyond the tolerance, but less than transport and clocks explain */
-    VERDICT_TIMEOUT,      /* timeout_real or timeout_virtual says which side */
-    VERDICT_INCONSISTENT, /* both answered, and said different things */
-    VERDICT_VIRTUAL_ONLY, /* the real robot was absent: nothing to compare */
-    VERDICT_REAL_ONLY,    /* the virtual robot was absent */
-    VERDICT_OVERFLOW,     /* too many commands were open: not followed, in link mode not sent */
-    VERDICT_COUNT
-};
+/* clang-format off */
+#define VERDICTS(X)                                                                            \
+    X(VERDICT_AHEAD, "AHEAD") /* the virtual robot was faster */                               \
+    X(VERDICT_BEHIND, "BEHIND") /* the virtual robot was slower */                             \
+    X(VERDICT_SYNC, "SYNC") /* within the tolerance of each other */                           \
+    /* beyond the tolerance, but less than transport and clocks explain */                     \
+    X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
+    X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual says which side */        \
+    X(VERDICT_INCONSISTENT, "INCONSISTENT") /* both answered, and said different things */     \
+    /* the real robot was absent: nothing to compare */                                        \
+    X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
+    X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the virtual robot was absent */                       \
+    /* too many commands were open: not followed, in link mode not sent */                     \
+    X(VERDICT_OVERFLOW, "OVERFLOW")
+/* clang-format on */
 
-enum alarm_type {
-    ALARM_TIMEOUT,        /* a side did not answer in time */
-    ALARM_INCONSISTENT,   /* the two replies differ in status or values */
-    ALARM_DUPLICATE,      /* this side has answered this command before */
-    ALARM_LATE,           /* the command was closed as TIMEOUT */
-    ALARM_OUT_OF_CONTEXT, /* no such command */
-    ALARM_MALFORMED,      /* not of the protocol */
-    ALARM_QUEUE_OVERFLOW, /* a side's command queue, or the outstanding commands, are full */
-    ALARM_OFFLINE,        /* a robot went away */
-    ALARM_REBOOT,         /* a robot started anew */
-    ALARM_CLOCK_JUMP,     /* a robot's clock was set */
-    ALARM_DRIFT,          /* travel times changed */
-    ALARM_PARAMETERS,     /* the simulator refused parameters */
-    ALARM_FOLLOWING, /* the simulated robot cannot be driven after the real one, or can again */
-    ALARM_FIDELITY,  /* it does not move as truly as it should, or does again */
-    ALARM_TYPE_COUNT
-};
+enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };
+
+/* clang-format off */
+#define ALARM_TYPES(X)                                                                         \
+    X(ALARM_TIMEOUT, "timeout") /* a side did not answer in time */                            \
+    X(ALARM_INCONSISTENT, "inconsistent") /* the two replies differ in status or values */     \
+    X(ALARM_DUPLICATE, "duplicate") /* this side has answered this command before */           \
+    X(ALARM_LATE, "late") /* the command was closed as TIMEOUT */                              \
+    X(ALARM_OUT_OF_CONTEXT, "out_of_context") /* no such command */                            \
+    X(ALARM_MALFORMED, "malformed") /* not of the protocol */                                  \
+    /* a side's command queue, or the outstanding commands, are full */                        \
+    X(ALARM_QUEUE_OVERFLOW, "queue_overflow")                                                  \
+    X(ALARM_OFFLINE, "offline") /* a robot went away */                                        \
+    X(ALARM_REBOOT, "reboot") /* a robot started anew */                                       \
+    X(ALARM_CLOCK_JUMP, "clock_jump") /* a robot's clock was set */                            \
+    X(ALARM_DRIFT, "drift") /* travel times changed */                                         \
+    X(ALARM_PARAMETERS, "parameters") /* the simulator refused parameters */                   \
+    /* the simulated robot cannot be driven after the real one, or can again */                \
+    X(ALARM_FOLLOWING, "following")                                                            \
+    X(ALARM_FIDELITY, "fidelity") /* it does not move as truly as it should, or does again */
+/* clang-format on */
+
+enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 
 struct entry {
     uint32_t pair; /* index in the lab */
@@ -78,7 +88,9 @@ struct alarm {
     char detail[ALARM_DETAIL_MAX];
 };
 
-const char *verdict_name(enum verdict verdict);    /* "AHEAD" … */
+extern const struct names verdict_names;
+const char *verdict_name(enum verdict verdict); /* "AHEAD" … */
+extern const struct names alarm_type_names;
 const char *alarm_type_name(enum alarm_type type); /* "timeout" … */
 
 #endif

@@ -33,11 +33,7 @@ static struct {
     } rate[LOG_EVENT_COUNT];
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER, .level = LOG_LEVEL_INFO, .fd = STDERR_FILENO};
 
-const char *log_level_name(enum log_level level)
-{
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    return (size_t)level < COUNT(names) ? names[level] : "?";
-}
+ENUM_NAMES(log_level, LOG_LEVEL_DEBUG + 1, "error", "warn", "info", "debug");
 
 void log_start(enum log_format format, enum log_level level, int fd)
 {

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "base/status.h"
 #include "config/lab_file.h"
 
@@ -33,6 +34,7 @@ struct log_row {
 
 extern const struct log_row log_rows[LOG_EVENT_COUNT];
 
+extern const struct names log_level_names;
 const char *log_level_name(enum log_level level);
 
 /* Before other threads exist. Without it: plain, info, on stderr. */

@@ -117,15 +117,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
 
 static void write_outbox(struct daemon *d, struct metrics *m)
 {
-    static const char *const kinds[EFFECT_KIND_COUNT] = {
-        [EFFECT_ENTRY] = "entry",     [EFFECT_ALARM] = "alarm",
-        [EFFECT_COMMAND] = "command", [EFFECT_REPLY] = "reply",
-        [EFFECT_PROBE] = "probe",     [EFFECT_CALIBRATION] = "calibration",
-        [EFFECT_CHANGE] = "change",   [EFFECT_PARAMETERS] = "parameters",
-        [EFFECT_FIT] = "fit",         [EFFECT_DYNAMICS] = "dynamics",
-        [EFFECT_CONTROL] = "control", [EFFECT_FIDELITY] = "fidelity",
-        [EFFECT_LOG] = "log"};
-    _Static_assert(EFFECT_KIND_COUNT == 13, "name the new effect here");
+    static const char *const kinds[] = {EFFECT_KINDS(NAMES_TEXT)};
     struct outbox_counts c;
     outbox_read_counts(d->outbox, &c);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,

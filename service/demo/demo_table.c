@@ -40,15 +40,6 @@ static const char *colour_of(enum verdict verdict)
     return RED;
 }
 
-static enum verdict verdict_of(const char *name)
-{
-    enum verdict v = VERDICT_AHEAD;
-    while (v < VERDICT_COUNT && strcmp(name, verdict_name(v)) != 0) {
-        v++;
-    }
-    return v;
-}
-
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -122,7 +113,8 @@ static void take_entry(struct demo_table *t, const json_t *entry)
     char real[24];
     char virtual[24];
     char lag[24];
-    const enum verdict verdict = verdict_of(text(entry, "verdict"));
+    const enum verdict verdict =
+        (enum verdict)names_value(&verdict_names, text(entry, "verdict"));
     if (verdict == VERDICT_COUNT) {
         t->unreadable++;
         return;

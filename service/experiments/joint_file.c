@@ -86,16 +86,6 @@ static size_t read_list(const struct option_reading *reading, const char *path, 
     return n;
 }
 
-static enum position_kind find_kind(const char *name)
-{
-    int kind = 0;
-    while (kind < POSITION_KIND_COUNT &&
-           strcmp(position_kind_name((enum position_kind)kind), name) != 0) {
-        kind++;
-    }
-    return (enum position_kind)kind;
-}
-
 static void read_controllers(const struct option_reading *reading, bool *runs)
 {
     struct option_reader *r = reading->r;
@@ -114,7 +104,9 @@ static void read_controllers(const struct option_reading *reading, bool *runs)
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
         const bool scalar = r->tree->nodes[at].kind == TREE_SCALAR;
         const enum position_kind kind =
-            scalar ? find_kind(tree_text(r->tree, at)) : POSITION_KIND_COUNT;
+            scalar
+                ? (enum position_kind)names_value(&position_kind_names, tree_text(r->tree, at))
+                : POSITION_KIND_COUNT;
         if (kind == POSITION_KIND_COUNT) {
             option_fault(r, at, "controllers: p, fsm, profile or time_optimal was expected");
             continue;
@@ -152,7 +144,8 @@ static void read_paper(const struct option_reading *reading, struct joint_indice
     }
     for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
          at = r->tree->nodes[at].next) {
-        const enum position_kind kind = find_kind(tree_key(r->tree, at));
+        const enum position_kind kind =
+            (enum position_kind)names_value(&position_kind_names, tree_key(r->tree, at));
         if (kind == POSITION_KIND_COUNT || r->tree->nodes[at].kind != TREE_MAP) {
             option_fault(r, at,
                          "paper: maps of controllers were expected, as in {fsm: {ise: "

@@ -10,11 +10,7 @@
 #include "logger/message/codec.h"
 #include "logger/storage/journal_reader.h"
 
-const char *journal_stamp_name(enum journal_stamp stamp)
-{
-    static const char *const names[] = {"arrival", "robot", "simulated"};
-    return (unsigned)stamp < COUNT(names) ? names[stamp] : "unknown";
-}
+ENUM_NAMES(journal_stamp, JOURNAL_STAMP_COUNT, "arrival", "robot", "simulated");
 
 bool journal_field_from_name(const char *name, struct journal_field *field)
 {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "identification/data/linear_model.h"
 #include "logger/message/event.h"
 
@@ -17,6 +18,7 @@
  * the boot without it have no time. */
 enum journal_stamp { JOURNAL_ARRIVAL, JOURNAL_SOURCE, JOURNAL_SIMULATED, JOURNAL_STAMP_COUNT };
 
+extern const struct names journal_stamp_names;
 const char *journal_stamp_name(enum journal_stamp stamp); /* "arrival", "robot", "simulated" */
 
 /* What was found, beside the data card. */

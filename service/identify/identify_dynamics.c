@@ -203,8 +203,8 @@ static enum status take_method(const struct identify_request *request,
                                enum dynamics_method *method, struct err *err)
 {
     const char *name = request->method ? request->method : "auto";
-    *method = DYNAMICS_METHOD_COUNT;
-    if (strcmp(name, "auto") == 0 || dynamics_method_from_name(name, method)) {
+    *method = (enum dynamics_method)names_value(&dynamics_method_names, name);
+    if (*method < DYNAMICS_METHOD_COUNT || strcmp(name, "auto") == 0) {
         return STATUS_OK;
     }
     return err_set(err, STATUS_E_ARG, "method", 0, 0,

@@ -468,8 +468,10 @@ static enum status load_and_fit(enum travel_method method, struct loader *loader
 static enum status take_method(const struct identify_request *request,
                                enum travel_method *method, struct err *err)
 {
-    *method = TRAVEL_AUTO;
-    return !request->method || travel_method_from_name(request->method, method)
+    const size_t value =
+        request->method ? names_value(&travel_method_names, request->method) : TRAVEL_AUTO;
+    *method = (enum travel_method)value;
+    return value < TRAVEL_METHOD_COUNT
                ? STATUS_OK
                : err_set(err, STATUS_E_ARG, "method", 0, 0,
                          "unknown method '%s', ols, huber, tukey and auto are known",

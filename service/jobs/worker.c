@@ -43,17 +43,9 @@ static int64_t now_us(const struct worker *w)
     return w->params.now_us(w->params.now_context);
 }
 
-const char *job_state_name(enum job_state state)
-{
-    static const char *const names[] = {"queued", "running", "done", "failed", "cancelled"};
-    return (unsigned)state < COUNT(names) ? names[state] : "unknown";
-}
+ENUM_NAMES(job_state, JOB_STATE_COUNT, "queued", "running", "done", "failed", "cancelled");
 
-const char *job_class_name(enum job_class class)
-{
-    static const char *const names[] = {"lab", "upload"};
-    return (unsigned)class < COUNT(names) ? names[class] : "unknown";
-}
+ENUM_NAMES(job_class, JOB_CLASS_COUNT, "lab", "upload");
 
 /* ---- slots; all under the lock ---- */
 

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "logger/message/event.h"
 
 enum job_class { JOB_LAB, JOB_UPLOAD, JOB_CLASS_COUNT };
@@ -125,7 +126,9 @@ void job_progress(struct job *job, double share, const char *stage);
 MUST_USE enum status job_result(struct job *job, const char *text, size_t bytes);
 uint64_t job_id(const struct job *job);
 
+extern const struct names job_state_names;
 const char *job_state_name(enum job_state state); /* "queued" … */
+extern const struct names job_class_names;
 const char *job_class_name(enum job_class class); /* "lab", "upload" */
 
 #endif

@@ -161,12 +161,10 @@ static enum status take_status(const struct csv *csv, int column, enum reply_sta
     if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
         return STATUS_OK;
     }
-    for (int s = 0; s < REPLY_STATUS_COUNT; s++) {
-        if (strcmp(reply_status_name((enum reply_status)s), csv_text(csv, (size_t)column)) ==
-            0) {
-            *status = (enum reply_status)s;
-            return STATUS_OK;
-        }
+    const size_t value = names_value(&reply_status_names, csv_text(csv, (size_t)column));
+    if (value < REPLY_STATUS_COUNT) {
+        *status = (enum reply_status)value;
+        return STATUS_OK;
     }
     return csv_error(
         csv, (size_t)column, err,

@@ -23,10 +23,9 @@ struct maps {
 static void write_obstacle(struct json_writer *json, const struct world *world,
                            const struct world_obstacle *o)
 {
-    static const char *const shapes[] = {"circle", "polygon", "wall"};
     json_write_object(json, NULL);
     json_write_text(json, "name", o->name);
-    json_write_text(json, "shape", shapes[o->shape]);
+    json_write_text(json, "shape", world_shape_name(o->shape));
     json_write_array(json, "points_m");
     for (size_t k = 0; k < o->count; k++) {
         const struct world_point *p = &world->points[o->first + k];

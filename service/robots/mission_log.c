@@ -9,9 +9,6 @@
 
 enum { JSON_BUFFER_BYTES = 4096, GROWTH = 64, LAP_TEXT_MAX = 16 };
 
-static const char *const level_names[] = {
-    [MISSION_ACK] = "ack", [MISSION_WARNING] = "warning", [MISSION_ERROR] = "error"};
-
 void mission_log_free(struct mission_log *log)
 {
     if (log) {
@@ -67,7 +64,8 @@ static void add_note(struct mission_log *log, const struct mission_effect *effec
                                 sizeof log->notes[0], MISSION_LOG_NOTES_MAX);
     log->notes = items;
     if (log->show) {
-        (void)printf("L%u %-7s %s\n", effect->layer, level_names[effect->level], effect->text);
+        (void)printf("L%u %-7s %s\n", effect->layer, mission_level_name(effect->level),
+                     effect->text);
         (void)fflush(stdout);
     }
     if (!fits) {
@@ -252,7 +250,7 @@ static void write_note(struct json_writer *w, const struct mission_note *note)
     json_write_seconds(w, "t", note->t_us);
     json_write_int(w, "step", note->step);
     json_write_int(w, "layer", note->layer);
-    json_write_text(w, "level", level_names[note->level]);
+    json_write_text(w, "level", mission_level_name(note->level));
     json_write_text(w, "text", note->text);
     json_write_close(w);
 }

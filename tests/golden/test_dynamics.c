@@ -54,7 +54,8 @@ static enum dynamics_method method_of(const char *name, struct dynamics_options 
         method = DYNAMICS_OLS_SG;
         (void)sscanf(name, "ols_sg%zu_%zu", &options->sg_window, &options->sg_order);
     } else if (strcmp(name, "weak_noise_free") != 0) {
-        CHECK(name, dynamics_method_from_name(name, &method));
+        method = (enum dynamics_method)names_value(&dynamics_method_names, name);
+        CHECK(name, method < DYNAMICS_METHOD_COUNT);
     }
     return method;
 }

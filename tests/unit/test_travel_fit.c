@@ -506,14 +506,11 @@ static void test_composites(void)
 static void test_names(void)
 {
     for (int i = 0; i < TRAVEL_METHOD_COUNT; i++) {
-        enum travel_method back = TRAVEL_METHOD_COUNT;
-        CHECK("names",
-              travel_method_from_name(travel_method_name((enum travel_method)i), &back));
-        CHECK_INT("names", back, i);
+        CHECK_INT("names",
+                  names_value(&travel_method_names, travel_method_name((enum travel_method)i)),
+                  i);
     }
-    enum travel_method method = TRAVEL_HUBER;
-    CHECK("names", !travel_method_from_name("lad", &method));
-    CHECK_INT("names", method, TRAVEL_HUBER);
+    CHECK_INT("names", names_value(&travel_method_names, "lad"), TRAVEL_METHOD_COUNT);
     CHECK_TEXT("names", travel_verdict_name(TRAVEL_FAIL), "FAIL");
     CHECK_TEXT("names", travel_term_name(TRAVEL_INV_V), "linear_speed_mps");
 }

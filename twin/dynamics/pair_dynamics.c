@@ -27,11 +27,7 @@ void pair_dynamics_params_default(struct pair_dynamics_params *p)
     };
 }
 
-const char *fit_cause_name(enum fit_cause cause)
-{
-    static const char *const names[FIT_CAUSE_COUNT] = {"start", "time", "drift", "request"};
-    return (size_t)cause < COUNT(names) ? names[cause] : "?";
-}
+ENUM_NAMES(fit_cause, FIT_CAUSE_COUNT, "start", "time", "drift", "request");
 
 const struct model *pair_dynamics_model(const struct pair_dynamics *d)
 {

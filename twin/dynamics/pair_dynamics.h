@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/online/online_filter.h"
 #include "logger/message/event.h"
 #include "twin/dynamics/dynamics_task.h"
@@ -175,6 +176,7 @@ enum { DYNAMICS_OBSTACLE_MAX = 240 };
 void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side side,
                             char text[DYNAMICS_OBSTACLE_MAX]);
 
+extern const struct names fit_cause_names;
 const char *fit_cause_name(enum fit_cause cause); /* "start", "time", "drift", "request" */
 
 #endif

@@ -4,12 +4,7 @@
 
 #include "twin/experiments/position_fsm.h"
 
-const char *position_kind_name(enum position_kind kind)
-{
-    static const char *const names[POSITION_KIND_COUNT] = {"p", "fsm", "profile",
-                                                           "time_optimal"};
-    return kind < POSITION_KIND_COUNT ? names[kind] : "?";
-}
+ENUM_NAMES(position_kind, POSITION_KIND_COUNT, "p", "fsm", "profile", "time_optimal");
 
 double position_slow_window(const struct position_params *p, double margin)
 {

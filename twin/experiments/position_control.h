@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 #include "twin/experiments/motion_profile.h"
 #include "twin/experiments/time_optimal.h"
@@ -48,6 +49,7 @@ struct position_control { /* all zero: nothing has happened */
 };
 
 /* "p", "fsm", "profile", "time_optimal". */
+extern const struct names position_kind_names;
 const char *position_kind_name(enum position_kind kind);
 
 /* How far from the target the machine is to slow down: what the joint coasts while it goes from

@@ -18,15 +18,8 @@
 #include "base/err.h"
 #include "base/status.h"
 #include "identification/data/linear_model.h"
+#include "logger/message/event.h"
 #include "twin/following/allocation.h"
-
-/* What works against forces and errors of the model. */
-enum follower_rejection {
-    FOLLOWER_NONE,     /* proportional only */
-    FOLLOWER_INTEGRAL, /* Ki = K^2 / 4: both poles at K / 2 */
-    FOLLOWER_OBSERVER, /* d_hat is subtracted */
-    FOLLOWER_REJECTION_COUNT
-};
 
 struct follower_gains {
     double bandwidth_radps[MODEL_AXES_MAX]; /* K > 0, per axis */

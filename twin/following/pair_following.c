@@ -39,11 +39,7 @@ void pair_following_params_default(struct pair_following_params *p)
     };
 }
 
-const char *following_source_name(uint8_t source)
-{
-    static const char *const names[] = {"unknown", "lab_file", "fit", "set"};
-    return source < COUNT(names) ? names[source] : "?";
-}
+ENUM_NAMES(following_source, FOLLOWING_SET + 1, "unknown", "lab_file", "fit", "set");
 
 const struct model *pair_following_model(const struct pair_following *x)
 {

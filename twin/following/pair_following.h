@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "logger/message/event.h"
 #include "twin/following/following.h"
 
@@ -97,6 +98,8 @@ MUST_USE enum status pair_following_check_wish(const struct pair_following *x,
                                                const struct event_following *wish,
                                                struct err *err);
 
-const char *following_source_name(uint8_t source); /* "unknown", "lab_file", "fit", "set" */
+extern const struct names following_source_names;
+const char *
+following_source_name(enum following_source source); /* "unknown", "lab_file", "fit", "set" */
 
 #endif

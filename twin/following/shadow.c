@@ -260,22 +260,11 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
     return s->state != SHADOW_IDLE;
 }
 
-const char *shadow_state_name(enum shadow_state state)
-{
-    static const char *const names[] = {"idle", "tracking", "holding", "stopping", "stopped"};
-    return (size_t)state < COUNT(names) ? names[state] : "?";
-}
+ENUM_NAMES(shadow_state, SHADOW_STOPPED + 1, "idle", "tracking", "holding", "stopping",
+           "stopped");
 
-const char *shadow_method_name(enum shadow_method method)
-{
-    static const char *const names[SHADOW_METHOD_COUNT] = {"model", "efforts", "raw",
-                                                           "difference", "alpha_beta"};
-    return (size_t)method < COUNT(names) ? names[method] : "?";
-}
+ENUM_NAMES(shadow_method, SHADOW_METHOD_COUNT, "model", "efforts", "raw", "difference",
+           "alpha_beta");
 
-const char *shadow_gate_name(enum shadow_gate gate)
-{
-    static const char *const names[SHADOW_GATE_COUNT] = {"taken", "duplicate", "old",
-                                                         "not_finite", "clamped"};
-    return (size_t)gate < COUNT(names) ? names[gate] : "?";
-}
+ENUM_NAMES(shadow_gate, SHADOW_GATE_COUNT, "taken", "duplicate", "old", "not_finite",
+           "clamped");

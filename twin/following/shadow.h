@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/data/linear_model.h"
 #include "twin/following/follower.h"
 
@@ -104,8 +105,11 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                    double period_s, struct follower_target *target);
 
+extern const struct names shadow_state_names;
 const char *shadow_state_name(enum shadow_state state);
+extern const struct names shadow_method_names;
 const char *shadow_method_name(enum shadow_method method);
+extern const struct names shadow_gate_names;
 const char *shadow_gate_name(enum shadow_gate gate);
 
 #endif

@@ -429,9 +429,4 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
     return us > 0 ? us : 0;
 }
 
-const char *clock_map_state_name(uint8_t state)
-{
-    static const char *const names[] = {"none", "warming", "locked"};
-
-    return state < COUNT(names) ? names[state] : "unknown";
-}
+ENUM_NAMES(clock_map_state, CLOCK_MAP_LOCKED + 1, "none", "warming", "locked");

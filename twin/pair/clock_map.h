@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
+
 enum { CLOCK_MAP_BUCKETS = 48 }; /* at most; the line needs 10 */
 
 struct clock_map_params {
@@ -117,6 +119,7 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
                                int64_t source_us);
 
 /* "none", "warming", "locked"; "unknown" for anything else. Never NULL. */
-const char *clock_map_state_name(uint8_t state);
+extern const struct names clock_map_state_names;
+const char *clock_map_state_name(enum clock_map_state state);
 
 #endif

@@ -10,25 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "logger/message/event.h"
 #include "logger/message/record.h"
 
-enum effect_kind {
-    EFFECT_ENTRY,       /* a command was closed */
-    EFFECT_ALARM,       /* something odd, to be recorded */
-    EFFECT_COMMAND,     /* link mode: send payload to `side`'s command topic */
-    EFFECT_REPLY,       /* link mode: send payload to L1's reply topic */
-    EFFECT_PROBE,       /* send clock probe `probe` to `side` */
-    EFFECT_CALIBRATION, /* enough new moves to publish this pair's calibration again */
-    EFFECT_CHANGE,      /* parameter sets: something was proposed, promoted, refused … */
-    EFFECT_PARAMETERS,  /* send payload to the simulator's parameters topic, retained */
-    EFFECT_FIT,     /* begin fit number `job` of the dynamics of `side`, on its frozen window */
-    EFFECT_CONTROL, /* send payload, an effort, to the simulator's control topic */
-    EFFECT_FIDELITY, /* publish how truly this pair's simulator follows, again */
-    EFFECT_DYNAMICS, /* publish what is known of this pair's dynamics again */
-    EFFECT_LOG,      /* record: all - one event of this pair, as it came */
-    EFFECT_KIND_COUNT
-};
+/* clang-format off */
+#define EFFECT_KINDS(X)                                                                        \
+    X(EFFECT_ENTRY, "entry") /* a command was closed */                                        \
+    X(EFFECT_ALARM, "alarm") /* something odd, to be recorded */                               \
+    X(EFFECT_COMMAND, "command") /* link mode: send payload to `side`'s command topic */       \
+    X(EFFECT_REPLY, "reply") /* link mode: send payload to L1's reply topic */                 \
+    X(EFFECT_PROBE, "probe") /* send clock probe `probe` to `side` */                          \
+    /* enough new moves to publish this pair's calibration again */                            \
+    X(EFFECT_CALIBRATION, "calibration")                                                       \
+    /* parameter sets: something was proposed, promoted, refused … */                          \
+    X(EFFECT_CHANGE, "change")                                                                 \
+    /* send payload to the simulator's parameters topic, retained */                           \
+    X(EFFECT_PARAMETERS, "parameters")                                                         \
+    /* begin fit number `job` of the dynamics of `side`, on its frozen window */               \
+    X(EFFECT_FIT, "fit")                                                                       \
+    /* send payload, an effort, to the simulator's control topic */                            \
+    X(EFFECT_CONTROL, "control")                                                               \
+    /* publish how truly this pair's simulator follows, again */                               \
+    X(EFFECT_FIDELITY, "fidelity")                                                             \
+    X(EFFECT_DYNAMICS, "dynamics") /* publish what is known of this pair's dynamics again */   \
+    X(EFFECT_LOG, "log") /* record: all - one event of this pair, as it came */
+/* clang-format on */
+
+enum effect_kind { EFFECT_KINDS(NAMES_VALUE) EFFECT_KIND_COUNT };
 
 struct parameter_change; /* twin/pair/parameters.h */
 

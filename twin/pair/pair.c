@@ -594,15 +594,6 @@ void pair_redelivered(struct pair *pair)
     pair->counts.redelivered++;
 }
 
-const char *pair_kind_name(enum pair_kind kind)
-{
-    static const char *const names[PAIR_KIND_COUNT] = {"diffdrive", "usv3", "joint",
-                                                       "first_order", "generic"};
-    return (size_t)kind < COUNT(names) ? names[kind] : "?";
-}
+ENUM_NAMES(pair_kind, PAIR_KIND_COUNT, "diffdrive", "usv3", "joint", "first_order", "generic");
 
-const char *pair_mode_name(enum pair_mode mode)
-{
-    static const char *const names[PAIR_MODE_COUNT] = {"observe", "link"};
-    return (size_t)mode < COUNT(names) ? names[mode] : "?";
-}
+ENUM_NAMES(pair_mode, PAIR_MODE_COUNT, "observe", "link");

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/event.h"
@@ -254,7 +255,9 @@ size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum sid
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
                            const struct pair_dynamics *dynamics);
 
+extern const struct names pair_kind_names;
 const char *pair_kind_name(enum pair_kind kind);
+extern const struct names pair_mode_names;
 const char *pair_mode_name(enum pair_mode mode);
 
 #endif

@@ -342,11 +342,7 @@ bool parameters_is_news(const struct parameter_book *book, const struct paramete
 /* ---- words --------------------------------------------------------------------------------
  */
 
-const char *parameter_state_name(uint8_t state)
-{
-    static const char *const names[] = {"none", "candidate", "active", "retired"};
-    return state < COUNT(names) ? names[state] : "?";
-}
+ENUM_NAMES(parameter_state, PARAMETERS_RETIRED + 1, "none", "candidate", "active", "retired");
 
 struct parameter_terms parameters_travel_terms(const struct parameter_set *set)
 {
@@ -364,13 +360,8 @@ const char *parameters_term_name(const struct parameter_terms *terms, size_t j, 
                         : travel_term_name((enum travel_term)j);
 }
 
-const char *parameter_action_name(enum parameter_action action)
-{
-    static const char *const names[PARAMETERS_ACTION_COUNT] = {
-        "proposed", "rejected", "promoted", "rolled_back", "declined", "acknowledged",
-    };
-    return (size_t)action < COUNT(names) ? names[action] : "?";
-}
+ENUM_NAMES(parameter_action, PARAMETERS_ACTION_COUNT, "proposed", "rejected", "promoted",
+           "rolled_back", "declined", "acknowledged");
 
 static void write_values(struct json_writer *w, const struct parameter_terms *terms)
 {

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "identification/dynamics_fit.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"
@@ -112,7 +113,8 @@ const struct parameter_set *parameters_find(const struct parameter_book *book,
  * active? */
 bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set);
 
-const char *parameter_state_name(uint8_t state);
+extern const struct names parameter_state_names;
+const char *parameter_state_name(enum parameter_state state);
 
 /* Does it, beside the active set of its book with the values in force, differ by more than
  * chance? */
@@ -145,6 +147,7 @@ struct parameter_change {
     const struct dynamics_fit *dynamics;
 };
 
+extern const struct names parameter_action_names;
 const char *parameter_action_name(enum parameter_action action);
 
 /* What goes to the simulator: the values of every set in force, its version and model those of

@@ -7,12 +7,6 @@
 #include "base/lab_time.h"
 #include "twin/models/model.h"
 
-static const char *rejection_name(enum follower_rejection rejection)
-{
-    static const char *const names[FOLLOWER_REJECTION_COUNT] = {"none", "integral", "observer"};
-    return (size_t)rejection < COUNT(names) ? names[rejection] : "?";
-}
-
 /* "u_mps" is the state "u". */
 void following_state_name(const struct model *model, size_t i, char out[32])
 {
@@ -25,7 +19,7 @@ static void write_gains(struct json_writer *w, const struct follower_gains *g)
 {
     json_write_object(w, "gains");
     json_write_real(w, "bandwidth_radps", g->bandwidth_radps[0]);
-    json_write_text(w, "rejection", rejection_name(g->rejection));
+    json_write_text(w, "rejection", follower_rejection_name(g->rejection));
     json_write_real(w, "observer_radps", g->observer_radps);
     json_write_real(w, "pose_per_s2", g->pose_per_s2);
     json_write_real(w, "blend_s", g->blend_s);

@@ -300,3 +300,5 @@ void l1_reset(struct efsm *m, int64_t t_us)
     efsm_init_cell(m, L1_WARNINGS, 0.0);
     efsm_init_cell(m, L1_REFUSED, 0.0);
 }
+
+ENUM_NAMES(l1_command, L1_COMMAND_HALT + 1, "", "go", "lidar", "resume", "halt");

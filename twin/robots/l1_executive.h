@@ -13,6 +13,7 @@
 #ifndef TWIN_ROBOTS_L1_EXECUTIVE_H
 #define TWIN_ROBOTS_L1_EXECUTIVE_H
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 
 enum l1_state {
@@ -84,5 +85,8 @@ extern const struct efsm_table l1_table;
 
 /* To IDLE, counters at zero. */
 void l1_reset(struct efsm *m, int64_t t_us);
+
+extern const struct names l1_command_names;
+const char *l1_command_name(enum l1_command value); /* "go", "lidar" …; "" for none */
 
 #endif

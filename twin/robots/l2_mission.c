@@ -306,3 +306,6 @@ void l2_reset(struct efsm *m, int64_t t_us)
     efsm_reset(&l2_table, m, t_us);
     efsm_init_cell(m, L2_REFUSED, 0.0);
 }
+
+ENUM_NAMES(l2_verdict, L2_VERDICT_QUIT + 1, "", "the mission is done", "the mission failed",
+           "the mission was quit");

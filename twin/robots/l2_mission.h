@@ -16,6 +16,7 @@
 #ifndef TWIN_ROBOTS_L2_MISSION_H
 #define TWIN_ROBOTS_L2_MISSION_H
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 
 enum l2_state {
@@ -81,5 +82,8 @@ extern const struct efsm_table l2_table;
 
 /* To IDLE, counters at zero. */
 void l2_reset(struct efsm *m, int64_t t_us);
+
+extern const struct names l2_verdict_names;
+const char *l2_verdict_name(enum l2_verdict value); /* in words for people; "" for none */
 
 #endif

@@ -133,16 +133,11 @@ static void make_go(struct mission *m, struct event_command *go)
 
 static void send(const struct round *r, enum l1_command command)
 {
-    static const char *const words[] = {[L1_COMMAND_NONE] = "",
-                                        [L1_COMMAND_GO] = "go",
-                                        [L1_COMMAND_LIDAR] = "lidar",
-                                        [L1_COMMAND_RESUME] = "resume",
-                                        [L1_COMMAND_HALT] = "halt"};
     struct mission *m = r->m;
     struct mission_effect effect = {
         .kind = MISSION_COMMAND, .t_us = r->t_us, .step = step_number(m)};
     effect.command.source_us = r->t_us;
-    (void)snprintf(effect.command.op, sizeof effect.command.op, "%s", words[command]);
+    (void)snprintf(effect.command.op, sizeof effect.command.op, "%s", l1_command_name(command));
     (void)snprintf(effect.command.id, sizeof effect.command.id, "%s-%u", m->run,
                    (unsigned)++m->command_count);
     memcpy(m->id, effect.command.id, sizeof m->id);
@@ -321,13 +316,10 @@ static void set_path(struct mission *m)
 
 static void end(const struct round *r, enum l2_verdict verdict)
 {
-    static const char *const words[] = {[L2_VERDICT_NONE] = "",
-                                        [L2_VERDICT_DONE] = "the mission is done",
-                                        [L2_VERDICT_FAILED] = "the mission failed",
-                                        [L2_VERDICT_QUIT] = "the mission was quit"};
     const struct mission_effect effect = {
         .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
-    tell(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, words[verdict]);
+    tell(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK,
+         l2_verdict_name(verdict));
     r->sink(r->context, &effect);
 }
 
@@ -587,3 +579,5 @@ bool mission_is_busy(const struct mission *m)
 {
     return m->l2.state != L2_IDLE;
 }
+
+ENUM_NAMES(mission_level, MISSION_ERROR + 1, "ack", "warning", "error");

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "logger/message/event.h"
 #include "twin/robots/l1_executive.h"
 #include "twin/robots/l2_mission.h"
@@ -108,5 +109,8 @@ int64_t mission_next_us(const struct mission *m);
 
 /* Is a mission in work? */
 bool mission_is_busy(const struct mission *m);
+
+extern const struct names mission_level_names;
+const char *mission_level_name(enum mission_level value); /* "ack", "warning", "error" */
 
 #endif

@@ -337,3 +337,5 @@ bool world_blocked(const struct world *w, double x_m, double y_m, double radius_
     const struct world_point p = {x_m, y_m};
     return world_blocked_way(w, &p, &p, radius_m);
 }
+
+ENUM_NAMES(world_shape, WORLD_WALL + 1, "circle", "polygon", "wall");

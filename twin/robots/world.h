@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "base/status.h"
 
 enum { WORLD_OBSTACLES_MAX = 128, WORLD_POINTS_MAX = 512, WORLD_NAME_MAX = 32 };
@@ -95,5 +96,8 @@ struct lidar_params {
  * Nothing within range gives range_max_m exactly. */
 double world_lidar(const struct world *w, const struct lidar_params *lidar, double x_m,
                    double y_m, double heading_rad, double normal);
+
+extern const struct names world_shape_names;
+const char *world_shape_name(enum world_shape value); /* "circle" … */
 
 #endif

@@ -12,19 +12,6 @@
 
 enum { HEAD_MAX = EVENT_PLACE_MAX + 64 }; /* of an event, before its data */
 
-static const struct {
-    const char *name;
-    bool wrapped; /* its text does not name the pair: {"pair":"r1","<name>":…} */
-} TYPES[EVENT_TYPE_COUNT] = {
-    [EVENT_TYPE_ENTRY] = {"entry", false},
-    [EVENT_TYPE_ALARM] = {"alarm", false},
-    [EVENT_TYPE_CHANGE] = {"change", false},
-    [EVENT_TYPE_CALIBRATION] = {"calibration", false},
-    [EVENT_TYPE_DYNAMICS] = {"dynamics", false},
-    [EVENT_TYPE_FIDELITY] = {"fidelity", true},
-    [EVENT_TYPE_MACHINES] = {"machines", false},
-};
-
 struct slot {
     uint64_t at; /* of its text, counted from the beginning of time; modulo the ring's size */
     size_t bytes;
@@ -64,10 +51,8 @@ static void unlock(struct event_hub *hub)
     (void)failed;
 }
 
-const char *event_type_name(enum event_type type)
-{
-    return (unsigned)type < EVENT_TYPE_COUNT ? TYPES[type].name : "?";
-}
+ENUM_NAMES(event_type, EVENT_TYPE_COUNT, "entry", "alarm", "change", "calibration", "dynamics",
+           "fidelity", "machines");
 
 /* ---- places ---- */
 
@@ -235,10 +220,11 @@ static void add(struct event_hub *hub, enum event_type type, size_t pair, uint64
         hub->record[type] = record;
     }
     memcpy(place.record, hub->record, sizeof place.record);
-    if (TYPES[type].wrapped) {
+    /* Its text does not name the pair: {"pair":"r1","fidelity":…}. */
+    if (type == EVENT_TYPE_FIDELITY) {
         (void)snprintf(wrap, sizeof wrap,
                        "{\"pair\":\"%s\",\"%s\":", hub->params.pairs[pair].id,
-                       TYPES[type].name);
+                       event_type_name(type));
     }
     const size_t head_bytes = write_head(&place, type, head);
     const size_t wrap_bytes = strlen(wrap);

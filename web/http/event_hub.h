@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "twin/lab.h"
 
 /* The first three are records: the store keeps them. */
@@ -41,6 +42,7 @@ enum {
 };
 
 /* "entry" … */
+extern const struct names event_type_names;
 const char *event_type_name(enum event_type type);
 
 /* A place in the stream: everything up to it has been heard. Its text is an event's id. */

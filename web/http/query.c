@@ -73,6 +73,24 @@ static enum status read_time(const char *text, enum query_parameter parameter, i
     return STATUS_OK;
 }
 
+/* The value of a name, out of a table. */
+static enum status read_name(enum query_parameter parameter, const char *text,
+                             const struct names *names, int *value, struct err *err)
+{
+    char list[ERR_TEXT_MAX] = "";
+    size_t used = 0;
+    *value = (int)names_value(names, text);
+    if (*value < (int)names->count) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < names->count && used < sizeof list; i++) {
+        const int n = snprintf(list + used, sizeof list - used, " %s", names->text[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
+                   "must be one of%s", list);
+}
+
 static enum status read_limit(const char *text, struct query *query, struct err *err)
 {
     int64_t limit = 0;
@@ -92,40 +110,6 @@ static enum status read_points(const char *text, struct query *query, struct err
     }
     query->points = (uint32_t)points;
     return STATUS_OK;
-}
-
-/* Index of text among the names, or -1. */
-static int find_name(const char *text, const char *(*name)(int index), int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (strcmp(text, name(i)) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static const char *name_of_verdict(int index)
-{
-    return verdict_name((enum verdict)index);
-}
-
-static const char *name_of_type(int index)
-{
-    return alarm_type_name((enum alarm_type)index);
-}
-
-static enum status refuse_name(struct err *err, enum query_parameter parameter,
-                               const char *(*name)(int index), int count)
-{
-    char names[ERR_TEXT_MAX];
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof names; i++) {
-        const int n = snprintf(names + used, sizeof names - used, " %s", name(i));
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
-                   "must be one of%s", names);
 }
 
 static enum status read_cursor(const char *text, struct query *query, struct err *err)
@@ -206,13 +190,9 @@ static enum status read_wish(enum query_parameter parameter, const char *text,
     return read_text(parameter, text, word, QUERY_WORD_MAX, err);
 }
 
-static const char *name_of_event(int index)
-{
-    return event_type_name((enum event_type)index);
-}
-
 static enum status read_event_types(const char *text, struct query *query, struct err *err)
 {
+    int type = 0;
     query->event_types = 0;
     for (const char *p = text;; p++) {
         char name[QUERY_WORD_MAX] = "";
@@ -220,9 +200,10 @@ static enum status read_event_types(const char *text, struct query *query, struc
         if (n < sizeof name) {
             memcpy(name, p, n);
         }
-        const int type = find_name(name, name_of_event, EVENT_TYPE_COUNT);
-        if (type < 0) {
-            return refuse_name(err, QUERY_EVENT_TYPES, name_of_event, EVENT_TYPE_COUNT);
+        const enum status st =
+            read_name(QUERY_EVENT_TYPES, name, &event_type_names, &type, err);
+        if (st != STATUS_OK) {
+            return st;
         }
         query->event_types |= 1u << type;
         p += n;
@@ -255,14 +236,9 @@ static enum status read_value(enum query_parameter parameter, const char *text,
                    ? STATUS_OK
                    : refuse(err, parameter, "must be json or csv");
     case QUERY_VERDICT:
-        query->verdict = find_name(text, name_of_verdict, VERDICT_COUNT);
-        return query->verdict >= 0
-                   ? STATUS_OK
-                   : refuse_name(err, parameter, name_of_verdict, VERDICT_COUNT);
+        return read_name(parameter, text, &verdict_names, &query->verdict, err);
     case QUERY_TYPE:
-        query->type = find_name(text, name_of_type, ALARM_TYPE_COUNT);
-        return query->type >= 0 ? STATUS_OK
-                                : refuse_name(err, parameter, name_of_type, ALARM_TYPE_COUNT);
+        return read_name(parameter, text, &alarm_type_names, &query->type, err);
     case QUERY_MODEL:
     case QUERY_METHOD:
     case QUERY_SIDE:
@@ -383,21 +359,7 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
     return STATUS_OK;
 }
 
-const char *query_parameter_name(enum query_parameter parameter)
-{
-    static const char *const names[QUERY_PARAMETER_COUNT] = {
-        [QUERY_LIMIT] = "limit",      [QUERY_CURSOR] = "cursor",
-        [QUERY_SINCE] = "since",      [QUERY_UNTIL] = "until",
-        [QUERY_ORDER] = "order",      [QUERY_FORMAT] = "format",
-        [QUERY_VERDICT] = "verdict",  [QUERY_TYPE] = "type",
-        [QUERY_MODEL] = "model",      [QUERY_METHOD] = "method",
-        [QUERY_SIDE] = "side",        [QUERY_COLUMNS] = "columns",
-        [QUERY_BIASES] = "biases",    [QUERY_NAME] = "name",
-        [QUERY_ROBUST] = "robust",    [QUERY_RIDGE] = "ridge",
-        [QUERY_CURRENT] = "current",  [QUERY_DELAY_MAX] = "delay_max_s",
-        [QUERY_PAIR] = "pair",        [QUERY_EVENT_PAIRS] = "pair",
-        [QUERY_EVENT_TYPES] = "type", [QUERY_LAST_EVENT_ID] = "last_event_id",
-        [QUERY_POINTS] = "points",    [QUERY_FIELD] = "field",
-    };
-    return (size_t)parameter < COUNT(names) ? names[parameter] : "?";
-}
+ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
+           "format", "verdict", "type", "model", "method", "side", "columns", "biases",
+           "robust", "ridge", "delay_max_s", "current", "name", "pair", "points", "field",
+           "pair", "type", "last_event_id");

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "web/http/cursor.h"
 #include "web/http/event_hub.h"
 
@@ -89,6 +90,7 @@ MUST_USE enum status query_parse(const char *text, unsigned allowed, struct quer
                                  struct err *err);
 
 /* "limit" … */
+extern const struct names query_parameter_names;
 const char *query_parameter_name(enum query_parameter parameter);
 
 #endif

@@ -156,11 +156,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
     return any ? ROUTE_WRONG_METHOD : ROUTE_NONE;
 }
 
-const char *route_method_name(enum route_method method)
-{
-    static const char *const names[ROUTE_METHOD_COUNT] = {"GET", "POST", "PUT", "DELETE"};
-    return names[method];
-}
+ENUM_NAMES(route_method, ROUTE_METHOD_COUNT, "GET", "POST", "PUT", "DELETE");
 
 bool route_names_pair(const struct web_route *route)
 {

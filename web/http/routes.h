@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "web/http/handler.h"
 
 enum route_method { ROUTE_GET, ROUTE_POST, ROUTE_PUT, ROUTE_DELETE, ROUTE_METHOD_COUNT };
@@ -51,6 +52,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32]);
 
+extern const struct names route_method_names;
 const char *route_method_name(enum route_method method);
 
 /* Is the {id} of the path a pair's? */

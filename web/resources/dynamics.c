@@ -48,10 +48,7 @@ static bool read_side(const struct web_request *request, struct web_response *re
         body = json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
         good = body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:s}", "side", &word) == 0;
     }
-    *side = SIDE_REAL;
-    while (good && *side < SIDE_COUNT && strcmp(word, side_name(*side)) != 0) {
-        (*side)++;
-    }
+    *side = good ? (enum side)names_value(&side_names, word) : SIDE_COUNT;
     json_decref(body);
     if (!good || *side == SIDE_COUNT) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,

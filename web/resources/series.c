@@ -52,11 +52,9 @@ static bool begin(void *context, int64_t oldest_us, int64_t newest_us)
 
 static void count_verdict(struct bucket *b, const char *name)
 {
-    for (int v = 0; v < VERDICT_COUNT; v++) {
-        if (strcmp(name, verdict_name((enum verdict)v)) == 0) {
-            b->verdicts[v]++;
-            return;
-        }
+    const size_t verdict = names_value(&verdict_names, name);
+    if (verdict < VERDICT_COUNT) {
+        b->verdicts[verdict]++;
     }
 }
 

@@ -1,0 +1,149 @@
+/* Every table of names: none is forgotten, none stands for two values, and each leads back to
+ * its value. */
+#include "tests/support/check.h"
+
+#include <glob.h>
+
+#include "identification/dynamics_fit.h"
+#include "identification/odometry/odometry.h"
+#include "identification/online/online_filter.h"
+#include "identification/travel/travel_time.h"
+#include "service/cli/log.h"
+#include "service/identify/dynamics_journal.h"
+#include "service/jobs/worker.h"
+#include "twin/dynamics/pair_dynamics.h"
+#include "twin/experiments/position_control.h"
+#include "twin/following/pair_following.h"
+#include "twin/pair/pair.h"
+#include "twin/robots/l1_executive.h"
+#include "twin/robots/l2_mission.h"
+#include "twin/robots/mission.h"
+#include "web/http/event_hub.h"
+#include "web/http/query.h"
+#include "web/http/routes.h"
+
+static const struct {
+    const char *symbol;
+    const struct names *names;
+} tables[] = {
+#define TABLE(symbol)                                                                          \
+    {                                                                                          \
+#symbol, &(symbol)                                                                     \
+    }
+    TABLE(alarm_type_names),
+    TABLE(clock_map_state_names),
+    TABLE(dynamics_method_names),
+    TABLE(dynamics_stop_names),
+    TABLE(dynamics_verdict_names),
+    TABLE(event_kind_names),
+    TABLE(event_type_names),
+    TABLE(fit_cause_names),
+    TABLE(fit_outcome_names),
+    TABLE(follower_rejection_names),
+    TABLE(following_source_names),
+    TABLE(job_class_names),
+    TABLE(job_state_names),
+    TABLE(journal_stamp_names),
+    TABLE(l1_command_names),
+    TABLE(l2_verdict_names),
+    TABLE(log_level_names),
+    TABLE(mission_level_names),
+    TABLE(odometry_combination_names),
+    TABLE(odometry_parameter_names),
+    TABLE(odometry_verdict_names),
+    TABLE(online_gate_names),
+    TABLE(pair_kind_names),
+    TABLE(pair_mode_names),
+    TABLE(parameter_action_names),
+    TABLE(parameter_state_names),
+    TABLE(position_kind_names),
+    TABLE(query_parameter_names),
+    TABLE(reply_status_names),
+    TABLE(request_action_names),
+    TABLE(route_method_names),
+    TABLE(shadow_gate_names),
+    TABLE(shadow_method_names),
+    TABLE(shadow_state_names),
+    TABLE(side_names),
+    TABLE(status_names),
+    TABLE(travel_method_names),
+    TABLE(travel_term_names),
+    TABLE(travel_verdict_names),
+    TABLE(verdict_names),
+    TABLE(world_shape_names),
+#undef TABLE
+};
+
+static void test_tables(void)
+{
+    for (size_t t = 0; t < COUNT(tables); t++) {
+        const struct names *names = tables[t].names;
+        /* Two resources may give one name to different parameters. */
+        const bool shared = names == &query_parameter_names;
+        CHECK(tables[t].symbol, names->count > 0);
+        for (size_t value = 0; value < names->count; value++) {
+            CHECK(tables[t].symbol, names->text[value] != NULL);
+            const size_t back = names_value(names, names_text(names, value));
+            CHECK(tables[t].symbol, back == value || (shared && back < value));
+        }
+        CHECK_TEXT(tables[t].symbol, names_text(names, names->count), "unknown");
+        CHECK_INT(tables[t].symbol, names_value(names, "nonsense"), names->count);
+    }
+}
+
+static bool is_listed(const char *name, size_t bytes)
+{
+    for (size_t t = 0; t < COUNT(tables); t++) {
+        if (strncmp(tables[t].symbol, name, bytes) == 0 &&
+            (tables[t].symbol[bytes] == '\0' ||
+             strcmp(tables[t].symbol + bytes, "_names") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is every table of the sources in the list above? */
+static void check_source(const char *path)
+{
+    static char line[4096];
+    FILE *file = fopen(path, "r");
+    CHECK(path, file != NULL);
+    while (file && fgets(line, sizeof line, file)) {
+        const char *open =
+            strncmp(line, "NAMES(", 6) == 0 || strncmp(line, "ENUM_NAMES(", 11) == 0
+                ? strchr(line, '(') + 1
+                : NULL;
+        if (open && !is_listed(open, strcspn(open, ","))) {
+            CHECK(open, !"listed in tests/unit/test_names.c");
+        }
+    }
+    if (file) {
+        (void)fclose(file);
+    }
+}
+
+static void test_all_are_listed(void)
+{
+    static const char *const patterns[] = {"base/*.c", "*/*/*.c", "identification/*.c",
+                                           "twin/*.c", "config/*.c"};
+    for (size_t p = 0; p < COUNT(patterns); p++) {
+        glob_t found;
+        CHECK_INT(patterns[p], glob(patterns[p], 0, NULL, &found), 0);
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            if (strncmp(found.gl_pathv[i], "build/", 6) != 0) {
+                check_source(found.gl_pathv[i]);
+            }
+        }
+        globfree(&found);
+    }
+}
+
+int main(void)
+{
+    CU_initialize_registry();
+    CU_pSuite suite = CU_add_suite("names", NULL, NULL);
+    CU_add_test(suite, "tables", test_tables);
+    CU_add_test(suite, "all are listed", test_all_are_listed);
+    return check_run();
+}
