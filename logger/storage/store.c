@@ -2,18 +2,13 @@
 
 #include <math.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "logger/storage/store_schema.h"
 
-enum {
-    CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
-    VERSIONS = 256                /* pairs share them by the hash of their ids */
-};
+enum { CHECKED_BYTES_MAX = 64 << 20 }; /* larger files are not read through at the opening */
 
 struct store {
     sqlite3 *db;
@@ -21,8 +16,6 @@ struct store {
     bool spool;
     sqlite3_stmt *add[STORE_KIND_COUNT];
     sqlite3_stmt *count; /* NULL in a spool */
-    atomic_uint_least64_t version[STORE_KIND_COUNT][VERSIONS];
-    bool touched[STORE_KIND_COUNT][VERSIONS]; /* by the batch that is open */
 };
 
 static enum status fail(const struct store *s, int code, const char *what, struct err *err)
@@ -184,30 +177,6 @@ void store_close(struct store *store)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-static size_t version_place(const char *pair)
-{
-    const uint64_t hash = hash_text(pair);
-    return (size_t)(hash ^ hash >> 32) % VERSIONS;
-}
-
-uint64_t store_version(const struct store *store, enum store_kind kind, const char *pair)
-{
-    return atomic_load(&store->version[kind][version_place(pair)]);
-}
-
-/* Only now, when readers find the new rows: who has read the old ones has the old number. */
-static void grow_versions(struct store *s)
-{
-    for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
-        for (size_t i = 0; i < VERSIONS; i++) {
-            if (s->touched[kind][i]) {
-                atomic_fetch_add(&s->version[kind][i], 1);
-                s->touched[kind][i] = false;
-            }
-        }
-    }
-}
-
 enum status store_begin(struct store *store, struct err *err)
 {
     return run(store, "BEGIN IMMEDIATE", "write", err);
@@ -215,9 +184,7 @@ enum status store_begin(struct store *store, struct err *err)
 
 enum status store_commit(struct store *store, struct err *err)
 {
-    const enum status status = run(store, "COMMIT", "write", err);
-    grow_versions(store); /* after a failure too: who knows what has reached the file */
-    return status;
+    return run(store, "COMMIT", "write", err);
 }
 
 void store_rollback(struct store *store)
@@ -226,7 +193,6 @@ void store_rollback(struct store *store)
     if (!sqlite3_get_autocommit(store->db)) {
         (void)sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     }
-    grow_versions(store);
 }
 
 static bool fits(const char *text, size_t least, size_t capacity)
@@ -295,9 +261,6 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
         code = step_once(add);
     }
     const bool added = code == SQLITE_OK && sqlite3_changes(store->db) == 1;
-    if (added) {
-        store->touched[row->kind][version_place(row->pair)] = true;
-    }
     if (added && store->count) {
         code = count_row(store, row);
     }
@@ -330,9 +293,6 @@ static enum status remove_some(struct store *s, enum store_kind kind, int64_t be
         return fail(s, code, "shorten", err);
     }
     *removed = (uint64_t)sqlite3_changes(s->db);
-    if (*removed > 0) {
-        memset(s->touched[kind], true, sizeof s->touched[kind]);
-    }
     return STATUS_OK;
 }
 

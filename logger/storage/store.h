@@ -72,11 +72,6 @@ MUST_USE enum status store_add(struct store *store, const struct store_row *row,
 MUST_USE enum status store_commit(struct store *store, struct err *err);
 void store_rollback(struct store *store);
 
-/* Grows when rows of this kind and pair have been committed or removed, and sometimes when
- * others have: equal numbers, before a read and later, say that it would find the same. Any
- * thread. */
-uint64_t store_version(const struct store *store, enum store_kind kind, const char *pair);
-
 /* What store_add() accepts. */
 bool store_row_is_valid(const struct store_row *row);
 

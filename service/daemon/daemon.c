@@ -16,6 +16,7 @@
 #include "service/jobs/identify_jobs.h"
 #include "service/jobs/replay_jobs.h"
 #include "service/replay/lab_memory.h"
+#include "web/server/server.h"
 
 enum {
     RING_BYTES = 16 << 20,
@@ -86,12 +87,6 @@ static const char *source_map(void *context, size_t pair, size_t *bytes)
 {
     const struct daemon *d = context;
     return maps_find(d->maps, pair, bytes);
-}
-
-static uint64_t source_stored(void *context, enum store_kind kind, const char *pair)
-{
-    const struct daemon *d = context;
-    return store_version(d->store, kind, pair);
 }
 
 static enum status source_request(void *context, const char *payload, size_t bytes,
@@ -294,7 +289,6 @@ static enum status start_web(struct daemon *d, struct err *err)
         .request = source_request,
         .machines = source_machines,
         .map = source_map,
-        .stored = source_stored,
         .refit = source_refit,
         .check_identify = source_check_identify,
         .claim_upload = source_claim_upload,

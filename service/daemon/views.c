@@ -167,7 +167,6 @@ static struct snapshot *make_snapshot(const struct views *views, const struct sn
         return NULL;
     }
     snapshot->view = views->base;
-    snapshot->view.version = before ? before->view.version + 1 : 1;
     atomic_init(&snapshot->holders, 1);
     bool whole = make_room(views, snapshot);
     for (enum part part = PART_PAIR; whole && part < PART_COUNT; part++) {

@@ -2,8 +2,7 @@
  * run: CPU time of the server a request, for several resources; and with 2000 listeners to ten
  * events a second, its CPU time and how late the events come. Each server is a process of its
  * own; the rounds take turns. bench_http TARGET...: only these requests; "events": the
- * listeners. Two marks see to it that no answer stands ready: a '#' is another number of six
- * digits each time, before a target that ends in '!' the lab changes. */
+ * listeners. */
 #include "tests/support/check.h"
 
 #include <microhttpd.h>
@@ -97,23 +96,9 @@ static void tandem_tick(void)
     event_hub_publish(fixture.events, EVENT_TYPE_CALIBRATION, 0, 0, text, EVENT_BYTES);
 }
 
-/* Another snapshot each time, with another state of the first pair. */
-static const struct view *acquire_changed(void *context)
-{
-    struct fixture *f = context;
-    (void)__atomic_fetch_add(&f->view.version, 1, __ATOMIC_RELAXED);
-    (void)__atomic_fetch_add(&f->pair[0]->version, 1, __ATOMIC_RELAXED);
-    return fixture_acquire(f);
-}
-
-static bool is_changing(const char *target)
-{
-    return target && strchr(target, '!');
-}
-
-/* context: the target; NULL: the stream. */
 static uint16_t serve_tandem(void *context)
 {
+    (void)context;
     struct web *web = NULL;
     struct err err = {0};
     fixture_open(&fixture, 60);
@@ -125,10 +110,7 @@ static uint16_t serve_tandem(void *context)
     if (event_hub_create(&hub, &fixture.events) != STATUS_OK) {
         bench_fail("no memory");
     }
-    struct web_source source = fixture_source(&fixture);
-    if (is_changing(context)) {
-        source.acquire = acquire_changed;
-    }
+    const struct web_source source = fixture_source(&fixture);
     const struct web_options options = {.bind = "127.0.0.1",
                                         .threads = THREADS,
                                         .connections_max = 64,
@@ -265,24 +247,11 @@ static uint16_t serve_bare(void *context)
 
 /* ---- requests ---- */
 
-/* The target with its marks filled in. */
-static void write_target(const char *target, unsigned number, char out[256])
-{
-    const int n = (int)strcspn(target, "#!");
-    if (target[n] == '#') {
-        (void)snprintf(out, 256, "%.*s%06u%s", n, target, number % 1000000, target + n + 1);
-    } else {
-        (void)snprintf(out, 256, "%.*s", n, target);
-    }
-}
-
 static size_t answer_bytes(uint16_t port, const char *target)
 {
-    char asked[256];
-    write_target(target, 999999, asked);
-    struct http_reply reply = http_get(port, asked);
+    struct http_reply reply = http_get(port, target);
     if (reply.status != 200) {
-        bench_fail(asked);
+        bench_fail(target);
     }
     const size_t bytes = reply.body_bytes;
     http_free(&reply);
@@ -316,7 +285,6 @@ static void take_answer(int fd)
 /* Seconds of the server's CPU time a request: each connection asks, and asks again. */
 static double ask_many(struct server s, const char *target)
 {
-    static unsigned number;
     int fd[CONNECTIONS];
     for (int i = 0; i < CONNECTIONS; i++) {
         fd[i] = listeners_connect(s.port);
@@ -324,11 +292,9 @@ static double ask_many(struct server s, const char *target)
     const double from_s = cpu_of(s.pid);
     for (int k = 0; k < REQUESTS / CONNECTIONS; k++) {
         for (int i = 0; i < CONNECTIONS; i++) {
-            char asked[256];
             char request[320];
-            write_target(target, number++, asked);
             const int n = snprintf(request, sizeof request,
-                                   "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", asked);
+                                   "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", target);
             (void)http_send(fd[i], request, (size_t)n);
         }
         for (int i = 0; i < CONNECTIONS; i++) {
@@ -422,11 +388,6 @@ int main(int argc, char *argv[])
         "/api/v1/pairs/r1/travel-time",
         "/api/v1/pairs/r1/entries?limit=10",
         "/api/v1/pairs/r1/series?points=500",
-        "/api/v1/pairs!",
-        "/api/v1/pairs/r1!",
-        "/api/v1/pairs/r1/clock!",
-        "/api/v1/pairs/r1/entries?limit=10&since=1763617600.#",
-        "/api/v1/pairs/r1/series?points=500&since=1763617600.#",
     };
     listeners_allow_files();
     for (int i = 1; i < argc; i++) {

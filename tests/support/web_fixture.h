@@ -18,7 +18,7 @@
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
 #include "web/http/metrics.h"
-#include "web/http/web.h"
+#include "web/server/server.h"
 
 enum { FIXTURE_PAIRS = 3, FIXTURE_START_S = 1763617674, FIXTURE_UPLOAD_MAX = 300000 };
 
@@ -132,12 +132,6 @@ static inline const char *fixture_map(void *context, size_t pair, size_t *bytes)
     (void)context;
     *bytes = pair == 0 ? sizeof text - 1 : 0;
     return pair == 0 ? text : NULL;
-}
-
-static inline uint64_t fixture_stored(void *context, enum store_kind kind, const char *pair)
-{
-    const struct fixture *f = context;
-    return f->store ? store_version(f->store, kind, pair) : 0;
 }
 
 static inline enum status fixture_refit(void *context, size_t pair, enum side side,
@@ -277,7 +271,6 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .request = fixture_request,
                                .machines = fixture_machines,
                                .map = fixture_map,
-                               .stored = fixture_stored,
                                .refit = fixture_refit,
                                .check_identify = fixture_check_identify,
                                .claim_upload = fixture_claim_upload,
@@ -359,7 +352,6 @@ static inline void fixture_step(struct fixture *f, size_t pair, struct event *ev
         pair_fire(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], &fx);
     }
     pair_step(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], event, &fx);
-    f->view.version++;
 }
 
 /* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,

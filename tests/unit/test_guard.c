@@ -106,7 +106,7 @@ static void test_rate(void)
     /* Hanging up and coming back is no new beginning. */
     clients_close(c, one);
     one = clients_open(c, (const struct sockaddr *)&a);
-    CHECK_INT("again", ask(c, one, 10995), CLIENT_HASTY);
+    CHECK_INT("again", ask(c, one, 10995), CLIENT_OVER_RATE);
     CHECK_INT("later", ask(c, one, 11200), CLIENT_FINE);
     CHECK_INT("nobody", ask(c, NULL, 0), CLIENT_FINE);
     clients_close(c, one);
@@ -126,7 +126,7 @@ static void test_crowd(void)
         (void)snprintf(text, sizeof text, "2001:db8:0:1::%d", i + 1);
         const struct sockaddr_storage address = address_of(text);
         many[i] = clients_open(c, (const struct sockaddr *)&address);
-        CHECK_INT(text, ask(c, many[i], 0), i < 2 ? CLIENT_FINE : CLIENT_CROWDED);
+        CHECK_INT(text, ask(c, many[i], 0), i < 2 ? CLIENT_FINE : CLIENT_OVER_CONNECTIONS);
     }
     for (int i = 0; i < 4; i++) {
         clients_close(c, many[i]);

@@ -5,18 +5,18 @@
 #include "web/http/routes.h"
 
 static const struct web_route TABLE[] = {
-    {ROUTE_GET, "/healthz", 0, ROUTE_OPEN, 0, NULL, 0},
-    {ROUTE_GET, "/api/v1/pairs", 0, ROUTE_READING, 0, NULL, 0},
-    {ROUTE_GET, "/api/v1/pairs/{id}", 0, ROUTE_READING, 0, NULL, 0},
-    {ROUTE_GET, "/api/v1/pairs/{id}/entries", 0, ROUTE_READING, 0, NULL, 0},
-    {ROUTE_POST, "/api/v1/pairs/{id}/commands", 64, ROUTE_WRITING, 0, NULL, 0},
-    {ROUTE_GET, "/both", 0, ROUTE_OPEN, 0, NULL, 0},
-    {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL, 0},
-    {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL, 0},
-    {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL, 0},
-    {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL, 0},
-    {ROUTE_GET, "/files/{file}", 0, ROUTE_OPEN, 0, NULL, 0},
-    {ROUTE_GET, "/", 0, ROUTE_OPEN, 0, NULL, 0},
+    {ROUTE_GET, "/healthz", 0, ROUTE_OPEN, 0, NULL},
+    {ROUTE_GET, "/api/v1/pairs", 0, ROUTE_READING, 0, NULL},
+    {ROUTE_GET, "/api/v1/pairs/{id}", 0, ROUTE_READING, 0, NULL},
+    {ROUTE_GET, "/api/v1/pairs/{id}/entries", 0, ROUTE_READING, 0, NULL},
+    {ROUTE_POST, "/api/v1/pairs/{id}/commands", 64, ROUTE_WRITING, 0, NULL},
+    {ROUTE_GET, "/both", 0, ROUTE_OPEN, 0, NULL},
+    {ROUTE_POST, "/both", 64, ROUTE_WRITING, 0, NULL},
+    {ROUTE_GET, "/jobs/{job}", 0, ROUTE_READING, 0, NULL},
+    {ROUTE_DELETE, "/jobs/{job}", 0, ROUTE_WRITING, 0, NULL},
+    {ROUTE_PUT, "/both", 64, ROUTE_WRITING, 0, NULL},
+    {ROUTE_GET, "/files/{file}", 0, ROUTE_OPEN, 0, NULL},
+    {ROUTE_GET, "/", 0, ROUTE_OPEN, 0, NULL},
 };
 
 static void test_routes_match(void)

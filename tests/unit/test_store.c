@@ -330,37 +330,6 @@ static void full(void)
     store_close(s);
 }
 
-/* Grows when readers find something else than before, and not before they do. */
-static void versions(void)
-{
-    fresh_path();
-    struct store *s = open_store(NULL);
-    struct store_row row = row_of(STORE_ENTRIES, "a", 1, 10, "SYNC");
-    const uint64_t before = store_version(s, STORE_ENTRIES, "a");
-    const uint64_t other = store_version(s, STORE_ENTRIES, "b");
-    const uint64_t alarms = store_version(s, STORE_ALARMS, "a");
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    CHECK("new", add(s, &row));
-    CHECK_INT("not committed", store_version(s, STORE_ENTRIES, "a"), before);
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    const uint64_t added = store_version(s, STORE_ENTRIES, "a");
-    CHECK("committed", added > before);
-    CHECK_INT("another pair", store_version(s, STORE_ENTRIES, "b"), other);
-    CHECK_INT("another kind", store_version(s, STORE_ALARMS, "a"), alarms);
-
-    CHECK_INT("begin", store_begin(s, NULL), STATUS_OK);
-    CHECK("not twice", !add(s, &row));
-    CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
-    CHECK_INT("nothing new", store_version(s, STORE_ENTRIES, "a"), added);
-
-    uint64_t removed = 0;
-    CHECK_INT("remove", store_remove_before(s, 5, 10, &removed, NULL), STATUS_OK);
-    CHECK_INT("none so old", store_version(s, STORE_ENTRIES, "a"), added);
-    CHECK_INT("remove", store_remove_before(s, 20, 10, &removed, NULL), STATUS_OK);
-    CHECK("removed", store_version(s, STORE_ENTRIES, "a") > added);
-    store_close(s);
-}
-
 static void retention(void)
 {
     fresh_path();
@@ -424,7 +393,6 @@ int main(void)
     CU_add_test(suite, "opening fails", opening_fails);
     CU_add_test(suite, "full", full);
     CU_add_test(suite, "retention", retention);
-    CU_add_test(suite, "versions", versions);
     CU_add_test(suite, "spool", spool);
     const int result = check_run();
     fresh_path();

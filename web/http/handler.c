@@ -6,6 +6,17 @@
 
 #include "base/hash.h"
 
+const char *web_refusal_name(enum web_refusal refusal)
+{
+    static const char *const names[WEB_REFUSAL_COUNT] = {
+        [WEB_REFUSED_TOKEN] = "token",
+        [WEB_REFUSED_HOST] = "host",
+        [WEB_REFUSED_RATE] = "haste",
+        [WEB_REFUSED_CONNECTIONS] = "crowd",
+    };
+    return names[refusal];
+}
+
 struct json_writer *web_write_start(struct web_writer *w, struct web_response *response)
 {
     json_write_start(&w->json, w->buffer, sizeof w->buffer, body_flush, &response->body);

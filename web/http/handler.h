@@ -10,12 +10,10 @@
 
 #include "logger/message/json_write.h"
 #include "web/http/body.h"
-#include "web/http/grounds.h"
 #include "web/http/problem.h"
 #include "web/http/query.h"
 #include "web/http/web.h"
 
-struct answers;
 struct history;
 struct stream;
 struct streams;
@@ -29,13 +27,17 @@ enum {
     WEB_STATUS_CLASS_COUNT = 6
 };
 
+/* Why a request was refused, whatever it asked for. */
 enum web_refusal {
     WEB_REFUSED_TOKEN,
     WEB_REFUSED_HOST,
-    WEB_REFUSED_HASTE,
-    WEB_REFUSED_CROWD,
+    WEB_REFUSED_RATE,
+    WEB_REFUSED_CONNECTIONS,
     WEB_REFUSAL_COUNT
 };
+
+/* "token" … */
+const char *web_refusal_name(enum web_refusal refusal);
 
 /* What all requests share. Everything in it may be used from any server thread. */
 struct web_context {
@@ -45,7 +47,6 @@ struct web_context {
     const char *hosts;                /* its names, as host_is_ours() has them */
     size_t upload_bytes_max;
     struct history *history;
-    struct answers *answers;
     struct trails *trails;
     struct streams *streams;                                /* NULL: nothing is published */
     atomic_uint_least64_t answered[WEB_STATUS_CLASS_COUNT]; /* [status / 100] */
@@ -74,8 +75,6 @@ struct web_request {
     const char *body;          /* [body_bytes] not terminated; NULL for GET */
     size_t body_bytes;
     struct web_upload *upload; /* what body points into; a handler may take it over */
-    bool keep;                 /* the answer is good as long as its grounds */
-    struct grounds grounds;
 };
 
 /* All zero is an empty 200. */
@@ -93,7 +92,6 @@ struct web_response {
     unsigned retry_after_s;   /* 0: none */
     bool varies;              /* by Accept */
     bool close;               /* the connection, after this answer */
-    bool partial;             /* asked again, there may be more: not to be kept */
     bool unchanged;           /* status is 200, but the client has it: 304 is to be sent */
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */

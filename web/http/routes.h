@@ -31,7 +31,6 @@ struct web_route {
     enum route_token needs_token;
     unsigned parameters; /* set of QUERY_BIT */
     web_handler *handle;
-    unsigned rests_on; /* set of GROUND_BIT; 0: made anew each time */
 };
 
 enum route_match {

@@ -1,8 +1,5 @@
-/* web/http/web.h - the HTTP server: what it is given, and how it is started and stopped.
- *
- * libmicrohttpd runs in its own threads and sees three things only: a published immutable
- * snapshot, its own read-only connection to the store, and submit functions with bounded
- * queues. Contract: web/openapi.yaml.
+/* web/http/web.h - what the daemon lends the HTTP server: a published immutable snapshot and
+ * submit functions with bounded queues.
  */
 #ifndef WEB_HTTP_WEB_H
 #define WEB_HTTP_WEB_H
@@ -12,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "logger/storage/store.h"
 #include "twin/lab.h"
 
 /* Is the daemon fit to serve? A false one makes /readyz answer 503 with its text. */
@@ -26,7 +22,6 @@ struct view_health {
 
 /* An immutable snapshot of the daemon. Borrowed between acquire and release. */
 struct view {
-    uint64_t version;   /* another snapshot, another number */
     int64_t t_us;       /* lab time it was taken */
     int64_t started_us; /* lab time of the daemon's start */
     const char *lab_name;
@@ -132,8 +127,6 @@ struct web_source {
     enum status (*read_job)(void *context, uint64_t job, web_show_job *show,
                             void *show_context);
     void (*list_jobs)(void *context, web_show_job *show, void *show_context);
-    /* store_version() of what the server reads. NULL: nobody can say. */
-    uint64_t (*stored)(void *context, enum store_kind kind, const char *pair);
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */
@@ -141,33 +134,5 @@ struct web_source {
     /* A request was refused: whose, and why. NULL: nobody wants to know. */
     void (*refused)(void *context, const char *text);
 };
-
-struct event_hub;
-
-struct web_options {
-    const char *bind;  /* numeric address; beyond loopback demands a token */
-    uint16_t port;     /* 0: any free one */
-    const char *token; /* bearer token for writing; NULL: writing is refused with 403 */
-    unsigned threads;  /* 1..4 */
-    unsigned connections_max;
-    unsigned listeners_max;          /* to /api/v1/events, beyond connections_max */
-    unsigned client_connections_max; /* of one address; 0: any number */
-    unsigned client_requests_per_s;  /* of one address; 0: any number */
-    const char *hosts;               /* names beyond localhost and its address; NULL: none */
-    const char *tls_certificate, *tls_key; /* PEM files; NULL or "": plain HTTP */
-    unsigned heartbeat_ms;   /* a listener hears a comment at least so often; 0: 15 s */
-    size_t upload_bytes_max; /* of a recording; below BODY_BYTES_MAX */
-    const char *store_path;  /* the SQLite file */
-};
-
-struct web;
-
-/* Starts the threads. STATUS_E_IO with the reason (address in use …), STATUS_E_ARG for a
- * non-loopback address without a token. */
-MUST_USE enum status web_start(const struct web_options *options,
-                               const struct web_source *source, struct web **web,
-                               struct err *err);
-uint16_t web_port(const struct web *web); /* the one bound */
-void web_stop(struct web *web);           /* NULL allowed; returns when no handler runs */
 
 #endif

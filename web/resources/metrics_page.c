@@ -7,7 +7,6 @@
 #include "web/http/health.h"
 #include "web/http/metrics.h"
 #include "web/resources/handlers.h"
-#include "web/server/guard.h"
 #include "web/stream/stream.h"
 
 /* Series of their own are given to so many pairs; beyond, a lab has sums only. A scrape of
@@ -339,7 +338,7 @@ static void write_server(struct metrics *m, struct web_context *context)
     metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
                    "HTTP requests refused for who asked, by reason.");
     for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
-        const struct metric_label label = {"reason", guard_refusal_name((enum web_refusal)k)};
+        const struct metric_label label = {"reason", web_refusal_name((enum web_refusal)k)};
         metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
     }
 }

@@ -138,7 +138,6 @@ void get_series(const struct web_request *request, struct web_response *response
         write_series(web_write_start(&w, response), request->id, &series);
         web_write_end(&w);
         web_tag(response);
-        response->partial = !series.complete;
     }
     free(series.bucket);
 }

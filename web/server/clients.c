@@ -165,7 +165,7 @@ enum client_state clients_ask(struct clients *c, struct client *client, int64_t 
         return CLIENT_FINE;
     }
     if (client->crowded) {
-        return CLIENT_CROWDED;
+        return CLIENT_OVER_CONNECTIONS;
     }
     if (c->params.requests_per_s == 0) {
         return CLIENT_FINE;
@@ -173,5 +173,5 @@ enum client_state clients_ask(struct clients *c, struct client *client, int64_t 
     lock(c);
     const bool may = take_one(c, client->slot, now_ms);
     unlock(c);
-    return may ? CLIENT_FINE : CLIENT_HASTY;
+    return may ? CLIENT_FINE : CLIENT_OVER_RATE;
 }

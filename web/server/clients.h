@@ -31,8 +31,8 @@ void clients_close(struct clients *clients, struct client *client); /* NULL allo
 
 enum client_state {
     CLIENT_FINE,
-    CLIENT_CROWDED, /* this connection is one too many */
-    CLIENT_HASTY    /* too many requests; *wait_s: when the next one will do */
+    CLIENT_OVER_CONNECTIONS, /* this connection is one too many */
+    CLIENT_OVER_RATE         /* too many requests; *wait_s: when the next one will do */
 };
 
 /* A request came over this connection, which may be NULL. */

@@ -7,7 +7,6 @@
 
 #include "web/http/routes.h"
 #include "web/resources/uploads.h"
-#include "web/server/guard.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
 {
@@ -222,17 +221,12 @@ static bool read_query(const char *text, const char *accept, struct web_request 
     return true;
 }
 
-static void count_status(struct web_context *context, unsigned status)
+static void count_answer(struct web_context *context, const struct web_response *response)
 {
-    const unsigned class = status / 100;
+    const unsigned class = (response->unchanged ? 304 : response->status) / 100;
     if (class < WEB_STATUS_CLASS_COUNT) {
         atomic_fetch_add(&context->answered[class], 1);
     }
-}
-
-static void count_answer(struct web_context *context, const struct web_response *response)
-{
-    count_status(context, response->unchanged ? 304 : response->status);
 }
 
 bool dispatch_head(struct web_context *context, const struct web_input *input,
@@ -250,45 +244,6 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     }
     count_answer(context, response);
     return false;
-}
-
-/* ---- answers that stand ready ---- */
-
-struct answer_name dispatch_name(const struct web_input *input)
-{
-    return (struct answer_name){.url = input->url,
-                                .csv = input->accept && dispatch_accepts_csv(input->accept),
-                                .gzip = input->accept_encoding &&
-                                        dispatch_accepts_gzip(input->accept_encoding)};
-}
-
-static bool is_fresh(const struct web_context *context, const struct answer *answer)
-{
-    const struct web_source *source = context->source;
-    struct grounds now;
-    const struct view *view = source->acquire(source->context);
-    const bool fresh = grounds_read(source, answer->route, view, answer->pair, &now) &&
-                       grounds_are_same(&now, &answer->grounds);
-    source->release(source->context, view);
-    return fresh;
-}
-
-struct answer *dispatch_kept(struct web_context *context, const struct web_input *input,
-                             bool *unchanged)
-{
-    const struct answer_name name = dispatch_name(input);
-    if (strcmp(input->method, "GET") != 0 && strcmp(input->method, "HEAD") != 0) {
-        return NULL;
-    }
-    struct answer *answer = answers_find(context->answers, &name);
-    if (answer && guard_is_fine(input, context) &&
-        judge_token(input, context, answer->route) == TOKEN_FINE && is_fresh(context, answer)) {
-        *unchanged = has_already(input->if_none_match, answer->etag);
-        count_status(context, *unchanged ? 304 : 200);
-        return answer;
-    }
-    answer_release(answer);
-    return NULL;
 }
 
 /* ---- body ---- */
@@ -313,9 +268,6 @@ static void run_handler(struct web_request *request, struct web_response *respon
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {
-        /* First the versions, then what they are of. */
-        request->keep = grounds_read(source, request->route, request->view, request->pair,
-                                     &request->grounds);
         request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
@@ -360,7 +312,6 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
-    request->keep = request->keep && response->status == 200 && !response->partial;
     response->unchanged = response->status == 200 && has_already(if_none_match, response->etag);
     count_answer(request->context, response);
 }

@@ -3,33 +3,7 @@
 #ifndef WEB_SERVER_DISPATCH_H
 #define WEB_SERVER_DISPATCH_H
 
-#include "web/http/answers.h"
-#include "web/server/clients.h"
-
-/* A request as it came. */
-struct web_input {
-    const char *method;
-    const char *url;           /* path and query, undecoded */
-    const char *authorization; /* these headers; NULL: absent */
-    const char *accept;
-    const char *accept_encoding;
-    const char *content_type;
-    const char *last_event_id;
-    const char *if_none_match;
-    const char *host;
-    const struct sockaddr *peer; /* NULL: not known */
-    bool local;                  /* the peer is on loopback */
-    enum client_state client;
-    unsigned wait_s; /* of a hasty or crowded client */
-};
-
-/* What tells the answer to this request from others. */
-struct answer_name dispatch_name(const struct web_input *input);
-
-/* The answer that stands ready for a request without body, held; *unchanged: the client has it
- * already. NULL: none, or the request is not as it should be: go on with dispatch_head(). */
-struct answer *dispatch_kept(struct web_context *context, const struct web_input *input,
-                             bool *unchanged);
+#include "web/server/guard.h"
 
 /* Before the body is read: is there any use in reading it? True: *request is filled, go on with
  * dispatch_admit(). False: *response holds the answer. Both come zeroed, but for
@@ -47,7 +21,7 @@ bool dispatch_admit(const struct web_input *input, struct web_request *request,
                     struct web_response *response);
 
 /* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent,
- * and may be kept when request->keep says so. if_none_match: NULL when absent. */
+ * if_none_match: NULL when absent. */
 void dispatch_body(struct web_request *request, const char *if_none_match,
                    struct web_response *response);
 

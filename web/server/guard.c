@@ -9,19 +9,12 @@
 
 enum { SHOWN_MAX = 60 }; /* of a header, in the log */
 
-static const struct {
-    const char *name, *why;
-} REFUSALS[WEB_REFUSAL_COUNT] = {
-    [WEB_REFUSED_TOKEN] = {"token", "wrong or missing token"},
-    [WEB_REFUSED_HOST] = {"host", "Host is no name of this server"},
-    [WEB_REFUSED_HASTE] = {"haste", "too many requests"},
-    [WEB_REFUSED_CROWD] = {"crowd", "too many connections"},
+static const char *const REASONS[WEB_REFUSAL_COUNT] = {
+    [WEB_REFUSED_TOKEN] = "wrong or missing token",
+    [WEB_REFUSED_HOST] = "Host is no name of this server",
+    [WEB_REFUSED_RATE] = "too many requests",
+    [WEB_REFUSED_CONNECTIONS] = "too many connections",
 };
-
-const char *guard_refusal_name(enum web_refusal refusal)
-{
-    return (unsigned)refusal < WEB_REFUSAL_COUNT ? REFUSALS[refusal].name : "?";
-}
 
 void guard_refused(const struct web_input *input, struct web_context *context,
                    enum web_refusal refusal, const char *path)
@@ -37,7 +30,7 @@ void guard_refused(const struct web_input *input, struct web_context *context,
         address_format(input->peer, client);
     }
     const bool host = refusal == WEB_REFUSED_HOST;
-    (void)snprintf(text, sizeof text, "%s: %s: %.*s", client, REFUSALS[refusal].why, SHOWN_MAX,
+    (void)snprintf(text, sizeof text, "%s: %s: %.*s", client, REASONS[refusal], SHOWN_MAX,
                    host ? input->host : path);
     source->refused(source->context, text);
 }
@@ -49,18 +42,13 @@ static bool names_us(const struct web_input *input, const struct web_context *co
            host_is_ours(input->host, context->listening, context->hosts);
 }
 
-bool guard_is_fine(const struct web_input *input, const struct web_context *context)
-{
-    return input->client == CLIENT_FINE && names_us(input, context);
-}
-
 static bool check_client(const struct web_input *input, struct web_request *request,
                          struct web_response *response)
 {
     if (input->client == CLIENT_FINE) {
         return true;
     }
-    const bool hasty = input->client == CLIENT_HASTY;
+    const bool hasty = input->client == CLIENT_OVER_RATE;
     web_problem(request, response,
                 hasty ? PROBLEM_TOO_MANY_REQUESTS : PROBLEM_TOO_MANY_CONNECTIONS, NULL,
                 hasty ? "this address asks too often (http.client_requests_per_s)"
@@ -68,7 +56,7 @@ static bool check_client(const struct web_input *input, struct web_request *requ
                         "(http.client_connections_max)");
     response->retry_after_s = input->wait_s;
     response->close = true;
-    guard_refused(input, request->context, hasty ? WEB_REFUSED_HASTE : WEB_REFUSED_CROWD,
+    guard_refused(input, request->context, hasty ? WEB_REFUSED_RATE : WEB_REFUSED_CONNECTIONS,
                   request->path);
     return false;
 }

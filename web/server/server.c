@@ -1,4 +1,4 @@
-#include "web/http/web.h"
+#include "web/server/server.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -64,24 +64,16 @@ struct web {
     atomic_bool stopping;
 };
 
-/* What a request needs for which no answer stands ready. All zero at first. */
-struct work {
-    struct web_request request;
-    struct web_response response;
-    struct web_upload upload;
-};
-
 /* One request on its way. */
 struct exchange {
     struct web *web;
-    bool begun,
-        settled;    /* settled: the response is made, the rest of the body is passed over */
-    bool unchanged; /* of kept: the client has it */
+    bool begun, settled; /* settled: the response is made, the rest of the body passed over */
     int64_t begun_ms;
     size_t received, drained; /* drained: of them, passed over */
-    struct answer *kept;      /* stands ready, held; NULL: none */
-    struct work *work;        /* NULL: not needed */
-    char url[];               /* at most URL_MAX - 1; cut ones are still too long */
+    struct web_request request;
+    struct web_response response;
+    struct web_upload upload;
+    char url[]; /* at most URL_MAX - 1; cut ones are still too long */
 };
 
 /* ---- one request ---- */
@@ -95,22 +87,12 @@ static void *begin_exchange(void *cls, const char *url, struct MHD_Connection *c
     struct exchange *x = malloc(sizeof *x + n + 1);
     if (x) {
         *x = (struct exchange){.web = web};
+        x->request.upload = &x->upload;
         memcpy(x->url, url, n);
         x->url[n] = '\0';
         atomic_fetch_add(&web->in_flight, 1);
     }
     return x;
-}
-
-static void end_work(struct work *work)
-{
-    if (work) {
-        dispatch_end(&work->request);
-        body_clear(&work->upload.body);
-        body_clear(&work->response.body);
-        stream_close(work->response.stream);
-        free(work);
-    }
 }
 
 static void end_exchange(void *cls, struct MHD_Connection *connection, void **state,
@@ -121,8 +103,10 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     struct web *web = cls;
     struct exchange *x = *state;
     if (x) {
-        end_work(x->work);
-        answer_release(x->kept);
+        dispatch_end(&x->request);
+        body_clear(&x->upload.body);
+        body_clear(&x->response.body);
+        stream_close(x->response.stream);
         free(x);
         *state = NULL;
         atomic_fetch_sub(&web->in_flight, 1);
@@ -228,53 +212,10 @@ static struct MHD_Response *make_message(struct MHD_Connection *connection, unsi
     return whole ? message : NULL;
 }
 
-/* Make the response one that stands ready, for this request and for others; false: no memory,
- * and nothing is left to send. */
-static bool keep(struct MHD_Connection *connection, struct exchange *x)
-{
-    const struct web_input input = {.url = x->url,
-                                    .accept = header(connection, "Accept"),
-                                    .accept_encoding = header(connection, "Accept-Encoding")};
-    const struct answer_name name = dispatch_name(&input);
-    const struct web_request *request = &x->work->request;
-    struct web_response *r = &x->work->response;
-    struct answer *answer = answer_create(&name);
-    if (!answer) {
-        return false;
-    }
-    answer->route = request->route;
-    answer->pair = request->pair;
-    answer->grounds = request->grounds;
-    answer->bytes = r->body.capacity;
-    memcpy(answer->etag, r->etag, sizeof answer->etag);
-    answer->unchanged = r->etag[0] ? make_message(connection, 304, false, r) : NULL;
-    answer->message = make_message(connection, 200, false, r);
-    if (!answer->message || (r->etag[0] && !answer->unchanged)) {
-        answer_release(answer);
-        return false;
-    }
-    answers_keep(x->web->context.answers, answer);
-    x->kept = answer;
-    x->unchanged = r->unchanged;
-    return true;
-}
-
-static enum MHD_Result send_kept(struct MHD_Connection *connection, const struct exchange *x)
-{
-    return x->unchanged ? MHD_queue_response(connection, 304, x->kept->unchanged)
-                        : MHD_queue_response(connection, 200, x->kept->message);
-}
-
 static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
 {
-    if (x->kept) {
-        return send_kept(connection, x);
-    }
-    struct web_response *r = &x->work->response;
+    struct web_response *r = &x->response;
     const bool close = r->close || atomic_load(&x->web->stopping);
-    if (x->work->request.keep && !close && r->body.capacity <= ANSWER_BYTES_MAX) {
-        return keep(connection, x) ? send_kept(connection, x) : MHD_NO;
-    }
     const unsigned status = r->unchanged ? 304 : r->status;
     struct MHD_Response *message = make_message(connection, status, close, r);
     if (!message) {
@@ -292,32 +233,7 @@ static unsigned long long announced(struct MHD_Connection *connection)
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* No answer stands ready: is the request one to be answered? */
-static enum MHD_Result begin_work(struct MHD_Connection *connection,
-                                  const struct web_input *input, unsigned long long bytes,
-                                  struct exchange *x)
-{
-    struct work *work = calloc(1, sizeof *work);
-    if (!work) {
-        return MHD_NO;
-    }
-    x->work = work;
-    work->request.upload = &work->upload;
-    x->settled = !dispatch_head(&x->web->context, input, &work->request, &work->response);
-    if (!x->settled && bytes > dispatch_body_max(&work->request)) {
-        dispatch_too_large(&work->request, &work->response);
-        x->settled = true;
-    }
-    if (!x->settled) {
-        x->settled = !dispatch_admit(input, &work->request, &work->response);
-    }
-    /* Whoever asks before sending, or would send much, is told at once. */
-    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
-        return send_response(connection, x);
-    }
-    return MHD_YES;
-}
-
+/* Is the request one to be answered? */
 static enum MHD_Result begin_request(struct MHD_Connection *connection, const char *method,
                                      struct exchange *x)
 {
@@ -334,19 +250,25 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .accept_encoding = header(connection, "Accept-Encoding"),
                                     .content_type = header(connection, "Content-Type"),
                                     .last_event_id = header(connection, "Last-Event-ID"),
-                                    .if_none_match = header(connection, "If-None-Match"),
                                     .host = header(connection, "Host"),
                                     .peer = peer,
                                     .local = peer && address_is_loopback(peer),
                                     .client = client,
                                     .wait_s = wait_s};
     const unsigned long long bytes = announced(connection);
-    const bool bodiless = bytes == 0 && !header(connection, "Transfer-Encoding");
-    if (bodiless && !atomic_load(&x->web->stopping)) {
-        x->kept = dispatch_kept(&x->web->context, &input, &x->unchanged);
-        x->settled = x->kept != NULL;
+    x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
+    if (!x->settled && bytes > dispatch_body_max(&x->request)) {
+        dispatch_too_large(&x->request, &x->response);
+        x->settled = true;
     }
-    return x->kept ? MHD_YES : begin_work(connection, &input, bytes, x);
+    if (!x->settled) {
+        x->settled = !dispatch_admit(&input, &x->request, &x->response);
+    }
+    /* Whoever asks before sending, or would send much, is told at once. */
+    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
+        return send_response(connection, x);
+    }
+    return MHD_YES;
 }
 
 static bool is_too_slow(const struct exchange *x)
@@ -358,12 +280,11 @@ static bool is_too_slow(const struct exchange *x)
 
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
 {
-    struct work *work = x->work;
     x->received += *bytes;
-    if (!x->settled && x->received > dispatch_body_max(&work->request)) {
-        dispatch_too_large(&work->request, &work->response);
-        body_clear(&work->upload.body);
-        dispatch_end(&work->request);
+    if (!x->settled && x->received > dispatch_body_max(&x->request)) {
+        dispatch_too_large(&x->request, &x->response);
+        body_clear(&x->upload.body);
+        dispatch_end(&x->request);
         x->settled = true;
     }
     x->drained += x->settled ? *bytes : 0;
@@ -371,7 +292,7 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *b
         return MHD_NO;
     }
     if (!x->settled) {
-        body_append(&work->upload.body, data, *bytes);
+        body_append(&x->upload.body, data, *bytes);
     }
     *bytes = 0;
     return MHD_YES;
@@ -397,8 +318,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     }
     if (!x->settled) {
         x->settled = true;
-        dispatch_body(&x->work->request, header(connection, "If-None-Match"),
-                      &x->work->response);
+        dispatch_body(&x->request, header(connection, "If-None-Match"), &x->response);
     }
     return send_response(connection, x);
 }
@@ -605,7 +525,7 @@ static enum status start(struct web *web, const struct web_options *options, str
         return status;
     }
     if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
-        answers_create(&web->context.answers) != STATUS_OK || create_trails(web) != STATUS_OK) {
+        create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     status = open_listener(web, options, err);
@@ -668,7 +588,6 @@ void web_stop(struct web *web)
         (void)close(web->listener);
     }
     history_destroy(web->context.history);
-    answers_destroy(web->context.answers);
     trails_destroy(web->context.trails);
     clients_destroy(web->clients);
     tls_clear(&web->tls);
