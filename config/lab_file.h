@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/err_list.h"
 #include "base/status.h"
-#include "config/err_list.h"
 #include "config/option.h"
 #include "twin/lab.h"
 #include "twin/pair/pair.h"

@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
+#include "base/number.h"
 #include "config/lab_file.h"
-#include "config/number.h"
 
 static json_t *number_of(const struct option_row *row, double value)
 {

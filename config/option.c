@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
-#include "config/number.h"
+#include "base/number.h"
 #include "logger/message/json_write.h"
 
 enum { WORD_MAX = 48 };

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/err_list.h"
+#include "base/err_list.h"
 #include "config/tree.h"
 
 enum {

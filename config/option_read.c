@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/number.h"
+#include "base/number.h"
 #include "config/option.h"
 
 enum { NAME_MAX_BYTES = 48, DISTANCE_TEXT_MAX = 40 };

@@ -69,3 +69,20 @@ bool text_file_beside(const char *file, const char *path, char *out, size_t size
     const int n = snprintf(out, size, "%.*s%s", folder, file, path);
     return n >= 0 && (size_t)n < size;
 }
+
+void err_list_print(const struct err_list *list, FILE *out)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct err *item = &list->items[i];
+        if (item->line == 0) {
+            (void)fprintf(out, "tandem: %s: %s\n", item->where, item->text);
+        } else {
+            (void)fprintf(out, "tandem: %s:%u:%u: %s\n", item->where, item->line, item->column,
+                          item->text);
+        }
+    }
+    if (list->more > 0) {
+        (void)fprintf(out, "tandem: and %zu more fault%s\n", list->more,
+                      list->more == 1 ? "" : "s");
+    }
+}

@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_sort.h>
 
+#include "base/constants.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/numeric/triangle.h"
 #include "identification/odometry/odometry_parts.h"
@@ -13,7 +14,6 @@
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
 enum { REST = ODOMETRY_COLUMNS, DAMPED_ROWS = 2 * ODOMETRY_P + 1 };
 
-static const double PI = 3.14159265358979323846;
 static const double LAMBDA_START = 1e-3;
 static const double LAMBDA_MAX = 1e9;
 /* Above it a step is too much shortened to tell whether the minimum is near. */

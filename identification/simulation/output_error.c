@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/constants.h"
 #include "identification/simulation/output_error_parts.h"
 
 enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 3 };
@@ -263,7 +264,7 @@ static void summarise(struct oe_work *work, struct output_error_report *report)
         report->white = report->white && report->axis[i].white;
     }
     /* Two pi of the normal density, and what the exponent is at the maximum. */
-    const double rest = (double)(work->n * work->counted) * (log(2.0 * acos(-1.0)) + 1.0);
+    const double rest = (double)(work->n * work->counted) * (log(2.0 * PI) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
     for (size_t i = 0; i < work->p; i++) {
         report->at_bound[i] = unknowns_at_bound(&work->unknowns, &work->here.values, i);

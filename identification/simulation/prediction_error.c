@@ -8,6 +8,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
+#include "base/constants.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/prediction_filter.h"
 
@@ -537,7 +538,7 @@ static void summarise(const struct pe_work *work, struct prediction_error_report
     }
     report->delay_at_bound = unknowns_at_bound(unknowns, &work->here, unknowns->p);
     report->log_likelihood =
-        -0.5 * (work->cost + (double)(filter->n * work->counted) * log(2.0 * acos(-1.0)));
+        -0.5 * (work->cost + (double)(filter->n * work->counted) * log(2.0 * PI));
     report->evaluations = filter->evaluations;
     report->step_s = filter->rules.step_s;
 }

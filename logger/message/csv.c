@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* How much of a field an error shows. */
 enum { SHOWN_MAX = 40 };
 
@@ -91,54 +93,10 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                    "there is no column '%.*s', the columns are: %s", SHOWN_MAX, name, list);
 }
 
-/* A whole number of more digits may not fit into 64 bits. */
-enum { DIGITS_MAX = 19 };
-
-/* Digits go behind those of *value, which may overflow; returns where they end. */
-static const char *take_digits(const char *at, uint64_t *value)
-{
-    uint64_t all = *value;
-    for (unsigned digit; (digit = (unsigned)*at - '0') <= 9; at++) {
-        all = 10 * all + digit;
-    }
-    *value = all;
-    return at;
-}
-
-/* "12.5" and its like, exactly: a whole number of at most 53 bits by a power of ten that is a
- * double is rounded once, as strtod() does. False for anything else, a number or not. */
-static bool short_number(const char *text, double *value)
-{
-    static const double tens[DIGITS_MAX + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,
-                                                1e7,  1e8,  1e9,  1e10, 1e11, 1e12, 1e13,
-                                                1e14, 1e15, 1e16, 1e17, 1e18, 1e19};
-    const bool minus = *text == '-';
-    const char *from = text + (minus ? 1 : 0);
-    uint64_t digits = 0;
-    const char *point = take_digits(from, &digits);
-    const char *end = *point == '.' ? take_digits(point + 1, &digits) : point;
-    const ptrdiff_t behind = end > point ? end - point - 1 : 0;
-    if (point == from || *end != '\0' || point - from + behind > DIGITS_MAX ||
-        digits > UINT64_C(1) << 53) {
-        return false;
-    }
-    const double size = (double)digits / tens[behind];
-    *value = minus ? -size : size;
-    return true;
-}
-
-/* Digits, one point, one exponent: strtod also knows hexadecimal, "inf" and "nan". */
 static bool plain_number(const char *text, double *value)
 {
-    if (short_number(text, value)) {
-        return true;
-    }
-    if (text[0] == '\0' || text[strspn(text, "0123456789+-.eE")] != '\0') {
-        return false;
-    }
-    char *end = NULL;
-    *value = strtod(text, &end);
-    return *end == '\0';
+    const char *end = text + strlen(text);
+    return end > text && number_scan(text, end, value) == end;
 }
 
 enum status csv_number(const struct csv *csv, size_t column, double *value, struct err *err)

@@ -1,11 +1,12 @@
 #include "logger/message/json_scan.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "base/utf8.h"
 
 void json_scan_start(struct json_scan *s, const char *text, size_t bytes, unsigned depth_max)
 {
@@ -131,27 +132,6 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
     return take(s, ':') || json_scan_fail(s, "':' was expected");
 }
 
-/* Bytes of the UTF-8 sequence at p, 0 when it is none (RFC 3629: no overlong forms, no
- * surrogates, nothing above U+10FFFF). */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-    const unsigned char c = p[0];
-    const size_t n = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xf4 || left < n) {
-        return 0;
-    }
-    for (size_t k = 1; k < n; k++) {
-        if ((p[k] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
-        (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f)) {
-        return 0;
-    }
-    return n;
-}
-
 static int hex_value(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -233,8 +213,8 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
         } else if (c < 0x80) {
             s->at++;
         } else {
-            const size_t n =
-                utf8_length((const unsigned char *)s->at, (size_t)(s->end - s->at));
+            uint32_t code = 0;
+            const size_t n = utf8_next(s->at, (size_t)(s->end - s->at), &code);
             if (n == 0) {
                 return json_scan_fail(s, "valid UTF-8 was expected");
             }
@@ -244,98 +224,53 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
     return json_scan_fail(s, "the closing '\"' is missing");
 }
 
-struct decimal {
-    uint64_t digits; /* exact while count <= 19 */
-    int count;       /* significant digits */
-    int exponent;
-    bool negative;
-};
-
-static bool take_digits(struct json_scan *s, struct decimal *d, bool fraction)
+static bool is_digit(const struct json_scan *s, const char *at)
 {
-    const char *from = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
-        if (d->count < 19) {
-            d->digits = d->digits * 10 + (uint64_t)(*s->at - '0');
-            d->count += d->digits != 0;
-            d->exponent -= fraction;
-        } else {
-            d->count++;
-            d->exponent += !fraction;
-        }
-        s->at++;
-    }
-    return s->at > from;
+    return at < s->end && *at >= '0' && *at <= '9';
 }
 
-static bool take_exponent(struct json_scan *s, struct decimal *d)
+/* Beyond number_scan(): no plus and no zero before other digits, and a point or an exponent has
+ * digits after it. Where it is wrong s->at stands. */
+static bool check_number(struct json_scan *s, const char *at)
 {
-    if (!take(s, 'e') && !take(s, 'E')) {
-        return true;
+    at += at < s->end && *at == '-';
+    if (!is_digit(s, at) || (*at == '0' && is_digit(s, at + 1))) {
+        return json_scan_fail(s, "a number was expected");
     }
-    const bool negative = take(s, '-');
-    if (!negative) {
-        (void)take(s, '+');
+    while (is_digit(s, at)) {
+        at++;
     }
-    int exponent = 0;
-    const char *from = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') {
-        exponent = exponent < 100000 ? exponent * 10 + (*s->at - '0') : exponent;
-        s->at++;
+    if (at < s->end && *at == '.' && !is_digit(s, at + 1)) {
+        s->at = at + 1;
+        return json_scan_fail(s, "a digit was expected");
     }
-    d->exponent += negative ? -exponent : exponent;
-    return s->at > from;
-}
-
-/* More digits than a double holds exactly: let strtod round. The text is copied because it need
- * not be terminated; setlocale() is never called, so '.' is the decimal point. */
-static bool round_slowly(struct json_scan *s, const char *from, double *value)
-{
-    char text[512];
-    const size_t bytes = (size_t)(s->at - from);
-    if (bytes >= sizeof text) {
-        s->at = from;
-        return json_scan_fail(s, "a number of at most 511 characters was expected");
-    }
-    memcpy(text, from, bytes);
-    text[bytes] = '\0';
-    *value = strtod(text, NULL);
     return true;
 }
 
 bool json_scan_number(struct json_scan *s, double *value)
 {
-    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    double number = 0.0;
     if (s->error) {
         return false;
     }
     skip_space(s);
-    const char *from = s->at;
-    struct decimal d = {.negative = take(s, '-')};
-    const char *integer = s->at;
-    if (!take_digits(s, &d, false) || (*integer == '0' && s->at > integer + 1)) {
-        s->at = from;
-        return json_scan_fail(s, "a number was expected");
-    }
-    if ((take(s, '.') && !take_digits(s, &d, true)) || !take_exponent(s, &d)) {
-        return json_scan_fail(s, "a digit was expected");
-    }
-    double size = 0.0;
-    if (d.digits <= UINT64_C(9007199254740992) && d.count <= 19 && d.exponent >= -22 &&
-        d.exponent <= 22) {
-        /* Both operands are exact, so the one operation rounds correctly. */
-        size = d.exponent < 0 ? (double)d.digits / power[-d.exponent]
-                              : (double)d.digits * power[d.exponent];
-        *value = d.negative ? -size : size;
-    } else if (!round_slowly(s, from, value)) {
+    if (!check_number(s, s->at)) {
         return false;
     }
-    if (!(fabs(*value) <= DBL_MAX)) {
-        s->at = from;
+    const char *end = number_scan(s->at, s->end, &number);
+    if (end == s->at) {
+        return json_scan_fail(s, "a number of at most 511 characters was expected");
+    }
+    if (end < s->end && (*end == 'e' || *end == 'E')) {
+        s->at = end + 1;
+        s->at += s->at < s->end && (*s->at == '+' || *s->at == '-');
+        return json_scan_fail(s, "a digit was expected");
+    }
+    if (!isfinite(number)) {
         return json_scan_fail(s, "a number within the range of a double was expected");
     }
+    *value = number;
+    s->at = end;
     return true;
 }
 
@@ -449,26 +384,23 @@ static size_t resolve(const char **p, const char *end, bool latin1, char out[4])
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
     const char *c = *p;
-    unsigned long code = 0;
+    uint32_t code = 0;
     if (*c != '\\') {
-        const size_t n = (unsigned char)*c < 0x80
-                             ? 1
-                             : utf8_length((const unsigned char *)c, (size_t)(end - c));
+        const size_t n = utf8_next(c, (size_t)(end - c), &code);
         memcpy(out, c, n);
         *p = c + n;
         if (!latin1 || n != 2) {
             return n;
         }
-        code = ((unsigned long)(out[0] & 0x1f) << 6) | (unsigned long)(out[1] & 0x3f);
     } else if (c[1] != 'u') {
         out[0] = to[strchr(from, c[1]) - from];
         *p = c + 2;
         return 1;
     } else {
-        code = (unsigned long)code_unit(c + 1, end);
+        code = (uint32_t)code_unit(c + 1, end);
         *p = c + 6;
         if (code >= 0xd800 && code <= 0xdbff) {
-            const unsigned long low = (unsigned long)code_unit(c + 7, end);
+            const uint32_t low = (uint32_t)code_unit(c + 7, end);
             code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
             *p = c + 12;
         }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/lab_file.h"
+#include "config/text_file.h"
 #include "service/cli/commands.h"
 
 static const char help[] =

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "config/lab_file.h"
+#include "config/text_file.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"

@@ -8,6 +8,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
+#include "base/constants.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/csv.h"
 #include "logger/message/json_write.h"
@@ -17,7 +18,6 @@
 
 /* --columns displacement_m=-: the table has none. */
 static const char NONE[] = "-";
-static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
 static const double M_PER_MM = 1e-3;
 
 /* Where one quantity stands in the file at hand. */

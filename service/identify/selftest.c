@@ -7,6 +7,7 @@
 
 #include <gsl/gsl_cdf.h>
 
+#include "base/constants.h"
 #include "logger/message/codec.h"
 #include "logger/message/message.h"
 #include "service/cli/json_file.h"
@@ -34,7 +35,7 @@ struct recording {
 static double draw_normal(struct noise *n)
 {
     const double radius = sqrt(2.0 * noise_exponential(n, 1.0));
-    return radius * cos(noise_uniform(n, 0.0, 2.0 * acos(-1.0)));
+    return radius * cos(noise_uniform(n, 0.0, 2.0 * PI));
 }
 
 static void draw_efforts(struct recording *r)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "config/text_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/progress.h"

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/constants.h"
 #include "logger/message/json_write.h"
 #include "service/cli/csv_file.h"
 
 enum { MOVES_MAX = 4000000, PAUSE_US = 1000000, GO_ON_EVERY = 256 };
 
-static const double RAD_PER_DEG = 3.14159265358979323846 / 180.0;
 static const double M_PER_MM = 1e-3;
 
 struct move {

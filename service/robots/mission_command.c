@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "config/lab_file.h"
+#include "config/text_file.h"
 #include "logger/message/codec.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"

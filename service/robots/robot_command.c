@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/text_file.h"
 #include "logger/message/codec.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"

@@ -2,10 +2,9 @@
  * usv_*.csv, poses under steady forces, and its rows, inverse and slope against forward. */
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/models/model.h"
 #include "twin/models/usv3.h"
-
-#define PI 3.14159265358979323846
 
 enum { SUBSTEPS = 8 }; /* of the data sets */
 

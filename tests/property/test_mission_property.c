@@ -3,9 +3,8 @@
  * command but a halt, or after a halt, is sent while one is open. */
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/robots/mission.h"
-
-#define PI 3.14159265358979323846
 
 static struct mission mission;
 static struct mission_plan plan;

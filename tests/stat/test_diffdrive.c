@@ -3,10 +3,10 @@
  */
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/robots/diffdrive.h"
 #include "twin/robots/robot_kinds.h"
 
-#define PI          3.14159265358979323846
 #define MISMATCH    0.05 /* standard deviation of a motor's gain */
 #define SETTLE_S    0.6
 #define GIVE_UP_S   60.0

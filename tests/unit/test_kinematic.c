@@ -1,8 +1,7 @@
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/robots/kinematic.h"
-
-#define PI 3.14159265358979323846
 
 static const struct kinematic_params params = {.angular_speed_radps = 2.0,
                                                .linear_speed_mps = 0.5,

@@ -1,10 +1,9 @@
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/models/usv3.h"
 #include "twin/robots/robot_kinds.h"
 #include "twin/robots/world.h"
-
-#define PI 3.14159265358979323846
 
 struct boat {
     const struct robot_kind *kind;

@@ -1,8 +1,7 @@
 #include "tests/support/check.h"
 
+#include "base/constants.h"
 #include "twin/robots/world.h"
-
-#define PI 3.14159265358979323846
 
 static void add(struct world *w, const struct world_obstacle *what,
                 const struct world_point *points, size_t count)

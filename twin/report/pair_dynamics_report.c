@@ -2,10 +2,9 @@
 
 #include <math.h>
 
+#include "base/constants.h"
 #include "twin/report/dynamics_report.h"
 #include "twin/report/parameters_report.h"
-
-static const double Z95 = 1.959963984540054;
 
 static const char *term(const struct model *model, size_t j, char text[64])
 {
@@ -49,7 +48,7 @@ static void write_estimate(struct json_writer *w, const struct model *model,
     json_write_close(w);
     json_write_object(w, "ci95");
     for (size_t j = 0; j < f->p; j++) {
-        const double half = Z95 * online_filter_se(f, j);
+        const double half = NORMAL_95 * online_filter_se(f, j);
         json_write_two(w, term(model, j, text), f->theta[j] - half, f->theta[j] + half);
     }
     json_write_close(w);

@@ -2,9 +2,10 @@
 
 #include <math.h>
 
+#include "base/constants.h"
+
 enum { INHERENT_STEPS_MAX = 4000 };
 
-#define PI 3.14159265358979323846
 #define PAPER_SPAN                                                                             \
     (PI / 6.0)              /* heading error at which a proportional robot turns on the spot */
 #define NEAR_GOAL_M   0.015 /* the bearing of a goal this near means nothing */

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
+#include "base/constants.h"
 #include "twin/robots/diffdrive_control.h"
 #include "twin/robots/world.h"
 
-#define PI             3.14159265358979323846
 #define SUBSTEP_US     1000 /* far below any motor's lag */
 #define RIPPLE_KEPT    0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
 #define STILL_MPS      1e-12

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
+#include "base/constants.h"
 
 /* The lidar stands in the middle of a square hall and sees its walls. */
 #define HALL_HALF_M       50.0

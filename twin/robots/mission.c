@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
+#include "base/constants.h"
 
 /* Rounds of L1 and L2 within one call: each step of a mission takes a few. */
 enum { ROUNDS_MAX = 16 * MISSION_STEPS_MAX };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TWO_PI 6.28318530717958647692
+#include "base/constants.h"
 
 const struct robot_kind *robot_kind_find(const char *name)
 {
@@ -110,7 +110,7 @@ double robot_random_normal(struct robot_random *random)
     }
     /* 1 - u lies in (0, 1]: its logarithm is finite. */
     const double radius = sqrt(-2.0 * log(1.0 - robot_random_uniform(random)));
-    const double angle = TWO_PI * robot_random_uniform(random);
+    const double angle = 2.0 * PI * robot_random_uniform(random);
     random->spare = radius * sin(angle);
     random->has_spare = true;
     return radius * cos(angle);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define PI 3.14159265358979323846
+#include "base/constants.h"
 
 enum { DIRECTIONS = 8, START = 0, GOAL = 1 };
 

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/constants.h"
 #include "twin/models/usv3.h"
 #include "twin/robots/robot_kinds.h"
 #include "twin/robots/world.h"
-
-#define PI 3.14159265358979323846
 
 enum { SUBSTEP_US = 12500, HALTS_MAX = 16 };
 

@@ -1,9 +1,8 @@
-/* config/err_list.h - the faults of one file, collected so that all are reported at once. */
-#ifndef CONFIG_ERR_LIST_H
-#define CONFIG_ERR_LIST_H
+/* base/err_list.h - the faults of one file, collected so that all are reported at once. */
+#ifndef BASE_ERR_LIST_H
+#define BASE_ERR_LIST_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "base/err.h"
 
@@ -22,8 +21,5 @@ enum status err_list_add(struct err_list *list, enum status code, const char *wh
 
 /* Into the order of the file. */
 void err_list_sort(struct err_list *list);
-
-/* One line a fault: "tandem: file:line:column: what is wrong, what would be right". */
-void err_list_print(const struct err_list *list, FILE *out);
 
 #endif

@@ -1,6 +1,7 @@
-#include "config/err_list.h"
+#include "base/err_list.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum status err_list_add(struct err_list *list, enum status code, const char *where,
@@ -38,21 +39,4 @@ static int by_place(const void *a, const void *b)
 void err_list_sort(struct err_list *list)
 {
     qsort(list->items, list->count, sizeof list->items[0], by_place);
-}
-
-void err_list_print(const struct err_list *list, FILE *out)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct err *item = &list->items[i];
-        if (item->line == 0) {
-            (void)fprintf(out, "tandem: %s: %s\n", item->where, item->text);
-        } else {
-            (void)fprintf(out, "tandem: %s:%u:%u: %s\n", item->where, item->line, item->column,
-                          item->text);
-        }
-    }
-    if (list->more > 0) {
-        (void)fprintf(out, "tandem: and %zu more fault%s\n", list->more,
-                      list->more == 1 ? "" : "s");
-    }
 }

@@ -1,17 +1,26 @@
-/* config/number.h - numbers as people write them in a file: exact, whole, finite, or a reason.
+/* base/number.h - decimal numbers: as they stand in a text, and, where people wrote it, with a
+ * reason when they are none.
  *
  * Accepted: digits with an optional sign, decimal point and exponent ("5", "-0.25", ".003",
  * "1e-6"). What other readers take silently for something else is refused by name: a decimal
  * comma, digit grouping, octal, hexadecimal, a unit behind the number, nan and infinity. The
- * process's locale does not matter.
+ * process's locale does not matter, for it is never set. Pure.
  */
-#ifndef CONFIG_NUMBER_H
-#define CONFIG_NUMBER_H
+#ifndef BASE_NUMBER_H
+#define BASE_NUMBER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"
+
+/* Bytes of a number with more digits than a double holds, at most. */
+enum { NUMBER_SLOW_MAX = 511 };
+
+/* The longest number at text[0 .. end), rounded to the nearest double (inf when it is too
+ * large): where it ends, or text when there is none, or one of too many bytes. *value is
+ * written only when there is one. */
+const char *number_scan(const char *text, const char *end, double *value);
 
 enum number_fault {
     NUMBER_FINE,

@@ -1,0 +1,285 @@
+#include "base/number.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a text says before it is rounded. */
+struct decimal {
+    uint64_t digits; /* exact while count <= 19 */
+    int count;       /* significant digits */
+    int exponent;
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *take_digits(const char *at, const char *end, struct decimal *d,
+                               bool fraction)
+{
+    for (; at < end && is_digit(*at); at++) {
+        if (d->count < 19) {
+            d->digits = d->digits * 10 + (uint64_t)(*at - '0');
+            d->count += d->digits != 0;
+            d->exponent -= fraction;
+        } else {
+            d->count++;
+            d->exponent += !fraction;
+        }
+    }
+    return at;
+}
+
+/* An exponent without digits is none: at itself then. */
+static const char *take_exponent(const char *at, const char *end, struct decimal *d)
+{
+    const char *p = at + 1;
+    if (at >= end || (*at != 'e' && *at != 'E')) {
+        return at;
+    }
+    const bool negative = p < end && *p == '-';
+    p += p < end && (*p == '+' || *p == '-');
+    if (p >= end || !is_digit(*p)) {
+        return at;
+    }
+    int exponent = 0;
+    for (; p < end && is_digit(*p); p++) {
+        exponent = exponent < 100000 ? exponent * 10 + (*p - '0') : exponent;
+    }
+    d->exponent += negative ? -exponent : exponent;
+    return p;
+}
+
+/* More digits than a double holds exactly: let strtod round. The text is copied because it need
+ * not be terminated; setlocale() is never called, so '.' is the decimal point. */
+static bool round_slowly(const char *text, size_t bytes, double *value)
+{
+    char copy[NUMBER_SLOW_MAX + 1];
+    if (bytes > NUMBER_SLOW_MAX) {
+        return false;
+    }
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    *value = strtod(copy, NULL);
+    return true;
+}
+
+const char *number_scan(const char *text, const char *end, double *value)
+{
+    static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    struct decimal d = {0, 0, 0};
+    const bool negative = text < end && *text == '-';
+    const char *whole = text + (negative || (text < end && *text == '+'));
+    const char *at = take_digits(whole, end, &d, false);
+    bool none = at == whole;
+    if (at < end && *at == '.') {
+        const char *fraction = ++at;
+        at = take_digits(fraction, end, &d, true);
+        none = none && at == fraction;
+    }
+    if (none) {
+        return text;
+    }
+    at = take_exponent(at, end, &d);
+    if (d.digits <= UINT64_C(1) << 53 && d.count <= 19 && d.exponent >= -22 &&
+        d.exponent <= 22) {
+        /* Both operands are exact, so the one operation rounds correctly. */
+        const double size = d.exponent < 0 ? (double)d.digits / power[-d.exponent]
+                                           : (double)d.digits * power[d.exponent];
+        *value = negative ? -size : size;
+        return at;
+    }
+    return round_slowly(text, (size_t)(at - text), value) ? at : text;
+}
+
+static const char *skip_sign(const char *text)
+{
+    return *text == '+' || *text == '-' ? text + 1 : text;
+}
+
+static bool is_not_finite(const char *text)
+{
+    char word[9] = "";
+    const char *p = skip_sign(text);
+    p += *p == '.' ? 1 : 0;
+    for (size_t i = 0; p[i] && i + 1 < sizeof word; i++) {
+        word[i] = p[i] >= 'A' && p[i] <= 'Z' ? (char)(p[i] - 'A' + 'a') : p[i];
+    }
+    return strcmp(word, "nan") == 0 || strcmp(word, "inf") == 0 ||
+           (strcmp(word, "infinity") == 0 && p[8] == '\0');
+}
+
+/* "0" and "0.5" are decimal; "010" would be eight to a YAML 1.1 reader, "0x10" sixteen. */
+static bool has_radix(const char *text)
+{
+    const char *p = skip_sign(text);
+    return p[0] == '0' &&
+           (is_digit(p[1]) || (p[1] != '\0' && strchr("xXoObB", p[1]) && p[2] != '\0' &&
+                               strchr("0123456789abcdefABCDEF", p[2])));
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digits_and(const char *text, char other)
+{
+    bool seen = false;
+    const char *p = skip_sign(text);
+    if (!is_digit(*p)) {
+        return false;
+    }
+    for (; *p; p++) {
+        if (*p == other) {
+            seen = true;
+        } else if (!is_digit(*p) && *p != '.') {
+            return false;
+        }
+    }
+    return seen;
+}
+
+static enum number_fault classify(const char *text, double *value)
+{
+    const char *end = number_scan(text, text + strlen(text), value);
+    if (is_not_finite(text)) {
+        return NUMBER_NOT_FINITE;
+    }
+    if (is_digits_and(text, ',')) {
+        return NUMBER_COMMA;
+    }
+    if (is_digits_and(text, '_')) {
+        return NUMBER_GROUPED;
+    }
+    if (has_radix(text)) {
+        return NUMBER_RADIX;
+    }
+    if (end == text) {
+        return NUMBER_NONE;
+    }
+    if (*end == '\0') {
+        return NUMBER_FINE;
+    }
+    while (*end == ' ') {
+        end++;
+    }
+    for (const char *p = end; *p; p++) {
+        if (!is_letter(*p) && *p != '%' && *p != '/' && (unsigned char)*p < 0x80) {
+            return NUMBER_NONE;
+        }
+    }
+    return NUMBER_UNIT;
+}
+
+static bool has_nonzero_digit(const char *text)
+{
+    for (const char *p = text; *p && *p != 'e' && *p != 'E'; p++) {
+        if (*p >= '1' && *p <= '9') {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum number_fault number_parse_real(const char *text, double *value)
+{
+    double number = 0.0;
+    const enum number_fault fault = classify(text, &number);
+    if (fault != NUMBER_FINE) {
+        return fault;
+    }
+    if (!isfinite(number)) {
+        return NUMBER_TOO_LARGE;
+    }
+    if (fpclassify(number) == FP_ZERO && has_nonzero_digit(text)) {
+        return NUMBER_TOO_SMALL;
+    }
+    *value = number;
+    return NUMBER_FINE;
+}
+
+enum number_fault number_parse_int(const char *text, int64_t *value)
+{
+    double number = 0.0;
+    const enum number_fault fault = classify(text, &number);
+    if (fault != NUMBER_FINE) {
+        return fault;
+    }
+    const char *digits = skip_sign(text);
+    if (digits[strspn(digits, "0123456789")] != '\0') {
+        return NUMBER_FRACTION;
+    }
+    const uint64_t most = (uint64_t)INT64_MAX + (*text == '-');
+    uint64_t size = 0;
+    for (; *digits; digits++) {
+        const uint64_t digit = (uint64_t)(*digits - '0');
+        if (size > (most - digit) / 10) {
+            return NUMBER_TOO_LARGE;
+        }
+        size = 10 * size + digit;
+    }
+    *value = *text == '-' ? -(int64_t)(size - 1) - 1 : (int64_t)size;
+    return NUMBER_FINE;
+}
+
+/* text without the characters in drop, and with commas as points when as_point. */
+static void rewrite(const char *text, char drop, bool as_point, char *out, size_t size)
+{
+    size_t n = 0;
+    for (const char *p = text; *p && n + 1 < size; p++) {
+        if (*p != drop) {
+            out[n++] = as_point && *p == ',' ? '.' : *p;
+        }
+    }
+    out[n] = '\0';
+}
+
+void number_explain(enum number_fault fault, const char *text, char *out, size_t size)
+{
+    char better[48];
+    double number = 0.0;
+
+    switch (fault) {
+    case NUMBER_COMMA:
+        rewrite(text, '\0', true, better, sizeof better);
+        (void)snprintf(out, size, "decimal comma, write %s", better);
+        break;
+    case NUMBER_GROUPED:
+        rewrite(text, '_', false, better, sizeof better);
+        (void)snprintf(out, size, "digits are not grouped here, write %s", better);
+        break;
+    case NUMBER_RADIX:
+        (void)snprintf(out, size,
+                       "octal, hexadecimal and leading zeros are not read, write a plain "
+                       "decimal number");
+        break;
+    case NUMBER_UNIT:
+        (void)snprintf(out, size, "the unit stands in the key, write %.*s",
+                       (int)(number_scan(text, text + strlen(text), &number) - text), text);
+        break;
+    case NUMBER_NOT_FINITE:
+        (void)snprintf(out, size, "a finite number is wanted");
+        break;
+    case NUMBER_TOO_LARGE:
+        (void)snprintf(out, size, "the number is too large");
+        break;
+    case NUMBER_TOO_SMALL:
+        (void)snprintf(out, size, "the number is too close to zero, write 0");
+        break;
+    case NUMBER_FRACTION:
+        (void)snprintf(out, size, "a whole number is wanted, without point or exponent");
+        break;
+    case NUMBER_FINE:
+    case NUMBER_NONE:
+        (void)snprintf(out, size, "a number is wanted");
+        break;
+    }
+}
