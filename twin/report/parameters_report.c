@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/constants.h"
 #include "twin/report/dynamics_report.h"
 #include "twin/report/travel_report.h"
 
@@ -25,13 +26,12 @@ static void write_terms(struct json_writer *w, const char *key,
 
 static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
 {
-    static const double Z95 = 1.959963984540054;
     char text[64];
     json_write_object(w, "ci95");
     for (size_t j = 0; j < terms->count; j++) {
         json_write_two(w, parameters_term_name(terms, j, text),
-                       terms->value[j] - Z95 * terms->se[j],
-                       terms->value[j] + Z95 * terms->se[j]);
+                       terms->value[j] - NORMAL_95 * terms->se[j],
+                       terms->value[j] + NORMAL_95 * terms->se[j]);
     }
     json_write_close(w);
 }
