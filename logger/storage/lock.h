@@ -11,4 +11,8 @@
 /* As pthread_mutex_init(). Where the system knows no lending it is a plain lock. */
 void lock_init(pthread_mutex_t *mutex);
 
+/* As pthread_mutex_lock() and pthread_mutex_unlock(), which fail by a bug only. */
+void lock_take(pthread_mutex_t *mutex);
+void lock_give(pthread_mutex_t *mutex);
+
 #endif

@@ -37,20 +37,6 @@ struct event_hub {
     struct event_hub_counts counts;
 };
 
-static void lock(struct event_hub *hub)
-{
-    const int failed = pthread_mutex_lock(&hub->lock);
-    assert(!failed);
-    (void)failed;
-}
-
-static void unlock(struct event_hub *hub)
-{
-    const int failed = pthread_mutex_unlock(&hub->lock);
-    assert(!failed);
-    (void)failed;
-}
-
 ENUM_NAMES(event_type, EVENT_TYPE_COUNT, "entry", "alarm", "change", "calibration", "dynamics",
            "fidelity", "machines");
 
@@ -251,14 +237,14 @@ void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
 {
     assert(pair < hub->params.pair_count);
     assert((unsigned)type < EVENT_TYPE_COUNT);
-    lock(hub);
+    lock_take(&hub->lock);
     if (bytes > EVENT_BYTES_MAX || bytes + 2 * HEAD_MAX > hub->params.bytes / 2) {
         hub->counts.too_long++;
     } else {
         add(hub, type, pair, record, json, bytes);
         (void)pthread_cond_broadcast(&hub->news);
     }
-    unlock(hub);
+    lock_give(&hub->lock);
 }
 
 /* ---- waiting ---- */
@@ -273,23 +259,23 @@ uint64_t event_hub_wait(struct event_hub *hub, uint64_t seen, int timeout_ms)
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
-    lock(hub);
+    lock_take(&hub->lock);
     const unsigned wakes = hub->wakes;
     int timed_out = 0;
     while (hub->newest <= seen && hub->wakes == wakes && !timed_out) {
         timed_out = pthread_cond_timedwait(&hub->news, &hub->lock, &until);
     }
     const uint64_t newest = hub->newest;
-    unlock(hub);
+    lock_give(&hub->lock);
     return newest;
 }
 
 void event_hub_wake(struct event_hub *hub)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     hub->wakes++;
     (void)pthread_cond_broadcast(&hub->news);
-    unlock(hub);
+    lock_give(&hub->lock);
 }
 
 /* ---- out ---- */
@@ -336,30 +322,30 @@ static void end_place(const struct event_hub *hub, struct event_place *place)
 
 void event_hub_place(struct event_hub *hub, struct event_place *place)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     end_place(hub, place);
-    unlock(hub);
+    lock_give(&hub->lock);
 }
 
 void event_hub_listen(struct event_hub *hub, const struct event_filter *filter,
                       struct event_cursor *cursor, struct event_place *place)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     put_cursor(hub, filter, hub->newest + 1, cursor);
     end_place(hub, place);
-    unlock(hub);
+    lock_give(&hub->lock);
 }
 
 bool event_hub_resume(struct event_hub *hub, const struct event_filter *filter,
                       const struct event_place *place, struct event_cursor *cursor)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     const bool here = place->run_us == hub->params.run_us && place->live + 1 >= hub->first &&
                       place->live <= hub->newest;
     if (here) {
         put_cursor(hub, filter, place->live + 1, cursor);
     }
-    unlock(hub);
+    lock_give(&hub->lock);
     return here;
 }
 
@@ -367,7 +353,7 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
                         const uint64_t record[EVENT_RECORDS], struct event_cursor *cursor)
 {
     uint64_t lost = 0;
-    lock(hub);
+    lock_take(&hub->lock);
     /* Only records are of interest in what the ring holds: from the first unread one on. */
     uint64_t next = hub->first;
     bool old = true;
@@ -384,7 +370,7 @@ uint64_t event_hub_join(struct event_hub *hub, const struct event_filter *filter
             lost += hub->gone[kind] - record[kind];
         }
     }
-    unlock(hub);
+    lock_give(&hub->lock);
     return lost;
 }
 
@@ -462,7 +448,7 @@ enum event_next event_hub_next(struct event_hub *hub, const struct event_filter 
     enum event_next next = EVENT_NEXT_NONE;
     *bytes = 0;
     *missed = 0;
-    lock(hub);
+    lock_take(&hub->lock);
     if (is_behind(hub, cursor)) {
         if (cursor->sent > 0) {
             next = EVENT_NEXT_BROKEN;
@@ -475,26 +461,26 @@ enum event_next event_hub_next(struct event_hub *hub, const struct event_filter 
         *bytes = copy_events(hub, filter, cursor, out, size);
         next = *bytes > 0 ? EVENT_NEXT_TEXT : EVENT_NEXT_NONE;
     }
-    unlock(hub);
+    lock_give(&hub->lock);
     return next;
 }
 
 bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
                    struct event_cursor *cursor)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     bool has = is_behind(hub, cursor);
     if (!has) {
         skip(hub, filter, cursor);
         has = cursor->next <= hub->newest;
     }
-    unlock(hub);
+    lock_give(&hub->lock);
     return has;
 }
 
 void event_hub_read_counts(struct event_hub *hub, struct event_hub_counts *out)
 {
-    lock(hub);
+    lock_take(&hub->lock);
     *out = hub->counts;
-    unlock(hub);
+    lock_give(&hub->lock);
 }

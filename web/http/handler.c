@@ -48,6 +48,41 @@ void web_problem(const struct web_request *request, struct web_response *respons
     web_write_end(&w);
 }
 
+void web_problem_err(const struct web_request *request, struct web_response *response,
+                     enum problem_kind kind, const struct err *err)
+{
+    char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
+    (void)snprintf(detail, sizeof detail, "%s: %s", err->where, err->text);
+    web_problem(request, response, kind, kind == PROBLEM_BAD_PARAMETER ? err->where : NULL,
+                detail);
+}
+
+void web_problem_later(const struct web_request *request, struct web_response *response,
+                       enum problem_kind kind, unsigned after_s, const char *detail)
+{
+    web_problem(request, response, kind, NULL, detail);
+    response->retry_after_s = after_s;
+}
+
+void web_submit(const struct web_request *request, struct web_response *response,
+                enum request_action action, const char *text, size_t bytes)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
+        web_problem_later(request, response, PROBLEM_NOT_READY, 1, err.text);
+        return;
+    }
+    struct web_writer w;
+    struct json_writer *json = web_write_start(&w, response);
+    json_write_object(json, NULL);
+    json_write_text(json, "pair", request->id);
+    json_write_text(json, "action", request_action_name(action));
+    json_write_close(json);
+    web_write_end(&w);
+    response->status = 202;
+}
+
 const struct pair_params *web_pair_params(const struct web_request *request)
 {
     return &request->view->params[request->pair];
@@ -60,12 +95,7 @@ const struct pair *web_pair(const struct web_request *request)
 
 const struct pair_following *web_following(const struct web_request *request)
 {
-    return web_following_of(request->view, request->pair);
-}
-
-const struct pair_following *web_following_of(const struct view *view, size_t pair)
-{
-    return view->following ? view->following[pair] : NULL;
+    return view_following(request->view, request->pair);
 }
 
 /* As hash_bytes(), by eight bytes: bodies are long. */

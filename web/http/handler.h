@@ -23,7 +23,7 @@ struct web_route;
 enum {
     WEB_PATH_MAX = 512,
     WEB_ETAG_MAX = 24,
-    WEB_LINK_MAX = WEB_PATH_MAX + CURSOR_TEXT_MAX + 300,
+    WEB_LINK_MAX = WEB_PATH_MAX + CURSOR_TEXT_MAX + QUERY_TEXT_MAX + 32,
     WEB_STATUS_CLASS_COUNT = 6
 };
 
@@ -69,6 +69,7 @@ struct web_request {
     size_t pair;             /* its index in view; valid when the route has an {id} */
     uint64_t job;            /* valid when the route has a {job} */
     struct query query;
+    const char *query_text;    /* as it came, without '?' */
     const char *last_event_id; /* that header; NULL: absent */
     bool csv;                  /* wanted, by format= or Accept */
     bool gzip;                 /* accepted */
@@ -116,13 +117,24 @@ void web_write_end(struct web_writer *w);
 void web_problem(const struct web_request *request, struct web_response *response,
                  enum problem_kind kind, const char *parameter, const char *detail);
 
+/* The same for *err; its place is the parameter at fault where the kind is that one is bad. */
+void web_problem_err(const struct web_request *request, struct web_response *response,
+                     enum problem_kind kind, const struct err *err);
+
+/* The same for what may do after so many seconds. */
+void web_problem_later(const struct web_request *request, struct web_response *response,
+                       enum problem_kind kind, unsigned after_s, const char *detail);
+
+/* Hand the request text[bytes] about the pair to the lab and answer that it was taken. */
+void web_submit(const struct web_request *request, struct web_response *response,
+                enum request_action action, const char *text, size_t bytes);
+
 /* The parameters and state of the request's pair. */
 const struct pair_params *web_pair_params(const struct web_request *request);
 const struct pair *web_pair(const struct web_request *request);
 
 /* NULL: the pair is not one that follows. */
 const struct pair_following *web_following(const struct web_request *request);
-const struct pair_following *web_following_of(const struct view *view, size_t pair);
 
 /* Give the response the ETag of its body. */
 void web_tag(struct web_response *response);

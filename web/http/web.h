@@ -20,6 +20,20 @@ struct view_health {
     char broker_text[160], journal_text[160], store_text[160];
 };
 
+enum { HEALTH_PART_COUNT = 4 };
+
+/* What makes the daemon ready, part by part. */
+struct health_part {
+    const char *name; /* "restored" "broker" "journal" "store" */
+    bool ok;
+    const char *text; /* what is wrong; "" when nothing is said */
+};
+
+void health_parts(const struct view_health *health, struct health_part out[HEALTH_PART_COUNT]);
+
+/* Are all of them right? */
+bool health_is_ready(const struct view_health *health);
+
 /* An immutable snapshot of the daemon. Borrowed between acquire and release. */
 struct view {
     int64_t t_us;       /* lab time it was taken */
@@ -37,6 +51,12 @@ struct view {
     struct lab_counts counts;
     struct view_health health;
 };
+
+/* The index of the pair of this id, [bytes]; pair_count: the lab has none. */
+size_t view_find_pair(const struct view *view, const char *id, size_t bytes);
+
+/* NULL: the pair is not one that follows. */
+const struct pair_following *view_following(const struct view *view, size_t pair);
 
 enum { WEB_MACHINES_MAX = 8192 };
 

@@ -13,7 +13,7 @@ struct decoded {
     char fault[sizeof((struct event_malformed *)0)->detail];
 };
 
-static void keep(void *context, const struct event *event)
+static void keep_decoded(void *context, const struct event *event)
 {
     struct decoded *d = context;
     d->kind = event->kind;
@@ -26,15 +26,15 @@ static void keep(void *context, const struct event *event)
 
 /* The codec judges: what it would call malformed when it comes back from the broker must not be
  * sent in the first place. */
-static void decode(const struct web_request *request, const char *payload, size_t bytes,
-                   struct decoded *d)
+static void decode_command(const struct web_request *request, const char *payload, size_t bytes,
+                           struct decoded *d)
 {
     struct message message = {
         .t_us = 0, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
     *d = (struct decoded){.kind = EVENT_KIND_COUNT};
     (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
                    request->id);
-    (void)codec_find("native")->decode(request->view->prefix, &message, keep, d);
+    (void)codec_find("native")->decode(request->view->prefix, &message, keep_decoded, d);
 }
 
 /* Is there a member of this name at the top? text is a JSON object. */
@@ -59,7 +59,7 @@ static bool is_space(char c)
 }
 
 /* The object of the body without the white space around it. */
-static const char *trim(const char *text, size_t *bytes)
+static const char *trim_body(const char *text, size_t *bytes)
 {
     while (*bytes > 0 && is_space(text[*bytes - 1])) {
         (*bytes)--;
@@ -89,8 +89,8 @@ static size_t add_id(const struct web_request *request, const char *text, size_t
     return (size_t)head + bytes - 1;
 }
 
-static void submit(const struct web_request *request, const char *payload, size_t bytes,
-                   const char *id, struct web_response *response)
+static void send_command(const struct web_request *request, const char *payload, size_t bytes,
+                         const char *id, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
     struct err err = {0};
@@ -107,14 +107,13 @@ static void submit(const struct web_request *request, const char *payload, size_
         return;
     }
     case STATUS_E_FULL:
-        web_problem(request, response, PROBLEM_TOO_MANY_COMMANDS, NULL,
-                    err.text[0] ? err.text : "too many commands are on their way; try later");
-        response->retry_after_s = 1;
+        web_problem_later(request, response, PROBLEM_TOO_MANY_COMMANDS, 1,
+                          err.text[0] ? err.text
+                                      : "too many commands are on their way; try later");
         return;
     case STATUS_E_IO:
-        web_problem(request, response, PROBLEM_NO_BROKER, NULL,
-                    err.text[0] ? err.text : "no connection to the broker");
-        response->retry_after_s = 1;
+        web_problem_later(request, response, PROBLEM_NO_BROKER, 1,
+                          err.text[0] ? err.text : "no connection to the broker");
         return;
     case STATUS_E_ARG:
     case STATUS_E_RANGE:
@@ -134,15 +133,15 @@ void post_command(const struct web_request *request, struct web_response *respon
 {
     struct decoded d;
     size_t bytes = request->body_bytes;
-    const char *text = trim(request->body, &bytes);
-    decode(request, text, bytes, &d);
+    const char *text = trim_body(request->body, &bytes);
+    decode_command(request, text, bytes, &d);
     if (d.kind != EVENT_COMMAND) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     d.kind == EVENT_MALFORMED ? d.fault : "not a command");
         return;
     }
     if (d.id[0]) {
-        submit(request, text, bytes, d.id, response);
+        send_command(request, text, bytes, d.id, response);
         return;
     }
     if (has_member(text, bytes, "id")) {
@@ -158,5 +157,5 @@ void post_command(const struct web_request *request, struct web_response *respon
                     "with the \"id\" made up for it the command is longer than 256 bytes");
         return;
     }
-    submit(request, payload, n, id, response);
+    send_command(request, payload, n, id, response);
 }

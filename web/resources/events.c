@@ -6,17 +6,6 @@
 
 enum { RETRY_S = 5 };
 
-static bool mark_pair(const struct view *view, const char *id, size_t n, unsigned char *pairs)
-{
-    for (size_t i = 0; i < view->pair_count; i++) {
-        if (strlen(view->params[i].id) == n && memcmp(view->params[i].id, id, n) == 0) {
-            pairs[i] = 1;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* False with the problem in *response. */
 static bool read_pairs(const struct web_request *request, struct event_filter *filter,
                        struct web_response *response)
@@ -33,11 +22,13 @@ static bool read_pairs(const struct web_request *request, struct event_filter *f
     }
     for (;; p++) {
         const size_t n = strcspn(p, ",");
-        if (!mark_pair(view, p, n, filter->pairs)) {
+        const size_t pair = view_find_pair(view, p, n);
+        if (pair == view->pair_count) {
             web_problem(request, response, PROBLEM_BAD_PARAMETER, "pair",
                         "pair: the lab has no pair of this id; /api/v1/pairs lists them");
             return false;
         }
+        filter->pairs[pair] = 1;
         p += n;
         if (!*p) {
             return true;
@@ -73,9 +64,8 @@ void get_events(const struct web_request *request, struct web_response *response
     }
     response->stream = stream_open(streams, &filter, id[0] ? &place : NULL);
     if (!response->stream) {
-        web_problem(request, response, PROBLEM_TOO_MANY_LISTENERS, NULL,
-                    "as many listen as may (http.listeners_max); try again later");
-        response->retry_after_s = RETRY_S;
+        web_problem_later(request, response, PROBLEM_TOO_MANY_LISTENERS, RETRY_S,
+                          "as many listen as may (http.listeners_max); try again later");
         return;
     }
     response->media_type = "text/event-stream";

@@ -19,8 +19,8 @@ struct decoded {
 };
 
 /* NULL after a problem document. */
-static const struct pair_following *find(const struct web_request *request,
-                                         struct web_response *response)
+static const struct pair_following *find_following(const struct web_request *request,
+                                                   struct web_response *response)
 {
     const struct pair_following *x = web_following(request);
     if (!x) {
@@ -35,7 +35,7 @@ static const struct pair_following *find(const struct web_request *request,
 void get_following(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;
-    const struct pair_following *x = find(request, response);
+    const struct pair_following *x = find_following(request, response);
     if (x) {
         following_report(web_write_start(&w, response), NULL, x, web_pair_params(request));
         web_write_end(&w);
@@ -46,7 +46,7 @@ void get_following(const struct web_request *request, struct web_response *respo
 void get_fidelity(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;
-    const struct pair_following *x = find(request, response);
+    const struct pair_following *x = find_following(request, response);
     if (x) {
         fidelity_report_write(web_write_start(&w, response), NULL, x, web_pair_params(request));
         web_write_end(&w);
@@ -106,7 +106,7 @@ static size_t make_request(const struct web_request *request, struct web_respons
     return whole ? w.used : 0;
 }
 
-static void keep(void *context, const struct event *event)
+static void keep_wish(void *context, const struct event *event)
 {
     struct decoded *d = context;
     if (event->kind == EVENT_REQUEST) {
@@ -118,24 +118,22 @@ static void keep(void *context, const struct event *event)
 }
 
 /* The codec and the law judge, as they will when the lab takes it in. */
-static bool check(const struct web_request *request, struct web_response *response,
-                  const struct pair_following *x, const char *text, size_t bytes)
+static bool check_wish(const struct web_request *request, struct web_response *response,
+                       const struct pair_following *x, const char *text, size_t bytes)
 {
     struct message message = {.payload = text, .kept_bytes = bytes, .payload_bytes = bytes};
     struct decoded d = {.taken = false};
     struct err err = {0};
-    char detail[ERR_TEXT_MAX + ERR_WHERE_MAX + 8];
     (void)snprintf(message.topic, sizeof message.topic, "%s/$lab/request",
                    request->view->prefix);
-    (void)codec_find("native")->decode(request->view->prefix, &message, keep, &d);
+    (void)codec_find("native")->decode(request->view->prefix, &message, keep_wish, &d);
     if (!d.taken) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
         return false;
     }
     if (pair_following_check_wish(x, &web_pair_params(request)->following, &d.wish, &err) !=
         STATUS_OK) {
-        (void)snprintf(detail, sizeof detail, "%s: %s", err.where, err.text);
-        web_problem(request, response, PROBLEM_BAD_BODY, NULL, detail);
+        web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
         return false;
     }
     return true;
@@ -143,25 +141,10 @@ static bool check(const struct web_request *request, struct web_response *respon
 
 void put_following(const struct web_request *request, struct web_response *response)
 {
-    const struct web_source *source = request->context->source;
     char text[WISH_MAX];
-    struct err err = {0};
-    const struct pair_following *x = find(request, response);
+    const struct pair_following *x = find_following(request, response);
     const size_t bytes = x ? make_request(request, response, text) : 0;
-    if (bytes == 0 || !check(request, response, x, text, bytes)) {
-        return;
+    if (bytes > 0 && check_wish(request, response, x, text, bytes)) {
+        web_submit(request, response, REQUEST_FOLLOWING, text, bytes);
     }
-    if (source->request(source->context, text, bytes, &err) != STATUS_OK) {
-        web_problem(request, response, PROBLEM_NOT_READY, NULL, err.text);
-        response->retry_after_s = 1;
-        return;
-    }
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
-    json_write_object(json, NULL);
-    json_write_text(json, "pair", request->id);
-    json_write_text(json, "action", request_action_name(REQUEST_FOLLOWING));
-    json_write_close(json);
-    web_write_end(&w);
-    response->status = 202;
 }

@@ -4,7 +4,6 @@
 #include "identification/travel/travel_time.h"
 #include "twin/pair/clock_map.h"
 #include "twin/report/following_report.h"
-#include "web/http/health.h"
 #include "web/http/metrics.h"
 #include "web/resources/handlers.h"
 #include "web/stream/stream.h"

@@ -39,7 +39,7 @@ static const char *const COLUMNS[] = {
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)
 {
-    pair_report_summary(w, NULL, view->pairs[i], web_following_of(view, i), &view->params[i]);
+    pair_report_summary(w, NULL, view->pairs[i], view_following(view, i), &view->params[i]);
 }
 
 static void write_csv(const struct web_request *request, size_t from, size_t to,

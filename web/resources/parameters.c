@@ -58,26 +58,11 @@ static bool read_wish(const struct web_request *request, struct web_response *re
     return fits;
 }
 
-static void answer(const struct web_request *request, struct web_response *response,
-                   enum request_action action)
+static void submit_wish(const struct web_request *request, struct web_response *response,
+                        enum request_action action)
 {
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
-    json_write_object(json, NULL);
-    json_write_text(json, "pair", request->id);
-    json_write_text(json, "action", request_action_name(action));
-    json_write_close(json);
-    web_write_end(&w);
-    response->status = 202;
-}
-
-static void submit(const struct web_request *request, struct web_response *response,
-                   enum request_action action)
-{
-    const struct web_source *source = request->context->source;
     char text[256];
     struct json_writer w;
-    struct err err = {0};
     struct wish wish;
     if (!read_wish(request, response, &wish)) {
         return;
@@ -93,25 +78,20 @@ static void submit(const struct web_request *request, struct web_response *respo
     json_write_text(&w, "by", "http");
     json_write_close(&w);
     (void)json_write_end(&w);
-    if (source->request(source->context, text, w.used, &err) == STATUS_OK) {
-        answer(request, response, action);
-        return;
-    }
-    web_problem(request, response, PROBLEM_NOT_READY, NULL, err.text);
-    response->retry_after_s = 1;
+    web_submit(request, response, action, text, w.used);
 }
 
 void post_propose(const struct web_request *request, struct web_response *response)
 {
-    submit(request, response, REQUEST_PROPOSE);
+    submit_wish(request, response, REQUEST_PROPOSE);
 }
 
 void post_promote(const struct web_request *request, struct web_response *response)
 {
-    submit(request, response, REQUEST_PROMOTE);
+    submit_wish(request, response, REQUEST_PROMOTE);
 }
 
 void post_rollback(const struct web_request *request, struct web_response *response)
 {
-    submit(request, response, REQUEST_ROLLBACK);
+    submit_wish(request, response, REQUEST_ROLLBACK);
 }

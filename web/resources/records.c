@@ -11,14 +11,14 @@ _Static_assert((int)QUERY_LIMIT_MAX <= (int)STORE_PAGE_MAX, "a page is one query
 
 /* A list of records: where it is kept, what it is called, and its columns in CSV. */
 struct list {
-    enum history_table table;
+    enum store_kind kind;
     const struct record_table *records;
 };
 
-static const struct list ENTRIES = {HISTORY_ENTRIES, &record_entries};
-static const struct list ALARMS = {HISTORY_ALARMS, &record_alarms};
-static const struct list LOG = {HISTORY_LOG, &record_log};
-static const struct list CHANGES = {HISTORY_CHANGES, &record_changes};
+static const struct list ENTRIES = {STORE_ENTRIES, &record_entries};
+static const struct list ALARMS = {STORE_ALARMS, &record_alarms};
+static const struct list LOG = {STORE_LOG, &record_log};
+static const struct list CHANGES = {STORE_CHANGES, &record_changes};
 
 /* The page being written. */
 struct page {
@@ -28,23 +28,24 @@ struct page {
     struct json_writer *json;
 };
 
-static void take_row(void *context, const char *json, size_t bytes)
+static bool take_row(void *context, const struct store_row *row)
 {
     struct page *page = context;
     if (page->request->csv) {
         csv_row(&page->response->body, page->list->records->columns,
-                page->list->records->column_count, json, bytes);
+                page->list->records->column_count, row->json, row->json_bytes);
     } else {
-        json_write_raw(page->json, NULL, json, bytes);
+        json_write_raw(page->json, NULL, row->json, row->json_bytes);
     }
+    return true;
 }
 
 /* A cursor belongs to one list, pair and selection. */
 static uint64_t salt_of(const struct web_request *request, const struct list *list)
 {
     const struct query *q = &request->query;
-    const int64_t selection[] = {(int64_t)list->table, q->since_us, q->until_us,
-                                 (int64_t)q->oldest,   q->verdict,  q->type};
+    const int64_t selection[] = {(int64_t)list->kind, q->since_us, q->until_us,
+                                 (int64_t)q->oldest,  q->verdict,  q->type};
     return hash_bytes(hash_text(request->id), selection, sizeof selection);
 }
 
@@ -55,23 +56,29 @@ static bool read_rows(struct page *page, const char *place, char next[STORE_CURS
 {
     const struct web_request *request = page->request;
     const struct query *q = &request->query;
-    const enum history_table table = page->list->table;
-    const struct history_page wanted = {.table = table,
-                                        .pair = request->id,
-                                        .since_us = q->since_us,
-                                        .until_us = q->until_us,
-                                        .oldest = q->oldest,
-                                        .kind = table == HISTORY_ENTRIES ? q->verdict : q->type,
-                                        .place = place,
-                                        .limit = q->limit};
+    const struct store_query wanted = {
+        .kind = page->list->kind,
+        .pair = request->id,
+        .type = q->verdict >= 0 ? verdict_name((enum verdict)q->verdict)
+                : q->type >= 0  ? alarm_type_name((enum alarm_type)q->type)
+                                : NULL,
+        .since_us = q->since_us,
+        .until_us = q->until_us,
+        .newest_first = !q->oldest,
+        .cursor = place,
+        .limit = (int)q->limit};
+    struct history *history = request->context->history;
+    struct store_reader *reader = NULL;
     struct err err = {0};
-    if (history_read(request->context->history, &wanted, take_row, page, next, &err) !=
-        STATUS_OK) {
-        web_problem(request, page->response, PROBLEM_NO_STORE, NULL, err.text);
-        page->response->retry_after_s = 1;
-        return false;
+    enum status status = history_take(history, &reader, &err);
+    if (status == STATUS_OK) {
+        status = store_query(reader, &wanted, take_row, page, next, &err);
+        status = history_give(history, reader, status);
     }
-    return true;
+    if (status != STATUS_OK) {
+        web_problem_later(request, page->response, PROBLEM_NO_STORE, 1, err.text);
+    }
+    return status == STATUS_OK;
 }
 
 static void write_csv(struct page *page, const char *place, char next[STORE_CURSOR_MAX])

@@ -36,9 +36,8 @@ struct series {
 };
 
 /* The whole of what is asked for, or of what there is, in buckets of whole microseconds. */
-static bool begin(void *context, int64_t oldest_us, int64_t newest_us)
+static bool make_buckets(struct series *s, int64_t oldest_us, int64_t newest_us)
 {
-    struct series *s = context;
     const struct query *q = s->query;
     const int64_t points = (int64_t)q->points;
     s->since_us = q->since_us == LAB_TIME_NONE ? oldest_us : q->since_us;
@@ -119,20 +118,40 @@ static void write_series(struct json_writer *w, const char *pair, const struct s
     json_write_close(w);
 }
 
+/* STATUS_E_NOMEM; STATUS_E_IO with the reason. */
+static enum status read_series(struct history *history, const char *pair, struct series *s,
+                               struct err *err)
+{
+    const struct query *q = s->query;
+    struct store_reader *reader = NULL;
+    int64_t oldest_us = 0;
+    int64_t newest_us = 0;
+    bool any = false;
+    if (history_take(history, &reader, err) != STATUS_OK) {
+        return STATUS_E_IO;
+    }
+    enum status status =
+        store_span(reader, pair, q->since_us, q->until_us, &any, &oldest_us, &newest_us, err);
+    const bool made = status != STATUS_OK || !any || make_buckets(s, oldest_us, newest_us);
+    if (s->bucket) {
+        /* Not what has come in between. */
+        status = store_points(reader, pair, oldest_us, newest_us + 1, take_point, s, err);
+    }
+    status = history_give(history, reader, status);
+    return made ? status : STATUS_E_NOMEM;
+}
+
 void get_series(const struct web_request *request, struct web_response *response)
 {
-    const struct query *q = &request->query;
-    struct series series = {.query = q, .complete = true};
+    struct series series = {.query = &request->query, .complete = true};
     struct err err = {0};
     const enum status status =
-        history_points(request->context->history, request->id, q->since_us, q->until_us, begin,
-                       take_point, &series, &err);
+        read_series(request->context->history, request->id, &series, &err);
     if (status == STATUS_E_NOMEM) {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     "no memory; fewer points may do");
     } else if (status != STATUS_OK) {
-        web_problem(request, response, PROBLEM_NO_STORE, NULL, err.text);
-        response->retry_after_s = 1;
+        web_problem_later(request, response, PROBLEM_NO_STORE, 1, err.text);
     } else {
         struct web_writer w;
         write_series(web_write_start(&w, response), request->id, &series);

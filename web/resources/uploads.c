@@ -53,21 +53,11 @@ static enum status check(const struct web_request *request, struct err *err)
     return source->check_identify(source->context, &what, err);
 }
 
-static bool refuse_parameter(const struct web_request *request, struct web_response *response,
-                             const struct err *err)
+static bool refuse_recording(const struct web_request *request, struct web_response *response)
 {
-    char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
-    (void)snprintf(detail, sizeof detail, "%s: %s", err->where, err->text);
-    web_problem(request, response, PROBLEM_BAD_PARAMETER, err->where, detail);
-    return false;
-}
-
-static bool refuse_crowd(const struct web_request *request, struct web_response *response)
-{
-    web_problem(request, response, PROBLEM_TOO_MANY_JOBS, NULL,
-                "as many recordings as may be are here already (http.uploads_max); try again "
-                "when a job has ended");
-    response->retry_after_s = RETRY_S;
+    web_problem_later(request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S,
+                      "as many recordings as may be are here already (http.uploads_max); try "
+                      "again when a job has ended");
     return false;
 }
 
@@ -84,10 +74,11 @@ bool upload_admit(struct web_request *request, const char *content_type,
         return false;
     }
     if (check(request, &err) != STATUS_OK) {
-        return refuse_parameter(request, response, &err);
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+        return false;
     }
     request->upload->claimed = source->claim_upload(source->context);
-    return request->upload->claimed || refuse_crowd(request, response);
+    return request->upload->claimed || refuse_recording(request, response);
 }
 
 /* Is there a recording to hand over? */
@@ -95,9 +86,8 @@ static bool has_recording(const struct web_request *request, struct web_response
 {
     const struct body *body = &request->upload->body;
     if (body->failed) {
-        web_problem(request, response, PROBLEM_NOT_READY, NULL,
-                    "no memory for this recording now");
-        response->retry_after_s = RETRY_S;
+        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S,
+                          "no memory for this recording now");
         return false;
     }
     if (body->bytes == 0) {
@@ -113,13 +103,12 @@ static void answer(const struct web_request *request, struct web_response *respo
                    enum status st, uint64_t job, const struct err *err, const char *path)
 {
     if (st == STATUS_E_ARG) {
-        (void)refuse_parameter(request, response, err);
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, err);
     } else if (st == STATUS_E_FULL) {
-        (void)refuse_crowd(request, response);
+        (void)refuse_recording(request, response);
     } else if (st != STATUS_OK) {
-        web_problem(request, response, PROBLEM_NOT_READY, NULL,
-                    err->text[0] ? err->text : status_name(st));
-        response->retry_after_s = RETRY_S;
+        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S,
+                          err->text[0] ? err->text : status_name(st));
     } else {
         /* The recording is the job's. */
         *request->upload = (struct web_upload){.claimed = false};

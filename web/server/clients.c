@@ -1,10 +1,10 @@
 #include "web/server/clients.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "logger/storage/lock.h"
 #include "web/http/address.h"
 
 enum {
@@ -32,20 +32,6 @@ struct clients {
     struct slot *slot; /* [slot_count]; the first `used` have been */
     size_t slot_count, used;
 };
-
-static void lock(struct clients *c)
-{
-    const int failed = pthread_mutex_lock(&c->lock);
-    assert(!failed);
-    (void)failed;
-}
-
-static void unlock(struct clients *c)
-{
-    const int failed = pthread_mutex_unlock(&c->lock);
-    assert(!failed);
-    (void)failed;
-}
 
 enum status clients_create(const struct clients_params *params, struct clients **out)
 {
@@ -120,25 +106,25 @@ struct client *clients_open(struct clients *c, const struct sockaddr *address)
         return NULL;
     }
     key_of(address, key);
-    lock(c);
+    lock_take(&c->lock);
     client->slot = find_slot(c, key);
     if (client->slot) {
         client->slot->connections++;
         client->crowded = c->params.connections_max > 0 &&
                           client->slot->connections > c->params.connections_max;
     }
-    unlock(c);
+    lock_give(&c->lock);
     return client;
 }
 
 void clients_close(struct clients *c, struct client *client)
 {
     if (client) {
-        lock(c);
+        lock_take(&c->lock);
         if (client->slot) {
             client->slot->connections--;
         }
-        unlock(c);
+        lock_give(&c->lock);
         free(client);
     }
 }
@@ -170,8 +156,8 @@ enum client_state clients_ask(struct clients *c, struct client *client, int64_t 
     if (c->params.requests_per_s == 0) {
         return CLIENT_FINE;
     }
-    lock(c);
+    lock_take(&c->lock);
     const bool may = take_one(c, client->slot, now_ms);
-    unlock(c);
+    lock_give(&c->lock);
     return may ? CLIENT_FINE : CLIENT_OVER_RATE;
 }

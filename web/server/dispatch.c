@@ -116,7 +116,7 @@ static bool is_printable(const char *text)
 }
 
 /* Path and query apart; only what may be echoed gets into the request. */
-static bool split_url(const char *url, struct web_request *request, const char **query,
+static bool split_url(const char *url, struct web_request *request,
                       struct web_response *response)
 {
     const size_t path_n = strcspn(url, "?");
@@ -130,7 +130,7 @@ static bool split_url(const char *url, struct web_request *request, const char *
     }
     memcpy(request->path, url, path_n);
     request->path[path_n] = '\0';
-    *query = url[path_n] == '?' ? url + path_n + 1 : "";
+    request->query_text = url[path_n] == '?' ? url + path_n + 1 : "";
     return true;
 }
 
@@ -202,15 +202,13 @@ static bool check_token(const struct web_input *input, struct web_request *reque
     return false;
 }
 
-static bool read_query(const char *text, const char *accept, struct web_request *request,
+static bool read_query(const char *accept, struct web_request *request,
                        struct web_response *response)
 {
     const unsigned allowed = request->route->parameters;
     struct err err = {0};
-    if (query_parse(text, allowed, &request->query, &err) != STATUS_OK) {
-        char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
-        (void)snprintf(detail, sizeof detail, "%s: %s", err.where, err.text);
-        web_problem(request, response, PROBLEM_BAD_PARAMETER, err.where, detail);
+    if (query_parse(request->query_text, allowed, &request->query, &err) != STATUS_OK) {
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
         return false;
     }
     if (request->query.given & QUERY_BIT(QUERY_FORMAT)) {
@@ -232,14 +230,12 @@ static void count_answer(struct web_context *context, const struct web_response 
 bool dispatch_head(struct web_context *context, const struct web_input *input,
                    struct web_request *request, struct web_response *response)
 {
-    const char *query = "";
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
-    if (split_url(input->url, request, &query, response) &&
-        guard_admit(input, request, response) && find_route(input, request, response) &&
-        check_token(input, request, response) &&
-        read_query(query, input->accept, request, response)) {
+    if (split_url(input->url, request, response) && guard_admit(input, request, response) &&
+        find_route(input, request, response) && check_token(input, request, response) &&
+        read_query(input->accept, request, response)) {
         return true;
     }
     count_answer(context, response);
@@ -248,23 +244,14 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 
 /* ---- body ---- */
 
-static bool find_pair(struct web_request *request)
-{
-    const struct view *view = request->view;
-    for (size_t i = 0; i < view->pair_count; i++) {
-        if (strcmp(view->params[i].id, request->id) == 0) {
-            request->pair = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
     request->view = source->acquire(source->context);
-    if (route_names_pair(request->route) && !find_pair(request)) {
+    if (route_names_pair(request->route)) {
+        request->pair = view_find_pair(request->view, request->id, strlen(request->id));
+    }
+    if (request->pair == request->view->pair_count) {
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {

@@ -524,7 +524,7 @@ static enum status start(struct web *web, const struct web_options *options, str
     if (status != STATUS_OK) {
         return status;
     }
-    if (history_create(options->store_path, threads, &web->context.history) != STATUS_OK ||
+    if (history_create(options->store_path, &web->context.history) != STATUS_OK ||
         create_trails(web) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }

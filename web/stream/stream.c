@@ -1,6 +1,5 @@
 #include "web/stream/stream.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "logger/storage/lock.h"
 #include "web/http/body.h"
 #include "web/http/ticks.h"
 #include "web/stream/machine_watch.h"
@@ -56,20 +56,6 @@ struct streams {
     atomic_size_t clients;
     atomic_uint_least64_t opened, refused, missed, cut;
 };
-
-static void lock(struct streams *set)
-{
-    const int failed = pthread_mutex_lock(&set->lock);
-    assert(!failed);
-    (void)failed;
-}
-
-static void unlock(struct streams *set)
-{
-    const int failed = pthread_mutex_unlock(&set->lock);
-    assert(!failed);
-    (void)failed;
-}
 
 /* ---- what goes out ---- */
 
@@ -138,17 +124,6 @@ struct replay {
     int rows;
 };
 
-static bool find_pair(const struct view *view, const char *id, size_t *pair)
-{
-    for (size_t i = 0; i < view->pair_count; i++) {
-        if (strcmp(view->params[i].id, id) == 0) {
-            *pair = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_wanted(const struct stream *s, const char *id)
 {
     const struct web_source *source = s->set->params.source;
@@ -156,8 +131,8 @@ static bool is_wanted(const struct stream *s, const char *id)
         return true;
     }
     const struct view *view = source->acquire(source->context);
-    size_t pair = 0;
-    const bool wanted = find_pair(view, id, &pair) && s->filter.pairs[pair];
+    const size_t pair = view_find_pair(view, id, strlen(id));
+    const bool wanted = pair < view->pair_count && s->filter.pairs[pair];
     source->release(source->context, view);
     return wanted;
 }
@@ -184,16 +159,19 @@ static bool take_row(void *context, const struct store_row *row)
 /* The next rows of this kind; false when there are no more. */
 static bool replay_some(struct stream *s)
 {
-    static const enum history_table tables[EVENT_RECORDS] = {HISTORY_ENTRIES, HISTORY_ALARMS,
-                                                             HISTORY_CHANGES};
+    static const enum store_kind kinds[EVENT_RECORDS] = {STORE_ENTRIES, STORE_ALARMS,
+                                                         STORE_CHANGES};
+    struct history *history = s->set->params.history;
+    struct store_reader *reader = NULL;
     struct replay replay = {.stream = s};
-    if (!(s->filter.types & 1u << s->kind)) {
+    if (!(s->filter.types & 1u << s->kind) ||
+        history_take(history, &reader, NULL) != STATUS_OK) {
         return false;
     }
     /* A store that cannot be read: what it would have given counts as missed. */
-    return history_since(s->set->params.history, tables[s->kind], s->place.record[s->kind],
-                         REPLAY_ROWS, take_row, &replay, NULL) == STATUS_OK &&
-           replay.rows == REPLAY_ROWS;
+    const enum status status = store_since(reader, kinds[s->kind], s->place.record[s->kind],
+                                           REPLAY_ROWS, take_row, &replay, NULL);
+    return history_give(history, reader, status) == STATUS_OK && replay.rows == REPLAY_ROWS;
 }
 
 static void join_ring(struct stream *s)
@@ -250,14 +228,14 @@ static bool has_news(struct stream *s, int64_t at_ms)
 static ssize_t fall_asleep(struct stream *s)
 {
     ssize_t result = 0;
-    lock(s->set);
+    lock_take(&s->set->lock);
     if (s->set->stopping) {
         result = MHD_CONTENT_READER_END_OF_STREAM;
     } else if (!has_news(s, ticks_ms())) {
         s->asleep = true;
         MHD_suspend_connection(s->connection);
     }
-    unlock(s->set);
+    lock_give(&s->set->lock);
     return result;
 }
 
@@ -312,7 +290,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t size)
 static void end_stream(void *cls)
 {
     struct stream *s = cls;
-    lock(s->set);
+    lock_take(&s->set->lock);
     if (s->previous) {
         s->previous->next = s->next;
     } else {
@@ -321,7 +299,7 @@ static void end_stream(void *cls)
     if (s->next) {
         s->next->previous = s->previous;
     }
-    unlock(s->set);
+    lock_give(&s->set->lock);
     stream_close(s);
 }
 
@@ -336,13 +314,13 @@ struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *co
     s->connection = connection;
     (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                     (unsigned)TIMEOUT_S);
-    lock(set);
+    lock_take(&set->lock);
     s->next = set->first;
     if (set->first) {
         set->first->previous = s;
     }
     set->first = s;
-    unlock(set);
+    lock_give(&set->lock);
     return response;
 }
 
@@ -391,7 +369,7 @@ static size_t choose(struct streams *set, bool *stopping)
 {
     const int64_t at_ms = ticks_ms();
     size_t n = 0;
-    lock(set);
+    lock_take(&set->lock);
     for (struct stream *s = set->first; s && n < set->params.clients_max; s = s->next) {
         if (s->asleep && (set->stopping || has_news(s, at_ms))) {
             s->asleep = false;
@@ -399,7 +377,7 @@ static size_t choose(struct streams *set, bool *stopping)
         }
     }
     *stopping = set->stopping;
-    unlock(set);
+    lock_give(&set->lock);
     return n;
 }
 
@@ -464,9 +442,9 @@ enum status streams_start(const struct streams_params *params, struct streams **
 void streams_stop(struct streams *set)
 {
     if (set) {
-        lock(set);
+        lock_take(&set->lock);
         set->stopping = true;
-        unlock(set);
+        lock_give(&set->lock);
         event_hub_wake(set->params.hub);
         (void)pthread_join(set->thread, NULL);
     }

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "logger/storage/lock.h"
+
 /* Smaller steps are not kept: noise of a robot that stands, and no picture shows them. */
 static const double STEP_M = 0.02;
 static const double TURN_RAD = 0.05;
@@ -32,7 +34,7 @@ enum status trails_create(size_t pair_count, struct trails **out)
         return STATUS_E_NOMEM;
     }
     trails->pair_count = pair_count;
-    (void)pthread_mutex_init(&trails->lock, NULL);
+    lock_init(&trails->lock);
     *out = trails;
     return STATUS_OK;
 }
@@ -106,13 +108,13 @@ static void look_at(struct trails *trails, size_t i, enum side side,
 
 void trails_look(struct trails *trails, const struct view *view)
 {
-    (void)pthread_mutex_lock(&trails->lock);
+    lock_take(&trails->lock);
     for (size_t i = 0; i < trails->pair_count; i++) {
         for (int side = 0; side < SIDE_COUNT; side++) {
             look_at(trails, i, (enum side)side, &view->pairs[i]->side[side]);
         }
     }
-    (void)pthread_mutex_unlock(&trails->lock);
+    lock_give(&trails->lock);
 }
 
 static void write_side(const struct trail *trail, struct json_writer *json, enum side side)
@@ -134,9 +136,9 @@ static void write_side(const struct trail *trail, struct json_writer *json, enum
 
 void trails_write(struct trails *trails, struct json_writer *json, size_t pair)
 {
-    (void)pthread_mutex_lock(&trails->lock);
+    lock_take(&trails->lock);
     for (int side = 0; side < SIDE_COUNT; side++) {
         write_side(trails->of[pair], json, (enum side)side);
     }
-    (void)pthread_mutex_unlock(&trails->lock);
+    lock_give(&trails->lock);
 }

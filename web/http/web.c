@@ -1,4 +1,6 @@
-#include "web/http/health.h"
+#include "web/http/web.h"
+
+#include <string.h>
 
 void health_parts(const struct view_health *health, struct health_part out[HEALTH_PART_COUNT])
 {
@@ -13,4 +15,19 @@ void health_parts(const struct view_health *health, struct health_part out[HEALT
 bool health_is_ready(const struct view_health *health)
 {
     return health->restored && health->broker && health->journal && health->store;
+}
+
+size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
+{
+    size_t i = 0;
+    while (i < view->pair_count &&
+           (strncmp(view->params[i].id, id, bytes) != 0 || view->params[i].id[bytes] != '\0')) {
+        i++;
+    }
+    return i;
+}
+
+const struct pair_following *view_following(const struct view *view, size_t pair)
+{
+    return view->following ? view->following[pair] : NULL;
 }
