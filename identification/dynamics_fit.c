@@ -1,14 +1,11 @@
 #include "identification/dynamics_fit.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 ENUM_NAMES(dynamics_method, DYNAMICS_METHOD_COUNT, "ols_central", "ols_sg", "weak", "weak_iv",
            "output_error", "pem");
-
-ENUM_NAMES(dynamics_verdict, DYNAMICS_FAIL + 1, "PASS", "MARGINAL", "FAIL");
 
 ENUM_NAMES(dynamics_stop, DYNAMICS_STOP_CANCELLED + 1, "direct", "converged", "stalled",
            "limit", "diverged", "cancelled");
@@ -58,21 +55,16 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     memset(fit, 0, sizeof *fit);
     fit->method = method;
     fit->bias_count = with_biases ? model->axis_count : 0;
-    fit->p = model->parameter_count + fit->bias_count;
+    estimate_start(&fit->estimate, model->parameter_count + fit->bias_count);
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        (void)dynamics_parameter_name(model, i, fit->estimate.name[i], ESTIMATE_NAME_MAX);
+    }
     for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
-        fit->theta[i] = NAN;
-        fit->se[i] = NAN;
         fit->se_hac[i] = NAN;
-        fit->lo[i] = NAN;
-        fit->hi[i] = NAN;
         fit->delay_covariance[i] = NAN;
         fit->regressor_rms[i] = NAN;
         fit->independence_ratio[i] = NAN;
-        for (size_t k = 0; k < DYNAMICS_P_MAX; k++) {
-            fit->covariance[i][k] = NAN;
-        }
     }
-    fit->condition = NAN;
     for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
         fit->residual_sd[i] = NAN;
         fit->velocity_sd[i] = NAN;
@@ -88,84 +80,4 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
             fit->initial_se[r][i] = NAN;
         }
     }
-}
-
-static void add_text(char list[][DYNAMICS_TEXT_MAX], size_t *count, const char *text)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (strcmp(list[i], text) == 0) {
-            return;
-        }
-    }
-    if (*count < DYNAMICS_TEXTS_MAX) {
-        (void)snprintf(list[*count], DYNAMICS_TEXT_MAX, "%s", text);
-        (*count)++;
-    }
-}
-
-/* Puts a reason at its place of the list; a full one loses its last. */
-static void put_reason(struct dynamics_fit *fit, size_t at, enum dynamics_verdict at_best,
-                       const char *text)
-{
-    if (at == DYNAMICS_TEXTS_MAX) {
-        return;
-    }
-    fit->reason_count -= fit->reason_count == DYNAMICS_TEXTS_MAX ? 1 : 0;
-    const size_t after = fit->reason_count - at;
-    (void)memmove(fit->reasons[at + 1], fit->reasons[at], after * sizeof fit->reasons[0]);
-    (void)memmove(&fit->reason_verdicts[at + 1], &fit->reason_verdicts[at],
-                  after * sizeof fit->reason_verdicts[0]);
-    (void)snprintf(fit->reasons[at], DYNAMICS_TEXT_MAX, "%s", text);
-    fit->reason_verdicts[at] = at_best;
-    fit->reason_count++;
-}
-
-static void add_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best, bool first,
-                       const char *text)
-{
-    if (at_best > fit->verdict) {
-        fit->verdict = at_best;
-    }
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        if (strcmp(fit->reasons[i], text) == 0) {
-            return;
-        }
-    }
-    size_t at = first ? 0 : fit->reason_count;
-    while (at > 0 && fit->reason_verdicts[at - 1] < at_best) {
-        at--;
-    }
-    put_reason(fit, at, at_best, text);
-}
-
-void dynamics_reason(struct dynamics_fit *fit, enum dynamics_verdict at_best,
-                     const char *format, ...)
-{
-    char text[DYNAMICS_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    add_reason(fit, at_best, false, text);
-}
-
-void dynamics_reason_first(struct dynamics_fit *fit, enum dynamics_verdict at_best,
-                           const char *format, ...)
-{
-    char text[DYNAMICS_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    add_reason(fit, at_best, true, text);
-}
-
-void dynamics_advise(struct dynamics_fit *fit, const char *format, ...)
-{
-    char text[DYNAMICS_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    add_text(fit->advice, &fit->advice_count, text);
 }

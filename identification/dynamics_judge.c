@@ -86,35 +86,37 @@ static void advise_on(struct dynamics_fit *fit, const struct model *model,
     char name[64];
     (void)dynamics_parameter_words(model, i, name, sizeof name);
     if (i >= model->parameter_count) {
-        dynamics_advise(fit, "%s is not determined: record longer, from rest to rest", name);
+        estimate_advise(&fit->estimate,
+                        "%s is not determined: record longer, from rest to rest", name);
         return;
     }
     const struct role role = find_role(model, i);
     const struct model_axis *axis = &model->axes[role.axis];
     if (is_left_alone(set, role.axis)) {
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "%s is not excited and the %s is never pushed directly: run a zig-zag "
                         "at two speeds with hard turns",
                         name, axis->velocity_words);
     } else if (role.with == CONSTANT) {
-        dynamics_advise(fit, "%s is not determined: drive both ways for the same time", name);
+        estimate_advise(&fit->estimate,
+                        "%s is not determined: drive both ways for the same time", name);
     } else if (role.with == CURVE) {
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "%s is not excited: drive curves, tight and wide, slow and fast, to "
                         "both sides",
                         name);
     } else if (role.with == PLACE) {
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "%s is not excited: go through the whole range of positions, there "
                         "and back",
                         name);
     } else if (role.with == INERTIA) {
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "%s is not excited: let the %s step up and down every few seconds, so "
                         "that the %s keeps changing",
                         name, axis->effort_words, axis->velocity_words);
     } else {
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "%s is not excited: hold the %s steady at three speeds from slow to "
                         "the fastest, in both directions",
                         name, axis->velocity_words);
@@ -137,8 +139,8 @@ static int answers_at_once(const struct dynamics_fit *fit, const struct model *m
         double drag[MODEL_AXES_MAX];
         one[a] = 1.0;
         model->inverse(alone, NULL, zero, one, share);
-        model->inverse(fit->theta, NULL, zero, one, inertia);
-        model->inverse(fit->theta, NULL, one, zero, drag);
+        model->inverse(fit->estimate.value, NULL, zero, one, inertia);
+        model->inverse(fit->estimate.value, NULL, one, zero, drag);
         if (fabs(share[a]) > 0.0 && fabs(inertia[a]) < set->dt_s * drag[a]) {
             return (int)a;
         }
@@ -152,23 +154,24 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model,
     const struct model_parameter *parameter = &model->parameters[i];
     char name[128];
     (void)dynamics_parameter_both(model, i, name, sizeof name);
-    if (parameter->sign == MODEL_ANY || !(fit->theta[i] < 0.0)) {
+    if (parameter->sign == MODEL_ANY || !(fit->estimate.value[i] < 0.0)) {
         return;
     }
     const int quick = answers_at_once(fit, model, set, i);
     if (quick >= 0) {
         const struct model_axis *axis = &model->axes[quick];
-        fit->identifiable[i] = false;
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        fit->estimate.identifiable[i] = false;
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%s answers %s within a sample of %.3g s: %s is too small to be told",
                         axis->velocity, axis->effort, set->dt_s, name);
-        dynamics_advise(fit, "sample faster than every %.3g s to see how the %s follows the %s",
+        estimate_advise(&fit->estimate,
+                        "sample faster than every %.3g s to see how the %s follows the %s",
                         set->dt_s, axis->velocity_words, axis->effort_words);
         return;
     }
-    const bool certain = fit->hi[i] < 0.0;
-    dynamics_reason(fit, certain ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
-                    "%s is negative (%.4g %s)%s", name, fit->theta[i], parameter->unit,
+    const bool certain = fit->estimate.hi[i] < 0.0;
+    estimate_reason(&fit->estimate, certain ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                    "%s is negative (%.4g %s)%s", name, fit->estimate.value[i], parameter->unit,
                     certain ? ", which no robot has: check signs, units and the model"
                             : ", within its error bar of zero");
 }
@@ -189,7 +192,8 @@ static double widening(double b)
 /* Standard errors from an estimate to the ends of its 95 % interval. */
 static double reach(const struct dynamics_fit *fit)
 {
-    const double freedom = fit->rows > fit->p ? (double)(fit->rows - fit->p) : 1.0;
+    const double freedom =
+        fit->rows > fit->estimate.p ? (double)(fit->rows - fit->estimate.p) : 1.0;
     return gsl_cdf_tdist_Pinv(0.975, freedom) * widening(fmin(fit->hac_share, 1.0));
 }
 
@@ -198,12 +202,12 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
 {
     double gradient[MODEL_PARAMETERS_MAX];
     double variance = 0.0;
-    derived->value = model->derived[i].value(fit->theta, gradient);
+    derived->value = model->derived[i].value(fit->estimate.value, gradient);
     for (size_t a = 0; a < model->parameter_count; a++) {
         for (size_t b = 0; b < model->parameter_count; b++) {
             /* What has no part in it may be unknown. */
             if (fabs(gradient[a]) > 0.0 && fabs(gradient[b]) > 0.0) {
-                variance += gradient[a] * fit->covariance[a][b] * gradient[b];
+                variance += gradient[a] * fit->estimate.covariance[a][b] * gradient[b];
             } else if (isnan(gradient[a])) {
                 variance = (double)NAN;
             }
@@ -231,7 +235,7 @@ bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *mo
         return false;
     }
     dynamics_derive(fit, model, i, derived);
-    (void)model->derived[i].value(fit->theta, gradient);
+    (void)model->derived[i].value(fit->estimate.value, gradient);
     for (size_t a = 0; a < model->parameter_count; a++) {
         if (fabs(gradient[a]) > 0.0) {
             variance += 2.0 * gradient[a] * fit->delay_covariance[a];
@@ -250,31 +254,33 @@ static size_t judge_parameters(struct dynamics_fit *fit, const struct model *mod
 {
     const double factor = reach(fit);
     size_t identified = 0;
-    for (size_t i = 0; i < fit->p; i++) {
-        const double se = sqrt(fit->covariance[i][i]);
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        const double se = sqrt(fit->estimate.covariance[i][i]);
         char name[128];
         (void)dynamics_parameter_both(model, i, name, sizeof name);
-        fit->lo[i] = fit->theta[i] - factor * se;
-        fit->hi[i] = fit->theta[i] + factor * se;
+        fit->estimate.se[i] = se;
+        fit->estimate.lo[i] = fit->estimate.value[i] - factor * se;
+        fit->estimate.hi[i] = fit->estimate.value[i] + factor * se;
         const bool bias = i >= model->parameter_count;
         const bool constant = bias || find_role(model, i).with == CONSTANT;
         /* A bias may well be zero: its error is not to be measured by its value. */
-        fit->identifiable[i] = isfinite(se) && isfinite(fit->theta[i]) &&
-                               (constant || se <= SE_RATIO_MAX * fabs(fit->theta[i]));
-        if (fit->identifiable[i]) {
+        fit->estimate.identifiable[i] =
+            isfinite(se) && isfinite(fit->estimate.value[i]) &&
+            (constant || se <= SE_RATIO_MAX * fabs(fit->estimate.value[i]));
+        if (fit->estimate.identifiable[i]) {
             identified += bias ? 0 : 1;
-        } else if (isfinite(se) && se > SE_RATIO_TOLD * fabs(fit->theta[i])) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+        } else if (isfinite(se) && se > SE_RATIO_TOLD * fabs(fit->estimate.value[i])) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "%s is not identifiable: %.3g with a standard error of %.3g", name,
-                            fit->theta[i], se);
+                            fit->estimate.value[i], se);
             advise_on(fit, model, set, i);
-        } else if (isfinite(se) && isfinite(fit->theta[i])) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+        } else if (isfinite(se) && isfinite(fit->estimate.value[i])) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "%s is not identifiable: standard error %.0f %% of its value", name,
-                            100.0 * se / fabs(fit->theta[i]));
+                            100.0 * se / fabs(fit->estimate.value[i]));
             advise_on(fit, model, set, i);
         } else {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "%s is not identifiable: the data do not determine it", name);
             advise_on(fit, model, set, i);
         }
@@ -297,22 +303,23 @@ static void judge_columns(struct dynamics_fit *fit, const struct model *model,
         pushed = pushed || is_pushed(set, a);
         moves = moves || moved;
         if (!moved) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL, "%s is %.4g in every row",
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s is %.4g in every row",
                             model->axes[a].velocity, start);
-            dynamics_advise(
-                fit, "look whether the sensor of the %s was on, and the right column read",
+            estimate_advise(
+                &fit->estimate,
+                "look whether the sensor of the %s was on, and the right column read",
                 model->axes[a].velocity_words);
         }
     }
     if (!moves) {
-        dynamics_reason_first(fit, DYNAMICS_FAIL,
+        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                               "nothing changes its speed in this recording");
     }
     if (!pushed) {
-        dynamics_reason_first(fit, DYNAMICS_FAIL, "no effort acts in this recording: %s%s 0",
-                              model->axes[0].effort,
+        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
+                              "no effort acts in this recording: %s%s 0", model->axes[0].effort,
                               model->axis_count > 1 ? " and the others are" : " is");
-        dynamics_advise(fit, "record the efforts, or name the columns they are in");
+        estimate_advise(&fit->estimate, "record the efforts, or name the columns they are in");
     }
 }
 
@@ -322,22 +329,24 @@ void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
     if (set) {
         judge_columns(fit, model, set);
     }
-    if (fit->rows <= fit->p) {
-        dynamics_reason(fit, DYNAMICS_FAIL, "%zu equations for %zu parameters", fit->rows,
-                        fit->p);
-        dynamics_advise(fit, "record longer");
+    if (fit->rows <= fit->estimate.p) {
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "%zu equations for %zu parameters",
+                        fit->rows, fit->estimate.p);
+        estimate_advise(&fit->estimate, "record longer");
     }
     const size_t identified = judge_parameters(fit, model, set);
     if (2 * identified < model->parameter_count) {
-        dynamics_reason(fit, DYNAMICS_FAIL, "%zu of %zu parameters are identifiable",
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "%zu of %zu parameters are identifiable",
                         identified, model->parameter_count);
     }
-    for (size_t i = 0; i < fit->null_count; i++) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the data leave free: %s", fit->null_words[i]);
+    for (size_t i = 0; i < fit->estimate.null_count; i++) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the data leave free: %s",
+                        fit->null_words[i]);
     }
-    if (fit->rank >= fit->p && !(fit->condition <= CONDITION_MARGINAL)) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+    if (fit->estimate.rank >= fit->estimate.p &&
+        !(fit->estimate.condition <= CONDITION_MARGINAL)) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "scaled condition number %.3g: some regressors are nearly alike",
-                        fit->condition);
+                        fit->estimate.condition);
     }
 }

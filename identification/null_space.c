@@ -53,8 +53,8 @@ void null_space_find(struct null_space *space, const double *v, size_t p, size_t
 
 static void append(char *text, size_t *used, const char *before, const char *word)
 {
-    if (*used < DYNAMICS_TEXT_MAX) {
-        const int n = snprintf(text + *used, DYNAMICS_TEXT_MAX - *used, "%s%s", before, word);
+    if (*used < ESTIMATE_TEXT_MAX) {
+        const int n = snprintf(text + *used, ESTIMATE_TEXT_MAX - *used, "%s%s", before, word);
         *used += n > 0 ? (size_t)n : 0;
     }
 }
@@ -63,7 +63,7 @@ static const char *name_of(const struct null_unknowns *unknowns, const struct dy
                            size_t i, bool in_words, char text[64])
 {
     const size_t index = unknowns->index[i];
-    if (index >= fit->p) {
+    if (index >= fit->estimate.p) {
         return in_words ? "delay" : "delay_s";
     }
     return in_words ? dynamics_parameter_words(unknowns->model, index, text, 64)
@@ -78,7 +78,7 @@ static double length_of(const struct null_unknowns *unknowns, size_t i)
 /* "surge_mass_kg, sway_mass_kg in the ratio 1 : 0.964"; a name alone when it is one. */
 static void name_direction(const struct null_space *space, const struct null_unknowns *unknowns,
                            size_t k, const struct dynamics_fit *fit, bool in_words,
-                           char text[DYNAMICS_TEXT_MAX])
+                           char text[ESTIMATE_TEXT_MAX])
 {
     size_t part[NULL_SPACE_MAX];
     size_t parts = 0;
@@ -104,14 +104,14 @@ static void name_direction(const struct null_space *space, const struct null_unk
 /* Unknown i, and of the pivots what leaves it where it is along every direction. */
 static void combine(const struct null_space *space, const struct null_unknowns *unknowns,
                     size_t i, const struct dynamics_fit *fit,
-                    struct dynamics_combination *combination)
+                    struct estimate_combination *combination)
 {
     double by[NULL_SPACE_MAX] = {0.0};
     char name[64];
     size_t used = 0;
     by[i] = 1.0;
-    combination->text[0] = '\0';
-    append(combination->text, &used, "", name_of(unknowns, fit, i, false, name));
+    combination->name[0] = '\0';
+    append(combination->name, &used, "", name_of(unknowns, fit, i, false, name));
     for (size_t k = 0; k < space->count; k++) {
         const size_t pivot = space->pivot[k];
         if (fabs(space->direction[k][i]) > NULL_PART) {
@@ -120,7 +120,7 @@ static void combine(const struct null_space *space, const struct null_unknowns *
                 -space->direction[k][i] * length_of(unknowns, pivot) / length_of(unknowns, i);
             (void)snprintf(number, sizeof number, " %c %.3g ", by[pivot] < 0.0 ? '-' : '+',
                            fabs(by[pivot]));
-            append(combination->text, &used, number,
+            append(combination->name, &used, number,
                    name_of(unknowns, fit, pivot, false, name));
         }
     }
@@ -149,17 +149,18 @@ static bool is_pivot(const struct null_space *space, size_t i)
 void null_space_tell(const struct null_space *space, const struct null_unknowns *unknowns,
                      struct dynamics_fit *fit)
 {
-    fit->null_count = 0;
-    fit->combination_count = 0;
-    for (size_t k = 0; k < space->count && k < DYNAMICS_NULLS_MAX; k++) {
-        name_direction(space, unknowns, k, fit, false, fit->nulls[k]);
+    fit->estimate.null_count = 0;
+    fit->estimate.combination_count = 0;
+    for (size_t k = 0; k < space->count && k < ESTIMATE_NULLS_MAX; k++) {
+        name_direction(space, unknowns, k, fit, false, fit->estimate.nulls[k]);
         name_direction(space, unknowns, k, fit, true, fit->null_words[k]);
-        fit->null_count++;
+        fit->estimate.null_count++;
     }
     for (size_t i = 0; i < space->p; i++) {
         if (space->open[i] && !is_pivot(space, i) && unknowns->length[i] > 0.0 &&
-            fit->combination_count < DYNAMICS_COMBINATIONS_MAX) {
-            combine(space, unknowns, i, fit, &fit->combinations[fit->combination_count++]);
+            fit->estimate.combination_count < ESTIMATE_COMBINATIONS_MAX) {
+            combine(space, unknowns, i, fit,
+                    &fit->estimate.combinations[fit->estimate.combination_count++]);
         }
     }
 }

@@ -130,7 +130,8 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
     struct trajectory_rules rules = {.model = model,
                                      .set = set,
                                      .with_biases = fit->bias_count > 0,
-                                     .step_s = trajectory_step_s(model, fit->theta, set)};
+                                     .step_s =
+                                         trajectory_step_s(model, fit->estimate.value, set)};
     bool well = true;
     for (size_t a = 0; a < set->axes; a++) {
         rules.limit[a] = INFINITY;
@@ -141,7 +142,7 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
         for (size_t a = 0; a < set->axes; a++) {
             now[a] = set->nu[a][first];
         }
-        trajectory_begin(&walk, &rules, run, fit->theta, fit->delay_s, now);
+        trajectory_begin(&walk, &rules, run, fit->estimate.value, fit->delay_s, now);
         for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
             for (size_t a = 0; a < set->axes; a++) {
                 walk.nu[a] = set->nu[a][k];
@@ -168,11 +169,11 @@ static double motion_s(const struct data_set *set)
 static void possible_values(const struct model *model, const struct dynamics_fit *fit,
                             double *theta)
 {
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         const bool zero = i < model->parameter_count &&
                           model->parameters[i].sign == MODEL_NOT_NEGATIVE &&
-                          fit->theta[i] < 0.0 && fit->hi[i] >= 0.0;
-        theta[i] = zero ? 0.0 : fit->theta[i];
+                          fit->estimate.value[i] < 0.0 && fit->estimate.hi[i] >= 0.0;
+        theta[i] = zero ? 0.0 : fit->estimate.value[i];
     }
 }
 
@@ -218,8 +219,8 @@ static enum status find_residuals(const struct model *model, const struct dynami
 {
     struct output_error_report report;
     *simulated = false;
-    for (size_t i = 0; i < fit->p; i++) {
-        if (!isfinite(fit->theta[i])) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        if (!isfinite(fit->estimate.value[i])) {
             return STATUS_OK;
         }
     }
@@ -227,8 +228,8 @@ static enum status find_residuals(const struct model *model, const struct dynami
         *simulated = walk(model, fit, late, residual);
         return STATUS_OK;
     }
-    const enum status st = output_error_validate(model, set, fit->theta, fit->bias_count > 0,
-                                                 fit->delay_s, residual, &report);
+    const enum status st = output_error_validate(
+        model, set, fit->estimate.value, fit->bias_count > 0, fit->delay_s, residual, &report);
     for (size_t a = 0; st == STATUS_OK && a < set->axes; a++) {
         *simulated = (a == 0 || *simulated) && report.axis[a].n > 0;
     }
@@ -339,11 +340,12 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
     }
     /* A few samples out of their range, and the rest well inside. */
     if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
-        dynamics_reason_first(fit, DYNAMICS_FAIL,
+        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                               "%s reaches %.4g, which no such robot does, while most of it "
                               "stays below %.2g: wild samples",
                               name, most, fabs(nu->mean) + 3.0 * nu->sd);
-        dynamics_advise(fit, "take the wild samples of the %s out, or leave their fields empty",
+        estimate_advise(&fit->estimate,
+                        "take the wild samples of the %s out, or leave their fields empty",
                         words);
         return;
     }
@@ -351,20 +353,21 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
         const struct other_unit *other = &other_units[k];
         /* A usual speed, not the fastest one. */
         if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
-            dynamics_reason_first(fit, DYNAMICS_FAIL,
+            estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
                                   "another unit than its name says?",
                                   name, most, other->unit);
-            dynamics_advise(fit, "give the %s in SI units: divide it by %.6g if it is in %s",
-                            words, other->ratio, other->unit);
+            estimate_advise(&fit->estimate,
+                            "give the %s in SI units: divide it by %.6g if it is in %s", words,
+                            other->ratio, other->unit);
             return;
         }
     }
-    dynamics_reason_first(fit, DYNAMICS_FAIL,
+    estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                           "%s reaches %.4g, which no such robot does: another unit than its "
                           "name says?",
                           name, most);
-    dynamics_advise(fit, "give the %s in SI units", words);
+    estimate_advise(&fit->estimate, "give the %s in SI units", words);
 }
 
 /* How quickly velocities change, fewer samples do not tell. */
@@ -379,19 +382,20 @@ static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *l
 {
     const double run_s = card->duration_s / (double)card->runs;
     if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
-        dynamics_reason_first(fit, DYNAMICS_FAIL,
+        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                               "velocities take %.3g s to change, far slower than such a robot: "
                               "are the times in ms? They must be in seconds",
                               motion);
-        dynamics_advise(fit, "give times in seconds: divide them by 1000 if they are in ms");
+        estimate_advise(&fit->estimate,
+                        "give times in seconds: divide them by 1000 if they are in ms");
     }
     if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
         motion * TIMED_RUN < run_s) {
-        dynamics_reason_first(fit, DYNAMICS_FAIL,
+        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
                               "velocities change within %.2g s, far faster than such a robot: "
                               "are the times in minutes? They must be in seconds",
                               motion);
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "give times in seconds: multiply them by 60 if they are in minutes");
     }
 }
@@ -402,15 +406,18 @@ static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axi
 {
     judge_magnitude(fit, axis, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "%s moves only %.1f times its noise of %.3g",
-                        axis->velocity, nu->signal_ratio, nu->noise_sd);
-        dynamics_advise(fit, "move with more %s, or measure it with less noise",
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "%s moves only %.1f times its noise of %.3g", axis->velocity,
+                        nu->signal_ratio, nu->noise_sd);
+        estimate_advise(&fit->estimate, "move with more %s, or measure it with less noise",
                         axis->velocity_words);
     }
     if (tau->saturation_ratio > SATURATED_RATIO) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its limits %.0f %% of the time",
-                        axis->effort, 100.0 * tau->saturation_ratio);
-        dynamics_advise(fit, "drive below the limits of the %s as well", axis->effort_words);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "%s stands at its limits %.0f %% of the time", axis->effort,
+                        100.0 * tau->saturation_ratio);
+        estimate_advise(&fit->estimate, "drive below the limits of the %s as well",
+                        axis->effort_words);
     }
 }
 
@@ -419,11 +426,12 @@ static void judge_card(struct dynamics_fit *fit, const struct model *model,
 {
     const size_t refused = card->incomplete + card->back_rows + card->short_rows;
     if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "%zu of %zu rows could not be used", refused,
-                        card->rows);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used",
+                        refused, card->rows);
     }
     if (card->jitter_ratio > JITTER_RATIO) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "sampling is uneven: periods differ by %.0f %%",
                         100.0 * card->jitter_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
@@ -437,10 +445,10 @@ static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis
                          const struct data_channel *nu)
 {
     if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%s hardly changes: it stays around %.3g and varies by %.2g",
                         axis->velocity, nu->mean, nu->sd);
-        dynamics_advise(fit,
+        estimate_advise(&fit->estimate,
                         "let the %s step between rest and several values, in both directions",
                         axis->effort_words);
     }
@@ -450,13 +458,13 @@ static void explain_score(struct dynamics_fit *fit, const char *what, const char
                           double r2)
 {
     if (r2 < 0.0) {
-        dynamics_reason(
-            fit, DYNAMICS_FAIL,
+        estimate_reason(
+            &fit->estimate, ESTIMATE_FAIL,
             "simulated over %s, the model foretells %s worse than its mean does (R2 "
             "%.2g)",
             what, velocity, r2);
     } else {
-        dynamics_reason(fit, r2 < R2_FAIL ? DYNAMICS_FAIL : DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "simulated over %s, the model explains %.0f %% of the variance of %s",
                         what, 100.0 * r2, velocity);
     }
@@ -474,8 +482,8 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
         if (r2 < R2_MARGINAL) {
             explain_score(fit, what, model->axes[a].velocity, r2);
             judge_steady(fit, &model->axes[a], &card->nu[a]);
-            dynamics_advise(
-                fit,
+            estimate_advise(
+                &fit->estimate,
                 "%s: look for %sefforts that are commanded and not measured, or "
                 "for forces from outside (current, wind, slope)",
                 model->axes[a].velocity_words,
@@ -493,11 +501,11 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
         const struct dynamics_axis_check *axis = &own->axis[a];
         const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
         if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
-            dynamics_reason(fit, DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
                             "is left",
                             axis->outliers, axis->run.n, model->axes[a].velocity);
-            dynamics_advise(fit,
+            estimate_advise(&fit->estimate,
                             "look at the samples of the %s far from the others, and fit "
                             "robustly",
                             model->axes[a].velocity_words);
@@ -516,7 +524,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         const double far_out = (double)axis->outliers / (double)axis->run.n;
         const double follows = axis->input_correlation;
         if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "what simulation leaves of %s follows efforts by %.2f: they do "
                             "something that the model does not have",
                             velocity, follows);
@@ -524,7 +532,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
             !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL,
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                             "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
                             "simulation leaves: there the model does not hold",
                             axis->outliers, axis->run.n, velocity);
@@ -542,7 +550,8 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
         judge_time(fit, limits, card, own->motion_s);
     }
     if (!own->simulated) {
-        dynamics_reason(fit, DYNAMICS_FAIL, "the model cannot be simulated with these values");
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+                        "the model cannot be simulated with these values");
     }
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);

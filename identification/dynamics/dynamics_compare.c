@@ -68,11 +68,11 @@ static void measure_effect(const struct model *model, const struct dynamics_fit 
 {
     double theta[DYNAMICS_P_MAX];
     const double delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
-    for (size_t i = 0; i < fit->p; i++) {
-        theta[i] = isfinite(current->value[i]) ? current->value[i] : fit->theta[i];
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        theta[i] = isfinite(current->value[i]) ? current->value[i] : fit->estimate.value[i];
     }
     out->simulated =
-        simulate(model, fit, fit->theta, delay_s, set, ours) &&
+        simulate(model, fit, fit->estimate.value, delay_s, set, ours) &&
         simulate(model, fit, theta, isfinite(current->delay_s) ? current->delay_s : delay_s,
                  set, theirs);
     for (size_t a = 0; out->simulated && a < set->axes; a++) {
@@ -91,9 +91,10 @@ enum status dynamics_compare(const struct model *model, const struct dynamics_fi
     struct dynamics_comparison found = {.simulated = false};
     gsl_matrix *ours = gsl_matrix_alloc(set->axes, set->n);
     gsl_matrix *theirs = ours ? gsl_matrix_alloc(set->axes, set->n) : NULL;
-    for (size_t i = 0; i < fit->p; i++) {
-        const double difference = fit->theta[i] - current->value[i];
-        found.z[i] = difference / sqrt(fit->covariance[i][i] + current->se[i] * current->se[i]);
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        const double difference = fit->estimate.value[i] - current->value[i];
+        found.z[i] =
+            difference / sqrt(fit->estimate.covariance[i][i] + current->se[i] * current->se[i]);
     }
     found.delay_z = (fit->delay_s - current->delay_s) / fit->delay_se_s;
     if (theirs) {

@@ -38,7 +38,7 @@ static enum status predict(const struct model *model, const struct data_set *set
     struct estimate_stage stage = {options, DYNAMICS_PEM};
     if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
         *fit = *from;
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "pem needs a start for every parameter: values are those of %s",
                         dynamics_method_name(from->method));
         return STATUS_OK;
@@ -51,10 +51,10 @@ static enum status predict(const struct model *model, const struct data_set *set
                         &search);
     }
     const enum status st =
-        prediction_error_fit(model, set, from->theta, &search, NULL, fit, report);
+        prediction_error_fit(model, set, from->estimate.value, &search, NULL, fit, report);
     if (st == STATUS_E_MATH) {
         *fit = *from;
-        dynamics_reason(fit, DYNAMICS_FAIL,
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "pem cannot be computed from here, numbers overflow: values are those "
                         "of %s",
                         dynamics_method_name(from->method));
@@ -107,20 +107,20 @@ struct contest {
 
 /* Physical parameters at zero, or further from output error than its robust errors allow: that
  * one has no bias whatever disturbs the robot (Hausman's test, parameter by parameter). */
-static bool doubt_values(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
-    for (size_t i = 0; i < c->simulated.p; i++) {
-        const double shift = c->predicted.theta[i] - c->simulated.theta[i];
-        const double se = fmax(c->simulated.se[i], c->simulated.se_hac[i]);
+    for (size_t i = 0; i < c->simulated.estimate.p; i++) {
+        const double shift = c->predicted.estimate.value[i] - c->simulated.estimate.value[i];
+        const double se = fmax(c->simulated.estimate.se_white[i], c->simulated.se_hac[i]);
         char name[64];
         (void)dynamics_parameter_words(c->model, i, name, sizeof name);
         if (i < c->model->parameter_count && c->model->parameters[i].sign != MODEL_ANY &&
-            c->simulated.theta[i] > 0.0 && !(c->predicted.theta[i] > 0.0)) {
-            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "takes %s to zero", name);
+            c->simulated.estimate.value[i] > 0.0 && !(c->predicted.estimate.value[i] > 0.0)) {
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "takes %s to zero", name);
             return true;
         }
         if (fabs(shift) > HAUSMAN_MAX * se) {
-            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "moves %s by %.1f of these errors", name,
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "moves %s by %.1f of these errors", name,
                            shift / se);
             return true;
         }
@@ -129,19 +129,19 @@ static bool doubt_values(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
 }
 
 static bool doubt_axes(const struct contest *c, const struct output_error_report *other,
-                       char doubt[DYNAMICS_TEXT_MAX])
+                       char doubt[ESTIMATE_TEXT_MAX])
 {
     for (size_t i = 0; i < c->model->axis_count; i++) {
         const char *name = c->model->axes[i].velocity;
         const double correlation = c->pem.axis[i].correlation;
         if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
-            (void)snprintf(doubt, DYNAMICS_TEXT_MAX,
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX,
                            "leaves innovations of %s as far from white as %.2f", name,
                            correlation);
             return true;
         }
         if (!(other->axis[i].rmse <= WORSE_RATIO * c->oe.axis[i].rmse)) {
-            (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "simulates %s %.1f times worse", name,
+            (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "simulates %s %.1f times worse", name,
                            other->axis[i].rmse / c->oe.axis[i].rmse);
             return true;
         }
@@ -151,7 +151,7 @@ static bool doubt_axes(const struct contest *c, const struct output_error_report
 
 /* What speaks against pem although it found an end: that what disturbs this robot is not of the
  * kind that pem knows. */
-static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     struct output_error_report other;
     const double delay_s = isfinite(c->predicted.delay_s) ? c->predicted.delay_s : 0.0;
@@ -160,11 +160,11 @@ static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_
     }
     const enum status st =
         estimate_is_whole(&c->predicted)
-            ? output_error_validate(c->model, c->set, c->predicted.theta,
+            ? output_error_validate(c->model, c->set, c->predicted.estimate.value,
                                     c->predicted.bias_count > 0, delay_s, NULL, &other)
             : STATUS_E_MATH;
     if (st != STATUS_OK) {
-        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be simulated");
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "cannot be simulated");
         return st == STATUS_E_NOMEM ? st : STATUS_OK;
     }
     (void)doubt_axes(c, &other, doubt);
@@ -172,14 +172,14 @@ static enum status find_doubt(const struct contest *c, char doubt[DYNAMICS_TEXT_
 }
 
 /* Why pem is not to be taken; empty when it is. */
-static enum status compare(const struct contest *c, char doubt[DYNAMICS_TEXT_MAX])
+static enum status compare(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     doubt[0] = '\0';
     if (c->predicted.method != DYNAMICS_PEM) {
-        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "cannot be computed");
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "cannot be computed");
     } else if (c->predicted.stop != DYNAMICS_STOP_CONVERGED &&
                c->predicted.stop != DYNAMICS_STOP_CANCELLED) {
-        (void)snprintf(doubt, DYNAMICS_TEXT_MAX, "did not find an end: %s",
+        (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "did not find an end: %s",
                        dynamics_stop_name(c->predicted.stop));
     } else if (c->predicted.stop == DYNAMICS_STOP_CONVERGED) {
         return find_doubt(c, doubt);
@@ -197,7 +197,7 @@ static enum status regress(const struct model *model, const struct data_set *set
     const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
     const enum status st = dynamics_linear_fit(model, set, method, options, fit);
     if (st == STATUS_OK) {
-        dynamics_reason(fit, DYNAMICS_PASS,
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s: what output_error leaves is not white, and dry "
                         "friction or a controller would mislead it",
                         dynamics_method_name(method));
@@ -224,7 +224,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
 {
     struct contest c = {.model = model, .set = set};
     struct dynamics_fit weak;
-    char doubt[DYNAMICS_TEXT_MAX] = "would need a model that explains more";
+    char doubt[ESTIMATE_TEXT_MAX] = "would need a model that explains more";
     enum status st = estimate_by_simulation(model, set, options, &weak, &c.simulated, &c.oe);
     if (st != STATUS_OK) {
         return st;
@@ -235,7 +235,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
         *fit = weak;
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "auto chose %s: the model cannot be simulated over the recording",
                         dynamics_method_name(weak.method));
         return STATUS_OK;
@@ -246,7 +246,8 @@ static enum status choose(const struct model *model, const struct data_set *set,
     }
     if (c.oe.white) {
         *fit = c.simulated;
-        dynamics_reason(fit, DYNAMICS_PASS, "auto chose output_error: what it leaves is white");
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "auto chose output_error: what it leaves is white");
         return STATUS_OK;
     }
     if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
@@ -258,13 +259,13 @@ static enum status choose(const struct model *model, const struct data_set *set,
         }
         if (doubt[0] == '\0') {
             *fit = c.predicted;
-            dynamics_reason(fit, DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "auto chose pem: what output_error leaves is not white");
             return STATUS_OK;
         }
     }
     *fit = c.simulated;
-    dynamics_reason(fit, DYNAMICS_PASS,
+    estimate_reason(&fit->estimate, ESTIMATE_PASS,
                     "auto chose output_error with robust errors: what it leaves is not white, "
                     "and pem %s",
                     doubt);
@@ -285,8 +286,8 @@ static enum status find_slope(const struct model *model, const struct data_set *
         data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
         st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
     }
-    for (size_t i = 0; i < from->p && st == STATUS_OK; i++) {
-        slope[i] = (fit[1].theta[i] - fit[0].theta[i]) / (2.0 * reach_s);
+    for (size_t i = 0; i < from->estimate.p && st == STATUS_OK; i++) {
+        slope[i] = (fit[1].estimate.value[i] - fit[0].estimate.value[i]) / (2.0 * reach_s);
     }
     gsl_vector_free(tau);
     return st;
@@ -299,16 +300,16 @@ static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX
     fit->delay_s = c->simulated.delay_s;
     fit->delay_se_s = c->simulated.delay_se_s;
     const double variance = fit->delay_se_s * fit->delay_se_s;
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         fit->delay_covariance[i] = slope[i] * variance;
-        for (size_t j = 0; j < fit->p; j++) {
-            fit->covariance[i][j] += slope[i] * slope[j] * variance;
+        for (size_t j = 0; j < fit->estimate.p; j++) {
+            fit->estimate.covariance[i][j] += slope[i] * slope[j] * variance;
         }
-        fit->se_hac[i] = sqrt(fit->covariance[i][i]);
+        fit->se_hac[i] = sqrt(fit->estimate.covariance[i][i]);
     }
     if (c->oe.delay_at_bound) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the delay stands at its bound of %.4g s",
-                        fit->delay_s);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the delay stands at its bound of %.4g s", fit->delay_s);
     }
 }
 
@@ -325,14 +326,14 @@ static enum status regress_late(const struct contest *c, const struct data_set *
         return STATUS_E_NOMEM;
     }
     data_view_late(&late, c->simulated.delay_s, tau->data);
-    near.iv_start = c->simulated.theta;
+    near.iv_start = c->simulated.estimate.value;
     enum status st = dynamics_linear_fit(c->model, &late, DYNAMICS_WEAK_IV, &near, fit);
     st = st == STATUS_OK ? find_slope(c->model, c->set, options, &c->simulated, slope) : st;
     gsl_vector_free(tau);
     if (st == STATUS_OK) {
         add_delay(c, slope, fit);
         dynamics_judge(fit, c->model, whole);
-        dynamics_reason(fit, DYNAMICS_PASS,
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose weak_iv for %zu samples, and output_error for the delay "
                         "alone, on %zu of them: --method output_error takes all, and longer",
                         whole->n, c->set->n);
@@ -369,7 +370,7 @@ static enum status choose_fast(const struct model *model, const struct data_set 
     const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
     st = dynamics_linear_fit(model, set, method, options, fit);
     if (st == STATUS_OK) {
-        dynamics_reason(fit, DYNAMICS_PASS,
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s for %zu samples: --method output_error takes longer",
                         dynamics_method_name(method), set->n);
     }
@@ -381,7 +382,7 @@ static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
 {
     if (method >= DYNAMICS_OUTPUT_ERROR && fit->method < DYNAMICS_OUTPUT_ERROR &&
         !isfinite(fit->delay_s)) {
-        dynamics_reason(fit, DYNAMICS_PASS,
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "no delay was sought: efforts are taken to act at once, and where they "
                         "act late these values are off");
     }

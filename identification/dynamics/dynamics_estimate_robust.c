@@ -60,8 +60,8 @@ static enum status simulate(struct rounds *r, bool *found)
     } else {
         search.fit_delay = false;
     }
-    st = output_error_fit(r->model, &r->clean, from->theta, &search, r->residual, &r->fit,
-                          &report);
+    st = output_error_fit(r->model, &r->clean, from->estimate.value, &search, r->residual,
+                          &r->fit, &report);
     *found = st == STATUS_OK && is_usable(&r->fit);
     return st;
 }
@@ -84,7 +84,7 @@ static enum status regress(struct rounds *r, bool *found)
     if (isfinite(r->fit.delay_s)) {
         data_view_late(&late, r->fit.delay_s, tau->data);
     }
-    *found = simulation_run(r->model, r->fit.theta, r->fit.bias_count, &late,
+    *found = simulation_run(r->model, r->fit.estimate.value, r->fit.bias_count, &late,
                             r->options->from_rest, r->residual);
     for (size_t a = 0; a < r->set->axes && *found; a++) {
         for (size_t k = 0; k < r->set->n; k++) {
@@ -98,9 +98,9 @@ static enum status regress(struct rounds *r, bool *found)
 static bool has_moved(const struct rounds *r)
 {
     bool moved = r->round == 0;
-    for (size_t i = 0; i < r->fit.p && !moved; i++) {
-        const double step = fabs(r->fit.theta[i] - r->before.theta[i]);
-        moved = !(step <= MOVED_MAX * sqrt(r->fit.covariance[i][i]));
+    for (size_t i = 0; i < r->fit.estimate.p && !moved; i++) {
+        const double step = fabs(r->fit.estimate.value[i] - r->before.estimate.value[i]);
+        moved = !(step <= MOVED_MAX * sqrt(r->fit.estimate.covariance[i][i]));
     }
     return moved;
 }
@@ -135,8 +135,8 @@ static void tell(const struct rounds *r, struct dynamics_fit *fit)
     for (size_t a = 0; a < r->model->axis_count; a++) {
         fit->outliers[a] = r->outliers[a];
         if (r->outliers[a] > 0) {
-            dynamics_reason(
-                fit, DYNAMICS_PASS,
+            estimate_reason(
+                &fit->estimate, ESTIMATE_PASS,
                 "%zu of %zu samples of %s lie far from what the others say and were "
                 "replaced",
                 r->outliers[a], r->set->n, r->model->axes[a].velocity);

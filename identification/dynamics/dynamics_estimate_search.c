@@ -23,8 +23,8 @@ static const double CHI2_95 = 3.84;
 
 bool estimate_is_whole(const struct dynamics_fit *fit)
 {
-    for (size_t i = 0; i < fit->p; i++) {
-        if (!isfinite(fit->theta[i])) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        if (!isfinite(fit->estimate.value[i])) {
             return false;
         }
     }
@@ -90,7 +90,7 @@ void estimate_narrow(const struct dynamics_fit *from, double reach_s,
 void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit)
 {
     fit->window_s = from->window_s;
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         fit->regressor_rms[i] = from->regressor_rms[i];
         fit->independence_ratio[i] = from->independence_ratio[i];
     }
@@ -103,7 +103,7 @@ static enum status find_start(const struct model *model, const struct data_set *
 {
     struct dynamics_fit other;
     enum status st = dynamics_linear_fit(model, set, DYNAMICS_WEAK_IV, options, start);
-    if (st != STATUS_OK || start->rows > start->p) {
+    if (st != STATUS_OK || start->rows > start->estimate.p) {
         return st;
     }
     st = dynamics_linear_fit(model, set, DYNAMICS_OLS_SG, options, &other);
@@ -122,7 +122,8 @@ static enum status search_twice(const struct model *model, const struct data_set
     struct output_error_report second;
     struct dynamics_fit near;
     const struct output_error_options wide = *search;
-    enum status st = output_error_fit(model, set, start->theta, search, NULL, fit, report);
+    enum status st =
+        output_error_fit(model, set, start->estimate.value, search, NULL, fit, report);
     if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(fit) ||
         !search->fit_delay || (report->delay_at_bound && isfinite(fit->delay_s))) {
         return st;
@@ -134,7 +135,7 @@ static enum status search_twice(const struct model *model, const struct data_set
     } else {
         search->fit_delay = false;
     }
-    st = output_error_fit(model, set, fit->theta, search, NULL, &near, &second);
+    st = output_error_fit(model, set, fit->estimate.value, search, NULL, &near, &second);
     const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
     if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
         near.iterations += fit->iterations;
@@ -142,7 +143,7 @@ static enum status search_twice(const struct model *model, const struct data_set
         *fit = near;
         *report = second;
         if (!found) {
-            dynamics_reason(fit, DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "efforts do not change inside the runs, which leaves the delay "
                             "open: it counts as none");
         }
@@ -169,7 +170,7 @@ static bool mark_pushed(const struct model *model, const struct dynamics_fit *st
 {
     bool more = false;
     for (size_t i = 0; i < model->parameter_count; i++) {
-        const bool now = !pushed[i] && report->at_bound[i] && start->theta[i] > 0.0;
+        const bool now = !pushed[i] && report->at_bound[i] && start->estimate.value[i] > 0.0;
         more = more || now;
         pushed[i] = pushed[i] || now;
     }
@@ -179,19 +180,19 @@ static bool mark_pushed(const struct model *model, const struct dynamics_fit *st
 static void hold(const struct model *model, const struct dynamics_fit *start, size_t i,
                  struct dynamics_fit *fit)
 {
-    const double se = sqrt(start->covariance[i][i]);
+    const double se = sqrt(start->estimate.covariance[i][i]);
     char name[128];
-    fit->se[i] = start->se[i];
+    fit->estimate.se_white[i] = start->estimate.se_white[i];
     fit->se_hac[i] = start->se_hac[i];
-    fit->covariance[i][i] = start->covariance[i][i];
-    fit->lo[i] = start->lo[i];
-    fit->hi[i] = start->hi[i];
-    fit->identifiable[i] = false;
-    dynamics_reason(fit, DYNAMICS_MARGINAL,
+    fit->estimate.covariance[i][i] = start->estimate.covariance[i][i];
+    fit->estimate.lo[i] = start->estimate.lo[i];
+    fit->estimate.hi[i] = start->estimate.hi[i];
+    fit->estimate.identifiable[i] = false;
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                     "%s: simulation cannot tell zero from what %s says, %.4g with an error of "
                     "%.2g, so that stays",
                     dynamics_parameter_both(model, i, name, sizeof name),
-                    dynamics_method_name(start->method), fit->theta[i], se);
+                    dynamics_method_name(start->method), fit->estimate.value[i], se);
 }
 
 /* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
@@ -209,8 +210,8 @@ static enum status keep_positive(const struct model *model, const struct data_se
     search->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
     while (estimate_is_whole(&held) && mark_pushed(model, start, &other, pushed)) {
         double from[DYNAMICS_P_MAX];
-        for (size_t i = 0; i < fit->p; i++) {
-            from[i] = pushed[i] ? start->theta[i] : held.theta[i];
+        for (size_t i = 0; i < fit->estimate.p; i++) {
+            from[i] = pushed[i] ? start->estimate.value[i] : held.estimate.value[i];
         }
         const enum status st = output_error_fit(model, set, from, search, NULL, &held, &other);
         if (st != STATUS_OK) {
@@ -226,7 +227,7 @@ static enum status keep_positive(const struct model *model, const struct data_se
         return STATUS_OK;
     }
     held.iterations += fit->iterations;
-    held.rank += count;
+    held.estimate.rank += count;
     for (size_t i = 0; i < model->parameter_count; i++) {
         if (pushed[i]) {
             hold(model, start, i, &held);
@@ -241,7 +242,7 @@ static enum status keep_positive(const struct model *model, const struct data_se
 static bool is_reversed(const struct model *model, const struct dynamics_fit *start)
 {
     for (size_t i = 0; i < model->parameter_count; i++) {
-        if (model->parameters[i].sign == MODEL_POSITIVE && start->hi[i] < 0.0) {
+        if (model->parameters[i].sign == MODEL_POSITIVE && start->estimate.hi[i] < 0.0) {
             return true;
         }
     }
@@ -255,7 +256,8 @@ static struct dynamics_fit calm_down(const struct model *model,
 {
     struct dynamics_fit calm = *start;
     for (size_t i = 0; i < model->parameter_count; i++) {
-        calm.theta[i] = model->parameters[i].sign == MODEL_ANY ? 0.0 : calm.theta[i];
+        calm.estimate.value[i] =
+            model->parameters[i].sign == MODEL_ANY ? 0.0 : calm.estimate.value[i];
     }
     return calm;
 }
@@ -273,7 +275,7 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
     }
     if (!estimate_is_whole(start)) {
         *fit = *start;
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "output_error needs a start for every parameter: values are those of "
                         "%s",
                         dynamics_method_name(start->method));
@@ -281,7 +283,7 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
     }
     if (is_reversed(model, start)) {
         *fit = *start;
-        dynamics_reason(fit, DYNAMICS_FAIL,
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "output_error has no start with the signs of a robot: values are those "
                         "of %s",
                         dynamics_method_name(start->method));
@@ -300,7 +302,7 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
     }
     if (st == STATUS_E_MATH) {
         *fit = *start;
-        dynamics_reason(fit, DYNAMICS_FAIL,
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "output_error cannot be computed from here, numbers overflow: values "
                         "are those of %s; check units, or ask for less with --method weak_iv",
                         dynamics_method_name(start->method));
@@ -309,11 +311,11 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
     if (st == STATUS_OK) {
         estimate_keep_regression(start, fit);
         if (options->ridge > 0.0) {
-            dynamics_reason(fit, DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "the ridge has part in the start only: output_error does without");
         }
         if (start->method == DYNAMICS_OLS_SG) {
-            dynamics_reason(fit, DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "started from ols_sg: the runs are too short for the windows of "
                             "weak_iv");
         }

@@ -370,13 +370,13 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     long_run_break(&m);
     sandwich(f, m.plain, covariance);
     for (size_t i = 0; i < p && instruments; i++) {
-        f->fit->se[i] = sqrt(covariance[i * p + i]);
+        f->fit->estimate.se_white[i] = sqrt(covariance[i * p + i]);
     }
     sandwich(f, m.robust, covariance);
     for (size_t i = 0; i < p; i++) {
         f->fit->se_hac[i] = sqrt(covariance[i * p + i]);
         for (size_t j = 0; j < p; j++) {
-            f->fit->covariance[i][j] = covariance[i * p + j];
+            f->fit->estimate.covariance[i][j] = covariance[i * p + j];
         }
     }
 }
@@ -392,22 +392,22 @@ static void report_nulls(struct fitter *f)
         unknowns.length[i] = f->norm[i];
         unknowns.value[i] = f->theta[i];
         for (size_t j = 0; j < f->p; j++) {
-            unknowns.covariance[i][j] = f->fit->covariance[i][j];
+            unknowns.covariance[i][j] = f->fit->estimate.covariance[i][j];
         }
     }
     null_space_tell(&space, &unknowns, f->fit);
     for (size_t i = 0; i < f->p; i++) {
-        f->fit->theta[i] = f->theta[i];
+        f->fit->estimate.value[i] = f->theta[i];
         if (!space.open[i]) {
             continue;
         }
-        f->fit->theta[i] = (double)NAN;
-        f->fit->se[i] = (double)NAN;
+        f->fit->estimate.value[i] = (double)NAN;
+        f->fit->estimate.se_white[i] = (double)NAN;
         f->fit->se_hac[i] = (double)NAN;
         f->fit->independence_ratio[i] = 0.0;
         for (size_t j = 0; j < f->p; j++) {
-            f->fit->covariance[i][j] = (double)NAN;
-            f->fit->covariance[j][i] = (double)NAN;
+            f->fit->estimate.covariance[i][j] = (double)NAN;
+            f->fit->estimate.covariance[j][i] = (double)NAN;
         }
     }
 }
@@ -419,15 +419,16 @@ static void report(struct fitter *f, struct row_source *rows, struct row_source 
     double weighted = 0.0;
     fit->rows = f->times * f->axes;
     fit->n = f->set->n;
-    fit->rank = f->spectrum.rank;
-    fit->condition = f->spectrum.condition;
+    fit->estimate.rank = f->spectrum.rank;
+    fit->estimate.condition = f->spectrum.condition;
     for (size_t a = 0; a < f->axes; a++) {
         const double squares = squares_of(f, a, f->theta);
         weighted += f->weight[a] * squares;
         fit->residual_sd[a] = sqrt(squares / freedom(f));
     }
     for (size_t i = 0; i < f->p; i++) {
-        fit->se[i] = sqrt(weighted / (freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
+        fit->estimate.se_white[i] =
+            sqrt(weighted / (freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
     }
     find_errors(f, rows, instruments);
     report_nulls(f);
@@ -547,7 +548,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         f->fit->stop = near || step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED
                                                                : DYNAMICS_STOP_LIMIT;
         /* The condition of the equations, not of equations and instruments together. */
-        f->fit->condition = weak.condition;
+        f->fit->estimate.condition = weak.condition;
     }
     row_source_end(&instruments);
     return st;
@@ -577,24 +578,24 @@ static void judge(struct fitter *f)
 {
     struct dynamics_fit *fit = f->fit;
     if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "%s works with derivatives of measured velocities, which biases it by "
                         "more than its error bars say: to compare only, see weak_iv",
                         dynamics_method_name(fit->method));
     }
     fit->ridge = f->options->ridge;
     if (fit->ridge > 0.0) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "a ridge of %.3g draws estimates to zero, by up to the same share of "
                         "those that are well determined: error bars do not hold that bias",
                         fit->ridge);
     }
     if (fit->stop == DYNAMICS_STOP_DIVERGED) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "the model cannot be simulated with what the weak form gives, so "
                         "there are no instruments: values are those of weak");
     } else if (fit->stop == DYNAMICS_STOP_LIMIT) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL,
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "the instruments had not settled after %zu iterations",
                         fit->iterations);
     }
@@ -651,7 +652,7 @@ enum status dynamics_linear_fit(const struct model *model, const struct data_set
     f.set = set;
     f.options = &chosen;
     f.fit = &out;
-    f.p = out.p;
+    f.p = out.estimate.p;
     f.axes = model->axis_count;
     enum status st = row_source_start(&rows, model, set, method, &chosen);
     if (st != STATUS_OK) {

@@ -37,12 +37,14 @@ static double scale_window(struct dynamics_options *options, enum dynamics_metho
 static void compare(const struct dynamics_fit *own, const struct dynamics_fit *other,
                     size_t which, struct dynamics_sensitivity *out)
 {
-    for (size_t i = 0; i < own->p; i++) {
-        const double shift = other->theta[i] - own->theta[i];
-        const double reach = 0.5 * fmax(own->hi[i] - own->lo[i], other->hi[i] - other->lo[i]);
-        out->shift[which][i] = shift / sqrt(own->covariance[i][i]);
-        out->moved[i] = out->moved[i] || (fabs(shift) > REACH * reach &&
-                                          !(fabs(shift) <= SHARE * fabs(own->theta[i])));
+    for (size_t i = 0; i < own->estimate.p; i++) {
+        const double shift = other->estimate.value[i] - own->estimate.value[i];
+        const double reach = 0.5 * fmax(own->estimate.hi[i] - own->estimate.lo[i],
+                                        other->estimate.hi[i] - other->estimate.lo[i]);
+        out->shift[which][i] = shift / sqrt(own->estimate.covariance[i][i]);
+        out->moved[i] =
+            out->moved[i] || (fabs(shift) > REACH * reach &&
+                              !(fabs(shift) <= SHARE * fabs(own->estimate.value[i])));
     }
 }
 
@@ -119,8 +121,8 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
     if (!sensitivity->known || fit->method != sensitivity->method) {
         return;
     }
-    for (size_t i = 0; i < fit->p; i++) {
-        if (!sensitivity->moved[i] || !fit->identifiable[i]) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        if (!sensitivity->moved[i] || !fit->estimate.identifiable[i]) {
             continue;
         }
         moved++;
@@ -136,12 +138,13 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
         return;
     }
     char name[128];
-    dynamics_reason(fit, DYNAMICS_MARGINAL,
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                     "%zu of %zu estimates lean on the filter: through %s of its window %s of "
                     "%s moves by %.1f standard errors",
-                    moved, fit->p, worst_k == SENSITIVITY_HALF ? "half" : "double",
+                    moved, fit->estimate.p, worst_k == SENSITIVITY_HALF ? "half" : "double",
                     dynamics_parameter_both(model, worst_i, name, sizeof name),
                     dynamics_method_name(sensitivity->method), worst);
-    dynamics_advise(fit, "sample faster or with less noise, and let efforts change less often "
-                         "than the robot can follow");
+    estimate_advise(&fit->estimate,
+                    "sample faster or with less noise, and let efforts change less often "
+                    "than the robot can follow");
 }

@@ -100,7 +100,7 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
     w.half = (size_t)fmin(fmax(round(SMOOTH_S / set->dt_s), 2.0), 50.0);
     bool known = true;
     for (size_t i = 0; i < model->parameter_count; i++) {
-        known = known && isfinite(fit->theta[i]);
+        known = known && isfinite(fit->estimate.value[i]);
     }
     if (!known || local_polynomial(w.half, 2, w.smooth, ignored) != STATUS_OK ||
         local_polynomial(SLOPE_HALF, 2, ignored, w.rate) != STATUS_OK) {
@@ -113,7 +113,7 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
              k += w.half) {
             double effort = 0.0;
             double left = 0.0;
-            look(model, fit->theta, set, &w, k, &effort, &left);
+            look(model, fit->estimate.value, set, &w, k, &effort, &left);
             add(&s, set, k, effort, left);
         }
     }
@@ -133,7 +133,8 @@ void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
     if (!(missing->effort_r2 < R2_GOOD)) {
         return;
     }
-    dynamics_reason(fit, missing->effort_r2 < R2_MARGINAL ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
+    estimate_reason(&fit->estimate,
+                    missing->effort_r2 < R2_MARGINAL ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                     "the model explains %.0f %% of the variance of %s",
                     fmax(0.0, 100.0 * missing->effort_r2), effort);
     const struct {
@@ -146,7 +147,8 @@ void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
     };
     for (size_t i = 0; i < COUNT(terms); i++) {
         if (terms[i].ratio >= SHARE_MIN) {
-            dynamics_advise(fit, "%s: %.0f %% of what is left of the %s goes with that",
+            estimate_advise(&fit->estimate,
+                            "%s: %.0f %% of what is left of the %s goes with that",
                             terms[i].what, 100.0 * terms[i].ratio, model->axes[0].effort_words);
         }
     }

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <gsl/gsl_sort.h>
@@ -380,13 +381,16 @@ static void combine(struct odometry_fit *fit, const struct robust_ls_fit *ls,
         }
         for (size_t i = 0; i < ODOMETRY_P; i++) {
             for (size_t j = 0; j < ODOMETRY_P; j++) {
-                variance += gradient[i] * fit->covariance[i][j] * gradient[j];
+                variance += gradient[i] * fit->estimate.covariance[i][j] * gradient[j];
             }
         }
         const bool known = robust_ls_estimable(ls, gradient) &&
                            !(point->no_shift && c == ODOMETRY_MEAN_RADIUS);
-        fit->combinations[c].value = known ? values[c] : nan("");
-        fit->combinations[c].se = known ? sqrt(variance) : nan("");
+        struct estimate_combination *combination = &fit->estimate.combinations[c];
+        (void)snprintf(combination->name, sizeof combination->name, "%s",
+                       odometry_combination_name(c));
+        combination->value = known ? values[c] : nan("");
+        combination->se = known ? sqrt(variance) : nan("");
     }
 }
 
@@ -394,14 +398,15 @@ static void combine(struct odometry_fit *fit, const struct robust_ls_fit *ls,
 static void set_known(struct odometry_fit *fit, const struct robust_ls_fit *ls,
                       const struct odometry_point *point)
 {
-    fit->rank = ls->rank;
-    fit->condition = ls->rank == ODOMETRY_P ? ls->condition : HUGE_VAL;
+    fit->estimate.combination_count = ODOMETRY_COMBINATIONS;
+    fit->estimate.rank = ls->rank;
+    fit->estimate.condition = ls->rank == ODOMETRY_P ? ls->condition : HUGE_VAL;
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         double unit[ODOMETRY_P] = {0.0};
         unit[i] = 1.0;
         /* Without a way every length is open, and places turn with the sensor's heading. */
-        fit->identifiable[i] = robust_ls_estimable(ls, unit) && !point->no_shift;
-        fit->theta[i] = fit->identifiable[i] ? point->theta[i] : nan("");
+        fit->estimate.identifiable[i] = robust_ls_estimable(ls, unit) && !point->no_shift;
+        fit->estimate.value[i] = fit->estimate.identifiable[i] ? point->theta[i] : nan("");
     }
 }
 
@@ -499,6 +504,11 @@ enum status odometry_fit_run(struct odometry_set *set, const struct odometry_car
 {
     assert(set && card && fit);
     struct odometry_fit out = {.n = 0};
+    estimate_start(&out.estimate, ODOMETRY_P);
+    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
+        (void)snprintf(out.estimate.name[i], ESTIMATE_NAME_MAX, "%s",
+                       odometry_parameter_name(i));
+    }
     gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
     const enum status st = scratch ? run(set, scratch->data, &out) : STATUS_E_NOMEM;
     gsl_vector_free(scratch);

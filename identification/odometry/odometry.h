@@ -18,6 +18,7 @@
 
 #include "base/names.h"
 #include "base/status.h"
+#include "identification/estimate.h"
 #include "identification/odometry/odometry_data.h"
 
 enum odometry_parameter {
@@ -40,14 +41,6 @@ enum odometry_combination {
     ODOMETRY_COMBINATIONS
 };
 
-enum odometry_verdict { ODOMETRY_PASS, ODOMETRY_MARGINAL, ODOMETRY_FAIL };
-
-enum { ODOMETRY_TEXT_MAX = 200, ODOMETRY_TEXTS_MAX = 16 };
-
-struct odometry_value {
-    double value, se; /* NaN: not determined */
-};
-
 /* How well a path is foretold from its start pose alone. Errors are measured - model. */
 struct odometry_check {
     size_t poses;
@@ -64,23 +57,11 @@ struct odometry_fit {
     size_t outliers; /* poses that jump away and back: left out */
     size_t runs, iterations;
     bool converged;
-    double theta[ODOMETRY_P];              /* NaN when not determined at all */
-    double se[ODOMETRY_P];                 /* of slip and of noise (eq. 12) */
-    double se_white[ODOMETRY_P];           /* residuals taken for independent: too small */
-    double lo[ODOMETRY_P], hi[ODOMETRY_P]; /* 95 % */
-    double covariance[ODOMETRY_P][ODOMETRY_P];
-    bool identifiable[ODOMETRY_P]; /* determined, and known well enough to be of use */
-    size_t rank;                   /* of ODOMETRY_P */
-    double condition;              /* of the columns scaled to unit length */
-    struct odometry_value combinations[ODOMETRY_COMBINATIONS];
+    /* Of all parameters, and all combinations; se is of slip and of noise (eq. 12). */
+    struct estimate estimate;
     /* White noise of the measured pose; slip, as a walk: sd after one metre of the wheels. */
     double noise_m, noise_rad, slip_m, slip_rad;
     struct odometry_check own;
-    enum odometry_verdict verdict;
-    size_t reason_count;
-    char reasons[ODOMETRY_TEXTS_MAX][ODOMETRY_TEXT_MAX];
-    size_t advice_count;
-    char advice[ODOMETRY_TEXTS_MAX][ODOMETRY_TEXT_MAX];
 };
 
 /* Fit. Poses that are found to jump are struck out of the set (they become NaN).
@@ -106,7 +87,5 @@ extern const struct names odometry_parameter_names;
 const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */
 extern const struct names odometry_combination_names;
 const char *odometry_combination_name(enum odometry_combination i); /* "mean_radius_m" … */
-extern const struct names odometry_verdict_names;
-const char *odometry_verdict_name(enum odometry_verdict verdict); /* "PASS" … */
 
 #endif

@@ -341,13 +341,15 @@ enum status odometry_error_bars(const struct odometry_set *set,
         add_run(system->head[r], m, middle);
     }
     double half[ODOMETRY_P][ODOMETRY_P];
+    double covariance[ODOMETRY_P][ODOMETRY_P];
     multiply(inverse, middle, half);
-    multiply(half, inverse, fit->covariance);
+    multiply(half, inverse, covariance);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
-        fit->se_white[i] = sqrt(inverse[i][i]);
-        fit->se[i] = sqrt(fmax(fit->covariance[i][i], TINY));
-        fit->lo[i] = point->theta[i] - NORMAL_95 * fit->se[i];
-        fit->hi[i] = point->theta[i] + NORMAL_95 * fit->se[i];
+        memcpy(fit->estimate.covariance[i], covariance[i], sizeof covariance[i]);
+        fit->estimate.se_white[i] = sqrt(inverse[i][i]);
+        fit->estimate.se[i] = sqrt(fmax(fit->estimate.covariance[i][i], TINY));
+        fit->estimate.lo[i] = point->theta[i] - NORMAL_95 * fit->estimate.se[i];
+        fit->estimate.hi[i] = point->theta[i] + NORMAL_95 * fit->estimate.se[i];
     }
     fit->noise_m = sqrt(v.position);
     fit->noise_rad = sqrt(v.heading);

@@ -135,11 +135,11 @@ void information_describe(const struct information *information, const struct mo
     /* The fit's rank is that of its parameters; the delay is beside them. */
     const size_t delay = information->g - 1;
     const bool has_delay = count > 0 && information->index[count - 1] == delay;
-    fit->rank = information->rank - (has_delay && !information->open[delay] ? 1 : 0);
+    fit->estimate.rank = information->rank - (has_delay && !information->open[delay] ? 1 : 0);
     if (count > 0) {
-        fit->condition = information->rank < count
-                             ? HUGE_VAL
-                             : gsl_vector_get(s, 0) / gsl_vector_get(s, count - 1);
+        fit->estimate.condition = information->rank < count
+                                      ? HUGE_VAL
+                                      : gsl_vector_get(s, 0) / gsl_vector_get(s, count - 1);
     }
     tell_nulls(information, model, value, covariance, fit);
 }

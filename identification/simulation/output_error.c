@@ -279,13 +279,13 @@ static void judge(const struct oe_work *work, const struct output_error_report *
                   struct dynamics_fit *fit)
 {
     if (fit->stop != DYNAMICS_STOP_CONVERGED) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the search ended early: %s",
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early: %s",
                         dynamics_stop_name(fit->stop));
     }
     for (size_t i = 0; i < work->n; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
             const bool much = !residual_has_trace(&report->axis[i]);
-            dynamics_reason(fit, much ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                             "residuals of %s are not white (next to each other %.2f): "
                             "%s that the model does not have",
                             work->model->axes[i].velocity, report->axis[i].correlation,
@@ -295,14 +295,14 @@ static void judge(const struct oe_work *work, const struct output_error_report *
     for (size_t i = 0; i < work->p; i++) {
         char name[128];
         if (report->at_bound[i]) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its bound %.4g",
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s stands at its bound %.4g",
                             dynamics_parameter_both(work->model, i, name, sizeof name),
                             work->here.values.theta[i]);
         }
     }
     if (report->delay_at_bound) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the delay stands at its bound of %.4g s",
-                        work->here.values.delay_s);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the delay stands at its bound of %.4g s", work->here.values.delay_s);
     }
 }
 
@@ -310,9 +310,9 @@ static void judge(const struct oe_work *work, const struct output_error_report *
 static enum status give_up(struct oe_work *work, struct dynamics_fit *fit)
 {
     fit->stop = DYNAMICS_STOP_CANCELLED;
-    memcpy(fit->theta, work->here.values.theta, work->p * sizeof *fit->theta);
+    memcpy(fit->estimate.value, work->here.values.theta, work->p * sizeof *fit->estimate.value);
     gsl_matrix_set_all(work->residual, NAN);
-    dynamics_reason(fit, DYNAMICS_FAIL, "the search ended early: %s",
+    estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
                     dynamics_stop_name(fit->stop));
     return STATUS_OK;
 }
@@ -329,9 +329,9 @@ static enum status run(struct oe_work *work, const double *start, struct dynamic
     fit->rows = work->n * work->counted;
     if (!isfinite(work->here.cost)) {
         fit->stop = DYNAMICS_STOP_DIVERGED;
-        memcpy(fit->theta, work->here.values.theta, work->p * sizeof *start);
+        memcpy(fit->estimate.value, work->here.values.theta, work->p * sizeof *start);
         gsl_matrix_set_all(work->residual, NAN);
-        dynamics_reason(fit, DYNAMICS_FAIL,
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "the model runs away from the recording: wrong units, signs or start?");
         return STATUS_OK;
     }

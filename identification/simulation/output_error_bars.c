@@ -212,16 +212,16 @@ static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics
     information_describe(&bars->information, work->model, value, used, fit);
     for (size_t a = 0; a < work->p; a++) {
         const double ordinary = factor * gsl_matrix_get(bars->information.covariance, a, a);
-        fit->se[a] = open[a] ? nan("") : root(ordinary);
+        fit->estimate.se_white[a] = open[a] ? nan("") : root(ordinary);
         fit->se_hac[a] = open[a] ? nan("") : root(factor * gsl_matrix_get(bars->product, a, a));
-        fit->theta[a] = open[a] ? nan("") : work->here.values.theta[a];
+        fit->estimate.value[a] = open[a] ? nan("") : work->here.values.theta[a];
         for (size_t b = 0; b < work->p; b++) {
-            fit->covariance[a][b] =
+            fit->estimate.covariance[a][b] =
                 open[a] || open[b] ? nan("") : factor * gsl_matrix_get(used, a, b);
         }
     }
-    for (size_t k = 0; k < fit->combination_count; k++) {
-        fit->combinations[k].se *= sqrt(factor);
+    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
+        fit->estimate.combinations[k].se *= sqrt(factor);
     }
     if (work->unknowns.free[delay] && !open[delay]) {
         fit->delay_s = work->here.values.delay_s;

@@ -548,30 +548,30 @@ static void judge(const struct pe_work *work, const struct prediction_error_repo
 {
     const struct model *model = work->filter.model;
     if (fit->stop != DYNAMICS_STOP_CONVERGED) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the search ended early: %s",
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early: %s",
                         dynamics_stop_name(fit->stop));
     }
     for (size_t i = 0; i < work->filter.n; i++) {
         if (!report->axis[i].white && report->axis[i].n > 0) {
             const bool much = !residual_has_trace(&report->axis[i]);
-            dynamics_reason(fit, much ? DYNAMICS_MARGINAL : DYNAMICS_PASS,
+            estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                             "innovations of %s are not white (next to each other %.2f): the "
                             "model and its forces %s",
                             model->axes[i].velocity, report->axis[i].correlation,
                             much ? "do not explain them" : "leave a trace unexplained");
         }
     }
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         char name[128];
         if (report->at_bound[i]) {
-            dynamics_reason(fit, DYNAMICS_MARGINAL, "%s stands at its bound %.4g",
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s stands at its bound %.4g",
                             dynamics_parameter_both(model, i, name, sizeof name),
                             work->here.theta[i]);
         }
     }
     if (report->delay_at_bound) {
-        dynamics_reason(fit, DYNAMICS_MARGINAL, "the delay stands at its bound of %.4g s",
-                        work->here.delay_s);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the delay stands at its bound of %.4g s", work->here.delay_s);
     }
 }
 
@@ -638,11 +638,12 @@ static enum status set_bars(struct pe_work *work, struct information *informatio
     value[unknowns->p] = work->here.delay_s;
     information_describe(information, work->filter.model, value, used, fit);
     for (size_t a = 0; a < unknowns->p; a++) {
-        fit->theta[a] = open[a] ? nan("") : work->here.theta[a];
-        fit->se[a] = open[a] ? nan("") : root(gsl_matrix_get(c, a, a));
+        fit->estimate.value[a] = open[a] ? nan("") : work->here.theta[a];
+        fit->estimate.se_white[a] = open[a] ? nan("") : root(gsl_matrix_get(c, a, a));
         fit->se_hac[a] = open[a] ? nan("") : root(robust[a * g + a]);
         for (size_t b = 0; b < unknowns->p; b++) {
-            fit->covariance[a][b] = open[a] || open[b] ? nan("") : gsl_matrix_get(used, a, b);
+            fit->estimate.covariance[a][b] =
+                open[a] || open[b] ? nan("") : gsl_matrix_get(used, a, b);
         }
     }
     const size_t delay = unknowns->p;
@@ -682,9 +683,10 @@ static void describe(const struct pe_work *work, struct dynamics_fit *fit)
 static enum status stop_here(struct pe_work *work, struct dynamics_fit *fit)
 {
     fit->stop = DYNAMICS_STOP_CANCELLED;
-    memcpy(fit->theta, work->here.theta, work->filter.unknowns.p * sizeof *fit->theta);
+    memcpy(fit->estimate.value, work->here.theta,
+           work->filter.unknowns.p * sizeof *fit->estimate.value);
     gsl_matrix_set_all(work->filter.residual, nan(""));
-    dynamics_reason(fit, DYNAMICS_FAIL, "the search ended early: %s",
+    estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
                     dynamics_stop_name(fit->stop));
     return STATUS_OK;
 }
@@ -702,9 +704,9 @@ static enum status run(struct pe_work *work, struct information *information,
     }
     if (!(work->cost < HUGE_VAL)) {
         fit->stop = DYNAMICS_STOP_DIVERGED;
-        memcpy(fit->theta, work->here.theta, work->filter.unknowns.p * sizeof *start);
+        memcpy(fit->estimate.value, work->here.theta, work->filter.unknowns.p * sizeof *start);
         gsl_matrix_set_all(work->filter.residual, nan(""));
-        dynamics_reason(fit, DYNAMICS_FAIL,
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "the model runs away from the recording: wrong units, signs or start?");
         return STATUS_OK;
     }

@@ -1,9 +1,7 @@
 #include "identification/travel/travel_judge.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Fewer degrees of freedom than this make intervals too wide to lean on. */
 enum { DOF_MIN = 5 };
@@ -21,38 +19,6 @@ static const double REFUSED_RATIO_MAX = 0.1;
 /* Squared share of a row that lies outside what is determined, as in robust_ls.c but coarser:
  * advice is about moves that help, not about moves that almost do not. */
 static const double NEW_DIRECTION = 1e-4;
-
-void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const char *format, ...)
-{
-    if (fit->verdict < at_best) {
-        fit->verdict = at_best;
-    }
-    if (fit->reason_count < TRAVEL_TEXTS_MAX) {
-        va_list args;
-        va_start(args, format);
-        (void)vsnprintf(fit->reasons[fit->reason_count], TRAVEL_TEXT_MAX, format, args);
-        va_end(args);
-        fit->reason_count++;
-    }
-}
-
-void travel_advise(struct travel_fit *fit, const char *format, ...)
-{
-    if (fit->advice_count == TRAVEL_TEXTS_MAX) {
-        return;
-    }
-    char *text = fit->advice[fit->advice_count];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, TRAVEL_TEXT_MAX, format, args);
-    va_end(args);
-    for (size_t k = 0; k < fit->advice_count; k++) {
-        if (strcmp(fit->advice[k], text) == 0) {
-            return;
-        }
-    }
-    fit->advice_count++;
-}
 
 /* What a session may hold: which moves there were, and their usual size. */
 struct classes {
@@ -186,7 +152,7 @@ static size_t terms_of(enum travel_motion motion)
  * is in vain. */
 static void advise_moves(struct travel_fit *fit, const struct classes *c, struct blind blind)
 {
-    size_t rank = fit->rank;
+    size_t rank = fit->estimate.rank;
     for (size_t i = 0; i < REMEDY_COUNT && rank < terms_of(fit->motion); i++) {
         struct blind after = blind;
         if (is_possible(&remedies[i], fit->motion) &&
@@ -194,21 +160,22 @@ static void advise_moves(struct travel_fit *fit, const struct classes *c, struct
             const size_t had = i == TURN || i == TWO_TURNS     ? c->turns
                                : i == DRIVE || i == TWO_DRIVES ? c->drives
                                                                : c->both;
-            travel_advise(fit, "%s", had > 0 ? remedies[i].again : remedies[i].first);
+            estimate_advise(&fit->estimate, "%s",
+                            had > 0 ? remedies[i].again : remedies[i].first);
             rank += remedies[i].count;
             blind = after;
         }
     }
 }
 
-static void list_terms(const struct travel_fit *fit, char text[TRAVEL_TEXT_MAX])
+static void list_terms(const struct travel_fit *fit, char text[ESTIMATE_TEXT_MAX])
 {
     size_t used = 0;
     text[0] = '\0';
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        if (!fit->identifiable[j] && travel_motion_has(fit->motion, j) &&
-            used < TRAVEL_TEXT_MAX) {
-            const int wrote = snprintf(text + used, TRAVEL_TEXT_MAX - used, "%s%s",
+        if (!fit->estimate.identifiable[j] && travel_motion_has(fit->motion, j) &&
+            used < ESTIMATE_TEXT_MAX) {
+            const int wrote = snprintf(text + used, ESTIMATE_TEXT_MAX - used, "%s%s",
                                        used > 0 ? ", " : "", travel_term_name(j));
             used += wrote > 0 ? (size_t)wrote : 0;
         }
@@ -217,15 +184,16 @@ static void list_terms(const struct travel_fit *fit, char text[TRAVEL_TEXT_MAX])
 
 static void judge_rank(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
-    if (fit->rank == terms_of(fit->motion)) {
+    if (fit->estimate.rank == terms_of(fit->motion)) {
         return;
     }
-    const bool any_speed = fit->identifiable[TRAVEL_INV_W] || fit->identifiable[TRAVEL_INV_V];
-    char terms[TRAVEL_TEXT_MAX];
+    const bool any_speed =
+        fit->estimate.identifiable[TRAVEL_INV_W] || fit->estimate.identifiable[TRAVEL_INV_V];
+    char terms[ESTIMATE_TEXT_MAX];
     list_terms(fit, terms);
-    travel_reason(fit, any_speed ? TRAVEL_MARGINAL : TRAVEL_FAIL,
-                  "these moves do not determine %s%s", terms,
-                  fit->combination_count > 0 ? " one by one, see combinations" : "");
+    estimate_reason(&fit->estimate, any_speed ? ESTIMATE_MARGINAL : ESTIMATE_FAIL,
+                    "these moves do not determine %s%s", terms,
+                    fit->estimate.combination_count > 0 ? " one by one, see combinations" : "");
     const struct classes c = count_classes(fit, evidence->x);
     advise_moves(fit, &c, blind_of(evidence->ls));
 }
@@ -234,24 +202,25 @@ static void judge_count(struct travel_fit *fit)
 {
     const size_t total = fit->n + fit->refused;
     if (fit->n == 0) {
-        travel_reason(fit, TRAVEL_FAIL, "no usable move");
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "no usable move");
     }
     if (fit->refused > 0) {
         const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
-        travel_reason(fit, many ? TRAVEL_MARGINAL : TRAVEL_PASS,
-                      "%zu of %zu moves were refused: not a finite, sensible number, or a lap "
-                      "that is not above zero",
-                      fit->refused, total);
+        estimate_reason(
+            &fit->estimate, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+            "%zu of %zu moves were refused: not a finite, sensible number, or a lap "
+            "that is not above zero",
+            fit->refused, total);
     }
     if (fit->n == 0) {
         return;
     }
-    const size_t dof = fit->n - fit->rank;
+    const size_t dof = fit->n - fit->estimate.rank;
     if (dof < DOF_MIN) {
-        travel_reason(fit, dof == 0 ? TRAVEL_FAIL : TRAVEL_MARGINAL,
-                      "%zu moves for %zu terms are too few%s", fit->n, fit->rank,
-                      dof == 0 ? ": nothing is left to tell the errors by" : "");
-        travel_advise(fit, "make at least %zu more moves", DOF_MIN - dof);
+        estimate_reason(&fit->estimate, dof == 0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "%zu moves for %zu terms are too few%s", fit->n, fit->estimate.rank,
+                        dof == 0 ? ": nothing is left to tell the errors by" : "");
+        estimate_advise(&fit->estimate, "make at least %zu more moves", DOF_MIN - dof);
     }
 }
 
@@ -262,46 +231,48 @@ static const char *const inverse_units[TRAVEL_P] = {
 
 static void advise_column(struct travel_fit *fit, enum travel_term term)
 {
-    travel_advise(fit,
-                  "check that the %s column is what the robot %s in a move, not a sum in "
-                  "which back and forth cancel",
-                  term == TRAVEL_INV_W ? "rotation" : "displacement",
-                  term == TRAVEL_INV_W ? "turns" : "drives");
+    estimate_advise(&fit->estimate,
+                    "check that the %s column is what the robot %s in a move, not a sum in "
+                    "which back and forth cancel",
+                    term == TRAVEL_INV_W ? "rotation" : "displacement",
+                    term == TRAVEL_INV_W ? "turns" : "drives");
 }
 
 static void judge_speed(struct travel_fit *fit, enum travel_term term)
 {
     const double b = fit->beta[term];
-    const double half = 0.5 * (fit->hi[term] - fit->lo[term]);
+    const double half = 0.5 * (fit->beta_hi[term] - fit->beta_lo[term]);
     const char *more = term == TRAVEL_INV_W ? "make more moves with more different rotations"
                                             : "make more moves with more different lengths";
-    if (!fit->identifiable[term]) {
+    if (!fit->estimate.identifiable[term]) {
         return;
     }
     if (!(b > 0.0)) {
-        travel_reason(fit, TRAVEL_FAIL,
-                      "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
-                      inverse_names[term], b, inverse_units[term], fit->lo[term],
-                      fit->hi[term]);
+        estimate_reason(
+            &fit->estimate, ESTIMATE_FAIL,
+            "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
+            inverse_names[term], b, inverse_units[term], fit->beta_lo[term],
+            fit->beta_hi[term]);
         advise_column(fit, term);
-    } else if (fit->lo[term] <= 0.0) {
-        travel_reason(fit, TRAVEL_MARGINAL,
-                      "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
-                      inverse_names[term], b, inverse_units[term], fit->lo[term]);
-        travel_advise(fit, "%s", more);
+    } else if (fit->beta_lo[term] <= 0.0) {
+        estimate_reason(
+            &fit->estimate, ESTIMATE_MARGINAL,
+            "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
+            inverse_names[term], b, inverse_units[term], fit->beta_lo[term]);
+        estimate_advise(&fit->estimate, "%s", more);
     } else if (half > HALF_WIDTH_RATIO_MAX * b) {
-        travel_reason(fit, TRAVEL_MARGINAL, "%s is known to +-%.0f %% only",
-                      travel_term_name(term), 100.0 * half / b);
-        travel_advise(fit, "%s", more);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
+                        travel_term_name(term), 100.0 * half / b);
+        estimate_advise(&fit->estimate, "%s", more);
     }
 }
 
 static void judge_delay(struct travel_fit *fit, const char *name, double value, double se)
 {
     if (value < -NEGATIVE_SE * se && value < -NEGATIVE_S) {
-        travel_reason(fit, TRAVEL_MARGINAL,
-                      "unphysical sign: %s = %.3g s (se %.2g), a delay below zero", name, value,
-                      se);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "unphysical sign: %s = %.3g s (se %.2g), a delay below zero", name,
+                        value, se);
     }
 }
 
@@ -310,12 +281,13 @@ static void judge_signs(struct travel_fit *fit)
     judge_speed(fit, TRAVEL_INV_W);
     judge_speed(fit, TRAVEL_INV_V);
     for (size_t j = 0; j < TRAVEL_INV_W; j++) {
-        if (fit->identifiable[j]) {
-            judge_delay(fit, travel_term_name((enum travel_term)j), fit->beta[j], fit->se[j]);
+        if (fit->estimate.identifiable[j]) {
+            judge_delay(fit, travel_term_name((enum travel_term)j), fit->beta[j],
+                        fit->beta_se[j]);
         }
     }
-    for (size_t k = 0; k < fit->combination_count; k++) {
-        const struct travel_combination *c = &fit->combinations[k];
+    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
+        const struct estimate_combination *c = &fit->estimate.combinations[k];
         judge_delay(fit, c->name, c->value, c->se);
     }
 }
@@ -325,31 +297,33 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     const double r2 = evidence->r2_weighted;
     const double outlier_ratio = fit->n ? (double)fit->outliers / (double)fit->n : 0.0;
 
-    if (fit->rank > 1 && r2 < R2_MARGINAL) {
-        travel_reason(fit, r2 < R2_FAIL ? TRAVEL_FAIL : TRAVEL_MARGINAL,
-                      "poor fit: the model explains %.0f %% of the variance of the laps",
-                      100.0 * fmax(r2, 0.0));
+    if (fit->estimate.rank > 1 && r2 < R2_MARGINAL) {
+        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "poor fit: the model explains %.0f %% of the variance of the laps",
+                        100.0 * fmax(r2, 0.0));
     }
     if (outlier_ratio > OUTLIER_RATIO_MARGINAL) {
-        travel_reason(fit, outlier_ratio > OUTLIER_RATIO_FAIL ? TRAVEL_FAIL : TRAVEL_MARGINAL,
-                      "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
-        travel_advise(fit,
-                      "look at the laps beyond 4 sd: several moves in one, or a reply that "
-                      "was late");
+        estimate_reason(&fit->estimate,
+                        outlier_ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
+        estimate_advise(&fit->estimate,
+                        "look at the laps beyond 4 sd: several moves in one, or a reply that "
+                        "was late");
     }
     if (fit->method == TRAVEL_OLS && evidence->astray > 0) {
-        travel_reason(fit, TRAVEL_MARGINAL,
-                      "%zu of %zu moves stray from what the others keep to within %.2g s, and "
-                      "ols has followed them: several moves in one?",
-                      evidence->astray, fit->n, evidence->closer_s);
-        travel_advise(fit, "use method tukey or auto");
+        estimate_reason(
+            &fit->estimate, ESTIMATE_MARGINAL,
+            "%zu of %zu moves stray from what the others keep to within %.2g s, and "
+            "ols has followed them: several moves in one?",
+            evidence->astray, fit->n, evidence->closer_s);
+        estimate_advise(&fit->estimate, "use method tukey or auto");
     }
     if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
-        travel_reason(fit, TRAVEL_MARGINAL,
-                      "the residuals are not Gaussian (shape statistic %.1f, limit 9.2), so "
-                      "the intervals of ols are not to be trusted",
-                      evidence->shape);
-        travel_advise(fit, "use method tukey or auto");
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the residuals are not Gaussian (shape statistic %.1f, limit 9.2), so "
+                        "the intervals of ols are not to be trusted",
+                        evidence->shape);
+        estimate_advise(&fit->estimate, "use method tukey or auto");
     }
 }
 
@@ -365,15 +339,16 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
                             const struct travel_fit *part)
 {
     for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
-        if (!part->identifiable[term] || part->n < part->rank + DOF_MIN) {
+        if (!part->estimate.identifiable[term] || part->n < part->estimate.rank + DOF_MIN) {
             continue;
         }
         if (!(part->beta[term] > 0.0)) {
-            travel_reason(whole, part->hi[term] < 0.0 ? TRAVEL_FAIL : TRAVEL_MARGINAL,
-                          "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
-                          "to %.3g)",
-                          name, inverse_names[term], part->beta[term], inverse_units[term],
-                          part->lo[term], part->hi[term]);
+            estimate_reason(
+                &whole->estimate, part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
+                "to %.3g)",
+                name, inverse_names[term], part->beta[term], inverse_units[term],
+                part->beta_lo[term], part->beta_hi[term]);
             advise_column(whole, term);
         }
     }

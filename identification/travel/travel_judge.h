@@ -32,12 +32,6 @@ struct travel_evidence {
     double closer_s;
 };
 
-/* Add a reason or advice, cut to its length; dropped when the list is full, advice also when it
- * was given already. */
-void travel_reason(struct travel_fit *fit, enum travel_verdict at_best, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-void travel_advise(struct travel_fit *fit, const char *format, ...) PRINTF_LIKE(2, 3);
-
 /* Fill verdict, reasons and advice of an otherwise complete fit. */
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
 

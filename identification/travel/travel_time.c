@@ -87,91 +87,91 @@ static double student(size_t n, size_t rank)
     return n > rank ? gsl_cdf_tdist_Pinv(0.975, (double)(n - rank)) : nan("");
 }
 
-static void clear(struct travel_fit *fit)
+static void clear(struct travel_fit *fit, enum travel_motion motion)
 {
-    *fit = (struct travel_fit){.n = 0};
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        fit->beta[j] = fit->se[j] = fit->lo[j] = fit->hi[j] = nan("");
-        for (size_t k = 0; k < TRAVEL_P; k++) {
-            fit->covariance[j][k] = nan("");
-        }
+    *fit = (struct travel_fit){.motion = motion};
+    estimate_start(&fit->estimate, TRAVEL_P);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        (void)snprintf(fit->estimate.name[j], ESTIMATE_NAME_MAX, "%s", travel_term_name(j));
+        fit->beta[j] = fit->beta_se[j] = fit->beta_lo[j] = fit->beta_hi[j] = nan("");
     }
-    fit->angular_speed_radps = fit->angular_speed_se = nan("");
-    fit->angular_speed_lo = fit->angular_speed_hi = nan("");
-    fit->linear_speed_mps = fit->linear_speed_se = nan("");
-    fit->linear_speed_lo = fit->linear_speed_hi = nan("");
-    fit->condition = fit->residual_s_sd = fit->rmse_s = fit->r2 = nan("");
+    fit->residual_s_sd = fit->rmse_s = fit->r2 = nan("");
 }
 
-/* A speed from its inverse: value and se by the delta method, interval by inversion. */
-static void invert(double b, double se, double lo, double hi, double out[4])
+/* A speed from its inverse: value and se by the delta method, interval by inversion. Returns
+ * the slope that carries errors over. */
+static double invert_term(struct travel_fit *fit, enum travel_term j)
 {
+    struct estimate *e = &fit->estimate;
+    const double b = fit->beta[j];
+    const double lo = fit->beta_lo[j];
+    const double hi = fit->beta_hi[j];
     const bool sure = lo > 0.0 || hi < 0.0;
-    out[0] = fabs(b) > 0.0 ? 1.0 / b : nan("");
-    out[1] = fabs(b) > 0.0 ? se / (b * b) : nan("");
-    out[2] = hi > 0.0 || hi < 0.0 ? 1.0 / hi : nan("");
-    out[3] = sure ? 1.0 / lo : nan("");
+    e->value[j] = fabs(b) > 0.0 ? 1.0 / b : nan("");
+    e->se[j] = fabs(b) > 0.0 ? fit->beta_se[j] / (b * b) : nan("");
+    e->lo[j] = hi > 0.0 || hi < 0.0 ? 1.0 / hi : nan("");
+    e->hi[j] = sure ? 1.0 / lo : nan("");
+    return fabs(b) > 0.0 ? -1.0 / (b * b) : nan("");
 }
 
 static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
 {
     const double t = student(ls->n, ls->rank);
-    for (size_t j = 0; j < TRAVEL_P; j++) {
+    struct estimate *e = &fit->estimate;
+    double slope[TRAVEL_P];
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         double unit[TRAVEL_P] = {0.0};
         unit[j] = 1.0;
-        fit->identifiable[j] = robust_ls_estimable(ls, unit);
-        if (fit->identifiable[j]) {
-            fit->beta[j] = ls->beta[j];
-            fit->se[j] = robust_ls_se(ls, unit);
-            fit->lo[j] = fit->beta[j] - t * fit->se[j];
-            fit->hi[j] = fit->beta[j] + t * fit->se[j];
+        slope[j] = 1.0;
+        e->identifiable[j] = robust_ls_estimable(ls, unit);
+        if (!e->identifiable[j]) {
+            continue;
+        }
+        fit->beta[j] = ls->beta[j];
+        fit->beta_se[j] = robust_ls_se(ls, unit);
+        fit->beta_lo[j] = fit->beta[j] - t * fit->beta_se[j];
+        fit->beta_hi[j] = fit->beta[j] + t * fit->beta_se[j];
+        if (j == TRAVEL_INV_W || j == TRAVEL_INV_V) {
+            slope[j] = invert_term(fit, j);
+        } else {
+            e->value[j] = fit->beta[j];
+            e->se[j] = fit->beta_se[j];
+            e->lo[j] = fit->beta_lo[j];
+            e->hi[j] = fit->beta_hi[j];
         }
     }
     for (size_t j = 0; j < TRAVEL_P; j++) {
         for (size_t k = 0; k < TRAVEL_P; k++) {
-            if (fit->identifiable[j] && fit->identifiable[k]) {
-                fit->covariance[j][k] = ls->covariance[j][k];
+            if (e->identifiable[j] && e->identifiable[k]) {
+                e->covariance[j][k] = slope[j] * slope[k] * ls->covariance[j][k];
             }
         }
     }
-    double speed[4];
-    invert(fit->beta[TRAVEL_INV_W], fit->se[TRAVEL_INV_W], fit->lo[TRAVEL_INV_W],
-           fit->hi[TRAVEL_INV_W], speed);
-    fit->angular_speed_radps = speed[0];
-    fit->angular_speed_se = speed[1];
-    fit->angular_speed_lo = speed[2];
-    fit->angular_speed_hi = speed[3];
-    invert(fit->beta[TRAVEL_INV_V], fit->se[TRAVEL_INV_V], fit->lo[TRAVEL_INV_V],
-           fit->hi[TRAVEL_INV_V], speed);
-    fit->linear_speed_mps = speed[0];
-    fit->linear_speed_se = speed[1];
-    fit->linear_speed_lo = speed[2];
-    fit->linear_speed_hi = speed[3];
 }
 
-static void name_combination(struct travel_combination *c)
+static void name_combination(const double coefficient[TRAVEL_P], char name[ESTIMATE_TEXT_MAX])
 {
     size_t used = 0;
-    c->name[0] = '\0';
+    name[0] = '\0';
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        if (!(c->coefficient[j] > 0.0) || used >= sizeof c->name) {
+        if (!(coefficient[j] > 0.0) || used >= ESTIMATE_TEXT_MAX) {
             continue;
         }
         const char *plus = used > 0 ? " + " : "";
         const char *term = travel_term_name((enum travel_term)j);
         const int wrote =
             j < TRAVEL_INV_W
-                ? snprintf(c->name + used, sizeof c->name - used, "%s%s", plus, term)
-                : snprintf(c->name + used, sizeof c->name - used, "%s%.4g / %s", plus,
-                           c->coefficient[j], term);
+                ? snprintf(name + used, ESTIMATE_TEXT_MAX - used, "%s%s", plus, term)
+                : snprintf(name + used, ESTIMATE_TEXT_MAX - used, "%s%.4g / %s", plus,
+                           coefficient[j], term);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
 }
 
 /* Gram-Schmidt in columns of unit length: whether c adds a direction to basis[count]; if so it
  * is stored there. */
-static bool independent(const struct robust_ls_fit *ls, const double c[TRAVEL_P],
-                        double basis[][TRAVEL_P], size_t count)
+static bool add_direction(const struct robust_ls_fit *ls, const double c[TRAVEL_P],
+                          double basis[][TRAVEL_P], size_t count)
 {
     double rest[TRAVEL_P];
     double length2 = 0.0;
@@ -207,26 +207,53 @@ static void set_combinations(const struct robust_ls_fit *ls, const double *x,
                              struct travel_fit *fit)
 {
     double basis[TRAVEL_P][TRAVEL_P];
+    struct estimate *e = &fit->estimate;
     size_t wanted = ls->rank;
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        wanted -= fit->identifiable[j] && wanted > 0 ? 1 : 0;
+        wanted -= e->identifiable[j] && wanted > 0 ? 1 : 0;
     }
     for (size_t terms = 1; terms <= TRAVEL_P; terms++) {
-        for (size_t i = 0; i < ls->n && fit->combination_count < wanted; i++) {
-            struct travel_combination *c = &fit->combinations[fit->combination_count];
+        for (size_t i = 0; i < ls->n && e->combination_count < wanted; i++) {
+            const size_t at = e->combination_count;
+            double *c = fit->coefficient[at];
             size_t count = 0;
             for (size_t j = 0; j < TRAVEL_P; j++) {
-                c->coefficient[j] = fit->identifiable[j] ? 0.0 : x[i * TRAVEL_P + j];
-                count += c->coefficient[j] > 0.0;
+                c[j] = e->identifiable[j] ? 0.0 : x[i * TRAVEL_P + j];
+                count += c[j] > 0.0;
             }
-            if (count == terms &&
-                independent(ls, c->coefficient, basis, fit->combination_count)) {
-                name_combination(c);
-                c->value = robust_ls_value(ls, c->coefficient);
-                c->se = robust_ls_se(ls, c->coefficient);
-                fit->combination_count++;
+            if (count == terms && add_direction(ls, c, basis, at)) {
+                name_combination(c, e->combinations[at].name);
+                e->combinations[at].value = robust_ls_value(ls, c);
+                e->combinations[at].se = robust_ls_se(ls, c);
+                e->combination_count++;
             }
         }
+    }
+}
+
+/* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
+ * The model lap = t0 + ... with one delay is then what can be said. */
+static void set_one_delay(const struct robust_ls_fit *ls, struct travel_fit *fit)
+{
+    struct estimate *e = &fit->estimate;
+    const struct estimate_combination *only = NULL;
+    for (size_t k = 0; k < e->combination_count; k++) {
+        const double *c = fit->coefficient[k];
+        if (!(c[TRAVEL_T0] > 0.0)) {
+            continue;
+        }
+        if (only || c[TRAVEL_INV_W] > 0.0 || c[TRAVEL_INV_V] > 0.0) {
+            return;
+        }
+        only = &e->combinations[k];
+    }
+    if (only && !e->identifiable[TRAVEL_T0]) {
+        const double t = student(ls->n, ls->rank);
+        e->value[TRAVEL_T0] = only->value;
+        e->se[TRAVEL_T0] = only->se;
+        e->lo[TRAVEL_T0] = only->value - t * only->se;
+        e->hi[TRAVEL_T0] = only->value + t * only->se;
+        e->covariance[TRAVEL_T0][TRAVEL_T0] = only->se * only->se;
     }
 }
 
@@ -362,15 +389,16 @@ static enum status estimate(const struct robust_ls_problem *problem, enum travel
     }
     const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
     if (evidence->gaussian && wild == 0) {
-        travel_reason(fit, TRAVEL_PASS, "method auto took ols: the residuals look Gaussian");
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "method auto took ols: the residuals look Gaussian");
         *ls = plain;
         return robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
     }
-    travel_reason(fit, TRAVEL_PASS,
-                  "method auto took %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
-                  "(Gaussian: below %.1f)",
-                  travel_method_name(method_used(ls->method)), wild, evidence->shape,
-                  SHAPE_MAX);
+    estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                    "method auto took %s: %zu residuals lie beyond 5 sd, shape statistic %.1f "
+                    "(Gaussian: below %.1f)",
+                    travel_method_name(method_used(ls->method)), wild, evidence->shape,
+                    SHAPE_MAX);
     return STATUS_OK;
 }
 
@@ -386,14 +414,16 @@ static enum status fit_design(enum travel_method method, struct room *room,
         return st;
     }
     fit->method = method_used(ls.method);
-    fit->rank = ls.rank;
-    fit->condition = ls.condition;
+    fit->estimate.rank = ls.rank;
+    fit->estimate.condition = ls.condition;
     set_terms(&ls, fit);
     set_combinations(&ls, room->x->data, fit);
+    set_one_delay(&ls, fit);
     set_quality(room, ls.sd, fit, &evidence);
     if (method != TRAVEL_AUTO && method != fit->method) {
-        travel_reason(fit, TRAVEL_MARGINAL, "method %s cannot be used on these moves, %s was",
-                      travel_method_name(method), travel_method_name(fit->method));
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "method %s cannot be used on these moves, %s was",
+                        travel_method_name(method), travel_method_name(fit->method));
     }
     travel_judge(fit, &evidence);
     return STATUS_OK;
@@ -446,8 +476,7 @@ enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
     assert((unsigned)method < TRAVEL_METHOD_COUNT);
 
     struct travel_fit out;
-    clear(&out);
-    out.motion = motion;
+    clear(&out, motion);
     for (size_t i = 0; i < n; i++) {
         out.n += travel_move_usable(&moves[i]);
     }
@@ -480,7 +509,7 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
 
     travel_motion_row(fit->motion, rotation_rad, displacement_m, row);
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        if (fit->identifiable[j]) {
+        if (fit->estimate.identifiable[j]) {
             lap_s += row[j] * fit->beta[j];
             row[j] = 0.0;
         }
@@ -489,14 +518,14 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
     if (!rest) {
         return lap_s;
     }
-    for (size_t k = 0; k < fit->combination_count; k++) {
+    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
         double off = 0.0;
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            const double c = fit->combinations[k].coefficient[j];
+            const double c = fit->coefficient[k][j];
             off = fmax(off, fabs(row[j] - c) / fmax(fabs(c), 1.0));
         }
         if (off <= NO_MOVE) {
-            return lap_s + fit->combinations[k].value;
+            return lap_s + fit->estimate.combinations[k].value;
         }
     }
     return nan("");
@@ -504,61 +533,5 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
 
 ENUM_NAMES(travel_method, TRAVEL_METHOD_COUNT, "ols", "huber", "tukey", "auto");
 
-ENUM_NAMES(travel_verdict, TRAVEL_FAIL + 1, "PASS", "MARGINAL", "FAIL");
-
 ENUM_NAMES(travel_term, TRAVEL_P, "t0_s", "ta_s", "tr_s", "angular_speed_radps",
            "linear_speed_mps");
-
-/* When all moves are of one class (all turn and drive, say), the delays show in their sum only.
- * The model lap = t0 + ... with one delay is then what can be said. Returns that sum, or NULL.
- */
-static const struct travel_combination *only_delay(const struct travel_fit *fit)
-{
-    const struct travel_combination *found = NULL;
-    for (size_t k = 0; k < fit->combination_count; k++) {
-        const struct travel_combination *c = &fit->combinations[k];
-        if (!(fabs(c->coefficient[TRAVEL_T0]) > 0.0)) {
-            continue;
-        }
-        if (found || fabs(c->coefficient[TRAVEL_INV_W]) > 0.0 ||
-            fabs(c->coefficient[TRAVEL_INV_V]) > 0.0) {
-            return NULL;
-        }
-        found = c;
-    }
-    return found;
-}
-
-static struct travel_value one_delay(const struct travel_fit *fit)
-{
-    const struct travel_combination *c = only_delay(fit);
-    const double nothing = nan("");
-    if (!c) {
-        return (struct travel_value){nothing, nothing, nothing, nothing};
-    }
-    /* The Student quantile is that of the terms that stand alone. */
-    double quantile = nothing;
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        if (fit->identifiable[j] && fit->se[j] > 0.0) {
-            quantile = (fit->hi[j] - fit->beta[j]) / fit->se[j];
-        }
-    }
-    return (struct travel_value){c->value, c->se, c->value - quantile * c->se,
-                                 c->value + quantile * c->se};
-}
-
-struct travel_value travel_time_value(const struct travel_fit *fit, enum travel_term term)
-{
-    if (term == TRAVEL_INV_W) {
-        return (struct travel_value){fit->angular_speed_radps, fit->angular_speed_se,
-                                     fit->angular_speed_lo, fit->angular_speed_hi};
-    }
-    if (term == TRAVEL_INV_V) {
-        return (struct travel_value){fit->linear_speed_mps, fit->linear_speed_se,
-                                     fit->linear_speed_lo, fit->linear_speed_hi};
-    }
-    if (term == TRAVEL_T0 && !fit->identifiable[TRAVEL_T0]) {
-        return one_delay(fit);
-    }
-    return (struct travel_value){fit->beta[term], fit->se[term], fit->lo[term], fit->hi[term]};
-}

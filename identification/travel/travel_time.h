@@ -17,6 +17,7 @@
 
 #include "base/names.h"
 #include "base/status.h"
+#include "identification/estimate.h"
 
 /* Order of beta and of every array of TRAVEL_P below. */
 enum travel_term {
@@ -42,8 +43,6 @@ enum travel_method {
  */
 enum travel_motion { TRAVEL_TURNS_AND_DRIVES, TRAVEL_TURNS, TRAVEL_DRIVES };
 
-enum travel_verdict { TRAVEL_PASS, TRAVEL_MARGINAL, TRAVEL_FAIL };
-
 /* A rotation or displacement below 1e-6 (rad, m) counts as none. */
 struct travel_move {
     double rotation_rad;   /* sign is not read */
@@ -51,42 +50,27 @@ struct travel_move {
     double lap_s;
 };
 
-enum { TRAVEL_TEXT_MAX = 160, TRAVEL_TEXTS_MAX = 8, TRAVEL_COMBINATION_MAX = 5 };
-
-/* What the data do determine when a term alone is not: "t0_s + ta_s" and its value, or
- * "t0_s + ta_s + 1.57 / angular_speed_radps" when all rotations were by 1.57 rad. */
-struct travel_combination {
-    char name[96];
-    double coefficient[TRAVEL_P]; /* of beta */
-    double value, se;             /* se is NaN when there are no degrees of freedom */
-};
+enum { TRAVEL_COMBINATION_MAX = 5 };
 
 struct travel_fit {
+    /* By enum travel_term, in the terms people use: speeds, not their inverses. NaN unless
+     * identifiable, but for t0_s: when all moves are of one class the delays show in their sum
+     * only, which is t0_s then (it stands among the combinations too). An interval of 1/w that
+     * reaches zero or below gives an open speed interval: hi is NaN (printed as null).
+     * condition: of the column-scaled design restricted to what is identifiable. */
+    struct estimate estimate;
     size_t n;                  /* moves used */
     size_t refused;            /* not finite, absurdly large, or lap not above zero */
     enum travel_method method; /* the one used, never AUTO */
     enum travel_motion motion;
-    bool identifiable[TRAVEL_P];
-    double beta[TRAVEL_P];                 /* NaN unless identifiable */
-    double se[TRAVEL_P];                   /* NaN unless identifiable and n > rank */
-    double lo[TRAVEL_P], hi[TRAVEL_P];     /* 95 % interval (Student); NaN as se */
-    double covariance[TRAVEL_P][TRAVEL_P]; /* of beta; NaN where not identifiable */
-    /* The same in the terms people use; NaN unless identifiable. An interval of 1/w that
-     * reaches zero or below gives an open speed interval: hi is NaN (printed as null). */
-    double angular_speed_radps, angular_speed_se, angular_speed_lo, angular_speed_hi;
-    double linear_speed_mps, linear_speed_se, linear_speed_lo, linear_speed_hi;
-    size_t combination_count;
-    struct travel_combination combinations[TRAVEL_COMBINATION_MAX];
-    size_t rank;
-    double condition;     /* of the column-scaled design restricted to what is identifiable */
-    double residual_s_sd; /* robust scale for HUBER and TUKEY */
-    double rmse_s, r2;    /* of all moves used */
-    size_t outliers;      /* residuals beyond 4 residual_s_sd */
-    enum travel_verdict verdict;
-    size_t reason_count;
-    char reasons[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX];
-    size_t advice_count;
-    char advice[TRAVEL_TEXTS_MAX][TRAVEL_TEXT_MAX]; /* "drive two straight moves of …" */
+    /* The linear model's own terms, with inverse speeds; NaN unless identifiable, errors also
+     * when n is not above the rank. */
+    double beta[TRAVEL_P], beta_se[TRAVEL_P];
+    double beta_lo[TRAVEL_P], beta_hi[TRAVEL_P];          /* 95 % interval (Student) */
+    double coefficient[TRAVEL_COMBINATION_MAX][TRAVEL_P]; /* of beta in each combination */
+    double residual_s_sd;                                 /* robust scale for HUBER and TUKEY */
+    double rmse_s, r2;                                    /* of all moves used */
+    size_t outliers;                                      /* residuals beyond 4 residual_s_sd */
 };
 
 /* Whether a move takes part: finite, not absurdly large, and a lap above zero. */
@@ -114,15 +98,6 @@ bool travel_motion_has(enum travel_motion motion, enum travel_term term);
 void travel_time_check_part(struct travel_fit *whole, const char *name,
                             const struct travel_fit *part);
 
-/* One term in the unit of its name (speeds, not their inverses); NaN when undetermined. When
- * all moves are of one class the delays show in their sum only: t0_s is that sum then (it
- * stands among the combinations too, and not among the identifiable ones), ta_s and tr_s are
- * NaN. */
-struct travel_value {
-    double value, se, lo, hi;
-};
-struct travel_value travel_time_value(const struct travel_fit *fit, enum travel_term term);
-
 /* The lap the model predicts; NaN when the data did not determine it (a term is missing and no
  * combination replaces it). */
 double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
@@ -130,8 +105,6 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
 
 extern const struct names travel_method_names;
 const char *travel_method_name(enum travel_method method); /* "ols" … */
-extern const struct names travel_verdict_names;
-const char *travel_verdict_name(enum travel_verdict verdict); /* "PASS" … */
 /* "t0_s" "ta_s" "tr_s" "angular_speed_radps" "linear_speed_mps" */
 extern const struct names travel_term_names;
 const char *travel_term_name(enum travel_term term);

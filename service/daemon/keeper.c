@@ -16,7 +16,7 @@
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
-enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 16384, STATUS_MAX = 400 };
+enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 49152, STATUS_MAX = 400 };
 
 struct keeper {
     struct keeper_params params;

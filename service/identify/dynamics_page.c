@@ -84,20 +84,20 @@ static void print_parameters(const struct identify_result *result, FILE *out)
     const struct model *model = result->kind->model;
     (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %9s\n", "", "parameter", "estimate",
                   "error", "95 % interval", "relative");
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         char name[64];
         char symbol[16];
         (void)dynamics_parameter_name(model, i, name, sizeof name);
         (void)fprintf(out, "  %-4s %-26s", symbol_of(model, i, symbol), name);
-        if (!isfinite(fit->theta[i])) {
+        if (!isfinite(fit->estimate.value[i])) {
             (void)fprintf(out, " %10s\n", "unknown");
             continue;
         }
-        const double se = sqrt(fit->covariance[i][i]);
-        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g", fit->theta[i], se, fit->lo[i],
-                      fit->hi[i]);
-        print_share(out, se, fit->theta[i]);
-        (void)fprintf(out, "%s\n", fit->identifiable[i] ? "" : "  not identifiable");
+        const double se = sqrt(fit->estimate.covariance[i][i]);
+        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g", fit->estimate.value[i], se,
+                      fit->estimate.lo[i], fit->estimate.hi[i]);
+        print_share(out, se, fit->estimate.value[i]);
+        (void)fprintf(out, "%s\n", fit->estimate.identifiable[i] ? "" : "  not identifiable");
     }
     for (size_t i = 0; i < model->derived_count; i++) {
         struct dynamics_derived derived;
@@ -145,7 +145,7 @@ static void print_support(const struct identify_result *result, FILE *out)
         (void)fprintf(out, " %12s %8s", "in use", "z");
     }
     (void)fputc('\n', out);
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         char symbol[16];
         (void)fprintf(out, "  %-4s", symbol_of(result->kind->model, i, symbol));
         print_cell(out, 10, DIGITS, 3, fit->regressor_rms[i]);
@@ -178,26 +178,26 @@ static void print_correlation(const struct identify_result *result, FILE *out)
     const struct dynamics_fit *fit = &result->fit;
     char symbol[16];
     (void)fputs("\n  correlation of the estimates\n      ", out);
-    for (size_t i = 0; i + 1 < fit->p; i++) {
+    for (size_t i = 0; i + 1 < fit->estimate.p; i++) {
         (void)fprintf(out, " %6s", symbol_of(result->kind->model, i, symbol));
     }
-    for (size_t i = 1; i < fit->p; i++) {
+    for (size_t i = 1; i < fit->estimate.p; i++) {
         (void)fprintf(out, "\n  %-4s", symbol_of(result->kind->model, i, symbol));
         for (size_t j = 0; j < i; j++) {
             print_cell(out, 6, DECIMALS, 2,
-                       fit->covariance[i][j] /
-                           sqrt(fit->covariance[i][i] * fit->covariance[j][j]));
+                       fit->estimate.covariance[i][j] / sqrt(fit->estimate.covariance[i][i] *
+                                                             fit->estimate.covariance[j][j]));
         }
     }
     (void)fputc('\n', out);
     (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu, %zu equations\n",
-                  fit->condition, fit->rank, fit->p, fit->rows);
-    for (size_t i = 0; i < fit->null_count; i++) {
-        (void)fprintf(out, "  free: %s\n", fit->nulls[i]);
+                  fit->estimate.condition, fit->estimate.rank, fit->estimate.p, fit->rows);
+    for (size_t i = 0; i < fit->estimate.null_count; i++) {
+        (void)fprintf(out, "  free: %s\n", fit->estimate.nulls[i]);
     }
-    for (size_t i = 0; i < fit->combination_count; i++) {
-        const struct dynamics_combination *c = &fit->combinations[i];
-        (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->text, c->value, c->se);
+    for (size_t i = 0; i < fit->estimate.combination_count; i++) {
+        const struct estimate_combination *c = &fit->estimate.combinations[i];
+        (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->name, c->value, c->se);
     }
 }
 
@@ -249,7 +249,7 @@ static void print_comparison(const struct identify_result *result, FILE *out)
     const struct dynamics_comparison *c = &result->comparison;
     size_t contradicted = 0;
     size_t given = 0;
-    for (size_t i = 0; i < result->fit.p; i++) {
+    for (size_t i = 0; i < result->fit.estimate.p; i++) {
         given += isfinite(result->current.value[i]) ? 1 : 0;
         contradicted += fabs(c->z[i]) > 2.0 ? 1 : 0;
     }
@@ -338,14 +338,15 @@ static void print_verdict(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
     (void)fprintf(out, "%s by %s: %s\n", result->kind->model->name,
-                  dynamics_method_name(fit->method), dynamics_verdict_name(fit->verdict));
-    for (size_t i = 0; i < fit->reason_count; i++) {
+                  dynamics_method_name(fit->method),
+                  estimate_verdict_name(fit->estimate.verdict));
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
         (void)fprintf(out, "  %s %s\n",
-                      fit->reason_verdicts[i] == DYNAMICS_PASS ? "note:" : "because",
-                      fit->reasons[i]);
+                      fit->estimate.reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
+                      fit->estimate.reasons[i]);
     }
-    for (size_t i = 0; i < fit->advice_count; i++) {
-        (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        (void)fprintf(out, "  advice: %s\n", fit->estimate.advice[i]);
     }
 }
 
@@ -460,8 +461,8 @@ static void print_json(const struct identify_result *result, FILE *out)
     dynamics_report_check(&w, model, &result->own.check);
     json_write_close(&w);
     write_held_out(&w, model, &result->held_out);
-    dynamics_report_sensitivity(&w, model, result->fit.p, &result->sensitivity);
-    dynamics_report_comparison(&w, model, result->fit.p, &result->current,
+    dynamics_report_sensitivity(&w, model, result->fit.estimate.p, &result->sensitivity);
+    dynamics_report_comparison(&w, model, result->fit.estimate.p, &result->current,
                                result->is_compared ? &result->comparison : NULL);
     write_card(&w, model, &result->own);
     write_provenance(&w, result);

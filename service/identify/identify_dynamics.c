@@ -333,7 +333,7 @@ enum status identify_dynamics_plot(const struct identify_result *result, const c
     struct dynamics_plot plot = {.model = model, .title = title};
     (void)snprintf(title, sizeof title, "%s by %s: %s", model->name,
                    dynamics_method_name(result->fit.method),
-                   dynamics_verdict_name(result->fit.verdict));
+                   estimate_verdict_name(result->fit.estimate.verdict));
     const struct identify_data *const parts[] = {&result->own, &result->held_out};
     char titles[COUNT(parts)][160];
     enum status st = STATUS_OK;

@@ -153,7 +153,7 @@ static enum status hold_out(const struct identify_request *request, struct resul
     }
     result->held_out_count = request->validate_count;
     set.heading_m = request->heading_m;
-    st = odometry_check_run(&set, result->fit.theta, &result->held_out);
+    st = odometry_check_run(&set, result->fit.estimate.value, &result->held_out);
     odometry_set_free(&set);
     if (st == STATUS_OK) {
         result->is_held_out = true;
@@ -230,22 +230,23 @@ static void print_parameters(const struct odometry_fit *fit, FILE *out)
                   "95 % interval", "error");
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
         const char *name = odometry_parameter_name(i);
-        if (!isfinite(fit->theta[i])) {
+        if (!isfinite(fit->estimate.value[i])) {
             (void)fprintf(out, "  %-22s %10s\n", name, "unknown");
             continue;
         }
-        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g", name, fit->theta[i],
-                      fit->se[i], fit->lo[i], fit->hi[i]);
+        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g", name,
+                      fit->estimate.value[i], fit->estimate.se[i], fit->estimate.lo[i],
+                      fit->estimate.hi[i]);
         if (i < ODOMETRY_SENSOR_X) {
-            (void)fprintf(out, " %5.2f %%", 100.0 * fit->se[i] / fabs(fit->theta[i]));
+            (void)fprintf(out, " %5.2f %%",
+                          100.0 * fit->estimate.se[i] / fabs(fit->estimate.value[i]));
         }
-        (void)fputs(fit->identifiable[i] ? "\n" : "  not identifiable\n", out);
+        (void)fputs(fit->estimate.identifiable[i] ? "\n" : "  not identifiable\n", out);
     }
     for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
-        const struct odometry_value *v = &fit->combinations[c];
+        const struct estimate_combination *v = &fit->estimate.combinations[c];
         if (isfinite(v->value)) {
-            (void)fprintf(out, "  %-22s %10.5g %9.3g\n", odometry_combination_name(c), v->value,
-                          v->se);
+            (void)fprintf(out, "  %-22s %10.5g %9.3g\n", v->name, v->value, v->se);
         }
     }
 }
@@ -279,19 +280,19 @@ static void print_page(const struct result *result, FILE *out)
 {
     const struct odometry_fit *fit = &result->fit;
     (void)fprintf(out, "odometry of %zu poses in %zu run%s: %s\n", fit->n, fit->runs,
-                  fit->runs == 1 ? "" : "s", odometry_verdict_name(fit->verdict));
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        (void)fprintf(out, "  because %s\n", fit->reasons[i]);
+                  fit->runs == 1 ? "" : "s", estimate_verdict_name(fit->estimate.verdict));
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        (void)fprintf(out, "  because %s\n", fit->estimate.reasons[i]);
     }
-    for (size_t i = 0; i < fit->advice_count; i++) {
-        (void)fprintf(out, "  advice: %s\n", fit->advice[i]);
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        (void)fprintf(out, "  advice: %s\n", fit->estimate.advice[i]);
     }
     print_parameters(fit, out);
     (void)fprintf(
         out,
         "\n  scaled condition number %.3g, rank %zu of %d, %zu poses left out as they "
         "jump\n",
-        fit->condition, fit->rank, (int)ODOMETRY_P, fit->outliers);
+        fit->estimate.condition, fit->estimate.rank, (int)ODOMETRY_P, fit->outliers);
     (void)fprintf(
         out,
         "  noise of a pose %.3g m, %.3g rad; slip after 1 m of the wheels %.3g m, %.3g "

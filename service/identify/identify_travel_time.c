@@ -330,26 +330,26 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
         if (!travel_motion_has(fit->motion, j)) {
             continue;
         }
-        if (!fit->identifiable[j]) {
+        if (!fit->estimate.identifiable[j]) {
             (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
             continue;
         }
-        const struct travel_value v = travel_time_value(fit, j);
-        (void)fprintf(out, "%-26s %10.4g", labels[j], v.value);
-        print_bound(v.se, out);
-        print_bound(v.lo, out);
-        print_bound(v.hi, out);
+        const struct estimate *e = &fit->estimate;
+        (void)fprintf(out, "%-26s %10.4g", labels[j], e->value[j]);
+        print_bound(e->se[j], out);
+        print_bound(e->lo[j], out);
+        print_bound(e->hi[j], out);
         (void)fputc('\n', out);
         if (inverse[j]) {
             (void)fprintf(out, "  %-24s %10.5g", inverse[j], fit->beta[j]);
-            print_bound(fit->se[j], out);
-            print_bound(fit->lo[j], out);
-            print_bound(fit->hi[j], out);
+            print_bound(fit->beta_se[j], out);
+            print_bound(fit->beta_lo[j], out);
+            print_bound(fit->beta_hi[j], out);
             (void)fputc('\n', out);
         }
     }
-    for (size_t k = 0; k < fit->combination_count; k++) {
-        const struct travel_combination *c = &fit->combinations[k];
+    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
+        const struct estimate_combination *c = &fit->estimate.combinations[k];
         (void)fprintf(out, "%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
     }
 }
@@ -378,7 +378,8 @@ static void print_report(const struct identify_request *request, const struct tr
             out,
             "\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
             "condition %.3g\n",
-            fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->rank, fit->condition);
+            fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->estimate.rank,
+            fit->estimate.condition);
     }
     if (held) {
         (void)fprintf(
@@ -387,15 +388,15 @@ static void print_report(const struct identify_request *request, const struct tr
             "predictable\n",
             held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
     }
-    (void)fprintf(out, "\nverdict: %s\n", travel_verdict_name(fit->verdict));
-    for (size_t k = 0; k < fit->reason_count; k++) {
-        (void)fprintf(out, "  - %s\n", fit->reasons[k]);
+    (void)fprintf(out, "\nverdict: %s\n", estimate_verdict_name(fit->estimate.verdict));
+    for (size_t k = 0; k < fit->estimate.reason_count; k++) {
+        (void)fprintf(out, "  - %s\n", fit->estimate.reasons[k]);
     }
-    if (fit->advice_count > 0) {
+    if (fit->estimate.advice_count > 0) {
         (void)fputs("advice:\n", out);
     }
-    for (size_t k = 0; k < fit->advice_count; k++) {
-        (void)fprintf(out, "  - %s\n", fit->advice[k]);
+    for (size_t k = 0; k < fit->estimate.advice_count; k++) {
+        (void)fprintf(out, "  - %s\n", fit->estimate.advice[k]);
     }
 }
 

@@ -184,13 +184,14 @@ static enum status identify_text(const struct model_row *row,
     const enum status st = identify_dynamics_fit(row, &request, found, err);
     if (st == STATUS_OK) {
         const struct dynamics_fit *fit = &found->fit;
-        for (size_t i = 0; i < fit->p; i++) {
-            add(result, i, fit->theta[i], sqrt(fit->covariance[i][i]), fit->lo[i], fit->hi[i]);
+        for (size_t i = 0; i < fit->estimate.p; i++) {
+            add(result, i, fit->estimate.value[i], sqrt(fit->estimate.covariance[i][i]),
+                fit->estimate.lo[i], fit->estimate.hi[i]);
         }
         struct dynamics_derived delay;
         dynamics_derive_delay(fit, &delay);
-        add(result, fit->p, delay.value, delay.se, delay.lo, delay.hi);
-        result->verdicts[fit->verdict]++;
+        add(result, fit->estimate.p, delay.value, delay.se, delay.lo, delay.hi);
+        result->verdicts[fit->estimate.verdict]++;
         result->runs++;
         identify_result_free(found);
     }
@@ -281,7 +282,7 @@ void selftest_judge(struct selftest_result *result)
     /* Bias both ways and coverage of every parameter; scatter adds next to nothing, for three
      * standard errors are far beyond chance from four runs on. */
     const double share = ERROR_RATIO / (2.0 * (double)result->count);
-    result->well = result->verdicts[DYNAMICS_FAIL] == 0;
+    result->well = result->verdicts[ESTIMATE_FAIL] == 0;
     for (size_t i = 0; i < result->count; i++) {
         struct selftest_parameter *p = &result->parameter[i];
         const double n = (double)p->known;

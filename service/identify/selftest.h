@@ -33,7 +33,7 @@ struct selftest_parameter {
 
 struct selftest_result {
     size_t runs, count;
-    size_t verdicts[DYNAMICS_FAIL + 1]; /* of the reports, by enum dynamics_verdict */
+    size_t verdicts[ESTIMATE_FAIL + 1]; /* of the reports, by enum estimate_verdict */
     bool well; /* every parameter is, and no report says FAIL of such good recordings */
     struct selftest_parameter parameter[DYNAMICS_P_MAX + 1];
     double square_sum[DYNAMICS_P_MAX + 1]; /* of deviations from the mean so far */

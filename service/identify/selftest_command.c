@@ -36,11 +36,11 @@ static void print_result(const struct model_row *row, const struct selftest_resu
                      p->well ? "" : "  OUTSIDE");
     }
     (void)fputs("  verdicts:", stdout);
-    for (int verdict = DYNAMICS_PASS; verdict <= DYNAMICS_FAIL; verdict++) {
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
         (void)printf(" %zu %s", result->verdicts[verdict],
-                     dynamics_verdict_name((enum dynamics_verdict)verdict));
+                     estimate_verdict_name((enum estimate_verdict)verdict));
     }
-    (void)puts(result->verdicts[DYNAMICS_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
+    (void)puts(result->verdicts[ESTIMATE_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
 }
 
 static void write_result(struct json_writer *w, const struct model_row *row,
@@ -55,8 +55,8 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     json_write_real(w, "loss_ratio", c->loss_ratio);
     json_write_bool(w, "well", result->well);
     json_write_object(w, "verdicts");
-    for (int verdict = DYNAMICS_PASS; verdict <= DYNAMICS_FAIL; verdict++) {
-        json_write_int(w, dynamics_verdict_name((enum dynamics_verdict)verdict),
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
                        (int64_t)result->verdicts[verdict]);
     }
     json_write_close(w);

@@ -167,11 +167,11 @@ static void write_travel_rows(FILE *file, const struct pair *pair, const struct 
         return;
     }
     for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
-        const struct travel_value v = travel_time_value(&fit, t);
+        const struct estimate *e = &fit.estimate;
         (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", p->id, side_name(side), fit.n,
-                      travel_method_name(fit.method), travel_verdict_name(fit.verdict),
-                      travel_term_name(t));
-        const double columns[] = {v.value, v.se, v.lo, v.hi};
+                      travel_method_name(fit.method),
+                      estimate_verdict_name(fit.estimate.verdict), travel_term_name(t));
+        const double columns[] = {e->value[t], e->se[t], e->lo[t], e->hi[t]};
         for (size_t k = 0; k < COUNT(columns); k++) {
             char number[JSON_WRITE_NUMBER_MAX] = "";
             if (isfinite(columns[k])) {
@@ -237,18 +237,19 @@ static void print_fit(const struct pair *pair, const struct pair_params *p, enum
     if (travel_time_fit(moves, n, p->method, &fit) != STATUS_OK) {
         return;
     }
-    (void)printf("  %-7s %s, %zu moves, %s:", side_name(side), travel_verdict_name(fit.verdict),
-                 fit.n, travel_method_name(fit.method));
-    print_speed("turns at", fit.angular_speed_radps, fit.angular_speed_lo, fit.angular_speed_hi,
-                "rad/s");
-    print_speed("drives at", fit.linear_speed_mps, fit.linear_speed_lo, fit.linear_speed_hi,
-                "m/s");
+    (void)printf("  %-7s %s, %zu moves, %s:", side_name(side),
+                 estimate_verdict_name(fit.estimate.verdict), fit.n,
+                 travel_method_name(fit.method));
+    print_speed("turns at", fit.estimate.value[TRAVEL_INV_W], fit.estimate.lo[TRAVEL_INV_W],
+                fit.estimate.hi[TRAVEL_INV_W], "rad/s");
+    print_speed("drives at", fit.estimate.value[TRAVEL_INV_V], fit.estimate.lo[TRAVEL_INV_V],
+                fit.estimate.hi[TRAVEL_INV_V], "m/s");
     (void)putchar('\n');
-    for (size_t i = 0; i < fit.reason_count; i++) {
-        (void)printf("          %s\n", fit.reasons[i]);
+    for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+        (void)printf("          %s\n", fit.estimate.reasons[i]);
     }
-    for (size_t i = 0; i < fit.advice_count; i++) {
-        (void)printf("          advice: %s\n", fit.advice[i]);
+    for (size_t i = 0; i < fit.estimate.advice_count; i++) {
+        (void)printf("          advice: %s\n", fit.estimate.advice[i]);
     }
 }
 

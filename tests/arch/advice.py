@@ -3,7 +3,7 @@ import pathlib
 import re
 import sys
 
-CALL = re.compile(r"\b(?:(?:dynamics|travel)_)?advise\((.*?)\);", re.S)
+CALL = re.compile(r"\b(?:estimate_)?advise\((.*?)\);", re.S)
 REMEDIES = re.compile(r"\bremedies\[[^\]]*\] = \{(.*?)\n\};", re.S)
 TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 CODE = re.compile(r"\w_\w|\b[a-z]\d\b")

@@ -104,7 +104,7 @@ static void print_peer(const char *name, const char *command, double own_s,
         return;
     }
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-        off = fmax(off, fabs(numbers[1 + i] / fit->theta[i] - 1.0));
+        off = fmax(off, fabs(numbers[1 + i] / fit->estimate.value[i] - 1.0));
     }
     if (!(off < 1e-6)) {
         bench_fail("another solver finds something else");

@@ -82,17 +82,18 @@ static void check_row(const char *file, const char *name, const double *want)
     double worst_se = 0.0;
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
         if (noise_free) {
-            CHECK_NEAR(row, 100.0 * (fit.theta[i] / truth[i] - 1.0), want[i], 0.01, 2e-4);
+            CHECK_NEAR(row, 100.0 * (fit.estimate.value[i] / truth[i] - 1.0), want[i], 0.01,
+                       2e-4);
             continue;
         }
-        const double se = method == DYNAMICS_WEAK_IV ? fit.se_hac[i] : fit.se[i];
-        CHECK_NEAR(row, fit.theta[i], want[i], 1e-4, 0.0);
+        const double se = method == DYNAMICS_WEAK_IV ? fit.se_hac[i] : fit.estimate.se_white[i];
+        CHECK_NEAR(row, fit.estimate.value[i], want[i], 1e-4, 0.0);
         CHECK_NEAR(row, se, want[USV3_PARAMETERS + i], 1e-3, 0.0);
-        worst = fmax(worst, fabs(fit.theta[i] / want[i] - 1.0));
+        worst = fmax(worst, fabs(fit.estimate.value[i] / want[i] - 1.0));
         worst_se = fmax(worst_se, fabs(se / want[USV3_PARAMETERS + i] - 1.0));
     }
     (void)printf("%-24s estimates within %.1e, errors within %.1e, condition %.1f\n", row,
-                 worst, worst_se, fit.condition);
+                 worst, worst_se, fit.estimate.condition);
 }
 
 static void test_expected(void)
@@ -134,22 +135,23 @@ static void test_defaults(void)
         const enum status st =
             dynamics_linear_fit(&usv3_model, &recording.set, DYNAMICS_WEAK_IV, &options, &fit);
         CHECK_INT(files[k], st, STATUS_OK);
-        (void)printf("%s %s, %s\n", files[k], dynamics_verdict_name(fit.verdict),
+        (void)printf("%s %s, %s\n", files[k], estimate_verdict_name(fit.estimate.verdict),
                      dynamics_stop_name(fit.stop));
         for (size_t i = 0; i < USV3_PARAMETERS; i++) {
             (void)printf("  %-22s %9.4f %8.4f %8.4f  z %5.2f\n", usv3_model.parameters[i].name,
-                         fit.theta[i], fit.se[i], fit.se_hac[i],
-                         (fit.theta[i] - truth[i]) / fit.se_hac[i]);
-            CHECK(files[k], fabs(fit.theta[i] - truth[i]) < 4.0 * fit.se_hac[i]);
+                         fit.estimate.value[i], fit.estimate.se_white[i], fit.se_hac[i],
+                         (fit.estimate.value[i] - truth[i]) / fit.se_hac[i]);
+            CHECK(files[k], fabs(fit.estimate.value[i] - truth[i]) < 4.0 * fit.se_hac[i]);
         }
-        for (size_t i = 0; i < fit.reason_count; i++) {
-            (void)printf("  %s\n", fit.reasons[i]);
+        for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+            (void)printf("  %s\n", fit.estimate.reasons[i]);
         }
-        for (size_t i = 0; i < fit.advice_count; i++) {
-            (void)printf("  > %s\n", fit.advice[i]);
+        for (size_t i = 0; i < fit.estimate.advice_count; i++) {
+            (void)printf("  > %s\n", fit.estimate.advice[i]);
         }
-        CHECK_INT(files[k], fit.identifiable[8], k != 2); /* IAcquaBot's own thrusters */
-        CHECK_INT(files[k], fit.verdict, k != 2 ? DYNAMICS_PASS : DYNAMICS_MARGINAL);
+        CHECK_INT(files[k], fit.estimate.identifiable[8],
+                  k != 2); /* IAcquaBot's own thrusters */
+        CHECK_INT(files[k], fit.estimate.verdict, k != 2 ? ESTIMATE_PASS : ESTIMATE_MARGINAL);
     }
 }
 
@@ -167,7 +169,7 @@ static void test_no_collapse(void)
                   dynamics_linear_fit(&usv3_model, &recording.set, (enum dynamics_method)method,
                                       &options, &fit),
                   STATUS_OK);
-        CHECK(name, fit.theta[0] > 75.0 && fit.theta[1] > 70.0);
+        CHECK(name, fit.estimate.value[0] > 75.0 && fit.estimate.value[1] > 70.0);
     }
 }
 

@@ -87,16 +87,16 @@ static void test_pooled(void)
         fit_steps(i, 0, STEPS, model, &fit, &check);
         CHECK_INT(row, fit.method, DYNAMICS_OUTPUT_ERROR);
         const double delay_s = isfinite(fit.delay_s) ? fit.delay_s : 0.0;
-        const double gain = 1.0 / fit.theta[1];
-        const double lag_s = fit.theta[0] / fit.theta[1] + delay_s;
+        const double gain = 1.0 / fit.estimate.value[1];
+        const double lag_s = fit.estimate.value[0] / fit.estimate.value[1] + delay_s;
         (void)printf("%-13s      %6.3f %6.3f %6.3f %6.2f (%4.2f) %6.3f  |         %6.3f %6.3f "
                      "%4.1f %6.3f\n",
-                     row, gain, lag_s, delay_s, fit.theta[2], sqrt(fit.covariance[2][2]),
-                     check.axis[0].run.r2, rows[i].gain, rows[i].time_s, rows[i].dead_band,
-                     rows[i].r2);
+                     row, gain, lag_s, delay_s, fit.estimate.value[2],
+                     sqrt(fit.estimate.covariance[2][2]), check.axis[0].run.r2, rows[i].gain,
+                     rows[i].time_s, rows[i].dead_band, rows[i].r2);
         CHECK_NEAR(row, gain, rows[i].gain, 0.005, 0.0);
         CHECK_NEAR(row, lag_s, rows[i].time_s, 0.01, 0.0);
-        CHECK_NEAR(row, fit.theta[2], rows[i].dead_band, 0.0, 0.1);
+        CHECK_NEAR(row, fit.estimate.value[2], rows[i].dead_band, 0.0, 0.1);
         CHECK(row, check.axis[0].run.r2 >= rows[i].r2 - 0.002);
     }
 }
@@ -113,13 +113,15 @@ static void test_single(void)
         fit_steps(i, 0, 1, &first_order_model, &fit, &check);
         const double delay_s = isfinite(fit.delay_s) ? fit.delay_s : 0.0;
         (void)printf("20 %% alone, %-6s  K %.3f (reference %.3f)  tau+L %.3f (%.3f)  R2 %.3f\n",
-                     rows[i].wheel, 1.0 / fit.theta[1], gain[i],
-                     fit.theta[0] / fit.theta[1] + delay_s, time_s[i], check.axis[0].run.r2);
-        CHECK_NEAR(rows[i].wheel, 1.0 / fit.theta[1], gain[i], 0.01, 0.0);
-        CHECK_NEAR(rows[i].wheel, fit.theta[0] / fit.theta[1] + delay_s, time_s[i], 0.03, 0.0);
+                     rows[i].wheel, 1.0 / fit.estimate.value[1], gain[i],
+                     fit.estimate.value[0] / fit.estimate.value[1] + delay_s, time_s[i],
+                     check.axis[0].run.r2);
+        CHECK_NEAR(rows[i].wheel, 1.0 / fit.estimate.value[1], gain[i], 0.01, 0.0);
+        CHECK_NEAR(rows[i].wheel, fit.estimate.value[0] / fit.estimate.value[1] + delay_s,
+                   time_s[i], 0.03, 0.0);
         fit_steps(i, 0, 1, &first_order_deadband_model, &fit, &check);
-        CHECK_INT(rows[i].wheel, fit.verdict, DYNAMICS_FAIL);
-        CHECK(rows[i].wheel, !fit.identifiable[0] && !fit.identifiable[1]);
+        CHECK_INT(rows[i].wheel, fit.estimate.verdict, ESTIMATE_FAIL);
+        CHECK(rows[i].wheel, !fit.estimate.identifiable[0] && !fit.estimate.identifiable[1]);
     }
 }
 

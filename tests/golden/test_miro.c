@@ -46,7 +46,8 @@ static void fit_by_weight(void)
     make(1, &other, &card);
     set.heading_m = other.heading_m = REFERENCE_HEADING_M;
     CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
-    CU_ASSERT_EQUAL_FATAL(odometry_check_run(&other, fit.theta, &by_weight), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(odometry_check_run(&other, fit.estimate.value, &by_weight),
+                          STATUS_OK);
     odometry_set_free(&set);
     odometry_set_free(&other);
 }
@@ -60,8 +61,8 @@ static void fit_both(void)
         make(run, &set, &card);
         CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fits[run]), STATUS_OK);
         make(1 - run, &other, &card);
-        CU_ASSERT_EQUAL_FATAL(odometry_check_run(&other, fits[run].theta, &across[run]),
-                              STATUS_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            odometry_check_run(&other, fits[run].estimate.value, &across[run]), STATUS_OK);
         odometry_set_free(&set);
         odometry_set_free(&other);
     }
@@ -83,7 +84,8 @@ static void print(void)
             if (i < ODOMETRY_SENSOR_X) {
                 (void)snprintf(text, sizeof text, "%.4f", reference[run][i]);
             }
-            (void)printf("  %8.4f (%6.4f) | %6s", fits[run].theta[i], fits[run].se[i], text);
+            (void)printf("  %8.4f (%6.4f) | %6s", fits[run].estimate.value[i],
+                         fits[run].estimate.se[i], text);
         }
         (void)printf("\n");
     }
@@ -91,7 +93,7 @@ static void print(void)
         const struct odometry_fit *f = &fits[run];
         (void)printf("run %d: %s, %zu poses, %zu left out; position %.4f | %.3f m, heading "
                      "%.4f rad\n",
-                     run + 1, odometry_verdict_name(f->verdict), f->n, f->outliers,
+                     run + 1, estimate_verdict_name(f->estimate.verdict), f->n, f->outliers,
                      f->own.position_rmse_m, reference[run][3], f->own.heading_rmse_rad);
         (void)printf("       noise %.4f m %.4f rad, slip %.3f m %.3f rad after 1 m\n",
                      f->noise_m, f->noise_rad, f->slip_m, f->slip_rad);
@@ -116,18 +118,20 @@ static void test_runs(void)
         const struct odometry_fit *f = &fits[run];
         const char *row = run == 0 ? "run 1" : "run 2";
         /* Around gaps of run 1 more than 2 % of its poses jump. */
-        CHECK_INT(row, f->verdict, run == 0 ? ODOMETRY_MARGINAL : ODOMETRY_PASS);
-        CHECK_INT(row, f->rank, ODOMETRY_P);
+        CHECK_INT(row, f->estimate.verdict, run == 0 ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+        CHECK_INT(row, f->estimate.rank, ODOMETRY_P);
         CHECK(row, f->converged);
         for (size_t i = 0; i < ODOMETRY_SENSOR_X; i++) {
-            CHECK_NEAR(row, f->theta[i], reference[run][i], 4e-3, 0.0);
-            CHECK(row, f->lo[i] < reference[run][i] && reference[run][i] < f->hi[i]);
+            CHECK_NEAR(row, f->estimate.value[i], reference[run][i], 4e-3, 0.0);
+            CHECK(row, f->estimate.lo[i] < reference[run][i] &&
+                           reference[run][i] < f->estimate.hi[i]);
             /* The other run of the same robot is no surprise. */
-            CHECK_NEAR(row, f->theta[i], fits[1 - run].theta[i], 0.0,
-                       2.0 * hypot(f->se[i], fits[1 - run].se[i]));
+            CHECK_NEAR(row, f->estimate.value[i], fits[1 - run].estimate.value[i], 0.0,
+                       2.0 * hypot(f->estimate.se[i], fits[1 - run].estimate.se[i]));
         }
         CHECK_NEAR(row, f->own.position_rmse_m, reference[run][3], 0.05, 0.0);
-        CHECK(row, f->lo[ODOMETRY_SENSOR_DELAY] > 0.02 && f->hi[ODOMETRY_SENSOR_DELAY] < 0.07);
+        CHECK(row, f->estimate.lo[ODOMETRY_SENSOR_DELAY] > 0.02 &&
+                       f->estimate.hi[ODOMETRY_SENSOR_DELAY] < 0.07);
     }
     CHECK("across", across[0].position_rmse_m <= 1.13 * reference_across[0]);
     CHECK("across", across[0].heading_rmse_rad <= 0.75 * reference_across[1]);
@@ -162,11 +166,12 @@ static void test_together(void)
     CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
     odometry_set_free(&set);
     (void)printf("together: radii %.4f %.4f, track %.4f m, position %.4f m\n",
-                 fit.theta[ODOMETRY_RADIUS_RIGHT], fit.theta[ODOMETRY_RADIUS_LEFT],
-                 fit.theta[ODOMETRY_TRACK], fit.own.position_rmse_m);
+                 fit.estimate.value[ODOMETRY_RADIUS_RIGHT],
+                 fit.estimate.value[ODOMETRY_RADIUS_LEFT], fit.estimate.value[ODOMETRY_TRACK],
+                 fit.own.position_rmse_m);
     CHECK_INT("together", fit.runs, 2);
-    CHECK_INT("together", fit.verdict, ODOMETRY_PASS);
-    CHECK("together", fit.se[ODOMETRY_TRACK] < fits[0].se[ODOMETRY_TRACK]);
+    CHECK_INT("together", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK("together", fit.estimate.se[ODOMETRY_TRACK] < fits[0].estimate.se[ODOMETRY_TRACK]);
     CHECK_NEAR("together", fit.own.position_rmse_m, 0.02, 0.1, 0.0);
 }
 

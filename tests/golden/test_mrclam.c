@@ -44,8 +44,8 @@ static int load(struct moves_file *file, size_t *start)
 
 static int mentions(const struct travel_fit *fit, const char *text)
 {
-    for (size_t k = 0; k < fit->reason_count; k++) {
-        if (strstr(fit->reasons[k], text)) {
+    for (size_t k = 0; k < fit->estimate.reason_count; k++) {
+        if (strstr(fit->estimate.reasons[k], text)) {
             return 1;
         }
     }
@@ -63,18 +63,19 @@ static void test_pooled(void)
     CHECK_NEAR("pooled", fit.rmse_s, 2.20, 0.0, 5e-3);
     CHECK_NEAR("pooled", fit.r2, 0.990, 0.0, 5e-4);
     /* Every move turns and drives: the delays come as one sum. */
-    CHECK_INT("pooled", fit.rank, 3);
-    CHECK("pooled", !fit.identifiable[TRAVEL_T0] && isnan(fit.beta[TRAVEL_T0]));
-    CHECK_INT("pooled", fit.combination_count, 1);
-    CHECK_TEXT("pooled", fit.combinations[0].name, "t0_s + ta_s + tr_s");
-    CHECK_NEAR("pooled", fit.combinations[0].value, 0.191, 0.0, 5e-4);
-    CHECK("pooled", fit.lo[TRAVEL_INV_W] < 3.154 && 3.154 < fit.hi[TRAVEL_INV_W]);
+    CHECK_INT("pooled", fit.estimate.rank, 3);
+    CHECK("pooled", !fit.estimate.identifiable[TRAVEL_T0] && isnan(fit.beta[TRAVEL_T0]));
+    CHECK_INT("pooled", fit.estimate.combination_count, 1);
+    CHECK_TEXT("pooled", fit.estimate.combinations[0].name, "t0_s + ta_s + tr_s");
+    CHECK_NEAR("pooled", fit.estimate.combinations[0].value, 0.191, 0.0, 5e-4);
+    CHECK("pooled", fit.beta_lo[TRAVEL_INV_W] < 3.154 && 3.154 < fit.beta_hi[TRAVEL_INV_W]);
     CHECK("pooled", !mentions(&fit, "unphysical"));
-    CHECK_INT("pooled", fit.advice_count >= 2, 1);
-    CHECK_TEXT("pooled", fit.advice[0], "turn on the spot, without driving");
-    CHECK_TEXT("pooled", fit.advice[1], "drive a straight move, without turning");
+    CHECK_INT("pooled", fit.estimate.advice_count >= 2, 1);
+    CHECK_TEXT("pooled", fit.estimate.advice[0], "turn on the spot, without driving");
+    CHECK_TEXT("pooled", fit.estimate.advice[1], "drive a straight move, without turning");
     CHECK_NEAR("pooled", travel_time_predict(&fit, 1.0, 1.0),
-               fit.combinations[0].value + fit.beta[TRAVEL_INV_W] + fit.beta[TRAVEL_INV_V],
+               fit.estimate.combinations[0].value + fit.beta[TRAVEL_INV_W] +
+                   fit.beta[TRAVEL_INV_V],
                1e-12, 0.0);
     CHECK("pooled", isnan(travel_time_predict(&fit, 1.0, 0.0)));
 }
@@ -94,7 +95,7 @@ static size_t fit_parts(const struct moves_file *file, struct travel_fit *whole)
         travel_time_check_part(whole, "a robot", &part);
         if (part.beta[TRAVEL_INV_W] < 0.0) {
             negative++;
-            CHECK_INT("a robot", part.verdict, TRAVEL_FAIL);
+            CHECK_INT("a robot", part.estimate.verdict, ESTIMATE_FAIL);
             CHECK("a robot", mentions(&part, "unphysical sign"));
         }
     }
@@ -108,7 +109,7 @@ static void test_net_rotation(void)
     CHECK("abs", !mentions(&whole, "unphysical sign"));
     CHECK_INT("net", fit_parts(&net, &whole), 1);
     CHECK("net", mentions(&whole, "unphysical sign in a robot"));
-    CHECK("net", whole.verdict != TRAVEL_PASS);
+    CHECK("net", whole.estimate.verdict != ESTIMATE_PASS);
 }
 
 int main(void)

@@ -116,7 +116,7 @@ static void print_row(size_t robot, const struct outcome *o, double time_s, doub
     (void)printf("robot %zu         %6.3f     %6.3f %6.3f        %5.3f   %-9s |            "
                  "%4.2f     %5.3f %5.3f %5.3f\n",
                  robot + 1, o->delay_s, time_s + o->delay_s, gain, o->held_out.axis[0].run.r2,
-                 dynamics_verdict_name(o->fit.verdict), want->delay_s,
+                 estimate_verdict_name(o->fit.estimate.verdict), want->delay_s,
                  want->time_s + want->delay_s, want->gain, want->r2);
 }
 
@@ -137,7 +137,7 @@ static void test_turning(void)
             CHECK(row, time_s + o.delay_s >= 0.22 && time_s + o.delay_s <= 0.30);
             CHECK(row, gain >= (delayed ? 0.92 : 0.935) && gain <= 0.99);
             CHECK(row, o.held_out.axis[0].run.r2 >= 0.90);
-            CHECK(row, o.fit.identifiable[0] && o.fit.identifiable[1]);
+            CHECK(row, o.fit.estimate.identifiable[0] && o.fit.estimate.identifiable[1]);
             /* Not worse than the reference, but for its rounding. */
             CHECK(row, o.held_out.axis[0].run.r2 >= turning[r].r2 - 0.002);
         }
@@ -146,8 +146,8 @@ static void test_turning(void)
 
 static bool mentions(const struct dynamics_fit *fit, const char *text)
 {
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        if (strstr(fit->reasons[i], text)) {
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        if (strstr(fit->estimate.reasons[i], text)) {
             return true;
         }
     }
@@ -171,11 +171,11 @@ static void test_driving(void)
         CHECK("driving", time_s + o.delay_s >= 0.2 && time_s + o.delay_s <= 0.65);
         CHECK_NEAR("driving", gain, driving[r].gain, 0.02, 0.0);
         CHECK("driving", r2 >= driving[r].r2 - 0.02);
-        CHECK("driving", o.fit.verdict != DYNAMICS_PASS);
+        CHECK("driving", o.fit.estimate.verdict != ESTIMATE_PASS);
         if (r2 < 0.7) {
             CHECK("driving", mentions(&o.fit, "of the variance of velocity"));
             CHECK("driving", mentions(&o.fit, "velocity hardly changes"));
-            CHECK("driving", o.fit.advice_count > 0);
+            CHECK("driving", o.fit.estimate.advice_count > 0);
         }
     }
 }
@@ -189,19 +189,20 @@ static void test_together(void)
     for (size_t r = 0; r < ROBOTS; r += 2) { /* three of five, for time */
         struct outcome o;
         fit_half(&robots[r], &both, &options, false, &o);
-        const double *theta = o.fit.theta;
+        const double *theta = o.fit.estimate.value;
         const struct dynamics_axis_check *axis = o.held_out.axis;
         (void)printf(
             "robot %zu    %5.3f  %5.3f  %5.3f %5.3f %5.3f %7.3f %7.3f (%5.3f)  %5.3f %5.3f "
             "(%5.3f %5.3f) by %s\n",
             r + 1, o.delay_s, theta[0] / theta[3], theta[1] / theta[5], 1.0 / theta[3],
-            1.0 / theta[5], theta[2], theta[4], sqrt(o.fit.covariance[4][4]), axis[0].run.r2,
-            axis[1].run.r2, driving[r].r2, turning[r].r2, dynamics_method_name(o.fit.method));
+            1.0 / theta[5], theta[2], theta[4], sqrt(o.fit.estimate.covariance[4][4]),
+            axis[0].run.r2, axis[1].run.r2, driving[r].r2, turning[r].r2,
+            dynamics_method_name(o.fit.method));
         CHECK("diffdrive", o.held_out.simulated);
         CHECK("diffdrive", axis[1].run.r2 >= 0.90);
         /* Turns slow these robots, which one channel alone cannot know. */
         CHECK("diffdrive", axis[0].run.r2 >= driving[r].r2 - 0.02);
-        CHECK("diffdrive", o.fit.verdict != DYNAMICS_FAIL);
+        CHECK("diffdrive", o.fit.estimate.verdict != ESTIMATE_FAIL);
     }
 }
 

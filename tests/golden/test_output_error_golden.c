@@ -47,9 +47,9 @@ static void test_golden(void)
         CHECK(row, report.white);
         for (size_t i = 0; i < 9; i++) {
             const double se = golden[g].se[i];
-            CHECK_NEAR(row, fit.theta[i], golden[g].theta[i], 0.0, 0.02 * se);
-            CHECK_NEAR(row, fit.se[i], se, 0.01, 0.0);
-            worst = fmax(worst, fabs(fit.theta[i] - golden[g].theta[i]) / se);
+            CHECK_NEAR(row, fit.estimate.value[i], golden[g].theta[i], 0.0, 0.02 * se);
+            CHECK_NEAR(row, fit.estimate.se_white[i], se, 0.01, 0.0);
+            worst = fmax(worst, fabs(fit.estimate.value[i] - golden[g].theta[i]) / se);
         }
         (void)printf("%-2s: at most %.4f standard errors away after %zu steps\n", row, worst,
                      fit.iterations);

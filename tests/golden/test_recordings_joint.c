@@ -165,7 +165,8 @@ static void hold(struct result *result, const struct data_set *set, const char *
 {
     struct dynamics_check check;
     CHECK_INT(what, dynamics_check_run(result->model, &result->fit, set, &check), STATUS_OK);
-    result->effort_r2 = effort_r2(result->model, result->fit.theta, set, result->smooth_s);
+    result->effort_r2 =
+        effort_r2(result->model, result->fit.estimate.value, set, result->smooth_s);
     result->simulated_r2 = check.simulated ? check.axis[0].run.r2 : (double)NAN;
     result->one_step_r2 = check.simulated ? check.axis[0].one_step.r2 : (double)NAN;
     (void)printf("  %-36s effort R2 %.4f, simulated velocity %.4f, one step %.4f\n", what,
@@ -213,9 +214,9 @@ static void compare(const char *name, double reached, double se, double referenc
 
 static void compare_fit(const struct result *result, const double *reference, double share)
 {
-    for (size_t i = 0; i < result->fit.p; i++) {
-        compare(result->model->parameters[i].name, result->fit.theta[i],
-                sqrt(result->fit.covariance[i][i]), reference[i], share);
+    for (size_t i = 0; i < result->fit.estimate.p; i++) {
+        compare(result->model->parameters[i].name, result->fit.estimate.value[i],
+                sqrt(result->fit.estimate.covariance[i][i]), reference[i], share);
     }
 }
 
@@ -236,7 +237,7 @@ static void test_slide(void)
     }
     fit("slide", false, &result);
     compare_fit(&result, reference, 0.05);
-    CHECK("slide", result.effort_r2 >= 0.997 && result.fit.verdict == DYNAMICS_PASS);
+    CHECK("slide", result.effort_r2 >= 0.997 && result.fit.estimate.verdict == ESTIMATE_PASS);
     start(force, "q_m", "", 0.0, 14.904);
     (void)add("emps/emps_trajectory.csv");
     fit("slide, first 60 %", false, &result);
@@ -297,11 +298,11 @@ static void test_pendulum(void)
         }
     }
     fit("pendulum", true, &result);
-    const double *theta = result.fit.theta;
+    const double *theta = result.fit.estimate.value;
     const double a = gravity_nm / theta[JOINT_LOAD];
     double se[JOINT_LOAD + 1];
     for (size_t i = 0; i <= JOINT_LOAD; i++) {
-        se[i] = a * sqrt(result.fit.covariance[i][i]);
+        se[i] = a * sqrt(result.fit.estimate.covariance[i][i]);
     }
     compare("scale, N m/V", a, se[JOINT_LOAD] / theta[JOINT_LOAD], 0.0786, 0.15);
     compare("inertia, kg m2", a * theta[JOINT_INERTIA] - load_kgm2, se[JOINT_INERTIA], 0.00166,

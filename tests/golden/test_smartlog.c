@@ -33,11 +33,12 @@ static void test_ols(void)
     for (size_t j = 0; j < TRAVEL_P; j++) {
         CHECK_NEAR("ols", fit.beta[j], UNIT[j] * number("ols", "beta", j), 1e-5, 0.0);
         /* Written there with four digits. */
-        CHECK_NEAR("ols", fit.se[j], UNIT[j] * number("ols", "se", j), 5e-4, 0.0);
+        CHECK_NEAR("ols", fit.beta_se[j], UNIT[j] * number("ols", "se", j), 5e-4, 0.0);
     }
-    CHECK_NEAR("ols", fit.angular_speed_radps, number("ols", "w", 0), 1e-5, 0.0);
-    CHECK_NEAR("ols", fit.linear_speed_mps, 1e-3 * number("ols", "v", 0), 1e-5, 0.0);
-    CHECK_INT("ols", fit.verdict, TRAVEL_MARGINAL);
+    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_W], number("ols", "w", 0), 1e-5, 0.0);
+    CHECK_NEAR("ols", fit.estimate.value[TRAVEL_INV_V], 1e-3 * number("ols", "v", 0), 1e-5,
+               0.0);
+    CHECK_INT("ols", fit.estimate.verdict, ESTIMATE_MARGINAL);
 }
 
 static void check_robust(const char *name, enum travel_method method)
@@ -47,12 +48,12 @@ static void check_robust(const char *name, enum travel_method method)
     for (size_t j = 0; j < TRAVEL_P; j++) {
         const double se = UNIT[j] * number(name, "se", j);
         CHECK_NEAR(name, fit.beta[j], UNIT[j] * number(name, "beta", j), 0.0, 0.05 * se);
-        CHECK_NEAR(name, fit.se[j], se, 0.1, 0.0);
+        CHECK_NEAR(name, fit.beta_se[j], se, 0.1, 0.0);
     }
-    CHECK_NEAR(name, fit.angular_speed_radps, number(name, "w", 0), 5e-4, 0.0);
-    CHECK_NEAR(name, fit.linear_speed_mps, 1e-3 * number(name, "v", 0), 5e-4, 0.0);
+    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_W], number(name, "w", 0), 5e-4, 0.0);
+    CHECK_NEAR(name, fit.estimate.value[TRAVEL_INV_V], 1e-3 * number(name, "v", 0), 5e-4, 0.0);
     CHECK_INT(name, fit.method, method);
-    CHECK_INT(name, fit.verdict, TRAVEL_PASS);
+    CHECK_INT(name, fit.estimate.verdict, ESTIMATE_PASS);
     CHECK_INT(name, fit.outliers, 3);
 }
 
@@ -72,8 +73,8 @@ static void test_auto_sees_the_outliers(void)
                           STATUS_OK);
     CHECK_INT("auto", chosen.method, TRAVEL_TUKEY);
     CHECK("auto", truth_same(chosen.beta, tukey.beta, sizeof chosen.beta));
-    CHECK("auto",
-          chosen.reason_count > 0 && strstr(chosen.reasons[0], "method auto took tukey"));
+    CHECK("auto", chosen.estimate.reason_count > 0 &&
+                      strstr(chosen.estimate.reasons[0], "method auto took tukey"));
 }
 
 int main(void)

@@ -89,14 +89,14 @@ static void test_weak(void)
     (void)printf("%-22s %10s %10s %10s\n", "weak", "reached", "error", "reference");
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
         const char *name = usv3_model.parameters[i].name;
-        (void)printf("%-22s %10.4g %10.3g %10.4g\n", name, fit.theta[i], fit.se_hac[i],
+        (void)printf("%-22s %10.4g %10.3g %10.4g\n", name, fit.estimate.value[i], fit.se_hac[i],
                      reference[i]);
-        CHECK(name, fit.theta[i] > reference[i] / factor[i]);
-        CHECK(name, fit.theta[i] < reference[i] * factor[i]);
+        CHECK(name, fit.estimate.value[i] > reference[i] / factor[i]);
+        CHECK(name, fit.estimate.value[i] < reference[i] * factor[i]);
     }
-    CHECK_NEAR("surge bias", fit.theta[9], 0.13, 0.0, 0.5);
-    CHECK_NEAR("sway bias", fit.theta[10], 2.8, 0.0, 0.5);
-    CHECK_NEAR("yaw bias", fit.theta[11], -0.28, 0.0, 0.2);
+    CHECK_NEAR("surge bias", fit.estimate.value[9], 0.13, 0.0, 0.5);
+    CHECK_NEAR("sway bias", fit.estimate.value[10], 2.8, 0.0, 0.5);
+    CHECK_NEAR("yaw bias", fit.estimate.value[11], -0.28, 0.0, 0.2);
 }
 
 static void test_simulated(void)
@@ -113,15 +113,15 @@ static void test_simulated(void)
         CHECK("not white", !check.axis[a].run.white);
     }
     (void)printf(" (reference, of the equations: 0.739 0.656 0.672); %s\n",
-                 dynamics_verdict_name(fit.verdict));
+                 estimate_verdict_name(fit.estimate.verdict));
     CHECK("explained", mean > 0.68);
     CHECK_INT("ended", fit.stop, DYNAMICS_STOP_CONVERGED);
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-        CHECK(usv3_model.parameters[i].name, fit.theta[i] > 0.0);
+        CHECK(usv3_model.parameters[i].name, fit.estimate.value[i] > 0.0);
     }
     CHECK("delay", fit.delay_s > 0.1 && fit.delay_s < 0.4);
-    CHECK("doubted", fit.verdict != DYNAMICS_PASS && fit.reason_count > 0);
-    CHECK("advised", fit.advice_count > 0);
+    CHECK("doubted", fit.estimate.verdict != ESTIMATE_PASS && fit.estimate.reason_count > 0);
+    CHECK("advised", fit.estimate.advice_count > 0);
 }
 
 int main(void)

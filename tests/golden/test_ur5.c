@@ -45,16 +45,17 @@ static struct travel_fit fit_all(enum travel_method method)
     (void)printf("%-5s (%s): %.4f | %.3f rad/s (%.4f), %.4f | %.3f s (%.4f); sd %.4f s, %zu "
                  "outliers, %s\n",
                  travel_method_name(method), travel_method_name(fit.method),
-                 fit.angular_speed_radps, reference_radps, fit.angular_speed_se,
-                 fit.beta[TRAVEL_T0], reference_s, fit.se[TRAVEL_T0], fit.residual_s_sd,
-                 fit.outliers, travel_verdict_name(fit.verdict));
+                 fit.estimate.value[TRAVEL_INV_W], reference_radps,
+                 fit.estimate.se[TRAVEL_INV_W], fit.beta[TRAVEL_T0], reference_s,
+                 fit.beta_se[TRAVEL_T0], fit.residual_s_sd, fit.outliers,
+                 estimate_verdict_name(fit.estimate.verdict));
     return fit;
 }
 
 static bool says(const struct travel_fit *fit, const char *text)
 {
-    for (size_t k = 0; k < fit->reason_count; k++) {
-        if (strstr(fit->reasons[k], text)) {
+    for (size_t k = 0; k < fit->estimate.reason_count; k++) {
+        if (strstr(fit->estimate.reasons[k], text)) {
             return true;
         }
     }
@@ -68,13 +69,14 @@ static void test_robust(void)
     for (enum travel_method method = TRAVEL_TUKEY; method <= TRAVEL_AUTO; method++) {
         const struct travel_fit fit = fit_all(method);
         CHECK_INT("robust", fit.method, TRAVEL_TUKEY);
-        CHECK_NEAR("robust", fit.angular_speed_radps, reference_radps, 2e-3, 0.0);
+        CHECK_NEAR("robust", fit.estimate.value[TRAVEL_INV_W], reference_radps, 2e-3, 0.0);
         CHECK_NEAR("robust", fit.beta[TRAVEL_T0], reference_s, 0.0, 2e-3);
+        CHECK("robust", fit.estimate.lo[TRAVEL_INV_W] < reference_radps &&
+                            reference_radps < fit.estimate.hi[TRAVEL_INV_W]);
         CHECK("robust",
-              fit.angular_speed_lo < reference_radps && reference_radps < fit.angular_speed_hi);
-        CHECK("robust", fit.lo[TRAVEL_T0] < reference_s && reference_s < fit.hi[TRAVEL_T0]);
+              fit.beta_lo[TRAVEL_T0] < reference_s && reference_s < fit.beta_hi[TRAVEL_T0]);
         CHECK_INT("robust", fit.outliers, COMPOSITES);
-        CHECK_INT("robust", fit.verdict, TRAVEL_MARGINAL);
+        CHECK_INT("robust", fit.estimate.verdict, ESTIMATE_MARGINAL);
         CHECK("robust", says(&fit, "25 % of the laps are outliers"));
     }
 }
@@ -83,11 +85,11 @@ static void test_robust(void)
 static void test_plain(void)
 {
     const struct travel_fit fit = fit_all(TRAVEL_OLS);
-    CHECK_NEAR("plain", fit.angular_speed_radps, 0.74, 0.0, 5e-3);
+    CHECK_NEAR("plain", fit.estimate.value[TRAVEL_INV_W], 0.74, 0.0, 5e-3);
     CHECK_NEAR("plain", fit.beta[TRAVEL_T0], 0.26, 0.0, 5e-3);
-    CHECK_INT("plain", fit.verdict, TRAVEL_MARGINAL);
+    CHECK_INT("plain", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("plain", says(&fit, "6 of 24 moves stray"));
-    CHECK_TEXT("plain", fit.advice[0], "use method tukey or auto");
+    CHECK_TEXT("plain", fit.estimate.advice[0], "use method tukey or auto");
 }
 
 int main(void)

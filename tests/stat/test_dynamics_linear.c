@@ -65,12 +65,14 @@ static void run_all(enum dynamics_method method, unsigned seed, struct tally *ta
         CU_ASSERT_EQUAL_FATAL(dynamics_linear_fit(&usv3_model, &set, method, &options, &fit),
                               STATUS_OK);
         for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-            const double error = fit.theta[i] - truth[i];
+            const double error = fit.estimate.value[i] - truth[i];
             tally[i].error += 100.0 * error / truth[i] / RUNS;
             tally[i].square += 1e4 * error * error / (truth[i] * truth[i]) / RUNS;
-            tally[i].covered +=
-                fit.lo[i] <= truth[i] && truth[i] <= fit.hi[i] ? 100.0 / RUNS : 0.0;
-            tally[i].covered_plain += fabs(error) <= 1.96 * fit.se[i] ? 100.0 / RUNS : 0.0;
+            tally[i].covered += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i]
+                                    ? 100.0 / RUNS
+                                    : 0.0;
+            tally[i].covered_plain +=
+                fabs(error) <= 1.96 * fit.estimate.se_white[i] ? 100.0 / RUNS : 0.0;
         }
     }
     gsl_rng_free(rng);

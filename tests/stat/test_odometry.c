@@ -41,17 +41,17 @@ static void draw(const struct odometry_world *world, size_t parts, uint64_t *sta
     CU_ASSERT_EQUAL_FATAL(odometry_fit_run(&set, &card, &fit), STATUS_OK);
     odometry_set_free(&set);
     CHECK("converged", fit.converged);
-    sum->pass += fit.verdict == ODOMETRY_PASS ? 1.0 : 0.0;
+    sum->pass += fit.estimate.verdict == ESTIMATE_PASS ? 1.0 : 0.0;
     sum->noise_m += fit.noise_m;
     sum->noise_rad += fit.noise_rad;
     sum->slip_m += fit.slip_m;
     sum->slip_rad += fit.slip_rad;
     for (size_t i = 0; i < ODOMETRY_P; i++) {
-        const double e = fit.theta[i] - truth[i];
+        const double e = fit.estimate.value[i] - truth[i];
         sum->error[i] += e;
         sum->error2[i] += e * e;
-        sum->inside[i] += fit.lo[i] <= truth[i] && truth[i] <= fit.hi[i];
-        sum->white[i] += fabs(e) <= 1.959964 * fit.se_white[i];
+        sum->inside[i] += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i];
+        sum->white[i] += fabs(e) <= 1.959964 * fit.estimate.se_white[i];
     }
 }
 

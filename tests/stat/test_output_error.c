@@ -44,13 +44,16 @@ static void draw(const struct output_error_options *options, uint64_t *state,
     sum->white += report.white ? 1.0 : 0.0;
     sum->steps += (double)fit.iterations;
     for (size_t i = 0; i < P; i++) {
-        const double e = fit.theta[i] / truth[i] - 1.0;
+        const double e = fit.estimate.value[i] / truth[i] - 1.0;
         sum->error[i] += e;
         sum->error2[i] += e * e;
-        sum->inside[i] += fabs(fit.theta[i] - truth[i]) <= 1.959964 * fit.se[i] ? 1.0 : 0.0;
+        sum->inside[i] +=
+            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.estimate.se_white[i] ? 1.0
+                                                                                          : 0.0;
         sum->inside_hac[i] +=
-            fabs(fit.theta[i] - truth[i]) <= 1.959964 * fit.se_hac[i] ? 1.0 : 0.0;
-        sum->interval[i] += fit.lo[i] <= truth[i] && truth[i] <= fit.hi[i] ? 1.0 : 0.0;
+            fabs(fit.estimate.value[i] - truth[i]) <= 1.959964 * fit.se_hac[i] ? 1.0 : 0.0;
+        sum->interval[i] +=
+            fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i] ? 1.0 : 0.0;
     }
     if (options->fit_delay) {
         const double e = fit.delay_s - sum->delay_s;

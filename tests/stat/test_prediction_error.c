@@ -43,10 +43,10 @@ static void draw_forces(uint64_t *state)
 static void add(struct outcome *o, const struct dynamics_fit *fit, const double *se)
 {
     for (size_t i = 0; i < P; i++) {
-        const double e = fit->theta[i] / truth[i] - 1.0;
+        const double e = fit->estimate.value[i] / truth[i] - 1.0;
         o->error[i] += e;
         o->error2[i] += e * e;
-        o->inside[i] += fabs(fit->theta[i] - truth[i]) <= 1.959964 * se[i] ? 1.0 : 0.0;
+        o->inside[i] += fabs(fit->estimate.value[i] - truth[i]) <= 1.959964 * se[i] ? 1.0 : 0.0;
     }
 }
 
@@ -95,16 +95,16 @@ static void repeat(bool with_forces)
         CU_ASSERT_EQUAL_FATAL(
             output_error_fit(&usv3_model, &set, truth, &options, NULL, &fit, &simulated),
             STATUS_OK);
-        add(&ordinary, &fit, fit.se);
+        add(&ordinary, &fit, fit.estimate.se_white);
         add(&robust, &fit, fit.se_hac);
         white_simulated += simulated.white ? 1.0 : 0.0;
         double start[P];
-        memcpy(start, fit.theta, sizeof start);
+        memcpy(start, fit.estimate.value, sizeof start);
         CU_ASSERT_EQUAL_FATAL(
             prediction_error_fit(&usv3_model, &set, start, &options, NULL, &fit, &report),
             STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
-        add(&foretold, &fit, fit.se);
+        add(&foretold, &fit, fit.estimate.se_white);
         white += report.white ? 1.0 : 0.0;
         for (size_t i = 0; i < N; i++) {
             noise[i] += report.noise.velocity_sd[i] / (double)runs;
@@ -192,8 +192,8 @@ static void test_joint(void)
             dynamics_estimate(&joint_model, &set, DYNAMICS_PEM, &options, &fit), STATUS_OK);
         CHECK_INT("joint", fit.method, DYNAMICS_PEM);
         CHECK_INT("joint", fit.stop, DYNAMICS_STOP_CONVERGED);
-        CHECK_NEAR("inertia", fit.theta[0], 0.1, 0.05, 0.0);
-        CHECK_NEAR("dry friction", fit.theta[2], 0.3, 0.3, 0.0);
+        CHECK_NEAR("inertia", fit.estimate.value[0], 0.1, 0.05, 0.0);
+        CHECK_NEAR("dry friction", fit.estimate.value[2], 0.3, 0.3, 0.0);
         CHECK_NEAR("delay", fit.delay_s, 0.008, 0.0, 0.001);
     }
 }

@@ -38,14 +38,14 @@ static struct outcome repeat(enum travel_method method, enum truth_noise noise, 
         truth_moves(&state, MIX_ALL, noise, sd_s, moves, n);
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, method, &fit), STATUS_OK);
         for (size_t j = 0; j < TRAVEL_P; j++) {
-            out.coverage[j] += fit.lo[j] <= truth[j] && truth[j] <= fit.hi[j];
+            out.coverage[j] += fit.beta_lo[j] <= truth[j] && truth[j] <= fit.beta_hi[j];
         }
-        out.speed_coverage[0] +=
-            fit.angular_speed_lo <= TRUTH.w_radps && !(TRUTH.w_radps > fit.angular_speed_hi);
-        out.speed_coverage[1] +=
-            fit.linear_speed_lo <= TRUTH.v_mps && !(TRUTH.v_mps > fit.linear_speed_hi);
-        w_error[run] = 100.0 * fabs(fit.angular_speed_radps / TRUTH.w_radps - 1.0);
-        v_error[run] = 100.0 * fabs(fit.linear_speed_mps / TRUTH.v_mps - 1.0);
+        out.speed_coverage[0] += fit.estimate.lo[TRAVEL_INV_W] <= TRUTH.w_radps &&
+                                 !(TRUTH.w_radps > fit.estimate.hi[TRAVEL_INV_W]);
+        out.speed_coverage[1] += fit.estimate.lo[TRAVEL_INV_V] <= TRUTH.v_mps &&
+                                 !(TRUTH.v_mps > fit.estimate.hi[TRAVEL_INV_V]);
+        w_error[run] = 100.0 * fabs(fit.estimate.value[TRAVEL_INV_W] / TRUTH.w_radps - 1.0);
+        v_error[run] = 100.0 * fabs(fit.estimate.value[TRAVEL_INV_V] / TRUTH.v_mps - 1.0);
     }
     for (size_t j = 0; j < TRAVEL_P; j++) {
         out.coverage[j] *= 100.0 / runs;

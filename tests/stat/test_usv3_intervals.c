@@ -41,15 +41,18 @@ static void check_vessel(const char *file, const char *vessel, bool weak_yaw)
                               STATUS_OK);
         simulated += fit.method == DYNAMICS_OUTPUT_ERROR ? 1 : 0;
         for (size_t i = 0; i < P; i++) {
-            held[i] += fit.lo[i] <= truth[i] && truth[i] <= fit.hi[i] ? 100.0 / runs : 0.0;
+            held[i] += fit.estimate.lo[i] <= truth[i] && truth[i] <= fit.estimate.hi[i]
+                           ? 100.0 / runs
+                           : 0.0;
             if (i + 1 < P) {
-                CHECK(file, i == 6 || fit.identifiable[i]);
+                CHECK(file, i == 6 || fit.estimate.identifiable[i]);
             }
         }
-        CHECK(file, fit.verdict != DYNAMICS_FAIL);
+        CHECK(file, fit.estimate.verdict != ESTIMATE_FAIL);
         /* 89 % of its value is the error of d9 there; a draw far above the truth can hide it.
          */
-        CHECK(file, !weak_yaw || !fit.identifiable[8] || fit.theta[8] > 1.5 * truth[8]);
+        CHECK(file, !weak_yaw || !fit.estimate.identifiable[8] ||
+                        fit.estimate.value[8] > 1.5 * truth[8]);
     }
     (void)printf("%s, %s, %d recordings, output_error in %d; intervals that hold, %%:", file,
                  vessel, runs, simulated);

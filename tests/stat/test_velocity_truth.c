@@ -157,8 +157,8 @@ static size_t count_all(const struct truth *truth, const struct dynamics_fit *fi
     const struct model *model = truth->model;
     size_t row = 0;
     for (size_t i = 0; i < model->parameter_count; i++, row++) {
-        count(&tally[row], model->parameters[i].name, truth->theta[i], fit->theta[i],
-              fit->lo[i], fit->hi[i], fit->identifiable[i]);
+        count(&tally[row], model->parameters[i].name, truth->theta[i], fit->estimate.value[i],
+              fit->estimate.lo[i], fit->estimate.hi[i], fit->estimate.identifiable[i]);
     }
     for (size_t i = 0; i < model->derived_count; i++, row++) {
         double gradient[MODEL_PARAMETERS_MAX];

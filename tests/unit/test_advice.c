@@ -104,12 +104,13 @@ static void record(const struct ill *ill, size_t axes)
 static size_t check_advice(const struct model *model, const struct ill *ill,
                            const struct dynamics_fit *fit)
 {
-    for (size_t i = 0; i < fit->advice_count; i++) {
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
         char row[512];
-        (void)snprintf(row, sizeof row, "%s, %s: %s", model->name, ill->name, fit->advice[i]);
-        CHECK(row, !is_code(fit->advice[i]));
+        (void)snprintf(row, sizeof row, "%s, %s: %s", model->name, ill->name,
+                       fit->estimate.advice[i]);
+        CHECK(row, !is_code(fit->estimate.advice[i]));
     }
-    return fit->advice_count;
+    return fit->estimate.advice_count;
 }
 
 /* One report, as tandem identify makes it. */

@@ -304,7 +304,7 @@ static void test_repaired(void)
             dynamics_linear_fit(&usv3_model, &table.set, DYNAMICS_WEAK_IV, &options, &fit),
             STATUS_OK);
         for (size_t k = 0; k < 3; k++) {
-            CHECK_NEAR(rows[i].name, fit.theta[k], truth[k], 0.02, 0.0);
+            CHECK_NEAR(rows[i].name, fit.estimate.value[k], truth[k], 0.02, 0.0);
         }
         data_table_free(&table);
     }
@@ -405,17 +405,17 @@ static void test_one_sided(void)
             }
             bool said = false;
             bool advised = !cases[i].advice;
-            for (size_t k = 0; k < fit.reason_count; k++) {
-                said = said || strstr(fit.reasons[k], cases[i].reason);
+            for (size_t k = 0; k < fit.estimate.reason_count; k++) {
+                said = said || strstr(fit.estimate.reasons[k], cases[i].reason);
             }
-            for (size_t k = 0; k < fit.advice_count; k++) {
-                advised = advised || strstr(fit.advice[k], cases[i].advice);
+            for (size_t k = 0; k < fit.estimate.advice_count; k++) {
+                advised = advised || strstr(fit.estimate.advice[k], cases[i].advice);
             }
             CHECK(cases[i].name, said);
             CHECK(cases[i].name, advised);
-            CHECK_INT(cases[i].name, fit.verdict, DYNAMICS_FAIL);
+            CHECK_INT(cases[i].name, fit.estimate.verdict, ESTIMATE_FAIL);
             if (cases[i].rank >= 0) {
-                CHECK_INT(cases[i].name, fit.rank, cases[i].rank);
+                CHECK_INT(cases[i].name, fit.estimate.rank, cases[i].rank);
             }
         }
     }
@@ -478,17 +478,18 @@ static void test_null_direction(void)
     }
     CHECK_INT("pair", dynamics_linear_fit(&model, &set, DYNAMICS_WEAK, &options, &fit),
               STATUS_OK);
-    CHECK_INT("pair", fit.rank, 2);
-    CHECK_INT("pair", fit.null_count, 1);
-    CHECK_TEXT("pair", fit.nulls[0], "hull_kg, load_kg in the ratio 1 : -0.5");
-    CHECK("pair", isnan(fit.theta[0]) && isnan(fit.theta[1]));
+    CHECK_INT("pair", fit.estimate.rank, 2);
+    CHECK_INT("pair", fit.estimate.null_count, 1);
+    CHECK_TEXT("pair", fit.estimate.nulls[0], "hull_kg, load_kg in the ratio 1 : -0.5");
+    CHECK("pair", isnan(fit.estimate.value[0]) && isnan(fit.estimate.value[1]));
     /* 6 kg answer the force, however they share them. */
-    CHECK_INT("pair", fit.combination_count, 1);
-    CHECK_TEXT("pair", fit.combinations[0].text, "hull_kg + 2 load_kg");
-    CHECK_NEAR("pair", fit.combinations[0].value, 6.0, 1e-3, 0.0);
-    CHECK("pair", fit.combinations[0].se > 0.0 && fit.combinations[0].se < 0.1);
-    CHECK_NEAR("pair", fit.theta[2], 3.0, 1e-3, 0.0);
-    CHECK("pair", fit.identifiable[2] && !fit.identifiable[0]);
+    CHECK_INT("pair", fit.estimate.combination_count, 1);
+    CHECK_TEXT("pair", fit.estimate.combinations[0].name, "hull_kg + 2 load_kg");
+    CHECK_NEAR("pair", fit.estimate.combinations[0].value, 6.0, 1e-3, 0.0);
+    CHECK("pair",
+          fit.estimate.combinations[0].se > 0.0 && fit.estimate.combinations[0].se < 0.1);
+    CHECK_NEAR("pair", fit.estimate.value[2], 3.0, 1e-3, 0.0);
+    CHECK("pair", fit.estimate.identifiable[2] && !fit.estimate.identifiable[0]);
 }
 
 static void test_biases(void)
@@ -510,9 +511,9 @@ static void test_biases(void)
                   dynamics_linear_fit(&usv3_model, &table.set, (enum dynamics_method)method,
                                       &options, &fit),
                   STATUS_OK);
-        CHECK_INT("biases", fit.p, 12);
-        CHECK_NEAR("surge", fit.theta[9], 7.0, 0.15, 0.0);
-        CHECK_NEAR("sway", fit.theta[10], -3.0, 0.15, 0.0);
+        CHECK_INT("biases", fit.estimate.p, 12);
+        CHECK_NEAR("surge", fit.estimate.value[9], 7.0, 0.15, 0.0);
+        CHECK_NEAR("sway", fit.estimate.value[10], -3.0, 0.15, 0.0);
     }
     options.sg_window = 4;
     CHECK_INT("even window",

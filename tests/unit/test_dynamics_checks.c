@@ -44,8 +44,8 @@ static struct dynamics_sensitivity sensitivity_of(const struct data_set *set,
 static bool says(const struct dynamics_fit *fit, const char *words)
 {
     bool said = false;
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        said = said || strstr(fit->reasons[i], words);
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        said = said || strstr(fit->estimate.reasons[i], words);
     }
     return said;
 }
@@ -187,10 +187,10 @@ static void test_compare(void)
     CHECK_NEAR("nothing given", found.effect_rmse[0], 0.0, 0, 0);
     CHECK_NEAR("noise is left", found.fit_rmse[0], 0.03, 0.1, 0);
 
-    const double se = sqrt(fit.covariance[0][0]);
-    current.value[0] = fit.theta[0] - 5.0 * se;
-    current.value[1] = fit.theta[1] + 4.0 * sqrt(fit.covariance[1][1]);
-    current.se[1] = sqrt(3.0 * fit.covariance[1][1]);
+    const double se = sqrt(fit.estimate.covariance[0][0]);
+    current.value[0] = fit.estimate.value[0] - 5.0 * se;
+    current.value[1] = fit.estimate.value[1] + 4.0 * sqrt(fit.estimate.covariance[1][1]);
+    current.se[1] = sqrt(3.0 * fit.estimate.covariance[1][1]);
     current.delay_s = fit.delay_s + 0.1;
     CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                           STATUS_OK);
@@ -249,16 +249,16 @@ static void test_units(void)
     static const struct {
         const char *row;
         double u, r, t; /* numbers as they are, times this */
-        enum dynamics_verdict verdict;
+        enum estimate_verdict verdict;
         const char *first;
     } rows[] = {
-        {"SI", 1, 1, 1, DYNAMICS_PASS, ""},
-        {"deg/s", 1, 57.29577951, 1, DYNAMICS_FAIL, "is it in deg/s"},
-        {"cm/s", 100, 1, 1, DYNAMICS_FAIL, "is it in cm/s"},
-        {"mm/s", 1000, 1, 1, DYNAMICS_FAIL, "is it in mm/s"},
-        {"ms", 1, 1, 1000, DYNAMICS_FAIL, "are the times in ms"},
-        {"minutes", 1, 1, 1 / 60.0, DYNAMICS_FAIL, "are the times in minutes"},
-        {"a wild sample", -1, 1, 1, DYNAMICS_FAIL, "wild samples"},
+        {"SI", 1, 1, 1, ESTIMATE_PASS, ""},
+        {"deg/s", 1, 57.29577951, 1, ESTIMATE_FAIL, "is it in deg/s"},
+        {"cm/s", 100, 1, 1, ESTIMATE_FAIL, "is it in cm/s"},
+        {"mm/s", 1000, 1, 1, ESTIMATE_FAIL, "is it in mm/s"},
+        {"ms", 1, 1, 1000, ESTIMATE_FAIL, "are the times in ms"},
+        {"minutes", 1, 1, 1 / 60.0, ESTIMATE_FAIL, "are the times in minutes"},
+        {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wild samples"},
     };
     const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -276,7 +276,7 @@ static void test_units(void)
         set.dt_s *= rows[i].t;
         struct dynamics_fit fit;
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-        dynamics_reason(&fit, DYNAMICS_PASS, "what else there is");
+        estimate_reason(&fit.estimate, ESTIMATE_PASS, "what else there is");
         for (size_t a = 0; a < 3; a++) {
             double most = 0.0;
             for (size_t k = 0; k < USV_SAMPLES; k++) {
@@ -299,10 +299,10 @@ static void test_units(void)
             check.axis[a].run.r2 = 0.99;
         }
         dynamics_check_judge(&fit, &usv3_model, &card, &limits, &check, NULL);
-        CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
-        CHECK_INT(rows[i].row, strstr(fit.reasons[0], rows[i].first) != NULL, true);
-        CHECK_INT(rows[i].row, fit.reason_count, rows[i].first[0] ? 2 : 1);
-        CHECK_INT(rows[i].row, fit.advice_count, rows[i].first[0] ? 1 : 0);
+        CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
+        CHECK_INT(rows[i].row, strstr(fit.estimate.reasons[0], rows[i].first) != NULL, true);
+        CHECK_INT(rows[i].row, fit.estimate.reason_count, rows[i].first[0] ? 2 : 1);
+        CHECK_INT(rows[i].row, fit.estimate.advice_count, rows[i].first[0] ? 1 : 0);
     }
 }
 
@@ -319,8 +319,8 @@ static void test_unit_of_few(void)
             dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
             dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
             bool guessed = false;
-            for (size_t i = 0; i < fit.reason_count; i++) {
-                guessed = guessed || strstr(fit.reasons[i], "are the times in");
+            for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+                guessed = guessed || strstr(fit.estimate.reasons[i], "are the times in");
             }
             CHECK_INT("guessed", guessed, n >= 30);
         }
@@ -338,7 +338,8 @@ static void test_unit_of_short_runs(void)
         struct dynamics_fit fit;
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
         dynamics_check_judge(&fit, &usv3_model, &card, &limits, &own, NULL);
-        CHECK_INT("guessed", strstr(fit.reasons[0], "are the times in minutes") != NULL,
+        CHECK_INT("guessed",
+                  strstr(fit.estimate.reasons[0], "are the times in minutes") != NULL,
                   runs == 1);
     }
 }
@@ -347,15 +348,15 @@ static void test_reason_first(void)
 {
     struct dynamics_fit fit;
     dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-    for (int i = 0; i < DYNAMICS_TEXTS_MAX; i++) {
-        dynamics_reason(&fit, DYNAMICS_MARGINAL, "reason %d", i);
+    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
+        estimate_reason(&fit.estimate, ESTIMATE_MARGINAL, "reason %d", i);
     }
-    dynamics_reason_first(&fit, DYNAMICS_FAIL, "%s", "before all");
-    CHECK_INT("full", fit.reason_count, DYNAMICS_TEXTS_MAX);
-    CHECK_INT("full", fit.verdict, DYNAMICS_FAIL);
-    CHECK_INT("full", strcmp(fit.reasons[0], "before all"), 0);
-    CHECK_INT("full", strcmp(fit.reasons[1], "reason 0"), 0);
-    CHECK_INT("full", strcmp(fit.reasons[DYNAMICS_TEXTS_MAX - 1], "reason 14"), 0);
+    estimate_reason_first(&fit.estimate, ESTIMATE_FAIL, "%s", "before all");
+    CHECK_INT("full", fit.estimate.reason_count, ESTIMATE_TEXTS_MAX);
+    CHECK_INT("full", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK_INT("full", strcmp(fit.estimate.reasons[0], "before all"), 0);
+    CHECK_INT("full", strcmp(fit.estimate.reasons[1], "reason 0"), 0);
+    CHECK_INT("full", strcmp(fit.estimate.reasons[ESTIMATE_TEXTS_MAX - 1], "reason 14"), 0);
 }
 
 /* What makes the verdict comes first, and no crowd of lesser reasons hides it. */
@@ -363,21 +364,21 @@ static void test_worst_first(void)
 {
     struct dynamics_fit fit;
     dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
-    dynamics_reason(&fit, DYNAMICS_PASS, "a note");
-    for (int i = 0; i < DYNAMICS_TEXTS_MAX; i++) {
-        dynamics_reason(&fit, DYNAMICS_MARGINAL, "doubt %d", i);
+    estimate_reason(&fit.estimate, ESTIMATE_PASS, "a note");
+    for (int i = 0; i < ESTIMATE_TEXTS_MAX; i++) {
+        estimate_reason(&fit.estimate, ESTIMATE_MARGINAL, "doubt %d", i);
     }
-    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "one");
-    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "two");
-    dynamics_reason(&fit, DYNAMICS_FAIL, "%s", "one");
-    dynamics_reason(&fit, DYNAMICS_PASS, "%s", "another note");
-    CHECK_INT("full", fit.reason_count, DYNAMICS_TEXTS_MAX);
-    CHECK_INT("worst", strcmp(fit.reasons[0], "one"), 0);
-    CHECK_INT("worst", strcmp(fit.reasons[1], "two"), 0);
-    CHECK_INT("worst", strcmp(fit.reasons[2], "doubt 0"), 0);
-    CHECK_INT("worst", strcmp(fit.reasons[DYNAMICS_TEXTS_MAX - 1], "doubt 13"), 0);
-    CHECK_INT("worst", fit.reason_verdicts[1], DYNAMICS_FAIL);
-    CHECK_INT("worst", fit.reason_verdicts[DYNAMICS_TEXTS_MAX - 1], DYNAMICS_MARGINAL);
+    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "two");
+    estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", "one");
+    estimate_reason(&fit.estimate, ESTIMATE_PASS, "%s", "another note");
+    CHECK_INT("full", fit.estimate.reason_count, ESTIMATE_TEXTS_MAX);
+    CHECK_INT("worst", strcmp(fit.estimate.reasons[0], "one"), 0);
+    CHECK_INT("worst", strcmp(fit.estimate.reasons[1], "two"), 0);
+    CHECK_INT("worst", strcmp(fit.estimate.reasons[2], "doubt 0"), 0);
+    CHECK_INT("worst", strcmp(fit.estimate.reasons[ESTIMATE_TEXTS_MAX - 1], "doubt 13"), 0);
+    CHECK_INT("worst", fit.estimate.reason_verdicts[1], ESTIMATE_FAIL);
+    CHECK_INT("worst", fit.estimate.reason_verdicts[ESTIMATE_TEXTS_MAX - 1], ESTIMATE_MARGINAL);
 }
 
 /* A column that tells nothing is named, and what comes of it stands behind. */
@@ -410,16 +411,18 @@ static void test_dead_columns(void)
         }
         const struct dynamics_fit fit = fit_of(&set, DYNAMICS_WEAK);
         bool advised = false;
-        for (size_t k = 0; k < fit.advice_count; k++) {
-            advised = advised || strstr(fit.advice[k], rows[i].advice);
-            CHECK(rows[i].row, rows[i].tau < 3 || !strstr(fit.advice[k], "never pushed"));
+        for (size_t k = 0; k < fit.estimate.advice_count; k++) {
+            advised = advised || strstr(fit.estimate.advice[k], rows[i].advice);
+            CHECK(rows[i].row,
+                  rows[i].tau < 3 || !strstr(fit.estimate.advice[k], "never pushed"));
         }
         CHECK(rows[i].row, says(&fit, rows[i].reason) || !rows[i].reason[0]);
         CHECK(rows[i].row, advised || !rows[i].advice[0]);
         CHECK(rows[i].row, says(&fit, "in every row") == (rows[i].nu > 0));
         CHECK(rows[i].row, says(&fit, "no effort acts") == (rows[i].tau == 3));
-        CHECK_INT(rows[i].row, fit.verdict == DYNAMICS_FAIL, rows[i].reason[0] != 0);
-        CHECK(rows[i].row, !rows[i].first || strncmp(fit.reasons[0], rows[i].reason, 20) == 0);
+        CHECK_INT(rows[i].row, fit.estimate.verdict == ESTIMATE_FAIL, rows[i].reason[0] != 0);
+        CHECK(rows[i].row,
+              !rows[i].first || strncmp(fit.estimate.reasons[0], rows[i].reason, 20) == 0);
     }
 }
 
@@ -433,7 +436,7 @@ static void test_worse_than_mean(void)
     own.axis[0].run.r2 = -7.2;
     dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
     dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
-    CHECK_INT("worse", fit.verdict, DYNAMICS_FAIL);
+    CHECK_INT("worse", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("worse", says(&fit, "worse than its mean does (R2 -7.2)"));
     CHECK("worse", !says(&fit, "0 %"));
 }
@@ -445,17 +448,17 @@ static void test_nearly_zero(void)
     struct dynamics_fit fit = fit_of(&set, DYNAMICS_WEAK);
     struct dynamics_check zero;
     struct dynamics_check check;
-    fit.theta[8] = 0.0;
+    fit.estimate.value[8] = 0.0;
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &zero), STATUS_OK);
     CHECK("zero", zero.simulated);
-    fit.theta[8] = -0.1;
-    fit.hi[8] = 0.2;
+    fit.estimate.value[8] = -0.1;
+    fit.estimate.hi[8] = 0.2;
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &check), STATUS_OK);
     CHECK("nearly zero", check.simulated);
     CHECK_NEAR("nearly zero", check.axis[2].run.rmse, zero.axis[2].run.rmse, 0.0, 1e-12);
     CHECK_NEAR("nearly zero", check.axis[2].one_step.rmse, zero.axis[2].one_step.rmse, 0.0,
                1e-12);
-    fit.hi[8] = -0.05;
+    fit.estimate.hi[8] = -0.05;
     CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &check), STATUS_OK);
     CHECK("negative", !check.simulated);
 }
@@ -486,8 +489,8 @@ static void test_outliers_told(void)
         fit.robust = rows[i].robust;
         dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
         CHECK_INT(rows[i].row, says(&fit, "beyond 4 standard deviations"), rows[i].told);
-        CHECK_INT(rows[i].row, fit.advice_count, rows[i].told ? 1 : 0);
-        CHECK_INT(rows[i].row, fit.verdict, DYNAMICS_PASS);
+        CHECK_INT(rows[i].row, fit.estimate.advice_count, rows[i].told ? 1 : 0);
+        CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_PASS);
     }
 }
 
@@ -499,14 +502,14 @@ static void test_misfit(void)
         const char *row;
         double follows, r2, correlation;
         size_t outliers;
-        enum dynamics_verdict verdict;
+        enum estimate_verdict verdict;
         const char *says;
     } rows[] = {
-        {"arm, efforts", 0.35, 0.962, 0.99, 0, DYNAMICS_MARGINAL, "follows efforts by 0.35"},
-        {"arm, samples", 0.05, 0.962, 0.99, 3273, DYNAMICS_MARGINAL, "the model does not hold"},
-        {"significant", 0.1, 0.962, 0.99, 0, DYNAMICS_PASS, NULL},
-        {"not felt", 0.35, 0.99999, 0.99, 3273, DYNAMICS_PASS, NULL},
-        {"a few", 0.05, 0.962, 0.99, 400, DYNAMICS_PASS, NULL},
+        {"arm, efforts", 0.35, 0.962, 0.99, 0, ESTIMATE_MARGINAL, "follows efforts by 0.35"},
+        {"arm, samples", 0.05, 0.962, 0.99, 3273, ESTIMATE_MARGINAL, "the model does not hold"},
+        {"significant", 0.1, 0.962, 0.99, 0, ESTIMATE_PASS, NULL},
+        {"not felt", 0.35, 0.99999, 0.99, 3273, ESTIMATE_PASS, NULL},
+        {"a few", 0.05, 0.962, 0.99, 400, ESTIMATE_PASS, NULL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct data_card card = {.rows = 10264, .used = 10264, .runs = 1};
@@ -520,8 +523,9 @@ static void test_misfit(void)
         own.axis[0].input_correlation_bound = 0.034;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_WEAK, false);
         dynamics_check_judge(&fit, &first_order_model, &card, &none, &own, NULL);
-        CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
-        CHECK(rows[i].row, rows[i].says ? says(&fit, rows[i].says) : fit.reason_count == 0);
+        CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
+        CHECK(rows[i].row,
+              rows[i].says ? says(&fit, rows[i].says) : fit.estimate.reason_count == 0);
     }
 }
 

@@ -69,8 +69,9 @@ static void test_patience(void)
         CHECK_INT(rows[i].row, patience.asked[DYNAMICS_WEAK], 0);
         if (fit.stop == DYNAMICS_STOP_CANCELLED) {
             CHECK_INT(rows[i].row, patience.asked[rows[i].until], rows[i].iterations + 1);
-            CHECK_INT(rows[i].row, fit.verdict != DYNAMICS_PASS, true);
-            CHECK_INT(rows[i].row, isfinite(fit.theta[0]) && isfinite(fit.hi[0]), true);
+            CHECK_INT(rows[i].row, fit.estimate.verdict != ESTIMATE_PASS, true);
+            CHECK_INT(rows[i].row,
+                      isfinite(fit.estimate.value[0]) && isfinite(fit.estimate.hi[0]), true);
         }
     }
 }

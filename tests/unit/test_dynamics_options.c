@@ -24,8 +24,8 @@ static struct data_set read_set(void)
 
 static bool says(const struct dynamics_fit *fit, const char *what)
 {
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        if (strstr(fit->reasons[i], what)) {
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        if (strstr(fit->estimate.reasons[i], what)) {
             return true;
         }
     }
@@ -56,17 +56,17 @@ static void test_ridge(void)
         const struct dynamics_fit large = fit_by(&set, m, &options);
         const char *name = dynamics_method_name(m);
         CHECK(name, !says(&none, "ridge") && says(&small, "ridge of 1e-05"));
-        CHECK_INT(name, small.verdict, DYNAMICS_MARGINAL);
+        CHECK_INT(name, small.estimate.verdict, ESTIMATE_MARGINAL);
         CHECK_NEAR(name, small.ridge, 1e-5, 0.0, 0.0);
         double size_none = 0.0;
         double size_large = 0.0;
         for (size_t i = 0; i < P; i++) {
-            CHECK_NEAR(name, small.theta[i], none.theta[i], 0.02, 0.0);
-            size_none += pow(none.theta[i] * none.regressor_rms[i], 2.0);
-            size_large += pow(large.theta[i] * none.regressor_rms[i], 2.0);
+            CHECK_NEAR(name, small.estimate.value[i], none.estimate.value[i], 0.02, 0.0);
+            size_none += pow(none.estimate.value[i] * none.regressor_rms[i], 2.0);
+            size_large += pow(large.estimate.value[i] * none.regressor_rms[i], 2.0);
         }
         CHECK(name, size_large < 0.7 * size_none);
-        CHECK(name, small.condition < none.condition * (1.0 + 1e-9));
+        CHECK(name, small.estimate.condition < none.estimate.condition * (1.0 + 1e-9));
     }
     /* Sway and yaw that never were. */
     for (size_t k = 0; k < USV_SAMPLES; k++) {
@@ -77,10 +77,10 @@ static void test_ridge(void)
     const struct dynamics_fit open = fit_by(&set, DYNAMICS_WEAK, &options);
     options.ridge = 1e-4;
     const struct dynamics_fit given = fit_by(&set, DYNAMICS_WEAK, &options);
-    CHECK("open", isnan(open.theta[1]) && open.null_count > 0);
+    CHECK("open", isnan(open.estimate.value[1]) && open.estimate.null_count > 0);
     CHECK("words", says(&open, "the data leave free: sway mass"));
-    CHECK("names", strncmp(open.nulls[0], "sway_mass_kg", 12) == 0);
-    CHECK_NEAR("kept", given.theta[0], open.theta[0], 0.01, 0.0);
+    CHECK("names", strncmp(open.estimate.nulls[0], "sway_mass_kg", 12) == 0);
+    CHECK_NEAR("kept", given.estimate.value[0], open.estimate.value[0], 0.01, 0.0);
 }
 
 static void test_ridge_range(void)
@@ -103,7 +103,8 @@ static void test_ridge_range(void)
     const struct dynamics_fit fit = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
     CHECK("simulated", says(&fit, "does without"));
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR("simulated", fit.theta[i], none.theta[i], 0.0, 0.02 * none.se[i]);
+        CHECK_NEAR("simulated", fit.estimate.value[i], none.estimate.value[i], 0.0,
+                   0.02 * none.estimate.se_white[i]);
     }
 }
 
@@ -130,7 +131,7 @@ static void test_noise(void)
     }
     CHECK_NEAR("time", fit.force_time_s, 0.95, 0.5, 0.0);
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR("robust", fit.se_hac[i], fit.se[i], 0.25, 0.0);
+        CHECK_NEAR("robust", fit.se_hac[i], fit.estimate.se_white[i], 0.25, 0.0);
     }
     const struct dynamics_fit other = fit_by(&set, DYNAMICS_OUTPUT_ERROR, &options);
     CHECK("unknown", isnan(other.force_time_s) && isnan(other.force_sd[0]));
@@ -172,10 +173,13 @@ static void test_outliers(void)
             CHECK_NEAR(name, (double)fit.outliers[i], (double)spoilt[i], 0.1, 0.0);
         }
         for (size_t i = 0; i < P; i++) {
-            const double se = sqrt(clean[m].covariance[i][i]);
-            CHECK_NEAR(name, fit.theta[i], clean[m].theta[i], 0.0, 3.0 * se);
-            worst_misled = fmax(worst_misled, fabs(misled.theta[i] - clean[0].theta[i]) / se);
-            wider += methods[m] == DYNAMICS_OUTPUT_ERROR ? fit.se[i] / clean[m].se[i] / P : 0.0;
+            const double se = sqrt(clean[m].estimate.covariance[i][i]);
+            CHECK_NEAR(name, fit.estimate.value[i], clean[m].estimate.value[i], 0.0, 3.0 * se);
+            worst_misled = fmax(
+                worst_misled, fabs(misled.estimate.value[i] - clean[0].estimate.value[i]) / se);
+            wider += methods[m] == DYNAMICS_OUTPUT_ERROR
+                         ? fit.estimate.se_white[i] / clean[m].estimate.se_white[i] / P
+                         : 0.0;
         }
     }
     /* One sample in twenty less: 2.6 %, and a little for the biweight. */
@@ -220,9 +224,10 @@ static void test_many_samples(void)
                           STATUS_OK);
     CHECK_INT("regressed", fit.method, DYNAMICS_WEAK_IV);
     CHECK_NEAR("found", (double)fit.outliers[0], (double)spoilt, 0.005, 0.0);
-    CHECK_NEAR("lag", fit.theta[0], a, 0.0, 4.0 * sqrt(fit.covariance[0][0]));
-    CHECK_NEAR("drag", fit.theta[1], b, 0.0, 4.0 * sqrt(fit.covariance[1][1]));
-    CHECK_NEAR("lag", fit.theta[0], a, 0.01, 0.0);
+    CHECK_NEAR("lag", fit.estimate.value[0], a, 0.0, 4.0 * sqrt(fit.estimate.covariance[0][0]));
+    CHECK_NEAR("drag", fit.estimate.value[1], b, 0.0,
+               4.0 * sqrt(fit.estimate.covariance[1][1]));
+    CHECK_NEAR("lag", fit.estimate.value[0], a, 0.01, 0.0);
 }
 
 int main(void)

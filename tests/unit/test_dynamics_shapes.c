@@ -214,7 +214,7 @@ static void test_identified_online(void)
     e.fit = (struct event_fit){.job = side->job, .outcome = FIT_DONE};
     lab_step(s.lab, &e, &s.fx);
     CU_ASSERT_FATAL(side->fitted);
-    check_values("fit", side->result.fit.theta);
+    check_values("fit", side->result.fit.estimate.value);
     send(&s, &shapes[1], &d, 1200);
     CHECK("follows", side->filter.gate[ONLINE_USED] > 600);
     check_values("filter", side->filter.theta);

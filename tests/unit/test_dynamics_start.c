@@ -85,8 +85,8 @@ static struct data_set drive(const struct drive *d)
 
 static bool says(const struct dynamics_fit *fit, const char *what)
 {
-    for (size_t i = 0; i < fit->reason_count; i++) {
-        if (strstr(fit->reasons[i], what)) {
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        if (strstr(fit->estimate.reasons[i], what)) {
             return true;
         }
     }
@@ -96,10 +96,13 @@ static bool says(const struct dynamics_fit *fit, const char *what)
 /* y = gain command with a lag: a = tau / gain, b = 1 / gain. */
 static void check_fit(const char *row, const struct drive *d, const struct dynamics_fit *fit)
 {
-    CHECK_NEAR(row, fit->theta[0], d->tau_s / d->gain, 0.0, 4.5 * fit->se[0]);
-    CHECK_NEAR(row, fit->theta[1], 1.0 / d->gain, 0.0, 4.5 * fit->se[1]);
-    CHECK(row, fit->se[0] < 0.1 * fit->theta[0] && fit->se[1] < 0.1 * fit->theta[1]);
-    CHECK(row, fit->verdict != DYNAMICS_FAIL);
+    CHECK_NEAR(row, fit->estimate.value[0], d->tau_s / d->gain, 0.0,
+               4.5 * fit->estimate.se_white[0]);
+    CHECK_NEAR(row, fit->estimate.value[1], 1.0 / d->gain, 0.0,
+               4.5 * fit->estimate.se_white[1]);
+    CHECK(row, fit->estimate.se_white[0] < 0.1 * fit->estimate.value[0] &&
+                   fit->estimate.se_white[1] < 0.1 * fit->estimate.value[1]);
+    CHECK(row, fit->estimate.verdict != ESTIMATE_FAIL);
 }
 
 /* Machines and recordings of all sizes with nothing said about windows or delays. */
@@ -185,11 +188,12 @@ static void test_short_runs(void)
                               STATUS_OK);
         CHECK_INT(row, fit.method, DYNAMICS_OUTPUT_ERROR);
         CHECK_INT(row, fit.stop, DYNAMICS_STOP_CONVERGED);
-        CHECK(row, fit.verdict <= (cases[i].start ? DYNAMICS_MARGINAL : DYNAMICS_PASS));
+        CHECK(row,
+              fit.estimate.verdict <= (cases[i].start ? ESTIMATE_MARGINAL : ESTIMATE_PASS));
         CHECK(row, says(&fit, "started from") == (cases[i].start != NULL));
         for (size_t k = 0; k < USV3_PARAMETERS; k++) {
-            const double se = sqrt(fit.covariance[k][k]);
-            CHECK_NEAR(row, fit.theta[k], truth[k], 0.0, 4.5 * se);
+            const double se = sqrt(fit.estimate.covariance[k][k]);
+            CHECK_NEAR(row, fit.estimate.value[k], truth[k], 0.0, 4.5 * se);
             CHECK(row, k > 2 || se < cases[i].relative * truth[k]);
         }
         CHECK_NEAR(row, fit.delay_s, 0.0, 0.0, 4.5 * fit.delay_se_s);
@@ -296,7 +300,7 @@ static void test_steps_from_rest(void)
     CHECK_NEAR("at rest", fit.delay_s, 0.03, 0.0, 4.5 * fit.delay_se_s);
     CHECK("at rest", fit.delay_se_s < 2e-3);
     CHECK_INT("at rest", fit.rows, set.n);
-    CHECK_INT("at rest", fit.verdict, DYNAMICS_PASS);
+    CHECK_INT("at rest", fit.estimate.verdict, ESTIMATE_PASS);
     for (size_t r = 0; r < motor.runs; r++) {
         CHECK_NEAR("at rest", fit.initial[r][0], 0.0, 0.0, 0.0);
     }
@@ -324,20 +328,20 @@ static void test_long(void)
     CHECK_INT("late", fit.method, DYNAMICS_WEAK_IV);
     CHECK_INT("late", fit.n, set.n);
     CHECK_INT("late", fit.stop, DYNAMICS_STOP_CONVERGED);
-    CHECK_INT("late", fit.verdict, DYNAMICS_PASS);
+    CHECK_INT("late", fit.estimate.verdict, ESTIMATE_PASS);
     CHECK("late", says(&fit, "60000 samples") && !says(&fit, "no delay was sought"));
     CHECK_NEAR("late", fit.delay_s, 0.13, 0.0, 4.5 * fit.delay_se_s);
     CHECK("late", fit.delay_se_s > 0.0 && fit.delay_se_s < 2e-3);
-    for (size_t i = 0; i < fit.p; i++) {
+    for (size_t i = 0; i < fit.estimate.p; i++) {
         /* The weak form itself is off by a few tenths of a percent on so coarse a grid. */
-        CHECK_NEAR("late", fit.theta[i], i == 0 ? 0.4 : 1.0, 5e-3,
-                   4.5 * sqrt(fit.covariance[i][i]));
-        CHECK("late", sqrt(fit.covariance[i][i]) < 0.01);
+        CHECK_NEAR("late", fit.estimate.value[i], i == 0 ? 0.4 : 1.0, 5e-3,
+                   4.5 * sqrt(fit.estimate.covariance[i][i]));
+        CHECK("late", sqrt(fit.estimate.covariance[i][i]) < 0.01);
     }
     CU_ASSERT_EQUAL_FATAL(
         dynamics_linear_fit(&first_order_model, &set, DYNAMICS_WEAK_IV, &options, &without),
         STATUS_OK);
-    CHECK("the delay counts", fabs(without.theta[0] - 0.4) > 0.02);
+    CHECK("the delay counts", fabs(without.estimate.value[0] - 0.4) > 0.02);
     CHECK("so does its error", fit.se_hac[0] > without.se_hac[0]);
 
     options.delay_max_s = 0.0;
@@ -345,7 +349,7 @@ static void test_long(void)
                           STATUS_OK);
     CHECK_INT("not sought", fit.method, DYNAMICS_WEAK_IV);
     CHECK("not sought", isnan(fit.delay_s) && says(&fit, "no delay was sought"));
-    CHECK_NEAR("not sought", fit.theta[0], without.theta[0], 0.0, 0.0);
+    CHECK_NEAR("not sought", fit.estimate.value[0], without.estimate.value[0], 0.0, 0.0);
 }
 
 /* The part is where efforts change; what they did before it says when. */
@@ -402,7 +406,7 @@ static void test_reversed(void)
                                     &options, &fit);
         CHECK_INT("reversed", st, STATUS_OK);
         CHECK_INT("reversed", fit.method, DYNAMICS_WEAK_IV);
-        CHECK_INT("reversed", fit.verdict, DYNAMICS_FAIL);
+        CHECK_INT("reversed", fit.estimate.verdict, ESTIMATE_FAIL);
         CHECK("reversed", says(&fit, "check signs"));
     }
 }
@@ -428,8 +432,8 @@ static void test_drifting_sensor(void)
                           STATUS_OK);
     CHECK_INT("drift", fit.method, DYNAMICS_OUTPUT_ERROR);
     CHECK("drift", says(&fit, "with robust errors"));
-    CHECK_NEAR("drift", fit.theta[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
-    CHECK_NEAR("drift", fit.theta[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
+    CHECK_NEAR("drift", fit.estimate.value[0], 0.2 / 1.6, 0.0, 4.5 * fit.se_hac[0]);
+    CHECK_NEAR("drift", fit.estimate.value[1], 1.0 / 1.6, 0.0, 4.5 * fit.se_hac[1]);
 }
 
 static void test_motion_time(void)
@@ -466,9 +470,10 @@ static void test_failed_decomposition(void)
                 &first_order_model, &set, (enum dynamics_method)method, &options, &fit);
             CHECK("status", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
             if (st == STATUS_OK && (int)fit.method != method) {
-                CHECK_INT("asked for", fit.verdict, DYNAMICS_FAIL);
+                CHECK_INT("asked for", fit.estimate.verdict, ESTIMATE_FAIL);
                 CHECK("said", says(&fit, "cannot be computed") || says(&fit, "needs a start"));
-                CHECK("values", isfinite(fit.theta[0]) && isfinite(fit.se[0]));
+                CHECK("values",
+                      isfinite(fit.estimate.value[0]) && isfinite(fit.estimate.se_white[0]));
                 from_start += fit.method == DYNAMICS_WEAK_IV ? 1 : 0;
                 from_simulation += fit.method == DYNAMICS_OUTPUT_ERROR ? 1 : 0;
             }
@@ -476,7 +481,7 @@ static void test_failed_decomposition(void)
         decompositions_left = n;
         const enum status st = dynamics_estimate_auto(&first_order_model, &set, &options, &fit);
         CHECK("auto", st == STATUS_OK || (st == STATUS_E_MATH && n < 5));
-        CHECK("auto", st != STATUS_OK || fit.verdict != DYNAMICS_FAIL);
+        CHECK("auto", st != STATUS_OK || fit.estimate.verdict != ESTIMATE_FAIL);
         CHECK("auto", st != STATUS_OK || says(&fit, "auto chose"));
         CHECK("auto", st != STATUS_OK || fit.method >= DYNAMICS_OUTPUT_ERROR ||
                           says(&fit, "no delay was sought"));

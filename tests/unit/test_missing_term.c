@@ -56,8 +56,8 @@ static void find(const struct extra *extra, struct dynamics_fit *fit,
 
 static bool advises(const struct dynamics_fit *fit, const char *words)
 {
-    for (size_t i = 0; i < fit->advice_count; i++) {
-        if (strstr(fit->advice[i], words)) {
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        if (strstr(fit->estimate.advice[i], words)) {
             return true;
         }
     }
@@ -69,7 +69,7 @@ static void test_found(void)
     struct dynamics_fit fit;
     struct missing_term missing;
     find(&(struct extra){0.0, 0.0, 0.0}, &fit, &missing);
-    CHECK("nothing", missing.effort_r2 > 0.99 && fit.advice_count == 0);
+    CHECK("nothing", missing.effort_r2 > 0.99 && fit.estimate.advice_count == 0);
     find(&(struct extra){0.0, 0.0, 0.8}, &fit, &missing);
     CHECK("spring", missing.place_ratio > 0.1 && missing.effort_r2 < 0.95);
     (void)printf("spring: effort R2 %.3f, shares %.2f %.2f %.2f\n", missing.effort_r2,
@@ -77,7 +77,7 @@ static void test_found(void)
     CHECK("spring", advises(&fit, "position"));
     find(&(struct extra){0.0, 1.0, 0.0}, &fit, &missing);
     CHECK("drag is mostly viscous", missing.effort_r2 > 0.8);
-    fit.theta[JOINT_INERTIA] = (double)NAN;
+    fit.estimate.value[JOINT_INERTIA] = (double)NAN;
     struct data_set set;
     record(&joint_model, &(struct extra){0.0, 0.0, 0.0}, &set);
     missing_term_find(&joint_model, &fit, &set, &missing);

@@ -44,13 +44,13 @@ static struct odometry_fit fit_record(struct odometry_card *card)
 
 static bool says(const struct odometry_fit *fit, const char *text)
 {
-    for (size_t k = 0; k < fit->reason_count; k++) {
-        if (strstr(fit->reasons[k], text)) {
+    for (size_t k = 0; k < fit->estimate.reason_count; k++) {
+        if (strstr(fit->estimate.reasons[k], text)) {
             return true;
         }
     }
-    for (size_t k = 0; k < fit->advice_count; k++) {
-        if (strstr(fit->advice[k], text)) {
+    for (size_t k = 0; k < fit->estimate.advice_count; k++) {
+        if (strstr(fit->estimate.advice[k], text)) {
             return true;
         }
     }
@@ -61,9 +61,10 @@ static bool says(const struct odometry_fit *fit, const char *text)
 static void check_truth(const char *row, const struct odometry_fit *fit, double tolerance)
 {
     for (size_t i = 0; i < ODOMETRY_P; i++) {
-        CHECK_NEAR(row, fit->theta[i], odometry_truth[i], 0.0, tolerance);
-        CHECK(row, fit->identifiable[i]);
-        CHECK(row, fit->lo[i] < fit->theta[i] && fit->theta[i] < fit->hi[i]);
+        CHECK_NEAR(row, fit->estimate.value[i], odometry_truth[i], 0.0, tolerance);
+        CHECK(row, fit->estimate.identifiable[i]);
+        CHECK(row, fit->estimate.lo[i] < fit->estimate.value[i] &&
+                       fit->estimate.value[i] < fit->estimate.hi[i]);
     }
 }
 
@@ -231,10 +232,12 @@ static void test_truth(void)
     drive_path(&quiet);
     fit = fit_record(&card);
     check_truth("quiet", &fit, 0.002);
-    CHECK_INT("quiet", fit.verdict, ODOMETRY_PASS);
-    CHECK_INT("quiet", fit.rank, ODOMETRY_P);
-    CHECK_NEAR("quiet", fit.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 2e-3, 0.0);
-    CHECK_NEAR("quiet", fit.combinations[ODOMETRY_TURN_LEFT].value, 0.0795 / 0.412, 2e-3, 0.0);
+    CHECK_INT("quiet", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK_INT("quiet", fit.estimate.rank, ODOMETRY_P);
+    CHECK_NEAR("quiet", fit.estimate.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 2e-3,
+               0.0);
+    CHECK_NEAR("quiet", fit.estimate.combinations[ODOMETRY_TURN_LEFT].value, 0.0795 / 0.412,
+               2e-3, 0.0);
     CHECK_NEAR("quiet", fit.own.start[0][0], origin[0], 0.0, 0.01);
     CHECK_NEAR("quiet", fit.own.start[0][2], origin[2], 0.0, 0.01);
     /* The same again, to the byte. */
@@ -284,7 +287,7 @@ static void test_quantised(void)
     const struct odometry_fit fit = fit_record(&card);
     CHECK("quantised", card.stale > 0);
     check_truth("quantised", &fit, 0.01);
-    CHECK_INT("quantised", fit.verdict, ODOMETRY_PASS);
+    CHECK_INT("quantised", fit.estimate.verdict, ESTIMATE_PASS);
 }
 
 static void test_jumps(void)
@@ -313,27 +316,28 @@ static void test_open(void)
     struct odometry_card card;
     drive(straight, COUNT(straight), &quiet);
     struct odometry_fit fit = fit_record(&card);
-    CHECK_INT("straight", fit.verdict, ODOMETRY_FAIL);
-    CHECK("straight", !fit.identifiable[ODOMETRY_TRACK]);
-    CHECK("straight", !fit.identifiable[ODOMETRY_SENSOR_X]);
-    CHECK("straight", fit.identifiable[ODOMETRY_SENSOR_ALPHA]);
+    CHECK_INT("straight", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("straight", !fit.estimate.identifiable[ODOMETRY_TRACK]);
+    CHECK("straight", !fit.estimate.identifiable[ODOMETRY_SENSOR_X]);
+    CHECK("straight", fit.estimate.identifiable[ODOMETRY_SENSOR_ALPHA]);
     CHECK("straight", says(&fit, "drive a closed circle in both directions"));
-    CHECK_NEAR("straight", fit.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 5e-3, 0.0);
+    CHECK_NEAR("straight", fit.estimate.combinations[ODOMETRY_MEAN_RADIUS].value, 0.08025, 5e-3,
+               0.0);
     drive(spot, COUNT(spot), &quiet);
     fit = fit_record(&card);
-    CHECK_INT("spot", fit.verdict, ODOMETRY_FAIL);
-    CHECK("spot", !fit.identifiable[ODOMETRY_RADIUS_RIGHT]);
-    CHECK("spot", !fit.identifiable[ODOMETRY_SENSOR_ALPHA]);
+    CHECK_INT("spot", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("spot", !fit.estimate.identifiable[ODOMETRY_RADIUS_RIGHT]);
+    CHECK("spot", !fit.estimate.identifiable[ODOMETRY_SENSOR_ALPHA]);
     CHECK("spot", says(&fit, "drive several metres"));
     drive(rest, COUNT(rest), &quiet);
     fit = fit_record(&card);
-    CHECK_INT("rest", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("rest", fit.estimate.verdict, ESTIMATE_FAIL);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
-        CHECK("rest", !fit.identifiable[i]);
+        CHECK("rest", !fit.estimate.identifiable[i]);
     }
     drive(left, COUNT(left), &quiet);
     fit = fit_record(&card);
-    CHECK_INT("left only", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK_INT("left only", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("left only", says(&fit, "it turns to the left only"));
     CHECK("left only", says(&fit, "in the other direction too"));
 }
@@ -347,7 +351,7 @@ static void test_wrong(void)
         record.left[k] = -record.left[k];
     }
     struct odometry_fit fit = fit_record(&card);
-    CHECK_INT("mirrored", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("mirrored", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("mirrored", says(&fit, "the left wheel is below zero"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
@@ -356,7 +360,7 @@ static void test_wrong(void)
         record.right[k] = left;
     }
     fit = fit_record(&card);
-    CHECK_INT("exchanged", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("exchanged", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("exchanged", says(&fit, "left and right wheel are exchanged"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
@@ -364,7 +368,7 @@ static void test_wrong(void)
         record.y[k] *= 1000.0;
     }
     fit = fit_record(&card);
-    CHECK_INT("mm", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("mm", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("mm", says(&fit, "units?"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
@@ -372,20 +376,20 @@ static void test_wrong(void)
         record.right[k] *= 57.29577951308232;
     }
     fit = fit_record(&card);
-    CHECK_INT("degrees", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("degrees", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("degrees", says(&fit, "units?"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.theta[k] = -record.theta[k];
     }
     fit = fit_record(&card);
-    CHECK_INT("clockwise", fit.verdict, ODOMETRY_FAIL);
+    CHECK_INT("clockwise", fit.estimate.verdict, ESTIMATE_FAIL);
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.left[k] *= 1.3;
     }
     fit = fit_record(&card);
-    CHECK_INT("unequal", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK_INT("unequal", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("unequal", says(&fit, "the wheels differ"));
 }
 
@@ -397,18 +401,18 @@ static void test_held_out(void)
     drive_path(&quiet);
     struct odometry_fit fit = fit_record(&card);
     CU_ASSERT_EQUAL_FATAL(make(&set, &card, NULL), STATUS_OK);
-    CHECK_INT("own", odometry_check_run(&set, fit.theta, &check), STATUS_OK);
+    CHECK_INT("own", odometry_check_run(&set, fit.estimate.value, &check), STATUS_OK);
     CHECK_NEAR("own", check.position_rmse_m, fit.own.position_rmse_m, 0.01, 0.0);
     CHECK("own", check.position_r2 > 0.9999 && check.heading_r2 > 0.9999);
     odometry_judge_held_out(&fit, &check);
-    CHECK_INT("own", fit.verdict, ODOMETRY_PASS);
+    CHECK_INT("own", fit.estimate.verdict, ESTIMATE_PASS);
     double theta[ODOMETRY_P];
-    memcpy(theta, fit.theta, sizeof theta);
+    memcpy(theta, fit.estimate.value, sizeof theta);
     theta[ODOMETRY_RADIUS_LEFT] *= 1.05;
     CHECK_INT("other", odometry_check_run(&set, theta, &check), STATUS_OK);
     CHECK("other", check.position_rmse_m > 0.1);
     odometry_judge_held_out(&fit, &check);
-    CHECK_INT("other", fit.verdict, ODOMETRY_MARGINAL);
+    CHECK_INT("other", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK("other", says(&fit, "held-out paths are foretold"));
     theta[ODOMETRY_TRACK] = 0.0;
     CHECK_INT("no track", odometry_check_run(&set, theta, &check), STATUS_E_ARG);
@@ -445,7 +449,7 @@ static void test_memory(void)
     }
     CHECK("fit", st == STATUS_OK && count > 5);
     allocations_left = 0;
-    CHECK_INT("check", odometry_check_run(&set, fit.theta, &check), STATUS_OK);
+    CHECK_INT("check", odometry_check_run(&set, fit.estimate.value, &check), STATUS_OK);
     allocations_left = -1;
     odometry_set_free(&set);
 }
@@ -456,8 +460,8 @@ static void test_names(void)
     CHECK_TEXT("name", odometry_parameter_name(ODOMETRY_P), "unknown");
     CHECK_TEXT("name", odometry_combination_name(ODOMETRY_MEAN_RADIUS), "mean_radius_m");
     CHECK_TEXT("name", odometry_combination_name(ODOMETRY_COMBINATIONS), "unknown");
-    CHECK_TEXT("name", odometry_verdict_name(ODOMETRY_FAIL), "FAIL");
-    CHECK_TEXT("name", odometry_verdict_name((enum odometry_verdict)9), "unknown");
+    CHECK_TEXT("name", estimate_verdict_name(ESTIMATE_FAIL), "FAIL");
+    CHECK_TEXT("name", estimate_verdict_name((enum estimate_verdict)9), "unknown");
 }
 
 int main(void)

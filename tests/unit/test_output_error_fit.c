@@ -110,7 +110,7 @@ static void test_delays(void)
         CHECK_NEAR("delay", fit.delay_s, delays_s[d], 0.0, 5e-4);
         CHECK("delay", fit.delay_se_s < 2e-4);
         for (size_t i = 0; i < P; i++) {
-            CHECK_NEAR("delay", fit.theta[i], truth[i], 0.01, 0.0);
+            CHECK_NEAR("delay", fit.estimate.value[i], truth[i], 0.01, 0.0);
         }
     }
     /* Efforts stamped late. */
@@ -134,7 +134,7 @@ static void test_delays(void)
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
     CHECK("bound", report.delay_at_bound);
     CHECK_NEAR("bound", fit.delay_s, 0.0, 0.0, 0.0);
-    CHECK_INT("bound", fit.verdict, DYNAMICS_MARGINAL);
+    CHECK_INT("bound", fit.estimate.verdict, ESTIMATE_MARGINAL);
 }
 
 /* Pieces of one recording, each with velocities at the start of its own. */
@@ -157,8 +157,10 @@ static void test_runs(void)
         output_error_fit(&usv3_model, &set, truth, &options, rows, &pieces, &report),
         STATUS_OK);
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR("runs", pieces.theta[i], whole.theta[i], 0.0, 3.0 * pieces.se[i]);
-        CHECK("runs", pieces.se[i] >= whole.se[i] && pieces.se[i] < 1.5 * whole.se[i]);
+        CHECK_NEAR("runs", pieces.estimate.value[i], whole.estimate.value[i], 0.0,
+                   3.0 * pieces.estimate.se_white[i]);
+        CHECK("runs", pieces.estimate.se_white[i] >= whole.estimate.se_white[i] &&
+                          pieces.estimate.se_white[i] < 1.5 * whole.estimate.se_white[i]);
     }
     for (size_t r = 0; r < 5; r++) {
         for (size_t i = 0; i < N; i++) {
@@ -187,14 +189,14 @@ static void test_biases(void)
     output_error_defaults(&usv3_model, &options);
     options.with_biases = true;
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
-    CHECK_INT("biases", fit.p, P + N);
-    CHECK_NEAR("biases", fit.theta[P], 4.0, 0.0, 0.05);
-    CHECK_NEAR("biases", fit.theta[P + 1], -2.5, 0.0, 0.05);
-    CHECK_NEAR("biases", fit.theta[P + 2], 0.0, 0.0, 0.05);
-    CHECK_INT("biases", fit.verdict, DYNAMICS_PASS);
+    CHECK_INT("biases", fit.estimate.p, P + N);
+    CHECK_NEAR("biases", fit.estimate.value[P], 4.0, 0.0, 0.05);
+    CHECK_NEAR("biases", fit.estimate.value[P + 1], -2.5, 0.0, 0.05);
+    CHECK_NEAR("biases", fit.estimate.value[P + 2], 0.0, 0.0, 0.05);
+    CHECK_INT("biases", fit.estimate.verdict, ESTIMATE_PASS);
     /* What the fit gives foretells as well as it explains. */
     CU_ASSERT_EQUAL_FATAL(
-        output_error_validate(&usv3_model, &set, fit.theta, true, 0.0, NULL, &report),
+        output_error_validate(&usv3_model, &set, fit.estimate.value, true, 0.0, NULL, &report),
         STATUS_OK);
     for (size_t i = 0; i < N; i++) {
         CHECK_NEAR("validate", report.axis[i].rmse, 1e-3, 0.1, 0.0);
@@ -211,12 +213,12 @@ static void test_bounds(void)
     options.fixed[0] = true;
     options.upper[4] = 20.0;
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
-    CHECK_NEAR("fixed", fit.theta[0], 0.8 * truth[0], 1e-12, 0.0);
-    CHECK_NEAR("fixed", fit.se[0], 0.0, 0.0, 1e-12);
+    CHECK_NEAR("fixed", fit.estimate.value[0], 0.8 * truth[0], 1e-12, 0.0);
+    CHECK_NEAR("fixed", fit.estimate.se_white[0], 0.0, 0.0, 1e-12);
     CHECK("fixed", !report.at_bound[0]);
-    CHECK("bound", fit.theta[4] <= 20.0 && report.at_bound[4]);
-    CHECK("bound", !report.white && fit.verdict == DYNAMICS_MARGINAL);
-    CHECK("robust", fit.se_hac[1] > fit.se[1]);
+    CHECK("bound", fit.estimate.value[4] <= 20.0 && report.at_bound[4]);
+    CHECK("bound", !report.white && fit.estimate.verdict == ESTIMATE_MARGINAL);
+    CHECK("robust", fit.se_hac[1] > fit.estimate.se_white[1]);
 }
 
 /* Never turned, never slid: yaw and sway cannot be known, and it is said which. */
@@ -242,13 +244,13 @@ static void test_combinations(void)
     output_error_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(
         output_error_fit(&usv3_model, &set, truth, &options, NULL, &fit, &report), STATUS_OK);
-    CHECK_INT("rank", fit.rank, P - 1);
-    CHECK_INT("nulls", fit.null_count, 1);
-    CHECK_INT("combinations", fit.combination_count, P - 1);
-    for (size_t k = 0; k < fit.combination_count; k++) {
-        const struct dynamics_combination *c = &fit.combinations[k];
-        CHECK(c->text, strstr(c->text, " - ") != NULL);
-        CHECK(c->text, c->se > 0.0 && fabs(c->value) < 4.0 * c->se + 1e-6);
+    CHECK_INT("rank", fit.estimate.rank, P - 1);
+    CHECK_INT("nulls", fit.estimate.null_count, 1);
+    CHECK_INT("combinations", fit.estimate.combination_count, P - 1);
+    for (size_t k = 0; k < fit.estimate.combination_count; k++) {
+        const struct estimate_combination *c = &fit.estimate.combinations[k];
+        CHECK(c->name, strstr(c->name, " - ") != NULL);
+        CHECK(c->name, c->se > 0.0 && fabs(c->value) < 4.0 * c->se + 1e-6);
     }
 }
 
@@ -264,13 +266,14 @@ static void test_open(void)
     usv_measure(&record, &state);
     output_error_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
-    CHECK("surge", fit.identifiable[0] && fit.identifiable[3] && fit.identifiable[4]);
-    CHECK_NEAR("surge", fit.theta[0], truth[0], 0.03, 0.0);
+    CHECK("surge", fit.estimate.identifiable[0] && fit.estimate.identifiable[3] &&
+                       fit.estimate.identifiable[4]);
+    CHECK_NEAR("surge", fit.estimate.value[0], truth[0], 0.03, 0.0);
     for (size_t i = 5; i < P; i++) {
-        CHECK(usv3_model.parameters[i].symbol, !fit.identifiable[i]);
+        CHECK(usv3_model.parameters[i].symbol, !fit.estimate.identifiable[i]);
     }
-    CHECK("verdict", fit.verdict == DYNAMICS_FAIL && fit.reason_count > 0);
-    CHECK("advice", fit.advice_count > 0);
+    CHECK("verdict", fit.estimate.verdict == ESTIMATE_FAIL && fit.estimate.reason_count > 0);
+    CHECK("advice", fit.estimate.advice_count > 0);
 }
 
 static bool stop_at_two(void *context, size_t iteration)
@@ -304,8 +307,8 @@ static void test_stops(void)
     CU_ASSERT_EQUAL_FATAL(
         output_error_fit(&usv3_model, &set, light, &options, NULL, &fit, &report), STATUS_OK);
     CHECK_INT("diverged", fit.stop, DYNAMICS_STOP_DIVERGED);
-    CHECK_INT("diverged", fit.verdict, DYNAMICS_FAIL);
-    CHECK("diverged", isnan(fit.se[0]) && isnan(fit.lo[0]));
+    CHECK_INT("diverged", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("diverged", isnan(fit.estimate.se_white[0]) && isnan(fit.estimate.lo[0]));
     /* Signs that no robot has are put right. */
     double wrong[P];
     for (size_t i = 0; i < P; i++) {
@@ -314,7 +317,7 @@ static void test_stops(void)
     CU_ASSERT_EQUAL_FATAL(
         output_error_fit(&usv3_model, &set, wrong, &options, NULL, &fit, &report), STATUS_OK);
     CHECK_INT("signs", fit.stop, DYNAMICS_STOP_CONVERGED);
-    CHECK_NEAR("signs", fit.theta[7], truth[7], 1e-2, 0.0);
+    CHECK_NEAR("signs", fit.estimate.value[7], truth[7], 1e-2, 0.0);
 }
 
 /* Nothing but rounding left over: no division by it. */
@@ -329,7 +332,7 @@ static void test_perfect(void)
     CU_ASSERT_EQUAL_FATAL(fit_set(&set, &options, &fit, &report), STATUS_OK);
     CHECK_INT("perfect", fit.stop, DYNAMICS_STOP_CONVERGED);
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR("perfect", fit.theta[i], truth[i], 1e-5, 0.0);
+        CHECK_NEAR("perfect", fit.estimate.value[i], truth[i], 1e-5, 0.0);
     }
 }
 
@@ -375,7 +378,7 @@ static void test_arguments(void)
         set.n = n;
         set.run_start[1] = n;
         CHECK_INT("short", fit_set(&set, &options, &fit, &report), STATUS_OK);
-        CHECK("short", fit.verdict != DYNAMICS_PASS);
+        CHECK("short", fit.estimate.verdict != ESTIMATE_PASS);
     }
 }
 

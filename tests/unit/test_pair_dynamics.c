@@ -157,7 +157,7 @@ static void test_from_window_to_simulator(void)
     result = real->result;
     CHECK_INT("frozen window", real->result.card.rows, 351);
     for (size_t j = 0; j < 6; j++) {
-        CHECK_NEAR("value", real->result.fit.theta[j], truth[j], 0.2, 0.0);
+        CHECK_NEAR("value", real->result.fit.estimate.value[j], truth[j], 0.2, 0.0);
     }
     CHECK_INT("two changes", script_count(&r->s, EFFECT_CHANGE), 2);
     CHECK_INT("told", script_count(&r->s, EFFECT_PARAMETERS), 1);
@@ -268,7 +268,7 @@ static void test_drift(void)
     CHECK("fits anew", real->job >= 2 && real->cause == (uint8_t)FIT_BY_DRIFT);
     CHECK("only what came after", (int)real->frozen < r->k - changed + 30);
     end_fit(r, SIDE_REAL, real->job, FIT_DONE, NULL);
-    CHECK_NEAR("new value", real->result.fit.theta[3], 1.8 * truth[3], 0.2, 0.0);
+    CHECK_NEAR("new value", real->result.fit.estimate.value[3], 1.8 * truth[3], 0.2, 0.0);
     CHECK("in force", active(r) && active(r)->version >= 2);
     script_close(&r->s);
 }

@@ -30,14 +30,14 @@ static void test_checks(void)
     static const struct {
         const char *row;
         enum { GOOD, TURNS_ONLY, FEW, CHANGED, NEGATIVE } what;
-        enum travel_verdict verdict;
+        enum estimate_verdict verdict;
         const char *failing;
     } rows[] = {
-        {"good", GOOD, TRAVEL_PASS, NULL},
-        {"turns only", TURNS_ONLY, TRAVEL_FAIL, "excitation"},
-        {"few", FEW, TRAVEL_FAIL, NULL},
-        {"another robot in the newest third", CHANGED, TRAVEL_FAIL, "held_out"},
-        {"longer moves take less time", NEGATIVE, TRAVEL_FAIL, "signs"},
+        {"good", GOOD, ESTIMATE_PASS, NULL},
+        {"turns only", TURNS_ONLY, ESTIMATE_FAIL, "excitation"},
+        {"few", FEW, ESTIMATE_FAIL, NULL},
+        {"another robot in the newest third", CHANGED, ESTIMATE_FAIL, "held_out"},
+        {"longer moves take less time", NEGATIVE, ESTIMATE_FAIL, "signs"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct travel_move moves[60];
@@ -58,11 +58,11 @@ static void test_checks(void)
         }
         n = rows[i].what == FEW ? 5 : n;
         examine(moves, n, &fit, &checks, &data);
-        CHECK_TEXT(rows[i].row, travel_verdict_name(checks.verdict),
-                   travel_verdict_name(rows[i].verdict));
+        CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.verdict),
+                   estimate_verdict_name(rows[i].verdict));
         for (size_t k = 0; rows[i].failing && k < PARAMETERS_CHECKS; k++) {
             if (strcmp(checks.check[k].name, rows[i].failing) == 0) {
-                CHECK_TEXT(rows[i].row, travel_verdict_name(checks.check[k].verdict), "FAIL");
+                CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.check[k].verdict), "FAIL");
             }
         }
     }

@@ -129,7 +129,7 @@ static void test_every_method(void)
             STATUS_OK);
         CHECK_INT(name, fit.method, method);
         for (size_t i = 0; i < 3; i++) {
-            CHECK_NEAR(name, fit.theta[i], truth[i], 0.01, 0.0);
+            CHECK_NEAR(name, fit.estimate.value[i], truth[i], 0.01, 0.0);
         }
     }
     data_table_free(&table);
@@ -246,17 +246,17 @@ static void test_derived_quantity(void)
     struct dynamics_derived f;
     dynamics_fit_start(&fit, &swing, DYNAMICS_OUTPUT_ERROR, false);
     fit.rows = 100000;
-    fit.theta[0] = 0.5;
-    fit.theta[1] = 0.4;
-    fit.covariance[0][0] = 1e-4;
-    fit.covariance[0][1] = fit.covariance[1][0] = 2e-5;
-    fit.covariance[1][1] = 4e-4;
+    fit.estimate.value[0] = 0.5;
+    fit.estimate.value[1] = 0.4;
+    fit.estimate.covariance[0][0] = 1e-4;
+    fit.estimate.covariance[0][1] = fit.estimate.covariance[1][0] = 2e-5;
+    fit.estimate.covariance[1][1] = 4e-4;
     dynamics_derive(&fit, &swing, 0, &f);
     const double variance = 1.6 * 1.6 * 1e-4 - 2.0 * 1.6 * 2.0 * 2e-5 + 4.0 * 4e-4;
     CHECK_NEAR("value", f.value, 0.8, 1e-12, 0.0);
     CHECK_NEAR("se", f.se, sqrt(variance), 1e-12, 0.0);
     CHECK_NEAR("interval", f.hi - f.lo, 2.0 * 1.96 * f.se, 1e-4, 0.0);
-    fit.theta[1] = (double)NAN;
+    fit.estimate.value[1] = (double)NAN;
     dynamics_derive(&fit, &swing, 0, &f);
     CHECK("unknown", isnan(f.value) && isnan(f.se) && isnan(f.lo) && isnan(f.hi));
 }

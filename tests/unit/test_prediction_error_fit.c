@@ -56,8 +56,8 @@ static void test_known_noise(void)
     CHECK_NEAR("noise", report.noise.force_sd[0], 3.4, 0.0, 0.0);
     CHECK("white", report.white);
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.theta[i], truth[i], 0.0,
-                   4.0 * fit.se[i]);
+        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.estimate.value[i], truth[i], 0.0,
+                   4.0 * fit.estimate.se_white[i]);
     }
 }
 
@@ -69,15 +69,15 @@ static void test_auto(void)
     struct data_set set = draw_set(0.0, false);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit), STATUS_OK);
     CHECK_INT("calm", fit.method, DYNAMICS_OUTPUT_ERROR);
-    CHECK_INT("calm", fit.verdict, DYNAMICS_PASS);
-    CHECK_INT("calm", fit.rank, P);
-    CHECK("calm", fit.reason_count == 1);
+    CHECK_INT("calm", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK_INT("calm", fit.estimate.rank, P);
+    CHECK("calm", fit.estimate.reason_count == 1);
     set = draw_set(0.0, true);
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&usv3_model, &set, &options, &fit), STATUS_OK);
     CHECK_INT("waves", fit.method, DYNAMICS_PEM);
     for (size_t i = 0; i < P; i++) {
-        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.theta[i], truth[i], 0.0,
-                   4.0 * fit.se[i]);
+        CHECK_NEAR(usv3_model.parameters[i].symbol, fit.estimate.value[i], truth[i], 0.0,
+                   4.0 * fit.estimate.se_white[i]);
     }
 }
 
@@ -103,7 +103,7 @@ static void test_arguments(void)
         prediction_error_fit(&usv3_model, &set, light, &options, &known, &fit, &report),
         STATUS_OK);
     CHECK_INT("diverged", fit.stop, DYNAMICS_STOP_DIVERGED);
-    CHECK_INT("diverged", fit.verdict, DYNAMICS_FAIL);
+    CHECK_INT("diverged", fit.estimate.verdict, ESTIMATE_FAIL);
     for (size_t n = 2; n < 12; n++) {
         set.n = n;
         set.run_start[1] = n;
@@ -111,7 +111,7 @@ static void test_arguments(void)
             "short",
             prediction_error_fit(&usv3_model, &set, truth, &options, &known, &fit, &report),
             STATUS_OK);
-        CHECK("short", fit.verdict != DYNAMICS_PASS);
+        CHECK("short", fit.estimate.verdict != ESTIMATE_PASS);
     }
     set.n = 1;
     set.run_start[1] = 1;

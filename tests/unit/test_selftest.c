@@ -31,7 +31,7 @@ static void test_right(void)
     run(c, 3, &result);
     CHECK_INT("well", result.well, true);
     CHECK_INT("parameters", result.count, 3);
-    CHECK_INT("verdicts", result.verdicts[DYNAMICS_PASS] + result.verdicts[DYNAMICS_MARGINAL],
+    CHECK_INT("verdicts", result.verdicts[ESTIMATE_PASS] + result.verdicts[ESTIMATE_MARGINAL],
               RUNS);
     CHECK_INT("delay", strcmp(result.parameter[2].name, "delay_s"), 0);
     for (size_t i = 0; i < result.count; i++) {
@@ -78,7 +78,7 @@ static void test_narrow(void)
     selftest_judge(&result);
     CHECK_INT("80 of 100", result.well, false);
     result.parameter[0].covered = 95;
-    result.verdicts[DYNAMICS_FAIL] = 1;
+    result.verdicts[ESTIMATE_FAIL] = 1;
     selftest_judge(&result);
     CHECK_INT("a FAIL", result.well, false);
 }

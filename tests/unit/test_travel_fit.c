@@ -38,7 +38,7 @@ static size_t session(struct travel_move *moves, size_t angles, size_t lengths, 
     return n;
 }
 
-static int says(char texts[][TRAVEL_TEXT_MAX], size_t count, const char *part)
+static int says(char texts[][ESTIMATE_TEXT_MAX], size_t count, const char *part)
 {
     for (size_t k = 0; k < count; k++) {
         if (strstr(texts[k], part)) {
@@ -48,13 +48,13 @@ static int says(char texts[][TRAVEL_TEXT_MAX], size_t count, const char *part)
     return 0;
 }
 
-static double truth_of(const struct travel_combination *c)
+static double truth_of(const double coefficient[TRAVEL_P])
 {
     const double beta[TRAVEL_P] = {TRUTH.t0_s, TRUTH.ta_s, TRUTH.tr_s, 1.0 / TRUTH.w_radps,
                                    1.0 / TRUTH.v_mps};
     double sum = 0.0;
     for (size_t j = 0; j < TRAVEL_P; j++) {
-        sum += c->coefficient[j] * beta[j];
+        sum += coefficient[j] * beta[j];
     }
     return sum;
 }
@@ -70,9 +70,9 @@ static void test_identifiability(void)
         const char *alone;
         const char *sums[3];
         const char *advice[3];
-        enum travel_verdict verdict;
+        enum estimate_verdict verdict;
     } rows[] = {
-        {"all", 3, 3, 3, 5, "11111", {0}, {0}, TRAVEL_PASS},
+        {"all", 3, 3, 3, 5, "11111", {0}, {0}, ESTIMATE_PASS},
         {"turns only",
          3,
          0,
@@ -81,7 +81,7 @@ static void test_identifiability(void)
          "00010",
          {"t0_s + ta_s"},
          {"drive two straight moves of different length", "turn and drive in one move"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"drives only",
          0,
          3,
@@ -90,7 +90,7 @@ static void test_identifiability(void)
          "00001",
          {"t0_s + tr_s"},
          {"turn on the spot by two different angles", "turn and drive in one move"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"both only",
          0,
          0,
@@ -99,7 +99,7 @@ static void test_identifiability(void)
          "00011",
          {"t0_s + ta_s + tr_s"},
          {"turn on the spot, without driving", "drive a straight move, without turning"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"turns and drives",
          3,
          3,
@@ -108,7 +108,7 @@ static void test_identifiability(void)
          "00011",
          {"t0_s + ta_s", "t0_s + tr_s"},
          {"turn and drive in one move"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"turns and both",
          3,
          0,
@@ -117,7 +117,7 @@ static void test_identifiability(void)
          "00111",
          {"t0_s + ta_s"},
          {"drive a straight move, without turning"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"drives and both",
          0,
          3,
@@ -126,7 +126,7 @@ static void test_identifiability(void)
          "01011",
          {"t0_s + tr_s"},
          {"turn on the spot, without driving"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"one angle",
          1,
          0,
@@ -136,7 +136,7 @@ static void test_identifiability(void)
          {"t0_s + ta_s + 0.5 / angular_speed_radps"},
          {"drive two straight moves of different length", "turn on the spot by another angle",
           "turn and drive in one move"},
-         TRAVEL_FAIL},
+         ESTIMATE_FAIL},
         {"one length",
          0,
          1,
@@ -146,7 +146,7 @@ static void test_identifiability(void)
          {"t0_s + tr_s + 0.2 / linear_speed_mps"},
          {"turn on the spot by two different angles", "drive a straight move of another length",
           "turn and drive in one move"},
-         TRAVEL_FAIL},
+         ESTIMATE_FAIL},
         {"one of both",
          0,
          0,
@@ -156,7 +156,7 @@ static void test_identifiability(void)
          {"t0_s + ta_s + tr_s + 0.5 / angular_speed_radps + 0.7 / linear_speed_mps"},
          {"turn on the spot by two different angles",
           "drive two straight moves of different length"},
-         TRAVEL_FAIL},
+         ESTIMATE_FAIL},
         {"one angle, many lengths",
          1,
          3,
@@ -165,7 +165,7 @@ static void test_identifiability(void)
          "00001",
          {"t0_s + tr_s", "t0_s + ta_s + 0.5 / angular_speed_radps"},
          {"turn on the spot by another angle", "turn and drive in one move"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"many angles, one length",
          3,
          1,
@@ -174,7 +174,7 @@ static void test_identifiability(void)
          "00010",
          {"t0_s + ta_s", "t0_s + tr_s + 0.2 / linear_speed_mps"},
          {"drive a straight move of another length", "turn and drive in one move"},
-         TRAVEL_MARGINAL},
+         ESTIMATE_MARGINAL},
         {"one angle, one length",
          1,
          1,
@@ -183,7 +183,7 @@ static void test_identifiability(void)
          "00000",
          {"t0_s + ta_s + 0.5 / angular_speed_radps", "t0_s + tr_s + 0.2 / linear_speed_mps"},
          {"turn on the spot by another angle"},
-         TRAVEL_FAIL},
+         ESTIMATE_FAIL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct travel_move moves[MOVES_MAX];
@@ -192,26 +192,27 @@ static void test_identifiability(void)
             struct travel_fit fit;
             CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
                                   STATUS_OK);
-            CHECK_INT(rows[i].row, fit.rank, rows[i].rank);
-            CHECK_INT(rows[i].row, fit.verdict, rows[i].verdict);
+            CHECK_INT(rows[i].row, fit.estimate.rank, rows[i].rank);
+            CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
             for (size_t j = 0; j < TRAVEL_P; j++) {
-                CHECK_INT(rows[i].row, fit.identifiable[j], rows[i].alone[j] == '1');
+                CHECK_INT(rows[i].row, fit.estimate.identifiable[j], rows[i].alone[j] == '1');
                 CHECK_INT(rows[i].row, isfinite(fit.beta[j]) != 0, rows[i].alone[j] == '1');
-                CHECK_INT(rows[i].row, isfinite(fit.se[j]) != 0, rows[i].alone[j] == '1');
+                CHECK_INT(rows[i].row, isfinite(fit.beta_se[j]) != 0, rows[i].alone[j] == '1');
             }
             size_t sums = 0;
             for (; sums < 3 && rows[i].sums[sums]; sums++) {
-                CU_ASSERT_FATAL(sums < fit.combination_count);
-                const struct travel_combination *c = &fit.combinations[sums];
+                CU_ASSERT_FATAL(sums < fit.estimate.combination_count);
+                const struct estimate_combination *c = &fit.estimate.combinations[sums];
                 CHECK_TEXT(rows[i].row, c->name, rows[i].sums[sums]);
-                CHECK_NEAR(rows[i].row, c->value, truth_of(c), 0.0, 0.01);
+                CHECK_NEAR(rows[i].row, c->value, truth_of(fit.coefficient[sums]), 0.0, 0.01);
                 CHECK(rows[i].row, c->se > 0.0 && c->se < 0.01);
             }
-            CHECK_INT(rows[i].row, fit.combination_count, sums);
+            CHECK_INT(rows[i].row, fit.estimate.combination_count, sums);
             for (size_t k = 0; k < 3 && rows[i].advice[k]; k++) {
-                CHECK(rows[i].advice[k], says(fit.advice, fit.advice_count, rows[i].advice[k]));
+                CHECK(rows[i].advice[k],
+                      says(fit.estimate.advice, fit.estimate.advice_count, rows[i].advice[k]));
             }
-            CHECK_INT(rows[i].row, fit.advice_count == 0, rows[i].rank == TRAVEL_P);
+            CHECK_INT(rows[i].row, fit.estimate.advice_count == 0, rows[i].rank == TRAVEL_P);
         }
     }
 }
@@ -226,11 +227,12 @@ static void test_advice_helps(void)
         struct travel_fit fit;
         size_t n = session(moves, start[i][0], start[i][1], start[i][2]);
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-        for (size_t k = 0; k < fit.advice_count; k++) {
-            const int twice = strstr(fit.advice[k], "two ") || strstr(fit.advice[k], "twice");
-            const int both = strstr(fit.advice[k], "turn and drive") != NULL;
-            const int turn = strstr(fit.advice[k], "turn on the spot") != NULL;
-            const int drive = strstr(fit.advice[k], "straight") != NULL;
+        for (size_t k = 0; k < fit.estimate.advice_count; k++) {
+            const int twice = strstr(fit.estimate.advice[k], "two ") ||
+                              strstr(fit.estimate.advice[k], "twice");
+            const int both = strstr(fit.estimate.advice[k], "turn and drive") != NULL;
+            const int turn = strstr(fit.estimate.advice[k], "turn on the spot") != NULL;
+            const int drive = strstr(fit.estimate.advice[k], "straight") != NULL;
             for (int m = 0; m < (twice ? 2 : 1) && (both || turn || drive); m++) {
                 moves[n] = (struct travel_move){
                     .rotation_rad = both || turn ? 0.77 + 0.9 * m : 0.0,
@@ -240,7 +242,7 @@ static void test_advice_helps(void)
             }
         }
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-        CHECK_INT("advice", fit.rank, TRAVEL_P);
+        CHECK_INT("advice", fit.estimate.rank, TRAVEL_P);
     }
 }
 
@@ -257,10 +259,10 @@ static void test_exact(void)
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, (enum travel_method)method, &fit),
                               STATUS_OK);
         CHECK_NEAR("exact", fit.beta[TRAVEL_T0], TRUTH.t0_s, 1e-9, 0.0);
-        CHECK_NEAR("exact", fit.angular_speed_radps, TRUTH.w_radps, 1e-9, 0.0);
-        CHECK_NEAR("exact", fit.linear_speed_mps, TRUTH.v_mps, 1e-9, 0.0);
+        CHECK_NEAR("exact", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 1e-9, 0.0);
+        CHECK_NEAR("exact", fit.estimate.value[TRAVEL_INV_V], TRUTH.v_mps, 1e-9, 0.0);
         CHECK_INT("exact", fit.outliers, 0);
-        CHECK_INT("exact", fit.verdict, TRAVEL_PASS);
+        CHECK_INT("exact", fit.estimate.verdict, ESTIMATE_PASS);
         CHECK_NEAR("exact", travel_time_predict(&fit, -1.0, 0.4),
                    truth_lap_s(&TRUTH, &(struct travel_move){1.0, 0.4, 0.0}), 1e-9, 0.0);
         CHECK_NEAR("exact", travel_time_predict(&fit, 0.0, 0.0), TRUTH.t0_s, 1e-9, 0.0);
@@ -278,13 +280,16 @@ static void test_few(void)
                 travel_time_fit(n ? moves : NULL, n, (enum travel_method)method, &fit),
                 STATUS_OK);
             CHECK_INT("few", fit.n, n);
-            CHECK("few", fit.rank <= n);
-            CHECK("few", fit.rank == fit.n ? fit.verdict == TRAVEL_FAIL : 1);
-            CHECK("few", fit.n < fit.rank + 5 ? fit.verdict != TRAVEL_PASS : 1);
-            CHECK("few", fit.verdict == TRAVEL_PASS || fit.reason_count > 0);
+            CHECK("few", fit.estimate.rank <= n);
+            CHECK("few",
+                  fit.estimate.rank == fit.n ? fit.estimate.verdict == ESTIMATE_FAIL : 1);
+            CHECK("few",
+                  fit.n < fit.estimate.rank + 5 ? fit.estimate.verdict != ESTIMATE_PASS : 1);
+            CHECK("few",
+                  fit.estimate.verdict == ESTIMATE_PASS || fit.estimate.reason_count > 0);
             CHECK("few", fit.method != TRAVEL_AUTO);
             for (size_t j = 0; j < TRAVEL_P; j++) {
-                CHECK("few", fit.n > fit.rank || isnan(fit.se[j]));
+                CHECK("few", fit.n > fit.estimate.rank || isnan(fit.beta_se[j]));
             }
         }
     }
@@ -325,10 +330,11 @@ static void test_refused(void)
             CHECK_INT(rows[i].row, fit.refused, 1);
             CHECK_INT(rows[i].row, fit.n, n);
             CHECK(rows[i].row, truth_same(fit.beta, clean.beta, sizeof fit.beta));
-            CHECK(rows[i].row, says(fit.reasons, fit.reason_count, "1 of 37 moves were"));
+            CHECK(rows[i].row,
+                  says(fit.estimate.reasons, fit.estimate.reason_count, "1 of 37 moves were"));
         }
         CU_ASSERT_EQUAL_FATAL(travel_time_fit(&rows[i].move, 1, TRAVEL_TUKEY, &fit), STATUS_OK);
-        CHECK_INT(rows[i].row, fit.verdict, TRAVEL_FAIL);
+        CHECK_INT(rows[i].row, fit.estimate.verdict, ESTIMATE_FAIL);
     }
     /* The largest numbers that are taken must not overflow either. */
     const struct travel_move large[] = {{1e6, 0.0, 1e9}, {5e5, 0.0, 4e8},    {0.0, 1e9, 1e9},
@@ -352,8 +358,8 @@ static void test_almost_zero(void)
         moves[i].displacement_m -= 1e-12;
     }
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK_INT("almost zero", fit.rank, 5);
-    CHECK_NEAR("almost zero", fit.angular_speed_radps, TRUTH.w_radps, 0.01, 0.0);
+    CHECK_INT("almost zero", fit.estimate.rank, 5);
+    CHECK_NEAR("almost zero", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 0.01, 0.0);
 }
 
 static void set_laps(struct travel_move *moves, size_t n, const struct truth *truth)
@@ -373,33 +379,36 @@ static void test_reasons(void)
 
     set_laps(moves, n, &(struct truth){3.0, 0.1, 0.1, -1.2, 0.2});
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK_INT("negative speed", fit.verdict, TRAVEL_FAIL);
-    CHECK("negative speed",
-          says(fit.reasons, fit.reason_count, "unphysical sign: 1 / angular_speed_radps"));
-    CHECK("negative speed",
-          says(fit.advice, fit.advice_count, "check that the rotation column"));
-    CHECK("negative speed", fit.angular_speed_radps < 0.0 && fit.angular_speed_hi < 0.0 &&
-                                fit.angular_speed_lo < fit.angular_speed_hi);
+    CHECK_INT("negative speed", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("negative speed", says(fit.estimate.reasons, fit.estimate.reason_count,
+                                 "unphysical sign: 1 / angular_speed_radps"));
+    CHECK("negative speed", says(fit.estimate.advice, fit.estimate.advice_count,
+                                 "check that the rotation column"));
+    CHECK("negative speed", fit.estimate.value[TRAVEL_INV_W] < 0.0 &&
+                                fit.estimate.hi[TRAVEL_INV_W] < 0.0 &&
+                                fit.estimate.lo[TRAVEL_INV_W] < fit.estimate.hi[TRAVEL_INV_W]);
 
     set_laps(moves, n, &(struct truth){0.3, -0.2, 0.1, 1.2, 0.2});
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK_INT("negative delay", fit.verdict, TRAVEL_MARGINAL);
-    CHECK("negative delay", says(fit.reasons, fit.reason_count, "unphysical sign: ta_s"));
+    CHECK_INT("negative delay", fit.estimate.verdict, ESTIMATE_MARGINAL);
+    CHECK("negative delay",
+          says(fit.estimate.reasons, fit.estimate.reason_count, "unphysical sign: ta_s"));
 
     /* A speed without a limit: the slope is nothing. */
     set_laps(moves, n, &(struct truth){0.3, 0.1, 0.1, 1e4, 0.2});
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK("no slope", fit.verdict != TRAVEL_PASS);
-    CHECK("no slope", fit.lo[TRAVEL_INV_W] < 0.0 && isnan(fit.angular_speed_hi));
-    CHECK("no slope", says(fit.reasons, fit.reason_count, "angular_speed_radps"));
+    CHECK("no slope", fit.estimate.verdict != ESTIMATE_PASS);
+    CHECK("no slope", fit.beta_lo[TRAVEL_INV_W] < 0.0 && isnan(fit.estimate.hi[TRAVEL_INV_W]));
+    CHECK("no slope",
+          says(fit.estimate.reasons, fit.estimate.reason_count, "angular_speed_radps"));
 
     uint64_t state = 4;
     for (size_t i = 0; i < n; i++) {
         moves[i].lap_s = 1.0 + truth_uniform(&state);
     }
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK_INT("no relation", fit.verdict, TRAVEL_FAIL);
-    CHECK("no relation", says(fit.reasons, fit.reason_count, "poor fit"));
+    CHECK_INT("no relation", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("no relation", says(fit.estimate.reasons, fit.estimate.reason_count, "poor fit"));
 
     set_laps(moves, n, &TRUTH);
     for (size_t i = 0; i < n; i += 6) {
@@ -407,12 +416,13 @@ static void test_reasons(void)
     }
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_AUTO, &fit), STATUS_OK);
     CHECK_INT("outliers", fit.method, TRAVEL_TUKEY);
-    CHECK_INT("outliers", fit.verdict, TRAVEL_MARGINAL);
+    CHECK_INT("outliers", fit.estimate.verdict, ESTIMATE_MARGINAL);
     CHECK_INT("outliers", fit.outliers, 6);
-    CHECK("outliers", says(fit.reasons, fit.reason_count, "17 % of the laps are outliers"));
-    CHECK_NEAR("outliers", fit.linear_speed_mps, 0.2, 0.01, 0.0);
+    CHECK("outliers", says(fit.estimate.reasons, fit.estimate.reason_count,
+                           "17 % of the laps are outliers"));
+    CHECK_NEAR("outliers", fit.estimate.value[TRAVEL_INV_V], 0.2, 0.01, 0.0);
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
-    CHECK("outliers", says(fit.reasons, fit.reason_count, "not Gaussian"));
+    CHECK("outliers", says(fit.estimate.reasons, fit.estimate.reason_count, "not Gaussian"));
 }
 
 static void test_parts(void)
@@ -426,15 +436,17 @@ static void test_parts(void)
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &bad), STATUS_OK);
     struct travel_fit whole = good;
     travel_time_check_part(&whole, "b.csv", &good);
-    CHECK_INT("good part", whole.verdict, TRAVEL_PASS);
-    CHECK_INT("good part", whole.reason_count, good.reason_count);
+    CHECK_INT("good part", whole.estimate.verdict, ESTIMATE_PASS);
+    CHECK_INT("good part", whole.estimate.reason_count, good.estimate.reason_count);
     for (int i = 0; i < 20; i++) {
-        travel_time_check_part(&whole, "b.csv", &bad);
+        char name[16];
+        (void)snprintf(name, sizeof name, "b.csv %d", i / 2);
+        travel_time_check_part(&whole, name, &bad);
     }
-    CHECK_INT("bad part", whole.verdict, TRAVEL_FAIL);
-    CHECK_INT("bad part", whole.reason_count, TRAVEL_TEXTS_MAX);
-    CHECK("bad part", says(whole.reasons, 2, "unphysical sign in b.csv"));
-    CHECK_INT("bad part", whole.advice_count, 1);
+    CHECK_INT("bad part", whole.estimate.verdict, ESTIMATE_FAIL);
+    CHECK_INT("once each", whole.estimate.reason_count, good.estimate.reason_count + 10);
+    CHECK("bad part", says(whole.estimate.reasons, 2, "unphysical sign in b.csv"));
+    CHECK_INT("bad part", whole.estimate.advice_count, 1);
 }
 
 /* A joint turns, a slide drives; nobody asks them for the other. */
@@ -448,35 +460,40 @@ static void test_motion(void)
     }
     CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
                           STATUS_OK);
-    CHECK_INT("joint", fit.verdict, TRAVEL_PASS);
-    CHECK_INT("joint", fit.rank, 2);
-    CHECK_INT("joint", fit.combination_count, 0);
-    CHECK_INT("joint", fit.advice_count, 0);
-    CHECK("joint", fit.identifiable[TRAVEL_T0] && fit.identifiable[TRAVEL_INV_W]);
-    CHECK("joint", !fit.identifiable[TRAVEL_TA] && !fit.identifiable[TRAVEL_INV_V]);
+    CHECK_INT("joint", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK_INT("joint", fit.estimate.rank, 2);
+    CHECK_INT("joint", fit.estimate.combination_count, 0);
+    CHECK_INT("joint", fit.estimate.advice_count, 0);
+    CHECK("joint",
+          fit.estimate.identifiable[TRAVEL_T0] && fit.estimate.identifiable[TRAVEL_INV_W]);
+    CHECK("joint",
+          !fit.estimate.identifiable[TRAVEL_TA] && !fit.estimate.identifiable[TRAVEL_INV_V]);
     CHECK_NEAR("joint", fit.beta[TRAVEL_T0], TRUTH.t0_s + TRUTH.ta_s, 0.0, 0.01);
-    CHECK_NEAR("joint", fit.angular_speed_radps, TRUTH.w_radps, 0.02, 0.0);
+    CHECK_NEAR("joint", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 0.02, 0.0);
     CHECK_NEAR("joint", travel_time_predict(&fit, 2.0, 99.0),
                fit.beta[TRAVEL_T0] + 2.0 * fit.beta[TRAVEL_INV_W], 1e-12, 0.0);
     /* One angle: another one is asked for, and no drive. */
     n = session(moves, 1, 0, 0);
     CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
                           STATUS_OK);
-    CHECK_INT("one angle", fit.verdict, TRAVEL_FAIL);
-    CHECK("one angle", says(fit.reasons, fit.reason_count, "t0_s, angular_speed_radps one"));
-    CHECK("one angle", says(fit.advice, fit.advice_count, "turn on the spot by another angle"));
-    CHECK("one angle", !says(fit.advice, fit.advice_count, "drive"));
+    CHECK_INT("one angle", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("one angle", says(fit.estimate.reasons, fit.estimate.reason_count,
+                            "t0_s, angular_speed_radps one"));
+    CHECK("one angle", says(fit.estimate.advice, fit.estimate.advice_count,
+                            "turn on the spot by another angle"));
+    CHECK("one angle", !says(fit.estimate.advice, fit.estimate.advice_count, "drive"));
     /* The same of a slide. */
     n = session(moves, 0, 3, 0);
     CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
                           STATUS_OK);
-    CHECK_INT("slide", fit.verdict, TRAVEL_PASS);
-    CHECK_NEAR("slide", fit.linear_speed_mps, TRUTH.v_mps, 0.02, 0.0);
+    CHECK_INT("slide", fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK_NEAR("slide", fit.estimate.value[TRAVEL_INV_V], TRUTH.v_mps, 0.02, 0.0);
     CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, 0, TRAVEL_DRIVES, TRAVEL_AUTO, &fit),
                           STATUS_OK);
-    CHECK_INT("nothing", fit.verdict, TRAVEL_FAIL);
-    CHECK("nothing", says(fit.advice, fit.advice_count, "drive two straight moves"));
-    CHECK("nothing", !says(fit.advice, fit.advice_count, "turn"));
+    CHECK_INT("nothing", fit.estimate.verdict, ESTIMATE_FAIL);
+    CHECK("nothing",
+          says(fit.estimate.advice, fit.estimate.advice_count, "drive two straight moves"));
+    CHECK("nothing", !says(fit.estimate.advice, fit.estimate.advice_count, "turn"));
 }
 
 /* Long moves that are several in one: plain least squares follows them, and says so. */
@@ -493,14 +510,17 @@ static void test_composites(void)
                           STATUS_OK);
     CHECK_INT("composites", fit.method, TRAVEL_TUKEY);
     CHECK_INT("composites", fit.outliers, 4);
-    CHECK_INT("composites", fit.verdict, TRAVEL_MARGINAL);
-    CHECK_NEAR("composites", fit.angular_speed_radps, TRUTH.w_radps, 0.02, 0.0);
-    CHECK("composites", says(fit.advice, fit.advice_count, "several moves in one"));
+    CHECK_INT("composites", fit.estimate.verdict, ESTIMATE_MARGINAL);
+    CHECK_NEAR("composites", fit.estimate.value[TRAVEL_INV_W], TRUTH.w_radps, 0.02, 0.0);
+    CHECK("composites",
+          says(fit.estimate.advice, fit.estimate.advice_count, "several moves in one"));
     CU_ASSERT_EQUAL_FATAL(travel_time_fit_motion(moves, n, TRAVEL_TURNS, TRAVEL_OLS, &fit),
                           STATUS_OK);
     CHECK_INT("followed", fit.method, TRAVEL_OLS);
-    CHECK("followed", says(fit.reasons, fit.reason_count, "4 of 16 moves stray"));
-    CHECK("followed", says(fit.advice, fit.advice_count, "use method tukey or auto"));
+    CHECK("followed",
+          says(fit.estimate.reasons, fit.estimate.reason_count, "4 of 16 moves stray"));
+    CHECK("followed",
+          says(fit.estimate.advice, fit.estimate.advice_count, "use method tukey or auto"));
 }
 
 static void test_names(void)
@@ -511,7 +531,7 @@ static void test_names(void)
                   i);
     }
     CHECK_INT("names", names_value(&travel_method_names, "lad"), TRAVEL_METHOD_COUNT);
-    CHECK_TEXT("names", travel_verdict_name(TRAVEL_FAIL), "FAIL");
+    CHECK_TEXT("names", estimate_verdict_name(ESTIMATE_FAIL), "FAIL");
     CHECK_TEXT("names", travel_term_name(TRAVEL_INV_V), "linear_speed_mps");
 }
 
@@ -555,11 +575,11 @@ static void test_report(void)
           strstr(text, "\"combinations\":[{\"name\":\"t0_s + ta_s\",\"value\":") != NULL);
     CHECK("report", strstr(text, "\"linear_speed_mps\":null") != NULL);
     /* The longest one fits. */
-    for (size_t k = 0; k < TRAVEL_TEXTS_MAX; k++) {
-        memset(fit.reasons[k], '"', TRAVEL_TEXT_MAX - 1);
-        memset(fit.advice[k], '\n', TRAVEL_TEXT_MAX - 1);
+    for (size_t k = 0; k < ESTIMATE_TEXTS_MAX; k++) {
+        memset(fit.estimate.reasons[k], '"', ESTIMATE_TEXT_MAX - 1);
+        memset(fit.estimate.advice[k], '\n', ESTIMATE_TEXT_MAX - 1);
     }
-    fit.reason_count = fit.advice_count = TRAVEL_TEXTS_MAX;
+    fit.estimate.reason_count = fit.estimate.advice_count = ESTIMATE_TEXTS_MAX;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     travel_report_write(&w, NULL, &fit);
     CHECK("report", json_write_end(&w));

@@ -259,8 +259,8 @@ static void test_begins_at_rest(void)
     CHECK_NEAR("held", fit.initial[1][0], 0.0, 0.0, 0.0);
     CHECK("held", isnan(fit.initial_se[1][0]));
     /* The lag has to make up for the jump now. */
-    CHECK("held", fit.theta[0] / fit.theta[1] < 0.14);
-    CHECK_INT("held", fit.rank, 2);
+    CHECK("held", fit.estimate.value[0] / fit.estimate.value[1] < 0.14);
+    CHECK_INT("held", fit.estimate.rank, 2);
 }
 
 /* A wheel that turns before its command does: the delay ends at a period early, and says so. */
@@ -294,8 +294,8 @@ static void test_too_early(void)
         STATUS_OK);
     CHECK_NEAR("early", fit.delay_s, -0.05, 1e-9, 0.0);
     bool said = false;
-    for (size_t i = 0; i < fit.reason_count; i++) {
-        said = said || strstr(fit.reasons[i], "the delay stands at its bound");
+    for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+        said = said || strstr(fit.estimate.reasons[i], "the delay stands at its bound");
     }
     CHECK("early", said);
 }
@@ -324,13 +324,13 @@ static void test_answers_at_once(void)
     }
     CU_ASSERT_EQUAL_FATAL(dynamics_estimate_auto(&first_order_model, &set, &options, &fit),
                           STATUS_OK);
-    for (size_t i = 0; i < fit.reason_count; i++) {
-        said = said || strstr(fit.reasons[i], "within a sample of 0.05 s");
-        CHECK("at once", !strstr(fit.reasons[i], "check signs"));
+    for (size_t i = 0; i < fit.estimate.reason_count; i++) {
+        said = said || strstr(fit.estimate.reasons[i], "within a sample of 0.05 s");
+        CHECK("at once", !strstr(fit.estimate.reasons[i], "check signs"));
     }
-    CHECK("at once", said && !fit.identifiable[0] && fit.identifiable[1]);
-    CHECK("at once", fit.verdict != DYNAMICS_PASS);
-    CHECK_NEAR("at once", fit.theta[1], 1.0, 0.0, 0.01);
+    CHECK("at once", said && !fit.estimate.identifiable[0] && fit.estimate.identifiable[1]);
+    CHECK("at once", fit.estimate.verdict != ESTIMATE_PASS);
+    CHECK_NEAR("at once", fit.estimate.value[1], 1.0, 0.0, 0.01);
 }
 
 /* A poor fit of a velocity that hardly changes says so; one of a velocity that does, not. */
@@ -347,10 +347,11 @@ static void test_steady_velocity(void)
         own.axis[0].run.r2 = 0.4;
         dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
         dynamics_check_judge(&fit, &first_order_model, &card, &limits, &own, NULL);
-        CHECK_INT("poor", fit.verdict, DYNAMICS_MARGINAL);
-        CHECK_INT("steady", fit.reason_count, i < 2 ? 2 : 1);
+        CHECK_INT("poor", fit.estimate.verdict, ESTIMATE_MARGINAL);
+        CHECK_INT("steady", fit.estimate.reason_count, i < 2 ? 2 : 1);
         CHECK_INT("advice",
-                  strncmp(fit.advice[0], "let the command step between rest", 33) == 0, i < 2);
+                  strncmp(fit.estimate.advice[0], "let the command step between rest", 33) == 0,
+                  i < 2);
     }
 }
 

@@ -28,16 +28,16 @@ static const char *const check_names[PARAMETERS_CHECKS] = {"excitation", "signs"
 
 bool dynamics_result_foretells(const struct dynamics_result *result)
 {
-    return result->check_verdict[HELD_OUT] != (uint8_t)TRAVEL_FAIL;
+    return result->check_verdict[HELD_OUT] != (uint8_t)ESTIMATE_FAIL;
 }
 
 void dynamics_result_checks(const struct dynamics_result *result,
                             struct parameter_checks *checks)
 {
-    checks->verdict = (enum travel_verdict)result->verdict;
+    checks->verdict = (enum estimate_verdict)result->verdict;
     for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
         checks->check[k].name = check_names[k];
-        checks->check[k].verdict = (enum travel_verdict)result->check_verdict[k];
+        checks->check[k].verdict = (enum estimate_verdict)result->check_verdict[k];
         (void)snprintf(checks->check[k].detail, sizeof checks->check[k].detail, "%s",
                        result->check_detail[k]);
     }
@@ -138,7 +138,7 @@ static enum status estimate(const struct dynamics_task *task, const struct data_
 /* ---- checks -------------------------------------------------------------------------------
  */
 
-static char *say(struct dynamics_result *r, enum check check, enum travel_verdict verdict)
+static char *say(struct dynamics_result *r, enum check check, enum estimate_verdict verdict)
 {
     r->check_verdict[check] = (uint8_t)verdict;
     r->verdict = r->verdict > (uint8_t)verdict ? r->verdict : (uint8_t)verdict;
@@ -147,26 +147,26 @@ static char *say(struct dynamics_result *r, enum check check, enum travel_verdic
 
 static double relative_se(const struct dynamics_fit *fit, size_t j)
 {
-    return sqrt(fit->covariance[j][j]) / fabs(fit->theta[j]);
+    return sqrt(fit->estimate.covariance[j][j]) / fabs(fit->estimate.value[j]);
 }
 
 static void check_excitation(const struct model *model, struct dynamics_result *r)
 {
     size_t known = 0;
     const char *first = NULL;
-    enum travel_verdict verdict = TRAVEL_PASS;
+    enum estimate_verdict verdict = ESTIMATE_PASS;
     for (size_t j = 0; j < model->parameter_count; j++) {
-        known += r->fit.identifiable[j] ? 1 : 0;
-        if (!r->fit.identifiable[j] && !first) {
+        known += r->fit.estimate.identifiable[j] ? 1 : 0;
+        if (!r->fit.estimate.identifiable[j] && !first) {
             first = model->parameters[j].words;
         }
-        if (!isfinite(r->fit.theta[j]) ||
-            (!r->fit.identifiable[j] && model->parameters[j].sign == MODEL_POSITIVE)) {
-            verdict = TRAVEL_FAIL;
+        if (!isfinite(r->fit.estimate.value[j]) ||
+            (!r->fit.estimate.identifiable[j] && model->parameters[j].sign == MODEL_POSITIVE)) {
+            verdict = ESTIMATE_FAIL;
         }
     }
-    verdict =
-        known < model->parameter_count && verdict == TRAVEL_PASS ? TRAVEL_MARGINAL : verdict;
+    verdict = known < model->parameter_count && verdict == ESTIMATE_PASS ? ESTIMATE_MARGINAL
+                                                                         : verdict;
     (void)snprintf(say(r, EXCITATION, verdict), PARAMETERS_DETAIL_MAX,
                    first ? "%zu of %zu parameters are determined, not %s"
                          : "%zu of %zu parameters are determined",
@@ -175,8 +175,9 @@ static void check_excitation(const struct model *model, struct dynamics_result *
 
 static void check_signs(const struct model *model, struct dynamics_result *r)
 {
-    const int odd = model_unphysical(model, r->fit.theta);
-    (void)snprintf(say(r, SIGNS, odd < 0 ? TRAVEL_PASS : TRAVEL_FAIL), PARAMETERS_DETAIL_MAX,
+    const int odd = model_unphysical(model, r->fit.estimate.value);
+    (void)snprintf(say(r, SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL),
+                   PARAMETERS_DETAIL_MAX,
                    odd < 0 ? "all values are possible ones" : "%s is not a possible value",
                    odd < 0 ? "" : model->parameters[odd].words);
 }
@@ -193,9 +194,9 @@ static void check_precision(const struct model *model, struct dynamics_result *r
         }
     }
     /* Written so that NaN fails. */
-    const enum travel_verdict verdict = !(worst <= SE_RATIO_MAX)    ? TRAVEL_FAIL
-                                        : !(worst <= SE_RATIO_PASS) ? TRAVEL_MARGINAL
-                                                                    : TRAVEL_PASS;
+    const enum estimate_verdict verdict = !(worst <= SE_RATIO_MAX)    ? ESTIMATE_FAIL
+                                          : !(worst <= SE_RATIO_PASS) ? ESTIMATE_MARGINAL
+                                                                      : ESTIMATE_PASS;
     (void)snprintf(say(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
                    isfinite(worst) ? "standard error of %s: %.2g %%"
                                    : "standard error of %s: not known",
@@ -204,8 +205,10 @@ static void check_precision(const struct model *model, struct dynamics_result *r
 
 static void check_fit(struct dynamics_result *r)
 {
-    (void)snprintf(say(r, FIT, (enum travel_verdict)r->fit.verdict), PARAMETERS_DETAIL_MAX,
-                   "%.150s", r->fit.reason_count > 0 ? r->fit.reasons[0] : "no objection");
+    (void)snprintf(say(r, FIT, (enum estimate_verdict)r->fit.estimate.verdict),
+                   PARAMETERS_DETAIL_MAX, "%.150s",
+                   r->fit.estimate.reason_count > 0 ? r->fit.estimate.reasons[0]
+                                                    : "no objection");
 }
 
 /* What the older samples foretell of the newer ones. */
@@ -226,10 +229,10 @@ static void judge_held_out(const struct model *model, const struct dynamics_chec
             at = i;
         }
     }
-    const enum travel_verdict verdict = moved == 0            ? TRAVEL_MARGINAL
-                                        : !(worst >= R2_MIN)  ? TRAVEL_FAIL
-                                        : !(worst >= R2_PASS) ? TRAVEL_MARGINAL
-                                                              : TRAVEL_PASS;
+    const enum estimate_verdict verdict = moved == 0            ? ESTIMATE_MARGINAL
+                                          : !(worst >= R2_MIN)  ? ESTIMATE_FAIL
+                                          : !(worst >= R2_PASS) ? ESTIMATE_MARGINAL
+                                                                : ESTIMATE_PASS;
     char *detail = say(r, HELD_OUT, verdict);
     if (moved > 0) {
         (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
@@ -259,7 +262,8 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     if (status == STATUS_OK) {
         status = make_table(task, split, task->n, &newer, &card, err);
     }
-    const bool whole = status == STATUS_OK && model_unphysical(task->model, fit.theta) < 0;
+    const bool whole =
+        status == STATUS_OK && model_unphysical(task->model, fit.estimate.value) < 0;
     if (whole) {
         status = dynamics_check_run(task->model, &fit, &newer.set, &check);
     }
@@ -267,7 +271,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
         judge_held_out(task->model, &check, &card, r);
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
         (void)snprintf(
-            say(r, HELD_OUT, TRAVEL_MARGINAL), PARAMETERS_DETAIL_MAX,
+            say(r, HELD_OUT, ESTIMATE_MARGINAL), PARAMETERS_DETAIL_MAX,
             "the older samples do not determine a model that foretells the newer ones");
         status = STATUS_OK;
     }
@@ -281,7 +285,7 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
                                 struct dynamics_result *r, struct err *err)
 {
     struct dynamics_check check;
-    if (model_unphysical(task->model, r->fit.theta) >= 0) {
+    if (model_unphysical(task->model, r->fit.estimate.value) >= 0) {
         return STATUS_OK;
     }
     const enum status status = dynamics_check_run(task->model, &r->fit, set, &check);

@@ -36,7 +36,7 @@ struct dynamics_result {
     struct data_card card;
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
-    uint8_t verdict;                 /* enum travel_verdict, the worst of the checks */
+    uint8_t verdict;                 /* enum estimate_verdict, the worst of the checks */
     uint8_t check_verdict[PARAMETERS_CHECKS];
     char check_detail[PARAMETERS_CHECKS][PARAMETERS_DETAIL_MAX];
     int64_t since_us, until_us; /* of the samples, the robot's clock */

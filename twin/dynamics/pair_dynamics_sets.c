@@ -35,8 +35,8 @@ static const struct parameter_set *add_set(const struct pair_run *run)
     set->since_us = side->began_us - (r->until_us - r->since_us);
     set->data_hash = r->data_hash;
     for (size_t j = 0; j < side->filter.p; j++) {
-        d->sets.value[place][j] = r->fit.theta[j];
-        d->sets.se[place][j] = sqrt(r->fit.covariance[j][j]);
+        d->sets.value[place][j] = r->fit.estimate.value[j];
+        d->sets.se[place][j] = sqrt(r->fit.estimate.covariance[j][j]);
     }
     side->result_version = version;
     return set;
@@ -45,7 +45,7 @@ static const struct parameter_set *add_set(const struct pair_run *run)
 static const char *first_failure(const struct parameter_checks *checks)
 {
     for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-        if (checks->check[k].verdict == TRAVEL_FAIL) {
+        if (checks->check[k].verdict == ESTIMATE_FAIL) {
             return checks->check[k].detail;
         }
     }
@@ -72,7 +72,7 @@ void pair_dynamics_propose(const struct pair_run *run, const char *by)
     struct parameter_change change = {
         .by = by, .detail = "", .checks = &checks, .terms = &terms, .dynamics = &r->fit};
     dynamics_result_checks(r, &checks);
-    if (r->verdict == (uint8_t)TRAVEL_FAIL) {
+    if (r->verdict == (uint8_t)ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
         change.detail = first_failure(&checks);
         pair_emit_change(run, &change);
@@ -84,7 +84,7 @@ void pair_dynamics_propose(const struct pair_run *run, const char *by)
     change.set = set;
     change.version = set->version;
     pair_emit_change(run, &change);
-    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->verdict == (uint8_t)TRAVEL_PASS &&
+    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->verdict == (uint8_t)ESTIMATE_PASS &&
         is_news(d, set)) {
         const char *why = "";
         set = parameters_promote(&d->sets.book, set->version, &why);

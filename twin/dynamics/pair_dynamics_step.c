@@ -180,7 +180,7 @@ static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
                           const double *se)
 {
     for (size_t j = 0; j < side->filter.p; j++) {
-        const double theta = side->result.fit.theta[j];
+        const double theta = side->result.fit.estimate.value[j];
         const double away = fabs(side->filter.theta[j] - theta);
         const double sd = hypot(se[j], online_filter_se(&side->filter, j));
         if (!(away <= FILTER_Z_MAX * sd || away <= 0.5 * drift_ratio * fabs(theta))) {
@@ -193,7 +193,7 @@ static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
 static void read_errors(const struct dynamics_side *side, double se[DYNAMICS_P_MAX])
 {
     for (size_t j = 0; j < side->filter.p; j++) {
-        se[j] = sqrt(side->result.fit.covariance[j][j]);
+        se[j] = sqrt(side->result.fit.estimate.covariance[j][j]);
     }
 }
 
@@ -203,7 +203,7 @@ static void begin_at_fit(const struct pair_run *run, enum side which)
     struct dynamics_side *side = &run->dynamics->side[which];
     double se[DYNAMICS_P_MAX];
     read_errors(side, se);
-    (void)pair_dynamics_begin(run, which, side->result.fit.theta, se);
+    (void)pair_dynamics_begin(run, which, side->result.fit.estimate.value, se);
 }
 
 /* A fit that passed: the filter begins there, or is held against it. */
@@ -217,7 +217,7 @@ static void use_fit(const struct pair_run *run, enum side which)
         begin_at_fit(run, which);
     } else if (which == SIDE_VIRTUAL ||
                !parameters_find(&run->dynamics->sets.book, PARAMETERS_ACTIVE)) {
-        online_filter_refer(&side->filter, fit->theta, se);
+        online_filter_refer(&side->filter, fit->estimate.value, se);
     }
 }
 
@@ -230,7 +230,7 @@ static void take_result(const struct pair_run *run, enum side which)
     side->result_job = side->job;
     side->result_version = 0;
     side->counts.done++;
-    if (side->result.verdict != (uint8_t)TRAVEL_FAIL) {
+    if (side->result.verdict != (uint8_t)ESTIMATE_FAIL) {
         use_fit(run, which);
     } else if (!side->filter.running && dynamics_result_foretells(&side->result)) {
         /* Too little to promote, but something to go on from. */

@@ -291,11 +291,11 @@ static bool take_fit(struct pair_following *x, const struct pair_dynamics *d, en
     const struct dynamics_side *s = d ? &d->side[side] : NULL;
     const struct model *model = pair_following_model(x);
     if (!s || !s->fitted || pair_dynamics_model(d) != model ||
-        s->result.verdict == (uint8_t)TRAVEL_FAIL ||
-        model_unphysical(model, s->result.fit.theta) >= 0) {
+        s->result.verdict == (uint8_t)ESTIMATE_FAIL ||
+        model_unphysical(model, s->result.fit.estimate.value) >= 0) {
         return false;
     }
-    memcpy(x->theta[side], s->result.fit.theta,
+    memcpy(x->theta[side], s->result.fit.estimate.value,
            model->parameter_count * sizeof x->theta[side][0]);
     x->source[side] = FOLLOWING_FIT;
     return true;

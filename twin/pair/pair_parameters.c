@@ -129,10 +129,10 @@ static const struct parameter_set *propose(const struct pair_run *run, const cha
         return NULL;
     }
     struct parameter_change change = {.by = by, .fit = &fit, .checks = &checks, .detail = ""};
-    if (checks.verdict == TRAVEL_FAIL) {
+    if (checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
         for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-            if (checks.check[k].verdict == TRAVEL_FAIL) {
+            if (checks.check[k].verdict == ESTIMATE_FAIL) {
                 change.detail = checks.check[k].detail;
                 break;
             }
@@ -247,7 +247,7 @@ void pair_consider_parameters(const struct pair_run *run)
     run->pair->since_proposed = 0;
     const struct parameter_set *set = propose(run, "auto");
     const char *why = "";
-    if (set && set->verdict == (uint8_t)TRAVEL_PASS &&
+    if (set && set->verdict == (uint8_t)ESTIMATE_PASS &&
         parameters_is_news(&run->pair->parameters, set)) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
         put_in_force(run, PARAMETERS_PROMOTED, "auto", set);

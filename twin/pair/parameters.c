@@ -23,10 +23,10 @@ enum { HELD_OUT_MIN = 6 };
 
 static void check_excitation(const struct travel_fit *fit, struct parameter_check *check)
 {
-    const bool turns = fit->identifiable[TRAVEL_INV_W];
-    const bool drives = fit->identifiable[TRAVEL_INV_V];
+    const bool turns = fit->estimate.identifiable[TRAVEL_INV_W];
+    const bool drives = fit->estimate.identifiable[TRAVEL_INV_V];
     check->name = "excitation";
-    check->verdict = turns && drives ? TRAVEL_PASS : TRAVEL_FAIL;
+    check->verdict = turns && drives ? ESTIMATE_PASS : ESTIMATE_FAIL;
     (void)snprintf(check->detail, sizeof check->detail,
                    turns && drives ? "%zu moves determine both speeds"
                                    : "%zu moves do not determine %s speed",
@@ -39,33 +39,33 @@ static void check_excitation(const struct travel_fit *fit, struct parameter_chec
 static void check_signs(const struct travel_fit *fit, struct parameter_check *check)
 {
     check->name = "signs";
-    check->verdict = TRAVEL_PASS;
+    check->verdict = ESTIMATE_PASS;
     (void)snprintf(check->detail, sizeof check->detail, "speeds and delays are possible ones");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        if (fit->identifiable[j] && fit->hi[j] < 0.0) {
-            check->verdict = TRAVEL_FAIL;
+        if (fit->estimate.identifiable[j] && fit->beta_hi[j] < 0.0) {
+            check->verdict = ESTIMATE_FAIL;
             (void)snprintf(check->detail, sizeof check->detail, "%s is below zero beyond doubt",
                            travel_term_name(j));
         }
     }
     if (fit->beta[TRAVEL_INV_W] <= 0.0 || fit->beta[TRAVEL_INV_V] <= 0.0) {
-        check->verdict = TRAVEL_FAIL;
+        check->verdict = ESTIMATE_FAIL;
         (void)snprintf(check->detail, sizeof check->detail, "a speed is not above zero");
     }
 }
 
 static void check_precision(const struct travel_fit *fit, struct parameter_check *check)
 {
-    const double w_ratio = fit->angular_speed_se / fit->angular_speed_radps;
-    const double v_ratio = fit->linear_speed_se / fit->linear_speed_mps;
+    const double w_ratio = fit->estimate.se[TRAVEL_INV_W] / fit->estimate.value[TRAVEL_INV_W];
+    const double v_ratio = fit->estimate.se[TRAVEL_INV_V] / fit->estimate.value[TRAVEL_INV_V];
     check->name = "precision";
     /* Written so that NaN fails. */
     if (!(fabs(w_ratio) <= SPEED_SE_RATIO_MAX) || !(fabs(v_ratio) <= SPEED_SE_RATIO_MAX)) {
-        check->verdict = TRAVEL_FAIL;
+        check->verdict = ESTIMATE_FAIL;
     } else {
         const double half = SPEED_SE_RATIO_MAX / 2.0;
         check->verdict =
-            fabs(w_ratio) <= half && fabs(v_ratio) <= half ? TRAVEL_PASS : TRAVEL_MARGINAL;
+            fabs(w_ratio) <= half && fabs(v_ratio) <= half ? ESTIMATE_PASS : ESTIMATE_MARGINAL;
     }
     (void)snprintf(check->detail, sizeof check->detail,
                    "standard errors: angular speed %.2g %%, linear speed %.2g %%",
@@ -90,7 +90,7 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
     size_t count = 0;
     check->name = "held_out";
     if (held < HELD_OUT_MIN || data->n > PAIR_WINDOW_MAX) {
-        check->verdict = TRAVEL_MARGINAL;
+        check->verdict = ESTIMATE_MARGINAL;
         (void)snprintf(check->detail, sizeof check->detail,
                        "%zu moves are too few to hold some out", data->n);
         return STATUS_OK;
@@ -107,7 +107,7 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
         }
     }
     if (count < HELD_OUT_MIN) {
-        check->verdict = TRAVEL_MARGINAL;
+        check->verdict = ESTIMATE_MARGINAL;
         (void)snprintf(check->detail, sizeof check->detail,
                        "the older moves do not determine what the newer ones need");
         return STATUS_OK;
@@ -115,7 +115,7 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
     qsort(error_s, count, sizeof error_s[0], compare_reals);
     const double spread_s = 1.4826 * error_s[count / 2];
     const double limit_s = HELD_OUT_RATIO_MAX * older.residual_s_sd + HELD_OUT_FLOOR_S;
-    check->verdict = spread_s <= limit_s ? TRAVEL_PASS : TRAVEL_FAIL;
+    check->verdict = spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL;
     (void)snprintf(
         check->detail, sizeof check->detail,
         "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
@@ -126,15 +126,15 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
 static void check_fit(const struct travel_fit *fit, struct parameter_check *check)
 {
     check->name = "fit";
-    check->verdict = fit->verdict;
-    (void)snprintf(check->detail, sizeof check->detail, "%s",
-                   fit->reason_count > 0 ? fit->reasons[0] : "no objection");
+    check->verdict = fit->estimate.verdict;
+    (void)snprintf(check->detail, sizeof check->detail, "%.159s",
+                   fit->estimate.reason_count > 0 ? fit->estimate.reasons[0] : "no objection");
 }
 
 enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
                                struct travel_fit *fit, struct parameter_checks *checks)
 {
-    struct parameter_checks out = {.verdict = TRAVEL_PASS};
+    struct parameter_checks out = {.verdict = ESTIMATE_PASS};
     enum status status = travel_time_fit(data->moves, data->n, method, fit);
     if (status == STATUS_OK) {
         status = check_held_out(data, method, &out.check[3]);
@@ -253,9 +253,8 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     set->until_us = data->until_us;
     set->data_hash = hash_data(data);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        const struct travel_value v = travel_time_value(fit, j);
-        set->value[j] = v.value;
-        set->se[j] = v.se;
+        set->value[j] = fit->estimate.value[j];
+        set->se[j] = fit->estimate.se[j];
     }
     return set;
 }

@@ -34,7 +34,7 @@ struct parameter_set {
     uint32_t version; /* 1, 2 … in the pair; 0: an empty place */
     uint8_t state;    /* enum parameter_state */
     uint8_t method;   /* enum travel_method; of a model of dynamics, enum dynamics_method */
-    uint8_t verdict;  /* enum travel_verdict of its checks */
+    uint8_t verdict;  /* enum estimate_verdict of its checks */
     uint16_t n;       /* moves, or samples (at most 65535) */
     int64_t made_us;
     int64_t since_us, until_us; /* of the moves it rests on */
@@ -62,13 +62,13 @@ struct parameter_book { /* all zero is empty */
 /* One check of a fit. */
 struct parameter_check {
     const char *name; /* "excitation" "signs" "precision" "held_out" "fit" */
-    enum travel_verdict verdict;
+    enum estimate_verdict verdict;
     char detail[PARAMETERS_DETAIL_MAX];
 };
 
 struct parameter_checks {
     struct parameter_check check[PARAMETERS_CHECKS];
-    enum travel_verdict verdict; /* the worst */
+    enum estimate_verdict verdict; /* the worst */
 };
 
 /* The moves of one side, oldest first. */

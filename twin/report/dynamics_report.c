@@ -24,20 +24,20 @@ static void write_errors(struct json_writer *w, const struct model *model,
 {
     double relative[DYNAMICS_P_MAX];
     char name[64];
-    for (size_t i = 0; i < fit->p; i++) {
-        relative[i] = sqrt(fit->covariance[i][i]) / fabs(fit->theta[i]);
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        relative[i] = sqrt(fit->estimate.covariance[i][i]) / fabs(fit->estimate.value[i]);
     }
-    write_column(w, "se", model, fit->p, fit->se);
-    write_column(w, "se_hac", model, fit->p, fit->se_hac);
-    write_column(w, "relative_se", model, fit->p, relative);
+    write_column(w, "se", model, fit->estimate.p, fit->estimate.se_white);
+    write_column(w, "se_hac", model, fit->estimate.p, fit->se_hac);
+    write_column(w, "relative_se", model, fit->estimate.p, relative);
     json_write_object(w, "ci95");
-    for (size_t i = 0; i < fit->p; i++) {
-        json_write_two(w, name_of(model, i, name), fit->lo[i], fit->hi[i]);
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        json_write_two(w, name_of(model, i, name), fit->estimate.lo[i], fit->estimate.hi[i]);
     }
     json_write_close(w);
     json_write_array(w, "identifiable");
-    for (size_t i = 0; i < fit->p; i++) {
-        if (fit->identifiable[i]) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        if (fit->estimate.identifiable[i]) {
             json_write_text(w, NULL, name_of(model, i, name));
         }
     }
@@ -50,7 +50,7 @@ static void write_unphysical(struct json_writer *w, const struct model *model,
 {
     json_write_array(w, "unphysical");
     for (size_t i = 0; i < model->parameter_count; i++) {
-        if (model->parameters[i].sign != MODEL_ANY && fit->theta[i] < 0.0) {
+        if (model->parameters[i].sign != MODEL_ANY && fit->estimate.value[i] < 0.0) {
             json_write_text(w, NULL, model->parameters[i].name);
         }
     }
@@ -61,12 +61,13 @@ static void write_unphysical(struct json_writer *w, const struct model *model,
 static void write_correlation(struct json_writer *w, const struct dynamics_fit *fit)
 {
     json_write_array(w, "correlation");
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         json_write_array(w, NULL);
-        for (size_t j = 0; j < fit->p; j++) {
-            json_write_real(w, NULL,
-                            fit->covariance[i][j] /
-                                sqrt(fit->covariance[i][i] * fit->covariance[j][j]));
+        for (size_t j = 0; j < fit->estimate.p; j++) {
+            json_write_real(
+                w, NULL,
+                fit->estimate.covariance[i][j] /
+                    sqrt(fit->estimate.covariance[i][i] * fit->estimate.covariance[j][j]));
         }
         json_write_close(w);
     }
@@ -103,11 +104,11 @@ static void write_derived(struct json_writer *w, const struct model *model,
 static void write_combinations(struct json_writer *w, const struct dynamics_fit *fit)
 {
     json_write_array(w, "combinations");
-    for (size_t k = 0; k < fit->combination_count; k++) {
+    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
         json_write_object(w, NULL);
-        json_write_text(w, "text", fit->combinations[k].text);
-        json_write_real(w, "value", fit->combinations[k].value);
-        json_write_real(w, "se", fit->combinations[k].se);
+        json_write_text(w, "text", fit->estimate.combinations[k].name);
+        json_write_real(w, "value", fit->estimate.combinations[k].value);
+        json_write_real(w, "se", fit->estimate.combinations[k].se);
         json_write_close(w);
     }
     json_write_close(w);
@@ -158,20 +159,22 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     json_write_int(w, "iterations", (int64_t)fit->iterations);
     json_write_text(w, "stop", dynamics_stop_name(fit->stop));
     json_write_array(w, "parameters");
-    for (size_t i = 0; i < fit->p; i++) {
+    for (size_t i = 0; i < fit->estimate.p; i++) {
         json_write_text(w, NULL, name_of(model, i, name));
     }
     json_write_close(w);
-    write_column(w, "values", model, fit->p, fit->theta);
+    write_column(w, "values", model, fit->estimate.p, fit->estimate.value);
     write_errors(w, model, fit);
     write_unphysical(w, model, fit);
     write_correlation(w, fit);
-    json_write_int(w, "rank", (int64_t)fit->rank);
-    json_write_real(w, "condition", fit->condition);
-    json_write_texts(w, "null_directions", fit->nulls[0], DYNAMICS_TEXT_MAX, fit->null_count);
+    json_write_int(w, "rank", (int64_t)fit->estimate.rank);
+    json_write_real(w, "condition", fit->estimate.condition);
+    json_write_texts(w, "null_directions", fit->estimate.nulls[0], ESTIMATE_TEXT_MAX,
+                     fit->estimate.null_count);
     write_combinations(w, fit);
-    write_column(w, "regressor_rms", model, fit->p, fit->regressor_rms);
-    write_column(w, "regressor_independence_ratio", model, fit->p, fit->independence_ratio);
+    write_column(w, "regressor_rms", model, fit->estimate.p, fit->regressor_rms);
+    write_column(w, "regressor_independence_ratio", model, fit->estimate.p,
+                 fit->independence_ratio);
     const bool simulates = fit->method == DYNAMICS_OUTPUT_ERROR || fit->method == DYNAMICS_PEM;
     json_write_object(w, "residual_sd");
     for (size_t a = 0; a < model->axis_count; a++) {
@@ -185,9 +188,11 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     json_write_real(w, "ridge", fit->ridge);
     write_outliers(w, model, fit);
     write_derived(w, model, fit);
-    json_write_text(w, "verdict", dynamics_verdict_name(fit->verdict));
-    json_write_texts(w, "reasons", fit->reasons[0], DYNAMICS_TEXT_MAX, fit->reason_count);
-    json_write_texts(w, "advice", fit->advice[0], DYNAMICS_TEXT_MAX, fit->advice_count);
+    json_write_text(w, "verdict", estimate_verdict_name(fit->estimate.verdict));
+    json_write_texts(w, "reasons", fit->estimate.reasons[0], ESTIMATE_TEXT_MAX,
+                     fit->estimate.reason_count);
+    json_write_texts(w, "advice", fit->estimate.advice[0], ESTIMATE_TEXT_MAX,
+                     fit->estimate.advice_count);
 }
 
 static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,

@@ -173,7 +173,7 @@ static void write_fit(struct json_writer *w, const struct model *model,
     } else {
         json_write_null(w, "version");
     }
-    json_write_text(w, "checked", travel_verdict_name((enum travel_verdict)r->verdict));
+    json_write_text(w, "checked", estimate_verdict_name((enum estimate_verdict)r->verdict));
     parameters_report_checks(w, "checks", &checks);
     json_write_object(w, "held_out_r2");
     for (size_t i = 0; i < model->axis_count; i++) {

@@ -56,7 +56,7 @@ void parameters_report_set_of(struct json_writer *w, const char *key,
     json_write_seconds(w, "data_since_t", set->since_us);
     json_write_seconds(w, "data_until_t", set->until_us);
     json_write_text(w, "data_hash", hash);
-    json_write_text(w, "verdict", travel_verdict_name((enum travel_verdict)set->verdict));
+    json_write_text(w, "verdict", estimate_verdict_name((enum estimate_verdict)set->verdict));
     write_terms(w, "values", terms, terms->value);
     write_terms(w, "se", terms, terms->se);
     if (terms->model) {
@@ -80,7 +80,7 @@ void parameters_report_checks(struct json_writer *w, const char *key,
     for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
         json_write_object(w, NULL);
         json_write_text(w, "name", checks->check[k].name);
-        json_write_text(w, "verdict", travel_verdict_name(checks->check[k].verdict));
+        json_write_text(w, "verdict", estimate_verdict_name(checks->check[k].verdict));
         json_write_text(w, "detail", checks->check[k].detail);
         json_write_close(w);
     }

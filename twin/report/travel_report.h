@@ -14,7 +14,7 @@
 #include "logger/message/json_write.h"
 
 /* The longest FIT without its end; a buffer of this size always holds one. */
-enum { TRAVEL_REPORT_MAX = 16384 };
+enum { TRAVEL_REPORT_MAX = 32 * 1024 };
 
 /* The members alone, into an object that is open. */
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit);

@@ -1,0 +1,99 @@
+#include "identification/estimate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
+
+void estimate_start(struct estimate *estimate, size_t p)
+{
+    assert(p <= ESTIMATE_P_MAX);
+    memset(estimate, 0, sizeof *estimate);
+    estimate->p = p;
+    estimate->condition = NAN;
+    for (size_t i = 0; i < ESTIMATE_P_MAX; i++) {
+        estimate->value[i] = estimate->se[i] = estimate->se_white[i] = NAN;
+        estimate->lo[i] = estimate->hi[i] = NAN;
+        for (size_t k = 0; k < ESTIMATE_P_MAX; k++) {
+            estimate->covariance[i][k] = NAN;
+        }
+    }
+}
+
+static bool is_told(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Puts a reason at its place of the list; a full one loses its last. */
+static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict at_best,
+                          const char *text)
+{
+    if (at == ESTIMATE_TEXTS_MAX) {
+        return;
+    }
+    e->reason_count -= e->reason_count == ESTIMATE_TEXTS_MAX ? 1 : 0;
+    const size_t after = e->reason_count - at;
+    (void)memmove(e->reasons[at + 1], e->reasons[at], after * sizeof e->reasons[0]);
+    (void)memmove(&e->reason_verdicts[at + 1], &e->reason_verdicts[at],
+                  after * sizeof e->reason_verdicts[0]);
+    (void)snprintf(e->reasons[at], ESTIMATE_TEXT_MAX, "%s", text);
+    e->reason_verdicts[at] = at_best;
+    e->reason_count++;
+}
+
+static void add_reason(struct estimate *e, enum estimate_verdict at_best, bool first,
+                       const char *format, va_list args)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    (void)vsnprintf(text, sizeof text, format, args);
+    e->verdict = at_best > e->verdict ? at_best : e->verdict;
+    if (is_told(e->reasons, e->reason_count, text)) {
+        return;
+    }
+    size_t at = first ? 0 : e->reason_count;
+    while (at > 0 && e->reason_verdicts[at - 1] < at_best) {
+        at--;
+    }
+    insert_reason(e, at, at_best, text);
+}
+
+void estimate_reason(struct estimate *estimate, enum estimate_verdict at_best,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_reason(estimate, at_best, false, format, args);
+    va_end(args);
+}
+
+void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_best,
+                           const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_reason(estimate, at_best, true, format, args);
+    va_end(args);
+}
+
+void estimate_advise(struct estimate *estimate, const char *format, ...)
+{
+    char text[ESTIMATE_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!is_told(estimate->advice, estimate->advice_count, text) &&
+        estimate->advice_count < ESTIMATE_TEXTS_MAX) {
+        (void)snprintf(estimate->advice[estimate->advice_count++], ESTIMATE_TEXT_MAX, "%s",
+                       text);
+    }
+}
