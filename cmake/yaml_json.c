@@ -18,7 +18,7 @@
 
 static const char *file_name = "";
 
-static json_t *fail(const yaml_mark_t *mark, const char *what)
+static json_t *tell_fault(const yaml_mark_t *mark, const char *what)
 {
     (void)fprintf(stderr, "%s:%zu:%zu: %s\n", file_name, mark->line + 1, mark->column + 1,
                   what);
@@ -48,7 +48,7 @@ static json_t *plain_scalar(const char *text)
     return json_string(text);
 }
 
-static json_t *convert(yaml_document_t *document, int index);
+static json_t *convert_node(yaml_document_t *document, int index);
 
 static json_t *convert_mapping(yaml_document_t *document, const yaml_node_t *node)
 {
@@ -58,14 +58,14 @@ static json_t *convert_mapping(yaml_document_t *document, const yaml_node_t *nod
         const yaml_node_t *key = yaml_document_get_node(document, p->key);
         if (key->type != YAML_SCALAR_NODE) {
             json_decref(object);
-            return fail(&key->start_mark, "a key that is a text was expected");
+            return tell_fault(&key->start_mark, "a key that is a text was expected");
         }
         const char *name = (const char *)key->data.scalar.value;
         if (json_object_get(object, name)) {
             json_decref(object);
-            return fail(&key->start_mark, "this key was given before");
+            return tell_fault(&key->start_mark, "this key was given before");
         }
-        json_t *value = convert(document, p->value);
+        json_t *value = convert_node(document, p->value);
         if (!value || json_object_set_new(object, name, value) != 0) {
             json_decref(object);
             return NULL;
@@ -79,7 +79,7 @@ static json_t *convert_sequence(yaml_document_t *document, const yaml_node_t *no
     json_t *array = json_array();
     for (const yaml_node_item_t *p = node->data.sequence.items.start;
          array && p < node->data.sequence.items.top; p++) {
-        json_t *value = convert(document, *p);
+        json_t *value = convert_node(document, *p);
         if (!value || json_array_append_new(array, value) != 0) {
             json_decref(array);
             return NULL;
@@ -88,7 +88,7 @@ static json_t *convert_sequence(yaml_document_t *document, const yaml_node_t *no
     return array;
 }
 
-static json_t *convert(yaml_document_t *document, int index)
+static json_t *convert_node(yaml_document_t *document, int index)
 {
     const yaml_node_t *node = yaml_document_get_node(document, index);
     switch (node->type) {
@@ -104,10 +104,10 @@ static json_t *convert(yaml_document_t *document, int index)
     case YAML_NO_NODE:
         break;
     }
-    return fail(&node->start_mark, "an empty node");
+    return tell_fault(&node->start_mark, "an empty node");
 }
 
-static json_t *load(FILE *in)
+static json_t *load_document(FILE *in)
 {
     yaml_parser_t parser;
     yaml_document_t document;
@@ -118,11 +118,11 @@ static json_t *load(FILE *in)
     yaml_parser_set_input_file(&parser, in);
     if (yaml_parser_load(&parser, &document)) {
         if (yaml_document_get_root_node(&document)) {
-            value = convert(&document, 1);
+            value = convert_node(&document, 1);
         }
         yaml_document_delete(&document);
     } else {
-        (void)fail(&parser.problem_mark, parser.problem ? parser.problem : "unreadable");
+        (void)tell_fault(&parser.problem_mark, parser.problem ? parser.problem : "unreadable");
     }
     yaml_parser_delete(&parser);
     return value;
@@ -139,7 +139,7 @@ struct source {
     bool whole; /* the one that is written: references within it stay */
 };
 
-static json_t *bundle(json_t *node, const struct source *from, int depth);
+static json_t *bundle_node(json_t *node, const struct source *from, int depth);
 
 static json_t *load_path(const char *path)
 {
@@ -150,14 +150,14 @@ static json_t *load_path(const char *path)
         return NULL;
     }
     file_name = path;
-    json_t *root = load(in);
+    json_t *root = load_document(in);
     file_name = before;
     (void)fclose(in);
     return root;
 }
 
 /* "/a/b" -> that node, borrowed; "" is the root. No ~ in names of ours. */
-static json_t *walk(json_t *root, const char *pointer)
+static json_t *walk_pointer(json_t *root, const char *pointer)
 {
     while (root && *pointer == '/') {
         const size_t n = strcspn(++pointer, "/");
@@ -198,7 +198,8 @@ static json_t *load_beside(const char *from, const char *ref, size_t n,
     return load_path(path);
 }
 
-static json_t *follow(json_t *node, const char *ref, const struct source *from, int depth)
+static json_t *follow_reference(json_t *node, const char *ref, const struct source *from,
+                                int depth)
 {
     char path[PATH_LENGTH_MAX];
     const size_t name_n = strcspn(ref, "#");
@@ -208,8 +209,8 @@ static json_t *follow(json_t *node, const char *ref, const struct source *from, 
     }
     const struct source to = {.path = loaded ? path : from->path,
                               .root = loaded ? loaded : from->root};
-    json_t *found = walk(to.root, ref[name_n] ? ref + name_n + 1 : "");
-    json_t *target = found ? bundle(found, &to, depth + 1) : NULL;
+    json_t *found = walk_pointer(to.root, ref[name_n] ? ref + name_n + 1 : "");
+    json_t *target = found ? bundle_node(found, &to, depth + 1) : NULL;
     if (!found) {
         (void)fprintf(stderr, "%s: there is nothing at %s\n", from->path, ref);
     }
@@ -229,11 +230,11 @@ static json_t *bundle_members(json_t *node, const struct source *from, int depth
     bool ok = copy != NULL;
     json_object_foreach(node, key, value)
     {
-        ok = ok && json_object_set_new(copy, key, bundle(value, from, depth + 1)) == 0;
+        ok = ok && json_object_set_new(copy, key, bundle_node(value, from, depth + 1)) == 0;
     }
     for (size_t i = 0; i < json_array_size(node); i++) {
-        ok = ok &&
-             json_array_append_new(copy, bundle(json_array_get(node, i), from, depth + 1)) == 0;
+        ok = ok && json_array_append_new(
+                       copy, bundle_node(json_array_get(node, i), from, depth + 1)) == 0;
     }
     if (!ok) {
         json_decref(copy);
@@ -243,7 +244,7 @@ static json_t *bundle_members(json_t *node, const struct source *from, int depth
 }
 
 /* A copy without references to other files; NULL after a message. */
-static json_t *bundle(json_t *node, const struct source *from, int depth)
+static json_t *bundle_node(json_t *node, const struct source *from, int depth)
 {
     const char *ref = json_string_value(json_object_get(node, "$ref"));
     if (depth > DEPTH_MAX) {
@@ -251,7 +252,7 @@ static json_t *bundle(json_t *node, const struct source *from, int depth)
         return NULL;
     }
     if (ref && !(from->whole && ref[0] == '#')) {
-        return follow(node, ref, from, depth);
+        return follow_reference(node, ref, from, depth);
     }
     return json_is_object(node) || json_is_array(node) ? bundle_members(node, from, depth)
                                                        : json_incref(node);
@@ -272,9 +273,9 @@ static bool write_array(FILE *out, const char *header, const char *name, const c
 
 static bool convert_file(FILE *in, FILE *out, const char *header, const char *name)
 {
-    json_t *root = load(in);
+    json_t *root = load_document(in);
     const struct source source = {.path = file_name, .root = root, .whole = true};
-    json_t *value = root ? bundle(root, &source, 0) : NULL;
+    json_t *value = root ? bundle_node(root, &source, 0) : NULL;
     char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
     const bool ok = text && write_array(out, header, name, text, strlen(text));
     free(text);

@@ -53,7 +53,8 @@ struct scan {
     bool indent; /* only blanks so far in this line */
 };
 
-static void advance(struct scan *s, size_t n, uint32_t code, const char *text, size_t bytes)
+static void advance_scan(struct scan *s, size_t n, uint32_t code, const char *text,
+                         size_t bytes)
 {
     s->at += n;
     s->column++;
@@ -114,14 +115,14 @@ static size_t check_text(const char *text, size_t bytes, const char *file,
         if (bad) {
             break;
         }
-        advance(&s, n, code, text, bytes);
+        advance_scan(&s, n, code, text, bytes);
     }
     return usable;
 }
 
 /* --- storage -------------------------------------------------------------------------- */
 
-static bool grow(void **block, size_t capacity, size_t size)
+static bool grow_block(void **block, size_t capacity, size_t size)
 {
     void *grown = reallocarray(*block, capacity, size);
     if (!grown) {
@@ -131,16 +132,16 @@ static bool grow(void **block, size_t capacity, size_t size)
     return true;
 }
 
-static void fail(struct builder *b, enum status status)
+static void note_fault(struct builder *b, enum status status)
 {
     if (b->status == STATUS_OK || status == STATUS_E_NOMEM) {
         b->status = status;
     }
 }
 
-static void stop(struct builder *b, enum status status)
+static void stop_reading(struct builder *b, enum status status)
 {
-    fail(b, status);
+    note_fault(b, status);
     b->over = true;
     b->tree->partial = true;
 }
@@ -151,8 +152,8 @@ static uint32_t add_text(struct builder *b, const char *text, size_t bytes)
     if (t->pool_capacity - t->pool_bytes < bytes + 1) {
         const size_t capacity = 2 * t->pool_capacity + bytes + 256;
         void *block = t->pool;
-        if (!grow(&block, capacity, 1)) {
-            stop(b, STATUS_E_NOMEM);
+        if (!grow_block(&block, capacity, 1)) {
+            stop_reading(b, STATUS_E_NOMEM);
             return 0;
         }
         t->pool = block;
@@ -175,11 +176,11 @@ static unsigned column_of(const yaml_mark_t *mark)
     return (unsigned)mark->column + 1;
 }
 
-static void report(struct builder *b, const yaml_mark_t *mark, const char *text)
+static void report_fault(struct builder *b, const yaml_mark_t *mark, const char *text)
 {
     (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line_of(mark), column_of(mark), "%s",
                        text);
-    fail(b, STATUS_E_PARSE);
+    note_fault(b, STATUS_E_PARSE);
 }
 
 /* Append a node below the open map or list. Returns its index, TREE_NONE when it could not. */
@@ -187,15 +188,15 @@ static uint32_t add_node(struct builder *b, enum tree_kind kind, const yaml_mark
 {
     struct tree *t = b->tree;
     if (t->count == TREE_NODES_MAX) {
-        report(b, mark, "too many values in one file");
-        stop(b, STATUS_E_PARSE);
+        report_fault(b, mark, "too many values in one file");
+        stop_reading(b, STATUS_E_PARSE);
         return TREE_NONE;
     }
     if (t->count == t->capacity) {
         const uint32_t capacity = 2 * t->capacity + 64;
         void *block = t->nodes;
-        if (!grow(&block, capacity, sizeof t->nodes[0])) {
-            stop(b, STATUS_E_NOMEM);
+        if (!grow_block(&block, capacity, sizeof t->nodes[0])) {
+            stop_reading(b, STATUS_E_NOMEM);
             return TREE_NONE;
         }
         t->nodes = block;
@@ -247,10 +248,10 @@ static void refuse_properties(struct builder *b, const yaml_char_t *anchor,
                               const yaml_char_t *tag, const yaml_mark_t *mark)
 {
     if (anchor) {
-        report(b, mark, "anchors (&name) are not read, write the value where it belongs");
+        report_fault(b, mark, "anchors (&name) are not read, write the value where it belongs");
     }
     if (tag) {
-        report(b, mark, "tags (!name) are not read, remove it");
+        report_fault(b, mark, "tags (!name) are not read, remove it");
     }
 }
 
@@ -279,14 +280,15 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
     refuse_properties(b, event->data.scalar.anchor, event->data.scalar.tag, mark);
     if (!is_clean(text, bytes)) {
-        report(b, mark, "line breaks, tabs and control characters are not read in a value");
+        report_fault(b, mark,
+                     "line breaks, tabs and control characters are not read in a value");
         bad = true;
     }
     const uint32_t text_at = add_text(b, text, bad ? 0 : bytes);
     if (expects_key(b)) {
         if (plain && strcmp(text, "<<") == 0) {
-            report(b, mark,
-                   "merge keys (<<) are not read, write the keys out or under defaults");
+            report_fault(b, mark,
+                         "merge keys (<<) are not read, write the keys out or under defaults");
             bad = true;
         }
         take_key(b, text_at, bad, mark);
@@ -301,7 +303,7 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
 static void on_alias(struct builder *b, const yaml_mark_t *mark)
 {
-    report(b, mark, "aliases (*name) are not read, write the value out");
+    report_fault(b, mark, "aliases (*name) are not read, write the value out");
     if (expects_key(b)) {
         take_key(b, add_text(b, "", 0), true, mark);
     } else {
@@ -320,13 +322,13 @@ static void on_open(struct builder *b, enum tree_kind kind, const yaml_event_t *
                           mark);
     }
     if (expects_key(b)) {
-        report(b, mark, "a key is wanted here, not a list or a map");
-        stop(b, STATUS_E_PARSE);
+        report_fault(b, mark, "a key is wanted here, not a list or a map");
+        stop_reading(b, STATUS_E_PARSE);
         return;
     }
     if (b->depth == TREE_DEPTH_MAX) {
-        report(b, mark, "nested too deep");
-        stop(b, STATUS_E_PARSE);
+        report_fault(b, mark, "nested too deep");
+        stop_reading(b, STATUS_E_PARSE);
         return;
     }
     const uint32_t node = add_node(b, kind, mark);
@@ -361,7 +363,7 @@ static void check_duplicates(struct builder *b, uint32_t map)
     }
     struct named *list = calloc(n, sizeof list[0]);
     if (!list) {
-        stop(b, STATUS_E_NOMEM);
+        stop_reading(b, STATUS_E_NOMEM);
         return;
     }
     size_t k = 0;
@@ -378,7 +380,7 @@ static void check_duplicates(struct builder *b, uint32_t map)
                                node->key_column,
                                "'%.40s' is given twice, first on line %u; keep one of them",
                                list[i].key, t->nodes[list[first].node].key_line);
-            fail(b, STATUS_E_PARSE);
+            note_fault(b, STATUS_E_PARSE);
             node->kind = TREE_SKIPPED;
         }
     }
@@ -389,13 +391,14 @@ static void on_document(struct builder *b, const yaml_event_t *event)
 {
     const yaml_mark_t *mark = &event->start_mark;
     if (++b->documents > 1) {
-        report(b, mark, "a second document begins here; a file holds one, remove the '---'");
+        report_fault(b, mark,
+                     "a second document begins here; a file holds one, remove the '---'");
         b->over = true;
         return;
     }
     if (event->data.document_start.tag_directives.start !=
         event->data.document_start.tag_directives.end) {
-        report(b, mark, "tag directives (%TAG) are not read, remove it");
+        report_fault(b, mark, "tag directives (%TAG) are not read, remove it");
     }
 }
 
@@ -433,7 +436,7 @@ static void on_event(struct builder *b, const yaml_event_t *event)
 }
 
 /* What most often stands behind libyaml's words. */
-static const char *hint(const char *problem)
+static const char *hint_for(const char *problem)
 {
     static const struct {
         const char *problem, *hint;
@@ -457,11 +460,11 @@ static const char *hint(const char *problem)
 static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR) {
-        stop(b, STATUS_E_NOMEM);
+        stop_reading(b, STATUS_E_NOMEM);
         return;
     }
     if (b->tree->cut_line > 0 && line_of(&parser->problem_mark) >= b->tree->cut_line) {
-        stop(b, STATUS_E_PARSE); /* the cut's own doing */
+        stop_reading(b, STATUS_E_PARSE); /* the cut's own doing */
         return;
     }
     const char *problem = parser->problem ? parser->problem : "it cannot be read";
@@ -476,11 +479,11 @@ static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
                        line_of(&parser->context_mark));
     }
     (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line_of(mark), column_of(mark),
-                       "not valid YAML: %s%s; %s", problem, from, hint(problem));
-    stop(b, STATUS_E_PARSE);
+                       "not valid YAML: %s%s; %s", problem, from, hint_for(problem));
+    stop_reading(b, STATUS_E_PARSE);
 }
 
-static void build(struct builder *b, yaml_parser_t *parser)
+static void build_tree(struct builder *b, yaml_parser_t *parser)
 {
     while (!b->over) {
         yaml_event_t event;
@@ -524,7 +527,7 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
     }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, usable);
-    build(&b, &parser);
+    build_tree(&b, &parser);
     yaml_parser_delete(&parser);
     return b.status;
 }

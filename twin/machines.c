@@ -16,14 +16,14 @@ const struct efsm_table *const machines[] = {
 
 const size_t machine_count = COUNT(machines);
 
-static char lower(char c)
+static char lower_case(char c)
 {
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 static bool is_same(const char *a, const char *b)
 {
-    while (*a && lower(*a) == lower(*b)) {
+    while (*a && lower_case(*a) == lower_case(*b)) {
         a++;
         b++;
     }

@@ -246,7 +246,8 @@ static void read_paper(const struct option_reading *reading, struct experiment_f
 /* --- the file ---------------------------------------------------------------------------- */
 
 /* A path in the file, as seen from the file's folder. */
-static void join(const struct option_reading *reading, const char *key, char path[LAB_PATH_MAX])
+static void join_path(const struct option_reading *reading, const char *key,
+                      char path[LAB_PATH_MAX])
 {
     char joined[LAB_PATH_MAX];
     if (path[0] == '\0') {
@@ -322,8 +323,8 @@ static void finish_experiment(const struct option_reading *reading, void *values
     give_actuators(reading, v);
     read_paper(reading, &v->file);
     fill_trial(reading, v);
-    join(reading, "input.file", v->file.input_path);
-    join(reading, "draws", v->file.draws_path);
+    join_path(reading, "input.file", v->file.input_path);
+    join_path(reading, "draws", v->file.draws_path);
 }
 
 const struct option_file experiment_file = {

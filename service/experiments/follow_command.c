@@ -27,8 +27,8 @@ struct places {
     const char *csv_folder, *plot_path;
 };
 
-static enum status show(const struct follow_study *study, bool json, const struct places *to,
-                        struct err *err)
+static enum status show_study(const struct follow_study *study, bool json,
+                              const struct places *to, struct err *err)
 {
     if (json) {
         follow_report_json(study, stdout);
@@ -44,7 +44,7 @@ static enum status show(const struct follow_study *study, bool json, const struc
                                                 : status;
 }
 
-static int run(const struct experiment_file *file, bool json, const struct places *to)
+static int run_follow(const struct experiment_file *file, bool json, const struct places *to)
 {
     struct follow_study study = {0};
     struct progress progress;
@@ -54,7 +54,7 @@ static int run(const struct experiment_file *file, bool json, const struct place
     enum status status = follow_study_run(file, go_on, &progress, &study, &err);
     progress_end(&progress);
     if (status == STATUS_OK) {
-        status = show(&study, json, to, &err);
+        status = show_study(&study, json, to, &err);
     }
     if (status != STATUS_OK) {
         csv_file_complain(&err);
@@ -156,7 +156,7 @@ int command_follow(int argc, char **argv)
         err_list_print(&errors, stderr);
     } else {
         file->runs = runs > 0 ? (uint32_t)runs : file->runs;
-        exit_status = run(file, json, &to);
+        exit_status = run_follow(file, json, &to);
     }
     free(file);
     return exit_status;

@@ -81,7 +81,8 @@ static enum status read_rows(const char *path, struct rows *rows, csv_line *on_h
 }
 
 /* Wrench of both sides' thrusters under normalised commands. */
-static void command(const struct usv3_vessel *vessel, double left, double right, double *tau)
+static void command_thrusters(const struct usv3_vessel *vessel, double left, double right,
+                              double *tau)
 {
     double thrust_n[USV3_THRUSTERS_MAX];
     for (size_t k = 0; k < vessel->thruster_count; k++) {
@@ -90,7 +91,7 @@ static void command(const struct usv3_vessel *vessel, double left, double right,
     usv3_wrench(vessel, thrust_n, tau);
 }
 
-static void fill(const struct rows *rows, struct follow_input *out)
+static void fill_grid(const struct rows *rows, struct follow_input *out)
 {
     const struct experiment_file *file = rows->file;
     const size_t axes = file->model->axis_count;
@@ -119,8 +120,8 @@ static void fill(const struct rows *rows, struct follow_input *out)
         const bool sticks = file->sticks == EXPERIMENT_SURGE_YAW;
         const double left = sticks ? hand[0] - hand[1] : hand[0];
         const double right = sticks ? hand[0] + hand[1] : hand[1];
-        command(reference, left, right, out->reference + k * axes);
-        command(plant, left, right, out->plant + k * axes);
+        command_thrusters(reference, left, right, out->reference + k * axes);
+        command_thrusters(plant, left, right, out->plant + k * axes);
     }
 }
 
@@ -157,7 +158,7 @@ enum status follow_input_read(const struct experiment_file *file, struct follow_
         made.reference = malloc(made.input.n * axes * sizeof made.reference[0]);
         made.plant = malloc(made.input.n * axes * sizeof made.plant[0]);
         if (made.reference && made.plant) {
-            fill(&rows, &made);
+            fill_grid(&rows, &made);
             made.input.reference = made.reference;
             made.input.plant = made.plant;
             *out = made;

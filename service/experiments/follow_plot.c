@@ -51,7 +51,7 @@ static void write_data(FILE *to, const struct follow_study *study)
 
 enum part { UPPER, LOWER };
 
-static void place(FILE *to, size_t axes, size_t column, size_t axis, enum part part)
+static void place_panel(FILE *to, size_t axes, size_t column, size_t axis, enum part part)
 {
     const double width = 2.0 * COLUMN_WIDTH;
     const double height = HEAD + FOOT + (double)axes * ROW_HEIGHT;
@@ -72,7 +72,7 @@ static void write_both(FILE *to, const struct follow_study *study, size_t column
     const struct model_axis *names = &study->file->model->axes[axis];
     const size_t axes = study->file->model->axis_count;
     const size_t at = column_of_state(column * axes + axis);
-    place(to, axes, column, axis, UPPER);
+    place_panel(to, axes, column, axis, UPPER);
     gnuplot_side(to, column == 0 ? names->velocity : names->pose, SIDE);
     (void)fprintf(to,
                   "set ytics autofreq\nset key %s\n"
@@ -83,7 +83,7 @@ static void write_both(FILE *to, const struct follow_study *study, size_t column
 }
 
 /* The largest of the errors of an axis, or of its efforts. */
-static double largest(const struct follow_study *study, size_t axis, bool effort)
+static double largest_of(const struct follow_study *study, size_t axis, bool effort)
 {
     double most = 0.0;
     for (size_t k = 0; k < study->point_count; k++) {
@@ -106,8 +106,8 @@ static void write_scale(FILE *to, double most)
 static void write_error(FILE *to, const struct follow_study *study, size_t axis)
 {
     const size_t at = column_of_state(axis);
-    place(to, study->file->model->axis_count, 0, axis, LOWER);
-    write_scale(to, largest(study, axis, false));
+    place_panel(to, study->file->model->axis_count, 0, axis, LOWER);
+    write_scale(to, largest_of(study, axis, false));
     gnuplot_side(to, "error", SIDE);
     (void)fprintf(to,
                   "set label 1 'largest %.2g' at graph 0.995, graph 1.12 right front "
@@ -115,13 +115,13 @@ static void write_error(FILE *to, const struct follow_study *study, size_t axis)
                   "plot 0 with lines lc '#bbbbbb' lw 1, "
                   "$run using 1:($%zu-$%zu) with lines lc '%s' lw 1.2\nunset label 1\n"
                   "set yrange [*:*]\n",
-                  largest(study, axis, false), at, at + 1, LEFT_OVER);
+                  largest_of(study, axis, false), at, at + 1, LEFT_OVER);
 }
 
 static void write_effort(FILE *to, const struct follow_study *study, size_t axis)
 {
-    place(to, study->file->model->axis_count, 1, axis, LOWER);
-    write_scale(to, largest(study, axis, true));
+    place_panel(to, study->file->model->axis_count, 1, axis, LOWER);
+    write_scale(to, largest_of(study, axis, true));
     gnuplot_side(to, study->file->model->axes[axis].effort, SIDE);
     (void)fprintf(to,
                   "plot 0 with lines lc '#bbbbbb' lw 1, "

@@ -10,7 +10,7 @@ enum { CELL_BYTES = 32 };
 
 /* --- for people --------------------------------------------------------------------------- */
 
-static const char *number(double value, char cell[CELL_BYTES])
+static const char *format_number(double value, char cell[CELL_BYTES])
 {
     (void)snprintf(cell, CELL_BYTES, isfinite(value) ? "%.4g" : "-", value);
     return cell;
@@ -42,11 +42,12 @@ static void print_states(const struct follow_study *study, FILE *out)
     for (size_t i = 0; i < study->states; i++) {
         const struct follow_state *s = &study->state[i];
         char cell[8][CELL_BYTES];
-        (void)fprintf(out, "%-6s %10s %10s %10s %10s | %10s %10s | %10s %10s\n", s->name,
-                      number(s->rmse.median, cell[0]), number(s->rmse.p95, cell[1]),
-                      number(paper->rmse[i], cell[2]), number(s->open_loop_rmse, cell[3]),
-                      number(s->mae.median, cell[4]), number(paper->mae[i], cell[5]),
-                      number(s->r2.median, cell[6]), number(paper->r2[i], cell[7]));
+        (void)fprintf(
+            out, "%-6s %10s %10s %10s %10s | %10s %10s | %10s %10s\n", s->name,
+            format_number(s->rmse.median, cell[0]), format_number(s->rmse.p95, cell[1]),
+            format_number(paper->rmse[i], cell[2]), format_number(s->open_loop_rmse, cell[3]),
+            format_number(s->mae.median, cell[4]), format_number(paper->mae[i], cell[5]),
+            format_number(s->r2.median, cell[6]), format_number(paper->r2[i], cell[7]));
     }
 }
 

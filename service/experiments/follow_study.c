@@ -52,8 +52,8 @@ static void drop_workshop(struct workshop *w)
 }
 
 /* Theta of one run; draws: standard normal numbers, or NULL for those of random. */
-static void draw(const struct experiment_robot *robot, size_t n, const double *draws,
-                 struct robot_random *random, double *theta)
+static void draw_theta(const struct experiment_robot *robot, size_t n, const double *draws,
+                       struct robot_random *random, double *theta)
 {
     for (size_t i = 0; i < n; i++) {
         const double z = draws ? draws[i] : robot_random_normal(random);
@@ -61,7 +61,7 @@ static void draw(const struct experiment_robot *robot, size_t n, const double *d
     }
 }
 
-static void prepare(struct workshop *w, size_t run)
+static void prepare_run(struct workshop *w, size_t run)
 {
     const struct experiment_file *file = w->file;
     const size_t n = file->model->parameter_count;
@@ -70,8 +70,8 @@ static void prepare(struct workshop *w, size_t run)
     w->trial = file->trial;
     w->trial.input = w->input.input;
     w->trial.seed = file->seed * UINT64_C(0xBF58476D1CE4E5B9) + run;
-    draw(&file->reference, n, NULL, &random, w->trial.reference);
-    draw(&file->plant, n, w->draws ? w->draws + run * n : NULL, &random, w->trial.plant);
+    draw_theta(&file->reference, n, NULL, &random, w->trial.reference);
+    draw_theta(&file->plant, n, w->draws ? w->draws + run * n : NULL, &random, w->trial.plant);
 }
 
 static void keep_point(void *context, const struct trial_point *point)
@@ -103,33 +103,34 @@ static void keep_figures(struct workshop *w, const struct trial_result *result)
     study->runs++;
 }
 
-static struct follow_quantiles quantiles(double *values, size_t n, double worse)
+static struct follow_quantiles find_quantiles(double *values, size_t n, double worse)
 {
     gsl_sort(values, 1, n);
     return (struct follow_quantiles){gsl_stats_median_from_sorted_data(values, 1, n),
                                      gsl_stats_quantile_from_sorted_data(values, 1, n, worse)};
 }
 
-static void summarise(struct workshop *w)
+static void summarise_runs(struct workshop *w)
 {
     struct follow_study *study = w->study;
     const size_t runs = w->file->runs;
     for (size_t i = 0; i < study->states; i++) {
         double *figures = w->figures + i * COLUMNS * runs;
         struct follow_state *state = &study->state[i];
-        state->rmse = quantiles(figures + COLUMN_RMSE * runs, study->runs, 0.95);
-        state->mae = quantiles(figures + COLUMN_MAE * runs, study->runs, 0.95);
-        state->r2 = quantiles(figures + COLUMN_R2 * runs, study->runs, 0.05);
+        state->rmse = find_quantiles(figures + COLUMN_RMSE * runs, study->runs, 0.95);
+        state->mae = find_quantiles(figures + COLUMN_MAE * runs, study->runs, 0.95);
+        state->r2 = find_quantiles(figures + COLUMN_R2 * runs, study->runs, 0.05);
     }
     for (size_t i = 0; i < w->file->model->axis_count; i++) {
-        study->found_ratio[i] = quantiles(w->found + i * runs, study->runs, 0.95).median;
-        study->unmatched_rms[i] = quantiles(w->unmatched + i * runs, study->runs, 0.95).median;
+        study->found_ratio[i] = find_quantiles(w->found + i * runs, study->runs, 0.95).median;
+        study->unmatched_rms[i] =
+            find_quantiles(w->unmatched + i * runs, study->runs, 0.95).median;
     }
     study->saturated_ratio /= (double)study->runs;
 }
 
 /* What would happen without the follower, robots as they are best known. */
-static void open_loop(struct workshop *w)
+static void run_open_loop(struct workshop *w)
 {
     struct trial_result result;
     w->trial = w->file->trial;
@@ -151,7 +152,7 @@ static enum status run_all(struct workshop *w, follow_go_on *go_on, void *contex
         if (go_on && !go_on(context, run, w->file->runs)) {
             break;
         }
-        prepare(w, run);
+        prepare_run(w, run);
         const enum status status = trial_check(&w->trial, err);
         if (status != STATUS_OK) {
             return status;
@@ -165,8 +166,8 @@ static enum status run_all(struct workshop *w, follow_go_on *go_on, void *contex
                                              "bandwidths or a shorter period are wanted"
                                            : "stopped before a run was finished");
     }
-    open_loop(w);
-    summarise(w);
+    run_open_loop(w);
+    summarise_runs(w);
     return STATUS_OK;
 }
 

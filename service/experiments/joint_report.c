@@ -11,7 +11,7 @@ enum { CELL_BYTES = 32 };
 /* --- for people ----------------------------------------------------------------------------
  */
 
-static const char *number(double value, char cell[CELL_BYTES])
+static const char *format_number(double value, char cell[CELL_BYTES])
 {
     (void)snprintf(cell, CELL_BYTES, isfinite(value) ? "%.2f" : "-", value);
     return cell;
@@ -28,7 +28,7 @@ static void print_row(const struct joint_study *study, size_t lag, enum position
     char cell[CELL_BYTES];
     (void)fprintf(out, "%-13s %9.2f %8.3f %8.3f %8s %8.3f %10.4f %11.5f\n",
                   position_kind_name(kind), r->integral.ise, r->integral.iae, r->integral.itae,
-                  number(beyond, cell), r->settle_s, r->overshoot,
+                  format_number(beyond, cell), r->settle_s, r->overshoot,
                   fabs(r->final_error) < 5e-6 ? 0.0 : r->final_error);
 }
 
@@ -46,8 +46,9 @@ static void print_sums(const struct joint_study *study, FILE *out)
         if (file->runs[k]) {
             (void)fprintf(out, "%-13s %10.2f %10s | %9.2f %9s | %9.2f %9s\n",
                           position_kind_name((enum position_kind)k), sum->ise,
-                          number(paper->ise, cell[0]), sum->iae, number(paper->iae, cell[1]),
-                          sum->itae, number(paper->itae, cell[2]));
+                          format_number(paper->ise, cell[0]), sum->iae,
+                          format_number(paper->iae, cell[1]), sum->itae,
+                          format_number(paper->itae, cell[2]));
         }
     }
 }

@@ -143,7 +143,7 @@ static void pause_between(const struct drive *d, int64_t end_us)
     }
 }
 
-static void show(const struct drive *d, const struct event_command *command)
+static void show_reply(const struct drive *d, const struct event_command *command)
 {
     (void)printf("%s  %+.3f rad  %.3f m ", command->id, command->rotation_rad,
                  command->displacement_m);
@@ -186,13 +186,13 @@ static void drive_all(struct drive *d)
             d->timed_out++;
         }
         if (!o->quiet) {
-            show(d, &command);
+            show_reply(d, &command);
         }
         pause_between(d, end_us);
     }
 }
 
-static int run(struct drive *d)
+static int run_drive(struct drive *d)
 {
     char id[128];
     struct err err = {0};
@@ -225,7 +225,7 @@ static int run(struct drive *d)
     return EXIT_FINE;
 }
 
-static int start(const struct drive_options *options)
+static int start_drive(const struct drive_options *options)
 {
     struct drive d = {.options = *options};
     char stem[MESSAGE_TOPIC_MAX / 2];
@@ -245,7 +245,7 @@ static int start(const struct drive_options *options)
     (void)pthread_condattr_destroy(&monotonic);
     (void)pthread_mutex_init(&d.mutex, NULL);
     stop_signal_install();
-    const int exit_status = run(&d);
+    const int exit_status = run_drive(&d);
     (void)pthread_cond_destroy(&d.replied);
     (void)pthread_mutex_destroy(&d.mutex);
     return exit_status;
@@ -312,5 +312,5 @@ int command_drive(int argc, char **argv)
             stderr);
         return EXIT_USAGE;
     }
-    return start(&o);
+    return start_drive(&o);
 }

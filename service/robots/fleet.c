@@ -74,7 +74,7 @@ static void draw_gains(const struct fleet *f, struct fleet_robot *r)
     }
 }
 
-static void boot(struct fleet *f, struct fleet_robot *r, const double pose[3])
+static void boot_robot(struct fleet *f, struct fleet_robot *r, const double pose[3])
 {
     struct robot_setup setup = {.parameters = r->parameters,
                                 .world = f->options.world,
@@ -114,7 +114,7 @@ static enum status create_robots(struct fleet *f)
             r->reboot_us = o->reboot_s > 0.0 ? f->start_us + lab_us(o->reboot_s) : LAB_TIME_MAX;
             memcpy(r->parameters, o->parameters[side], sizeof r->parameters);
             draw_gains(f, r);
-            boot(f, r, o->pose);
+            boot_robot(f, r, o->pose);
         }
     }
     return STATUS_OK;
@@ -175,7 +175,7 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
     for (size_t i = 0; i < kind->parameter_count; i++) {
         values[i] = kind->get_parameter(r->memory, i);
     }
-    boot(f, r, last.pose_count == 3 ? last.pose : nowhere);
+    boot_robot(f, r, last.pose_count == 3 ? last.pose : nowhere);
     for (size_t i = 0; i < kind->parameter_count; i++) {
         kind->set_parameter(r->memory, i, values[i]);
     }
@@ -307,7 +307,7 @@ static void wait_for_work(struct fleet *f)
     (void)pthread_mutex_unlock(&f->mutex);
 }
 
-static void live(struct fleet *f)
+static void live_fleet(struct fleet *f)
 {
     const int64_t end_us =
         f->options.for_s > 0.0 ? f->start_us + lab_us(f->options.for_s) : LAB_TIME_MAX;
@@ -354,7 +354,7 @@ static void print_summary(const struct fleet *f)
                  c->dropped + f->inbox_overflow, c->malformed + f->inbox_malformed);
 }
 
-static int run(struct fleet *f)
+static int run_fleet(struct fleet *f)
 {
     char id[2 * EVENT_PAIR_MAX];
     char online[WILL_BYTES];
@@ -382,7 +382,7 @@ static int run(struct fleet *f)
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
         return EXIT_FAILED;
     }
-    live(f);
+    live_fleet(f);
     for (size_t i = 1; i < f->robot_count; i++) {
         fleet_tell_presence(f, &f->robots[i], false);
     }
@@ -398,7 +398,7 @@ static int run(struct fleet *f)
     return EXIT_FINE;
 }
 
-static enum status begin(struct fleet *f, const struct fleet_options *options)
+static enum status begin_fleet(struct fleet *f, const struct fleet_options *options)
 {
     f->options = *options;
     f->start_us = lab_clock_now_us();
@@ -418,7 +418,7 @@ static enum status begin(struct fleet *f, const struct fleet_options *options)
     return room ? STATUS_OK : STATUS_E_NOMEM;
 }
 
-static void finish(struct fleet *f)
+static void finish_fleet(struct fleet *f)
 {
     struct incoming in;
     while (fleet_pop(f, &in)) {
@@ -439,14 +439,14 @@ int fleet_run(const struct fleet_options *options)
 {
     struct fleet *f = calloc(1, sizeof *f);
     int exit_status = EXIT_FAILED;
-    if (f && begin(f, options) == STATUS_OK) {
+    if (f && begin_fleet(f, options) == STATUS_OK) {
         stop_signal_install();
-        exit_status = run(f);
+        exit_status = run_fleet(f);
     } else {
         (void)fputs("tandem: out of memory\n", stderr);
     }
     if (f) {
-        finish(f);
+        finish_fleet(f);
     }
     free(f);
     return exit_status;

@@ -50,7 +50,7 @@ size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAG
 }
 
 /* Takes over in->text. */
-static void push(struct fleet *f, const struct incoming *in)
+static void push_incoming(struct fleet *f, const struct incoming *in)
 {
     (void)pthread_mutex_lock(&f->mutex);
     if (f->inbox_count == FLEET_INBOX_MAX) {
@@ -76,7 +76,7 @@ bool fleet_pop(struct fleet *f, struct incoming *in)
     return some;
 }
 
-static void complain(struct fleet *f, uint32_t pair, const char *what)
+static void complain_of(struct fleet *f, uint32_t pair, const char *what)
 {
     (void)pthread_mutex_lock(&f->mutex);
     f->inbox_malformed++;
@@ -96,9 +96,9 @@ static void take_event(void *context, const struct event *event)
     if (event->kind == EVENT_COMMAND) {
         d->in->command = event->command;
         d->in->command.raw = NULL;
-        push(d->f, d->in);
+        push_incoming(d->f, d->in);
     } else {
-        complain(d->f, d->in->pair, event->malformed.detail);
+        complain_of(d->f, d->in->pair, event->malformed.detail);
     }
 }
 
@@ -123,9 +123,9 @@ static void take_probe(struct fleet *f, struct incoming *in, const struct messag
         in->kind = IN_PROBE;
         in->probe = probe;
         in->sent_us = lab_us(sent_s);
-        push(f, in);
+        push_incoming(f, in);
     } else {
-        complain(f, in->pair, "probe: \"probe\" and \"sent\" were expected");
+        complain_of(f, in->pair, "probe: \"probe\" and \"sent\" were expected");
     }
     json_decref(document);
 }
@@ -143,9 +143,9 @@ static void take_effort(struct fleet *f, struct incoming *in, const struct messa
     if (good) {
         in->kind = IN_EFFORT;
         in->tau_count = count;
-        push(f, in);
+        push_incoming(f, in);
     } else {
-        complain(f, in->pair, "control: \"tau\" with 1 to 6 numbers was expected");
+        complain_of(f, in->pair, "control: \"tau\" with 1 to 6 numbers was expected");
     }
     json_decref(document);
 }
@@ -156,7 +156,7 @@ static void take_parameters(struct fleet *f, struct incoming *in, const struct m
         return; /* the retained set was taken back */
     }
     if (message->payload_bytes > FLEET_PARAMETERS_BYTES) {
-        complain(f, in->pair, "parameters: at most 8192 bytes were expected");
+        complain_of(f, in->pair, "parameters: at most 8192 bytes were expected");
         return;
     }
     in->kind = IN_PARAMETERS;
@@ -164,7 +164,7 @@ static void take_parameters(struct fleet *f, struct incoming *in, const struct m
     in->text = malloc(in->text_bytes);
     if (in->text) {
         memcpy(in->text, message->payload, in->text_bytes);
-        push(f, in);
+        push_incoming(f, in);
     }
 }
 

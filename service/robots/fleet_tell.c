@@ -45,22 +45,22 @@ static bool is_before(const struct fleet *f, size_t a, size_t b)
     return x->due_us != y->due_us ? x->due_us < y->due_us : x->number < y->number;
 }
 
-static void swap(struct fleet *f, size_t a, size_t b)
+static void swap_in_heap(struct fleet *f, size_t a, size_t b)
 {
     const uint32_t slot = f->heap[a];
     f->heap[a] = f->heap[b];
     f->heap[b] = slot;
 }
 
-static void rise(struct fleet *f, size_t i)
+static void rise_in_heap(struct fleet *f, size_t i)
 {
     while (i > 0 && is_before(f, i, (i - 1) / 2)) {
-        swap(f, i, (i - 1) / 2);
+        swap_in_heap(f, i, (i - 1) / 2);
         i = (i - 1) / 2;
     }
 }
 
-static void sink(struct fleet *f)
+static void sink_in_heap(struct fleet *f)
 {
     size_t i = 0;
     for (;;) {
@@ -73,7 +73,7 @@ static void sink(struct fleet *f)
         if (least == i) {
             return;
         }
-        swap(f, i, least);
+        swap_in_heap(f, i, least);
         i = least;
     }
 }
@@ -83,7 +83,7 @@ int64_t fleet_outbox_due_us(const struct fleet *f)
     return f->outbox_count > 0 ? f->slots[f->heap[0]].due_us : LAB_TIME_MAX;
 }
 
-static void send(struct fleet *f, const struct outgoing *out)
+static void send_message(struct fleet *f, const struct outgoing *out)
 {
     static const char *const words[OUT_COUNT] = {"reply", "telemetry", "echo",
                                                  "parameters/ack"};
@@ -100,11 +100,11 @@ void fleet_send_due(struct fleet *f, int64_t now_us)
 {
     while (fleet_outbox_due_us(f) <= now_us) {
         const uint32_t slot = f->heap[0];
-        send(f, &f->slots[slot]);
+        send_message(f, &f->slots[slot]);
         f->outbox_count--;
         f->heap[0] = f->heap[f->outbox_count];
         f->unused[f->outbox_count] = slot;
-        sink(f);
+        sink_in_heap(f);
     }
 }
 
@@ -141,7 +141,7 @@ static bool end_message(struct fleet *f, struct outgoing *out, struct json_write
     out->number = f->outbox_number++;
     f->robots[out->robot].last_due_us = out->due_us;
     f->heap[f->outbox_count] = f->unused[f->outbox_count];
-    rise(f, f->outbox_count++);
+    rise_in_heap(f, f->outbox_count++);
     return true;
 }
 

@@ -74,7 +74,7 @@ struct mission_run {
 
 /* --- Paho's thread -------------------------------------------------------------------- */
 
-static void push(struct mission_run *r, const struct incoming *in)
+static void push_incoming(struct mission_run *r, const struct incoming *in)
 {
     (void)pthread_mutex_lock(&r->mutex);
     if (r->inbox_count == INBOX_MAX) {
@@ -121,7 +121,7 @@ static void take_reply(void *context, const struct event *event)
     in.answer.reply.raw = NULL;
     copy_text(taker->document, "from", in.answer.from, sizeof in.answer.from);
     copy_text(taker->document, "detail", in.answer.detail, sizeof in.answer.detail);
-    push(taker->run, &in);
+    push_incoming(taker->run, &in);
 }
 
 static void take_entry(struct mission_run *r, const json_t *document, int64_t now_us)
@@ -132,7 +132,7 @@ static void take_entry(struct mission_run *r, const json_t *document, int64_t no
     in.entry.real_lap_s = real_or_nan(document, "real_lap_s");
     in.entry.virtual_lap_s = real_or_nan(document, "virtual_lap_s");
     in.entry.lag_s = real_or_nan(document, "lag_s");
-    push(r, &in);
+    push_incoming(r, &in);
 }
 
 /* Two who command one robot are in each other's way: that explains much. */
@@ -208,7 +208,7 @@ static void take_effect(void *context, const struct mission_effect *effect)
     }
 }
 
-static bool pop(struct mission_run *r, struct incoming *in)
+static bool pop_incoming(struct mission_run *r, struct incoming *in)
 {
     (void)pthread_mutex_lock(&r->mutex);
     const bool some = r->inbox_count > 0;
@@ -221,10 +221,10 @@ static bool pop(struct mission_run *r, struct incoming *in)
     return some;
 }
 
-static void drain(struct mission_run *r)
+static void drain_inbox(struct mission_run *r)
 {
     struct incoming in;
-    while (pop(r, &in)) {
+    while (pop_incoming(r, &in)) {
         if (in.is_entry) {
             mission_log_entry(&r->log, &in.entry);
             continue;
@@ -252,14 +252,14 @@ static void wait_until(struct mission_run *r, int64_t until_us)
     (void)pthread_mutex_unlock(&r->mutex);
 }
 
-static void live(struct mission_run *r)
+static void live_mission(struct mission_run *r)
 {
     r->start_us = lab_clock_now_us();
     r->end_us = r->start_us;
     mission_start(&r->mission, r->start_us, take_effect, r);
     while (!r->ended) {
         wait_until(r, mission_next_us(&r->mission));
-        drain(r);
+        drain_inbox(r);
         const int64_t now_us = lab_clock_now_us();
         if (!r->ended && now_us >= mission_next_us(&r->mission)) {
             mission_tick(&r->mission, now_us, take_effect, r);
@@ -279,11 +279,11 @@ static void live(struct mission_run *r)
 static void wait_for_entries(struct mission_run *r)
 {
     const int64_t until_us = lab_clock_now_us() + lab_us(r->options.linger_s);
-    drain(r);
+    drain_inbox(r);
     while (!mission_log_is_complete(&r->log) && !stop_signal_raised() &&
            lab_clock_now_us() < until_us) {
         wait_until(r, until_us);
-        drain(r);
+        drain_inbox(r);
     }
 }
 
@@ -304,7 +304,7 @@ static const char *verdict_word(const struct mission_run *r)
     }
 }
 
-static void report(struct mission_run *r)
+static void report_mission(struct mission_run *r)
 {
     const struct mission_head head = {.name = r->file.name,
                                       .pair = r->pair,
@@ -335,7 +335,7 @@ static void report(struct mission_run *r)
 
 /* --- beginning and end ---------------------------------------------------------------- */
 
-static bool connect(struct mission_run *r)
+static bool connect_broker(struct mission_run *r)
 {
     char id[64];
     struct err err = {0};
@@ -367,15 +367,15 @@ static bool connect(struct mission_run *r)
     return true;
 }
 
-static int run(struct mission_run *r)
+static int run_mission(struct mission_run *r)
 {
     char name[MISSION_RUN_MAX];
     (void)snprintf(name, sizeof name, "m%" PRIx64, (uint64_t)(lab_clock_now_us() / 1000000));
     mission_init(&r->mission, &r->file.plan, name, lab_clock_now_us());
     r->log.show = !r->options.json && !r->options.quiet;
-    const bool connected = connect(r);
+    const bool connected = connect_broker(r);
     if (connected) {
-        live(r);
+        live_mission(r);
         wait_for_entries(r);
     }
     if (r->client) {
@@ -383,7 +383,7 @@ static int run(struct mission_run *r)
         mqtt_client_destroy(r->client);
     }
     if (connected) {
-        report(r);
+        report_mission(r);
     }
     return connected && r->ended && r->verdict == L2_VERDICT_DONE ? EXIT_FINE : EXIT_FAILED;
 }
@@ -426,7 +426,7 @@ static bool choose_pair(struct mission_run *r)
 }
 
 /* Both files are read in any case, so that the faults of both are told at once. */
-static bool load(struct mission_run *r)
+static bool load_files(struct mission_run *r)
 {
     struct err_list lab_errors = {0};
     struct err_list mission_errors = {0};
@@ -438,7 +438,7 @@ static bool load(struct mission_run *r)
     return lab && mission && choose_pair(r);
 }
 
-static int start(const struct mission_options *options)
+static int start_mission(const struct mission_options *options)
 {
     struct mission_run *r = calloc(1, sizeof *r);
     if (!r) {
@@ -447,7 +447,7 @@ static int start(const struct mission_options *options)
     }
     r->options = *options;
     int exit_status = EXIT_USAGE;
-    if (load(r)) {
+    if (load_files(r)) {
         pthread_condattr_t monotonic;
         (void)pthread_condattr_init(&monotonic);
         (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -456,7 +456,7 @@ static int start(const struct mission_options *options)
         (void)pthread_mutex_init(&r->mutex, NULL);
         name_topics(r);
         stop_signal_install();
-        exit_status = run(r);
+        exit_status = run_mission(r);
         (void)pthread_cond_destroy(&r->arrived);
         (void)pthread_mutex_destroy(&r->mutex);
     }
@@ -507,5 +507,5 @@ int command_mission(int argc, char **argv)
         return EXIT_USAGE;
     }
     o.mission_path = argv[first];
-    return start(&o);
+    return start_mission(&o);
 }

@@ -89,7 +89,7 @@ void mission_log_effect(struct mission_log *log, const struct mission_effect *ef
 }
 
 /* Newest first: replies and entries are about the last ones. */
-static struct mission_leg *find(struct mission_log *log, const char *id)
+static struct mission_leg *find_leg(struct mission_log *log, const char *id)
 {
     for (size_t i = log->leg_count; i > 0; i--) {
         if (strcmp(log->legs[i - 1].command.id, id) == 0) {
@@ -130,7 +130,7 @@ static void show_leg(const struct mission_leg *leg)
 void mission_log_answer(struct mission_log *log, const struct mission_answer *answer,
                         int64_t t_us, const double pose[3])
 {
-    struct mission_leg *leg = find(log, answer->reply.id);
+    struct mission_leg *leg = find_leg(log, answer->reply.id);
     if (!leg || leg->reply_us != LAB_TIME_NONE) {
         return;
     }
@@ -148,7 +148,7 @@ void mission_log_answer(struct mission_log *log, const struct mission_answer *an
 
 void mission_log_entry(struct mission_log *log, const struct mission_entry *entry)
 {
-    struct mission_leg *leg = find(log, entry->id);
+    struct mission_leg *leg = find_leg(log, entry->id);
     if (!leg) {
         return;
     }

@@ -162,7 +162,7 @@ static bool play_all(struct play *p)
     return whole && !stop_signal_raised();
 }
 
-static int run(struct play *p)
+static int run_play(struct play *p)
 {
     struct err err = {0};
     struct mqtt_client_state state = {0};
@@ -194,7 +194,7 @@ static int run(struct play *p)
     return whole && p->refused == 0 && state.failed == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-static int start(const struct play_options *options, char **paths, int count)
+static int start_play(const struct play_options *options, char **paths, int count)
 {
     struct err err = {0};
     struct play *p = calloc(1, sizeof *p);
@@ -210,7 +210,7 @@ static int start(const struct play_options *options, char **paths, int count)
         (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
     } else {
         stop_signal_install();
-        exit_status = run(p);
+        exit_status = run_play(p);
     }
     journal_reader_close(p->reader);
     free(p);
@@ -260,5 +260,5 @@ int command_play(int argc, char **argv)
     while (argv[first + count]) {
         count++;
     }
-    return start(&o, argv + first, count);
+    return start_play(&o, argv + first, count);
 }

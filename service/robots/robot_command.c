@@ -33,7 +33,7 @@ struct given {
     bool list;
 };
 
-static bool complain(const char *option, const char *text, const char *expected)
+static bool complain_of(const char *option, const char *text, const char *expected)
 {
     (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, text, expected);
     return false;
@@ -66,13 +66,13 @@ static bool take_shortcuts(const struct given *g, struct fleet_options *o)
             char expected[96];
             (void)snprintf(expected, sizeof expected, "a robot of kind %s has no %s",
                            o->kind->name, shortcuts[i].parameter);
-            return complain(shortcuts[i].option, text, expected);
+            return complain_of(shortcuts[i].option, text, expected);
         }
         if (!robot_value_fits(&o->kind->parameters[index], g->shortcut[i])) {
             char expected[96];
             (void)snprintf(expected, sizeof expected, "%g to %g was expected",
                            o->kind->parameters[index].min, o->kind->parameters[index].max);
-            return complain(shortcuts[i].option, text, expected);
+            return complain_of(shortcuts[i].option, text, expected);
         }
         for (size_t s = 0; s < SIDE_COUNT; s++) {
             o->parameters[s][index] = g->shortcut[i];
@@ -110,7 +110,7 @@ static bool read_pose(const char *text, double pose[3])
         char *end = NULL;
         pose[i] = strtod(at, &end);
         if (end == at || !(fabs(pose[i]) <= 1e6) || *end != (i < 2 ? ',' : '\0')) {
-            return complain("pose", text, "X,Y,PSI in m and rad were expected");
+            return complain_of("pose", text, "X,Y,PSI in m and rad were expected");
         }
         at = end + 1;
     }
@@ -173,7 +173,7 @@ static int list_kinds(void)
     return EXIT_FINE;
 }
 
-static int run(const struct given *g, struct fleet_options *o)
+static int run_robot(const struct given *g, struct fleet_options *o)
 {
     if (g->list) {
         return list_kinds();
@@ -283,5 +283,5 @@ int command_robot(int argc, char **argv)
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
         return exit_status;
     }
-    return run(&g, &o);
+    return run_robot(&g, &o);
 }

@@ -25,7 +25,7 @@ static void put_bytes(struct text *text, const char *bytes, size_t n)
     }
 }
 
-static void put(struct text *text, const char *more)
+static void put_text(struct text *text, const char *more)
 {
     put_bytes(text, more, strlen(more));
 }
@@ -34,14 +34,14 @@ static void start_text(struct text *text, char *out, size_t size)
 {
     *text = (struct text){.size = size};
     text->out = out;
-    put(text, "");
+    put_text(text, "");
 }
 
 static void put_count(struct text *text, size_t value)
 {
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%zu", value);
-    put(text, digits);
+    put_text(text, digits);
 }
 
 /* For the inside of a quoted string of the DOT language. */
@@ -49,7 +49,7 @@ static void put_escaped(struct text *text, const char *more)
 {
     for (; *more; more++) {
         if (*more == '"' || *more == '\\') {
-            put(text, "\\");
+            put_text(text, "\\");
         }
         put_bytes(text, more, 1);
     }
@@ -86,14 +86,14 @@ static void put_labels_from(struct text *text, const struct efsm_table *table, u
 
     for (size_t i = 0; i < table->arc_count; i++) {
         if (table->arcs[i].from == from) {
-            put(text, count == 0 ? "'" : ", '");
-            put(text, label_of(table, (uint8_t)i));
-            put(text, "'");
+            put_text(text, count == 0 ? "'" : ", '");
+            put_text(text, label_of(table, (uint8_t)i));
+            put_text(text, "'");
             count++;
         }
     }
     if (count == 0) {
-        put(text, "no arc");
+        put_text(text, "no arc");
     }
 }
 
@@ -101,38 +101,38 @@ static void put_reason(struct text *text, const struct efsm_table *table, const 
 {
     switch (m->state) {
     case EFSM_INCOMPLETE:
-        put(text, "none of ");
+        put_text(text, "none of ");
         put_labels_from(text, table, m->from);
-        put(text, " holds");
+        put_text(text, " holds");
         break;
     case EFSM_NON_DETERMINISTIC:
-        put(text, "'");
-        put(text, label_of(table, m->fired_arc));
-        put(text, "' and '");
-        put(text, label_of(table, m->fired_also));
-        put(text, m->fired_count > 2 ? "' and others hold at once" : "' hold at once");
+        put_text(text, "'");
+        put_text(text, label_of(table, m->fired_arc));
+        put_text(text, "' and '");
+        put_text(text, label_of(table, m->fired_also));
+        put_text(text, m->fired_count > 2 ? "' and others hold at once" : "' hold at once");
         break;
     case EFSM_UNDEFINED:
-        put(text, "'");
-        put(text, label_of(table, m->fired_arc));
-        put(text, "' read ");
-        put(text, m->undefined_cell < table->cell_count ? table->cells[m->undefined_cell]
-                                                        : "a variable without name");
-        put(text, ", which has no value yet");
+        put_text(text, "'");
+        put_text(text, label_of(table, m->fired_arc));
+        put_text(text, "' read ");
+        put_text(text, m->undefined_cell < table->cell_count ? table->cells[m->undefined_cell]
+                                                             : "a variable without name");
+        put_text(text, ", which has no value yet");
         break;
     case EFSM_STACK_EMPTY:
-        put(text, "'");
-        put(text, label_of(table, m->fired_arc));
-        put(text, "' pops more states than the ");
+        put_text(text, "'");
+        put_text(text, label_of(table, m->fired_arc));
+        put_text(text, "' pops more states than the ");
         put_count(text, m->depth);
-        put(text, " on the stack");
+        put_text(text, " on the stack");
         break;
     default:
-        put(text, "'");
-        put(text, label_of(table, m->fired_arc));
-        put(text, "' pushes on a stack that holds ");
+        put_text(text, "'");
+        put_text(text, label_of(table, m->fired_arc));
+        put_text(text, "' pushes on a stack that holds ");
         put_count(text, m->depth);
-        put(text, " of ");
+        put_text(text, " of ");
         put_count(text, EFSM_STACK_MAX);
         break;
     }
@@ -150,14 +150,14 @@ void efsm_describe_fault(const struct efsm_table *table, const struct efsm *m, c
         return;
     }
     const char *sink = efsm_state_name(table, m->state);
-    put(&text, table->name);
-    put(&text, ": ");
+    put_text(&text, table->name);
+    put_text(&text, ": ");
     put_bytes(&text, sink + 2, strlen(sink) - 4); /* without the underscores */
-    put(&text, " in ");
-    put(&text, efsm_state_name(table, m->from));
+    put_text(&text, " in ");
+    put_text(&text, efsm_state_name(table, m->from));
     /* 16 digits: a time since 1970 down to the microsecond, and 12.5 stays 12.5. */
     (void)snprintf(number, sizeof number, " at %.16g s: ", lab_s(m->entered_us));
-    put(&text, number);
+    put_text(&text, number);
     put_reason(&text, table, m);
 }
 
@@ -166,14 +166,14 @@ static void put_stack_words(struct text *text, const struct efsm_table *table,
                             const struct efsm_arc *arc)
 {
     if (arc->empties) {
-        put(text, "\\nempty the stack");
+        put_text(text, "\\nempty the stack");
     }
     if (arc->pops > 0) {
-        put(text, "\\npop ");
+        put_text(text, "\\npop ");
         put_count(text, arc->pops);
     }
     for (size_t i = 0; i < arc->push_count; i++) {
-        put(text, i == 0 ? "\\npush " : ", ");
+        put_text(text, i == 0 ? "\\npush " : ", ");
         put_escaped(text, efsm_state_name(table, arc->push[i]));
     }
 }
@@ -184,18 +184,18 @@ static void put_arc(struct text *text, const struct efsm_table *table, size_t i)
     const bool pop = arc->to == EFSM_POP;
 
     if (pop) {
-        put(text, "  pop");
+        put_text(text, "  pop");
         put_count(text, i);
-        put(text, " [shape=hexagon, label=\"\", width=0.25, height=0.2];\n");
+        put_text(text, " [shape=hexagon, label=\"\", width=0.25, height=0.2];\n");
     }
-    put(text, "  s");
+    put_text(text, "  s");
     put_count(text, arc->from);
-    put(text, pop ? " -> pop" : " -> s");
+    put_text(text, pop ? " -> pop" : " -> s");
     put_count(text, pop ? i : arc->to);
-    put(text, " [label=\"");
+    put_text(text, " [label=\"");
     put_escaped(text, arc->label ? arc->label : "");
     put_stack_words(text, table, arc);
-    put(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");
+    put_text(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");
 }
 
 size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
@@ -204,38 +204,40 @@ size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
     struct text text;
 
     start_text(&text, out, size);
-    put(&text, "digraph \"");
+    put_text(&text, "digraph \"");
     put_escaped(&text, table->name);
-    put(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
+    put_text(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
     put_escaped(&text, table->purpose);
-    put(&text, "\";\n  node [shape=ellipse, fontname=\"sans-serif\"];\n"
-               "  edge [fontname=\"sans-serif\", fontsize=10];\n"
-               "  start [shape=point];\n");
+    put_text(&text, "\";\n  node [shape=ellipse, fontname=\"sans-serif\"];\n"
+                    "  edge [fontname=\"sans-serif\", fontsize=10];\n"
+                    "  start [shape=point];\n");
     for (size_t i = 0; i < table->state_count; i++) {
-        put(&text, "  s");
+        put_text(&text, "  s");
         put_count(&text, i);
-        put(&text, " [id=\"");
+        put_text(&text, " [id=\"");
         put_escaped(&text, table->name);
-        put(&text, ".");
+        put_text(&text, ".");
         put_escaped(&text, table->states[i].name);
-        put(&text, "\", label=\"");
+        put_text(&text, "\", label=\"");
         put_escaped(&text, table->states[i].name);
-        put(&text, table->states[i].final ? "\", shape=doublecircle" : "\"");
-        put(&text, lit == (int)i ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
-        put(&text, "];\n");
+        put_text(&text, table->states[i].final ? "\", shape=doublecircle" : "\"");
+        put_text(&text,
+                 lit == (int)i ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
+        put_text(&text, "];\n");
     }
     if (lit >= EFSM_INCOMPLETE && lit < EFSM_POP) {
-        put(&text, "  sink [shape=octagon, style=filled, fillcolor=\"#ff8a80\", class=\"lit\", "
-                   "label=\"");
+        put_text(&text,
+                 "  sink [shape=octagon, style=filled, fillcolor=\"#ff8a80\", class=\"lit\", "
+                 "label=\"");
         put_escaped(&text, efsm_state_name(table, (uint8_t)lit));
-        put(&text, "\"];\n");
+        put_text(&text, "\"];\n");
     }
-    put(&text, "  start -> s");
+    put_text(&text, "  start -> s");
     put_count(&text, table->initial);
-    put(&text, ";\n");
+    put_text(&text, ";\n");
     for (size_t i = 0; i < table->arc_count; i++) {
         put_arc(&text, table, i);
     }
-    put(&text, "}\n");
+    put_text(&text, "}\n");
     return text.used;
 }

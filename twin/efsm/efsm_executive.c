@@ -86,7 +86,7 @@ static bool is_livelock(const struct efsm_view *v)
     return is_active(v) && !work_of(v)->blocked && !has_cycles_left(v);
 }
 
-static void add(const struct efsm_view *v, size_t k, double value)
+static void add_to(const struct efsm_view *v, size_t k, double value)
 {
     efsm_set(v, k, efsm_get(v, k) + value);
 }
@@ -95,19 +95,19 @@ static void begin_first(const struct efsm_view *v)
 {
     efsm_set(v, BEGIN, work_of(v)->t_us);
     efsm_set(v, CYCLE, 0.0);
-    add(v, PERIODS, 1.0);
+    add_to(v, PERIODS, 1.0);
 }
 
 static void begin_now(const struct efsm_view *v)
 {
     begin_first(v);
-    add(v, SIMULATED, work_of(v)->period_us);
+    add_to(v, SIMULATED, work_of(v)->period_us);
 }
 
-static void resync(const struct efsm_view *v)
+static void begin_anew(const struct efsm_view *v)
 {
     begin_now(v);
-    add(v, RESYNCS, 1.0);
+    add_to(v, RESYNCS, 1.0);
 }
 
 static void begin_next(const struct efsm_view *v)
@@ -118,22 +118,22 @@ static void begin_next(const struct efsm_view *v)
 
 static void count_cycle(const struct efsm_view *v)
 {
-    add(v, CYCLES, 1.0);
+    add_to(v, CYCLES, 1.0);
 }
 
 static void next_cycle(const struct efsm_view *v)
 {
-    add(v, CYCLE, 1.0);
+    add_to(v, CYCLE, 1.0);
 }
 
 static void count_livelock(const struct efsm_view *v)
 {
-    add(v, LIVELOCKS, 1.0);
+    add_to(v, LIVELOCKS, 1.0);
 }
 
 static void count_end(const struct efsm_view *v)
 {
-    add(v, ENDS, 1.0);
+    add_to(v, ENDS, 1.0);
 }
 
 static int64_t simulated_us(const struct efsm_view *v)
@@ -141,23 +141,23 @@ static int64_t simulated_us(const struct efsm_view *v)
     return (int64_t)efsm_get(v, SIMULATED);
 }
 
-static void sense(const struct efsm_view *v)
+static void sense_network(const struct efsm_view *v)
 {
     efsm_network_sense(work_of(v)->net, (unsigned)efsm_get(v, CYCLE), simulated_us(v));
 }
 
-static void plan(const struct efsm_view *v)
+static void plan_network(const struct efsm_view *v)
 {
     struct work *w = v->out;
     w->blocked = efsm_network_plan(w->net, simulated_us(v));
 }
 
-static void update(const struct efsm_view *v)
+static void update_network(const struct efsm_view *v)
 {
     efsm_network_update(work_of(v)->net, simulated_us(v));
 }
 
-static void act(const struct efsm_view *v)
+static void act_network(const struct efsm_view *v)
 {
     efsm_network_act(work_of(v)->net, (unsigned)efsm_get(v, CYCLE), simulated_us(v));
 }
@@ -165,10 +165,10 @@ static void act(const struct efsm_view *v)
 static const struct efsm_state states[] = {
     [START] = {.name = "START"},
     [IDLE] = {.name = "IDLE"},
-    [SENSE] = {.name = "SENSE", .output = sense},
-    [PLAN] = {.name = "PLAN", .output = plan},
-    [UPDATE] = {.name = "UPDATE", .output = update},
-    [ACT] = {.name = "ACT", .output = act},
+    [SENSE] = {.name = "SENSE", .output = sense_network},
+    [PLAN] = {.name = "PLAN", .output = plan_network},
+    [UPDATE] = {.name = "UPDATE", .output = update_network},
+    [ACT] = {.name = "ACT", .output = act_network},
     [END] = {.name = "END"},
 };
 
@@ -178,7 +178,7 @@ static const struct efsm_arc arcs[] = {
     {START,  END,    is_inactive,    count_end,      .label = "not active", .waits = true},
     {IDLE,   IDLE,   waits_for_time, NULL,           .label = "T - B < dT", .waits = true},
     {IDLE,   SENSE,  is_next_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0"},
-    {IDLE,   SENSE,  is_resync_due,  resync,         .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0"},
+    {IDLE,   SENSE,  is_resync_due,  begin_anew,     .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0"},
     {IDLE,   END,    is_inactive,    count_end,      .label = "not active", .waits = true},
     {SENSE,  PLAN,   NULL,           count_cycle,    .label = "true / C+ = C + 1"},
     {PLAN,   UPDATE, NULL,           NULL,           .label = "true"},

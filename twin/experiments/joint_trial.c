@@ -20,17 +20,17 @@ enum status joint_trial_check(const struct joint_trial_params *p, struct err *er
     return position_check(&p->control, err);
 }
 
-static void add(struct joint_indices *indices, double error, double t_s)
+static void add_error(struct joint_indices *indices, double error, double t_s)
 {
     indices->ise += error * error;
     indices->iae += fabs(error);
     indices->itae += t_s * fabs(error);
 }
 
-static void note(struct joint_trial_result *r, const struct joint_trial_params *p, double error,
-                 double t_s)
+static void note_error(struct joint_trial_result *r, const struct joint_trial_params *p,
+                       double error, double t_s)
 {
-    add(&r->integral, error, t_s);
+    add_error(&r->integral, error, t_s);
     if (fabs(error) > SETTLED_RATIO * fabs(p->set_point)) {
         r->settle_s = t_s + p->control.period_s;
     }
@@ -51,11 +51,11 @@ void joint_trial_run(const struct joint_trial_params *p,
         const double t_s = (double)i * h;
         const double error = p->set_point - joint.q_rad;
         double u = 0.0;
-        note(&r, p, error, t_s);
+        note_error(&r, p, error, t_s);
         (void)position_step(&control, &p->control, p->set_point, joint.q_rad, joint.w_radps,
                             &u); /* all numbers are finite */
         if (i % every == 0) {
-            add(&r.sum, error, t_s);
+            add_error(&r.sum, error, t_s);
             if (point) {
                 point(context, &(struct joint_trial_point){t_s, joint.q_rad, joint.w_radps, u});
             }

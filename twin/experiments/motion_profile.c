@@ -32,7 +32,7 @@ enum status motion_limits_check(const struct motion_limits *limits, struct err *
 
 /* --- pieces ------------------------------------------------------------------------------- */
 
-static struct motion after(const struct motion *m, double jerk, double t_s)
+static struct motion motion_after(const struct motion *m, double jerk, double t_s)
 {
     return (struct motion){
         m->q + t_s * (m->v + t_s * (m->a / 2.0 + t_s * jerk / 6.0)),
@@ -42,7 +42,8 @@ static struct motion after(const struct motion *m, double jerk, double t_s)
 }
 
 /* One more piece; *m goes from its start to its end. */
-static void append(struct motion_profile *p, struct motion *m, double duration_s, double jerk)
+static void append_piece(struct motion_profile *p, struct motion *m, double duration_s,
+                         double jerk)
 {
     if (!(duration_s > 0.0)) {
         return;
@@ -50,7 +51,7 @@ static void append(struct motion_profile *p, struct motion *m, double duration_s
     assert(p->count < MOTION_PIECES_MAX);
     p->piece[p->count++] = (struct motion_piece){duration_s, *m, jerk};
     p->duration_s += duration_s;
-    *m = after(m, jerk, duration_s);
+    *m = motion_after(m, jerk, duration_s);
 }
 
 /* The limit for a change of speed from v to wanted. A jerk limit carries the acceleration
@@ -72,7 +73,7 @@ static void change_at_once(struct motion_profile *p, const struct motion_limits 
         const double change = goals[i] - m->v;
         const double rate = limit_between(l, m->v, goals[i]);
         m->a = copysign(rate, change);
-        append(p, m, fabs(change) / rate, 0.0);
+        append_piece(p, m, fabs(change) / rate, 0.0);
         m->v = goals[i];
     }
     m->a = 0.0;
@@ -92,10 +93,10 @@ static void change_smoothly(struct motion_profile *p, const struct motion_limits
     const double peak = fmin(sqrt(fmax(jerk * change + a0 * a0 / 2.0, 0.0)), most);
     const double ramp_s = fabs(peak - a0) / jerk;
     const double ramps = ramp_s * (peak + a0) / 2.0 + peak * peak / (2.0 * jerk);
-    append(p, m, ramp_s, copysign(jerk, sign * (peak - a0)));
+    append_piece(p, m, ramp_s, copysign(jerk, sign * (peak - a0)));
     m->a = sign * peak;
-    append(p, m, peak > 0.0 ? (change - ramps) / peak : 0.0, 0.0);
-    append(p, m, peak / jerk, -sign * jerk);
+    append_piece(p, m, peak > 0.0 ? (change - ramps) / peak : 0.0, 0.0);
+    append_piece(p, m, peak / jerk, -sign * jerk);
     m->v = wanted; /* to the last digit */
     m->a = 0.0;
 }
@@ -120,7 +121,7 @@ static double lay_out(struct motion_profile *p, const struct motion_limits *l,
     p->count = 0;
     p->duration_s = 0.0;
     change_speed(p, l, &m, v);
-    append(p, &m, cruise_s, 0.0);
+    append_piece(p, &m, cruise_s, 0.0);
     change_speed(p, l, &m, 0.0);
     return m.q;
 }
@@ -181,7 +182,7 @@ void motion_profile_at(const struct motion_profile *profile, double t_s, struct 
     for (size_t i = 0; i < profile->count; i++) {
         const struct motion_piece *piece = &profile->piece[i];
         if (left < piece->duration_s) {
-            *out = after(&piece->start, piece->jerk, left);
+            *out = motion_after(&piece->start, piece->jerk, left);
             return;
         }
         left -= piece->duration_s;

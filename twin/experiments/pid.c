@@ -10,7 +10,7 @@ void pid_tune_imc(struct pid_params *p, double speed_gain, double lag_s, double 
     p->filter_s = 0.0;
 }
 
-static enum status refuse(struct err *err, const char *what, const char *right)
+static enum status refuse_value(struct err *err, const char *what, const char *right)
 {
     return err_set(err, STATUS_E_RANGE, what, 0, 0, "cannot be, %s is wanted", right);
 }
@@ -18,19 +18,19 @@ static enum status refuse(struct err *err, const char *what, const char *right)
 enum status pid_check(const struct pid_params *p, struct err *err)
 {
     if (!isfinite(p->gain)) {
-        return refuse(err, "gain", "a finite number");
+        return refuse_value(err, "gain", "a finite number");
     }
     if (!(p->integral_s >= 0.0) || !(p->derivative_s >= 0.0) || !(p->filter_s >= 0.0) ||
         !(p->tracking_s >= 0.0)) {
-        return refuse(err, "integral_s, derivative_s, filter_s, tracking_s", "0 or more");
+        return refuse_value(err, "integral_s, derivative_s, filter_s, tracking_s", "0 or more");
     }
     if (!(p->out_lo < p->out_hi)) {
-        return refuse(err, "out_lo, out_hi", "out_lo below out_hi");
+        return refuse_value(err, "out_lo, out_hi", "out_lo below out_hi");
     }
-    return p->period_s > 0.0 ? STATUS_OK : refuse(err, "period_s", "more than 0");
+    return p->period_s > 0.0 ? STATUS_OK : refuse_value(err, "period_s", "more than 0");
 }
 
-static double limited(const struct pid_params *p, double u)
+static double limit_output(const struct pid_params *p, double u)
 {
     return fmin(fmax(u, p->out_lo), p->out_hi);
 }
@@ -43,7 +43,7 @@ static double quick_part(const struct pid *s, const struct pid_params *p)
 
 static void keep_within(struct pid *s, const struct pid_params *p, double step, double wanted)
 {
-    const double cut = limited(p, wanted) - wanted; /* against the side that is reached */
+    const double cut = limit_output(p, wanted) - wanted; /* against the side that is reached */
     if (p->windup == PID_CONDITIONAL) {
         if (cut * step < 0.0) {
             s->integral -= step;
@@ -58,7 +58,7 @@ double pid_step(struct pid *s, const struct pid_params *p, double wanted, double
 {
     const double ahead = isfinite(feedforward) ? feedforward : 0.0;
     if (!isfinite(wanted) || !isfinite(measured)) {
-        return limited(p, s->integral + ahead);
+        return limit_output(p, s->integral + ahead);
     }
     const double error = wanted - measured;
     const double mean = 0.5 * (error + s->error); /* before the first step: zero */
@@ -76,7 +76,7 @@ double pid_step(struct pid *s, const struct pid_params *p, double wanted, double
     if (p->integral_s > 0.0) {
         keep_within(s, p, step, u);
     }
-    return limited(p, u);
+    return limit_output(p, u);
 }
 
 void pid_change(struct pid *s, const struct pid_params *from, const struct pid_params *to)

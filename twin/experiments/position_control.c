@@ -23,7 +23,7 @@ struct motion_limits position_profile_limits(const struct position_params *p)
     return limits;
 }
 
-static enum status refuse(struct err *err, const char *what, const char *right)
+static enum status refuse_value(struct err *err, const char *what, const char *right)
 {
     return err_set(err, STATUS_E_RANGE, what, 0, 0, "cannot be, %s is wanted", right);
 }
@@ -31,23 +31,24 @@ static enum status refuse(struct err *err, const char *what, const char *right)
 enum status position_check(const struct position_params *p, struct err *err)
 {
     if (!(p->period_s > 0.0)) {
-        return refuse(err, "period_s", "more than 0");
+        return refuse_value(err, "period_s", "more than 0");
     }
     if (!(p->command_max > 0.0) || !isfinite(p->command_max) || !(p->command_min >= 0.0) ||
         !(p->command_min <= p->command_max)) {
-        return refuse(err, "command_min, command_max", "0 <= min <= max, max above 0");
+        return refuse_value(err, "command_min, command_max", "0 <= min <= max, max above 0");
     }
     if (!(p->lag_s >= 0.0) || !(p->position_gain > 0.0)) {
-        return refuse(err, "lag_s, position_gain", "a lag of 0 or more, a gain above 0");
+        return refuse_value(err, "lag_s, position_gain", "a lag of 0 or more, a gain above 0");
     }
     switch (p->kind) {
     case POSITION_P:
     case POSITION_FSM:
         if (!(p->gain_per_s > 0.0) || !(p->stop >= 0.0)) {
-            return refuse(err, "gain_per_s, stop", "a gain above 0, a window of 0 or more");
+            return refuse_value(err, "gain_per_s, stop",
+                                "a gain above 0, a window of 0 or more");
         }
         if (p->kind == POSITION_FSM && (!(p->near_by > 0.0) || !(p->slow >= p->near_by))) {
-            return refuse(err, "near_by, slow", "0 < near_by <= slow");
+            return refuse_value(err, "near_by, slow", "0 < near_by <= slow");
         }
         return STATUS_OK;
     case POSITION_PROFILE:
@@ -55,7 +56,7 @@ enum status position_check(const struct position_params *p, struct err *err)
     case POSITION_KIND_COUNT:
     default:
         if (!(p->tracking_per_s > 0.0)) {
-            return refuse(err, "tracking_per_s", "more than 0");
+            return refuse_value(err, "tracking_per_s", "more than 0");
         }
         return motion_limits_check(&p->limits, err);
     }
@@ -64,18 +65,19 @@ enum status position_check(const struct position_params *p, struct err *err)
 /* --- without a plan ------------------------------------------------------------------------
  */
 
-static double limited(const struct position_params *p, double command)
+static double limit_command(const struct position_params *p, double command)
 {
     const double size = fmin(fmax(fabs(command), p->command_min), p->command_max);
     return copysign(size, command);
 }
 
-static double proportional(const struct position_params *p, double error)
+static double command_by_error(const struct position_params *p, double error)
 {
-    return fabs(error) <= p->stop ? 0.0 : limited(p, p->gain_per_s * error);
+    return fabs(error) <= p->stop ? 0.0 : limit_command(p, p->gain_per_s * error);
 }
 
-static double machine(struct position_control *c, const struct position_params *p, double error)
+static double command_by_machine(struct position_control *c, const struct position_params *p,
+                                 double error)
 {
     const struct position_fsm_in in = {
         .error = error,
@@ -83,7 +85,7 @@ static double machine(struct position_control *c, const struct position_params *
         .near_by = p->near_by,
         .fast_command = p->command_max,
         .slow_command = p->command_min,
-        .near_command = limited(p, p->gain_per_s * error),
+        .near_command = limit_command(p, p->gain_per_s * error),
     };
     const int64_t t_us = (int64_t)((double)c->steps * p->period_s * 1e6 + 0.5);
     if (!c->started) {
@@ -95,8 +97,8 @@ static double machine(struct position_control *c, const struct position_params *
 /* --- along a plan --------------------------------------------------------------------------
  */
 
-static void plan(struct position_control *c, const struct position_params *p, double target,
-                 double q, double w)
+static void plan_motion(struct position_control *c, const struct position_params *p,
+                        double target, double q, double w)
 {
     if (p->kind == POSITION_TIME_OPTIMAL) {
         time_optimal_make(&c->quickest, p->command_max, p->position_gain, p->lag_s, target - q,
@@ -128,11 +130,11 @@ static double coasting_point(const struct position_control *c, const struct posi
     return m.q + p->lag_s * m.v;
 }
 
-static double along_plan(struct position_control *c, const struct position_params *p,
-                         double target, double q, double w)
+static double command_along_plan(struct position_control *c, const struct position_params *p,
+                                 double target, double q, double w)
 {
     if (!c->started || target < c->target || target > c->target) {
-        plan(c, p, target, q, w);
+        plan_motion(c, p, target, q, w);
     }
     const double travel = p->position_gain * p->period_s;
     const double now = coasting_point(c, p, c->elapsed_s);
@@ -153,16 +155,16 @@ bool position_step(struct position_control *c, const struct position_params *p, 
     }
     switch (p->kind) {
     case POSITION_P:
-        *command = proportional(p, target - q);
+        *command = command_by_error(p, target - q);
         break;
     case POSITION_FSM:
-        *command = machine(c, p, target - q);
+        *command = command_by_machine(c, p, target - q);
         break;
     case POSITION_PROFILE:
     case POSITION_TIME_OPTIMAL:
     case POSITION_KIND_COUNT:
     default:
-        *command = along_plan(c, p, target, q, w);
+        *command = command_along_plan(c, p, target, q, w);
         break;
     }
     c->started = true;

@@ -3,7 +3,7 @@
 /* More arcs than any error leads through. */
 enum { ARCS_MAX = 8 };
 
-static const struct position_fsm_in *in(const struct efsm_view *v)
+static const struct position_fsm_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
@@ -11,108 +11,109 @@ static const struct position_fsm_in *in(const struct efsm_view *v)
 /* --- where the error is: e upwards, -e downwards -------------------------------------------
  */
 
-static bool above(const struct efsm_view *v)
+static bool is_above(const struct efsm_view *v)
 {
-    return in(v)->error > in(v)->near_by;
+    return input_of(v)->error > input_of(v)->near_by;
 }
 
-static bool below(const struct efsm_view *v)
+static bool is_below(const struct efsm_view *v)
 {
-    return in(v)->error < -in(v)->near_by;
+    return input_of(v)->error < -input_of(v)->near_by;
 }
 
-static bool around(const struct efsm_view *v)
+static bool is_around(const struct efsm_view *v)
 {
-    return !above(v) && !below(v);
+    return !is_above(v) && !is_below(v);
 }
 
-static bool far_above(const struct efsm_view *v)
+static bool is_far_above(const struct efsm_view *v)
 {
-    return in(v)->error >= in(v)->slow;
+    return input_of(v)->error >= input_of(v)->slow;
 }
 
-static bool far_below(const struct efsm_view *v)
+static bool is_far_below(const struct efsm_view *v)
 {
-    return in(v)->error <= -in(v)->slow;
+    return input_of(v)->error <= -input_of(v)->slow;
 }
 
-static bool little_above(const struct efsm_view *v)
+static bool is_little_above(const struct efsm_view *v)
 {
-    return !far_above(v) && !below(v);
+    return !is_far_above(v) && !is_below(v);
 }
 
-static bool little_below(const struct efsm_view *v)
+static bool is_little_below(const struct efsm_view *v)
 {
-    return !far_below(v) && !above(v);
+    return !is_far_below(v) && !is_above(v);
 }
 
-static bool beyond_above(const struct efsm_view *v)
+static bool is_beyond_above(const struct efsm_view *v)
 {
-    return in(v)->error > in(v)->slow;
+    return input_of(v)->error > input_of(v)->slow;
 }
 
-static bool beyond_below(const struct efsm_view *v)
+static bool is_beyond_below(const struct efsm_view *v)
 {
-    return in(v)->error < -in(v)->slow;
+    return input_of(v)->error < -input_of(v)->slow;
 }
 
-static bool within_above(const struct efsm_view *v)
+static bool is_within_above(const struct efsm_view *v)
 {
-    return above(v) && !beyond_above(v);
+    return is_above(v) && !is_beyond_above(v);
 }
 
-static bool within_below(const struct efsm_view *v)
+static bool is_within_below(const struct efsm_view *v)
 {
-    return below(v) && !beyond_below(v);
+    return is_below(v) && !is_beyond_below(v);
 }
 
-static bool arrived(const struct efsm_view *v)
+static bool has_arrived(const struct efsm_view *v)
 {
-    return in(v)->error < in(v)->near_by / 2.0 && in(v)->error > -in(v)->near_by / 2.0;
+    return input_of(v)->error < input_of(v)->near_by / 2.0 &&
+           input_of(v)->error > -input_of(v)->near_by / 2.0;
 }
 
-static bool approaching(const struct efsm_view *v)
+static bool is_approaching(const struct efsm_view *v)
 {
-    return !arrived(v) && !beyond_above(v) && !beyond_below(v);
+    return !has_arrived(v) && !is_beyond_above(v) && !is_beyond_below(v);
 }
 
 /* --- commands ------------------------------------------------------------------------------
  */
 
-static void put(const struct efsm_view *v, double command)
+static void set_command(const struct efsm_view *v, double command)
 {
     struct position_fsm_out *out = v->out;
     out->command = command;
 }
 
-static void rest(const struct efsm_view *v)
+static void command_rest(const struct efsm_view *v)
 {
-    put(v, 0.0);
+    set_command(v, 0.0);
 }
 
-static void fast_up(const struct efsm_view *v)
+static void command_fast_up(const struct efsm_view *v)
 {
-    put(v, in(v)->fast_command);
+    set_command(v, input_of(v)->fast_command);
 }
 
-static void slow_up(const struct efsm_view *v)
+static void command_slow_up(const struct efsm_view *v)
 {
-    put(v, in(v)->slow_command);
+    set_command(v, input_of(v)->slow_command);
 }
 
-static void fast_down(const struct efsm_view *v)
+static void command_fast_down(const struct efsm_view *v)
 {
-    put(v, -in(v)->fast_command);
+    set_command(v, -input_of(v)->fast_command);
 }
 
-static void slow_down(const struct efsm_view *v)
+static void command_slow_down(const struct efsm_view *v)
 {
-    put(v, -in(v)->slow_command);
+    set_command(v, -input_of(v)->slow_command);
 }
 
-static void proportional(const struct efsm_view *v)
+static void command_proportionally(const struct efsm_view *v)
 {
-    put(v, in(v)->near_command);
+    set_command(v, input_of(v)->near_command);
 }
 
 /* clang-format off */
@@ -124,36 +125,36 @@ static void proportional(const struct efsm_view *v)
 #define NEAR      POSITION_FSM_NEAR
 
 static const struct efsm_state states[POSITION_FSM_STATE_COUNT] = {
-    [REST]      = {.name = "REST",      .output = rest},
-    [FAST_UP]   = {.name = "FAST_UP",   .output = fast_up},
-    [SLOW_UP]   = {.name = "SLOW_UP",   .output = slow_up},
-    [FAST_DOWN] = {.name = "FAST_DOWN", .output = fast_down},
-    [SLOW_DOWN] = {.name = "SLOW_DOWN", .output = slow_down},
-    [NEAR]      = {.name = "NEAR",      .output = proportional},
+    [REST]      = {.name = "REST",      .output = command_rest},
+    [FAST_UP]   = {.name = "FAST_UP",   .output = command_fast_up},
+    [SLOW_UP]   = {.name = "SLOW_UP",   .output = command_slow_up},
+    [FAST_DOWN] = {.name = "FAST_DOWN", .output = command_fast_down},
+    [SLOW_DOWN] = {.name = "SLOW_DOWN", .output = command_slow_down},
+    [NEAR]      = {.name = "NEAR",      .output = command_proportionally},
 };
 
 static const struct efsm_arc arcs[] = {
-    {REST,      REST,      around,       NULL, "-S <= e <= S",     .waits = true},
-    {REST,      FAST_UP,   above,        NULL, "e > S",            .waits = false},
-    {REST,      FAST_DOWN, below,        NULL, "e < -S",           .waits = false},
-    {FAST_UP,   FAST_UP,   far_above,    NULL, "e >= D",           .waits = true},
-    {FAST_UP,   SLOW_UP,   little_above, NULL, "-S <= e < D",      .waits = false},
-    {FAST_UP,   FAST_DOWN, below,        NULL, "e < -S",           .waits = false},
-    {SLOW_UP,   SLOW_UP,   within_above, NULL, "S < e <= D",       .waits = true},
-    {SLOW_UP,   FAST_UP,   beyond_above, NULL, "e > D",            .waits = false},
-    {SLOW_UP,   NEAR,      around,       NULL, "-S <= e <= S",     .waits = false},
-    {SLOW_UP,   SLOW_DOWN, below,        NULL, "e < -S",           .waits = false},
-    {FAST_DOWN, FAST_DOWN, far_below,    NULL, "e <= -D",          .waits = true},
-    {FAST_DOWN, SLOW_DOWN, little_below, NULL, "-D < e <= S",      .waits = false},
-    {FAST_DOWN, FAST_UP,   above,        NULL, "e > S",            .waits = false},
-    {SLOW_DOWN, SLOW_DOWN, within_below, NULL, "-D <= e < -S",     .waits = true},
-    {SLOW_DOWN, FAST_DOWN, beyond_below, NULL, "e < -D",           .waits = false},
-    {SLOW_DOWN, NEAR,      around,       NULL, "-S <= e <= S",     .waits = false},
-    {SLOW_DOWN, SLOW_UP,   above,        NULL, "e > S",            .waits = false},
-    {NEAR,      NEAR,      approaching,  NULL, "S/2 <= |e| <= D",  .waits = true},
-    {NEAR,      REST,      arrived,      NULL, "|e| < S/2",        .waits = false},
-    {NEAR,      FAST_UP,   beyond_above, NULL, "e > D",            .waits = false},
-    {NEAR,      FAST_DOWN, beyond_below, NULL, "e < -D",           .waits = false},
+    {REST,      REST,      is_around,       NULL, "-S <= e <= S",     .waits = true},
+    {REST,      FAST_UP,   is_above,        NULL, "e > S",            .waits = false},
+    {REST,      FAST_DOWN, is_below,        NULL, "e < -S",           .waits = false},
+    {FAST_UP,   FAST_UP,   is_far_above,    NULL, "e >= D",           .waits = true},
+    {FAST_UP,   SLOW_UP,   is_little_above, NULL, "-S <= e < D",      .waits = false},
+    {FAST_UP,   FAST_DOWN, is_below,        NULL, "e < -S",           .waits = false},
+    {SLOW_UP,   SLOW_UP,   is_within_above, NULL, "S < e <= D",       .waits = true},
+    {SLOW_UP,   FAST_UP,   is_beyond_above, NULL, "e > D",            .waits = false},
+    {SLOW_UP,   NEAR,      is_around,       NULL, "-S <= e <= S",     .waits = false},
+    {SLOW_UP,   SLOW_DOWN, is_below,        NULL, "e < -S",           .waits = false},
+    {FAST_DOWN, FAST_DOWN, is_far_below,    NULL, "e <= -D",          .waits = true},
+    {FAST_DOWN, SLOW_DOWN, is_little_below, NULL, "-D < e <= S",      .waits = false},
+    {FAST_DOWN, FAST_UP,   is_above,        NULL, "e > S",            .waits = false},
+    {SLOW_DOWN, SLOW_DOWN, is_within_below, NULL, "-D <= e < -S",     .waits = true},
+    {SLOW_DOWN, FAST_DOWN, is_beyond_below, NULL, "e < -D",           .waits = false},
+    {SLOW_DOWN, NEAR,      is_around,       NULL, "-S <= e <= S",     .waits = false},
+    {SLOW_DOWN, SLOW_UP,   is_above,        NULL, "e > S",            .waits = false},
+    {NEAR,      NEAR,      is_approaching,  NULL, "S/2 <= |e| <= D",  .waits = true},
+    {NEAR,      REST,      has_arrived,     NULL, "|e| < S/2",        .waits = false},
+    {NEAR,      FAST_UP,   is_beyond_above, NULL, "e > D",            .waits = false},
+    {NEAR,      FAST_DOWN, is_beyond_below, NULL, "e < -D",           .waits = false},
 };
 /* clang-format on */
 

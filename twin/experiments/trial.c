@@ -110,7 +110,7 @@ static void move_plant(struct stage *s)
 }
 
 /* A sample leaves the real robot, and those whose time has come arrive. */
-static void telemetry(struct stage *s)
+static void pass_telemetry(struct stage *s)
 {
     const struct trial_params *p = s->p;
     if (s->now_us >= s->next_sample_us) {
@@ -134,12 +134,12 @@ static void telemetry(struct stage *s)
     }
 }
 
-static void control(struct stage *s)
+static void control_plant(struct stage *s)
 {
     const struct trial_params *p = s->p;
     struct follower_target target = {{0}, {0}, {0}};
     if (p->source == TRIAL_SHADOW) {
-        telemetry(s);
+        pass_telemetry(s);
         (void)shadow_target(&s->shadow, &p->shadow, s->now_us, p->follower.period_s, &target);
     } else {
         memcpy(target.nu, s->reference.nu, sizeof target.nu);
@@ -156,20 +156,21 @@ static void control(struct stage *s)
     }
 }
 
-static void drive(struct stage *s)
+static void drive_plant(struct stage *s)
 {
     const struct trial_params *p = s->p;
     const double *rows = p->drive == TRIAL_COMMANDS ? p->input.plant : p->input.reference;
     s->periods++;
     if (p->drive == TRIAL_FOLLOW) {
-        control(s);
+        control_plant(s);
         return;
     }
     memcpy(s->output.tau, input_at(p, rows, s->now_us, s->step_us),
            s->axes * sizeof s->output.tau[0]);
 }
 
-static void record(struct stage *s, struct trial_point *point, struct trial_result *result)
+static void record_point(struct stage *s, struct trial_point *point,
+                         struct trial_result *result)
 {
     const struct trial_params *p = s->p;
     point->t_s = lab_s(s->now_us);
@@ -217,9 +218,9 @@ void trial_run(const struct trial_params *p, struct trial_sample *flight,
     for (; s.now_us < end_us && !result->diverged; s.now_us += period_us) {
         struct trial_point here = {0};
         move_reference(&s, period_us);
-        drive(&s);
+        drive_plant(&s);
         if (s.now_us % record_us == 0) {
-            record(&s, &here, result);
+            record_point(&s, &here, result);
             if (point) {
                 point(context, &here);
             }

@@ -180,7 +180,7 @@ static void tell_notice(struct round *r)
 
 /* --- the network ------------------------------------------------------------------------- */
 
-static void sense(void *context, unsigned cycle, int64_t t_us)
+static void sense_machines(void *context, unsigned cycle, int64_t t_us)
 {
     struct round *r = context;
     struct diffdrive *d = r->d;
@@ -216,7 +216,7 @@ static void start_ping(struct diffdrive *d)
     d->ping_due_us = lost ? LAB_TIME_MAX : d->now_us + lab_us(d->params.lidar_ping_s);
 }
 
-static void commit(void *context, unsigned cycle, int64_t t_us)
+static void commit_cycle(void *context, unsigned cycle, int64_t t_us)
 {
     struct round *r = context;
     struct diffdrive *d = r->d;
@@ -265,7 +265,7 @@ static void reset_machines(struct diffdrive *d)
 }
 
 /* A machine met a case that its table does not know: that is told, and both begin anew. */
-static void recover(struct round *r)
+static void recover_machines(struct round *r)
 {
     struct diffdrive *d = r->d;
     struct robot_reply reply = {
@@ -289,7 +289,7 @@ static void recover(struct round *r)
 
 /* --- the kind ---------------------------------------------------------------------------- */
 
-static void init(void *memory, const struct robot_setup *setup)
+static void init_robot(void *memory, const struct robot_setup *setup)
 {
     struct diffdrive *d = memory;
     memset(d, 0, sizeof *d);
@@ -329,7 +329,7 @@ static void take_next(struct diffdrive *d)
     }
 }
 
-static void step(void *memory, robot_sink *sink, void *context)
+static void step_robot(void *memory, robot_sink *sink, void *context)
 {
     struct diffdrive *d = memory;
     struct round round = {.d = d, .sink = sink, .context = context};
@@ -337,14 +337,14 @@ static void step(void *memory, robot_sink *sink, void *context)
     name_machines(d, machines);
     const struct efsm_network net = {.machines = machines,
                                      .count = DIFFDRIVE_MACHINES,
-                                     .sense = sense,
-                                     .commit = commit,
+                                     .sense = sense_machines,
+                                     .commit = commit_cycle,
                                      .context = &round};
     read_encoders(d);
     take_next(d);
     (void)efsm_settle(&net, d->now_us);
     if (!efsm_network_is_active(&net)) {
-        recover(&round);
+        recover_machines(&round);
     }
     const double control[DIFFDRIVE_WHEELS] = {d->main_out.left, d->main_out.right};
     diffdrive_plant_step(&d->plant, &d->params, d->world, control, d->period_us);
@@ -361,7 +361,7 @@ static double get_parameter(const void *memory, size_t index)
     return diffdrive_params_get(&((const struct diffdrive *)memory)->params, index);
 }
 
-static void sample(const void *memory, struct robot_sample *out)
+static void sample_robot(const void *memory, struct robot_sample *out)
 {
     const struct diffdrive *d = memory;
     memset(out, 0, sizeof *out);
@@ -392,12 +392,12 @@ const struct robot_kind diffdrive_kind = {
     .parameters = diffdrive_parameters,
     .parameter_count = DIFFDRIVE_PARAMETER_COUNT,
     .operations = "go, lidar, resume, halt",
-    .init = init,
+    .init = init_robot,
     .command = take_command,
     .effort = NULL,
     .set_parameter = set_parameter,
     .get_parameter = get_parameter,
-    .step = step,
-    .sample = sample,
+    .step = step_robot,
+    .sample = sample_robot,
     .machines = list_machines,
 };

@@ -21,7 +21,7 @@ double diffdrive_wrap(double angle_rad)
     return turn <= -PI ? turn + 2.0 * PI : turn;
 }
 
-static double limited(double value, double low, double high)
+static double limit_between(double value, double low, double high)
 {
     return fmin(fmax(value, low), high);
 }
@@ -67,8 +67,8 @@ double diffdrive_left_to_turn(const struct diffdrive_params *p,
 /* Control of one wheel that shall move as far as the error needs: proportional to what it did
  * at the present control. A wheel that stood still tells nothing: its nominal speed is taken.
  */
-static double inverse(const struct diffdrive_params *p, double way_m, double moved_m,
-                      double control, double period_s)
+static double invert_map(const struct diffdrive_params *p, double way_m, double moved_m,
+                         double control, double period_s)
 {
     const double nominal = p->control_max / (p->linear_speed_mps * period_s);
     const double per_m = fabs(moved_m) > STILL_M ? control / moved_m : nominal;
@@ -92,10 +92,10 @@ struct diffdrive_controls diffdrive_steer(const struct diffdrive_params *p,
     case DIFFDRIVE_INVERSE_MAP: {
         const double turn_m = p->inverse_share * p->track_m * e;
         const double way_m = sight->moved.distance_m;
-        left =
-            inverse(p, way_m + turn_m, sight->moved.left_m, sight->now.left, sight->period_s);
-        right =
-            inverse(p, way_m - turn_m, sight->moved.right_m, sight->now.right, sight->period_s);
+        left = invert_map(p, way_m + turn_m, sight->moved.left_m, sight->now.left,
+                          sight->period_s);
+        right = invert_map(p, way_m - turn_m, sight->moved.right_m, sight->now.right,
+                           sight->period_s);
         break;
     }
     case DIFFDRIVE_PD: {
@@ -115,8 +115,8 @@ struct diffdrive_controls diffdrive_steer(const struct diffdrive_params *p,
     default:
         break;
     }
-    return (struct diffdrive_controls){limited(left, p->control_min, sight->top),
-                                       limited(right, p->control_min, sight->top)};
+    return (struct diffdrive_controls){limit_between(left, p->control_min, sight->top),
+                                       limit_between(right, p->control_min, sight->top)};
 }
 
 double diffdrive_integrated(double integral_rads, double error_rad, double period_s)
@@ -124,23 +124,24 @@ double diffdrive_integrated(double integral_rads, double error_rad, double perio
     if (!(fabs(error_rad) < INTEGRAL_SPAN)) {
         return integral_rads;
     }
-    return limited(integral_rads + error_rad * period_s, -INTEGRAL_MAX, INTEGRAL_MAX);
+    return limit_between(integral_rads + error_rad * period_s, -INTEGRAL_MAX, INTEGRAL_MAX);
 }
 
 /* From control_max down to control_min as share falls from 1 to 0. */
-static double tapered(const struct diffdrive_params *p, double share)
+static double taper_control(const struct diffdrive_params *p, double share)
 {
-    return p->control_min + (p->control_max - p->control_min) * limited(share, 0.0, 1.0);
+    return p->control_min + (p->control_max - p->control_min) * limit_between(share, 0.0, 1.0);
 }
 
 double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstacle_m)
 {
     double top = p->control_max;
     if ((int)p->controller == DIFFDRIVE_PID && p->taper_m > 0.0) {
-        top = tapered(p, (-x_m - p->distance_tolerance_m) / p->taper_m);
+        top = taper_control(p, (-x_m - p->distance_tolerance_m) / p->taper_m);
     }
     if (p->safe_distance_m > 0.0) {
-        top = fmin(top, tapered(p, (obstacle_m - p->safe_distance_m) / p->safe_distance_m));
+        top =
+            fmin(top, taper_control(p, (obstacle_m - p->safe_distance_m) / p->safe_distance_m));
     }
     return fmax(top, p->control_min);
 }
@@ -151,7 +152,7 @@ double diffdrive_inherent_t0_s(double period_s)
 }
 
 /* A speed that follows its aim with the motors' lag, one period on. Returns the way. */
-static double follow(double *speed, double aim, double lag_s, double period_s)
+static double follow_aim(double *speed, double aim, double lag_s, double period_s)
 {
     const double kept = exp(-period_s / lag_s);
     const double way = aim * period_s + (*speed - aim) * lag_s * (1.0 - kept);
@@ -165,7 +166,7 @@ static double coast_s(const struct diffdrive_params *p, double period_s)
 }
 
 /* Half a period more or less is the end's chance: take the middle. */
-static double beyond(double steps, double period_s, double way, double speed)
+static double time_beyond(double steps, double period_s, double way, double speed)
 {
     return fmax((steps - 0.5) * period_s - way / speed, 0.0);
 }
@@ -179,12 +180,12 @@ double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s
     double lead_rad = 0.0;
     int steps = 0;
     while (left_rad - lead_rad >= p->angle_tolerance_rad && steps < INHERENT_STEPS_MAX) {
-        const double way_rad = follow(&speed_radps, aim_radps, p->motor_lag_s, period_s);
+        const double way_rad = follow_aim(&speed_radps, aim_radps, p->motor_lag_s, period_s);
         left_rad -= way_rad;
         lead_rad = way_rad / period_s * coast_s(p, period_s);
         steps++;
     }
-    return beyond(steps, period_s, whole_rad, aim_radps);
+    return time_beyond(steps, period_s, whole_rad, aim_radps);
 }
 
 double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s)
@@ -200,10 +201,10 @@ double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s
     while (left_m - lead_m > rest_m && steps < INHERENT_STEPS_MAX) {
         const double top = diffdrive_top(p, -left_m, p->lidar_range_m);
         const double aim_mps = full_mps * top / p->control_max;
-        const double way_m = follow(&speed_mps, aim_mps, p->motor_lag_s, period_s);
+        const double way_m = follow_aim(&speed_mps, aim_mps, p->motor_lag_s, period_s);
         left_m -= way_m;
         lead_m = way_m / period_s * coast_s(p, period_s);
         steps++;
     }
-    return beyond(steps, period_s, whole_m, full_mps);
+    return time_beyond(steps, period_s, whole_m, full_mps);
 }

@@ -5,7 +5,7 @@
 #define QUARTER_RAD 1.57079632679489661923
 #define ANGLE_SAME  1e-9 /* rad */
 
-static const struct l0lidar_in *in(const struct efsm_view *v)
+static const struct l0lidar_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
@@ -22,7 +22,7 @@ static bool is_turning(const struct efsm_view *v)
 
 static bool is_on_target(const struct efsm_view *v)
 {
-    return fabs(in(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME;
+    return fabs(input_of(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME;
 }
 
 static bool is_off_target(const struct efsm_view *v)
@@ -32,35 +32,35 @@ static bool is_off_target(const struct efsm_view *v)
 
 static bool has_echo(const struct efsm_view *v)
 {
-    return in(v)->echo;
+    return input_of(v)->echo;
 }
 
 static bool has_lost_echo(const struct efsm_view *v)
 {
-    return !in(v)->echo && is_over(v);
+    return !input_of(v)->echo && is_over(v);
 }
 
 static bool is_waiting(const struct efsm_view *v)
 {
-    return !in(v)->echo && !is_over(v);
+    return !input_of(v)->echo && !is_over(v);
 }
 
-static void turn(const struct efsm_view *v)
+static void turn_servo(const struct efsm_view *v)
 {
-    const double way_rad = fabs(in(v)->target_rad - efsm_get(v, L0LIDAR_YAW));
-    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + way_rad / in(v)->servo_radps * 1e6);
-    efsm_set(v, L0LIDAR_YAW, in(v)->target_rad);
+    const double way_rad = fabs(input_of(v)->target_rad - efsm_get(v, L0LIDAR_YAW));
+    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + way_rad / input_of(v)->servo_radps * 1e6);
+    efsm_set(v, L0LIDAR_YAW, input_of(v)->target_rad);
     efsm_set(v, L0LIDAR_UPDATE, 0.0);
 }
 
-static void ping(const struct efsm_view *v)
+static void start_ping(const struct efsm_view *v)
 {
-    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + in(v)->echo_wait_us);
-    efsm_set(v, L0LIDAR_PENDING, in(v)->request ? 1.0 : 0.0);
+    efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + input_of(v)->echo_wait_us);
+    efsm_set(v, L0LIDAR_PENDING, input_of(v)->request ? 1.0 : 0.0);
     efsm_set(v, L0LIDAR_UPDATE, 0.0);
 }
 
-static void keep(const struct efsm_view *v, double distance_m)
+static void keep_reading(const struct efsm_view *v, double distance_m)
 {
     efsm_set(v, L0LIDAR_Q, distance_m);
     efsm_set(v, L0LIDAR_Q_YAW, efsm_get(v, L0LIDAR_YAW));
@@ -69,15 +69,15 @@ static void keep(const struct efsm_view *v, double distance_m)
 
 static void keep_echo(const struct efsm_view *v)
 {
-    keep(v, in(v)->echo_m);
+    keep_reading(v, input_of(v)->echo_m);
 }
 
 static void keep_none(const struct efsm_view *v)
 {
-    keep(v, in(v)->range_m);
+    keep_reading(v, input_of(v)->range_m);
 }
 
-static void tell(const struct efsm_view *v)
+static void tell_outputs(const struct efsm_view *v)
 {
     struct l0lidar_out *out = v->out;
     const double q_yaw_rad = efsm_get(v, L0LIDAR_Q_YAW);
@@ -89,20 +89,20 @@ static void tell(const struct efsm_view *v)
 }
 
 static const struct efsm_state states[L0LIDAR_STATE_COUNT] = {
-    [L0LIDAR_ROTATE] = {.name = "ROTATE", .output = tell},
-    [L0LIDAR_PING] = {.name = "PING", .output = tell},
-    [L0LIDAR_ECHO] = {.name = "ECHO", .output = tell},
+    [L0LIDAR_ROTATE] = {.name = "ROTATE", .output = tell_outputs},
+    [L0LIDAR_PING] = {.name = "PING", .output = tell_outputs},
+    [L0LIDAR_ECHO] = {.name = "ECHO", .output = tell_outputs},
 };
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0LIDAR_ROTATE, L0LIDAR_PING,   is_over,       NULL,      "t >= until", .waits = false},
-    {L0LIDAR_ROTATE, L0LIDAR_ROTATE, is_turning,    NULL,      "t < until", .waits = true},
-    {L0LIDAR_PING,   L0LIDAR_ROTATE, is_off_target, turn,      "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .waits = false},
-    {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target,  ping,      "target = yaw / pending+ = request, until+ = t + wait", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,      keep_echo, "echo / Q+ = echo, update+ = pending", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_lost_echo, keep_none, "!echo & t >= until / Q+ = range, update+ = pending", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_ECHO,   is_waiting,    NULL,      "!echo & t < until", .waits = true},
+    {L0LIDAR_ROTATE, L0LIDAR_PING,   is_over,       NULL,       "t >= until", .waits = false},
+    {L0LIDAR_ROTATE, L0LIDAR_ROTATE, is_turning,    NULL,       "t < until", .waits = true},
+    {L0LIDAR_PING,   L0LIDAR_ROTATE, is_off_target, turn_servo, "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .waits = false},
+    {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target,  start_ping, "target = yaw / pending+ = request, until+ = t + wait", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,      keep_echo,  "echo / Q+ = echo, update+ = pending", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_lost_echo, keep_none,  "!echo & t >= until / Q+ = range, update+ = pending", .waits = false},
+    {L0LIDAR_ECHO,   L0LIDAR_ECHO,   is_waiting,    NULL,       "!echo & t < until", .waits = true},
 };
 /* clang-format on */
 

@@ -8,14 +8,14 @@
 
 /* --- what guards and actions see -------------------------------------------------------- */
 
-static const struct l0main_in *in(const struct efsm_view *v)
+static const struct l0main_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
 
-static const struct diffdrive_params *params(const struct efsm_view *v)
+static const struct diffdrive_params *params_of(const struct efsm_view *v)
 {
-    return in(v)->params;
+    return input_of(v)->params;
 }
 
 /* Where the robot is at the end of this cycle: the cells, and what the wheels did since. */
@@ -24,28 +24,29 @@ static struct diffdrive_pose pose_after(const struct efsm_view *v)
     const struct diffdrive_pose before = {.angle_rad = efsm_get(v, L0MAIN_ANGLE),
                                           .x_m = efsm_get(v, L0MAIN_X),
                                           .y_m = efsm_get(v, L0MAIN_Y)};
-    return diffdrive_advanced(&before, &in(v)->moved, MIDPOINT);
+    return diffdrive_advanced(&before, &input_of(v)->moved, MIDPOINT);
 }
 
 /* Seconds over which the motors coast once they are switched off, seen from here. */
 static double coast_s(const struct efsm_view *v)
 {
-    return params(v)->predictive_stop > 0.0 ? params(v)->motor_lag_s + in(v)->period_s / 2.0
-                                            : 0.0;
+    return params_of(v)->predictive_stop > 0.0
+               ? params_of(v)->motor_lag_s + input_of(v)->period_s / 2.0
+               : 0.0;
 }
 
 static bool is_far(const struct efsm_view *v, const struct diffdrive_pose *pose)
 {
-    return pose->x_m < -params(v)->distance_tolerance_m;
+    return pose->x_m < -params_of(v)->distance_tolerance_m;
 }
 
 /* Does a new move turn first? Without a rotation it drives at once, as long as what is left
  * from the move before can be made up for on the way. */
 static bool wants_turn(const struct efsm_view *v, const struct diffdrive_pose *goal)
 {
-    const double tolerance_rad = params(v)->angle_tolerance_rad;
-    const bool rotates = fabs(in(v)->angle_rad) > 0.0;
-    return fabs(diffdrive_left_to_turn(params(v), goal)) >
+    const double tolerance_rad = params_of(v)->angle_tolerance_rad;
+    const bool rotates = fabs(input_of(v)->angle_rad) > 0.0;
+    return fabs(diffdrive_left_to_turn(params_of(v), goal)) >
            (rotates ? tolerance_rad : fmax(tolerance_rad, STEERED_RAD));
 }
 
@@ -62,78 +63,78 @@ static bool is_over(const struct efsm_view *v)
 /* What the travel times ask for beyond what the robot's own steps take; may be below 0. */
 static double start_surplus_s(const struct efsm_view *v)
 {
-    return params(v)->t0_s - diffdrive_inherent_t0_s(in(v)->period_s);
+    return params_of(v)->t0_s - diffdrive_inherent_t0_s(input_of(v)->period_s);
 }
 
 static double turn_surplus_s(const struct efsm_view *v)
 {
-    return params(v)->ta_s - diffdrive_inherent_ta_s(params(v), in(v)->period_s);
+    return params_of(v)->ta_s - diffdrive_inherent_ta_s(params_of(v), input_of(v)->period_s);
 }
 
 static double go_surplus_s(const struct efsm_view *v)
 {
-    return params(v)->tr_s - diffdrive_inherent_tr_s(params(v), in(v)->period_s);
+    return params_of(v)->tr_s - diffdrive_inherent_tr_s(params_of(v), input_of(v)->period_s);
 }
 
 /* --- guards ------------------------------------------------------------------------------ */
 
-static bool halt(const struct efsm_view *v)
+static bool is_halt(const struct efsm_view *v)
 {
-    return in(v)->op == L0MAIN_OP_HALT;
+    return input_of(v)->op == L0MAIN_OP_HALT;
 }
 
-static bool no_halt(const struct efsm_view *v)
+static bool is_no_halt(const struct efsm_view *v)
 {
-    return !halt(v);
+    return !is_halt(v);
 }
 
-static bool go(const struct efsm_view *v)
+static bool is_go(const struct efsm_view *v)
 {
-    return in(v)->op == L0MAIN_OP_GO;
+    return input_of(v)->op == L0MAIN_OP_GO;
 }
 
-static bool lidar(const struct efsm_view *v)
+static bool is_lidar(const struct efsm_view *v)
 {
-    return in(v)->op == L0MAIN_OP_LIDAR;
+    return input_of(v)->op == L0MAIN_OP_LIDAR;
 }
 
-static bool idle(const struct efsm_view *v)
+static bool is_idle(const struct efsm_view *v)
 {
-    return in(v)->op == L0MAIN_OP_NONE;
+    return input_of(v)->op == L0MAIN_OP_NONE;
 }
 
-static bool unfit(const struct efsm_view *v)
+static bool is_unfit(const struct efsm_view *v)
 {
-    return !go(v) && !lidar(v) && !idle(v);
+    return !is_go(v) && !is_lidar(v) && !is_idle(v);
 }
 
 /* START: wait, and before driving also until the lidar looks ahead. */
 static bool is_ready(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return is_over(v) && (in(v)->ahead || turns_first(v) || !is_far(v, &pose));
+    return is_over(v) && (input_of(v)->ahead || turns_first(v) || !is_far(v, &pose));
 }
 
 static bool start_waits(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_ready(v);
+    return is_no_halt(v) && !is_ready(v);
 }
 
 static bool start_turns(const struct efsm_view *v)
 {
-    return no_halt(v) && is_ready(v) && turns_first(v);
+    return is_no_halt(v) && is_ready(v) && turns_first(v);
 }
 
 static bool start_goes(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_ready(v) && !turns_first(v) && is_far(v, &pose);
+    return is_no_halt(v) && is_ready(v) && !turns_first(v) && is_far(v, &pose);
 }
 
 static bool start_is_there(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_ready(v) && !turns_first(v) && !is_far(v, &pose);
+    return is_no_halt(v) && is_ready(v) && !turns_first(v) && !is_far(v, &pose);
 }
 
 /* TURN: within tolerance or beyond the goal: one step may jump over the tolerance
@@ -141,160 +142,163 @@ static bool start_is_there(const struct efsm_view *v)
 static bool is_turned(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    const double rate_radps = in(v)->moved.angle_rad / in(v)->period_s;
-    const double left_rad = diffdrive_left_to_turn(params(v), &pose) + rate_radps * coast_s(v);
+    const double rate_radps = input_of(v)->moved.angle_rad / input_of(v)->period_s;
+    const double left_rad =
+        diffdrive_left_to_turn(params_of(v), &pose) + rate_radps * coast_s(v);
     const bool to_the_right = efsm_get(v, L0MAIN_LEFT) > 0.0;
-    return fabs(left_rad) < params(v)->angle_tolerance_rad || (left_rad > 0.0) != to_the_right;
+    return fabs(left_rad) < params_of(v)->angle_tolerance_rad ||
+           (left_rad > 0.0) != to_the_right;
 }
 
 static bool may_go_at_once(const struct efsm_view *v)
 {
-    return in(v)->ahead && !(go_surplus_s(v) > 0.0);
+    return input_of(v)->ahead && !(go_surplus_s(v) > 0.0);
 }
 
 static bool turned_there(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_turned(v) && !is_far(v, &pose);
+    return is_no_halt(v) && is_turned(v) && !is_far(v, &pose);
 }
 
 static bool turned_goes(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_turned(v) && is_far(v, &pose) && may_go_at_once(v);
+    return is_no_halt(v) && is_turned(v) && is_far(v, &pose) && may_go_at_once(v);
 }
 
 static bool turned_waits(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return no_halt(v) && is_turned(v) && is_far(v, &pose) && !may_go_at_once(v);
+    return is_no_halt(v) && is_turned(v) && is_far(v, &pose) && !may_go_at_once(v);
 }
 
 static bool turn_late(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_turned(v) && is_over(v);
+    return is_no_halt(v) && !is_turned(v) && is_over(v);
 }
 
-static bool turns(const struct efsm_view *v)
+static bool keeps_turning(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_turned(v) && !is_over(v);
+    return is_no_halt(v) && !is_turned(v) && !is_over(v);
 }
 
 static bool pause_over(const struct efsm_view *v)
 {
-    return no_halt(v) && is_over(v) && in(v)->ahead;
+    return is_no_halt(v) && is_over(v) && input_of(v)->ahead;
 }
 
-static bool pauses(const struct efsm_view *v)
+static bool keeps_pausing(const struct efsm_view *v)
 {
-    return no_halt(v) && !(is_over(v) && in(v)->ahead);
+    return is_no_halt(v) && !(is_over(v) && input_of(v)->ahead);
 }
 
 /* GO: the goal is within tolerance, or the robot will coast to it. */
 static bool is_arrived(const struct efsm_view *v)
 {
     const double tau_s = coast_s(v);
-    const double rest_m = tau_s > 0.0
-                              ? fmax(in(v)->moved.distance_m / in(v)->period_s, 0.0) * tau_s
-                              : params(v)->distance_tolerance_m;
+    const double rest_m =
+        tau_s > 0.0 ? fmax(input_of(v)->moved.distance_m / input_of(v)->period_s, 0.0) * tau_s
+                    : params_of(v)->distance_tolerance_m;
     return pose_after(v).x_m + rest_m >= 0.0;
 }
 
 static bool is_obstructed(const struct efsm_view *v)
 {
-    return params(v)->safe_distance_m > 0.0 && in(v)->obstacle_m <= params(v)->safe_distance_m;
+    return params_of(v)->safe_distance_m > 0.0 &&
+           input_of(v)->obstacle_m <= params_of(v)->safe_distance_m;
 }
 
-static bool arrived(const struct efsm_view *v)
+static bool has_arrived(const struct efsm_view *v)
 {
-    return no_halt(v) && is_arrived(v);
+    return is_no_halt(v) && is_arrived(v);
 }
 
 static bool go_late(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_arrived(v) && is_over(v);
+    return is_no_halt(v) && !is_arrived(v) && is_over(v);
 }
 
-static bool obstructed(const struct efsm_view *v)
+static bool meets_obstacle(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_arrived(v) && !is_over(v) && is_obstructed(v);
+    return is_no_halt(v) && !is_arrived(v) && !is_over(v) && is_obstructed(v);
 }
 
-static bool goes(const struct efsm_view *v)
+static bool keeps_going(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_arrived(v) && !is_over(v) && !is_obstructed(v);
+    return is_no_halt(v) && !is_arrived(v) && !is_over(v) && !is_obstructed(v);
 }
 
-static bool clear(const struct efsm_view *v)
+static bool is_clear(const struct efsm_view *v)
 {
-    return no_halt(v) && !is_obstructed(v);
+    return is_no_halt(v) && !is_obstructed(v);
 }
 
 static bool blocked_too_long(const struct efsm_view *v)
 {
-    return no_halt(v) && is_obstructed(v) && is_over(v);
+    return is_no_halt(v) && is_obstructed(v) && is_over(v);
 }
 
 static bool stays_blocked(const struct efsm_view *v)
 {
-    return no_halt(v) && is_obstructed(v) && !is_over(v);
+    return is_no_halt(v) && is_obstructed(v) && !is_over(v);
 }
 
 static bool has_ray(const struct efsm_view *v)
 {
-    return efsm_get(v, L0MAIN_INDEX) < params(v)->scan_count;
+    return efsm_get(v, L0MAIN_INDEX) < params_of(v)->scan_count;
 }
 
 static bool next_ray(const struct efsm_view *v)
 {
-    return no_halt(v) && has_ray(v);
+    return is_no_halt(v) && has_ray(v);
 }
 
 static bool no_more_rays(const struct efsm_view *v)
 {
-    return no_halt(v) && !has_ray(v);
+    return is_no_halt(v) && !has_ray(v);
 }
 
-static bool update(const struct efsm_view *v)
+static bool has_update(const struct efsm_view *v)
 {
-    return no_halt(v) && in(v)->update;
+    return is_no_halt(v) && input_of(v)->update;
 }
 
 static bool no_update(const struct efsm_view *v)
 {
-    return no_halt(v) && !in(v)->update;
+    return is_no_halt(v) && !input_of(v)->update;
 }
 
-static bool resume(const struct efsm_view *v)
+static bool is_resume(const struct efsm_view *v)
 {
-    return in(v)->op == L0MAIN_OP_RESUME;
+    return input_of(v)->op == L0MAIN_OP_RESUME;
 }
 
 static bool resume_ray(const struct efsm_view *v)
 {
-    return resume(v) && has_ray(v);
+    return is_resume(v) && has_ray(v);
 }
 
 static bool resume_end(const struct efsm_view *v)
 {
-    return resume(v) && !has_ray(v);
+    return is_resume(v) && !has_ray(v);
 }
 
 static bool resume_lost(const struct efsm_view *v)
 {
-    return no_halt(v) && !resume(v) && is_over(v);
+    return is_no_halt(v) && !is_resume(v) && is_over(v);
 }
 
 static bool awaits_resume(const struct efsm_view *v)
 {
-    return no_halt(v) && !resume(v) && !is_over(v);
+    return is_no_halt(v) && !is_resume(v) && !is_over(v);
 }
 
 /* --- actions ----------------------------------------------------------------------------- */
 
 static enum l0main_notice notice_of(const struct efsm_view *v)
 {
-    switch (in(v)->op) {
+    switch (input_of(v)->op) {
     case L0MAIN_OP_NONE:
         return L0MAIN_NOTICE_NONE;
     case L0MAIN_OP_GO:
@@ -324,7 +328,7 @@ static void set_pose(const struct efsm_view *v, const struct diffdrive_pose *pos
 
 /* Part of every action: the odometry goes on, also while the robot coasts, and what was told in
  * the cycle before is not told again. */
-static void track(const struct efsm_view *v)
+static void track_pose(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     set_pose(v, &pose);
@@ -332,7 +336,7 @@ static void track(const struct efsm_view *v)
     efsm_set(v, L0MAIN_NOTICE, notice_of(v));
 }
 
-static void drive(const struct efsm_view *v, double left, double right)
+static void drive_wheels(const struct efsm_view *v, double left, double right)
 {
     efsm_set(v, L0MAIN_LEFT, left);
     efsm_set(v, L0MAIN_RIGHT, right);
@@ -345,15 +349,15 @@ static void set_until(const struct efsm_view *v, double s)
 
 static void end_with(const struct efsm_view *v, enum l0main_answer answer)
 {
-    track(v);
-    drive(v, 0.0, 0.0);
+    track_pose(v);
+    drive_wheels(v, 0.0, 0.0);
     efsm_set(v, L0MAIN_TARGET, 0.0);
     efsm_set(v, L0MAIN_ANSWER, answer);
 }
 
 /* What is left of a move that was broken off is nothing that the next one should make up for.
  */
-static void forget(const struct efsm_view *v)
+static void forget_rest(const struct efsm_view *v)
 {
     set_pose(v, &(struct diffdrive_pose){0.0, 0.0, 0.0});
 }
@@ -366,19 +370,19 @@ static void end_done(const struct efsm_view *v)
 static void end_halted(const struct efsm_view *v)
 {
     end_with(v, L0MAIN_ANSWER_HALTED);
-    forget(v);
+    forget_rest(v);
 }
 
 static void end_blocked(const struct efsm_view *v)
 {
     end_with(v, L0MAIN_ANSWER_BLOCKED);
-    forget(v);
+    forget_rest(v);
 }
 
 static void end_late(const struct efsm_view *v)
 {
     end_with(v, L0MAIN_ANSWER_LATE);
-    forget(v);
+    forget_rest(v);
 }
 
 static void end_sweep(const struct efsm_view *v)
@@ -387,13 +391,13 @@ static void end_sweep(const struct efsm_view *v)
 }
 
 /* The new goal, seen from where the last move left the robot. */
-static struct diffdrive_pose aim(const struct efsm_view *v)
+static struct diffdrive_pose aim_at_goal(const struct efsm_view *v)
 {
     const struct diffdrive_pose rest = pose_after(v);
-    const double turn_rad = in(v)->angle_rad;
-    const double way_m = in(v)->distance_m;
+    const double turn_rad = input_of(v)->angle_rad;
+    const double way_m = input_of(v)->distance_m;
     const double angle_rad = diffdrive_wrap(rest.angle_rad) + turn_rad;
-    switch ((enum diffdrive_carry)params(v)->carry) {
+    switch ((enum diffdrive_carry)params_of(v)->carry) {
     case DIFFDRIVE_CARRY_ANGLE:
         return (struct diffdrive_pose){angle_rad, rest.x_m - way_m, 0.0};
     case DIFFDRIVE_CARRY_POSE:
@@ -409,8 +413,8 @@ static struct diffdrive_pose aim(const struct efsm_view *v)
 
 static void accept_go(const struct efsm_view *v)
 {
-    const struct diffdrive_pose goal = aim(v);
-    track(v);
+    const struct diffdrive_pose goal = aim_at_goal(v);
+    track_pose(v);
     set_pose(v, &goal);
     efsm_set(v, L0MAIN_INTEGRAL, 0.0);
     const bool spins = wants_turn(v, &goal);
@@ -424,93 +428,95 @@ static void accept_go(const struct efsm_view *v)
 static void begin_turn(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    const double left_rad = diffdrive_left_to_turn(params(v), &pose);
-    const double control = copysign(params(v)->control_max, left_rad);
-    track(v);
-    drive(v, control, -control);
-    set_until(v, params(v)->patience_ratio * fabs(left_rad) / params(v)->angular_speed_radps +
+    const double left_rad = diffdrive_left_to_turn(params_of(v), &pose);
+    const double control = copysign(params_of(v)->control_max, left_rad);
+    track_pose(v);
+    drive_wheels(v, control, -control);
+    set_until(v, params_of(v)->patience_ratio * fabs(left_rad) /
+                         params_of(v)->angular_speed_radps +
                      PATIENCE_S);
 }
 
 static void begin_pause(const struct efsm_view *v)
 {
-    track(v);
-    drive(v, 0.0, 0.0);
+    track_pose(v);
+    drive_wheels(v, 0.0, 0.0);
     set_until(v, go_surplus_s(v));
 }
 
 static void begin_go(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    const double top = diffdrive_top(params(v), pose.x_m, in(v)->obstacle_m);
-    track(v);
-    drive(v, top, top);
-    set_until(v, params(v)->patience_ratio * hypot(pose.x_m, pose.y_m) /
-                         params(v)->linear_speed_mps +
+    const double top = diffdrive_top(params_of(v), pose.x_m, input_of(v)->obstacle_m);
+    track_pose(v);
+    drive_wheels(v, top, top);
+    set_until(v, params_of(v)->patience_ratio * hypot(pose.x_m, pose.y_m) /
+                         params_of(v)->linear_speed_mps +
                      PATIENCE_S);
 }
 
-static void steer(const struct efsm_view *v)
+static void steer_to_goal(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     const double error_rad = diffdrive_heading_error(&pose);
     const double integral_rads =
-        diffdrive_integrated(efsm_get(v, L0MAIN_INTEGRAL), error_rad, in(v)->period_s);
+        diffdrive_integrated(efsm_get(v, L0MAIN_INTEGRAL), error_rad, input_of(v)->period_s);
     const struct diffdrive_sight sight = {
         .error_rad = error_rad,
         .previous_rad = efsm_get(v, L0MAIN_ERROR),
         .integral_rads = integral_rads,
-        .top = diffdrive_top(params(v), pose.x_m, in(v)->obstacle_m),
-        .period_s = in(v)->period_s,
-        .moved = in(v)->moved,
+        .top = diffdrive_top(params_of(v), pose.x_m, input_of(v)->obstacle_m),
+        .period_s = input_of(v)->period_s,
+        .moved = input_of(v)->moved,
         .now = {efsm_get(v, L0MAIN_LEFT), efsm_get(v, L0MAIN_RIGHT)}};
-    const struct diffdrive_controls u = diffdrive_steer(params(v), &sight);
-    track(v);
+    const struct diffdrive_controls u = diffdrive_steer(params_of(v), &sight);
+    track_pose(v);
     efsm_set(v, L0MAIN_INTEGRAL, integral_rads);
-    drive(v, u.left, u.right);
+    drive_wheels(v, u.left, u.right);
 }
 
 static void stop_before_obstacle(const struct efsm_view *v)
 {
-    track(v);
-    drive(v, 0.0, 0.0);
-    set_until(v, params(v)->blocked_timeout_s);
+    track_pose(v);
+    drive_wheels(v, 0.0, 0.0);
+    set_until(v, params_of(v)->blocked_timeout_s);
 }
 
 static void begin_sweep(const struct efsm_view *v)
 {
-    track(v);
+    track_pose(v);
     efsm_set(v, L0MAIN_INDEX, 0.0);
 }
 
-static void look(const struct efsm_view *v)
+static void look_along_ray(const struct efsm_view *v)
 {
-    track(v);
-    efsm_set(v, L0MAIN_TARGET, l0main_ray_rad(params(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
+    track_pose(v);
+    efsm_set(v, L0MAIN_TARGET,
+             l0main_ray_rad(params_of(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
 }
 
 static void look_ahead(const struct efsm_view *v)
 {
-    track(v);
+    track_pose(v);
     efsm_set(v, L0MAIN_TARGET, 0.0);
 }
 
 static void tell_ray(const struct efsm_view *v)
 {
-    track(v);
+    track_pose(v);
     efsm_set(v, L0MAIN_ANSWER, L0MAIN_ANSWER_DATA);
 }
 
 static void await_resume(const struct efsm_view *v)
 {
-    track(v);
+    track_pose(v);
     efsm_set(v, L0MAIN_INDEX, efsm_get(v, L0MAIN_INDEX) + 1.0);
-    set_until(v, params(v)->resume_timeout_s);
+    set_until(v, params_of(v)->resume_timeout_s);
 }
 
 /* --- the table --------------------------------------------------------------------------- */
 
-static void tell(const struct efsm_view *v)
+static void tell_outputs(const struct efsm_view *v)
 {
     struct l0main_out *out = v->out;
     out->left = efsm_get(v, L0MAIN_LEFT);
@@ -522,17 +528,17 @@ static void tell(const struct efsm_view *v)
 }
 
 static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
-    [L0MAIN_LISTEN] = {.name = "LISTEN", .output = tell},
-    [L0MAIN_START] = {.name = "START", .output = tell},
-    [L0MAIN_TURN] = {.name = "TURN", .output = tell},
-    [L0MAIN_PAUSE] = {.name = "PAUSE", .output = tell},
-    [L0MAIN_GO] = {.name = "GO", .output = tell},
-    [L0MAIN_BLOCKED] = {.name = "BLOCKED", .output = tell},
-    [L0MAIN_LIDAR] = {.name = "LIDAR", .output = tell},
-    [L0MAIN_ECHO] = {.name = "ECHO", .output = tell},
-    [L0MAIN_RAY] = {.name = "RAY", .output = tell},
-    [L0MAIN_RESUME] = {.name = "RESUME", .output = tell},
-    [L0MAIN_DONE] = {.name = "DONE", .output = tell},
+    [L0MAIN_LISTEN] = {.name = "LISTEN", .output = tell_outputs},
+    [L0MAIN_START] = {.name = "START", .output = tell_outputs},
+    [L0MAIN_TURN] = {.name = "TURN", .output = tell_outputs},
+    [L0MAIN_PAUSE] = {.name = "PAUSE", .output = tell_outputs},
+    [L0MAIN_GO] = {.name = "GO", .output = tell_outputs},
+    [L0MAIN_BLOCKED] = {.name = "BLOCKED", .output = tell_outputs},
+    [L0MAIN_LIDAR] = {.name = "LIDAR", .output = tell_outputs},
+    [L0MAIN_ECHO] = {.name = "ECHO", .output = tell_outputs},
+    [L0MAIN_RAY] = {.name = "RAY", .output = tell_outputs},
+    [L0MAIN_RESUME] = {.name = "RESUME", .output = tell_outputs},
+    [L0MAIN_DONE] = {.name = "DONE", .output = tell_outputs},
 };
 
 /* Every action also tracks the pose and warns about a command that does not fit. Arcs into a
@@ -540,48 +546,48 @@ static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
  * passed within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0MAIN_LISTEN,  L0MAIN_START,   go,               accept_go,    "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0", .waits = false},
-    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   lidar,            begin_sweep,  "lidar / J+ = 0", .waits = false},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  unfit,            track,        "another command / warn", .waits = true},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  idle,             track,        "no command", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_START,   L0MAIN_START,   start_waits,      track,        "t < until", .waits = true},
-    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,   "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,     "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,     "t >= until & J = 0 & X >= -stol / done", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_TURN,    turns,            track,        "|A| > atol", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  turned_there,     end_done,     "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_GO,      turned_goes,      begin_go,     "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_PAUSE,   turned_waits,     begin_pause,  "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  turn_late,        end_late,     "t >= until / error", .waits = false},
-    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   pauses,           track,        "t < until or !ahead", .waits = true},
-    {L0MAIN_PAUSE,   L0MAIN_GO,      pause_over,       begin_go,     "t >= until & ahead / L+, R+ = uMax", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_GO,      L0MAIN_GO,      goes,             steer,        "X < -stol & Q > sdist / L+, R+ = uL, uR", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  arrived,          end_done,     "X >= -stol / L+, R+ = 0, done", .waits = false},
-    {L0MAIN_GO,      L0MAIN_BLOCKED, obstructed,       stop_before_obstacle, "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  go_late,          end_late,     "t >= until / error", .waits = false},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, stays_blocked,    track,        "Q <= sdist & t < until", .waits = true},
-    {L0MAIN_BLOCKED, L0MAIN_GO,      clear,            begin_go,     "Q > sdist / L+, R+ = uMax", .waits = true},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  blocked_too_long, end_blocked,  "Q <= sdist & t >= until / blocked", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_ECHO,    next_ray,         look,         "J < n / P+ = scan[J]", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_DONE,    no_more_rays,     look_ahead,   "J >= n / P+ = 0", .waits = false},
-    {L0MAIN_ECHO,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0, halted", .waits = false},
-    {L0MAIN_ECHO,    L0MAIN_ECHO,    no_update,        track,        "!u", .waits = true},
-    {L0MAIN_ECHO,    L0MAIN_RAY,     update,           tell_ray,     "u / data", .waits = false},
-    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,             await_resume, "J+ = J + 1, until+ = t + tout", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  halt,             end_halted,   "halt / P+ = 0", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_RESUME,  awaits_resume,    track,        "!resume & t < until", .waits = true},
-    {L0MAIN_RESUME,  L0MAIN_ECHO,    resume_ray,       look,         "resume & J < n / P+ = scan[J]", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_DONE,    resume_end,       look_ahead,   "resume & J >= n / P+ = 0", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  resume_lost,      end_sweep,    "!resume & t >= until / P+ = 0", .waits = false},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  halt,             end_halted,   "halt / halted", .waits = false},
-    {L0MAIN_DONE,    L0MAIN_DONE,    no_update,        track,        "!u", .waits = true},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  update,           end_done,     "u / done", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_START,   is_go,            accept_go,            "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   is_lidar,         begin_sweep,          "lidar / J+ = 0", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_unfit,         track_pose,           "another command / warn", .waits = true},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_idle,          track_pose,           "no command", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_START,   L0MAIN_START,   start_waits,      track_pose,           "t < until", .waits = true},
+    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,           "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,             "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,             "t >= until & J = 0 & X >= -stol / done", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_TURN,    keeps_turning,    track_pose,           "|A| > atol", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  turned_there,     end_done,             "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .waits = false},
+    {L0MAIN_TURN,    L0MAIN_GO,      turned_goes,      begin_go,             "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_PAUSE,   turned_waits,     begin_pause,          "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0", .waits = true},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  turn_late,        end_late,             "t >= until / error", .waits = false},
+    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   keeps_pausing,    track_pose,           "t < until or !ahead", .waits = true},
+    {L0MAIN_PAUSE,   L0MAIN_GO,      pause_over,       begin_go,             "t >= until & ahead / L+, R+ = uMax", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_GO,      L0MAIN_GO,      keeps_going,      steer_to_goal,        "X < -stol & Q > sdist / L+, R+ = uL, uR", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  has_arrived,      end_done,             "X >= -stol / L+, R+ = 0, done", .waits = false},
+    {L0MAIN_GO,      L0MAIN_BLOCKED, meets_obstacle,   stop_before_obstacle, "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  go_late,          end_late,             "t >= until / error", .waits = false},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, stays_blocked,    track_pose,           "Q <= sdist & t < until", .waits = true},
+    {L0MAIN_BLOCKED, L0MAIN_GO,      is_clear,         begin_go,             "Q > sdist / L+, R+ = uMax", .waits = true},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  blocked_too_long, end_blocked,          "Q <= sdist & t >= until / blocked", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_ECHO,    next_ray,         look_along_ray,       "J < n / P+ = scan[J]", .waits = false},
+    {L0MAIN_LIDAR,   L0MAIN_DONE,    no_more_rays,     look_ahead,           "J >= n / P+ = 0", .waits = false},
+    {L0MAIN_ECHO,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / P+ = 0, halted", .waits = false},
+    {L0MAIN_ECHO,    L0MAIN_ECHO,    no_update,        track_pose,           "!u", .waits = true},
+    {L0MAIN_ECHO,    L0MAIN_RAY,     has_update,       tell_ray,             "u / data", .waits = false},
+    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,             await_resume,         "J+ = J + 1, until+ = t + tout", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / P+ = 0", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_RESUME,  awaits_resume,    track_pose,           "!resume & t < until", .waits = true},
+    {L0MAIN_RESUME,  L0MAIN_ECHO,    resume_ray,       look_along_ray,       "resume & J < n / P+ = scan[J]", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_DONE,    resume_end,       look_ahead,           "resume & J >= n / P+ = 0", .waits = false},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  resume_lost,      end_sweep,            "!resume & t >= until / P+ = 0", .waits = false},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
+    {L0MAIN_DONE,    L0MAIN_DONE,    no_update,        track_pose,           "!u", .waits = true},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  has_update,       end_done,             "u / done", .waits = false},
 };
 /* clang-format on */
 

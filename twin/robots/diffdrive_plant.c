@@ -53,8 +53,9 @@ static void move_body(struct diffdrive_plant *plant, const struct diffdrive_para
 
 /* Hold the body where it was when it would now be in an obstacle. One that stood in an obstacle
  * already, because that came, may leave it. */
-static void bump(struct diffdrive_plant *plant, const struct diffdrive_params *p,
-                 const struct world *world, double from_x_m, double from_y_m)
+static void hold_before_obstacle(struct diffdrive_plant *plant,
+                                 const struct diffdrive_params *p, const struct world *world,
+                                 double from_x_m, double from_y_m)
 {
     const bool moved = fabs(plant->pose[0] - from_x_m) + fabs(plant->pose[1] - from_y_m) > 0.0;
     if (!world || !moved ||
@@ -101,7 +102,7 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
         }
         move_body(plant, p, way_m[DIFFDRIVE_LEFT], way_m[DIFFDRIVE_RIGHT]);
     }
-    bump(plant, p, world, from_x_m, from_y_m);
+    hold_before_obstacle(plant, p, world, from_x_m, from_y_m);
 }
 
 void diffdrive_plant_read(struct diffdrive_plant *plant, double counts[DIFFDRIVE_WHEELS])

@@ -1,100 +1,100 @@
 #include "twin/robots/l1_executive.h"
 
-static const struct l1_in *in(const struct efsm_view *v)
+static const struct l1_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
 
-static bool is(const struct efsm_view *v, enum l1_event event)
+static bool is_event(const struct efsm_view *v, enum l1_event event)
 {
-    return in(v)->event == event;
+    return input_of(v)->event == event;
 }
 
 static bool is_order(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_FOLLOW) || is(v, L1_EVENT_SWEEP);
+    return is_event(v, L1_EVENT_FOLLOW) || is_event(v, L1_EVENT_SWEEP);
 }
 
 static bool is_reply(const struct efsm_view *v)
 {
-    return in(v)->event >= L1_EVENT_DONE;
+    return input_of(v)->event >= L1_EVENT_DONE;
 }
 
 /* --- guards --------------------------------------------------------------------------- */
 
-static bool follow(const struct efsm_view *v)
+static bool is_follow(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_FOLLOW);
+    return is_event(v, L1_EVENT_FOLLOW);
 }
 
-static bool sweep(const struct efsm_view *v)
+static bool is_sweep(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_SWEEP);
+    return is_event(v, L1_EVENT_SWEEP);
 }
 
-static bool quit(const struct efsm_view *v)
+static bool is_quit(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_QUIT);
+    return is_event(v, L1_EVENT_QUIT);
 }
 
 static bool no_order(const struct efsm_view *v)
 {
-    return !is_order(v) && !quit(v);
+    return !is_order(v) && !is_quit(v);
 }
 
 static bool path_done(const struct efsm_view *v)
 {
-    return !(efsm_get(v, L1_J) < in(v)->leg_count);
+    return !(efsm_get(v, L1_J) < input_of(v)->leg_count);
 }
 
 static bool leg_short(const struct efsm_view *v)
 {
-    return !path_done(v) && in(v)->leg_is_short;
+    return !path_done(v) && input_of(v)->leg_is_short;
 }
 
 static bool leg_long(const struct efsm_view *v)
 {
-    return !path_done(v) && !in(v)->leg_is_short;
+    return !path_done(v) && !input_of(v)->leg_is_short;
 }
 
-static bool done(const struct efsm_view *v)
+static bool is_done(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_DONE);
+    return is_event(v, L1_EVENT_DONE);
 }
 
 static bool may_retry(const struct efsm_view *v)
 {
-    return efsm_get(v, L1_TRIES) + 1.0 < in(v)->tries_max;
+    return efsm_get(v, L1_TRIES) + 1.0 < input_of(v)->tries_max;
 }
 
 static bool go_ignored(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_IGNORED) && may_retry(v);
+    return is_event(v, L1_EVENT_IGNORED) && may_retry(v);
 }
 
 static bool go_failed(const struct efsm_view *v)
 {
-    return is_reply(v) && !done(v) && !go_ignored(v);
+    return is_reply(v) && !is_done(v) && !go_ignored(v);
 }
 
-static bool late(const struct efsm_view *v)
+static bool is_late(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_NONE) && (double)v->t_us >= efsm_get(v, L1_UNTIL);
+    return is_event(v, L1_EVENT_NONE) && (double)v->t_us >= efsm_get(v, L1_UNTIL);
 }
 
-static bool waiting(const struct efsm_view *v)
+static bool is_waiting(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_NONE) && !late(v);
+    return is_event(v, L1_EVENT_NONE) && !is_late(v);
 }
 
 static bool more_rays(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_DATA) && efsm_get(v, L1_RAYS) + 1.0 < in(v)->rays_max;
+    return is_event(v, L1_EVENT_DATA) && efsm_get(v, L1_RAYS) + 1.0 < input_of(v)->rays_max;
 }
 
 static bool too_many_rays(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_DATA) && !more_rays(v);
+    return is_event(v, L1_EVENT_DATA) && !more_rays(v);
 }
 
 static bool has_rays(const struct efsm_view *v)
@@ -104,18 +104,18 @@ static bool has_rays(const struct efsm_view *v)
 
 static bool lidar_ignored(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_IGNORED) && !has_rays(v) && may_retry(v);
+    return is_event(v, L1_EVENT_IGNORED) && !has_rays(v) && may_retry(v);
 }
 
 static bool resume_ignored(const struct efsm_view *v)
 {
-    return is(v, L1_EVENT_IGNORED) && has_rays(v);
+    return is_event(v, L1_EVENT_IGNORED) && has_rays(v);
 }
 
 static bool sweep_failed(const struct efsm_view *v)
 {
     const bool useful =
-        done(v) || is(v, L1_EVENT_DATA) || lidar_ignored(v) || resume_ignored(v);
+        is_done(v) || is_event(v, L1_EVENT_DATA) || lidar_ignored(v) || resume_ignored(v);
     return is_reply(v) && !useful;
 }
 
@@ -126,12 +126,12 @@ static bool any_reply(const struct efsm_view *v)
 
 static bool order_or_quit(const struct efsm_view *v)
 {
-    return is_order(v) || quit(v);
+    return is_order(v) || is_quit(v);
 }
 
 /* --- actions -------------------------------------------------------------------------- */
 
-static void add(const struct efsm_view *v, size_t cell)
+static void count_up(const struct efsm_view *v, size_t cell)
 {
     efsm_set(v, cell, efsm_get(v, cell) + 1.0);
 }
@@ -150,76 +150,76 @@ static void begin_sweep(const struct efsm_view *v)
 
 static void next_leg(const struct efsm_view *v)
 {
-    add(v, L1_J);
+    count_up(v, L1_J);
     efsm_set(v, L1_TRIES, 0.0);
 }
 
 static void set_patience(const struct efsm_view *v)
 {
-    efsm_set(v, L1_UNTIL, (double)v->t_us + in(v)->patience_us);
+    efsm_set(v, L1_UNTIL, (double)v->t_us + input_of(v)->patience_us);
 }
 
 static void try_again(const struct efsm_view *v)
 {
-    add(v, L1_TRIES);
-    add(v, L1_WARNINGS);
+    count_up(v, L1_TRIES);
+    count_up(v, L1_WARNINGS);
 }
 
-static void warn(const struct efsm_view *v)
+static void count_warning(const struct efsm_view *v)
 {
-    add(v, L1_WARNINGS);
+    count_up(v, L1_WARNINGS);
 }
 
 static void count_ray(const struct efsm_view *v)
 {
-    add(v, L1_RAYS);
+    count_up(v, L1_RAYS);
 }
 
-static void refuse(const struct efsm_view *v)
+static void count_refusal(const struct efsm_view *v)
 {
-    add(v, L1_REFUSED);
+    count_up(v, L1_REFUSED);
 }
 
 /* --- outputs -------------------------------------------------------------------------- */
 
-static struct l1_out *out(const struct efsm_view *v)
+static struct l1_out *output_of(const struct efsm_view *v)
 {
     return v->out;
 }
 
 static void send_go(const struct efsm_view *v)
 {
-    out(v)->command = L1_COMMAND_GO;
+    output_of(v)->command = L1_COMMAND_GO;
 }
 
 static void send_lidar(const struct efsm_view *v)
 {
-    out(v)->command = L1_COMMAND_LIDAR;
+    output_of(v)->command = L1_COMMAND_LIDAR;
 }
 
 static void send_resume(const struct efsm_view *v)
 {
-    out(v)->command = L1_COMMAND_RESUME;
+    output_of(v)->command = L1_COMMAND_RESUME;
 }
 
 static void send_halt(const struct efsm_view *v)
 {
-    out(v)->command = L1_COMMAND_HALT;
+    output_of(v)->command = L1_COMMAND_HALT;
 }
 
 static void tell_done(const struct efsm_view *v)
 {
-    out(v)->message = L1_MESSAGE_ACK;
+    output_of(v)->message = L1_MESSAGE_ACK;
 }
 
 static void tell_quit(const struct efsm_view *v)
 {
-    out(v)->message = L1_MESSAGE_QUIT;
+    output_of(v)->message = L1_MESSAGE_QUIT;
 }
 
 static void tell_failed(const struct efsm_view *v)
 {
-    out(v)->message = L1_MESSAGE_FAIL;
+    output_of(v)->message = L1_MESSAGE_FAIL;
 }
 
 static const struct efsm_state states[L1_STATE_COUNT] = {
@@ -240,42 +240,42 @@ static const struct efsm_state states[L1_STATE_COUNT] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L1_IDLE,    L1_LEG,     follow,         begin_path, .label = "F / J+ = 0, tries+ = 0"},
-    {L1_IDLE,    L1_LIDAR,   sweep,          begin_sweep, .label = "S / rays+ = 0, tries+ = 0"},
-    {L1_IDLE,    L1_QUIT,    quit,           NULL, .label = "Q"},
-    {L1_IDLE,    L1_IDLE,    no_order,       NULL, .label = "no order", .waits = true},
-    {L1_LEG,     L1_ACK,     path_done,      NULL, .label = "J >= legs"},
-    {L1_LEG,     L1_LEG,     leg_short,      next_leg, .label = "J < legs & there already / J+ = J + 1"},
-    {L1_LEG,     L1_GO,      leg_long,       NULL, .label = "J < legs & not there"},
-    {L1_GO,      L1_MOVING,  NULL,           set_patience, .label = "M = GO sent / until+ = t + patience"},
-    {L1_MOVING,  L1_LEG,     done,           next_leg, .label = "done / J+ = J + 1, tries+ = 0"},
-    {L1_MOVING,  L1_GO,      go_ignored,     try_again, .label = "ignored & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
-    {L1_MOVING,  L1_FAIL,    go_failed,      NULL, .label = "blocked, halted, error, data, ignored too often"},
-    {L1_MOVING,  L1_HALT,    quit,           NULL, .label = "Q"},
-    {L1_MOVING,  L1_STOP,    late,           NULL, .label = "t >= until"},
-    {L1_MOVING,  L1_MOVING,  is_order,       refuse, .label = "F, S / refused+ = refused + 1", .waits = true},
-    {L1_MOVING,  L1_MOVING,  waiting,        NULL, .label = "t < until", .waits = true},
-    {L1_LIDAR,   L1_RAY,     NULL,           set_patience, .label = "M = LIDAR sent / until+ = t + patience"},
-    {L1_RAY,     L1_RESUME,  more_rays,      count_ray, .label = "data / rays+ = rays + 1"},
-    {L1_RAY,     L1_STOP,    too_many_rays,  NULL, .label = "data & rays at their limit"},
-    {L1_RAY,     L1_ACK,     done,           NULL, .label = "done"},
-    {L1_RAY,     L1_LIDAR,   lidar_ignored,  try_again, .label = "ignored & no ray yet & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
-    {L1_RAY,     L1_ACK,     resume_ignored, warn, .label = "ignored & rays > 0 / warnings+ = warnings + 1"},
-    {L1_RAY,     L1_FAIL,    sweep_failed,   NULL, .label = "blocked, halted, error, ignored too often"},
-    {L1_RAY,     L1_HALT,    quit,           NULL, .label = "Q"},
-    {L1_RAY,     L1_STOP,    late,           NULL, .label = "t >= until"},
-    {L1_RAY,     L1_RAY,     is_order,       refuse, .label = "F, S / refused+ = refused + 1", .waits = true},
-    {L1_RAY,     L1_RAY,     waiting,        NULL, .label = "t < until", .waits = true},
-    {L1_RESUME,  L1_RAY,     NULL,           set_patience, .label = "M = RESUME sent / until+ = t + patience"},
-    {L1_HALT,    L1_HALTING, NULL,           set_patience, .label = "M = HALT sent / until+ = t + patience"},
-    {L1_HALTING, L1_QUIT,    any_reply,      NULL, .label = "any reply"},
-    {L1_HALTING, L1_FAIL,    late,           NULL, .label = "t >= until"},
-    {L1_HALTING, L1_HALTING, order_or_quit,  refuse, .label = "F, S, Q / refused+ = refused + 1", .waits = true},
-    {L1_HALTING, L1_HALTING, waiting,        NULL, .label = "t < until", .waits = true},
-    {L1_STOP,    L1_FAIL,    NULL,           NULL, .label = "M = HALT sent"},
-    {L1_ACK,     L1_IDLE,    NULL,           NULL, .label = "L2 told"},
-    {L1_QUIT,    L1_IDLE,    NULL,           NULL, .label = "L2 told"},
-    {L1_FAIL,    L1_IDLE,    NULL,           NULL, .label = "L2 told"},
+    {L1_IDLE,    L1_LEG,     is_follow,      begin_path,    .label = "F / J+ = 0, tries+ = 0"},
+    {L1_IDLE,    L1_LIDAR,   is_sweep,       begin_sweep,   .label = "S / rays+ = 0, tries+ = 0"},
+    {L1_IDLE,    L1_QUIT,    is_quit,        NULL,          .label = "Q"},
+    {L1_IDLE,    L1_IDLE,    no_order,       NULL,          .label = "no order", .waits = true},
+    {L1_LEG,     L1_ACK,     path_done,      NULL,          .label = "J >= legs"},
+    {L1_LEG,     L1_LEG,     leg_short,      next_leg,      .label = "J < legs & there already / J+ = J + 1"},
+    {L1_LEG,     L1_GO,      leg_long,       NULL,          .label = "J < legs & not there"},
+    {L1_GO,      L1_MOVING,  NULL,           set_patience,  .label = "M = GO sent / until+ = t + patience"},
+    {L1_MOVING,  L1_LEG,     is_done,        next_leg,      .label = "done / J+ = J + 1, tries+ = 0"},
+    {L1_MOVING,  L1_GO,      go_ignored,     try_again,     .label = "ignored & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
+    {L1_MOVING,  L1_FAIL,    go_failed,      NULL,          .label = "blocked, halted, error, data, ignored too often"},
+    {L1_MOVING,  L1_HALT,    is_quit,        NULL,          .label = "Q"},
+    {L1_MOVING,  L1_STOP,    is_late,        NULL,          .label = "t >= until"},
+    {L1_MOVING,  L1_MOVING,  is_order,       count_refusal, .label = "F, S / refused+ = refused + 1", .waits = true},
+    {L1_MOVING,  L1_MOVING,  is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_LIDAR,   L1_RAY,     NULL,           set_patience,  .label = "M = LIDAR sent / until+ = t + patience"},
+    {L1_RAY,     L1_RESUME,  more_rays,      count_ray,     .label = "data / rays+ = rays + 1"},
+    {L1_RAY,     L1_STOP,    too_many_rays,  NULL,          .label = "data & rays at their limit"},
+    {L1_RAY,     L1_ACK,     is_done,        NULL,          .label = "done"},
+    {L1_RAY,     L1_LIDAR,   lidar_ignored,  try_again,     .label = "ignored & no ray yet & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
+    {L1_RAY,     L1_ACK,     resume_ignored, count_warning, .label = "ignored & rays > 0 / warnings+ = warnings + 1"},
+    {L1_RAY,     L1_FAIL,    sweep_failed,   NULL,          .label = "blocked, halted, error, ignored too often"},
+    {L1_RAY,     L1_HALT,    is_quit,        NULL,          .label = "Q"},
+    {L1_RAY,     L1_STOP,    is_late,        NULL,          .label = "t >= until"},
+    {L1_RAY,     L1_RAY,     is_order,       count_refusal, .label = "F, S / refused+ = refused + 1", .waits = true},
+    {L1_RAY,     L1_RAY,     is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_RESUME,  L1_RAY,     NULL,           set_patience,  .label = "M = RESUME sent / until+ = t + patience"},
+    {L1_HALT,    L1_HALTING, NULL,           set_patience,  .label = "M = HALT sent / until+ = t + patience"},
+    {L1_HALTING, L1_QUIT,    any_reply,      NULL,          .label = "any reply"},
+    {L1_HALTING, L1_FAIL,    is_late,        NULL,          .label = "t >= until"},
+    {L1_HALTING, L1_HALTING, order_or_quit,  count_refusal, .label = "F, S, Q / refused+ = refused + 1", .waits = true},
+    {L1_HALTING, L1_HALTING, is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_STOP,    L1_FAIL,    NULL,           NULL,          .label = "M = HALT sent"},
+    {L1_ACK,     L1_IDLE,    NULL,           NULL,          .label = "L2 told"},
+    {L1_QUIT,    L1_IDLE,    NULL,           NULL,          .label = "L2 told"},
+    {L1_FAIL,    L1_IDLE,    NULL,           NULL,          .label = "L2 told"},
 };
 /* clang-format on */
 

@@ -30,7 +30,7 @@ struct round {
     bool failed; /* a machine stopped in a fault */
 };
 
-static double cell(const struct efsm *m, size_t k)
+static double read_cell(const struct efsm *m, size_t k)
 {
     return m->defined >> k & 1U ? m->cell[k] : 0.0;
 }
@@ -42,12 +42,12 @@ static void count_arc(const struct efsm *m, uint32_t arcs[MISSION_ARCS_MAX])
     }
 }
 
-static double wrapped(double angle_rad)
+static double wrap_angle(double angle_rad)
 {
     return remainder(angle_rad, 2.0 * PI);
 }
 
-static double rounded(double value)
+static double round_number(double value)
 {
     const double whole = rint(value * COMMAND_UNITS) / COMMAND_UNITS;
     return fabs(whole) > 0.0 ? whole : 0.0; /* no "-0" */
@@ -55,12 +55,12 @@ static double rounded(double value)
 
 static size_t leg_index(const struct mission *m)
 {
-    return (size_t)cell(&m->l1, L1_J);
+    return (size_t)read_cell(&m->l1, L1_J);
 }
 
 static bool is_homing(const struct mission *m)
 {
-    return cell(&m->l2, L2_HOMING) > 0.0;
+    return read_cell(&m->l2, L2_HOMING) > 0.0;
 }
 
 /* Before the others: a go that goes nowhere, whose reply tells the pose. */
@@ -79,7 +79,7 @@ static const struct mission_step *step_at(const struct mission *m, size_t k)
 /* The one in work; NULL when none is. */
 static const struct mission_step *step_in_work(const struct mission *m)
 {
-    const size_t k = (size_t)cell(&m->l2, L2_K);
+    const size_t k = (size_t)read_cell(&m->l2, L2_K);
     return k > 0 && !is_homing(m) ? step_at(m, k - 1) : NULL;
 }
 
@@ -91,7 +91,7 @@ static bool is_locating(const struct mission *m)
 /* For people: 1 is the first of the plan, one more than the last is the way home. */
 static unsigned step_number(const struct mission *m)
 {
-    const unsigned k = (unsigned)cell(&m->l2, L2_K);
+    const unsigned k = (unsigned)read_cell(&m->l2, L2_K);
     if (is_homing(m)) {
         return (unsigned)m->plan->step_count + 1;
     }
@@ -100,8 +100,8 @@ static unsigned step_number(const struct mission *m)
 
 /* --- effects -------------------------------------------------------------------------- */
 
-static void tell(const struct round *r, unsigned layer, enum mission_level level,
-                 const char *text)
+static void tell_user(const struct round *r, unsigned layer, enum mission_level level,
+                      const char *text)
 {
     const struct mission_effect effect = {.kind = MISSION_MESSAGE,
                                           .t_us = r->t_us,
@@ -114,7 +114,7 @@ static void tell(const struct round *r, unsigned layer, enum mission_level level
 
 static void set_target(struct mission *m, const struct event_command *go)
 {
-    m->target[2] = wrapped(m->pose[2] + go->rotation_rad);
+    m->target[2] = wrap_angle(m->pose[2] + go->rotation_rad);
     m->target[0] = m->pose[0] + go->displacement_m * cos(m->target[2]);
     m->target[1] = m->pose[1] + go->displacement_m * sin(m->target[2]);
 }
@@ -127,11 +127,11 @@ static void make_go(struct mission *m, struct event_command *go)
     const struct world_point *to = &m->legs[leg_index(m)];
     const double dx = to->x_m - m->pose[0];
     const double dy = to->y_m - m->pose[1];
-    go->rotation_rad = rounded(wrapped(atan2(dy, dx) - m->pose[2]));
-    go->displacement_m = rounded(hypot(dx, dy));
+    go->rotation_rad = round_number(wrap_angle(atan2(dy, dx) - m->pose[2]));
+    go->displacement_m = round_number(hypot(dx, dy));
 }
 
-static void send(const struct round *r, enum l1_command command)
+static void send_command(const struct round *r, enum l1_command command)
 {
     struct mission *m = r->m;
     struct mission_effect effect = {
@@ -179,13 +179,13 @@ static void explain_failure(const struct round *r, char text[MISSION_TEXT_MAX])
 {
     const struct mission *m = r->m;
     const bool awaited = m->id[0] != '\0';
-    const bool late = awaited && (double)r->t_us >= cell(&m->l1, L1_UNTIL);
+    const bool late = awaited && (double)r->t_us >= read_cell(&m->l1, L1_UNTIL);
     const char *what = late      ? "no reply in time"
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
     char where[MISSION_TEXT_MAX / 4];
     if (m->l2.state == L2_SWEEPING) {
-        (void)snprintf(where, sizeof where, "sweep, %.0f rays", cell(&m->l1, L1_RAYS));
+        (void)snprintf(where, sizeof where, "sweep, %.0f rays", read_cell(&m->l1, L1_RAYS));
     } else {
         (void)snprintf(where, sizeof where, "leg %zu of %zu", leg_index(m) + 1, m->leg_count);
     }
@@ -201,14 +201,14 @@ static void report_l1(const struct round *r)
     char text[MISSION_TEXT_MAX];
     switch (r->l1_out.message) {
     case L1_MESSAGE_ACK:
-        tell(r, 1, MISSION_ACK, "done");
+        tell_user(r, 1, MISSION_ACK, "done");
         break;
     case L1_MESSAGE_QUIT:
-        tell(r, 1, MISSION_ACK, "quit");
+        tell_user(r, 1, MISSION_ACK, "quit");
         break;
     case L1_MESSAGE_FAIL:
         explain_failure(r, text);
-        tell(r, 1, MISSION_ERROR, text);
+        tell_user(r, 1, MISSION_ERROR, text);
         break;
     case L1_MESSAGE_NONE:
     default:
@@ -220,15 +220,16 @@ static void report_l1(const struct round *r)
 static void report_counters(struct round *r)
 {
     const struct mission *m = r->m;
-    const double warnings = cell(&m->l1, L1_WARNINGS);
-    const double refused = cell(&m->l1, L1_REFUSED) + cell(&m->l2, L2_REFUSED);
+    const double warnings = read_cell(&m->l1, L1_WARNINGS);
+    const double refused = read_cell(&m->l1, L1_REFUSED) + read_cell(&m->l2, L2_REFUSED);
     if (warnings > r->warnings) {
-        tell(r, 1, MISSION_WARNING,
-             cell(&m->l1, L1_TRIES) > 0.0 ? "the robot ignored a command, it is sent again"
-                                          : "the robot ended the sweep early");
+        tell_user(r, 1, MISSION_WARNING,
+                  read_cell(&m->l1, L1_TRIES) > 0.0
+                      ? "the robot ignored a command, it is sent again"
+                      : "the robot ended the sweep early");
     }
     if (refused > r->refused) {
-        tell(r, 2, MISSION_WARNING, "refused: a mission is in work");
+        tell_user(r, 2, MISSION_WARNING, "refused: a mission is in work");
     }
     r->warnings = warnings;
     r->refused = refused;
@@ -242,7 +243,7 @@ static void commit_l1(void *context, unsigned cycle, int64_t t_us)
     count_arc(&r->m->l1, r->m->l1_arcs);
     report_counters(r);
     if (r->l1_out.command != L1_COMMAND_NONE) {
-        send(r, r->l1_out.command);
+        send_command(r, r->l1_out.command);
     }
     report_l1(r);
     if (r->l1_out.message != L1_MESSAGE_NONE) {
@@ -259,7 +260,7 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
     const struct mission *m = r->m;
     const struct mission_plan *plan = m->plan;
     const struct mission_step *step = step_in_work(m);
-    const struct mission_step *next = step_at(m, (size_t)cell(&m->l2, L2_K));
+    const struct mission_step *next = step_at(m, (size_t)read_cell(&m->l2, L2_K));
     (void)t_us;
     r->l2_in = (struct l2_in){.event = cycle == 0 ? r->up : L2_EVENT_NONE,
                               .step = next ? next->kind : L2_STEP_NONE,
@@ -287,7 +288,7 @@ static void plan_route(const struct round *r, enum l2_request request)
                        "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m",
                        request == L2_REQUEST_HOME ? "home" : "goal", m->route.length_m,
                        m->route.count, m->route.count == 1 ? "" : "s", to.x_m, to.y_m);
-        tell(r, 2, MISSION_ACK, text);
+        tell_user(r, 2, MISSION_ACK, text);
         return;
     }
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
@@ -296,7 +297,7 @@ static void plan_route(const struct round *r, enum l2_request request)
     (void)snprintf(text, sizeof text, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
                    request == L2_REQUEST_HOME ? "home" : "goal", why, from.x_m, from.y_m,
                    to.x_m, to.y_m);
-    tell(r, 2, MISSION_ERROR, text);
+    tell_user(r, 2, MISSION_ERROR, text);
 }
 
 static void set_path(struct mission *m)
@@ -314,11 +315,11 @@ static void set_path(struct mission *m)
     }
 }
 
-static void end(const struct round *r, enum l2_verdict verdict)
+static void end_mission(const struct round *r, enum l2_verdict verdict)
 {
     const struct mission_effect effect = {
         .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
-    tell(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK,
+    tell_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK,
          l2_verdict_name(verdict));
     r->sink(r->context, &effect);
 }
@@ -340,19 +341,20 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
         r->order = r->l2_out.order;
     }
     if (r->l2_out.verdict != L2_VERDICT_NONE) {
-        end(r, r->l2_out.verdict);
+        end_mission(r, r->l2_out.verdict);
     }
 }
 
 /* --- both ----------------------------------------------------------------------------- */
 
 /* A machine in a fault is reported and both begin anew: the mission has failed. */
-static void recover(struct round *r, const struct efsm_table *table, const struct efsm *machine)
+static void recover_layers(struct round *r, const struct efsm_table *table,
+                           const struct efsm *machine)
 {
     char text[MISSION_TEXT_MAX];
     efsm_describe_fault(table, machine, text, sizeof text);
-    tell(r, table == &l1_table ? 1 : 2, MISSION_ERROR, text);
-    end(r, L2_VERDICT_FAILED);
+    tell_user(r, table == &l1_table ? 1 : 2, MISSION_ERROR, text);
+    end_mission(r, L2_VERDICT_FAILED);
     l1_reset(&r->m->l1, r->t_us);
     l2_reset(&r->m->l2, r->t_us);
     r->m->id[0] = '\0';
@@ -360,7 +362,7 @@ static void recover(struct round *r, const struct efsm_table *table, const struc
     r->failed = true;
 }
 
-static void settle(struct round *r, bool is_l1)
+static void settle_layer(struct round *r, bool is_l1)
 {
     struct mission *m = r->m;
     const struct efsm_machine machine = {.table = is_l1 ? &l1_table : &l2_table,
@@ -378,7 +380,7 @@ static void settle(struct round *r, bool is_l1)
                                      .trace = &m->trace};
     (void)efsm_settle(&net, r->t_us);
     if (!efsm_is_active(machine.table, machine.m)) {
-        recover(r, machine.table, machine.m);
+        recover_layers(r, machine.table, machine.m);
     }
 }
 
@@ -413,15 +415,15 @@ static enum l1_event order_of(const struct round *r)
 }
 
 /* To and fro between the layers until neither has anything for the other. */
-static void run(struct round *r)
+static void run_layers(struct round *r)
 {
     bool low = r->up == L2_EVENT_NONE; /* L1 has the first turn */
-    r->warnings = cell(&r->m->l1, L1_WARNINGS);
-    r->refused = cell(&r->m->l1, L1_REFUSED) + cell(&r->m->l2, L2_REFUSED);
+    r->warnings = read_cell(&r->m->l1, L1_WARNINGS);
+    r->refused = read_cell(&r->m->l1, L1_REFUSED) + read_cell(&r->m->l2, L2_REFUSED);
     for (int i = 0; i < ROUNDS_MAX && !r->failed; i++) {
         r->message = L1_MESSAGE_NONE;
         r->order = L2_ORDER_NONE;
-        settle(r, low);
+        settle_layer(r, low);
         if (low) {
             r->up = event_of(r);
         } else {
@@ -456,23 +458,23 @@ void mission_start(struct mission *m, int64_t t_us, mission_sink *sink, void *co
 {
     struct round r = {
         .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_START};
-    run(&r);
+    run_layers(&r);
 }
 
 void mission_quit(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
 {
     struct round r = {
         .m = m, .t_us = t_us, .sink = sink, .context = context, .up = L2_EVENT_QUIT};
-    run(&r);
+    run_layers(&r);
 }
 
 void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
 {
     struct round r = {.m = m, .t_us = t_us, .sink = sink, .context = context};
-    run(&r);
+    run_layers(&r);
     if (!r.failed) { /* L2 sees that nothing came, too */
         r.up = L2_EVENT_NONE;
-        settle(&r, false);
+        settle_layer(&r, false);
     }
 }
 
@@ -512,7 +514,7 @@ static void check_pose(const struct round *r, const struct event_reply *reply)
                    "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
                    "was expected",
                    m->pose[0], m->pose[1], m->target[0], m->target[1]);
-    tell(r, 1, MISSION_WARNING, text);
+    tell_user(r, 1, MISSION_WARNING, text);
 }
 
 /* What stopped the robot is not on the map yet. */
@@ -564,7 +566,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
     struct round r = {
         .m = m, .t_us = t_us, .sink = sink, .context = context, .down = events[reply->status]};
     check_pose(&r, reply);
-    run(&r);
+    run_layers(&r);
 }
 
 int64_t mission_next_us(const struct mission *m)
@@ -572,7 +574,7 @@ int64_t mission_next_us(const struct mission *m)
     const bool waits =
         m->l1.state == L1_MOVING || m->l1.state == L1_RAY || m->l1.state == L1_HALTING;
     /* Rounded up, so that a tick at this time finds patience at its end. */
-    return waits ? (int64_t)ceil(cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
+    return waits ? (int64_t)ceil(read_cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
 }
 
 bool mission_is_busy(const struct mission *m)

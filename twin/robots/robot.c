@@ -88,7 +88,7 @@ void robot_command(const struct robot_kind *kind, void *memory,
 }
 
 /* SplitMix64: short, and any seed will do. */
-static uint64_t next(struct robot_random *random)
+static uint64_t next_bits(struct robot_random *random)
 {
     random->state += UINT64_C(0x9E3779B97F4A7C15);
     uint64_t z = random->state;
@@ -99,7 +99,7 @@ static uint64_t next(struct robot_random *random)
 
 double robot_random_uniform(struct robot_random *random)
 {
-    return (double)(next(random) >> 11) * 0x1p-53;
+    return (double)(next_bits(random) >> 11) * 0x1p-53;
 }
 
 double robot_random_normal(struct robot_random *random)

@@ -21,7 +21,7 @@ struct graph {
     bool closed[ROUTE_NODES_MAX];
 };
 
-static double distance(const struct world_point *a, const struct world_point *b)
+static double distance_between(const struct world_point *a, const struct world_point *b)
 {
     return hypot(b->x_m - a->x_m, b->y_m - a->y_m);
 }
@@ -58,7 +58,7 @@ static bool add_nodes(struct graph *g)
     return true;
 }
 
-static bool sees(const struct graph *g, size_t a, size_t b)
+static bool can_see(const struct graph *g, size_t a, size_t b)
 {
     const double radius_m = a == START ? g->start_radius_m : g->radius_m;
     return !world_blocked_way(g->map, &g->node[a], &g->node[b], radius_m);
@@ -71,7 +71,7 @@ static size_t find_best(const struct graph *g)
     size_t best = g->count;
     double least_m = HUGE_VAL;
     for (size_t i = 0; i < g->count; i++) {
-        const double total_m = g->cost_m[i] + distance(&g->node[i], &g->node[GOAL]);
+        const double total_m = g->cost_m[i] + distance_between(&g->node[i], &g->node[GOAL]);
         if (!g->closed[i] && total_m < least_m) {
             least_m = total_m;
             best = i;
@@ -80,7 +80,7 @@ static size_t find_best(const struct graph *g)
     return best;
 }
 
-static bool search(struct graph *g)
+static bool search_route(struct graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
         g->cost_m[i] = HUGE_VAL;
@@ -94,8 +94,8 @@ static bool search(struct graph *g)
         }
         g->closed[at] = true;
         for (size_t i = 0; i < g->count; i++) {
-            const double cost_m = g->cost_m[at] + distance(&g->node[at], &g->node[i]);
-            if (!g->closed[i] && cost_m < g->cost_m[i] && sees(g, at, i)) {
+            const double cost_m = g->cost_m[at] + distance_between(&g->node[at], &g->node[i]);
+            if (!g->closed[i] && cost_m < g->cost_m[i] && can_see(g, at, i)) {
                 g->cost_m[i] = cost_m;
                 g->before[i] = (uint16_t)at;
             }
@@ -129,7 +129,7 @@ enum status route_plan(const struct world *map, const struct world_point *from,
         world_blocked(map, to->x_m, to->y_m, radius_m)) {
         return STATUS_E_RANGE;
     }
-    if (!(distance(from, to) > 0.0)) {
+    if (!(distance_between(from, to) > 0.0)) {
         out->count = 0;
         out->length_m = 0.0;
         return STATUS_OK;
@@ -141,5 +141,5 @@ enum status route_plan(const struct world *map, const struct world_point *from,
     if (!add_nodes(&g)) {
         return STATUS_E_FULL;
     }
-    return search(&g) ? write_route(&g, out) : STATUS_E_EMPTY;
+    return search_route(&g) ? write_route(&g, out) : STATUS_E_EMPTY;
 }

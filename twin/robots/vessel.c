@@ -45,10 +45,10 @@ struct vessel {
     double theta[USV3_PARAMETERS]; /* at work */
     double nu[USV3_AXES], pose[USV3_AXES];
     double effort[EVENT_AXES_MAX]; /* as given */
-    int64_t effort_us;             /* when */
-    double tau[USV3_AXES];         /* what comes of it */
-    double gust[USV3_AXES];        /* process noise, body frame */
-    double noise[USV3_AXES];       /* on nu in this period's telemetry */
+    int64_t effort_us;                  /* when */
+    double tau[USV3_AXES];              /* what comes of it */
+    double gust[USV3_AXES];             /* process noise, body frame */
+    double noise[USV3_AXES];            /* on nu in this period's telemetry */
     struct robot_random random;
     size_t halt_count;
     struct robot_reply halts[HALTS_MAX]; /* answered at the end of the step */
@@ -87,30 +87,30 @@ static const struct robot_parameter vessel_parameters[VESSEL_PARAMETER_COUNT] = 
 };
 /* clang-format on */
 
-static const struct usv3_vessel *hull(const struct vessel *v)
+static const struct usv3_vessel *hull_of(const struct vessel *v)
 {
     return &usv3_vessels[(size_t)v->values[VESSEL]];
 }
 
-static enum actuation actuation(const struct vessel *v)
+static enum actuation actuation_of(const struct vessel *v)
 {
     return (enum actuation)(int)v->values[ACTUATION];
 }
 
 static size_t effort_count(const struct vessel *v)
 {
-    return actuation(v) == ACTUATION_THRUSTERS ? hull(v)->thruster_count : USV3_AXES;
+    return actuation_of(v) == ACTUATION_THRUSTERS ? hull_of(v)->thruster_count : USV3_AXES;
 }
 
 static void apply_effort(struct vessel *v)
 {
     double thrust_n[USV3_THRUSTERS_MAX];
-    switch (actuation(v)) {
+    switch (actuation_of(v)) {
     case ACTUATION_THRUSTERS:
-        usv3_wrench(hull(v), v->effort, v->tau);
+        usv3_wrench(hull_of(v), v->effort, v->tau);
         break;
     case ACTUATION_ALLOCATED:
-        usv3_allocate(hull(v), v->effort, thrust_n, v->tau);
+        usv3_allocate(hull_of(v), v->effort, thrust_n, v->tau);
         break;
     case ACTUATION_WRENCH:
     default:
@@ -123,12 +123,12 @@ static void apply_parameters(struct vessel *v)
 {
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
         const double given = v->values[THETA + i];
-        v->theta[i] = given > 0.0 ? given : hull(v)->theta[i];
+        v->theta[i] = given > 0.0 ? given : hull_of(v)->theta[i];
     }
     apply_effort(v);
 }
 
-static void init(void *memory, const struct robot_setup *setup)
+static void init_vessel(void *memory, const struct robot_setup *setup)
 {
     struct vessel *v = memory;
     memset(v, 0, sizeof *v);
@@ -144,7 +144,7 @@ static void init(void *memory, const struct robot_setup *setup)
     apply_parameters(v);
 }
 
-static bool command(void *memory, const struct event_command *command)
+static bool take_command(void *memory, const struct event_command *command)
 {
     struct vessel *v = memory;
     if (v->halt_count == HALTS_MAX) {
@@ -164,7 +164,7 @@ static bool command(void *memory, const struct event_command *command)
     return true;
 }
 
-static enum status effort(void *memory, const double *tau, size_t count)
+static enum status take_effort(void *memory, const double *tau, size_t count)
 {
     struct vessel *v = memory;
     if (count != effort_count(v)) {
@@ -181,7 +181,7 @@ static enum status effort(void *memory, const double *tau, size_t count)
     return STATUS_OK;
 }
 
-static void set_parameter(void *memory, size_t index, double value)
+static void set_vessel_parameter(void *memory, size_t index, double value)
 {
     struct vessel *v = memory;
     const size_t before = effort_count(v);
@@ -192,7 +192,7 @@ static void set_parameter(void *memory, size_t index, double value)
     apply_parameters(v);
 }
 
-static double get_parameter(const void *memory, size_t index)
+static double get_vessel_parameter(const void *memory, size_t index)
 {
     const struct vessel *v = memory;
     const bool is_theta = index >= THETA && index < THETA + USV3_PARAMETERS;
@@ -219,7 +219,7 @@ static void draw_noise(struct vessel *v)
     }
 }
 
-static void move(struct vessel *v)
+static void move_hull(struct vessel *v)
 {
     const int64_t substeps = (v->period_us + SUBSTEP_US - 1) / SUBSTEP_US;
     const double h_s = (double)v->period_us * 1e-6 / (double)substeps;
@@ -238,7 +238,7 @@ static void move(struct vessel *v)
 
 /* What would run into an obstacle stays where it was and loses its way; what an obstacle came
  * upon may leave. */
-static void collide(struct vessel *v, const double before[USV3_AXES])
+static void stop_at_obstacle(struct vessel *v, const double before[USV3_AXES])
 {
     const double radius_m = v->values[RADIUS_M];
     if (v->world && world_blocked(v->world, v->pose[0], v->pose[1], radius_m) &&
@@ -250,7 +250,7 @@ static void collide(struct vessel *v, const double before[USV3_AXES])
     }
 }
 
-static void step(void *memory, robot_sink *sink, void *context)
+static void step_vessel(void *memory, robot_sink *sink, void *context)
 {
     struct vessel *v = memory;
     const double timeout_s = v->values[EFFORT_TIMEOUT_S];
@@ -261,8 +261,8 @@ static void step(void *memory, robot_sink *sink, void *context)
     }
     memcpy(before, v->pose, sizeof before);
     draw_gust(v);
-    move(v);
-    collide(v, before);
+    move_hull(v);
+    stop_at_obstacle(v, before);
     draw_noise(v);
     v->t_us += v->period_us;
     for (size_t i = 0; i < v->halt_count; i++) {
@@ -272,7 +272,7 @@ static void step(void *memory, robot_sink *sink, void *context)
     v->halt_count = 0;
 }
 
-static void sample(const void *memory, struct robot_sample *out)
+static void sample_vessel(const void *memory, struct robot_sample *out)
 {
     const struct vessel *v = memory;
     out->t_us = v->t_us;
@@ -295,11 +295,11 @@ const struct robot_kind usv3_kind = {
     .parameters = vessel_parameters,
     .parameter_count = VESSEL_PARAMETER_COUNT,
     .operations = "halt, and efforts",
-    .init = init,
-    .command = command,
-    .effort = effort,
-    .set_parameter = set_parameter,
-    .get_parameter = get_parameter,
-    .step = step,
-    .sample = sample,
+    .init = init_vessel,
+    .command = take_command,
+    .effort = take_effort,
+    .set_parameter = set_vessel_parameter,
+    .get_parameter = get_vessel_parameter,
+    .step = step_vessel,
+    .sample = sample_vessel,
 };

@@ -2,18 +2,18 @@
 
 #include <math.h>
 
-static double dot(struct world_point a, struct world_point b)
+static double dot_product(struct world_point a, struct world_point b)
 {
     return a.x_m * b.x_m + a.y_m * b.y_m;
 }
 
 /* > 0 when b is to the left of a. */
-static double cross(struct world_point a, struct world_point b)
+static double cross_product(struct world_point a, struct world_point b)
 {
     return a.x_m * b.y_m - a.y_m * b.x_m;
 }
 
-static struct world_point minus(struct world_point a, struct world_point b)
+static struct world_point point_minus(struct world_point a, struct world_point b)
 {
     return (struct world_point){a.x_m - b.x_m, a.y_m - b.y_m};
 }
@@ -95,8 +95,8 @@ static size_t edge_count(const struct world_obstacle *o)
     }
 }
 
-static void edge(const struct world *w, const struct world_obstacle *o, size_t k,
-                 struct world_point *a, struct world_point *b)
+static void get_edge(const struct world *w, const struct world_obstacle *o, size_t k,
+                     struct world_point *a, struct world_point *b)
 {
     *a = w->points[o->first + k];
     *b = w->points[o->first + (k + 1) % o->count];
@@ -109,8 +109,8 @@ static bool is_inside(const struct world *w, const struct world_obstacle *o,
 {
     bool inside = false;
     if (o->shape == WORLD_CIRCLE) {
-        const struct world_point d = minus(p, w->points[o->first]);
-        return dot(d, d) <= o->radius_m * o->radius_m;
+        const struct world_point d = point_minus(p, w->points[o->first]);
+        return dot_product(d, d) <= o->radius_m * o->radius_m;
     }
     if (o->shape == WORLD_WALL) {
         return false;
@@ -118,7 +118,7 @@ static bool is_inside(const struct world *w, const struct world_obstacle *o,
     for (size_t k = 0; k < edge_count(o); k++) {
         struct world_point a;
         struct world_point b;
-        edge(w, o, k, &a, &b);
+        get_edge(w, o, k, &a, &b);
         if ((a.y_m > p.y_m) != (b.y_m > p.y_m)) {
             const double x = a.x_m + (p.y_m - a.y_m) / (b.y_m - a.y_m) * (b.x_m - a.x_m);
             inside = p.x_m < x ? !inside : inside;
@@ -137,9 +137,9 @@ static bool has_bounds(const struct world *w)
 static double ray_to_circle(struct world_point from, struct world_point way,
                             struct world_point centre, double radius)
 {
-    const struct world_point d = minus(centre, from);
-    const double along = dot(d, way);
-    const double aside = cross(way, d);
+    const struct world_point d = point_minus(centre, from);
+    const double along = dot_product(d, way);
+    const double aside = cross_product(way, d);
     const double half2 = radius * radius - aside * aside;
     if (half2 < 0.0 || along < 0.0) {
         return HUGE_VAL;
@@ -150,22 +150,22 @@ static double ray_to_circle(struct world_point from, struct world_point way,
 static double ray_to_edge(struct world_point from, struct world_point way, struct world_point a,
                           struct world_point b)
 {
-    const struct world_point e = minus(b, a);
-    const struct world_point d = minus(a, from);
-    const double turn = cross(way, e);
+    const struct world_point e = point_minus(b, a);
+    const struct world_point d = point_minus(a, from);
+    const double turn = cross_product(way, e);
     if (!(fabs(turn) > 0.0)) { /* parallel: an edge seen head on is met at its nearer end */
-        if (fabs(cross(way, d)) > 0.0) {
+        if (fabs(cross_product(way, d)) > 0.0) {
             return HUGE_VAL;
         }
-        const double to_a = dot(d, way);
-        const double to_b = dot(minus(b, from), way);
+        const double to_a = dot_product(d, way);
+        const double to_b = dot_product(point_minus(b, from), way);
         if (to_a < 0.0 && to_b < 0.0) {
             return HUGE_VAL;
         }
         return to_a < 0.0 || to_b < 0.0 ? 0.0 : fmin(to_a, to_b);
     }
-    const double along = cross(d, e) / turn;
-    const double share = cross(d, way) / turn;
+    const double along = cross_product(d, e) / turn;
+    const double share = cross_product(d, way) / turn;
     return along >= 0.0 && share >= 0.0 && share <= 1.0 ? along : HUGE_VAL;
 }
 
@@ -182,7 +182,7 @@ static double ray_to_obstacle(const struct world *w, const struct world_obstacle
     for (size_t k = 0; k < edge_count(o); k++) {
         struct world_point a;
         struct world_point b;
-        edge(w, o, k, &a, &b);
+        get_edge(w, o, k, &a, &b);
         least = fmin(least, ray_to_edge(from, way, a, b));
     }
     return least;
@@ -246,20 +246,21 @@ double world_lidar(const struct world *w, const struct lidar_params *lidar, doub
 
 static double point_to_edge(struct world_point p, struct world_point a, struct world_point b)
 {
-    const struct world_point e = minus(b, a);
-    const struct world_point d = minus(p, a);
-    const double length2 = dot(e, e);
-    const double share = length2 > 0.0 ? fmin(fmax(dot(d, e) / length2, 0.0), 1.0) : 0.0;
+    const struct world_point e = point_minus(b, a);
+    const struct world_point d = point_minus(p, a);
+    const double length2 = dot_product(e, e);
+    const double share =
+        length2 > 0.0 ? fmin(fmax(dot_product(d, e) / length2, 0.0), 1.0) : 0.0;
     return hypot(d.x_m - share * e.x_m, d.y_m - share * e.y_m);
 }
 
 static bool do_cross(struct world_point a, struct world_point b, struct world_point c,
                      struct world_point d)
 {
-    const double of_c = cross(minus(b, a), minus(c, a));
-    const double of_d = cross(minus(b, a), minus(d, a));
-    const double of_a = cross(minus(d, c), minus(a, c));
-    const double of_b = cross(minus(d, c), minus(b, c));
+    const double of_c = cross_product(point_minus(b, a), point_minus(c, a));
+    const double of_d = cross_product(point_minus(b, a), point_minus(d, a));
+    const double of_a = cross_product(point_minus(d, c), point_minus(a, c));
+    const double of_b = cross_product(point_minus(d, c), point_minus(b, c));
     return ((of_c > 0.0) != (of_d > 0.0)) && ((of_a > 0.0) != (of_b > 0.0));
 }
 
@@ -288,7 +289,7 @@ static double way_to_obstacle(const struct world *w, const struct world_obstacle
     for (size_t k = 0; k < edge_count(o); k++) {
         struct world_point c;
         struct world_point d;
-        edge(w, o, k, &c, &d);
+        get_edge(w, o, k, &c, &d);
         least = fmin(least, edge_to_edge(a, b, c, d));
     }
     return least;
