@@ -1,6 +1,7 @@
 /* Random machines under random inputs: order cannot matter, bytes carry a run on, nothing
  * leaves its bounds, and the executive's phases are those of efsm_settle(). */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 
 #include <stddef.h>
 

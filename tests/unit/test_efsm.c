@@ -1,5 +1,6 @@
 /* One machine: faults, stop and reset, history, what bytes may be run. */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 #include "tests/support/sample_machine.h"
 
 static void test_faults(void)

@@ -1,6 +1,7 @@
 /* The example of docs/model/efsm.md, "How to write a machine". A test sees to it that the page
  * shows what stands between the marks. */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 
 /* example: begin */
 #include "twin/efsm/efsm.h"

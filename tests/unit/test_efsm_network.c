@@ -1,5 +1,6 @@
 /* Networks that settle, and the executive's edges. */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 #include "tests/support/sample_machine.h"
 
 static void test_network_activity(void)

@@ -1,5 +1,6 @@
 /* Tables: every malformed kind is found, and the Graphviz text. */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 #include "tests/support/sample_machine.h"
 
 static void test_check_table(void)

@@ -1,6 +1,7 @@
 /* Every machine of the product: well formed, found by name, and a picture that Graphviz takes.
  */
 #include "tests/support/check.h"
+#include "tests/support/efsm_check.h"
 
 #include "twin/machines.h"
 

@@ -99,52 +99,6 @@ bool efsm_is_active(const struct efsm_table *table, const struct efsm *m)
     return !m->stopped && !is_sink(m->state) && !is_final(table, m->state);
 }
 
-static bool is_flag(const bool *flag)
-{
-    unsigned char byte;
-    memcpy(&byte, flag, 1);
-    return byte <= 1;
-}
-
-static bool is_same(const void *a, const void *b, size_t n)
-{
-    return memcmp(a, b, n) == 0;
-}
-
-/* Does every next value equal the current one, as between two cycles? */
-static bool is_settled(const struct efsm *m)
-{
-    return !m->planned && m->written == 0 && m->next == m->state && m->next_depth == m->depth &&
-           is_same(m->next_stack, m->stack, sizeof m->stack) &&
-           is_same(m->next_cell, m->cell, sizeof m->cell);
-}
-
-bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
-{
-    if (!is_flag(&m->blocked) || !is_flag(&m->stopped) || !is_flag(&m->planned) ||
-        !is_settled(m)) {
-        return false;
-    }
-    const bool in_sink = is_sink(m->state) && m->state != EFSM_POP;
-    if ((m->state >= table->state_count && !in_sink) || m->from >= table->state_count) {
-        return false;
-    }
-    if ((m->fired_arc >= table->arc_count && m->fired_arc != EFSM_NO_ARC) ||
-        (m->fired_also >= table->arc_count && m->fired_also != EFSM_NO_ARC) ||
-        (m->undefined_cell >= table->cell_count && m->undefined_cell != EFSM_NO_CELL)) {
-        return false;
-    }
-    if (m->defined >> table->cell_count != 0 || m->depth > EFSM_STACK_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < m->depth; i++) {
-        if (m->stack[i] >= table->state_count) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The plan is to stop in a sink: nothing is assigned, the stack stays. */
 static void plan_fault(struct efsm *m, uint8_t sink)
 {

@@ -150,10 +150,6 @@ void efsm_init_cell(struct efsm *m, size_t k, double value);
  * deactivates the network. A plan not yet updated is dropped. efsm_reset() brings it back. */
 void efsm_stop(struct efsm *m);
 
-/* May these bytes, from a file say, be run as a machine of this table: saved between two
- * cycles, and states, stack, flags and variables within range? */
-bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m);
-
 /* Not in a sink (the engine's or a final state), not stopped. */
 bool efsm_is_active(const struct efsm_table *table, const struct efsm *m);
 
@@ -178,11 +174,6 @@ const char *efsm_state_name(const struct efsm_table *table, uint8_t state);
  * "" when m is in no sink of the engine. Never overflows out[size]. */
 void efsm_describe_fault(const struct efsm_table *table, const struct efsm *m, char *out,
                          size_t size);
-
-/* Is the table well formed (names present and unique, indices in range, every state reachable,
- * a state final exactly when no arc leaves it, an arc without guard alone in its state)? NULL
- * when it is, else what is wrong: for tests and start-up. */
-const char *efsm_check_table(const struct efsm_table *table);
 
 /* A network: machines that step together. */
 struct efsm_machine {
@@ -222,9 +213,6 @@ void efsm_network_prime(const struct efsm_network *net, int64_t t_us);
 
 /* At least one machine is not stopped, and none of those is in a sink or a final state. */
 bool efsm_network_is_active(const struct efsm_network *net);
-
-/* Some machine that is not stopped was blocked in its last plan. */
-bool efsm_network_is_blocked(const struct efsm_network *net);
 
 /* Run cycles until any machine is blocked, the network is no longer active or the cap is
  * reached; returns the number of cycles. A network that is not active runs none: its owner must

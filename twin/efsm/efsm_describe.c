@@ -1,5 +1,6 @@
 /* twin/efsm/efsm_describe.c - machines in words and pictures: state names, faults, Graphviz. */
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,45 +14,21 @@ struct text {
     size_t used; /* bytes wanted so far, without the NUL */
 };
 
-static void put_bytes(struct text *text, const char *bytes, size_t n)
+static PRINTF_LIKE(2, 3) void put_text(struct text *text, const char *format, ...)
 {
-    if (text->used < text->size) {
-        const size_t room = text->size - text->used - 1;
-        memcpy(text->out + text->used, bytes, n < room ? n : room);
-    }
-    text->used += n;
-    if (text->size > 0) {
-        text->out[text->used < text->size ? text->used : text->size - 1] = '\0';
-    }
-}
-
-static void put_text(struct text *text, const char *more)
-{
-    put_bytes(text, more, strlen(more));
-}
-
-static void start_text(struct text *text, char *out, size_t size)
-{
-    *text = (struct text){.size = size};
-    text->out = out;
-    put_text(text, "");
-}
-
-static void put_count(struct text *text, size_t value)
-{
-    char digits[24];
-    (void)snprintf(digits, sizeof digits, "%zu", value);
-    put_text(text, digits);
+    const size_t room = text->used < text->size ? text->size - text->used : 0;
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(room > 0 ? text->out + text->used : NULL, room, format, args);
+    va_end(args);
+    text->used += n > 0 ? (size_t)n : 0;
 }
 
 /* For the inside of a quoted string of the DOT language. */
 static void put_escaped(struct text *text, const char *more)
 {
     for (; *more; more++) {
-        if (*more == '"' || *more == '\\') {
-            put_text(text, "\\");
-        }
-        put_bytes(text, more, 1);
+        put_text(text, *more == '"' || *more == '\\' ? "\\%c" : "%c", *more);
     }
 }
 
@@ -86,10 +63,7 @@ static void put_labels_from(struct text *text, const struct efsm_table *table, u
 
     for (size_t i = 0; i < table->arc_count; i++) {
         if (table->arcs[i].from == from) {
-            put_text(text, count == 0 ? "'" : ", '");
-            put_text(text, label_of(table, (uint8_t)i));
-            put_text(text, "'");
-            count++;
+            put_text(text, "%s'%s'", count++ == 0 ? "" : ", ", label_of(table, (uint8_t)i));
         }
     }
     if (count == 0) {
@@ -99,6 +73,7 @@ static void put_labels_from(struct text *text, const struct efsm_table *table, u
 
 static void put_reason(struct text *text, const struct efsm_table *table, const struct efsm *m)
 {
+    const char *label = label_of(table, m->fired_arc);
     switch (m->state) {
     case EFSM_INCOMPLETE:
         put_text(text, "none of ");
@@ -106,34 +81,20 @@ static void put_reason(struct text *text, const struct efsm_table *table, const 
         put_text(text, " holds");
         break;
     case EFSM_NON_DETERMINISTIC:
-        put_text(text, "'");
-        put_text(text, label_of(table, m->fired_arc));
-        put_text(text, "' and '");
-        put_text(text, label_of(table, m->fired_also));
-        put_text(text, m->fired_count > 2 ? "' and others hold at once" : "' hold at once");
+        put_text(text, "'%s' and '%s'%s hold at once", label, label_of(table, m->fired_also),
+                 m->fired_count > 2 ? " and others" : "");
         break;
     case EFSM_UNDEFINED:
-        put_text(text, "'");
-        put_text(text, label_of(table, m->fired_arc));
-        put_text(text, "' read ");
-        put_text(text, m->undefined_cell < table->cell_count ? table->cells[m->undefined_cell]
-                                                             : "a variable without name");
-        put_text(text, ", which has no value yet");
+        put_text(text, "'%s' read %s, which has no value yet", label,
+                 m->undefined_cell < table->cell_count ? table->cells[m->undefined_cell]
+                                                       : "a variable without name");
         break;
     case EFSM_STACK_EMPTY:
-        put_text(text, "'");
-        put_text(text, label_of(table, m->fired_arc));
-        put_text(text, "' pops more states than the ");
-        put_count(text, m->depth);
-        put_text(text, " on the stack");
+        put_text(text, "'%s' pops more states than the %u on the stack", label, m->depth);
         break;
     default:
-        put_text(text, "'");
-        put_text(text, label_of(table, m->fired_arc));
-        put_text(text, "' pushes on a stack that holds ");
-        put_count(text, m->depth);
-        put_text(text, " of ");
-        put_count(text, EFSM_STACK_MAX);
+        put_text(text, "'%s' pushes on a stack that holds %u of %d", label, m->depth,
+                 EFSM_STACK_MAX);
         break;
     }
 }
@@ -142,22 +103,16 @@ void efsm_describe_fault(const struct efsm_table *table, const struct efsm *m, c
                          size_t size)
 {
     assert(table && m && out);
-    struct text text;
-    char number[40];
+    struct text text = {.out = out, .size = size};
 
-    start_text(&text, out, size);
+    put_text(&text, "%s", "");
     if (m->state < EFSM_INCOMPLETE || m->state == EFSM_POP) {
         return;
     }
-    const char *sink = efsm_state_name(table, m->state);
-    put_text(&text, table->name);
-    put_text(&text, ": ");
-    put_bytes(&text, sink + 2, strlen(sink) - 4); /* without the underscores */
-    put_text(&text, " in ");
-    put_text(&text, efsm_state_name(table, m->from));
+    const char *sink = efsm_state_name(table, m->state) + 2; /* without the underscores */
     /* 16 digits: a time since 1970 down to the microsecond, and 12.5 stays 12.5. */
-    (void)snprintf(number, sizeof number, " at %.16g s: ", lab_s(m->entered_us));
-    put_text(&text, number);
+    put_text(&text, "%s: %.*s in %s at %.16g s: ", table->name, (int)strlen(sink) - 2, sink,
+             efsm_state_name(table, m->from), lab_s(m->entered_us));
     put_reason(&text, table, m);
 }
 
@@ -169,8 +124,7 @@ static void put_stack_words(struct text *text, const struct efsm_table *table,
         put_text(text, "\\nempty the stack");
     }
     if (arc->pops > 0) {
-        put_text(text, "\\npop ");
-        put_count(text, arc->pops);
+        put_text(text, "\\npop %u", arc->pops);
     }
     for (size_t i = 0; i < arc->push_count; i++) {
         put_text(text, i == 0 ? "\\npush " : ", ");
@@ -184,26 +138,32 @@ static void put_arc(struct text *text, const struct efsm_table *table, size_t i)
     const bool pop = arc->to == EFSM_POP;
 
     if (pop) {
-        put_text(text, "  pop");
-        put_count(text, i);
-        put_text(text, " [shape=hexagon, label=\"\", width=0.25, height=0.2];\n");
+        put_text(text, "  pop%zu [shape=hexagon, label=\"\", width=0.25, height=0.2];\n", i);
     }
-    put_text(text, "  s");
-    put_count(text, arc->from);
-    put_text(text, pop ? " -> pop" : " -> s");
-    put_count(text, pop ? i : arc->to);
-    put_text(text, " [label=\"");
+    put_text(text, "  s%u -> %s%zu [label=\"", arc->from, pop ? "pop" : "s", pop ? i : arc->to);
     put_escaped(text, arc->label ? arc->label : "");
     put_stack_words(text, table, arc);
     put_text(text, arc->waits ? "\", style=dashed];\n" : "\"];\n");
 }
 
+static void put_state(struct text *text, const struct efsm_table *table, size_t i, bool is_lit)
+{
+    const struct efsm_state *state = &table->states[i];
+    put_text(text, "  s%zu [id=\"", i);
+    put_escaped(text, table->name);
+    put_text(text, ".");
+    put_escaped(text, state->name);
+    put_text(text, "\", label=\"");
+    put_escaped(text, state->name);
+    put_text(text, "\"%s%s];\n", state->final ? ", shape=doublecircle" : "",
+             is_lit ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
+}
+
 size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
 {
     assert(table && (out || size == 0));
-    struct text text;
+    struct text text = {.out = out, .size = size};
 
-    start_text(&text, out, size);
     put_text(&text, "digraph \"");
     put_escaped(&text, table->name);
     put_text(&text, "\" {\n  bgcolor=transparent;\n  tooltip=\"");
@@ -212,29 +172,15 @@ size_t efsm_dot(const struct efsm_table *table, int lit, char *out, size_t size)
                     "  edge [fontname=\"sans-serif\", fontsize=10];\n"
                     "  start [shape=point];\n");
     for (size_t i = 0; i < table->state_count; i++) {
-        put_text(&text, "  s");
-        put_count(&text, i);
-        put_text(&text, " [id=\"");
-        put_escaped(&text, table->name);
-        put_text(&text, ".");
-        put_escaped(&text, table->states[i].name);
-        put_text(&text, "\", label=\"");
-        put_escaped(&text, table->states[i].name);
-        put_text(&text, table->states[i].final ? "\", shape=doublecircle" : "\"");
-        put_text(&text,
-                 lit == (int)i ? ", style=filled, fillcolor=\"#ffd75e\", class=\"lit\"" : "");
-        put_text(&text, "];\n");
+        put_state(&text, table, i, lit == (int)i);
     }
     if (lit >= EFSM_INCOMPLETE && lit < EFSM_POP) {
         put_text(&text,
                  "  sink [shape=octagon, style=filled, fillcolor=\"#ff8a80\", class=\"lit\", "
-                 "label=\"");
-        put_escaped(&text, efsm_state_name(table, (uint8_t)lit));
-        put_text(&text, "\"];\n");
+                 "label=\"%s\"];\n",
+                 efsm_state_name(table, (uint8_t)lit));
     }
-    put_text(&text, "  start -> s");
-    put_count(&text, table->initial);
-    put_text(&text, ";\n");
+    put_text(&text, "  start -> s%u;\n", table->initial);
     for (size_t i = 0; i < table->arc_count; i++) {
         put_arc(&text, table, i);
     }

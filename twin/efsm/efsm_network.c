@@ -66,16 +66,6 @@ bool efsm_network_is_active(const struct efsm_network *net)
     return running;
 }
 
-bool efsm_network_is_blocked(const struct efsm_network *net)
-{
-    for (size_t i = 0; i < net->count; i++) {
-        if (!net->machines[i].m->stopped && net->machines[i].m->blocked) {
-            return true;
-        }
-    }
-    return false;
-}
-
 unsigned efsm_settle(const struct efsm_network *net, int64_t t_us)
 {
     assert(net && (net->machines || net->count == 0));

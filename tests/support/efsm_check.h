@@ -1,14 +1,17 @@
-/* twin/efsm/efsm_check.c - is a table of arcs well formed? For tests and start-up. */
+/* Is a table of arcs well formed, and are bytes a machine of it? */
+#ifndef TESTS_SUPPORT_EFSM_CHECK_H
+#define TESTS_SUPPORT_EFSM_CHECK_H
+
 #include <string.h>
 
 #include "twin/efsm/efsm.h"
 
-static bool is_blank(const char *text)
+static inline bool is_blank(const char *text)
 {
     return !text || *text == '\0';
 }
 
-static const char *check_states(const struct efsm_table *table)
+static inline const char *check_states(const struct efsm_table *table)
 {
     if (!table->states || table->state_count == 0) {
         return "there is no state";
@@ -36,7 +39,7 @@ static const char *check_states(const struct efsm_table *table)
     return NULL;
 }
 
-static const char *check_cells(const struct efsm_table *table)
+static inline const char *check_cells(const struct efsm_table *table)
 {
     if (table->cell_count > EFSM_CELLS_MAX) {
         return "more variables than EFSM_CELLS_MAX";
@@ -57,7 +60,7 @@ static const char *check_cells(const struct efsm_table *table)
     return NULL;
 }
 
-static const char *check_arc(const struct efsm_table *table, const struct efsm_arc *arc)
+static inline const char *check_arc(const struct efsm_table *table, const struct efsm_arc *arc)
 {
     if (arc->from >= table->state_count) {
         return "an arc comes from a state out of range";
@@ -91,7 +94,7 @@ static const char *check_arc(const struct efsm_table *table, const struct efsm_a
     return NULL;
 }
 
-static const char *check_arcs(const struct efsm_table *table)
+static inline const char *check_arcs(const struct efsm_table *table)
 {
     unsigned leaving[EFSM_STATES_MAX] = {0};
     bool unguarded[EFSM_STATES_MAX] = {false};
@@ -124,7 +127,7 @@ static const char *check_arcs(const struct efsm_table *table)
 
 /* Reachable: the initial state, and what a reachable state's arcs go to or push. That a pushed
  * state is also popped is not asked: it depends on the run. */
-static const char *check_reachable(const struct efsm_table *table)
+static inline const char *check_reachable(const struct efsm_table *table)
 {
     bool reached[EFSM_STATES_MAX] = {false};
     bool grown = true;
@@ -155,7 +158,10 @@ static const char *check_reachable(const struct efsm_table *table)
     return NULL;
 }
 
-const char *efsm_check_table(const struct efsm_table *table)
+/* NULL when names are present and unique, indices in range, every state can be reached, a state
+ * is final exactly when no arc leaves it, and an arc without guard is alone in its state; else
+ * what is wrong. */
+static inline const char *efsm_check_table(const struct efsm_table *table)
 {
     if (!table) {
         return "there is no table";
@@ -175,3 +181,64 @@ const char *efsm_check_table(const struct efsm_table *table)
     }
     return fault ? fault : check_reachable(table);
 }
+
+static inline bool is_flag(const bool *flag)
+{
+    unsigned char byte;
+    memcpy(&byte, flag, 1);
+    return byte <= 1;
+}
+
+static inline bool has_same_bytes(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n) == 0;
+}
+
+/* Does every next value equal the current one, as between two cycles? */
+static inline bool is_settled(const struct efsm *m)
+{
+    return !m->planned && m->written == 0 && m->next == m->state && m->next_depth == m->depth &&
+           has_same_bytes(m->next_stack, m->stack, sizeof m->stack) &&
+           has_same_bytes(m->next_cell, m->cell, sizeof m->cell);
+}
+
+/* May these bytes, from a file say, be run as a machine of this table: saved between two
+ * cycles, and states, stack, flags and variables within range? */
+static inline bool efsm_is_sound(const struct efsm_table *table, const struct efsm *m)
+{
+    if (!is_flag(&m->blocked) || !is_flag(&m->stopped) || !is_flag(&m->planned) ||
+        !is_settled(m)) {
+        return false;
+    }
+    const bool in_sink = m->state >= EFSM_INCOMPLETE && m->state != EFSM_POP;
+    if ((m->state >= table->state_count && !in_sink) || m->from >= table->state_count) {
+        return false;
+    }
+    if ((m->fired_arc >= table->arc_count && m->fired_arc != EFSM_NO_ARC) ||
+        (m->fired_also >= table->arc_count && m->fired_also != EFSM_NO_ARC) ||
+        (m->undefined_cell >= table->cell_count && m->undefined_cell != EFSM_NO_CELL)) {
+        return false;
+    }
+    if (m->defined >> table->cell_count != 0 || m->depth > EFSM_STACK_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < m->depth; i++) {
+        if (m->stack[i] >= table->state_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Some machine that is not stopped was blocked in its last plan. */
+static inline bool efsm_network_is_blocked(const struct efsm_network *net)
+{
+    for (size_t i = 0; i < net->count; i++) {
+        if (!net->machines[i].m->stopped && net->machines[i].m->blocked) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif
