@@ -53,10 +53,10 @@ static void drop_workshop(struct workshop *w)
 
 /* Theta of one run; draws: standard normal numbers, or NULL for those of random. */
 static void draw_theta(const struct experiment_robot *robot, size_t n, const double *draws,
-                       struct robot_random *random, double *theta)
+                       struct random_source *random, double *theta)
 {
     for (size_t i = 0; i < n; i++) {
-        const double z = draws ? draws[i] : robot_random_normal(random);
+        const double z = draws ? draws[i] : random_normal(random);
         theta[i] = robot->theta[i] + (robot->spread ? z * robot->standard_error[i] : 0.0);
     }
 }
@@ -66,7 +66,7 @@ static void prepare_run(struct workshop *w, size_t run)
     const struct experiment_file *file = w->file;
     const size_t n = file->model->parameter_count;
     /* One run's draws do not depend on another's. */
-    struct robot_random random = {.state = file->seed * UINT64_C(0x9E3779B97F4A7C15) + run};
+    struct random_source random = {.state = file->seed * UINT64_C(0x9E3779B97F4A7C15) + run};
     w->trial = file->trial;
     w->trial.input = w->input.input;
     w->trial.seed = file->seed * UINT64_C(0xBF58476D1CE4E5B9) + run;

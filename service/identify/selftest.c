@@ -8,11 +8,11 @@
 #include <gsl/gsl_cdf.h>
 
 #include "base/constants.h"
+#include "base/random.h"
 #include "logger/message/codec.h"
 #include "logger/message/message.h"
 #include "service/cli/json_file.h"
 #include "service/identify/identify_dynamics.h"
-#include "service/robots/noise.h"
 
 enum { FINE = 20 }; /* steps of the simulated robot between two rows */
 
@@ -29,13 +29,13 @@ struct recording {
     const struct model_row *row;
     const struct model_trial *c;
     double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
-    struct noise noise;
+    struct random_source noise;
 };
 
-static double draw_normal(struct noise *n)
+static double draw_normal(struct random_source *n)
 {
-    const double radius = sqrt(2.0 * noise_exponential(n, 1.0));
-    return radius * cos(noise_uniform(n, 0.0, 2.0 * PI));
+    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
+    return radius * cos(random_between(n, 0.0, 2.0 * PI));
 }
 
 static void draw_efforts(struct recording *r)
@@ -46,9 +46,9 @@ static void draw_efforts(struct recording *r)
         double held = 0.0;
         for (size_t k = 0; k < c->samples; k++) {
             if ((double)k * c->dt_s >= until_s) {
-                held = noise_uniform(&r->noise, c->effort_min[a], c->effort_max[a]);
-                held = noise_uniform(&r->noise, 0.0, 7.0) < 1.0 ? 0.0 : held;
-                until_s += noise_uniform(&r->noise, c->hold_s_min, c->hold_s_max);
+                held = random_between(&r->noise, c->effort_min[a], c->effort_max[a]);
+                held = random_between(&r->noise, 0.0, 7.0) < 1.0 ? 0.0 : held;
+                until_s += random_between(&r->noise, c->hold_s_min, c->hold_s_max);
             }
             r->tau[a][k] = held;
         }
@@ -80,7 +80,7 @@ static void drive(struct recording *r)
 
 static bool is_lost(struct recording *r)
 {
-    return noise_uniform(&r->noise, 0.0, 1.0) < r->c->loss_ratio;
+    return random_between(&r->noise, 0.0, 1.0) < r->c->loss_ratio;
 }
 
 static void write_table(struct recording *r, FILE *to)
@@ -153,7 +153,8 @@ static void write_journal(struct recording *r, FILE *to)
             m.tau[a] = r->tau[a][k];
             m.pose[a] = r->pose[a][k];
         }
-        write_message(&m, m.source_us + llround(1e6 * noise_exponential(&r->noise, 0.005)), to);
+        write_message(&m, m.source_us + llround(1e6 * random_exponential(&r->noise, 0.005)),
+                      to);
     }
 }
 

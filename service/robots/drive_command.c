@@ -8,13 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/random.h"
 #include "logger/message/codec.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
 #include "service/mqtt/mqtt_client.h"
-#include "service/robots/noise.h"
 
 enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100 };
 
@@ -31,7 +31,7 @@ struct drive_options {
 struct drive {
     struct drive_options options;
     struct mqtt_client *client;
-    struct noise noise;
+    struct random_source noise;
     bool link;
     char command_topic[MESSAGE_TOPIC_MAX];
     char reply_topic[MESSAGE_TOPIC_MAX];             /* L1's own; link mode */
@@ -78,17 +78,17 @@ static void take_message(void *context, const char *topic, const void *payload, 
     (void)codec_find("native")->decode(d->options.broker.prefix, &message, take_reply, d);
 }
 
-static double draw_size(struct noise *n, double min, double max)
+static double draw_size(struct random_source *n, double min, double max)
 {
-    return rint(noise_uniform(n, min, max) * 1000.0) / 1000.0;
+    return rint(random_between(n, min, max) * 1000.0) / 1000.0;
 }
 
 /* Moves of all three classes, so that every parameter of the travel time can be told apart. */
 static void draw_move(struct drive *d, struct event_command *command)
 {
     const struct drive_options *o = &d->options;
-    const double kind = noise_uniform(&d->noise, 0.0, 3.0);
-    const double sign = noise_uniform(&d->noise, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
+    const double kind = random_between(&d->noise, 0.0, 3.0);
+    const double sign = random_between(&d->noise, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
     const double turn_rad = sign * draw_size(&d->noise, o->turn_min_rad, o->turn_max_rad);
     const double drive_m = draw_size(&d->noise, o->drive_min_m, o->drive_max_m);
     (void)snprintf(command->op, sizeof command->op, "go");

@@ -63,12 +63,12 @@ static void name_boot(struct fleet *f, struct fleet_robot *r)
 static void draw_gains(const struct fleet *f, struct fleet_robot *r)
 {
     static const char *const gains[] = {"gain_left_ratio", "gain_right_ratio"};
-    struct robot_random random = {.state = seed_of(f, r) ^ 1};
+    struct random_source random = {.state = seed_of(f, r) ^ 1};
     for (size_t i = 0; i < COUNT(gains) && f->options.mismatch_ratio > 0.0; i++) {
         const int k = robot_parameter_find(f->options.kind, gains[i]);
         if (k >= 0) {
             const struct robot_parameter *row = &f->options.kind->parameters[k];
-            const double drawn = 1.0 + f->options.mismatch_ratio * robot_random_normal(&random);
+            const double drawn = 1.0 + f->options.mismatch_ratio * random_normal(&random);
             r->parameters[k] = fmin(fmax(r->parameters[k] * drawn, row->min), row->max);
         }
     }

@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
 #include "service/robots/fleet.h"
-#include "service/robots/noise.h"
 
 enum {
     FLEET_INBOX_MAX = 4096,
@@ -53,7 +53,7 @@ struct fleet_robot {
     void *memory;
     double parameters[ROBOT_PARAMETERS_MAX]; /* its own, before anybody promoted others */
     char boot[EVENT_BOOT_MAX];
-    struct noise noise;
+    struct random_source noise;
     int64_t last_due_us;  /* one connection keeps its order */
     int64_t telemetry_us; /* robot time of the next sample */
     int64_t telemetry_seq;

@@ -121,7 +121,7 @@ static struct outgoing *begin_message(struct fleet *f, uint32_t robot, enum outg
     struct outgoing *out = &f->slots[f->unused[f->outbox_count]];
     double delay_s = f->options.delay_s;
     if (f->options.jitter_s > 0.0) {
-        delay_s += noise_exponential(&r->noise, f->options.jitter_s);
+        delay_s += random_exponential(&r->noise, f->options.jitter_s);
     }
     const int64_t due_us = said_us + lab_us(delay_s);
     out->kind = kind;
@@ -195,11 +195,11 @@ void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply 
         e.values[i].is_number = true;
         e.values[i].number = reply->values[i].number;
     }
-    if (noise_uniform(&r->noise, 0.0, 1.0) < f->options.loss_ratio) {
+    if (random_between(&r->noise, 0.0, 1.0) < f->options.loss_ratio) {
         f->counts.lost++;
         return;
     }
-    const bool twice = noise_uniform(&r->noise, 0.0, 1.0) < f->options.duplicate_ratio;
+    const bool twice = random_between(&r->noise, 0.0, 1.0) < f->options.duplicate_ratio;
     for (int i = 0; i < (twice ? 2 : 1); i++) {
         struct json_writer w;
         struct outgoing *out = begin_message(f, robot, OUT_REPLY, end_us, &w);

@@ -16,7 +16,7 @@ enum { RUNS = 24, COMMANDS = 200, IDS_MAX = 2 * COMMANDS, BURST = 20 };
 struct rig {
     struct diffdrive robot;
     struct world world;
-    struct robot_random random;
+    struct random_source random;
     unsigned sent;
     unsigned replies[IDS_MAX];
     unsigned strange; /* replies to nothing that was asked */
@@ -27,12 +27,12 @@ static uint64_t arcs[DIFFDRIVE_MACHINES][DIFFDRIVE_ARCS_MAX];
 
 static double uniform(struct rig *r, double low, double high)
 {
-    return low + (high - low) * robot_random_uniform(&r->random);
+    return low + (high - low) * random_uniform(&r->random);
 }
 
 static bool happens(struct rig *r, double chance)
 {
-    return robot_random_uniform(&r->random) < chance;
+    return random_uniform(&r->random) < chance;
 }
 
 static void hear(void *context, const struct robot_reply *reply)

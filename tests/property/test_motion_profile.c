@@ -8,11 +8,11 @@
 
 enum { RUNS = 3000, TARGETS = 5, SAMPLES = 60 };
 
-static struct robot_random dice;
+static struct random_source dice;
 
 static double uniform(double lo, double hi)
 {
-    return lo + (hi - lo) * robot_random_uniform(&dice);
+    return lo + (hi - lo) * random_uniform(&dice);
 }
 
 /* Between 10^lo and 10^hi, evenly by decades. */

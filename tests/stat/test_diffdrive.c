@@ -95,7 +95,7 @@ static void set(double *values, const char *name, double value)
 static void begin_robot(struct diffdrive *d, const struct row *row, unsigned seed, unsigned run)
 {
     const struct setting *s = &row->setting;
-    struct robot_random random = {.state = (uint64_t)seed << 32 | run};
+    struct random_source random = {.state = (uint64_t)seed << 32 | run};
     double values[ROBOT_PARAMETERS_MAX];
     robot_presets(&diffdrive_kind, values);
     set(values, "controller", s->controller);
@@ -108,8 +108,8 @@ static void begin_robot(struct diffdrive *d, const struct row *row, unsigned see
     set(values, "taper_m", s->taper_m);
     set(values, "predictive_stop", s->predictive);
     set(values, "angle_tolerance_rad", s->tolerance_deg * PI / 180.0);
-    set(values, "gain_left_ratio", 1.0 + MISMATCH * robot_random_normal(&random));
-    set(values, "gain_right_ratio", 1.0 + MISMATCH * robot_random_normal(&random));
+    set(values, "gain_left_ratio", 1.0 + MISMATCH * random_normal(&random));
+    set(values, "gain_right_ratio", 1.0 + MISMATCH * random_normal(&random));
     const struct robot_setup setup = {.parameters = values,
                                       .seed = (uint64_t)seed << 40 | (uint64_t)run << 8 | 1,
                                       .period_us = (int64_t)row->period_ms * 1000};

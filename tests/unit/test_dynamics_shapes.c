@@ -4,8 +4,8 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "base/random.h"
 #include "service/identify/identify.h"
-#include "service/robots/noise.h"
 #include "twin/models/diffdrive.h"
 #include "twin/models/model.h"
 #include "twin/report/pair_dynamics_report.h"
@@ -15,18 +15,18 @@ static const double truth[DIFFDRIVE_PARAMETERS] = {0.25, 0.15, 0.01, 1.02, -0.02
 /* Two commands and velocities each 50 ms, with a little noise. */
 struct drive {
     double nu[DIFFDRIVE_AXES], tau[DIFFDRIVE_AXES], told[DIFFDRIVE_AXES];
-    struct noise noise;
+    struct random_source noise;
     int k;
 };
 
 static void go(struct drive *d)
 {
     if (d->k++ % 20 == 0) {
-        d->tau[0] = noise_uniform(&d->noise, -0.2, 0.6);
-        d->tau[1] = noise_uniform(&d->noise, -1.5, 1.5);
+        d->tau[0] = random_between(&d->noise, -0.2, 0.6);
+        d->tau[1] = random_between(&d->noise, -1.5, 1.5);
     }
     for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
-        d->told[i] = d->nu[i] + noise_uniform(&d->noise, -0.005, 0.005);
+        d->told[i] = d->nu[i] + random_between(&d->noise, -0.005, 0.005);
     }
     model_step(&diffdrive_model, truth, d->nu, NULL, d->tau, NULL, 0.05);
 }

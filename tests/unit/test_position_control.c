@@ -6,11 +6,11 @@
 #include "twin/experiments/servo_joint.h"
 #include "twin/robots/robot.h"
 
-static struct robot_random dice;
+static struct random_source dice;
 
 static double uniform(double lo, double hi)
 {
-    return lo + (hi - lo) * robot_random_uniform(&dice);
+    return lo + (hi - lo) * random_uniform(&dice);
 }
 
 static struct position_params params(enum position_kind kind, double lag_s)

@@ -20,7 +20,7 @@ struct stage {
     size_t axes;
     int64_t step_us; /* of the input's grid */
     int64_t now_us;
-    struct robot_random random;
+    struct random_source random;
     struct body reference, plant;
     struct body coming; /* the reference, one control period ahead */
     struct follower follower;
@@ -118,8 +118,7 @@ static void pass_telemetry(struct stage *s)
             &s->flight[(s->first + s->in_flight++) % TRIAL_IN_FLIGHT_MAX];
         sample->t_us = s->now_us;
         for (size_t i = 0; i < s->axes; i++) {
-            sample->nu[i] =
-                s->reference.nu[i] + p->noise_sd[i] * robot_random_normal(&s->random);
+            sample->nu[i] = s->reference.nu[i] + p->noise_sd[i] * random_normal(&s->random);
         }
         memcpy(sample->tau, input_at(p, p->input.reference, s->now_us, s->step_us),
                s->axes * sizeof sample->tau[0]);
@@ -178,7 +177,7 @@ static void record_point(struct stage *s, struct trial_point *point,
     point->output = s->output;
     for (size_t i = 0; i < s->axes; i++) {
         const double noise =
-            p->against_measured ? p->noise_sd[i] * robot_random_normal(&s->random) : 0.0;
+            p->against_measured ? p->noise_sd[i] * random_normal(&s->random) : 0.0;
         point->reference[i] = s->reference.nu[i] + noise;
         point->actual[i] = s->plant.nu[i];
         point->reference[s->axes + i] = s->reference.pose[i];

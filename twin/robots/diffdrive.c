@@ -212,7 +212,7 @@ static void sense_machines(void *context, unsigned cycle, int64_t t_us)
 static void start_ping(struct diffdrive *d)
 {
     const double chance = d->params.lidar_loss_ratio;
-    const bool lost = chance > 0.0 && robot_random_uniform(&d->plant.random) < chance;
+    const bool lost = chance > 0.0 && random_uniform(&d->plant.random) < chance;
     d->ping_due_us = lost ? LAB_TIME_MAX : d->now_us + lab_us(d->params.lidar_ping_s);
 }
 

@@ -89,7 +89,7 @@ void diffdrive_plant_step(struct diffdrive_plant *plant, const struct diffdrive_
         for (int i = 0; i < DIFFDRIVE_WHEELS; i++) {
             plant->ripple[i] *= kept;
             if (fresh > 0.0) {
-                plant->ripple[i] += fresh * robot_random_normal(&plant->random);
+                plant->ripple[i] += fresh * random_normal(&plant->random);
             }
             const double target_mps = aims_mps[i] * (1.0 + plant->ripple[i]);
             plant->speed_mps[i] += h_s * (target_mps - plant->speed_mps[i]) / p->motor_lag_s;
@@ -133,5 +133,5 @@ double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdriv
         return p->lidar_range_m;
     }
     return world_lidar(world, &lidar, plant->pose[0], plant->pose[1], plant->pose[2] + yaw_rad,
-                       robot_random_normal(&plant->random));
+                       random_normal(&plant->random));
 }

@@ -16,7 +16,7 @@ struct diffdrive_plant {
     double ripple[DIFFDRIVE_WHEELS]; /* of the speed, relative */
     double counts[DIFFDRIVE_WHEELS]; /* of the encoders since the start, not yet whole */
     double told[DIFFDRIVE_WHEELS];   /* whole counts that were read before */
-    struct robot_random random;
+    struct random_source random;
     uint32_t bumps; /* steps in which an obstacle held the body */
 };
 

@@ -12,7 +12,7 @@ struct plain {
     struct kinematic k;
     int64_t now_us, period_us;
     double noise_s;
-    struct robot_random random;
+    struct random_source random;
 };
 
 /* clang-format off */
@@ -77,8 +77,7 @@ static void init(void *memory, const struct robot_setup *setup)
 static bool command(void *memory, const struct event_command *c)
 {
     struct plain *p = memory;
-    const double noise_s =
-        p->noise_s > 0.0 ? p->noise_s * robot_random_normal(&p->random) : 0.0;
+    const double noise_s = p->noise_s > 0.0 ? p->noise_s * random_normal(&p->random) : 0.0;
     return kinematic_command(&p->k, p->now_us, c, noise_s);
 }
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/constants.h"
-
 const struct robot_kind *robot_kind_find(const char *name)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
@@ -85,33 +83,4 @@ void robot_command(const struct robot_kind *kind, void *memory,
     (void)snprintf(reply.id, sizeof reply.id, "%s", command->id);
     (void)snprintf(reply.detail, sizeof reply.detail, "too many commands wait already");
     sink(context, &reply);
-}
-
-/* SplitMix64: short, and any seed will do. */
-static uint64_t next_bits(struct robot_random *random)
-{
-    random->state += UINT64_C(0x9E3779B97F4A7C15);
-    uint64_t z = random->state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return z ^ (z >> 31);
-}
-
-double robot_random_uniform(struct robot_random *random)
-{
-    return (double)(next_bits(random) >> 11) * 0x1p-53;
-}
-
-double robot_random_normal(struct robot_random *random)
-{
-    if (random->has_spare) {
-        random->has_spare = false;
-        return random->spare;
-    }
-    /* 1 - u lies in (0, 1]: its logarithm is finite. */
-    const double radius = sqrt(-2.0 * log(1.0 - robot_random_uniform(random)));
-    const double angle = 2.0 * PI * robot_random_uniform(random);
-    random->spare = radius * sin(angle);
-    random->has_spare = true;
-    return radius * cos(angle);
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "base/status.h"
 #include "logger/message/event.h"
 #include "twin/efsm/efsm.h"
@@ -129,15 +130,5 @@ MUST_USE enum status robot_set(const struct robot_kind *kind, void *memory, cons
 /* kind->command(); a command for which there is no room is answered with an error at once. */
 void robot_command(const struct robot_kind *kind, void *memory,
                    const struct event_command *command, robot_sink *sink, void *context);
-
-/* Repeatable random numbers; any seed will do. */
-struct robot_random {
-    uint64_t state;
-    double spare; /* the second normal number of a pair */
-    bool has_spare;
-};
-
-double robot_random_uniform(struct robot_random *random); /* [0, 1) */
-double robot_random_normal(struct robot_random *random);  /* mean 0, variance 1 */
 
 #endif

@@ -45,11 +45,11 @@ struct vessel {
     double theta[USV3_PARAMETERS]; /* at work */
     double nu[USV3_AXES], pose[USV3_AXES];
     double effort[EVENT_AXES_MAX]; /* as given */
-    int64_t effort_us;                  /* when */
-    double tau[USV3_AXES];              /* what comes of it */
-    double gust[USV3_AXES];             /* process noise, body frame */
-    double noise[USV3_AXES];            /* on nu in this period's telemetry */
-    struct robot_random random;
+    int64_t effort_us;             /* when */
+    double tau[USV3_AXES];         /* what comes of it */
+    double gust[USV3_AXES];        /* process noise, body frame */
+    double noise[USV3_AXES];       /* on nu in this period's telemetry */
+    struct random_source random;
     size_t halt_count;
     struct robot_reply halts[HALTS_MAX]; /* answered at the end of the step */
 };
@@ -206,7 +206,7 @@ static void draw_gust(struct vessel *v)
     const double keep = exp(-(double)v->period_us * 1e-6 / v->values[GUST_S]);
     for (size_t i = 0; i < USV3_AXES; i++) {
         v->gust[i] = sd[i] > 0.0 ? keep * v->gust[i] + sqrt(1.0 - keep * keep) * sd[i] *
-                                                           robot_random_normal(&v->random)
+                                                           random_normal(&v->random)
                                  : 0.0;
     }
 }
@@ -215,7 +215,7 @@ static void draw_noise(struct vessel *v)
 {
     for (size_t i = 0; i < USV3_AXES; i++) {
         const double sd = v->values[NOISE_U + i];
-        v->noise[i] = sd > 0.0 ? sd * robot_random_normal(&v->random) : 0.0;
+        v->noise[i] = sd > 0.0 ? sd * random_normal(&v->random) : 0.0;
     }
 }
 
