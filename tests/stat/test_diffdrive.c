@@ -151,7 +151,7 @@ static void run_robot(const struct row *row, unsigned seed, unsigned run, struct
         e->time_s[run] += move(&d, k, e);
         const size_t i = (size_t)run * MOVES + (size_t)k;
         e->move_mm[i] = 1e3 * hypot(d.plant.pose[0] - goal_x_m, d.plant.pose[1] - goal_y_m);
-        e->heading_deg[i] = fabs(diffdrive_wrap(d.plant.pose[2] - heading_rad)) * 180.0 / PI;
+        e->heading_deg[i] = fabs(robot_wrap_rad(d.plant.pose[2] - heading_rad)) * 180.0 / PI;
     }
     e->chained_mm[run] = 1e3 * hypot(d.plant.pose[0] - ideal[0], d.plant.pose[1] - ideal[1]);
     CHECK_INT("no fault", d.faults, 0);

@@ -25,7 +25,7 @@ static bool give(struct kinematic *k, int64_t now_us, const char *id, const char
     return kinematic_command(k, now_us, &c, 0.0);
 }
 
-static double value(const struct kinematic_done *done, const char *name)
+static double value(const struct robot_reply *done, const char *name)
 {
     for (size_t i = 0; i < done->value_count; i++) {
         if (strcmp(done->values[i].name, name) == 0) {
@@ -57,16 +57,15 @@ static void test_travel_time_model(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct kinematic k;
-        struct kinematic_done done;
+        struct robot_reply done;
         const struct event_command c =
             command("a", rows[i].op, rows[i].rotation_rad, rows[i].displacement_m);
         const int64_t start_us = 1700000000000000;
         const int64_t end_us = start_us + lab_us(rows[i].want_s);
         kinematic_init(&k, &params);
-        CHECK_INT(rows[i].row, kinematic_next_us(&k), LAB_TIME_MAX);
+        CHECK(rows[i].row, !k.busy);
         CHECK(rows[i].row, kinematic_command(&k, start_us, &c, rows[i].noise_s));
-        CHECK_NEAR(rows[i].row, lab_s(kinematic_next_us(&k) - start_us), rows[i].want_s, 0.0,
-                   2e-6);
+        CHECK_NEAR(rows[i].row, lab_s(k.end_us - start_us), rows[i].want_s, 0.0, 2e-6);
         CHECK(rows[i].row, end_us < start_us + 10 || !kinematic_step(&k, end_us - 5, &done));
         CHECK(rows[i].row, kinematic_step(&k, end_us + 5, &done));
         CHECK_INT(rows[i].row, done.status, rows[i].status);
@@ -80,7 +79,7 @@ static void test_travel_time_model(void)
 static void test_pose(void)
 {
     struct kinematic k;
-    struct kinematic_done done;
+    struct robot_reply done;
     kinematic_init(&k, &params);
     (void)give(&k, 0, "", "go", PI / 2.0, 2.0);
     CHECK("done", kinematic_step(&k, 100000000, &done));
@@ -131,7 +130,7 @@ static void test_sample(void)
 static void test_queue(void)
 {
     struct kinematic k;
-    struct kinematic_done done;
+    struct robot_reply done;
     char id[8];
     kinematic_init(&k, &params);
     for (int i = 0; i < KINEMATIC_QUEUE_MAX; i++) {
@@ -154,7 +153,7 @@ static void test_queue(void)
 static void test_halt(void)
 {
     struct kinematic k;
-    struct kinematic_done done;
+    struct robot_reply done;
     static const struct {
         const char *id;
         enum reply_status status;

@@ -6,11 +6,10 @@
 
 #include "twin/robots/robot_kinds.h"
 
-#define TURN_LIMIT_RAD    1e3 /* of one command */
-#define WAY_LIMIT_M       1e4
-#define ECHO_PATIENCE     4.0    /* a reading that takes so many times longer never comes */
-#define ECHO_PATIENCE_S   0.1    /* and at least that */
-#define ROUNDING_PER_UNIT 1000.0 /* replies tell millimetres and milliradians */
+#define TURN_LIMIT_RAD  1e3 /* of one command */
+#define WAY_LIMIT_M     1e4
+#define ECHO_PATIENCE   4.0 /* a reading that takes so many times longer never comes */
+#define ECHO_PATIENCE_S 0.1 /* and at least that */
 
 /* What the network's functions need besides the robot. */
 struct round {
@@ -65,13 +64,6 @@ static bool take_command(void *memory, const struct event_command *command)
 
 /* --- replies ----------------------------------------------------------------------------- */
 
-static void add_value(struct robot_reply *reply, const char *name, double value)
-{
-    const double whole = rint(value * ROUNDING_PER_UNIT) / ROUNDING_PER_UNIT;
-    reply->values[reply->value_count++] =
-        (struct robot_value){name, fabs(whole) > 0.0 ? whole : 0.0}; /* no "-0" */
-}
-
 /* Where the robot believes that it will come to rest. */
 static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
 {
@@ -79,9 +71,9 @@ static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
     const double turn_rad = d->moved.angle_rad * share;
     const double way_m = d->moved.distance_m * share;
     const double along_rad = d->odometry[2] + turn_rad / 2.0;
-    add_value(reply, "x_m", d->odometry[0] + way_m * cos(along_rad));
-    add_value(reply, "y_m", d->odometry[1] + way_m * sin(along_rad));
-    add_value(reply, "psi_rad", diffdrive_wrap(d->odometry[2] + turn_rad));
+    robot_reply_add(reply, "x_m", d->odometry[0] + way_m * cos(along_rad));
+    robot_reply_add(reply, "y_m", d->odometry[1] + way_m * sin(along_rad));
+    robot_reply_add(reply, "psi_rad", robot_wrap_rad(d->odometry[2] + turn_rad));
 }
 
 static void tell_answer(struct round *r)
@@ -95,13 +87,13 @@ static void tell_answer(struct round *r)
     switch (d->main_out.answer) {
     case L0MAIN_ANSWER_DATA:
         reply.status = REPLY_DATA;
-        add_value(&reply, "angle_rad", d->lidar_out.yaw_rad);
-        add_value(&reply, "range_m", d->lidar_out.distance_m);
+        robot_reply_add(&reply, "angle_rad", d->lidar_out.yaw_rad);
+        robot_reply_add(&reply, "range_m", d->lidar_out.distance_m);
         break;
     case L0MAIN_ANSWER_BLOCKED:
         reply.status = REPLY_BLOCKED;
         add_pose(d, &reply);
-        add_value(&reply, "range_m", d->lidar_out.distance_m);
+        robot_reply_add(&reply, "range_m", d->lidar_out.distance_m);
         (void)snprintf(reply.detail, sizeof reply.detail,
                        "an obstacle stayed ahead for longer than %g s",
                        d->params.blocked_timeout_s);
@@ -314,7 +306,7 @@ static void read_encoders(struct diffdrive *d)
     const double along_rad = d->odometry[2] + d->moved.angle_rad / 2.0;
     d->odometry[0] += d->moved.distance_m * cos(along_rad);
     d->odometry[1] += d->moved.distance_m * sin(along_rad);
-    d->odometry[2] = diffdrive_wrap(d->odometry[2] + d->moved.angle_rad);
+    d->odometry[2] = robot_wrap_rad(d->odometry[2] + d->moved.angle_rad);
 }
 
 /* The command that the machines see in this period. */

@@ -15,12 +15,6 @@ enum { INHERENT_STEPS_MAX = 4000 };
 #define SETTLING      5.0   /* lags: then a motor runs at full speed */
 #define STILL_M       1e-9  /* a wheel that moved less stood still */
 
-double diffdrive_wrap(double angle_rad)
-{
-    const double turn = remainder(angle_rad, 2.0 * PI);
-    return turn <= -PI ? turn + 2.0 * PI : turn;
-}
-
 static double limit_between(double value, double low, double high)
 {
     return fmin(fmax(value, low), high);
@@ -49,7 +43,7 @@ struct diffdrive_pose diffdrive_advanced(const struct diffdrive_pose *from,
 
 double diffdrive_heading_error(const struct diffdrive_pose *pose)
 {
-    const double error = diffdrive_wrap(pose->angle_rad + atan2(pose->y_m, -pose->x_m));
+    const double error = robot_wrap_rad(pose->angle_rad + atan2(pose->y_m, -pose->x_m));
     const bool is_near = hypot(pose->x_m, pose->y_m) < NEAR_GOAL_M;
     return is_near && fabs(error) > NEAR_ERROR ? 0.0 : error;
 }
@@ -79,7 +73,7 @@ struct diffdrive_controls diffdrive_steer(const struct diffdrive_params *p,
                                           const struct diffdrive_sight *sight)
 {
     const double e = sight->error_rad;
-    const double rate = diffdrive_wrap(e - sight->previous_rad) / sight->period_s;
+    const double rate = robot_wrap_rad(e - sight->previous_rad) / sight->period_s;
     double left = sight->top;
     double right = sight->top;
     switch ((enum diffdrive_controller)p->controller) {

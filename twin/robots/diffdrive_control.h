@@ -38,8 +38,6 @@ struct diffdrive_sight {
     struct diffdrive_controls now; /* what the motors are told now */
 };
 
-double diffdrive_wrap(double angle_rad); /* (-pi, pi] */
-
 /* Equations 1 to 3. */
 struct diffdrive_motion diffdrive_moved(const struct diffdrive_params *p, double counts_left,
                                         double counts_right);

@@ -396,7 +396,7 @@ static struct diffdrive_pose aim_at_goal(const struct efsm_view *v)
     const struct diffdrive_pose rest = pose_after(v);
     const double turn_rad = input_of(v)->angle_rad;
     const double way_m = input_of(v)->distance_m;
-    const double angle_rad = diffdrive_wrap(rest.angle_rad) + turn_rad;
+    const double angle_rad = robot_wrap_rad(rest.angle_rad) + turn_rad;
     switch ((enum diffdrive_carry)params_of(v)->carry) {
     case DIFFDRIVE_CARRY_ANGLE:
         return (struct diffdrive_pose){angle_rad, rest.x_m - way_m, 0.0};

@@ -48,7 +48,7 @@ static void move_body(struct diffdrive_plant *plant, const struct diffdrive_para
     const double along_rad = plant->pose[2] + turn_rad / 2.0;
     plant->pose[0] += way_m * cos(along_rad);
     plant->pose[1] += way_m * sin(along_rad);
-    plant->pose[2] = diffdrive_wrap(plant->pose[2] + turn_rad);
+    plant->pose[2] = robot_wrap_rad(plant->pose[2] + turn_rad);
 }
 
 /* Hold the body where it was when it would now be in an obstacle. One that stood in an obstacle

@@ -5,25 +5,14 @@
 #include <string.h>
 
 #include "base/constants.h"
+#include "twin/robots/robot_kinds.h"
+
 
 /* The lidar stands in the middle of a square hall and sees its walls. */
-#define HALL_HALF_M       50.0
-#define LIDAR_RANGE_M     120.0
-#define ROUNDING_PER_UNIT 1000.0 /* replies tell millimetres and milliradians */
+#define HALL_HALF_M   50.0
+#define LIDAR_RANGE_M 120.0
 
-static double wrapped(double angle_rad)
-{
-    const double turn = remainder(angle_rad, 2.0 * PI);
-    return turn <= -PI ? turn + 2.0 * PI : turn;
-}
-
-static double rounded(double value)
-{
-    const double whole = rint(value * ROUNDING_PER_UNIT) / ROUNDING_PER_UNIT;
-    return fabs(whole) > 0.0 ? whole : 0.0; /* no "-0" */
-}
-
-static bool is(const struct kinematic_task *task, const char *op)
+static bool is_op(const struct kinematic_task *task, const char *op)
 {
     return strcmp(task->op, op) == 0;
 }
@@ -35,7 +24,7 @@ void kinematic_init(struct kinematic *k, const struct kinematic_params *params)
 }
 
 /* Begin the task at the head of the queue at start_us. */
-static void begin(struct kinematic *k, int64_t start_us)
+static void begin_task(struct kinematic *k, int64_t start_us)
 {
     struct kinematic_task *task = &k->queue[0];
     const struct kinematic_params *p = &k->params;
@@ -45,17 +34,17 @@ static void begin(struct kinematic *k, int64_t start_us)
     k->turn_us = start_us + lab_us(wait_s > 0.0 ? wait_s : 0.0);
     k->drive_us = k->turn_us;
     k->end_us = k->turn_us;
-    task->status = is(task, "lidar")                    ? REPLY_DATA
-                   : is(task, "go") || is(task, "halt") ? REPLY_DONE
-                                                        : REPLY_IGNORED;
+    task->status = is_op(task, "lidar")                       ? REPLY_DATA
+                   : is_op(task, "go") || is_op(task, "halt") ? REPLY_DONE
+                                                              : REPLY_IGNORED;
     if (task->halted) {
         task->status = REPLY_HALTED;
     }
-    if (task->halted || is(task, "halt") || task->status == REPLY_IGNORED) {
+    if (task->halted || is_op(task, "halt") || task->status == REPLY_IGNORED) {
         k->turn_us = k->drive_us = k->end_us = start_us;
         return;
     }
-    if (!is(task, "go")) {
+    if (!is_op(task, "go")) {
         return;
     }
     if (fabs(task->rotation_rad) > 0.0) {
@@ -70,7 +59,7 @@ static void begin(struct kinematic *k, int64_t start_us)
 }
 
 /* End the task in work here and now, and answer those that wait the same way. */
-static void halt(struct kinematic *k, int64_t now_us)
+static void halt_tasks(struct kinematic *k, int64_t now_us)
 {
     if (k->busy && now_us < k->end_us) {
         double nu[KINEMATIC_AXES];
@@ -93,7 +82,7 @@ bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_c
                        double noise_s)
 {
     if (strcmp(command->op, "halt") == 0) {
-        halt(k, now_us);
+        halt_tasks(k, now_us);
     }
     if (k->count == KINEMATIC_QUEUE_MAX) {
         k->refused++;
@@ -106,17 +95,9 @@ bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_c
     (void)snprintf(task->id, sizeof task->id, "%s", command->id);
     (void)snprintf(task->op, sizeof task->op, "%s", command->op);
     if (!k->busy) {
-        begin(k, now_us);
+        begin_task(k, now_us);
     }
     return true;
-}
-
-static void add_value(struct kinematic_done *done, const char *name, double value)
-{
-    struct event_value *v = &done->values[done->value_count++];
-    (void)snprintf(v->name, sizeof v->name, "%s", name);
-    v->is_number = true;
-    v->number = rounded(value);
 }
 
 /* From here along heading to the wall of the hall; 0 outside of it. */
@@ -137,21 +118,21 @@ static double range_m(double x_m, double y_m, double heading_rad)
     return nearest_m;
 }
 
-static void tell_values(const struct kinematic *k, bool lidar, struct kinematic_done *done)
+static void tell_values(const struct kinematic *k, bool lidar, struct robot_reply *done)
 {
     if (lidar) {
-        add_value(done, "ahead_m", range_m(k->x_m, k->y_m, k->psi_rad));
-        add_value(done, "left_m", range_m(k->x_m, k->y_m, k->psi_rad + PI / 2.0));
-        add_value(done, "behind_m", range_m(k->x_m, k->y_m, k->psi_rad + PI));
-        add_value(done, "right_m", range_m(k->x_m, k->y_m, k->psi_rad - PI / 2.0));
+        robot_reply_add(done, "ahead_m", range_m(k->x_m, k->y_m, k->psi_rad));
+        robot_reply_add(done, "left_m", range_m(k->x_m, k->y_m, k->psi_rad + PI / 2.0));
+        robot_reply_add(done, "behind_m", range_m(k->x_m, k->y_m, k->psi_rad + PI));
+        robot_reply_add(done, "right_m", range_m(k->x_m, k->y_m, k->psi_rad - PI / 2.0));
     } else {
-        add_value(done, "x_m", k->x_m);
-        add_value(done, "y_m", k->y_m);
-        add_value(done, "psi_rad", k->psi_rad);
+        robot_reply_add(done, "x_m", k->x_m);
+        robot_reply_add(done, "y_m", k->y_m);
+        robot_reply_add(done, "psi_rad", k->psi_rad);
     }
 }
 
-bool kinematic_step(struct kinematic *k, int64_t now_us, struct kinematic_done *done)
+bool kinematic_step(struct kinematic *k, int64_t now_us, struct robot_reply *done)
 {
     if (!k->busy || now_us < k->end_us) {
         return false;
@@ -162,29 +143,27 @@ bool kinematic_step(struct kinematic *k, int64_t now_us, struct kinematic_done *
     kinematic_sample(k, k->end_us, nu, pose);
     k->x_m = pose[0];
     k->y_m = pose[1];
-    k->psi_rad = wrapped(pose[2]);
+    k->psi_rad = robot_wrap_rad(pose[2]);
     memset(done, 0, sizeof *done);
     (void)snprintf(done->id, sizeof done->id, "%s", task.id);
     done->status = task.status;
     done->start_us = k->start_us;
     done->end_us = k->end_us;
     tell_values(k, task.status == REPLY_DATA, done);
+    if (done->status == REPLY_IGNORED) {
+        (void)snprintf(done->detail, sizeof done->detail, "go, lidar or halt was expected");
+    }
     k->busy = false;
     k->count--;
     memmove(&k->queue[0], &k->queue[1], k->count * sizeof k->queue[0]);
     if (k->count > 0) {
-        begin(k, k->end_us);
+        begin_task(k, k->end_us);
     }
     return true;
 }
 
-int64_t kinematic_next_us(const struct kinematic *k)
-{
-    return k->busy ? k->end_us : LAB_TIME_MAX;
-}
-
 /* Share of [from_us, to_us] that is over at now_us: 0 .. 1. */
-static double share(int64_t from_us, int64_t to_us, int64_t now_us)
+static double share_over(int64_t from_us, int64_t to_us, int64_t now_us)
 {
     if (now_us >= to_us) {
         return 1.0;
@@ -200,15 +179,16 @@ void kinematic_sample(const struct kinematic *k, int64_t now_us, double nu[KINEM
     pose[1] = k->y_m;
     pose[2] = k->psi_rad;
     const struct kinematic_task *task = &k->queue[0];
-    if (!k->busy || task->status != REPLY_DONE || !is(task, "go")) {
+    if (!k->busy || task->status != REPLY_DONE || !is_op(task, "go")) {
         return;
     }
     const int64_t turn_end_us =
         k->turn_us + (fabs(task->rotation_rad) > 0.0
                           ? lab_us(fabs(task->rotation_rad) / k->params.angular_speed_radps)
                           : 0);
-    pose[2] = wrapped(k->psi_rad + task->rotation_rad * share(k->turn_us, turn_end_us, now_us));
-    const double driven_m = task->displacement_m * share(k->drive_us, k->end_us, now_us);
+    pose[2] = robot_wrap_rad(k->psi_rad +
+                             task->rotation_rad * share_over(k->turn_us, turn_end_us, now_us));
+    const double driven_m = task->displacement_m * share_over(k->drive_us, k->end_us, now_us);
     if (fabs(task->displacement_m) > 0.0) {
         pose[0] += driven_m * cos(pose[2]);
         pose[1] += driven_m * sin(pose[2]);
@@ -219,3 +199,97 @@ void kinematic_sample(const struct kinematic *k, int64_t now_us, double nu[KINEM
         nu[0] = copysign(k->params.linear_speed_mps, task->displacement_m);
     }
 }
+
+/* --- the kind ---------------------------------------------------------------------------- */
+
+enum { PARAMETER_COUNT = sizeof(struct kinematic_params) / sizeof(double) };
+
+struct kinematic_robot {
+    struct kinematic k;
+    int64_t now_us, period_us;
+    struct random_source random;
+};
+
+/* clang-format off */
+static const struct robot_parameter parameters[PARAMETER_COUNT] = {
+    {"angular_speed_radps", "rad/s", 1.0, 1e-3, 1e3, "while turning", NULL},
+    {"linear_speed_mps", "m/s", 0.2, 1e-3, 1e3, "while driving", NULL},
+    {"t0_s", "s", 0.05, 0, 3600, "of every command", NULL},
+    {"ta_s", "s", 0, 0, 3600, "before each rotation", NULL},
+    {"tr_s", "s", 0, 0, 3600, "before each displacement", NULL},
+    {"noise_s", "s", 0, 0, 3600, "standard deviation of a lap", NULL},
+};
+/* clang-format on */
+
+static void set_parameter(void *memory, size_t index, double value)
+{
+    struct kinematic_robot *robot = memory;
+    memcpy((char *)&robot->k.params + index * sizeof value, &value, sizeof value);
+}
+
+static double get_parameter(const void *memory, size_t index)
+{
+    const struct kinematic_robot *robot = memory;
+    double value;
+    memcpy(&value, (const char *)&robot->k.params + index * sizeof value, sizeof value);
+    return value;
+}
+
+static void init_robot(void *memory, const struct robot_setup *setup)
+{
+    struct kinematic_robot *robot = memory;
+    memset(robot, 0, sizeof *robot);
+    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
+        set_parameter(robot, i,
+                      setup->parameters ? setup->parameters[i] : parameters[i].preset);
+    }
+    robot->k.x_m = setup->pose[0];
+    robot->k.y_m = setup->pose[1];
+    robot->k.psi_rad = setup->pose[2];
+    robot->now_us = setup->start_us;
+    robot->period_us = setup->period_us;
+    robot->random.state = setup->seed;
+}
+
+static bool take_command(void *memory, const struct event_command *command)
+{
+    struct kinematic_robot *robot = memory;
+    const double sd_s = robot->k.params.noise_s;
+    const double noise_s = sd_s > 0.0 ? sd_s * random_normal(&robot->random) : 0.0;
+    return kinematic_command(&robot->k, robot->now_us, command, noise_s);
+}
+
+static void step_robot(void *memory, robot_sink *sink, void *context)
+{
+    struct kinematic_robot *robot = memory;
+    struct robot_reply reply;
+    robot->now_us += robot->period_us;
+    while (kinematic_step(&robot->k, robot->now_us, &reply)) {
+        sink(context, &reply);
+    }
+}
+
+static void sample_robot(const void *memory, struct robot_sample *out)
+{
+    const struct kinematic_robot *robot = memory;
+    memset(out, 0, sizeof *out);
+    out->t_us = robot->now_us;
+    out->nu_count = out->pose_count = KINEMATIC_AXES;
+    kinematic_sample(&robot->k, robot->now_us, out->nu, out->pose);
+}
+
+const struct robot_kind kinematic_kind = {
+    .name = "kinematic",
+    .purpose = "turns, then drives, at constant speeds; commands wait in a queue",
+    .bytes = sizeof(struct kinematic_robot),
+    .period_us = 2000,
+    .parameters = parameters,
+    .parameter_count = PARAMETER_COUNT,
+    .operations = "go, lidar, halt",
+    .init = init_robot,
+    .command = take_command,
+    .set_parameter = set_parameter,
+    .get_parameter = get_parameter,
+    .step = step_robot,
+    .sample = sample_robot,
+};

@@ -14,16 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/message/event.h"
+#include "twin/robots/robot.h"
 
 enum { KINEMATIC_QUEUE_MAX = 16, KINEMATIC_AXES = 3 };
 
+/* All fields are doubles, in the order of the kind's parameters. */
 struct kinematic_params {
     double angular_speed_radps; /* > 0 */
     double linear_speed_mps;    /* > 0 */
     double t0_s;                /* >= 0, of every command */
     double ta_s;                /* >= 0, before a rotation */
     double tr_s;                /* >= 0, before a displacement */
+    double noise_s;             /* >= 0, standard deviation of a lap: what the kind draws */
 };
 
 struct kinematic_task {
@@ -46,15 +48,6 @@ struct kinematic {
     uint64_t refused;                            /* commands that found the queue full */
 };
 
-/* One command is done. */
-struct kinematic_done {
-    char id[EVENT_ID_MAX]; /* "" when the command had none */
-    enum reply_status status;
-    int64_t start_us, end_us;
-    size_t value_count;
-    struct event_value values[4];
-};
-
 void kinematic_init(struct kinematic *k, const struct kinematic_params *params);
 
 /* Queue one command. Returns false when the queue is full (counted). */
@@ -63,10 +56,7 @@ bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_c
 
 /* Work up to now_us. Returns true with the next command that is done; call again until false.
  */
-bool kinematic_step(struct kinematic *k, int64_t now_us, struct kinematic_done *done);
-
-/* When kinematic_step() will have something to tell; LAB_TIME_MAX: not before a command. */
-int64_t kinematic_next_us(const struct kinematic *k);
+bool kinematic_step(struct kinematic *k, int64_t now_us, struct robot_reply *done);
 
 /* Velocity (u, v, r) and pose (x, y, psi) at now_us, within the task in work. */
 void kinematic_sample(const struct kinematic *k, int64_t now_us, double nu[KINEMATIC_AXES],

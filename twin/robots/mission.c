@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/constants.h"
+#include "twin/robots/robot.h"
 
 /* Rounds of L1 and L2 within one call: each step of a mission takes a few. */
 enum { ROUNDS_MAX = 16 * MISSION_STEPS_MAX };
@@ -45,12 +46,6 @@ static void count_arc(const struct efsm *m, uint32_t arcs[MISSION_ARCS_MAX])
 static double wrap_angle(double angle_rad)
 {
     return remainder(angle_rad, 2.0 * PI);
-}
-
-static double round_number(double value)
-{
-    const double whole = rint(value * COMMAND_UNITS) / COMMAND_UNITS;
-    return fabs(whole) > 0.0 ? whole : 0.0; /* no "-0" */
 }
 
 static size_t leg_index(const struct mission *m)
@@ -127,8 +122,8 @@ static void make_go(struct mission *m, struct event_command *go)
     const struct world_point *to = &m->legs[leg_index(m)];
     const double dx = to->x_m - m->pose[0];
     const double dy = to->y_m - m->pose[1];
-    go->rotation_rad = round_number(wrap_angle(atan2(dy, dx) - m->pose[2]));
-    go->displacement_m = round_number(hypot(dx, dy));
+    go->rotation_rad = robot_round(wrap_angle(atan2(dy, dx) - m->pose[2]), COMMAND_UNITS);
+    go->displacement_m = robot_round(hypot(dx, dy), COMMAND_UNITS);
 }
 
 static void send_command(const struct round *r, enum l1_command command)

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/constants.h"
+
+#define VALUES_PER_UNIT 1000.0
+
 const struct robot_kind *robot_kind_find(const char *name)
 {
     for (size_t i = 0; i < robot_kind_count; i++) {
@@ -83,4 +87,22 @@ void robot_command(const struct robot_kind *kind, void *memory,
     (void)snprintf(reply.id, sizeof reply.id, "%s", command->id);
     (void)snprintf(reply.detail, sizeof reply.detail, "too many commands wait already");
     sink(context, &reply);
+}
+
+double robot_round(double value, double per_unit)
+{
+    const double whole = rint(value * per_unit) / per_unit;
+    return fabs(whole) > 0.0 ? whole : 0.0;
+}
+
+void robot_reply_add(struct robot_reply *reply, const char *name, double value)
+{
+    reply->values[reply->value_count++] =
+        (struct robot_value){name, robot_round(value, VALUES_PER_UNIT)};
+}
+
+double robot_wrap_rad(double angle_rad)
+{
+    const double turn = remainder(angle_rad, 2.0 * PI);
+    return turn <= -PI ? turn + 2.0 * PI : turn;
 }

@@ -127,6 +127,15 @@ bool robot_value_fits(const struct robot_parameter *parameter, double value);
 MUST_USE enum status robot_set(const struct robot_kind *kind, void *memory, const char *name,
                                double value, char reason[ROBOT_REASON_MAX]);
 
+/* One more number of a reply, to a thousandth: millimetres, milliradians. */
+void robot_reply_add(struct robot_reply *reply, const char *name, double value);
+
+/* A number to whole units of 1 / per_unit, never "-0". */
+double robot_round(double value, double per_unit);
+
+/* An angle as -pi < angle <= pi. */
+double robot_wrap_rad(double angle_rad);
+
 /* kind->command(); a command for which there is no room is answered with an error at once. */
 void robot_command(const struct robot_kind *kind, void *memory,
                    const struct event_command *command, robot_sink *sink, void *context);

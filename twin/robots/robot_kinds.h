@@ -5,7 +5,7 @@
 
 #include "twin/robots/robot.h"
 
-extern const struct robot_kind kinematic_kind; /* kinematic_kind.c */
+extern const struct robot_kind kinematic_kind; /* kinematic.c */
 extern const struct robot_kind diffdrive_kind; /* diffdrive.c */
 extern const struct robot_kind usv3_kind;      /* vessel.c */
 
