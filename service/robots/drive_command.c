@@ -2,11 +2,9 @@
  * answered. Paho's thread notes replies; the main thread sends and waits. */
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/random.h"
 #include "logger/message/codec.h"
@@ -14,9 +12,9 @@
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
-#include "service/mqtt/mqtt_client.h"
+#include "service/robots/session.h"
 
-enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100 };
+enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100, REPLIES_MAX = 256 };
 
 struct drive_options {
     struct broker_arguments broker;
@@ -28,35 +26,34 @@ struct drive_options {
     bool quiet;
 };
 
+/* A reply that arrived. */
+struct arrival {
+    char id[EVENT_ID_MAX];
+    enum side side;
+    int64_t t_us;
+};
+
 struct drive {
     struct drive_options options;
-    struct mqtt_client *client;
-    struct random_source noise;
+    struct session session;
+    struct random_source random;
     bool link;
     char command_topic[MESSAGE_TOPIC_MAX];
     char reply_topic[MESSAGE_TOPIC_MAX];             /* L1's own; link mode */
     char side_topics[SIDE_COUNT][MESSAGE_TOPIC_MAX]; /* observe mode */
-
-    pthread_mutex_t mutex;
-    pthread_cond_t replied; /* on the monotonic clock */
-    char id[EVENT_ID_MAX];  /* of the command that waits for replies */
-    int64_t sent_us;
     int64_t
         lap_us[SIDE_COUNT]; /* LAB_TIME_NONE: not yet; in link mode [SIDE_REAL] is the reply */
-
     uint64_t sent, answered, timed_out;
 };
 
 static void take_reply(void *context, const struct event *event)
 {
     struct drive *d = context;
-    (void)pthread_mutex_lock(&d->mutex);
-    if (event->kind == EVENT_REPLY && strcmp(event->reply.id, d->id) == 0 &&
-        d->lap_us[event->side] == LAB_TIME_NONE) {
-        d->lap_us[event->side] = event->t_us - d->sent_us;
-        (void)pthread_cond_signal(&d->replied);
+    struct arrival arrival = {.side = event->side, .t_us = event->t_us};
+    if (event->kind == EVENT_REPLY) {
+        (void)snprintf(arrival.id, sizeof arrival.id, "%s", event->reply.id);
+        (void)session_push(&d->session, &arrival);
     }
-    (void)pthread_mutex_unlock(&d->mutex);
 }
 
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
@@ -78,19 +75,19 @@ static void take_message(void *context, const char *topic, const void *payload, 
     (void)codec_find("native")->decode(d->options.broker.prefix, &message, take_reply, d);
 }
 
-static double draw_size(struct random_source *n, double min, double max)
+static double draw_size(struct random_source *random, double min, double max)
 {
-    return rint(random_between(n, min, max) * 1000.0) / 1000.0;
+    return rint(random_between(random, min, max) * 1000.0) / 1000.0;
 }
 
 /* Moves of all three classes, so that every parameter of the travel time can be told apart. */
 static void draw_move(struct drive *d, struct event_command *command)
 {
     const struct drive_options *o = &d->options;
-    const double kind = random_between(&d->noise, 0.0, 3.0);
-    const double sign = random_between(&d->noise, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
-    const double turn_rad = sign * draw_size(&d->noise, o->turn_min_rad, o->turn_max_rad);
-    const double drive_m = draw_size(&d->noise, o->drive_min_m, o->drive_max_m);
+    const double kind = random_between(&d->random, 0.0, 3.0);
+    const double sign = random_between(&d->random, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
+    const double turn_rad = sign * draw_size(&d->random, o->turn_min_rad, o->turn_max_rad);
+    const double drive_m = draw_size(&d->random, o->drive_min_m, o->drive_max_m);
     (void)snprintf(command->op, sizeof command->op, "go");
     command->rotation_rad = kind < 2.0 ? turn_rad : 0.0;
     command->displacement_m = kind >= 1.0 ? drive_m : 0.0;
@@ -100,17 +97,16 @@ static bool send_move(struct drive *d, const struct event_command *command)
 {
     char payload[EVENT_RAW_MAX];
     struct json_writer w;
+    struct arrival late; /* of commands before */
+    while (session_pop(&d->session, &late)) {
+    }
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     codec_write_command(&w, command);
     (void)json_write_end(&w);
-    (void)pthread_mutex_lock(&d->mutex);
-    (void)snprintf(d->id, sizeof d->id, "%s", command->id);
-    d->sent_us = command->source_us;
     d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
     d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;
-    (void)pthread_mutex_unlock(&d->mutex);
-    return mqtt_client_publish(d->client, d->command_topic, payload, w.used, 1, false) ==
-           STATUS_OK;
+    return mqtt_client_publish(d->session.client, d->command_topic, payload, w.used, 1,
+                               false) == STATUS_OK;
 }
 
 static bool is_answered(const struct drive *d)
@@ -120,17 +116,20 @@ static bool is_answered(const struct drive *d)
 }
 
 /* Wait for the replies. Goes on after a stop signal: a command that is out shall be closed. */
-static bool wait_for_replies(struct drive *d)
+static bool wait_for_replies(struct drive *d, const struct event_command *command)
 {
     const int64_t limit_us = lab_clock_monotonic_us() + lab_us(d->options.timeout_s);
-    const struct timespec limit = {limit_us / 1000000, limit_us % 1000000 * 1000};
-    (void)pthread_mutex_lock(&d->mutex);
     while (!is_answered(d) && lab_clock_monotonic_us() < limit_us) {
-        (void)pthread_cond_timedwait(&d->replied, &d->mutex, &limit);
+        struct arrival arrival;
+        session_wait(&d->session, limit_us);
+        while (session_pop(&d->session, &arrival)) {
+            int64_t *lap_us = &d->lap_us[arrival.side];
+            if (strcmp(arrival.id, command->id) == 0 && *lap_us == LAB_TIME_NONE) {
+                *lap_us = arrival.t_us - command->source_us;
+            }
+        }
     }
-    const bool answered = is_answered(d);
-    (void)pthread_mutex_unlock(&d->mutex);
-    return answered;
+    return is_answered(d);
 }
 
 static void pause_between(const struct drive *d, int64_t end_us)
@@ -166,7 +165,7 @@ static void drive_all(struct drive *d)
         o->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(o->for_s) : LAB_TIME_MAX;
     const int64_t run = lab_clock_now_us() / 1000000;
     while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us &&
-           !mqtt_client_wait_subscribed(d->client, CONNECT_WAIT_MS)) {
+           !mqtt_client_wait_subscribed(d->session.client, CONNECT_WAIT_MS)) {
     }
     for (int n = 1; !stop_signal_raised() && lab_clock_monotonic_us() < end_us &&
                     (o->count == 0 || n <= o->count);
@@ -180,7 +179,7 @@ static void drive_all(struct drive *d)
             continue;
         }
         d->sent++;
-        if (wait_for_replies(d)) {
+        if (wait_for_replies(d, &command)) {
             d->answered++;
         } else {
             d->timed_out++;
@@ -195,8 +194,6 @@ static void drive_all(struct drive *d)
 static int run_drive(struct drive *d)
 {
     char id[128];
-    struct err err = {0};
-    struct mqtt_client_state state;
     const struct mqtt_client_topic topics[] = {
         {d->link ? d->reply_topic : d->side_topics[SIDE_REAL], 1},
         {d->side_topics[SIDE_VIRTUAL], 1}};
@@ -206,31 +203,24 @@ static int run_drive(struct drive *d)
     client.topic_count = d->link ? 1 : 2;
     client.message = take_message;
     client.context = d;
-    if (mqtt_client_create(&d->client, &client, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    if (!session_open(&d->session, &client)) {
         return EXIT_FAILED;
     }
     drive_all(d);
-    mqtt_client_read_state(d->client, &state);
-    mqtt_client_stop(d->client, STOP_MS);
-    mqtt_client_destroy(d->client);
+    session_close(&d->session, STOP_MS);
     (void)printf("drive %s: %" PRIu64 " commands, %" PRIu64 " answered, %" PRIu64
                  " timed out\n",
                  d->options.pair, d->sent, d->answered, d->timed_out);
-    if (state.connections == 0) {
-        (void)fprintf(stderr, "tandem: %s\n",
-                      state.error[0] ? state.error : "was never connected");
-        return EXIT_FAILED;
-    }
-    return EXIT_FINE;
+    return session_was_connected(&d->session) ? EXIT_FINE : EXIT_FAILED;
 }
 
 static int start_drive(const struct drive_options *options)
 {
     struct drive d = {.options = *options};
     char stem[MESSAGE_TOPIC_MAX / 2];
+    int exit_status = EXIT_FAILED;
     d.link = strcmp(options->mode, "link") == 0;
-    d.noise.state = (uint64_t)options->seed;
+    d.random.state = (uint64_t)options->seed;
     (void)snprintf(stem, sizeof stem, "%s/%s", options->broker.prefix, options->pair);
     (void)snprintf(d.command_topic, sizeof d.command_topic, "%s/command", stem);
     (void)snprintf(d.reply_topic, sizeof d.reply_topic, "%s/reply", stem);
@@ -238,16 +228,13 @@ static int start_drive(const struct drive_options *options)
         (void)snprintf(d.side_topics[side], sizeof d.side_topics[side], "%s/%s/reply", stem,
                        side_name(side));
     }
-    pthread_condattr_t monotonic;
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&d.replied, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    (void)pthread_mutex_init(&d.mutex, NULL);
-    stop_signal_install();
-    const int exit_status = run_drive(&d);
-    (void)pthread_cond_destroy(&d.replied);
-    (void)pthread_mutex_destroy(&d.mutex);
+    if (session_init(&d.session, sizeof(struct arrival), REPLIES_MAX) == STATUS_OK) {
+        stop_signal_install();
+        exit_status = run_drive(&d);
+    } else {
+        (void)fputs("tandem: out of memory\n", stderr);
+    }
+    session_finish(&d.session);
     return exit_status;
 }
 
@@ -299,11 +286,7 @@ int command_drive(int argc, char **argv)
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
         return exit_status;
     }
-    if (strlen(o.broker.prefix) >= CODEC_PREFIX_MAX - EVENT_PAIR_MAX || !o.pair[0] ||
-        strlen(o.pair) >= EVENT_PAIR_MAX || strpbrk(o.pair, "/+#")) {
-        (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
-                    "expected\n",
-                    stderr);
+    if (!session_names_fit(o.broker.prefix, o.pair, 0)) {
         return EXIT_USAGE;
     }
     if (o.turn_max_rad < o.turn_min_rad || o.drive_max_m < o.drive_min_m) {

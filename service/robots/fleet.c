@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
-#include "service/robots/fleet_parts.h"
+#include "service/robots/fleet_hear.h"
+#include "service/robots/fleet_tell.h"
 
 enum {
     WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
@@ -22,26 +22,6 @@ enum {
     RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
     REBOOT_US = 1500 * 1000  /* a restart takes so long */
 };
-
-int64_t fleet_lab_us(const struct fleet *f, int64_t t_us)
-{
-    return f->executive.begin_us + llround((double)(t_us - f->sim_us) / f->options.pace);
-}
-
-int64_t fleet_clock_us(const struct fleet *f, const struct fleet_robot *r, int64_t lab_us_)
-{
-    const double since_us = (double)(lab_us_ - f->start_us);
-    return lab_us_ - r->clock_lost_us +
-           llround(f->options.clock_offset_s * 1e6 +
-                   since_us * f->options.clock_drift_ppm * 1e-6);
-}
-
-void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
-                 char out[MESSAGE_TOPIC_MAX])
-{
-    (void)snprintf(out, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", f->options.broker.prefix,
-                   f->pairs[r->pair], side_name(r->side), word);
-}
 
 /* --- robots ------------------------------------------------------------------------------ */
 
@@ -109,7 +89,7 @@ static enum status create_robots(struct fleet *f)
             }
             r->pair = pair;
             r->side = side;
-            r->noise.state = seed_of(f, r) ^ 2;
+            r->random.state = seed_of(f, r) ^ 2;
             r->telemetry_us = f->start_us;
             r->reboot_us = o->reboot_s > 0.0 ? f->start_us + lab_us(o->reboot_s) : LAB_TIME_MAX;
             memcpy(r->parameters, o->parameters[side], sizeof r->parameters);
@@ -259,7 +239,7 @@ static void take_for(struct fleet *f, uint32_t i, const struct incoming *in, int
 static void drain_inbox(struct fleet *f, int64_t now_us)
 {
     struct incoming in;
-    while (fleet_pop(f, &in)) {
+    while (session_pop(&f->session, &in)) {
         const size_t each = f->robot_count / (size_t)f->options.pair_count;
         for (size_t k = 0; k < each; k++) {
             const uint32_t i = (uint32_t)(in.pair * each + k);
@@ -276,7 +256,7 @@ static void drain_inbox(struct fleet *f, int64_t now_us)
 static void say_hello(struct fleet *f)
 {
     struct mqtt_client_state state;
-    mqtt_client_read_state(f->client, &state);
+    mqtt_client_read_state(f->session.client, &state);
     if (state.connections == f->connections) {
         return;
     }
@@ -295,16 +275,7 @@ static void wait_for_work(struct fleet *f)
     int64_t next_us = now_us + WAIT_MAX_US;
     next_us = period_us < next_us ? period_us : next_us;
     next_us = send_us < next_us ? send_us : next_us;
-    if (next_us <= now_us) {
-        return;
-    }
-    const int64_t until_us = lab_clock_monotonic_us() + next_us - now_us;
-    const struct timespec t = {until_us / 1000000, until_us % 1000000 * 1000};
-    (void)pthread_mutex_lock(&f->mutex);
-    if (f->inbox_count == 0) {
-        (void)pthread_cond_timedwait(&f->arrived, &f->mutex, &t);
-    }
-    (void)pthread_mutex_unlock(&f->mutex);
+    session_wait(&f->session, lab_clock_monotonic_us() + next_us - now_us);
 }
 
 static void live_fleet(struct fleet *f)
@@ -351,7 +322,7 @@ static void print_summary(const struct fleet *f)
     (void)printf("%s: %" PRIu64 " commands, %" PRIu64 " replies, %" PRIu64 " echoes, %" PRIu64
                  " lost, %" PRIu64 " duplicated, %" PRIu64 " dropped, %" PRIu64 " malformed\n",
                  name, c->commands, c->replies, c->echoes, c->lost, c->duplicated,
-                 c->dropped + f->inbox_overflow, c->malformed + f->inbox_malformed);
+                 c->dropped + f->session.overflow, c->malformed + f->session.malformed);
 }
 
 static int run_fleet(struct fleet *f)
@@ -362,8 +333,6 @@ static int run_fleet(struct fleet *f)
     char presence[MESSAGE_TOPIC_MAX];
     char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX];
     struct mqtt_client_topic topics[FLEET_TOPICS_MAX];
-    struct mqtt_client_state state;
-    struct err err = {0};
     const struct fleet_robot *first = &f->robots[0];
     fleet_write_presence(first, true, online);
     fleet_write_presence(first, false, offline);
@@ -378,24 +347,16 @@ static int run_fleet(struct fleet *f)
     client.topic_count = fleet_topics(f, filters, topics);
     client.message = fleet_hear;
     client.context = f;
-    if (mqtt_client_create(&f->client, &client, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    if (!session_open(&f->session, &client)) {
         return EXIT_FAILED;
     }
     live_fleet(f);
     for (size_t i = 1; i < f->robot_count; i++) {
         fleet_tell_presence(f, &f->robots[i], false);
     }
-    mqtt_client_read_state(f->client, &state);
-    mqtt_client_stop(f->client, STOP_MS);
-    mqtt_client_destroy(f->client);
+    session_close(&f->session, STOP_MS);
     print_summary(f);
-    if (state.connections == 0) {
-        (void)fprintf(stderr, "tandem: %s\n",
-                      state.error[0] ? state.error : "was never connected");
-        return EXIT_FAILED;
-    }
-    return EXIT_FINE;
+    return session_was_connected(&f->session) ? EXIT_FINE : EXIT_FAILED;
 }
 
 static enum status begin_fleet(struct fleet *f, const struct fleet_options *options)
@@ -407,21 +368,16 @@ static enum status begin_fleet(struct fleet *f, const struct fleet_options *opti
     f->executive = (struct efsm_executive){
         .period_us = llround((double)f->period_us / options->pace), .resync_us = RESYNC_US};
     f->executive.begin_us = f->start_us;
-    f->inbox = calloc(FLEET_INBOX_MAX, sizeof *f->inbox);
-    pthread_condattr_t monotonic;
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&f->arrived, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    (void)pthread_mutex_init(&f->mutex, NULL);
-    const bool room = f->inbox && name_pairs(f) == STATUS_OK && create_robots(f) == STATUS_OK;
+    const bool room =
+        session_init(&f->session, sizeof(struct incoming), FLEET_INBOX_MAX) == STATUS_OK &&
+        name_pairs(f) == STATUS_OK && create_robots(f) == STATUS_OK;
     return room ? STATUS_OK : STATUS_E_NOMEM;
 }
 
 static void finish_fleet(struct fleet *f)
 {
     struct incoming in;
-    while (fleet_pop(f, &in)) {
+    while (session_pop(&f->session, &in)) {
         free(in.text);
     }
     for (size_t i = 0; f->robots && i < f->robot_count; i++) {
@@ -430,9 +386,7 @@ static void finish_fleet(struct fleet *f)
     fleet_outbox_destroy(f);
     free(f->robots);
     free(f->pairs);
-    free(f->inbox);
-    (void)pthread_cond_destroy(&f->arrived);
-    (void)pthread_mutex_destroy(&f->mutex);
+    session_finish(&f->session);
 }
 
 int fleet_run(const struct fleet_options *options)

@@ -1,4 +1,6 @@
 /* What the fleet hears: Paho's thread takes messages apart and queues them. */
+#include "service/robots/fleet_hear.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 
 #include "logger/message/codec.h"
 #include "service/cli/lab_clock.h"
-#include "service/robots/fleet_parts.h"
 
 size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
                     struct mqtt_client_topic topics[FLEET_TOPICS_MAX])
@@ -52,35 +53,14 @@ size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAG
 /* Takes over in->text. */
 static void push_incoming(struct fleet *f, const struct incoming *in)
 {
-    (void)pthread_mutex_lock(&f->mutex);
-    if (f->inbox_count == FLEET_INBOX_MAX) {
-        f->inbox_overflow++;
+    if (!session_push(&f->session, in)) {
         free(in->text);
-    } else {
-        f->inbox[(f->inbox_first + f->inbox_count++) % FLEET_INBOX_MAX] = *in;
-        (void)pthread_cond_signal(&f->arrived);
     }
-    (void)pthread_mutex_unlock(&f->mutex);
-}
-
-bool fleet_pop(struct fleet *f, struct incoming *in)
-{
-    (void)pthread_mutex_lock(&f->mutex);
-    const bool some = f->inbox_count > 0;
-    if (some) {
-        *in = f->inbox[f->inbox_first];
-        f->inbox_first = (f->inbox_first + 1) % FLEET_INBOX_MAX;
-        f->inbox_count--;
-    }
-    (void)pthread_mutex_unlock(&f->mutex);
-    return some;
 }
 
 static void complain_of(struct fleet *f, uint32_t pair, const char *what)
 {
-    (void)pthread_mutex_lock(&f->mutex);
-    f->inbox_malformed++;
-    (void)pthread_mutex_unlock(&f->mutex);
+    f->session.malformed++;
     (void)fprintf(stderr, "tandem: robot %s: %s\n", f->pairs[pair], what);
 }
 

@@ -3,13 +3,13 @@
 #ifndef SERVICE_ROBOTS_FLEET_PARTS_H
 #define SERVICE_ROBOTS_FLEET_PARTS_H
 
-#include <pthread.h>
 #include <stdint.h>
 
 #include "base/random.h"
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
 #include "service/robots/fleet.h"
+#include "service/robots/session.h"
 
 enum {
     FLEET_INBOX_MAX = 4096,
@@ -53,7 +53,7 @@ struct fleet_robot {
     void *memory;
     double parameters[ROBOT_PARAMETERS_MAX]; /* its own, before anybody promoted others */
     char boot[EVENT_BOOT_MAX];
-    struct random_source noise;
+    struct random_source random;
     int64_t last_due_us;  /* one connection keeps its order */
     int64_t telemetry_us; /* robot time of the next sample */
     int64_t telemetry_seq;
@@ -72,17 +72,11 @@ struct fleet_counts {
 
 struct fleet {
     struct fleet_options options;
-    struct mqtt_client *client;
+    struct session session; /* its queue: struct incoming */
     size_t robot_count;
     struct fleet_robot *robots;
     char (*pairs)[EVENT_PAIR_MAX]; /* [pair_count] */
     int64_t start_us;              /* lab time, and the robots' time then */
-
-    pthread_mutex_t mutex;
-    pthread_cond_t arrived; /* on the monotonic clock */
-    struct incoming *inbox; /* [FLEET_INBOX_MAX] */
-    size_t inbox_first, inbox_count;
-    uint64_t inbox_overflow, inbox_malformed;
 
     /* The moving thread's own: */
     struct efsm_executive executive;
@@ -106,38 +100,5 @@ int64_t fleet_clock_us(const struct fleet *f, const struct fleet_robot *r, int64
 /* "<prefix>/<pair>/<side>/<word>" */
 void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
                  char out[MESSAGE_TOPIC_MAX]);
-
-/* --- fleet_hear.c ---------------------------------------------------------------------- */
-
-size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
-                    struct mqtt_client_topic topics[FLEET_TOPICS_MAX]);
-
-/* The client's callback; context is the fleet. */
-mqtt_client_message fleet_hear;
-
-/* The next message in the inbox; false when there is none. */
-bool fleet_pop(struct fleet *f, struct incoming *in);
-
-/* --- fleet_tell.c ---------------------------------------------------------------------- */
-
-MUST_USE enum status fleet_outbox_create(struct fleet *f);
-void fleet_outbox_destroy(struct fleet *f);
-
-/* Lab time at which the next message leaves; LAB_TIME_MAX: none waits. */
-int64_t fleet_outbox_due_us(const struct fleet *f);
-void fleet_send_due(struct fleet *f, int64_t now_us);
-
-void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply *reply);
-void fleet_tell_telemetry(struct fleet *f, uint32_t robot);
-void fleet_tell_echo(struct fleet *f, uint32_t robot, const struct incoming *in,
-                     int64_t now_us);
-/* Publish the machines when they changed and the last time is long enough ago. */
-void fleet_tell_machines(struct fleet *f, uint32_t robot, int64_t now_us);
-void fleet_tell_presence(struct fleet *f, const struct fleet_robot *r, bool online);
-void fleet_write_presence(const struct fleet_robot *r, bool online, char text[128]);
-
-/* Apply a parameter set and say what was applied and what refused. */
-void fleet_apply_parameters(struct fleet *f, uint32_t robot, const struct incoming *in,
-                            int64_t now_us);
 
 #endif

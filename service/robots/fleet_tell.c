@@ -1,4 +1,6 @@
 /* What the fleet says: messages that wait until their transport delay is over. */
+#include "service/robots/fleet_tell.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 
 #include "base/hash.h"
 #include "logger/message/codec.h"
-#include "service/robots/fleet_parts.h"
 
 enum { MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
 
@@ -90,7 +91,7 @@ static void send_message(struct fleet *f, const struct outgoing *out)
     char topic[MESSAGE_TOPIC_MAX];
     const int qos = out->kind == OUT_REPLY || out->kind == OUT_ACK ? 1 : 0;
     fleet_topic(f, &f->robots[out->robot], words[out->kind], topic);
-    if (mqtt_client_publish(f->client, topic, out->payload, out->bytes, qos, false) !=
+    if (mqtt_client_publish(f->session.client, topic, out->payload, out->bytes, qos, false) !=
         STATUS_OK) {
         f->counts.dropped++;
     }
@@ -121,7 +122,7 @@ static struct outgoing *begin_message(struct fleet *f, uint32_t robot, enum outg
     struct outgoing *out = &f->slots[f->unused[f->outbox_count]];
     double delay_s = f->options.delay_s;
     if (f->options.jitter_s > 0.0) {
-        delay_s += random_exponential(&r->noise, f->options.jitter_s);
+        delay_s += random_exponential(&r->random, f->options.jitter_s);
     }
     const int64_t due_us = said_us + lab_us(delay_s);
     out->kind = kind;
@@ -195,11 +196,11 @@ void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply 
         e.values[i].is_number = true;
         e.values[i].number = reply->values[i].number;
     }
-    if (random_between(&r->noise, 0.0, 1.0) < f->options.loss_ratio) {
+    if (random_between(&r->random, 0.0, 1.0) < f->options.loss_ratio) {
         f->counts.lost++;
         return;
     }
-    const bool twice = random_between(&r->noise, 0.0, 1.0) < f->options.duplicate_ratio;
+    const bool twice = random_between(&r->random, 0.0, 1.0) < f->options.duplicate_ratio;
     for (int i = 0; i < (twice ? 2 : 1); i++) {
         struct json_writer w;
         struct outgoing *out = begin_message(f, robot, OUT_REPLY, end_us, &w);
@@ -271,7 +272,8 @@ void fleet_tell_presence(struct fleet *f, const struct fleet_robot *r, bool onli
     char topic[MESSAGE_TOPIC_MAX];
     fleet_write_presence(r, online, text);
     fleet_topic(f, r, "connection", topic);
-    if (mqtt_client_publish(f->client, topic, text, strlen(text), 1, true) != STATUS_OK) {
+    if (mqtt_client_publish(f->session.client, topic, text, strlen(text), 1, true) !=
+        STATUS_OK) {
         f->counts.dropped++;
     }
 }
@@ -349,7 +351,7 @@ void fleet_tell_machines(struct fleet *f, uint32_t robot, int64_t now_us)
     r->machines_mark = mark;
     r->machines_us = now_us + rest_us;
     if (!json_write_end(&w) ||
-        mqtt_client_publish(f->client, topic, text, w.used, 0, true) != STATUS_OK) {
+        mqtt_client_publish(f->session.client, topic, text, w.used, 0, true) != STATUS_OK) {
         f->counts.dropped++;
     }
 }

@@ -2,11 +2,9 @@
  * mission's machines and sends what they command. */
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -19,9 +17,9 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
 #include "service/mqtt/broker_client.h"
-#include "service/mqtt/mqtt_client.h"
 #include "service/robots/mission_file.h"
 #include "service/robots/mission_log.h"
+#include "service/robots/session.h"
 
 enum {
     INBOX_MAX = 256,
@@ -50,18 +48,13 @@ struct mission_run {
     struct lab_file lab;
     struct mission_file file;
     char pair[EVENT_PAIR_MAX];
-    struct mqtt_client *client;
+    struct session session;
     char command_topic[MESSAGE_TOPIC_MAX];
     char reply_topic[MESSAGE_TOPIC_MAX];
     char entry_topic[MESSAGE_TOPIC_MAX];
     char decode_topic[MESSAGE_TOPIC_MAX]; /* what the codec knows the reply as */
 
-    pthread_mutex_t mutex;
-    pthread_cond_t arrived; /* on the monotonic clock */
-    struct incoming inbox[INBOX_MAX];
-    size_t inbox_first, inbox_count;
-    uint64_t overflow, malformed;
-    uint64_t foreign; /* commands to the pair that are not ours */
+    atomic_uint_least64_t foreign; /* commands to the pair that are not ours */
 
     /* The main thread's own: */
     struct mission mission;
@@ -73,25 +66,6 @@ struct mission_run {
 };
 
 /* --- Paho's thread -------------------------------------------------------------------- */
-
-static void push_incoming(struct mission_run *r, const struct incoming *in)
-{
-    (void)pthread_mutex_lock(&r->mutex);
-    if (r->inbox_count == INBOX_MAX) {
-        r->overflow++;
-    } else {
-        r->inbox[(r->inbox_first + r->inbox_count++) % INBOX_MAX] = *in;
-        (void)pthread_cond_signal(&r->arrived);
-    }
-    (void)pthread_mutex_unlock(&r->mutex);
-}
-
-static void count_malformed(struct mission_run *r)
-{
-    (void)pthread_mutex_lock(&r->mutex);
-    r->malformed++;
-    (void)pthread_mutex_unlock(&r->mutex);
-}
 
 static void copy_text(const json_t *object, const char *key, char *out, size_t size)
 {
@@ -114,14 +88,14 @@ static void take_reply(void *context, const struct event *event)
 {
     const struct reply_taker *taker = context;
     if (event->kind != EVENT_REPLY) {
-        count_malformed(taker->run);
+        taker->run->session.malformed++;
         return;
     }
     struct incoming in = {.t_us = event->t_us, .answer.reply = event->reply};
     in.answer.reply.raw = NULL;
     copy_text(taker->document, "from", in.answer.from, sizeof in.answer.from);
     copy_text(taker->document, "detail", in.answer.detail, sizeof in.answer.detail);
-    push_incoming(taker->run, &in);
+    (void)session_push(&taker->run->session, &in);
 }
 
 static void take_entry(struct mission_run *r, const json_t *document, int64_t now_us)
@@ -132,7 +106,7 @@ static void take_entry(struct mission_run *r, const json_t *document, int64_t no
     in.entry.real_lap_s = real_or_nan(document, "real_lap_s");
     in.entry.virtual_lap_s = real_or_nan(document, "virtual_lap_s");
     in.entry.lag_s = real_or_nan(document, "lag_s");
-    push_incoming(r, &in);
+    (void)session_push(&r->session, &in);
 }
 
 /* Two who command one robot are in each other's way: that explains much. */
@@ -140,9 +114,7 @@ static void take_command(struct mission_run *r, const json_t *document)
 {
     const char *id = json_string_value(json_object_get(document, "id"));
     if (!id || strncmp(id, r->mission.run, strlen(r->mission.run)) != 0) {
-        (void)pthread_mutex_lock(&r->mutex);
         r->foreign++;
-        (void)pthread_mutex_unlock(&r->mutex);
     }
 }
 
@@ -157,7 +129,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
     json_t *document =
         bytes <= MESSAGE_PAYLOAD_MAX ? json_loadb(payload, bytes, 0, NULL) : NULL;
     if (!document) {
-        count_malformed(r);
+        r->session.malformed++;
         return;
     }
     if (strcmp(topic, r->entry_topic) == 0) {
@@ -186,8 +158,8 @@ static void send_command(struct mission_run *r, const struct event_command *comm
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     codec_write_command(&w, command);
-    if (!json_write_end(&w) || mqtt_client_publish(r->client, r->command_topic, payload, w.used,
-                                                   1, false) != STATUS_OK) {
+    if (!json_write_end(&w) || mqtt_client_publish(r->session.client, r->command_topic, payload,
+                                                   w.used, 1, false) != STATUS_OK) {
         (void)fputs("tandem: mission: a command found no room on its way to the broker\n",
                     stderr);
     }
@@ -208,23 +180,10 @@ static void take_effect(void *context, const struct mission_effect *effect)
     }
 }
 
-static bool pop_incoming(struct mission_run *r, struct incoming *in)
-{
-    (void)pthread_mutex_lock(&r->mutex);
-    const bool some = r->inbox_count > 0;
-    if (some) {
-        *in = r->inbox[r->inbox_first];
-        r->inbox_first = (r->inbox_first + 1) % INBOX_MAX;
-        r->inbox_count--;
-    }
-    (void)pthread_mutex_unlock(&r->mutex);
-    return some;
-}
-
 static void drain_inbox(struct mission_run *r)
 {
     struct incoming in;
-    while (pop_incoming(r, &in)) {
+    while (session_pop(&r->session, &in)) {
         if (in.is_entry) {
             mission_log_entry(&r->log, &in.entry);
             continue;
@@ -237,19 +196,9 @@ static void drain_inbox(struct mission_run *r)
 /* Until something arrives, until_us on lab time or the next look at signals. */
 static void wait_until(struct mission_run *r, int64_t until_us)
 {
-    const int64_t now_us = lab_clock_now_us();
-    int64_t wait_us = until_us - now_us;
-    wait_us = wait_us < WAIT_SLICE_US ? wait_us : WAIT_SLICE_US;
-    if (wait_us <= 0) {
-        return;
-    }
-    const int64_t limit_us = lab_clock_monotonic_us() + wait_us;
-    const struct timespec limit = {limit_us / 1000000, limit_us % 1000000 * 1000};
-    (void)pthread_mutex_lock(&r->mutex);
-    if (r->inbox_count == 0) {
-        (void)pthread_cond_timedwait(&r->arrived, &r->mutex, &limit);
-    }
-    (void)pthread_mutex_unlock(&r->mutex);
+    const int64_t wait_us = until_us - lab_clock_now_us();
+    session_wait(&r->session, lab_clock_monotonic_us() +
+                                  (wait_us < WAIT_SLICE_US ? wait_us : WAIT_SLICE_US));
 }
 
 static void live_mission(struct mission_run *r)
@@ -321,15 +270,17 @@ static void report_mission(struct mission_run *r)
     } else {
         mission_log_print(&r->log, &head);
     }
-    if (r->foreign > 0) {
+    const uint64_t foreign = r->foreign;
+    const uint64_t malformed = r->session.malformed;
+    if (foreign > 0) {
         (void)fprintf(stderr, "tandem: mission: somebody else sent %s %" PRIu64 " command%s\n",
-                      r->pair, r->foreign, r->foreign == 1 ? "" : "s");
+                      r->pair, foreign, foreign == 1 ? "" : "s");
     }
-    if (r->overflow > 0 || r->malformed > 0) {
+    if (r->session.overflow > 0 || malformed > 0) {
         (void)fprintf(stderr,
                       "tandem: mission: %" PRIu64 " messages found no room, %" PRIu64
                       " could not be read\n",
-                      r->overflow, r->malformed);
+                      r->session.overflow, malformed);
     }
 }
 
@@ -338,7 +289,6 @@ static void report_mission(struct mission_run *r)
 static bool connect_broker(struct mission_run *r)
 {
     char id[64];
-    struct err err = {0};
     const struct mqtt_client_topic topics[] = {
         {r->reply_topic, 1}, {r->entry_topic, 1}, {r->command_topic, 1}};
     (void)snprintf(id, sizeof id, "mission-%s-%ld", r->pair, (long)getpid());
@@ -349,15 +299,14 @@ static bool connect_broker(struct mission_run *r)
     options.topic_count = COUNT(topics);
     options.message = take_message;
     options.context = r;
-    if (mqtt_client_create(&r->client, &options, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    if (!session_open(&r->session, &options)) {
         return false;
     }
     const int64_t until_us = lab_clock_monotonic_us() + lab_us(r->options.connect_s);
-    while (!mqtt_client_wait_subscribed(r->client, CONNECT_SLICE_MS)) {
+    while (!mqtt_client_wait_subscribed(r->session.client, CONNECT_SLICE_MS)) {
         if (stop_signal_raised() || lab_clock_monotonic_us() >= until_us) {
             struct mqtt_client_state state;
-            mqtt_client_read_state(r->client, &state);
+            mqtt_client_read_state(r->session.client, &state);
             (void)fprintf(stderr, "tandem: mission: no broker at %s port %u within %g s%s%s\n",
                           r->lab.broker.host, (unsigned)r->lab.broker.port,
                           r->options.connect_s, state.error[0] ? ": " : "", state.error);
@@ -378,10 +327,7 @@ static int run_mission(struct mission_run *r)
         live_mission(r);
         wait_for_entries(r);
     }
-    if (r->client) {
-        mqtt_client_stop(r->client, STOP_MS);
-        mqtt_client_destroy(r->client);
-    }
+    session_close(&r->session, STOP_MS);
     if (connected) {
         report_mission(r);
     }
@@ -447,19 +393,15 @@ static int start_mission(const struct mission_options *options)
     }
     r->options = *options;
     int exit_status = EXIT_USAGE;
-    if (load_files(r)) {
-        pthread_condattr_t monotonic;
-        (void)pthread_condattr_init(&monotonic);
-        (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-        (void)pthread_cond_init(&r->arrived, &monotonic);
-        (void)pthread_condattr_destroy(&monotonic);
-        (void)pthread_mutex_init(&r->mutex, NULL);
+    if (session_init(&r->session, sizeof(struct incoming), INBOX_MAX) != STATUS_OK) {
+        (void)fputs("tandem: mission: not enough memory\n", stderr);
+        exit_status = EXIT_FAILED;
+    } else if (load_files(r)) {
         name_topics(r);
         stop_signal_install();
         exit_status = run_mission(r);
-        (void)pthread_cond_destroy(&r->arrived);
-        (void)pthread_mutex_destroy(&r->mutex);
     }
+    session_finish(&r->session);
     mission_log_free(&r->log);
     lab_file_free(&r->lab);
     free(r);

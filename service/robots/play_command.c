@@ -12,7 +12,7 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
-#include "service/mqtt/mqtt_client.h"
+#include "service/robots/session.h"
 
 enum {
     CONNECT_MS = 15000,
@@ -34,7 +34,7 @@ struct play_options {
 
 struct play {
     struct play_options options;
-    struct mqtt_client *client;
+    struct session session;
     struct journal_reader *reader;
     char scratch[MESSAGE_PAYLOAD_MAX];
     int64_t first_us, begin_us; /* the recording's time and ours of the first message */
@@ -87,8 +87,8 @@ static void send_message(struct play *p, const struct message *m, const char *to
     const bool retained = p->options.retain && m->retained;
     enum status status = STATUS_E_FULL;
     while (status == STATUS_E_FULL && !stop_signal_raised()) {
-        status =
-            mqtt_client_publish(p->client, topic, m->payload, m->kept_bytes, qos, retained);
+        status = mqtt_client_publish(p->session.client, topic, m->payload, m->kept_bytes, qos,
+                                     retained);
         if (status == STATUS_E_FULL) {
             lab_clock_sleep_until_us(lab_clock_monotonic_us() + RETRY_US);
         }
@@ -164,34 +164,28 @@ static bool play_all(struct play *p)
 
 static int run_play(struct play *p)
 {
-    struct err err = {0};
-    struct mqtt_client_state state = {0};
+    const struct mqtt_client_state *state = &p->session.state;
     const struct mqtt_client_options client =
         broker_arguments_options(&p->options.broker, "play");
-    if (mqtt_client_create(&p->client, &client, &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
+    if (!session_open(&p->session, &client)) {
         return EXIT_FAILED;
     }
-    bool whole = mqtt_client_wait_subscribed(p->client, CONNECT_MS);
-    if (!whole) {
-        mqtt_client_read_state(p->client, &state);
-        (void)fprintf(stderr, "tandem: %s\n", state.error);
-    } else {
-        whole = play_all(p);
-        if (!mqtt_client_wait_sent(p->client,
-                                   stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
-            (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
-            whole = false;
-        }
+    const bool connected = mqtt_client_wait_subscribed(p->session.client, CONNECT_MS);
+    bool whole = connected && play_all(p);
+    if (connected && !mqtt_client_wait_sent(p->session.client,
+                                            stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
+        (void)fputs("tandem: play: the broker did not acknowledge everything\n", stderr);
+        whole = false;
     }
-    mqtt_client_read_state(p->client, &state);
-    mqtt_client_stop(p->client, STOP_MS);
-    mqtt_client_destroy(p->client);
+    session_close(&p->session, STOP_MS);
+    if (!connected) {
+        (void)fprintf(stderr, "tandem: %s\n", state->error);
+    }
     (void)printf("play: %" PRIu64 " lines, %" PRIu64 " sent, %" PRIu64 " acknowledged, %" PRIu64
                  " skipped, %" PRIu64 " malformed, %" PRIu64 " cut, %" PRIu64 " refused\n",
-                 p->lines, p->sent, state.acknowledged, p->skipped, p->malformed, p->cut,
+                 p->lines, p->sent, state->acknowledged, p->skipped, p->malformed, p->cut,
                  p->refused);
-    return whole && p->refused == 0 && state.failed == 0 ? EXIT_FINE : EXIT_FAILED;
+    return whole && p->refused == 0 && state->failed == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
 static int start_play(const struct play_options *options, char **paths, int count)

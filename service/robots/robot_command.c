@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "config/text_file.h"
-#include "logger/message/codec.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/robots/fleet.h"
 #include "service/robots/map_file.h"
 #include "service/robots/robot_file.h"
+#include "service/robots/session.h"
 
 /* Options that stand for a parameter; NaN: not given. */
 enum { SPEED_ANGULAR, SPEED_LINEAR, DELAY_T0, DELAY_TA, DELAY_TR, NOISE, SHORTCUT_COUNT };
@@ -124,15 +124,7 @@ static bool name_sides(const struct given *g, struct fleet_options *o)
     o->sides[SIDE_VIRTUAL] = both || (g->side && strcmp(g->side, "virtual") == 0);
     o->link = strcmp(g->mode, "link") == 0;
     /* Room for the counted number of the last pair. */
-    const size_t longest = strlen(o->pair) + (o->pair_count > 1 ? 4 : 0);
-    if (strlen(o->broker.prefix) >= CODEC_PREFIX_MAX - EVENT_PAIR_MAX || !o->pair[0] ||
-        longest >= EVENT_PAIR_MAX || strpbrk(o->pair, "/+#")) {
-        (void)fputs("tandem: --prefix and --pair: shorter ones without / + # in the pair were "
-                    "expected\n",
-                    stderr);
-        return false;
-    }
-    return true;
+    return session_names_fit(o->broker.prefix, o->pair, o->pair_count > 1 ? 4 : 0);
 }
 
 static bool take_period(const struct given *g, struct fleet_options *o)
