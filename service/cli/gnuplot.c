@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -42,6 +43,32 @@ void gnuplot_label(FILE *to, const char *name)
         }
     }
     gnuplot_quoted(to, text);
+}
+
+void gnuplot_start(FILE *to, size_t width, size_t height)
+{
+    (void)fprintf(to,
+                  "set encoding utf8\n"
+                  "set terminal svg size %zu,%zu dynamic noenhanced font 'sans-serif,13' "
+                  "background '#ffffff'\n",
+                  width, height);
+}
+
+void gnuplot_panels(FILE *to, const char *title, const char *tics)
+{
+    (void)fputs("set multiplot title ", to);
+    gnuplot_quoted(to, title);
+    (void)fprintf(to,
+                  " font 'sans-serif,16'\n"
+                  "set border 3 lc '#666666'\nset tics nomirror tc '#444444'%s\n"
+                  "set grid lc '#e4e4e4' lt 1\n",
+                  tics);
+}
+
+double gnuplot_tic(double most)
+{
+    const double ten = pow(10.0, floor(log10(most)));
+    return most >= 5.0 * ten ? 5.0 * ten : most >= 2.0 * ten ? 2.0 * ten : ten;
 }
 
 void gnuplot_side(FILE *to, const char *name, double width_share)
@@ -122,6 +149,7 @@ static enum status feed(const struct picture *picture, int script, pid_t pid, FI
         /* A gnuplot that ends early is seen by its exit status. */
         (void)sigaction(SIGPIPE, &ignore, &before);
         picture->write(to, picture->what);
+        (void)fputs("unset multiplot\nunset output\n", to);
         (void)fclose(to);
         (void)sigaction(SIGPIPE, &before, NULL);
     }

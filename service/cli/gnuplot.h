@@ -8,7 +8,8 @@
 
 #include "base/err.h"
 
-/* Write the script; the picture is what gnuplot's terminal then puts out. */
+/* Write the script up to its last panel; the picture is what gnuplot's terminal then puts out.
+ */
 typedef void gnuplot_script(FILE *to, const void *what);
 
 /* A text between quotes, in which nothing has a meaning of its own. */
@@ -16,6 +17,16 @@ void gnuplot_quoted(FILE *to, const char *text);
 
 /* The same of a name with its unit: "u_mps" is "u, m/s". */
 void gnuplot_label(FILE *to, const char *name);
+
+/* The picture's size in pixels: the first that a script writes. */
+void gnuplot_start(FILE *to, size_t width, size_t height);
+
+/* Behind the data: the title above all panels, and how these look. tics: more about their
+ * labels, or "". */
+void gnuplot_panels(FILE *to, const char *title, const char *tics);
+
+/* 1, 2 or 5 times a power of ten: the largest up to most > 0. */
+double gnuplot_tic(double most);
 
 /* The name of the next panel's y axis, always as far left of it: width_share of its own width.
  */

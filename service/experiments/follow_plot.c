@@ -1,9 +1,7 @@
-#include "service/experiments/follow_plot.h"
+#include "service/experiments/follow_report.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#include "service/cli/gnuplot.h"
 
 /* A curve of more points cannot be told from one of so many. */
 enum { POINTS = 2000 };
@@ -97,8 +95,7 @@ static double largest_of(const struct follow_study *study, size_t axis, bool eff
 /* Zero in the middle, and a round number to either side. */
 static void write_scale(FILE *to, double most)
 {
-    const double ten = pow(10.0, floor(log10(most)));
-    const double tic = most >= 5.0 * ten ? 5.0 * ten : most >= 2.0 * ten ? 2.0 * ten : ten;
+    const double tic = gnuplot_tic(most);
     (void)fprintf(to, "set ytics (%g, 0, %g)\nset yrange [%g:%g]\n", -tic, tic, -1.15 * most,
                   1.15 * most);
 }
@@ -129,41 +126,26 @@ static void write_effort(FILE *to, const struct follow_study *study, size_t axis
                   column_of_effort(study, axis), EFFORT);
 }
 
-static void write_script(FILE *to, const void *what)
+void follow_plot_write(FILE *to, const void *what)
 {
     const struct follow_study *study = what;
     const size_t axes = study->file->model->axis_count;
     char title[EXPERIMENT_NAME_MAX + EXPERIMENT_TEXT_MAX];
     const int length = snprintf(title, sizeof title, "%s%s%s", study->file->name,
                                 study->file->purpose[0] ? ": " : "", study->file->purpose);
-    const bool fits = length <= TITLE_MAX;
-    (void)fprintf(to,
-                  "set encoding utf8\n"
-                  "set terminal svg size %d,%zu dynamic noenhanced font 'sans-serif,13' "
-                  "background '#ffffff'\n",
-                  2 * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
+    gnuplot_start(to, 2 * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
     write_data(to, study);
-    (void)fputs("set multiplot title ", to);
-    gnuplot_quoted(to, fits ? title : study->file->name);
-    (void)fprintf(
-        to,
-        " font 'sans-serif,16'\n"
-        "set border 3 lc '#666666'\nset tics nomirror tc '#444444' font 'sans-serif,11'\n"
-        "set grid lc '#e4e4e4' lt 1\nset ytics autofreq\n"
-        "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
-        "set xrange [0:%.6g]\n",
-        study->file->trial.duration_s);
+    gnuplot_panels(to, length <= TITLE_MAX ? title : study->file->name,
+                   " font 'sans-serif,11'");
+    (void)fprintf(to,
+                  "set ytics autofreq\n"
+                  "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
+                  "set xrange [0:%.6g]\n",
+                  study->file->trial.duration_s);
     for (size_t axis = 0; axis < axes; axis++) {
         write_both(to, study, 0, axis);
         write_error(to, study, axis);
         write_both(to, study, 1, axis);
         write_effort(to, study, axis);
     }
-    (void)fputs("unset multiplot\nunset output\n", to);
-}
-
-enum status follow_plot_draw(const struct follow_study *study, const char *path,
-                             struct err *err)
-{
-    return gnuplot_draw(write_script, study, path, err);
 }

@@ -2,19 +2,7 @@
 
 #include <math.h>
 
-#include "logger/message/json_write.h"
-#include "service/cli/csv_tables.h"
-#include "service/cli/json_file.h"
-
-enum { CELL_BYTES = 32 };
-
 /* --- for people --------------------------------------------------------------------------- */
-
-static const char *format_number(double value, char cell[CELL_BYTES])
-{
-    (void)snprintf(cell, CELL_BYTES, isfinite(value) ? "%.4g" : "-", value);
-    return cell;
-}
 
 static const char *text_of_drive(const struct trial_params *trial)
 {
@@ -41,13 +29,16 @@ static void print_states(const struct follow_study *study, FILE *out)
                   "p95", "paper", "open loop", "MAE", "paper", "R2", "paper");
     for (size_t i = 0; i < study->states; i++) {
         const struct follow_state *s = &study->state[i];
-        char cell[8][CELL_BYTES];
-        (void)fprintf(
-            out, "%-6s %10s %10s %10s %10s | %10s %10s | %10s %10s\n", s->name,
-            format_number(s->rmse.median, cell[0]), format_number(s->rmse.p95, cell[1]),
-            format_number(paper->rmse[i], cell[2]), format_number(s->open_loop_rmse, cell[3]),
-            format_number(s->mae.median, cell[4]), format_number(paper->mae[i], cell[5]),
-            format_number(s->r2.median, cell[6]), format_number(paper->r2[i], cell[7]));
+        const double values[] = {s->rmse.median,    s->rmse.p95,   paper->rmse[i],
+                                 s->open_loop_rmse, s->mae.median, paper->mae[i],
+                                 s->r2.median,      paper->r2[i]};
+        (void)fprintf(out, "%-6s", s->name);
+        for (size_t k = 0; k < COUNT(values); k++) {
+            char cell[EXPERIMENT_CELL_BYTES];
+            (void)fprintf(out, "%s %10s", k == 4 || k == 6 ? " |" : "",
+                          experiment_cell(values[k], 4, 'g', cell));
+        }
+        (void)fputc('\n', out);
     }
 }
 
@@ -79,11 +70,11 @@ static void print_forces(const struct follow_study *study, FILE *out)
     }
 }
 
-void follow_report_page(const struct follow_study *study, FILE *out)
+static void print_page(const void *what, FILE *out)
 {
+    const struct follow_study *study = what;
     const struct experiment_file *file = study->file;
-    (void)fprintf(out, "%s", file->name);
-    (void)fprintf(out, file->purpose[0] ? ": %s\n" : "\n", file->purpose);
+    experiment_title(file->name, file->purpose, out);
     (void)fprintf(out, "%s after %s: %s, %g s, control every %g ms\n", name_of(&file->plant),
                   name_of(&file->reference), text_of_drive(&file->trial),
                   file->trial.duration_s, 1e3 * file->trial.follower.period_s);
@@ -100,13 +91,18 @@ void follow_report_page(const struct follow_study *study, FILE *out)
 
 /* --- JSON --------------------------------------------------------------------------------- */
 
-static void write_quantiles(struct json_writer *w, const char *key,
-                            const struct follow_quantiles *q, const char *worse)
+/* Of one state: what its row in the JSON and in the table is made of, in this order. */
+static const struct {
+    const char *name, *worse;
+    size_t offset;
+} figures[] = {{"rmse", "p95", offsetof(struct follow_state, rmse)},
+               {"mae", "p95", offsetof(struct follow_state, mae)},
+               {"r2", "p5", offsetof(struct follow_state, r2)}};
+
+static const struct follow_quantiles *figure_of(const struct follow_state *state, size_t k)
 {
-    json_write_object(w, key);
-    json_write_real(w, "median", q->median);
-    json_write_real(w, worse, q->p95);
-    json_write_close(w);
+    const void *at = (const char *)state + figures[k].offset;
+    return at;
 }
 
 static void write_states(struct json_writer *w, const struct follow_study *study)
@@ -116,9 +112,12 @@ static void write_states(struct json_writer *w, const struct follow_study *study
     for (size_t i = 0; i < study->states; i++) {
         const struct follow_state *s = &study->state[i];
         json_write_object(w, s->name);
-        write_quantiles(w, "rmse", &s->rmse, "p95");
-        write_quantiles(w, "mae", &s->mae, "p95");
-        write_quantiles(w, "r2", &s->r2, "p5");
+        for (size_t k = 0; k < COUNT(figures); k++) {
+            json_write_object(w, figures[k].name);
+            json_write_real(w, "median", figure_of(s, k)->median);
+            json_write_real(w, figures[k].worse, figure_of(s, k)->p95);
+            json_write_close(w);
+        }
         json_write_real(w, "open_loop_rmse", s->open_loop_rmse);
         json_write_real(w, "paper_rmse", paper->rmse[i]);
         json_write_real(w, "paper_mae", paper->mae[i]);
@@ -138,28 +137,22 @@ static void write_axes(struct json_writer *w, const char *key, const struct foll
     json_write_close(w);
 }
 
-void follow_report_json(const struct follow_study *study, FILE *out)
+static void write_members(const void *what, struct json_writer *w)
 {
-    char text[4096];
-    struct json_writer w;
+    const struct follow_study *study = what;
     const struct experiment_file *file = study->file;
-    json_write_start(&w, text, sizeof text, json_file_flush, out);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "experiment", file->name);
-    json_write_text(&w, "purpose", file->purpose);
-    json_write_text(&w, "model", file->model->name);
-    json_write_int(&w, "runs", (int64_t)study->runs);
-    json_write_int(&w, "lost", (int64_t)study->diverged);
-    json_write_int(&w, "seed", (int64_t)file->seed);
-    json_write_real(&w, "duration_s", file->trial.duration_s);
-    json_write_real(&w, "period_s", file->trial.follower.period_s);
-    write_states(&w, study);
-    write_axes(&w, "found_ratio", study, study->found_ratio);
-    write_axes(&w, "unmatched_rms", study, study->unmatched_rms);
-    json_write_real(&w, "saturated_ratio", study->saturated_ratio);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
+    json_write_text(w, "experiment", file->name);
+    json_write_text(w, "purpose", file->purpose);
+    json_write_text(w, "model", file->model->name);
+    json_write_int(w, "runs", (int64_t)study->runs);
+    json_write_int(w, "lost", (int64_t)study->diverged);
+    json_write_int(w, "seed", (int64_t)file->seed);
+    json_write_real(w, "duration_s", file->trial.duration_s);
+    json_write_real(w, "period_s", file->trial.follower.period_s);
+    write_states(w, study);
+    write_axes(w, "found_ratio", study, study->found_ratio);
+    write_axes(w, "unmatched_rms", study, study->unmatched_rms);
+    json_write_real(w, "saturated_ratio", study->saturated_ratio);
 }
 
 /* --- CSV ---------------------------------------------------------------------------------- */
@@ -214,10 +207,11 @@ static void write_run_csv(const void *what, FILE *out)
     }
 }
 
-enum status follow_report_csv(const struct follow_study *study, const char *folder,
-                              struct err *err)
-{
-    static const struct csv_table tables[] = {{"states.csv", write_states_csv},
-                                              {"run.csv", write_run_csv}};
-    return csv_tables_write(folder, tables, COUNT(tables), study, err);
-}
+static const struct csv_table tables[] = {{"states.csv", write_states_csv},
+                                          {"run.csv", write_run_csv}};
+
+const struct experiment_output follow_output = {.page = print_page,
+                                                .members = write_members,
+                                                .tables = tables,
+                                                .table_count = COUNT(tables),
+                                                .script = follow_plot_write};

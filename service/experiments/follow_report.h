@@ -1,19 +1,18 @@
-/* service/experiments/follow_report.h - what an experiment showed: a page, JSON, CSV. */
+/* service/experiments/follow_report.h - what an experiment showed, as page, JSON, CSV, picture.
+ *
+ * The JSON: docs/model/following.md, section 5. The tables: states.csv, and run.csv with the
+ * first run over time, which the picture shows, too.
+ */
 #ifndef SERVICE_EXPERIMENTS_FOLLOW_REPORT_H
 #define SERVICE_EXPERIMENTS_FOLLOW_REPORT_H
 
-#include <stdio.h>
-
+#include "service/experiments/experiment_output.h"
 #include "service/experiments/follow_study.h"
 
-void follow_report_page(const struct follow_study *study, FILE *out);
+/* Of a struct follow_study. */
+extern const struct experiment_output follow_output;
 
-/* One line: docs/model/following.md, section 5. */
-void follow_report_json(const struct follow_study *study, FILE *out);
-
-/* states.csv and run.csv (the first run over time) into folder, which is made when it is not
- * there. STATUS_E_IO with err filled. */
-MUST_USE enum status follow_report_csv(const struct follow_study *study, const char *folder,
-                                       struct err *err);
+/* Its picture. */
+gnuplot_script follow_plot_write;
 
 #endif

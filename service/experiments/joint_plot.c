@@ -1,9 +1,7 @@
-#include "service/experiments/joint_plot.h"
+#include "service/experiments/joint_report.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#include "service/cli/gnuplot.h"
 
 /* In pixels. */
 enum { WIDTH = 900, ROW_HEIGHT = 210, HEAD = 64, FOOT = 44, LEFT = 90, RIGHT = 24 };
@@ -81,35 +79,21 @@ static void write_row(FILE *to, const struct joint_study *study, enum row row)
                 to);
 }
 
-static void write_script(FILE *to, const void *what)
+void joint_plot_write(FILE *to, const void *what)
 {
     const struct joint_study *study = what;
     char title[JOINT_NAME_MAX + 64];
     (void)snprintf(title, sizeof title, "%s: %g rad, lag %g s", study->file->name,
                    study->file->trial.set_point, study->file->lag_s[0]);
-    (void)fprintf(to,
-                  "set encoding utf8\n"
-                  "set terminal svg size %d,%d dynamic noenhanced font 'sans-serif,13' "
-                  "background '#ffffff'\n",
-                  WIDTH, HEAD + FOOT + ROW_COUNT * ROW_HEIGHT);
+    gnuplot_start(to, WIDTH, HEAD + FOOT + ROW_COUNT * ROW_HEIGHT);
     write_data(to, study);
-    (void)fputs("set multiplot title ", to);
-    gnuplot_quoted(to, title);
-    (void)fprintf(
-        to,
-        " font 'sans-serif,16'\n"
-        "set border 3 lc '#666666'\nset tics nomirror tc '#444444' font 'sans-serif,11'\n"
-        "set grid lc '#e4e4e4' lt 1\nset xrange [0:%.6g]\n"
-        "set offsets 0, 0, graph 0.06, graph 0.06\n"
-        "set key at graph 0.99, graph 1.16 right horizontal samplen 2\n",
-        end_of(study));
+    gnuplot_panels(to, title, " font 'sans-serif,11'");
+    (void)fprintf(to,
+                  "set xrange [0:%.6g]\n"
+                  "set offsets 0, 0, graph 0.06, graph 0.06\n"
+                  "set key at graph 0.99, graph 1.16 right horizontal samplen 2\n",
+                  end_of(study));
     for (int row = 0; row < ROW_COUNT; row++) {
         write_row(to, study, (enum row)row);
     }
-    (void)fputs("unset multiplot\nunset output\n", to);
-}
-
-enum status joint_plot_draw(const struct joint_study *study, const char *path, struct err *err)
-{
-    return gnuplot_draw(write_script, study, path, err);
 }

@@ -142,8 +142,7 @@ static double largest_of(const struct dynamics_plot_part *part, size_t axis, dou
         most = isfinite(e) ? fmax(most, e) : most;
     }
     most = most > 0.0 ? most : 1.0;
-    const double ten = pow(10.0, floor(log10(most)));
-    *round = most >= 5.0 * ten ? 5.0 * ten : most >= 2.0 * ten ? 2.0 * ten : ten;
+    *round = gnuplot_tic(most);
     return most;
 }
 
@@ -200,11 +199,7 @@ static void write_script(FILE *to, const void *what)
 {
     const struct dynamics_plot *plot = what;
     const size_t axes = plot->model->axis_count;
-    (void)fprintf(to,
-                  "set encoding utf8\n"
-                  "set terminal svg size %zu,%zu dynamic noenhanced font 'sans-serif,13' "
-                  "background '#ffffff'\n",
-                  plot->part_count * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
+    gnuplot_start(to, plot->part_count * COLUMN_WIDTH, HEAD + FOOT + axes * ROW_HEIGHT);
     for (size_t p = 0; p < plot->part_count; p++) {
         for (size_t axis = 0; axis < axes; axis++) {
             for (int curve = CURVE_MEASURED; curve <= CURVE_RESIDUAL; curve++) {
@@ -212,12 +207,8 @@ static void write_script(FILE *to, const void *what)
             }
         }
     }
-    (void)fputs("set multiplot title ", to);
-    gnuplot_quoted(to, plot->title);
-    (void)fputs(" font 'sans-serif,16'\n"
-                "set border 3 lc '#666666'\nset tics nomirror tc '#444444'\n"
-                "set grid lc '#e4e4e4' lt 1\n"
-                "set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
+    gnuplot_panels(to, plot->title, "");
+    (void)fputs("set key at graph 0.99, graph 1.14 right horizontal samplen 2\n"
                 "set ytics autofreq\n",
                 to);
     for (size_t p = 0; p < plot->part_count; p++) {
@@ -225,7 +216,6 @@ static void write_script(FILE *to, const void *what)
             write_panels(to, plot, p, axis);
         }
     }
-    (void)fputs("unset multiplot\nunset output\n", to);
 }
 
 enum status dynamics_plot_draw(const struct dynamics_plot *plot, const char *path,

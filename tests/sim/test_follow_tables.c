@@ -26,7 +26,7 @@ static bool run(const struct experiment_file *file, struct follow_study *study)
     CHECK_TEXT(file->name, err.text, "");
     if (status == STATUS_OK) {
         (void)fputc('\n', stdout);
-        follow_report_page(study, stdout);
+        follow_output.page(study, stdout);
     }
     return status == STATUS_OK;
 }
@@ -188,7 +188,7 @@ static void test_same_bytes(void)
         FILE *out = fmemopen(text[k], sizeof text[k], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
         if (run(&file, &study)) {
-            follow_report_json(&study, out);
+            experiment_output_json(&follow_output, &study, out);
             follow_study_free(&study);
         }
         (void)fclose(out);

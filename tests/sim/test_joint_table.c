@@ -69,7 +69,7 @@ static void test_reference(void)
     if (!load("joint", &file) || !run(&file, &study)) {
         return;
     }
-    joint_report_page(&study, stdout);
+    joint_output.page(&study, stdout);
     CHECK_INT("lags", file.lag_count, COUNT(rows));
     for (size_t i = 0; i < COUNT(rows) && i < file.lag_count; i++) {
         struct joint_trial_params fine;
@@ -124,7 +124,7 @@ static void test_published(void)
     if (!load("joint_paper", &file) || !run(&file, &study)) {
         return;
     }
-    joint_report_page(&study, stdout);
+    joint_output.page(&study, stdout);
     for (int k = POSITION_P; k <= POSITION_FSM; k++) {
         const struct joint_indices *sum = &study.result[0][k].sum;
         CHECK_NEAR("ISE", sum->ise, file.paper[k].ise, 0.018, 0.0);
@@ -146,7 +146,7 @@ static void test_same_bytes(void)
         FILE *out = fmemopen(text[i], sizeof text[i], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
         if (run(&file, &study)) {
-            joint_report_json(&study, out);
+            experiment_output_json(&joint_output, &study, out);
             joint_study_free(&study);
         }
         (void)fclose(out);
