@@ -315,6 +315,53 @@ static void test_names(void)
     }
 }
 
+static bool has_bit_0(const struct efsm_view *v)
+{
+    return (asked(v) & 1) != 0;
+}
+
+static bool has_bit_1(const struct efsm_view *v)
+{
+    return (asked(v) & 2) != 0;
+}
+
+static bool has_bit_2(const struct efsm_view *v)
+{
+    return (asked(v) & 4) != 0;
+}
+
+static bool reads_x(const struct efsm_view *v)
+{
+    return efsm_get(v, X) > 0.0;
+}
+
+/* An arc fires when its guard and all of also hold, and none of unless. */
+static void test_conditions(void)
+{
+    static const struct efsm_arc conditions[] = {
+        {A, B, has_bit_0, NULL, "0 and 1, not 2", .unless = {has_bit_2}, .also = {has_bit_1}},
+        {A, A, NULL, NULL, "neither 0 nor 2", .waits = true, .unless = {has_bit_0, has_bit_2}},
+        {A, LAST, has_bit_2, NULL, "2 alone", .unless = {has_bit_0, has_bit_1, reads_x}},
+        {B, A, NULL, NULL, "back"},
+    };
+    static const int fired[8] = {1, EFSM_NO_ARC, 1,           0,
+                                 2, EFSM_NO_ARC, EFSM_NO_ARC, EFSM_NO_ARC};
+    struct efsm_table own = table;
+    own.arcs = conditions;
+    own.arc_count = COUNT(conditions);
+    CHECK("well formed", efsm_check_table(&own) == NULL);
+    for (int ask = 0; ask < 8; ask++) {
+        struct efsm m;
+        efsm_reset(&own, &m, 0);
+        efsm_init_cell(&m, X, 0.0);
+        efsm_plan(&own, &m, &ask, 0);
+        CHECK_INT("arc", m.fired_arc, fired[ask]);
+        efsm_reset(&own, &m, 0);
+        efsm_plan(&own, &m, &ask, 0);
+        CHECK_INT("read only when it matters", m.undefined_cell, ask == 4 ? X : EFSM_NO_CELL);
+    }
+}
+
 int main(void)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
@@ -332,5 +379,6 @@ int main(void)
     CU_ADD_TEST(suite, test_trace_wraps);
     CU_ADD_TEST(suite, test_sound);
     CU_ADD_TEST(suite, test_names);
+    CU_ADD_TEST(suite, test_conditions);
     return check_run();
 }

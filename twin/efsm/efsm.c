@@ -137,6 +137,24 @@ static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
     return to;
 }
 
+static bool does_hold(const struct efsm_arc *arc, const struct efsm_view *v)
+{
+    for (size_t k = 0; k < EFSM_CONDITIONS_MAX && arc->unless[k]; k++) {
+        if (arc->unless[k](v)) {
+            return false;
+        }
+    }
+    if (arc->guard && !arc->guard(v)) {
+        return false;
+    }
+    for (size_t k = 0; k < EFSM_CONDITIONS_MAX && arc->also[k]; k++) {
+        if (!arc->also[k](v)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Evaluate the guards of the current state; fills the fired_ fields. */
 static void plan_guards(const struct efsm_table *table, struct efsm *m,
                         const struct efsm_view *v)
@@ -151,7 +169,7 @@ static void plan_guards(const struct efsm_table *table, struct efsm *m,
         if (arc->from != m->state) {
             continue;
         }
-        const bool holds = !arc->guard || arc->guard(v);
+        const bool holds = does_hold(arc, v);
         if (m->undefined_cell != EFSM_NO_CELL) {
             m->fired_arc = (uint8_t)i;
             return;

@@ -29,6 +29,7 @@ enum {
     EFSM_CELLS_MAX = 12, /* model variables of one machine */
     EFSM_STACK_MAX = 16,
     EFSM_PUSH_MAX = 8,
+    EFSM_CONDITIONS_MAX = 4,
     EFSM_TRACE_MAX = 32,
     EFSM_CYCLES_MAX = 100 /* per step: as many without a blocked machine is a livelock */
 };
@@ -84,7 +85,7 @@ typedef void efsm_output(const struct efsm_view *v);
 /* Fields in reading order; NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding) */
 struct efsm_arc {
     uint8_t from, to;    /* state index; to may be EFSM_POP */
-    efsm_guard *guard;   /* NULL: always */
+    efsm_guard *guard;   /* NULL: always, but for unless and also below */
     efsm_action *action; /* NULL: none */
     const char *label;   /* guard / action in words, for people */
     bool waits;          /* firing means: waiting for an external event (blocked) */
@@ -92,6 +93,9 @@ struct efsm_arc {
     uint8_t pops;        /* else: pop and discard so many first (bubbles at the tail) */
     uint8_t push_count;
     uint8_t push[EFSM_PUSH_MAX]; /* then push, last one ends on top (bubbles at the head) */
+    /* More of the guard, each asked only when those before it allow the arc; NULL ends them: */
+    efsm_guard *unless[EFSM_CONDITIONS_MAX]; /* none of these holds … */
+    efsm_guard *also[EFSM_CONDITIONS_MAX];   /* … and all of these do */
 };
 
 struct efsm_state {

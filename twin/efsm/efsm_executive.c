@@ -34,11 +34,6 @@ static bool is_active(const struct efsm_view *v)
     return efsm_network_is_active(work_of(v)->net);
 }
 
-static bool is_inactive(const struct efsm_view *v)
-{
-    return !is_active(v);
-}
-
 static bool is_due(const struct efsm_view *v)
 {
     return is_active(v) && lag_us(v) >= work_of(v)->period_us;
@@ -51,39 +46,14 @@ static bool is_lost(const struct efsm_view *v)
     return w->resync_us > 0.0 && lag_us(v) - w->period_us > w->resync_us;
 }
 
-static bool waits_for_time(const struct efsm_view *v)
+static bool is_blocked(const struct efsm_view *v)
 {
-    return is_active(v) && !(lag_us(v) >= work_of(v)->period_us);
-}
-
-static bool is_next_due(const struct efsm_view *v)
-{
-    return is_due(v) && !is_lost(v);
-}
-
-static bool is_resync_due(const struct efsm_view *v)
-{
-    return is_due(v) && is_lost(v);
-}
-
-static bool is_settled(const struct efsm_view *v)
-{
-    return is_active(v) && work_of(v)->blocked;
+    return work_of(v)->blocked;
 }
 
 static bool has_cycles_left(const struct efsm_view *v)
 {
     return efsm_get(v, CYCLE) + 1.0 < (double)work_of(v)->cap;
-}
-
-static bool goes_on(const struct efsm_view *v)
-{
-    return is_active(v) && !work_of(v)->blocked && has_cycles_left(v);
-}
-
-static bool is_livelock(const struct efsm_view *v)
-{
-    return is_active(v) && !work_of(v)->blocked && !has_cycles_left(v);
 }
 
 static void add_to(const struct efsm_view *v, size_t k, double value)
@@ -174,21 +144,25 @@ static const struct efsm_state states[] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {START,  SENSE,  is_active,      begin_first,    .label = "active / B+ = T, I+ = 0"},
-    {START,  END,    is_inactive,    count_end,      .label = "not active", .waits = true},
-    {IDLE,   IDLE,   waits_for_time, NULL,           .label = "T - B < dT", .waits = true},
-    {IDLE,   SENSE,  is_next_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0"},
-    {IDLE,   SENSE,  is_resync_due,  begin_anew,     .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0"},
-    {IDLE,   END,    is_inactive,    count_end,      .label = "not active", .waits = true},
-    {SENSE,  PLAN,   NULL,           count_cycle,    .label = "true / C+ = C + 1"},
-    {PLAN,   UPDATE, NULL,           NULL,           .label = "true"},
-    {UPDATE, ACT,    NULL,           NULL,           .label = "true"},
-    {ACT,    SENSE,  goes_on,        next_cycle,     .label = "not X / I+ = I + 1"},
-    {ACT,    IDLE,   is_settled,     NULL,           .label = "X", .waits = true},
-    {ACT,    IDLE,   is_livelock,    count_livelock, .label = "not X, I + 1 = cap", .waits = true},
-    {ACT,    END,    is_inactive,    count_end,      .label = "not active", .waits = true},
-    {END,    SENSE,  is_active,      begin_now,      .label = "active / B+ = T, sT+ = sT + dT, I+ = 0"},
-    {END,    END,    is_inactive,    NULL,           .label = "not active", .waits = true},
+    {START,  SENSE,  is_active, begin_first,    .label = "active / B+ = T, I+ = 0"},
+    {START,  END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
+    {IDLE,   IDLE,   is_active, NULL,           .label = "T - B < dT", .waits = true, .unless = {is_due}},
+    {IDLE,   SENSE,  is_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0",
+     .unless = {is_lost}},
+    {IDLE,   SENSE,  is_due,    begin_anew,     .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0",
+     .also = {is_lost}},
+    {IDLE,   END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
+    {SENSE,  PLAN,   NULL,      count_cycle,    .label = "true / C+ = C + 1"},
+    {PLAN,   UPDATE, NULL,      NULL,           .label = "true"},
+    {UPDATE, ACT,    NULL,      NULL,           .label = "true"},
+    {ACT,    SENSE,  is_active, next_cycle,     .label = "not X / I+ = I + 1",
+     .also = {has_cycles_left}, .unless = {is_blocked}},
+    {ACT,    IDLE,   is_active, NULL,           .label = "X", .waits = true, .also = {is_blocked}},
+    {ACT,    IDLE,   is_active, count_livelock, .label = "not X, I + 1 = cap",
+     .waits = true, .unless = {is_blocked, has_cycles_left}},
+    {ACT,    END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
+    {END,    SENSE,  is_active, begin_now,      .label = "active / B+ = T, sT+ = sT + dT, I+ = 0"},
+    {END,    END,    NULL,      NULL,           .label = "not active", .waits = true, .unless = {is_active}},
 };
 /* clang-format on */
 

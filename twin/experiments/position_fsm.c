@@ -21,11 +21,6 @@ static bool is_below(const struct efsm_view *v)
     return input_of(v)->error < -input_of(v)->near_by;
 }
 
-static bool is_around(const struct efsm_view *v)
-{
-    return !is_above(v) && !is_below(v);
-}
-
 static bool is_far_above(const struct efsm_view *v)
 {
     return input_of(v)->error >= input_of(v)->slow;
@@ -34,16 +29,6 @@ static bool is_far_above(const struct efsm_view *v)
 static bool is_far_below(const struct efsm_view *v)
 {
     return input_of(v)->error <= -input_of(v)->slow;
-}
-
-static bool is_little_above(const struct efsm_view *v)
-{
-    return !is_far_above(v) && !is_below(v);
-}
-
-static bool is_little_below(const struct efsm_view *v)
-{
-    return !is_far_below(v) && !is_above(v);
 }
 
 static bool is_beyond_above(const struct efsm_view *v)
@@ -56,25 +41,10 @@ static bool is_beyond_below(const struct efsm_view *v)
     return input_of(v)->error < -input_of(v)->slow;
 }
 
-static bool is_within_above(const struct efsm_view *v)
-{
-    return is_above(v) && !is_beyond_above(v);
-}
-
-static bool is_within_below(const struct efsm_view *v)
-{
-    return is_below(v) && !is_beyond_below(v);
-}
-
 static bool has_arrived(const struct efsm_view *v)
 {
     return input_of(v)->error < input_of(v)->near_by / 2.0 &&
            input_of(v)->error > -input_of(v)->near_by / 2.0;
-}
-
-static bool is_approaching(const struct efsm_view *v)
-{
-    return !has_arrived(v) && !is_beyond_above(v) && !is_beyond_below(v);
 }
 
 /* --- commands ------------------------------------------------------------------------------
@@ -134,27 +104,33 @@ static const struct efsm_state states[POSITION_FSM_STATE_COUNT] = {
 };
 
 static const struct efsm_arc arcs[] = {
-    {REST,      REST,      is_around,       NULL, "-S <= e <= S",     .waits = true},
-    {REST,      FAST_UP,   is_above,        NULL, "e > S",            .waits = false},
-    {REST,      FAST_DOWN, is_below,        NULL, "e < -S",           .waits = false},
-    {FAST_UP,   FAST_UP,   is_far_above,    NULL, "e >= D",           .waits = true},
-    {FAST_UP,   SLOW_UP,   is_little_above, NULL, "-S <= e < D",      .waits = false},
-    {FAST_UP,   FAST_DOWN, is_below,        NULL, "e < -S",           .waits = false},
-    {SLOW_UP,   SLOW_UP,   is_within_above, NULL, "S < e <= D",       .waits = true},
-    {SLOW_UP,   FAST_UP,   is_beyond_above, NULL, "e > D",            .waits = false},
-    {SLOW_UP,   NEAR,      is_around,       NULL, "-S <= e <= S",     .waits = false},
-    {SLOW_UP,   SLOW_DOWN, is_below,        NULL, "e < -S",           .waits = false},
-    {FAST_DOWN, FAST_DOWN, is_far_below,    NULL, "e <= -D",          .waits = true},
-    {FAST_DOWN, SLOW_DOWN, is_little_below, NULL, "-D < e <= S",      .waits = false},
-    {FAST_DOWN, FAST_UP,   is_above,        NULL, "e > S",            .waits = false},
-    {SLOW_DOWN, SLOW_DOWN, is_within_below, NULL, "-D <= e < -S",     .waits = true},
-    {SLOW_DOWN, FAST_DOWN, is_beyond_below, NULL, "e < -D",           .waits = false},
-    {SLOW_DOWN, NEAR,      is_around,       NULL, "-S <= e <= S",     .waits = false},
-    {SLOW_DOWN, SLOW_UP,   is_above,        NULL, "e > S",            .waits = false},
-    {NEAR,      NEAR,      is_approaching,  NULL, "S/2 <= |e| <= D",  .waits = true},
-    {NEAR,      REST,      has_arrived,     NULL, "|e| < S/2",        .waits = false},
-    {NEAR,      FAST_UP,   is_beyond_above, NULL, "e > D",            .waits = false},
-    {NEAR,      FAST_DOWN, is_beyond_below, NULL, "e < -D",           .waits = false},
+    {REST,      REST,      NULL,            NULL, .label = "-S <= e <= S",
+     .waits = true, .unless = {is_above, is_below}},
+    {REST,      FAST_UP,   is_above,        NULL, .label = "e > S", .waits = false},
+    {REST,      FAST_DOWN, is_below,        NULL, .label = "e < -S", .waits = false},
+    {FAST_UP,   FAST_UP,   is_far_above,    NULL, .label = "e >= D", .waits = true},
+    {FAST_UP,   SLOW_UP,   NULL,            NULL, .label = "-S <= e < D",
+     .waits = false, .unless = {is_far_above, is_below}},
+    {FAST_UP,   FAST_DOWN, is_below,        NULL, .label = "e < -S", .waits = false},
+    {SLOW_UP,   SLOW_UP,   is_above,        NULL, .label = "S < e <= D", .waits = true, .unless = {is_beyond_above}},
+    {SLOW_UP,   FAST_UP,   is_beyond_above, NULL, .label = "e > D", .waits = false},
+    {SLOW_UP,   NEAR,      NULL,            NULL, .label = "-S <= e <= S",
+     .waits = false, .unless = {is_above, is_below}},
+    {SLOW_UP,   SLOW_DOWN, is_below,        NULL, .label = "e < -S", .waits = false},
+    {FAST_DOWN, FAST_DOWN, is_far_below,    NULL, .label = "e <= -D", .waits = true},
+    {FAST_DOWN, SLOW_DOWN, NULL,            NULL, .label = "-D < e <= S",
+     .waits = false, .unless = {is_far_below, is_above}},
+    {FAST_DOWN, FAST_UP,   is_above,        NULL, .label = "e > S", .waits = false},
+    {SLOW_DOWN, SLOW_DOWN, is_below,        NULL, .label = "-D <= e < -S", .waits = true, .unless = {is_beyond_below}},
+    {SLOW_DOWN, FAST_DOWN, is_beyond_below, NULL, .label = "e < -D", .waits = false},
+    {SLOW_DOWN, NEAR,      NULL,            NULL, .label = "-S <= e <= S",
+     .waits = false, .unless = {is_above, is_below}},
+    {SLOW_DOWN, SLOW_UP,   is_above,        NULL, .label = "e > S", .waits = false},
+    {NEAR,      NEAR,      NULL,            NULL, .label = "S/2 <= |e| <= D",
+     .waits = true, .unless = {has_arrived, is_beyond_above, is_beyond_below}},
+    {NEAR,      REST,      has_arrived,     NULL, .label = "|e| < S/2", .waits = false},
+    {NEAR,      FAST_UP,   is_beyond_above, NULL, .label = "e > D", .waits = false},
+    {NEAR,      FAST_DOWN, is_beyond_below, NULL, .label = "e < -D", .waits = false},
 };
 /* clang-format on */
 

@@ -15,34 +15,14 @@ static bool is_over(const struct efsm_view *v)
     return (double)v->t_us >= efsm_get(v, L0LIDAR_UNTIL);
 }
 
-static bool is_turning(const struct efsm_view *v)
-{
-    return !is_over(v);
-}
-
 static bool is_on_target(const struct efsm_view *v)
 {
     return fabs(input_of(v)->target_rad - efsm_get(v, L0LIDAR_YAW)) <= ANGLE_SAME;
 }
 
-static bool is_off_target(const struct efsm_view *v)
-{
-    return !is_on_target(v);
-}
-
 static bool has_echo(const struct efsm_view *v)
 {
     return input_of(v)->echo;
-}
-
-static bool has_lost_echo(const struct efsm_view *v)
-{
-    return !input_of(v)->echo && is_over(v);
-}
-
-static bool is_waiting(const struct efsm_view *v)
-{
-    return !input_of(v)->echo && !is_over(v);
 }
 
 static void turn_servo(const struct efsm_view *v)
@@ -96,13 +76,18 @@ static const struct efsm_state states[L0LIDAR_STATE_COUNT] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0LIDAR_ROTATE, L0LIDAR_PING,   is_over,       NULL,       "t >= until", .waits = false},
-    {L0LIDAR_ROTATE, L0LIDAR_ROTATE, is_turning,    NULL,       "t < until", .waits = true},
-    {L0LIDAR_PING,   L0LIDAR_ROTATE, is_off_target, turn_servo, "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .waits = false},
-    {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target,  start_ping, "target = yaw / pending+ = request, until+ = t + wait", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,      keep_echo,  "echo / Q+ = echo, update+ = pending", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_lost_echo, keep_none,  "!echo & t >= until / Q+ = range, update+ = pending", .waits = false},
-    {L0LIDAR_ECHO,   L0LIDAR_ECHO,   is_waiting,    NULL,       "!echo & t < until", .waits = true},
+    {L0LIDAR_ROTATE, L0LIDAR_PING,   is_over,      NULL,       .label = "t >= until"},
+    {L0LIDAR_ROTATE, L0LIDAR_ROTATE, NULL,         NULL,       .label = "t < until",
+     .waits = true, .unless = {is_over}},
+    {L0LIDAR_PING,   L0LIDAR_ROTATE, NULL,         turn_servo,
+     .label = "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .unless = {is_on_target}},
+    {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target, start_ping,
+     .label = "target = yaw / pending+ = request, until+ = t + wait"},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,     keep_echo,  .label = "echo / Q+ = echo, update+ = pending"},
+    {L0LIDAR_ECHO,   L0LIDAR_PING,   is_over,      keep_none,
+     .label = "!echo & t >= until / Q+ = range, update+ = pending", .unless = {has_echo}},
+    {L0LIDAR_ECHO,   L0LIDAR_ECHO,   NULL,         NULL,       .label = "!echo & t < until",
+     .waits = true, .unless = {has_echo, is_over}},
 };
 /* clang-format on */
 

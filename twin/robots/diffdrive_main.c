@@ -83,11 +83,6 @@ static bool is_halt(const struct efsm_view *v)
     return input_of(v)->op == L0MAIN_OP_HALT;
 }
 
-static bool is_no_halt(const struct efsm_view *v)
-{
-    return !is_halt(v);
-}
-
 static bool is_go(const struct efsm_view *v)
 {
     return input_of(v)->op == L0MAIN_OP_GO;
@@ -103,11 +98,6 @@ static bool is_idle(const struct efsm_view *v)
     return input_of(v)->op == L0MAIN_OP_NONE;
 }
 
-static bool is_unfit(const struct efsm_view *v)
-{
-    return !is_go(v) && !is_lidar(v) && !is_idle(v);
-}
-
 /* START: wait, and before driving also until the lidar looks ahead. */
 static bool is_ready(const struct efsm_view *v)
 {
@@ -115,26 +105,10 @@ static bool is_ready(const struct efsm_view *v)
     return is_over(v) && (input_of(v)->ahead || turns_first(v) || !is_far(v, &pose));
 }
 
-static bool start_waits(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_ready(v);
-}
-
-static bool start_turns(const struct efsm_view *v)
-{
-    return is_no_halt(v) && is_ready(v) && turns_first(v);
-}
-
-static bool start_goes(const struct efsm_view *v)
+static bool is_goal_far(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
-    return is_no_halt(v) && is_ready(v) && !turns_first(v) && is_far(v, &pose);
-}
-
-static bool start_is_there(const struct efsm_view *v)
-{
-    const struct diffdrive_pose pose = pose_after(v);
-    return is_no_halt(v) && is_ready(v) && !turns_first(v) && !is_far(v, &pose);
+    return is_far(v, &pose);
 }
 
 /* TURN: within tolerance or beyond the goal: one step may jump over the tolerance
@@ -155,42 +129,10 @@ static bool may_go_at_once(const struct efsm_view *v)
     return input_of(v)->ahead && !(go_surplus_s(v) > 0.0);
 }
 
-static bool turned_there(const struct efsm_view *v)
+/* PAUSE: the wait is over, and the lidar looks ahead. */
+static bool is_pause_over(const struct efsm_view *v)
 {
-    const struct diffdrive_pose pose = pose_after(v);
-    return is_no_halt(v) && is_turned(v) && !is_far(v, &pose);
-}
-
-static bool turned_goes(const struct efsm_view *v)
-{
-    const struct diffdrive_pose pose = pose_after(v);
-    return is_no_halt(v) && is_turned(v) && is_far(v, &pose) && may_go_at_once(v);
-}
-
-static bool turned_waits(const struct efsm_view *v)
-{
-    const struct diffdrive_pose pose = pose_after(v);
-    return is_no_halt(v) && is_turned(v) && is_far(v, &pose) && !may_go_at_once(v);
-}
-
-static bool turn_late(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_turned(v) && is_over(v);
-}
-
-static bool keeps_turning(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_turned(v) && !is_over(v);
-}
-
-static bool pause_over(const struct efsm_view *v)
-{
-    return is_no_halt(v) && is_over(v) && input_of(v)->ahead;
-}
-
-static bool keeps_pausing(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !(is_over(v) && input_of(v)->ahead);
+    return is_over(v) && input_of(v)->ahead;
 }
 
 /* GO: the goal is within tolerance, or the robot will coast to it. */
@@ -209,89 +151,19 @@ static bool is_obstructed(const struct efsm_view *v)
            input_of(v)->obstacle_m <= params_of(v)->safe_distance_m;
 }
 
-static bool has_arrived(const struct efsm_view *v)
-{
-    return is_no_halt(v) && is_arrived(v);
-}
-
-static bool go_late(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_arrived(v) && is_over(v);
-}
-
-static bool meets_obstacle(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_arrived(v) && !is_over(v) && is_obstructed(v);
-}
-
-static bool keeps_going(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_arrived(v) && !is_over(v) && !is_obstructed(v);
-}
-
-static bool is_clear(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_obstructed(v);
-}
-
-static bool blocked_too_long(const struct efsm_view *v)
-{
-    return is_no_halt(v) && is_obstructed(v) && is_over(v);
-}
-
-static bool stays_blocked(const struct efsm_view *v)
-{
-    return is_no_halt(v) && is_obstructed(v) && !is_over(v);
-}
-
 static bool has_ray(const struct efsm_view *v)
 {
     return efsm_get(v, L0MAIN_INDEX) < params_of(v)->scan_count;
 }
 
-static bool next_ray(const struct efsm_view *v)
-{
-    return is_no_halt(v) && has_ray(v);
-}
-
-static bool no_more_rays(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !has_ray(v);
-}
-
 static bool has_update(const struct efsm_view *v)
 {
-    return is_no_halt(v) && input_of(v)->update;
-}
-
-static bool no_update(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !input_of(v)->update;
+    return input_of(v)->update;
 }
 
 static bool is_resume(const struct efsm_view *v)
 {
     return input_of(v)->op == L0MAIN_OP_RESUME;
-}
-
-static bool resume_ray(const struct efsm_view *v)
-{
-    return is_resume(v) && has_ray(v);
-}
-
-static bool resume_end(const struct efsm_view *v)
-{
-    return is_resume(v) && !has_ray(v);
-}
-
-static bool resume_lost(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_resume(v) && is_over(v);
-}
-
-static bool awaits_resume(const struct efsm_view *v)
-{
-    return is_no_halt(v) && !is_resume(v) && !is_over(v);
 }
 
 /* --- actions ----------------------------------------------------------------------------- */
@@ -546,48 +418,80 @@ static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
  * passed within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0MAIN_LISTEN,  L0MAIN_START,   is_go,            accept_go,            "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0", .waits = false},
-    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   is_lidar,         begin_sweep,          "lidar / J+ = 0", .waits = false},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_unfit,         track_pose,           "another command / warn", .waits = true},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_idle,          track_pose,           "no command", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_START,   L0MAIN_START,   start_waits,      track_pose,           "t < until", .waits = true},
-    {L0MAIN_START,   L0MAIN_TURN,    start_turns,      begin_turn,           "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_GO,      start_goes,       begin_go,             "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  start_is_there,   end_done,             "t >= until & J = 0 & X >= -stol / done", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_TURN,    keeps_turning,    track_pose,           "|A| > atol", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  turned_there,     end_done,             "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .waits = false},
-    {L0MAIN_TURN,    L0MAIN_GO,      turned_goes,      begin_go,             "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_PAUSE,   turned_waits,     begin_pause,          "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0", .waits = true},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  turn_late,        end_late,             "t >= until / error", .waits = false},
-    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   keeps_pausing,    track_pose,           "t < until or !ahead", .waits = true},
-    {L0MAIN_PAUSE,   L0MAIN_GO,      pause_over,       begin_go,             "t >= until & ahead / L+, R+ = uMax", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_GO,      L0MAIN_GO,      keeps_going,      steer_to_goal,        "X < -stol & Q > sdist / L+, R+ = uL, uR", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  has_arrived,      end_done,             "X >= -stol / L+, R+ = 0, done", .waits = false},
-    {L0MAIN_GO,      L0MAIN_BLOCKED, meets_obstacle,   stop_before_obstacle, "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  go_late,          end_late,             "t >= until / error", .waits = false},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, stays_blocked,    track_pose,           "Q <= sdist & t < until", .waits = true},
-    {L0MAIN_BLOCKED, L0MAIN_GO,      is_clear,         begin_go,             "Q > sdist / L+, R+ = uMax", .waits = true},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  blocked_too_long, end_blocked,          "Q <= sdist & t >= until / blocked", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_ECHO,    next_ray,         look_along_ray,       "J < n / P+ = scan[J]", .waits = false},
-    {L0MAIN_LIDAR,   L0MAIN_DONE,    no_more_rays,     look_ahead,           "J >= n / P+ = 0", .waits = false},
-    {L0MAIN_ECHO,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / P+ = 0, halted", .waits = false},
-    {L0MAIN_ECHO,    L0MAIN_ECHO,    no_update,        track_pose,           "!u", .waits = true},
-    {L0MAIN_ECHO,    L0MAIN_RAY,     has_update,       tell_ray,             "u / data", .waits = false},
-    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,             await_resume,         "J+ = J + 1, until+ = t + tout", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / P+ = 0", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_RESUME,  awaits_resume,    track_pose,           "!resume & t < until", .waits = true},
-    {L0MAIN_RESUME,  L0MAIN_ECHO,    resume_ray,       look_along_ray,       "resume & J < n / P+ = scan[J]", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_DONE,    resume_end,       look_ahead,           "resume & J >= n / P+ = 0", .waits = false},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  resume_lost,      end_sweep,            "!resume & t >= until / P+ = 0", .waits = false},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  is_halt,          end_halted,           "halt / halted", .waits = false},
-    {L0MAIN_DONE,    L0MAIN_DONE,    no_update,        track_pose,           "!u", .waits = true},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  has_update,       end_done,             "u / done", .waits = false},
+    {L0MAIN_LISTEN,  L0MAIN_START,   is_go,         accept_go,
+     .label = "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0"},
+    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   is_lidar,      begin_sweep,          .label = "lidar / J+ = 0"},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  NULL,          track_pose,           .label = "another command / warn",
+     .waits = true, .unless = {is_go, is_lidar, is_idle}},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_idle,       track_pose,           .label = "no command", .waits = true},
+    {L0MAIN_START,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_START,   L0MAIN_START,   NULL,          track_pose,           .label = "t < until",
+     .waits = true, .unless = {is_halt, is_ready}},
+    {L0MAIN_START,   L0MAIN_TURN,    is_ready,      begin_turn,
+     .label = "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true, .also = {turns_first}, .unless = {is_halt}},
+    {L0MAIN_START,   L0MAIN_GO,      is_ready,      begin_go,
+     .label = "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax",
+     .waits = true, .also = {is_goal_far}, .unless = {is_halt, turns_first}},
+    {L0MAIN_START,   L0MAIN_LISTEN,  is_ready,      end_done,
+     .label = "t >= until & J = 0 & X >= -stol / done", .unless = {is_halt, turns_first, is_goal_far}},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_TURN,    L0MAIN_TURN,    NULL,          track_pose,           .label = "|A| > atol",
+     .waits = true, .unless = {is_halt, is_turned, is_over}},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_turned,     end_done,
+     .label = "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .unless = {is_halt, is_goal_far}},
+    {L0MAIN_TURN,    L0MAIN_GO,      is_turned,     begin_go,
+     .label = "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax",
+     .waits = true, .also = {is_goal_far, may_go_at_once}, .unless = {is_halt}},
+    {L0MAIN_TURN,    L0MAIN_PAUSE,   is_turned,     begin_pause,
+     .label = "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0",
+     .waits = true, .also = {is_goal_far}, .unless = {is_halt, may_go_at_once}},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_over,       end_late,             .label = "t >= until / error",
+     .unless = {is_halt, is_turned}},
+    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   NULL,          track_pose,           .label = "t < until or !ahead",
+     .waits = true, .unless = {is_halt, is_pause_over}},
+    {L0MAIN_PAUSE,   L0MAIN_GO,      is_pause_over, begin_go,             .label = "t >= until & ahead / L+, R+ = uMax",
+     .waits = true, .unless = {is_halt}},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_GO,      L0MAIN_GO,      NULL,          steer_to_goal,
+     .label = "X < -stol & Q > sdist / L+, R+ = uL, uR",
+     .waits = true, .unless = {is_halt, is_arrived, is_over, is_obstructed}},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_arrived,    end_done,             .label = "X >= -stol / L+, R+ = 0, done",
+     .unless = {is_halt}},
+    {L0MAIN_GO,      L0MAIN_BLOCKED, is_obstructed, stop_before_obstacle,
+     .label = "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true, .unless = {is_halt, is_arrived, is_over}},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_over,       end_late,             .label = "t >= until / error",
+     .unless = {is_halt, is_arrived}},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, is_obstructed, track_pose,           .label = "Q <= sdist & t < until",
+     .waits = true, .unless = {is_halt, is_over}},
+    {L0MAIN_BLOCKED, L0MAIN_GO,      NULL,          begin_go,             .label = "Q > sdist / L+, R+ = uMax",
+     .waits = true, .unless = {is_halt, is_obstructed}},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_obstructed, end_blocked,          .label = "Q <= sdist & t >= until / blocked",
+     .also = {is_over}, .unless = {is_halt}},
+    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_LIDAR,   L0MAIN_ECHO,    has_ray,       look_along_ray,       .label = "J < n / P+ = scan[J]",
+     .unless = {is_halt}},
+    {L0MAIN_LIDAR,   L0MAIN_DONE,    NULL,          look_ahead,           .label = "J >= n / P+ = 0",
+     .unless = {is_halt, has_ray}},
+    {L0MAIN_ECHO,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / P+ = 0, halted"},
+    {L0MAIN_ECHO,    L0MAIN_ECHO,    NULL,          track_pose,           .label = "!u",
+     .waits = true, .unless = {is_halt, has_update}},
+    {L0MAIN_ECHO,    L0MAIN_RAY,     has_update,    tell_ray,             .label = "u / data", .unless = {is_halt}},
+    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,          await_resume,         .label = "J+ = J + 1, until+ = t + tout"},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / P+ = 0"},
+    {L0MAIN_RESUME,  L0MAIN_RESUME,  NULL,          track_pose,           .label = "!resume & t < until",
+     .waits = true, .unless = {is_halt, is_resume, is_over}},
+    {L0MAIN_RESUME,  L0MAIN_ECHO,    is_resume,     look_along_ray,       .label = "resume & J < n / P+ = scan[J]",
+     .also = {has_ray}},
+    {L0MAIN_RESUME,  L0MAIN_DONE,    is_resume,     look_ahead,           .label = "resume & J >= n / P+ = 0",
+     .unless = {has_ray}},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_over,       end_sweep,            .label = "!resume & t >= until / P+ = 0",
+     .unless = {is_halt, is_resume}},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
+    {L0MAIN_DONE,    L0MAIN_DONE,    NULL,          track_pose,           .label = "!u",
+     .waits = true, .unless = {is_halt, has_update}},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  has_update,    end_done,             .label = "u / done", .unless = {is_halt}},
 };
 /* clang-format on */
 

@@ -37,24 +37,34 @@ static bool is_quit(const struct efsm_view *v)
     return is_event(v, L1_EVENT_QUIT);
 }
 
-static bool no_order(const struct efsm_view *v)
+static bool is_nothing(const struct efsm_view *v)
 {
-    return !is_order(v) && !is_quit(v);
+    return is_event(v, L1_EVENT_NONE);
+}
+
+static bool is_data(const struct efsm_view *v)
+{
+    return is_event(v, L1_EVENT_DATA);
+}
+
+static bool is_ignored(const struct efsm_view *v)
+{
+    return is_event(v, L1_EVENT_IGNORED);
+}
+
+static bool is_leg_short(const struct efsm_view *v)
+{
+    return input_of(v)->leg_is_short;
+}
+
+static bool is_late(const struct efsm_view *v)
+{
+    return (double)v->t_us >= efsm_get(v, L1_UNTIL);
 }
 
 static bool path_done(const struct efsm_view *v)
 {
     return !(efsm_get(v, L1_J) < input_of(v)->leg_count);
-}
-
-static bool leg_short(const struct efsm_view *v)
-{
-    return !path_done(v) && input_of(v)->leg_is_short;
-}
-
-static bool leg_long(const struct efsm_view *v)
-{
-    return !path_done(v) && !input_of(v)->leg_is_short;
 }
 
 static bool is_done(const struct efsm_view *v)
@@ -72,29 +82,9 @@ static bool go_ignored(const struct efsm_view *v)
     return is_event(v, L1_EVENT_IGNORED) && may_retry(v);
 }
 
-static bool go_failed(const struct efsm_view *v)
-{
-    return is_reply(v) && !is_done(v) && !go_ignored(v);
-}
-
-static bool is_late(const struct efsm_view *v)
-{
-    return is_event(v, L1_EVENT_NONE) && (double)v->t_us >= efsm_get(v, L1_UNTIL);
-}
-
-static bool is_waiting(const struct efsm_view *v)
-{
-    return is_event(v, L1_EVENT_NONE) && !is_late(v);
-}
-
 static bool more_rays(const struct efsm_view *v)
 {
     return is_event(v, L1_EVENT_DATA) && efsm_get(v, L1_RAYS) + 1.0 < input_of(v)->rays_max;
-}
-
-static bool too_many_rays(const struct efsm_view *v)
-{
-    return is_event(v, L1_EVENT_DATA) && !more_rays(v);
 }
 
 static bool has_rays(const struct efsm_view *v)
@@ -110,18 +100,6 @@ static bool lidar_ignored(const struct efsm_view *v)
 static bool resume_ignored(const struct efsm_view *v)
 {
     return is_event(v, L1_EVENT_IGNORED) && has_rays(v);
-}
-
-static bool sweep_failed(const struct efsm_view *v)
-{
-    const bool useful =
-        is_done(v) || is_event(v, L1_EVENT_DATA) || lidar_ignored(v) || resume_ignored(v);
-    return is_reply(v) && !useful;
-}
-
-static bool any_reply(const struct efsm_view *v)
-{
-    return is_reply(v);
 }
 
 static bool order_or_quit(const struct efsm_view *v)
@@ -243,35 +221,44 @@ static const struct efsm_arc arcs[] = {
     {L1_IDLE,    L1_LEG,     is_follow,      begin_path,    .label = "F / J+ = 0, tries+ = 0"},
     {L1_IDLE,    L1_LIDAR,   is_sweep,       begin_sweep,   .label = "S / rays+ = 0, tries+ = 0"},
     {L1_IDLE,    L1_QUIT,    is_quit,        NULL,          .label = "Q"},
-    {L1_IDLE,    L1_IDLE,    no_order,       NULL,          .label = "no order", .waits = true},
+    {L1_IDLE,    L1_IDLE,    NULL,           NULL,          .label = "no order",
+     .waits = true, .unless = {is_order, is_quit}},
     {L1_LEG,     L1_ACK,     path_done,      NULL,          .label = "J >= legs"},
-    {L1_LEG,     L1_LEG,     leg_short,      next_leg,      .label = "J < legs & there already / J+ = J + 1"},
-    {L1_LEG,     L1_GO,      leg_long,       NULL,          .label = "J < legs & not there"},
+    {L1_LEG,     L1_LEG,     is_leg_short,   next_leg,      .label = "J < legs & there already / J+ = J + 1",
+     .unless = {path_done}},
+    {L1_LEG,     L1_GO,      NULL,           NULL,          .label = "J < legs & not there",
+     .unless = {path_done, is_leg_short}},
     {L1_GO,      L1_MOVING,  NULL,           set_patience,  .label = "M = GO sent / until+ = t + patience"},
     {L1_MOVING,  L1_LEG,     is_done,        next_leg,      .label = "done / J+ = J + 1, tries+ = 0"},
-    {L1_MOVING,  L1_GO,      go_ignored,     try_again,     .label = "ignored & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
-    {L1_MOVING,  L1_FAIL,    go_failed,      NULL,          .label = "blocked, halted, error, data, ignored too often"},
+    {L1_MOVING,  L1_GO,      go_ignored,     try_again,
+     .label = "ignored & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
+    {L1_MOVING,  L1_FAIL,    is_reply,       NULL,          .label = "blocked, halted, error, data, ignored too often",
+     .unless = {is_done, go_ignored}},
     {L1_MOVING,  L1_HALT,    is_quit,        NULL,          .label = "Q"},
-    {L1_MOVING,  L1_STOP,    is_late,        NULL,          .label = "t >= until"},
+    {L1_MOVING,  L1_STOP,    is_nothing,     NULL,          .label = "t >= until", .also = {is_late}},
     {L1_MOVING,  L1_MOVING,  is_order,       count_refusal, .label = "F, S / refused+ = refused + 1", .waits = true},
-    {L1_MOVING,  L1_MOVING,  is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_MOVING,  L1_MOVING,  is_nothing,     NULL,          .label = "t < until", .waits = true, .unless = {is_late}},
     {L1_LIDAR,   L1_RAY,     NULL,           set_patience,  .label = "M = LIDAR sent / until+ = t + patience"},
     {L1_RAY,     L1_RESUME,  more_rays,      count_ray,     .label = "data / rays+ = rays + 1"},
-    {L1_RAY,     L1_STOP,    too_many_rays,  NULL,          .label = "data & rays at their limit"},
+    {L1_RAY,     L1_STOP,    is_data,        NULL,          .label = "data & rays at their limit",
+     .unless = {more_rays}},
     {L1_RAY,     L1_ACK,     is_done,        NULL,          .label = "done"},
-    {L1_RAY,     L1_LIDAR,   lidar_ignored,  try_again,     .label = "ignored & no ray yet & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
+    {L1_RAY,     L1_LIDAR,   lidar_ignored,  try_again,
+     .label = "ignored & no ray yet & tries left / tries+ = tries + 1, warnings+ = warnings + 1"},
     {L1_RAY,     L1_ACK,     resume_ignored, count_warning, .label = "ignored & rays > 0 / warnings+ = warnings + 1"},
-    {L1_RAY,     L1_FAIL,    sweep_failed,   NULL,          .label = "blocked, halted, error, ignored too often"},
+    {L1_RAY,     L1_FAIL,    is_reply,       NULL,          .label = "blocked, halted, error, ignored too often",
+     .unless = {is_done, is_data, lidar_ignored, resume_ignored}},
     {L1_RAY,     L1_HALT,    is_quit,        NULL,          .label = "Q"},
-    {L1_RAY,     L1_STOP,    is_late,        NULL,          .label = "t >= until"},
+    {L1_RAY,     L1_STOP,    is_nothing,     NULL,          .label = "t >= until", .also = {is_late}},
     {L1_RAY,     L1_RAY,     is_order,       count_refusal, .label = "F, S / refused+ = refused + 1", .waits = true},
-    {L1_RAY,     L1_RAY,     is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_RAY,     L1_RAY,     is_nothing,     NULL,          .label = "t < until", .waits = true, .unless = {is_late}},
     {L1_RESUME,  L1_RAY,     NULL,           set_patience,  .label = "M = RESUME sent / until+ = t + patience"},
     {L1_HALT,    L1_HALTING, NULL,           set_patience,  .label = "M = HALT sent / until+ = t + patience"},
-    {L1_HALTING, L1_QUIT,    any_reply,      NULL,          .label = "any reply"},
-    {L1_HALTING, L1_FAIL,    is_late,        NULL,          .label = "t >= until"},
-    {L1_HALTING, L1_HALTING, order_or_quit,  count_refusal, .label = "F, S, Q / refused+ = refused + 1", .waits = true},
-    {L1_HALTING, L1_HALTING, is_waiting,     NULL,          .label = "t < until", .waits = true},
+    {L1_HALTING, L1_QUIT,    is_reply,       NULL,          .label = "any reply"},
+    {L1_HALTING, L1_FAIL,    is_nothing,     NULL,          .label = "t >= until", .also = {is_late}},
+    {L1_HALTING, L1_HALTING, order_or_quit,  count_refusal, .label = "F, S, Q / refused+ = refused + 1",
+     .waits = true},
+    {L1_HALTING, L1_HALTING, is_nothing,     NULL,          .label = "t < until", .waits = true, .unless = {is_late}},
     {L1_STOP,    L1_FAIL,    NULL,           NULL,          .label = "M = HALT sent"},
     {L1_ACK,     L1_IDLE,    NULL,           NULL,          .label = "L2 told"},
     {L1_QUIT,    L1_IDLE,    NULL,           NULL,          .label = "L2 told"},

@@ -22,11 +22,6 @@ static bool is_start(const struct efsm_view *v)
     return is_event(v, L2_EVENT_START);
 }
 
-static bool is_no_start(const struct efsm_view *v)
-{
-    return !is_start(v);
-}
-
 static bool is_quit(const struct efsm_view *v)
 {
     return is_event(v, L2_EVENT_QUIT);
@@ -59,32 +54,22 @@ static bool is_goal(const struct efsm_view *v)
 
 static bool is_over(const struct efsm_view *v)
 {
-    return input_of(v)->step == L2_STEP_NONE && !input_of(v)->returns;
+    return input_of(v)->step == L2_STEP_NONE;
 }
 
-static bool is_over_go_home(const struct efsm_view *v)
+static bool returns_always(const struct efsm_view *v)
 {
-    return input_of(v)->step == L2_STEP_NONE && input_of(v)->returns;
+    return input_of(v)->returns;
+}
+
+static bool returns_on_failure(const struct efsm_view *v)
+{
+    return input_of(v)->returns_on_failure;
 }
 
 static bool has_route(const struct efsm_view *v)
 {
     return input_of(v)->routed;
-}
-
-static bool no_route(const struct efsm_view *v)
-{
-    return !input_of(v)->routed;
-}
-
-static bool no_route_go_home(const struct efsm_view *v)
-{
-    return no_route(v) && input_of(v)->returns_on_failure;
-}
-
-static bool no_route_stay(const struct efsm_view *v)
-{
-    return no_route(v) && !input_of(v)->returns_on_failure;
 }
 
 static bool has_failed(const struct efsm_view *v)
@@ -100,35 +85,9 @@ static bool may_detour(const struct efsm_view *v)
            efsm_get(v, L2_ROUTES) < input_of(v)->routes_max;
 }
 
-static bool detour_to_goal(const struct efsm_view *v)
+static bool goes_home(const struct efsm_view *v)
 {
-    return may_detour(v) && !is_homing(v);
-}
-
-static bool detour_home(const struct efsm_view *v)
-{
-    return may_detour(v) && is_homing(v);
-}
-
-static bool failed_go_home(const struct efsm_view *v)
-{
-    return has_failed(v) && !may_detour(v) && !is_homing(v) && input_of(v)->returns_on_failure;
-}
-
-static bool failed_stay(const struct efsm_view *v)
-{
-    return has_failed(v) && !may_detour(v) &&
-           (is_homing(v) || !input_of(v)->returns_on_failure);
-}
-
-static bool sweep_failed_go_home(const struct efsm_view *v)
-{
-    return has_failed(v) && input_of(v)->returns_on_failure;
-}
-
-static bool sweep_failed_stay(const struct efsm_view *v)
-{
-    return has_failed(v) && !input_of(v)->returns_on_failure;
+    return !is_homing(v) && returns_on_failure(v);
 }
 
 static bool of_l1(const struct efsm_view *v)
@@ -251,41 +210,63 @@ static const struct efsm_state states[L2_STATE_COUNT] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L2_IDLE,      L2_STEP,      is_start,             begin_mission,      .label = "mission / K+ = 0, routes+ = 0, homing+ = 0, failed+ = 0", .empties = true, PUSH(L2_END)},
-    {L2_IDLE,      L2_IDLE,      is_no_start,          NULL,               .label = "no mission", .waits = true},
-    {L2_STEP,      L2_FOLLOW,    is_path,              next_step,          .label = "path / K+ = K + 1", PUSH(L2_STEP)},
-    {L2_STEP,      L2_SWEEP,     is_sweep,             next_step,          .label = "sweep / K+ = K + 1", PUSH(L2_STEP)},
-    {L2_STEP,      L2_PLAN,      is_goal,              next_step,          .label = "goal / K+ = K + 1", PUSH(L2_STEP, L2_FOLLOW)},
-    {L2_STEP,      EFSM_POP,     is_over,              NULL,               .label = "no more steps"},
-    {L2_STEP,      L2_HOME,      is_over_go_home,      turn_home,          .label = "no more steps & return / homing+ = 1", PUSH(L2_FOLLOW)},
-    {L2_PLAN,      EFSM_POP,     has_route,            count_route,        .label = "route found / routes+ = routes + 1"},
-    {L2_PLAN,      L2_HOME,      no_route_go_home,     fail_and_turn_home, .label = "no route & return / failed+ = 1, homing+ = 1", .empties = true, PUSH(L2_ABORT, L2_FOLLOW)},
-    {L2_PLAN,      L2_ABORT,     no_route_stay,        note_failure,       .label = "no route / failed+ = 1", .empties = true},
-    {L2_HOME,      EFSM_POP,     has_route,            count_route,        .label = "route found / routes+ = routes + 1"},
-    {L2_HOME,      L2_ABORT,     no_route,             note_failure,       .label = "no route / failed+ = 1", .empties = true},
-    {L2_FOLLOW,    L2_FOLLOWING, NULL,                 NULL,               .label = "W = F sent", .waits = true},
-    {L2_FOLLOWING, EFSM_POP,     is_ack,               NULL,               .label = "acknowledged"},
-    {L2_FOLLOWING, L2_PLAN,      detour_to_goal,       NULL,               .label = "blocked & own route & routes left", PUSH(L2_FOLLOW)},
-    {L2_FOLLOWING, L2_HOME,      detour_home,          NULL,               .label = "blocked & homing & routes left", PUSH(L2_FOLLOW)},
-    {L2_FOLLOWING, L2_HOME,      failed_go_home,       fail_and_turn_home, .label = "failed & return / failed+ = 1, homing+ = 1", .empties = true, PUSH(L2_ABORT, L2_FOLLOW)},
-    {L2_FOLLOWING, L2_ABORT,     failed_stay,          note_failure,       .label = "failed / failed+ = 1", .empties = true},
-    {L2_FOLLOWING, L2_QUIT,      is_quit,              NULL,               .label = "quit", .empties = true},
-    {L2_FOLLOWING, L2_FOLLOWING, is_start,             count_refusal,      .label = "mission / refused+ = refused + 1", .waits = true},
-    {L2_FOLLOWING, L2_FOLLOWING, is_nothing,           NULL,               .label = "on the way", .waits = true},
-    {L2_SWEEP,     L2_SWEEPING,  NULL,                 NULL,               .label = "W = S sent", .waits = true},
-    {L2_SWEEPING,  EFSM_POP,     is_ack,               NULL,               .label = "acknowledged"},
-    {L2_SWEEPING,  L2_HOME,      sweep_failed_go_home, fail_and_turn_home, .label = "failed & return / failed+ = 1, homing+ = 1", .empties = true, PUSH(L2_ABORT, L2_FOLLOW)},
-    {L2_SWEEPING,  L2_ABORT,     sweep_failed_stay,    note_failure,       .label = "failed / failed+ = 1", .empties = true},
-    {L2_SWEEPING,  L2_QUIT,      is_quit,              NULL,               .label = "quit", .empties = true},
-    {L2_SWEEPING,  L2_SWEEPING,  is_start,             count_refusal,      .label = "mission / refused+ = refused + 1", .waits = true},
-    {L2_SWEEPING,  L2_SWEEPING,  is_nothing,           NULL,               .label = "sweeping", .waits = true},
-    {L2_QUIT,      L2_QUITTING,  NULL,                 NULL,               .label = "W = Q sent", .waits = true},
-    {L2_QUITTING,  L2_STOPPED,   of_l1,                NULL,               .label = "acknowledged or failed"},
-    {L2_QUITTING,  L2_QUITTING,  of_user,              count_refusal,      .label = "mission, quit / refused+ = refused + 1", .waits = true},
-    {L2_QUITTING,  L2_QUITTING,  is_nothing,           NULL,               .label = "quitting", .waits = true},
-    {L2_END,       L2_IDLE,      NULL,                 NULL,               .label = "told: done"},
-    {L2_ABORT,     L2_IDLE,      NULL,                 NULL,               .label = "told: failed"},
-    {L2_STOPPED,   L2_IDLE,      NULL,                 NULL,               .label = "told: quit"},
+    {L2_IDLE,      L2_STEP,      is_start,           begin_mission,
+     .label = "mission / K+ = 0, routes+ = 0, homing+ = 0, failed+ = 0", .empties = true, PUSH(L2_END)},
+    {L2_IDLE,      L2_IDLE,      NULL,               NULL,               .label = "no mission",
+     .waits = true, .unless = {is_start}},
+    {L2_STEP,      L2_FOLLOW,    is_path,            next_step,          .label = "path / K+ = K + 1", PUSH(L2_STEP)},
+    {L2_STEP,      L2_SWEEP,     is_sweep,           next_step,          .label = "sweep / K+ = K + 1", PUSH(L2_STEP)},
+    {L2_STEP,      L2_PLAN,      is_goal,            next_step,          .label = "goal / K+ = K + 1",
+     PUSH(L2_STEP, L2_FOLLOW)},
+    {L2_STEP,      EFSM_POP,     is_over,            NULL,               .label = "no more steps",
+     .unless = {returns_always}},
+    {L2_STEP,      L2_HOME,      is_over,            turn_home,
+     .label = "no more steps & return / homing+ = 1", PUSH(L2_FOLLOW), .also = {returns_always}},
+    {L2_PLAN,      EFSM_POP,     has_route,          count_route,
+     .label = "route found / routes+ = routes + 1"},
+    {L2_PLAN,      L2_HOME,      returns_on_failure, fail_and_turn_home,
+     .label = "no route & return / failed+ = 1, homing+ = 1",
+     .empties = true, PUSH(L2_ABORT, L2_FOLLOW), .unless = {has_route}},
+    {L2_PLAN,      L2_ABORT,     NULL,               note_failure,       .label = "no route / failed+ = 1",
+     .empties = true, .unless = {has_route, returns_on_failure}},
+    {L2_HOME,      EFSM_POP,     has_route,          count_route,
+     .label = "route found / routes+ = routes + 1"},
+    {L2_HOME,      L2_ABORT,     NULL,               note_failure,       .label = "no route / failed+ = 1",
+     .empties = true, .unless = {has_route}},
+    {L2_FOLLOW,    L2_FOLLOWING, NULL,               NULL,               .label = "W = F sent", .waits = true},
+    {L2_FOLLOWING, EFSM_POP,     is_ack,             NULL,               .label = "acknowledged"},
+    {L2_FOLLOWING, L2_PLAN,      may_detour,         NULL,               .label = "blocked & own route & routes left",
+     PUSH(L2_FOLLOW), .unless = {is_homing}},
+    {L2_FOLLOWING, L2_HOME,      may_detour,         NULL,               .label = "blocked & homing & routes left",
+     PUSH(L2_FOLLOW), .also = {is_homing}},
+    {L2_FOLLOWING, L2_HOME,      has_failed,         fail_and_turn_home,
+     .label = "failed & return / failed+ = 1, homing+ = 1",
+     .empties = true, PUSH(L2_ABORT, L2_FOLLOW), .also = {goes_home}, .unless = {may_detour}},
+    {L2_FOLLOWING, L2_ABORT,     has_failed,         note_failure,       .label = "failed / failed+ = 1",
+     .empties = true, .unless = {may_detour, goes_home}},
+    {L2_FOLLOWING, L2_QUIT,      is_quit,            NULL,               .label = "quit", .empties = true},
+    {L2_FOLLOWING, L2_FOLLOWING, is_start,           count_refusal,      .label = "mission / refused+ = refused + 1",
+     .waits = true},
+    {L2_FOLLOWING, L2_FOLLOWING, is_nothing,         NULL,               .label = "on the way", .waits = true},
+    {L2_SWEEP,     L2_SWEEPING,  NULL,               NULL,               .label = "W = S sent", .waits = true},
+    {L2_SWEEPING,  EFSM_POP,     is_ack,             NULL,               .label = "acknowledged"},
+    {L2_SWEEPING,  L2_HOME,      has_failed,         fail_and_turn_home,
+     .label = "failed & return / failed+ = 1, homing+ = 1",
+     .empties = true, PUSH(L2_ABORT, L2_FOLLOW), .also = {returns_on_failure}},
+    {L2_SWEEPING,  L2_ABORT,     has_failed,         note_failure,       .label = "failed / failed+ = 1",
+     .empties = true, .unless = {returns_on_failure}},
+    {L2_SWEEPING,  L2_QUIT,      is_quit,            NULL,               .label = "quit", .empties = true},
+    {L2_SWEEPING,  L2_SWEEPING,  is_start,           count_refusal,      .label = "mission / refused+ = refused + 1",
+     .waits = true},
+    {L2_SWEEPING,  L2_SWEEPING,  is_nothing,         NULL,               .label = "sweeping", .waits = true},
+    {L2_QUIT,      L2_QUITTING,  NULL,               NULL,               .label = "W = Q sent", .waits = true},
+    {L2_QUITTING,  L2_STOPPED,   of_l1,              NULL,               .label = "acknowledged or failed"},
+    {L2_QUITTING,  L2_QUITTING,  of_user,            count_refusal,
+     .label = "mission, quit / refused+ = refused + 1", .waits = true},
+    {L2_QUITTING,  L2_QUITTING,  is_nothing,         NULL,               .label = "quitting", .waits = true},
+    {L2_END,       L2_IDLE,      NULL,               NULL,               .label = "told: done"},
+    {L2_ABORT,     L2_IDLE,      NULL,               NULL,               .label = "told: failed"},
+    {L2_STOPPED,   L2_IDLE,      NULL,               NULL,               .label = "told: quit"},
 };
 /* clang-format on */
 
