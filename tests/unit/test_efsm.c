@@ -342,7 +342,7 @@ static void test_conditions(void)
         {A, B, has_bit_0, NULL, "0 and 1, not 2", .unless = {has_bit_2}, .also = {has_bit_1}},
         {A, A, NULL, NULL, "neither 0 nor 2", .waits = true, .unless = {has_bit_0, has_bit_2}},
         {A, LAST, has_bit_2, NULL, "2 alone", .unless = {has_bit_0, has_bit_1, reads_x}},
-        {B, A, NULL, NULL, "back"},
+        {B, A, NULL, NULL, .label = "back"},
     };
     static const int fired[8] = {1, EFSM_NO_ARC, 1,           0,
                                  2, EFSM_NO_ARC, EFSM_NO_ARC, EFSM_NO_ARC};

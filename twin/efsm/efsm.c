@@ -139,13 +139,13 @@ static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
 
 static bool does_hold(const struct efsm_arc *arc, const struct efsm_view *v)
 {
+    if (arc->guard && !arc->guard(v)) {
+        return false;
+    }
     for (size_t k = 0; k < EFSM_CONDITIONS_MAX && arc->unless[k]; k++) {
         if (arc->unless[k](v)) {
             return false;
         }
-    }
-    if (arc->guard && !arc->guard(v)) {
-        return false;
     }
     for (size_t k = 0; k < EFSM_CONDITIONS_MAX && arc->also[k]; k++) {
         if (!arc->also[k](v)) {

@@ -7,7 +7,6 @@
 #include "base/constants.h"
 #include "twin/robots/robot_kinds.h"
 
-
 /* The lidar stands in the middle of a square hall and sees its walls. */
 #define HALL_HALF_M   50.0
 #define LIDAR_RANGE_M 120.0

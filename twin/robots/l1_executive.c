@@ -47,11 +47,6 @@ static bool is_data(const struct efsm_view *v)
     return is_event(v, L1_EVENT_DATA);
 }
 
-static bool is_ignored(const struct efsm_view *v)
-{
-    return is_event(v, L1_EVENT_IGNORED);
-}
-
 static bool is_leg_short(const struct efsm_view *v)
 {
     return input_of(v)->leg_is_short;

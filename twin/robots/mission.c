@@ -315,7 +315,7 @@ static void end_mission(const struct round *r, enum l2_verdict verdict)
     const struct mission_effect effect = {
         .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
     tell_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK,
-         l2_verdict_name(verdict));
+              l2_verdict_name(verdict));
     r->sink(r->context, &effect);
 }
 
