@@ -114,6 +114,9 @@ MUST_USE enum status lab_file_load(const char *path, struct lab_file *out,
 MUST_USE enum status lab_file_parse(const char *text, size_t bytes, const char *name,
                                     struct lab_file *out, struct err_list *errors);
 
+/* All options of a pair at their defaults, with this id. */
+void lab_pair_defaults(struct pair_params *out, const char *id);
+
 /* Everything at its default, no pair. */
 void lab_file_defaults(struct lab_file *out);
 

@@ -45,7 +45,7 @@ struct lab {
     struct heap_item *heap;   /* [n] the earliest deadline first */
     uint32_t *place;          /* [n] where in the heap a pair stands */
     uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
-    struct pair_extra *extra; /* [n] into the state; NULL when no pair has any */
+    struct pair_parts *parts; /* [n] into the state */
 };
 
 static size_t aligned(size_t bytes)
@@ -82,9 +82,8 @@ static size_t state_bytes_for(const struct lab_params *p)
 
 size_t lab_bytes(const struct lab_params *p)
 {
-    const size_t pointers =
-        extra_bytes_for(p) > 0 ? p->pair_count * sizeof(struct pair_extra) : 0;
-    return aligned(sizeof(struct lab)) + state_bytes_for(p) + pointers;
+    return aligned(sizeof(struct lab)) + state_bytes_for(p) +
+           p->pair_count * sizeof(struct pair_parts);
 }
 
 /* ---- heap of deadlines --------------------------------------------------------------------
@@ -150,33 +149,25 @@ static void fill_table(struct lab *lab)
 }
 
 /* at: where the pairs' arrays end; behind the state stand the pointers. */
-static void place_extra(struct lab *lab, char *at)
+static void place_parts(struct lab *lab, char *at)
 {
-    lab->extra = NULL;
-    if (extra_bytes_for(&lab->p) == 0) {
-        return;
-    }
-    lab->extra = (void *)((char *)lab->state + lab->state_bytes);
+    lab->parts = (void *)((char *)lab->state + lab->state_bytes);
     for (size_t i = 0; i < lab->p.pair_count; i++) {
         const struct pair_params *p = &lab->p.pairs[i];
-        struct pair_extra *extra = &lab->extra[i];
-        *extra = (struct pair_extra){NULL, NULL};
+        struct pair_parts *parts = &lab->parts[i];
+        *parts = (struct pair_parts){.pair = &lab->pairs[i]};
+        pair_init(parts->pair, p, (uint32_t)i);
         if (pair_dynamics_wanted(&p->dynamics)) {
-            extra->dynamics = (void *)at;
-            pair_dynamics_init(extra->dynamics, &p->dynamics);
+            parts->dynamics = (void *)at;
+            pair_dynamics_init(parts->dynamics, &p->dynamics);
             at += pair_dynamics_bytes(&p->dynamics);
         }
         if (pair_following_wanted(&p->following)) {
-            extra->following = (void *)at;
-            pair_following_init(extra->following, &p->following);
+            parts->following = (void *)at;
+            pair_following_init(parts->following, &p->following);
             at += pair_following_bytes(&p->following);
         }
     }
-}
-
-static struct pair_extra extra_of(const struct lab *lab, size_t i)
-{
-    return lab->extra ? lab->extra[i] : (struct pair_extra){NULL, NULL};
 }
 
 struct lab *lab_init(void *memory, const struct lab_params *p)
@@ -199,12 +190,11 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->place = (void *)at;
     at += aligned(n * sizeof *lab->place);
     lab->table = (void *)at;
-    place_extra(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
+    place_parts(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
     lab->state->t_us = LAB_TIME_NONE;
     lab->state->heard_us = LAB_TIME_NONE;
     lab->state->away_until_us = LAB_TIME_NONE;
     for (size_t i = 0; i < n; i++) {
-        pair_init(&lab->pairs[i], &p->pairs[i], (uint32_t)i);
         lab->heap[i] = (struct heap_item){LAB_TIME_MAX, (uint32_t)i};
         lab->place[i] = (uint32_t)i;
     }
@@ -241,7 +231,7 @@ static void fire_first(struct lab *lab, const struct effects *fx)
     if (pair->deadline_us > lab->state->t_us) {
         lab->state->t_us = pair->deadline_us;
     }
-    pair_fire(pair, extra_of(lab, i), &lab->p.pairs[i], fx);
+    pair_fire(&lab->parts[i], &lab->p.pairs[i], fx);
     lab->state->outstanding -= open - pair->outstanding;
     reorder(lab, i);
 }
@@ -272,7 +262,7 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     const uint32_t open = pair->outstanding;
     const int64_t deadline_us = pair->deadline_us;
-    pair_step(pair, extra_of(lab, i), &lab->p.pairs[i], event, fx);
+    pair_step(&lab->parts[i], &lab->p.pairs[i], event, fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
         reorder(lab, i);
@@ -406,12 +396,12 @@ const struct pair_params *lab_pair_params(const struct lab *lab, size_t index)
 
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index)
 {
-    return extra_of(lab, index).dynamics;
+    return lab->parts[index].dynamics;
 }
 
 const struct pair_following *lab_following(const struct lab *lab, size_t index)
 {
-    return extra_of(lab, index).following;
+    return lab->parts[index].following;
 }
 
 const struct lab_counts *lab_counts(const struct lab *lab)

@@ -13,9 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/message/event.h"
-#include "twin/pair/effect.h"
-#include "twin/pair/pair.h"
+#include "twin/pair_step.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
 

@@ -240,8 +240,9 @@ static void send_active(struct outbox *o, uint32_t pair)
     char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    const bool ever = pair_write_parameters(&w, lab_pair(o->params.lab, pair),
-                                            lab_dynamics(o->params.lab, pair));
+    const struct pair_dynamics *d = lab_dynamics(o->params.lab, pair);
+    const bool ever =
+        pair_write_parameters(&w, lab_pair(o->params.lab, pair), d ? &d->sets : NULL);
     if (ever && json_write_end(&w)) {
         send_parameters(o, pair, text, w.used);
     }

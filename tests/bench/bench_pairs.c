@@ -1,6 +1,7 @@
 /* What an event costs in a lab of 10 000 pairs at random, against a lab of one pair in the same
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
+#include "config/lab_file.h"
 #include "logger/message/codec.h"
 #include "service/replay/lab_memory.h"
 #include "tests/bench/recording.h"
@@ -39,7 +40,7 @@ static void lab_start(struct bench_lab *b, uint32_t pairs, uint32_t telemetry_pe
     for (uint32_t i = 0; i < pairs; i++) {
         char id[EVENT_PAIR_MAX];
         (void)snprintf(id, sizeof id, "r%u", i + 1);
-        pair_params_default(&b->params[i], id);
+        lab_pair_defaults(&b->params[i], id);
     }
     b->lab_params = (struct lab_params){pairs, b->params};
     b->lab = lab_memory_create(&b->lab_params);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/lab_file.h"
 #include "logger/message/codec.h"
 #include "logger/message/json_scan.h"
 #include "logger/message/record_json.h"
@@ -233,8 +234,8 @@ static void fuzz_start(struct fuzz *f)
 {
     static void *memory;
     memset(f, 0, sizeof *f);
-    pair_params_default(&f->params[0], "r1");
-    pair_params_default(&f->params[1], "r2");
+    lab_pair_defaults(&f->params[0], "r1");
+    lab_pair_defaults(&f->params[1], "r2");
     f->params[0].mode = PAIR_LINK;
     f->params[0].record = PAIR_ALL;
     f->params[0].queue_max = 2;

@@ -148,7 +148,7 @@ static void make_params(void)
     for (int k = 0; k < 3; k++) {
         char id[16];
         (void)snprintf(id, sizeof id, "r%d", k + 1);
-        pair_params_default(&params[k], id);
+        lab_pair_defaults(&params[k], id);
         params[k].timeout_us = 3000000;
     }
     params[1].mode = PAIR_LINK;

@@ -6,6 +6,7 @@
 #include "tests/support/check.h"
 
 #include "base/hash.h"
+#include "config/lab_file.h"
 #include "logger/message/json_write.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"
@@ -65,7 +66,7 @@ static inline void script_init(struct script *s, size_t pairs)
     for (size_t i = 0; i < pairs; i++) {
         char id[32];
         (void)snprintf(id, sizeof id, "r%zu", i + 1);
-        pair_params_default(&s->params[i], id);
+        lab_pair_defaults(&s->params[i], id);
         s->params[i].timeout_us = 10000000;
     }
     s->lab_params = (struct lab_params){pairs, s->params};

@@ -11,12 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
-#include "twin/dynamics/pair_dynamics.h"
-#include "twin/following/pair_following.h"
-#include "twin/pair/effect.h"
-#include "twin/pair/pair.h"
+#include "twin/pair_step.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
 
@@ -346,12 +344,13 @@ static inline void fixture_emit(void *context, const struct effect *effect)
 static inline void fixture_step(struct fixture *f, size_t pair, struct event *event, double s)
 {
     const struct effects fx = {fixture_emit, f};
+    const struct pair_parts parts = {.pair = f->pair[pair]};
     event->t_us = fixture_us(s);
     (void)snprintf(event->pair, sizeof event->pair, "%s", f->params[pair].id);
     while (f->pair[pair]->deadline_us < event->t_us) {
-        pair_fire(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], &fx);
+        pair_fire(&parts, &f->params[pair], &fx);
     }
-    pair_step(f->pair[pair], (struct pair_extra){NULL, NULL}, &f->params[pair], event, &fx);
+    pair_step(&parts, &f->params[pair], event, &fx);
 }
 
 /* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,
@@ -426,7 +425,7 @@ static inline void fixture_open(struct fixture *f, int moves)
     }
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
         f->pair[i] = malloc(sizeof *f->pair[i]);
-        pair_params_default(&f->params[i], ids[i]);
+        lab_pair_defaults(&f->params[i], ids[i]);
         f->params[i].mode = i == 1 ? PAIR_LINK : PAIR_OBSERVE;
         f->params[i].record = i == 1 ? PAIR_ALL : PAIR_SMART;
         f->params[i].timeout_us = INT64_C(8000000);
@@ -438,7 +437,6 @@ static inline void fixture_open(struct fixture *f, int moves)
         fixture_move(f, 0, k);
         fixture_move(f, 1, k);
     }
-    pair_dynamics_params_default(&f->params[0].dynamics);
     (void)snprintf(f->params[0].dynamics.model, sizeof f->params[0].dynamics.model, "usv3");
     f->params[0].dynamics.sides = DYNAMICS_SIDES_REAL;
     f->dynamics = malloc(pair_dynamics_bytes(&f->params[0].dynamics));

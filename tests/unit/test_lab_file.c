@@ -462,16 +462,6 @@ static void test_tables(void)
     CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
 }
 
-/* The core does not know this room and has defaults of its own: they are the same. */
-static void test_defaults(void)
-{
-    struct lab_file lab;
-    struct pair_params core;
-    lab_file_defaults(&lab);
-    pair_params_default(&core, "");
-    check_rows_equal(&lab_pair_options, &lab.defaults, &core);
-}
-
 static void test_distance(void)
 {
     CHECK_INT("", option_distance("host", "host"), 0);
@@ -729,7 +719,6 @@ static const CU_TestInfo tests[] = {
     {"accepted", test_accepted},
     {"print reads back", test_print_reads_back},
     {"tables", test_tables},
-    {"defaults", test_defaults},
     {"distance", test_distance},
     {"numbers", test_numbers},
     {"files", test_files},

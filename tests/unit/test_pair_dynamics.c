@@ -128,7 +128,7 @@ static char *report(const struct run *r)
 
 static const struct parameter_set *active(const struct run *r)
 {
-    return parameters_find(&lab_dynamics(r->s.lab, 0)->sets.book, PARAMETERS_ACTIVE);
+    return parameters_find(&lab_dynamics(r->s.lab, 0)->sets, PARAMETERS_ACTIVE);
 }
 
 /* Waits for the first fit of both sides; returns with them under way. */
@@ -434,8 +434,8 @@ static void test_ended_anywhere(void)
 static void test_memory(void)
 {
     struct pair_params p[2];
-    pair_params_default(&p[0], "r1");
-    pair_params_default(&p[1], "r2");
+    lab_pair_defaults(&p[0], "r1");
+    lab_pair_defaults(&p[1], "r2");
     const struct lab_params plain = {2, p};
     const size_t bytes = lab_bytes(&plain);
     const uint64_t fingerprint = lab_fingerprint(&plain);

@@ -59,7 +59,7 @@ static void configure(struct stage *s, const char *real, const char *simulated)
 {
     struct err err = {0};
     struct pair_following_params *p = &s->params.following;
-    pair_params_default(&s->params, "r1");
+    lab_pair_defaults(&s->params, "r1");
     (void)snprintf(p->model, sizeof p->model, "usv3");
     (void)snprintf(p->limits, sizeof p->limits, "200, 200, 120");
     (void)snprintf(p->real, sizeof p->real, "%s", real);
@@ -305,9 +305,10 @@ static void test_texts(void)
         {"real", "d1=-1,d2=1,d3=1,d4=1,d5=1,d6=1,d7=1,d8=1,d9=1", "real"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct pair_following_params p;
+        struct pair_params pair;
         struct err err = {0};
-        pair_following_params_default(&p);
+        lab_pair_defaults(&pair, "r1");
+        struct pair_following_params p = pair.following;
         (void)snprintf(p.model, sizeof p.model, "usv3");
         char *to = strcmp(rows[i].key, "limits") == 0   ? p.limits
                    : strcmp(rows[i].key, "noise") == 0  ? p.noise
@@ -318,8 +319,9 @@ static void test_texts(void)
         CHECK_INT(rows[i].text, pair_following_parse(&p, &err), STATUS_E_RANGE);
         CHECK_TEXT(rows[i].text, err.where, rows[i].where);
     }
-    struct pair_following_params p;
-    pair_following_params_default(&p);
+    struct pair_params pair;
+    lab_pair_defaults(&pair, "r1");
+    struct pair_following_params p = pair.following;
     (void)snprintf(p.model, sizeof p.model, "usv3");
     (void)snprintf(p.limits, sizeof p.limits, "180, 0, 120");
     (void)snprintf(p.real, sizeof p.real,

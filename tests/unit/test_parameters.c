@@ -153,13 +153,12 @@ static void request(struct script *s, double t_s, enum request_action action, ui
 /* Start-ups that are none are as often estimated below zero as above. */
 static void test_no_delay_below_zero(void)
 {
-    static struct parameter_set set = {.version = 4,
-                                       .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
-    const struct parameter_terms terms = parameters_travel_terms(&set);
+    static struct parameter_set set = {
+        .version = 4, .count = TRAVEL_P, .value = {-0.002, 0.01, -0.0005, 0.5, 2.0}};
     char text[512] = "";
     struct json_writer w;
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    parameters_write_payload(&w, &set, &terms, NULL);
+    parameters_write_payload(&w, &set, NULL);
     CHECK("room", json_write_end(&w));
     CHECK_TEXT("as it goes out", text,
                "{\"version\":4,\"model\":\"travel_time\",\"values\":{\"t0_s\":0,\"ta_s\":0.01,"

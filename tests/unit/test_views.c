@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "config/lab_file.h"
 #include "service/daemon/views.h"
 
 enum { PAIRS = 3, READERS = 3 };
@@ -29,7 +30,7 @@ static void set_up(struct bench *b)
     for (int i = 0; i < PAIRS; i++) {
         char id[EVENT_PAIR_MAX];
         (void)snprintf(id, sizeof id, "r%d", i + 1);
-        pair_params_default(&b->pairs[i], id);
+        lab_pair_defaults(&b->pairs[i], id);
     }
     /* The last one follows. */
     struct pair_following_params *following = &b->pairs[PAIRS - 1].following;

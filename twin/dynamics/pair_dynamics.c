@@ -7,26 +7,6 @@
 #include "twin/dynamics/pair_dynamics_parts.h"
 #include "twin/models/model.h"
 
-void pair_dynamics_params_default(struct pair_dynamics_params *p)
-{
-    *p = (struct pair_dynamics_params){
-        .model = "",
-        .sides = DYNAMICS_SIDES_BOTH,
-        .method = DYNAMICS_METHOD_COUNT,
-        .promote = PAIR_PROMOTE_MANUAL,
-        .refit_on_drift = true,
-        .window = 3000,
-        .window_us = 150000000,
-        .refit_us = 600000000,
-        .fit_timeout_us = 300000000,
-        .stale_us = 10000000,
-        .gap_us = 1000000,
-        .excitation_us = 30000000,
-        .gate_sd = 5.0,
-        .drift_ratio = 0.1,
-    };
-}
-
 ENUM_NAMES(fit_cause, FIT_CAUSE_COUNT, "start", "time", "drift", "request");
 
 const struct model *pair_dynamics_model(const struct pair_dynamics *d)

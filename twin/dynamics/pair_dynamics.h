@@ -22,40 +22,9 @@
 #include "identification/online/online_filter.h"
 #include "logger/message/event.h"
 #include "twin/dynamics/dynamics_task.h"
-#include "twin/pair/parameters.h"
+#include "twin/pair/pair_run.h"
 
-enum {
-    DYNAMICS_MODEL_NAME_MAX = 24,
-    DYNAMICS_WINDOW_MIN = 100, /* samples */
-    DYNAMICS_WINDOW_MAX = 20000,
-    DYNAMICS_EFFORTS_MAX = 32 /* efforts remembered */
-};
-
-/* Whose dynamics are followed? */
-enum dynamics_sides {
-    DYNAMICS_SIDES_REAL,
-    DYNAMICS_SIDES_VIRTUAL,
-    DYNAMICS_SIDES_BOTH,
-    DYNAMICS_SIDES_COUNT
-};
-
-struct pair_dynamics_params {
-    char model[DYNAMICS_MODEL_NAME_MAX]; /* of twin/models/model.h; "": not followed */
-    uint8_t sides;                       /* enum dynamics_sides */
-    uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
-    uint8_t promote;                     /* enum pair_promotion */
-    bool biases;
-    bool refit_on_drift;
-    uint32_t window;        /* DYNAMICS_WINDOW_MIN .. DYNAMICS_WINDOW_MAX samples */
-    int64_t window_us;      /* > 0: samples further apart than window_us / window are kept */
-    int64_t refit_us;       /* between two fits; 0: only the first, on drift and on request */
-    int64_t fit_timeout_us; /* > 0: a fit that has not ended by then is given up */
-    int64_t stale_us;       /* > 0 */
-    int64_t gap_us;         /* > 0 */
-    int64_t excitation_us;  /* > 0 */
-    double gate_sd;         /* > 0 */
-    double drift_ratio;     /* > 0 */
-};
+enum { DYNAMICS_EFFORTS_MAX = 32 /* efforts remembered */ };
 
 enum fit_cause { FIT_BY_START, FIT_BY_TIME, FIT_BY_DRIFT, FIT_BY_REQUEST, FIT_CAUSE_COUNT };
 
@@ -128,29 +97,12 @@ struct dynamics_side {
     int64_t published_us;
 };
 
-/* Parameter sets of the model; their values stand beside the book, by place. */
-struct dynamics_book {
-    struct parameter_book book;
-    double value[PARAMETERS_KEPT][DYNAMICS_P_MAX];
-    double se[PARAMETERS_KEPT][DYNAMICS_P_MAX];
-};
-
 struct pair_dynamics {
     uint32_t model;   /* model_at() */
     uint64_t version; /* changes with every sample and job */
     struct dynamics_side side[SIDE_COUNT];
-    bool sets_last; /* the last set put in force, or rolled back, was one of these */
-    struct dynamics_book sets;
+    struct parameter_book sets; /* of the model */
 };
-
-/* The defaults: model "", not followed. */
-void pair_dynamics_params_default(struct pair_dynamics_params *p);
-
-/* Is there anything to follow? */
-static inline bool pair_dynamics_wanted(const struct pair_dynamics_params *p)
-{
-    return p->model[0] != '\0';
-}
 
 /* Bytes of a pair's block: struct pair_dynamics, then samples. 0 when nothing is followed. */
 size_t pair_dynamics_bytes(const struct pair_dynamics_params *p);
@@ -165,16 +117,29 @@ const struct model *pair_dynamics_model(const struct pair_dynamics *d);
 void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamics_params *p,
                         enum side side, struct dynamics_task *task);
 
-/* The values of a set of d's book. */
-struct parameter_terms pair_dynamics_terms(const struct pair_dynamics *d,
-                                           const struct parameter_set *set);
-
 enum { DYNAMICS_OBSTACLE_MAX = 240 };
 
 /* Why nothing is learnt of this side, and what would be right, into text; "" when nothing
  * stands in the way. */
 void pair_dynamics_obstacle(const struct pair_dynamics *d, enum side side,
                             char text[DYNAMICS_OBSTACLE_MAX]);
+
+/* ---- the step ---- */
+
+/* The event is telemetry. */
+void pair_dynamics_sample(struct pair_dynamics *d, const struct pair_run *run);
+/* This side's robot, or its clock, started anew. */
+void pair_dynamics_restarted(struct pair_dynamics *d, enum side side);
+/* The event is the end of a fit. */
+void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run);
+/* The event asks for a fit. Returns why there is none, NULL when it began. */
+const char *pair_dynamics_request(struct pair_dynamics *d, const struct pair_run *run);
+/* The set in force has changed: the simulator moves otherwise from now on, and the real robot
+ * is held against the set. */
+void pair_dynamics_take_over(struct pair_dynamics *d);
+/* When a fit is given up; LAB_TIME_MAX. */
+int64_t pair_dynamics_deadline(const struct pair_dynamics *d);
+void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run);
 
 extern const struct names fit_cause_names;
 const char *fit_cause_name(enum fit_cause cause); /* "start", "time", "drift", "request" */

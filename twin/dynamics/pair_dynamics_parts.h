@@ -2,14 +2,13 @@
  * includes it.
  *
  * pair_dynamics.c keeps the window, pair_dynamics_shape.c sees whether telemetry fits the
- * model, pair_dynamics_step.c takes samples, starts fits and takes their ends,
- * pair_dynamics_sets.c makes parameter sets of them. Pure.
+ * model, pair_dynamics_step.c takes samples, starts fits, takes their ends and makes parameter
+ * sets of them. Pure.
  */
 #ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
 #define TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
 
 #include "twin/dynamics/pair_dynamics.h"
-#include "twin/pair/pair_parts.h"
 
 /* ---- pair_dynamics.c ---- */
 
@@ -39,17 +38,7 @@ void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_pa
 
 /* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
  * and remembered. An alarm, once, where samples keep not fitting. */
-void pair_dynamics_take_shape(const struct pair_run *run, struct online_sample *sample);
-
-/* ---- pair_dynamics_step.c ---- */
-
-/* Let the filter of this side begin at values; se of those that are not known any better. */
-bool pair_dynamics_begin(const struct pair_run *run, enum side side, const double *theta,
-                         const double *se);
-
-/* ---- pair_dynamics_sets.c ---- */
-
-/* The real robot's fit has ended: a candidate, or a rejection. */
-void pair_dynamics_propose(const struct pair_run *run, const char *by);
+void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *run,
+                              struct online_sample *sample);
 
 #endif

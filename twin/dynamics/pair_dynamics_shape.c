@@ -49,18 +49,19 @@ static void note_misfit(struct dynamics_shape *shape, const struct event_telemet
                                                         : 0.0;
 }
 
-void pair_dynamics_take_shape(const struct pair_run *run, struct online_sample *s)
+void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *run,
+                              struct online_sample *s)
 {
     const enum side which = run->event->side;
     const struct event_telemetry *m = &run->event->telemetry;
-    struct dynamics_shape *shape = &run->dynamics->side[which].shape;
+    struct dynamics_shape *shape = &d->side[which].shape;
     char text[DYNAMICS_OBSTACLE_MAX];
-    note_misfit(shape, m, misfit_of(pair_dynamics_model(run->dynamics), m, s));
+    note_misfit(shape, m, misfit_of(pair_dynamics_model(d), m, s));
     if (shape->wrong) {
         shape->wrong = shape->miss_ratio > RIGHT_RATIO;
     } else if (shape->heard >= HEARD_MIN && shape->miss_ratio > WRONG_RATIO) {
         shape->wrong = true;
-        pair_dynamics_obstacle(run->dynamics, which, text);
+        pair_dynamics_obstacle(d, which, text);
         pair_alarm(run, ALARM_PARAMETERS, which, "",
                    "nothing is learnt of the %s robot's dynamics: %s", side_name(which), text);
     }

@@ -17,6 +17,8 @@ static const double FILTER_Z_MAX = 6.0;
  * with, as a share of the noise. */
 static const double NOISE_MIN_RATIO = 1e-3;
 static const double WALK_RATIO = 0.1;
+/* What a simulator that was just told its parameters is believed to be off by. */
+static const double TOLD_SE_RATIO = 0.02;
 
 static struct online_params filter_params(const struct pair_dynamics_params *p)
 {
@@ -29,19 +31,17 @@ static struct online_params filter_params(const struct pair_dynamics_params *p)
     return f;
 }
 
-static void publish(const struct pair_run *run, enum side side)
+static void publish(struct pair_dynamics *d, const struct pair_run *run, enum side side)
 {
-    run->dynamics->side[side].published_us = run->t_us;
-    const struct effect effect = {
-        .kind = EFFECT_DYNAMICS, .pair = run->pair->index, .t_us = run->t_us, .side = side};
-    run->fx->emit(run->fx->context, &effect);
+    d->side[side].published_us = run->t_us;
+    pair_emit(run, EFFECT_DYNAMICS, side);
 }
 
 /* ---- fits ---------------------------------------------------------------------------------
  */
 
 /* Why a fit cannot begin now; NULL when it can. */
-static const char *obstacle(const struct dynamics_side *side)
+static const char *fit_obstacle(const struct dynamics_side *side)
 {
     if (!side->followed) {
         return "the dynamics of this side are not followed";
@@ -55,12 +55,12 @@ static const char *obstacle(const struct dynamics_side *side)
     return side->count < DYNAMICS_WINDOW_MIN ? "the window holds too few samples" : NULL;
 }
 
-static void start_fit(const struct pair_run *run, enum side which, enum fit_cause cause,
-                      const char *by)
+static void start_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                      enum fit_cause cause, const char *by)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[which];
     const struct pair_dynamics_params *p = &run->p->dynamics;
-    pair_dynamics_freeze(run->dynamics, p, which);
+    pair_dynamics_freeze(d, p, which);
     side->running = true;
     side->cause = (uint8_t)cause;
     side->job++;
@@ -80,29 +80,27 @@ static void start_fit(const struct pair_run *run, enum side which, enum fit_caus
     run->fx->emit(run->fx->context, &effect);
 }
 
-const char *pair_dynamics_request(const struct pair_run *run, enum side side, const char *by)
+const char *pair_dynamics_request(struct pair_dynamics *d, const struct pair_run *run)
 {
-    if (!run->dynamics) {
-        return "the dynamics of this pair are not followed";
-    }
-    const char *why = obstacle(&run->dynamics->side[side]);
+    const struct event_request *r = &run->event->request;
+    const char *why = fit_obstacle(&d->side[r->side]);
     if (why) {
-        run->dynamics->side[side].counts.declined++;
+        d->side[r->side].counts.declined++;
     } else {
-        start_fit(run, side, FIT_BY_REQUEST, by);
+        start_fit(d, run, r->side, FIT_BY_REQUEST, r->by[0] ? r->by : "http");
     }
     return why;
 }
 
 /* The first one with half a window; later ones when it is time. */
-static void consider_fit(const struct pair_run *run, enum side which)
+static void consider_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[which];
     const struct pair_dynamics_params *p = &run->p->dynamics;
-    if (obstacle(side)) {
+    if (fit_obstacle(side)) {
         return;
     }
-    const int64_t span_us = pair_dynamics_span_us(run->dynamics, p, which);
+    const int64_t span_us = pair_dynamics_span_us(d, p, which);
     /* Nobody learns from a robot that is left alone. */
     if (side->pushed_us == LAB_TIME_NONE || side->kept_us - side->pushed_us > span_us) {
         side->driven_us = LAB_TIME_NONE;
@@ -115,9 +113,9 @@ static void consider_fit(const struct pair_run *run, enum side which)
     if (side->waits) {
         side->counts.waited++;
     } else if (side->counts.started == 0 && wide) {
-        start_fit(run, which, FIT_BY_START, "auto");
+        start_fit(d, run, which, FIT_BY_START, "auto");
     } else if (run->t_us >= side->next_fit_us && (wide || span_us >= p->window_us / 4)) {
-        start_fit(run, which, side->drift_waits ? FIT_BY_DRIFT : FIT_BY_TIME, "auto");
+        start_fit(d, run, which, side->drift_waits ? FIT_BY_DRIFT : FIT_BY_TIME, "auto");
         side->drift_waits = false;
     }
 }
@@ -161,11 +159,12 @@ static void set_noise(const struct model *model, const struct dynamics_result *r
     }
 }
 
-bool pair_dynamics_begin(const struct pair_run *run, enum side which, const double *theta,
+/* Let the filter of this side begin at values; se of those that are not known any better. */
+static bool begin_filter(struct pair_dynamics *d, enum side which, const double *theta,
                          const double *se)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
-    const struct model *model = pair_dynamics_model(run->dynamics);
+    struct dynamics_side *side = &d->side[which];
+    const struct model *model = pair_dynamics_model(d);
     struct online_start start;
     for (size_t j = 0; j < side->filter.p; j++) {
         start.theta[j] = theta[j];
@@ -198,32 +197,115 @@ static void read_errors(const struct dynamics_side *side, double se[DYNAMICS_P_M
 }
 
 /* Nothing happens where values are missing or not physical. */
-static void begin_at_fit(const struct pair_run *run, enum side which)
+static void begin_at_fit(struct pair_dynamics *d, enum side which)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[which];
     double se[DYNAMICS_P_MAX];
     read_errors(side, se);
-    (void)pair_dynamics_begin(run, which, side->result.fit.estimate.value, se);
+    (void)begin_filter(d, which, side->result.fit.estimate.value, se);
 }
 
 /* A fit that passed: the filter begins there, or is held against it. */
-static void use_fit(const struct pair_run *run, enum side which)
+static void use_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[which];
     const struct dynamics_fit *fit = &side->result.fit;
     double se[DYNAMICS_P_MAX];
     read_errors(side, se);
     if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio, se)) {
-        begin_at_fit(run, which);
-    } else if (which == SIDE_VIRTUAL ||
-               !parameters_find(&run->dynamics->sets.book, PARAMETERS_ACTIVE)) {
+        begin_at_fit(d, which);
+    } else if (which == SIDE_VIRTUAL || !parameters_find(&d->sets, PARAMETERS_ACTIVE)) {
         online_filter_refer(&side->filter, fit->estimate.value, se);
     }
 }
 
-static void take_result(const struct pair_run *run, enum side which)
+/* ---- parameter sets -----------------------------------------------------------------------
+ */
+
+static const struct parameter_set *add_set(struct pair_dynamics *d, const struct pair_run *run)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[SIDE_REAL];
+    const struct dynamics_result *r = &side->result;
+    /* Versions are those of the pair, whatever the model. */
+    const uint32_t version = ++run->pair->parameters.last_version;
+    struct parameter_set *set =
+        parameters_add(&d->sets, pair_dynamics_model(d), version, run->t_us);
+    set->method = (uint8_t)r->fit.method;
+    set->verdict = r->verdict;
+    set->n = (uint16_t)(r->card.used < UINT16_MAX ? r->card.used : UINT16_MAX);
+    set->count = (uint8_t)side->filter.p;
+    /* The window's stamps are the robot's; what was frozen ended when the fit began. */
+    set->until_us = side->began_us;
+    set->since_us = side->began_us - (r->until_us - r->since_us);
+    set->data_hash = r->data_hash;
+    memcpy(set->value, r->fit.estimate.value, set->count * sizeof set->value[0]);
+    read_errors(side, set->se);
+    side->result_version = version;
+    return set;
+}
+
+/* The real robot's fit has ended: a candidate, or a rejection. */
+static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, const char *by)
+{
+    const struct dynamics_result *r = &d->side[SIDE_REAL].result;
+    struct parameter_checks checks;
+    struct parameter_change change = {.by = by,
+                                      .detail = "",
+                                      .checks = &checks,
+                                      .model = pair_dynamics_model(d),
+                                      .dynamics = &r->fit};
+    dynamics_result_checks(r, &checks);
+    if (r->verdict == (uint8_t)ESTIMATE_FAIL) {
+        change.action = PARAMETERS_REJECTED;
+        change.detail = parameters_first_failure(&checks);
+        pair_emit_change(run, &change);
+        return;
+    }
+    const struct parameter_set *set = add_set(d, run);
+    change.action = PARAMETERS_PROPOSED;
+    change.set = set;
+    change.version = set->version;
+    pair_emit_change(run, &change);
+    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->verdict == (uint8_t)ESTIMATE_PASS &&
+        parameters_is_news(&d->sets, set)) {
+        const char *why = "";
+        set = parameters_promote(&d->sets, set->version, &why);
+        pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, true);
+        pair_dynamics_take_over(d);
+    }
+}
+
+void pair_dynamics_take_over(struct pair_dynamics *d)
+{
+    const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
+    struct dynamics_side *real = &d->side[SIDE_REAL];
+    struct dynamics_side *virtual = &d->side[SIDE_VIRTUAL];
+    double se[DYNAMICS_P_MAX];
+    d->version++;
+    if (virtual->followed) {
+        pair_dynamics_cut(virtual);
+        virtual->filter.running = false;
+    }
+    if (!set) {
+        return;
+    }
+    if (real->followed && real->filter.running) {
+        online_filter_refer(&real->filter, set->value, set->se);
+    }
+    for (size_t j = 0; j < set->count; j++) {
+        se[j] = TOLD_SE_RATIO * fabs(set->value[j]);
+    }
+    if (virtual->followed && virtual->fitted) {
+        (void)begin_filter(d, SIDE_VIRTUAL, set->value, se);
+    }
+}
+
+/* ---- ends of fits -------------------------------------------------------------------------
+ */
+
+static void take_result(struct pair_dynamics *d, const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &d->side[which];
     side->fitted = true;
     side->fitted_us = run->t_us;
     side->result_cause = side->cause;
@@ -231,37 +313,36 @@ static void take_result(const struct pair_run *run, enum side which)
     side->result_version = 0;
     side->counts.done++;
     if (side->result.verdict != (uint8_t)ESTIMATE_FAIL) {
-        use_fit(run, which);
+        use_fit(d, run, which);
     } else if (!side->filter.running && dynamics_result_foretells(&side->result)) {
         /* Too little to promote, but something to go on from. */
-        begin_at_fit(run, which);
+        begin_at_fit(d, which);
     }
     if (which == SIDE_REAL) {
-        pair_dynamics_propose(run, side->by);
+        propose_fit(d, run, side->by);
     }
 }
 
-static void fail_fit(const struct pair_run *run, enum side which, const char *why)
+static void fail_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                     const char *why)
 {
-    run->dynamics->side[which].counts.failed++;
+    d->side[which].counts.failed++;
     pair_alarm(run, ALARM_PARAMETERS, which, "",
                "the fit of the %s robot's dynamics failed: %s", side_name(which), why);
 }
 
-void pair_dynamics_fitted(const struct pair_run *run)
+void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
 {
     const struct event_fit *e = &run->event->fit;
     const enum side which = run->event->side;
-    struct dynamics_side *side = run->dynamics ? &run->dynamics->side[which] : NULL;
-    if (!side || !side->running || side->job != e->job) {
-        if (side) {
-            side->counts.stray++;
-        }
+    struct dynamics_side *side = &d->side[which];
+    if (!side->running || side->job != e->job) {
+        side->counts.stray++;
         return;
     }
     struct dynamics_task task;
     struct err err = {0};
-    pair_dynamics_task(run->dynamics, &run->p->dynamics, which, &task);
+    pair_dynamics_task(d, &run->p->dynamics, which, &task);
     side->running = false;
     side->give_up_us = LAB_TIME_MAX;
     if (e->outcome == FIT_CANCELLED) {
@@ -269,18 +350,18 @@ void pair_dynamics_fitted(const struct pair_run *run)
         pair_alarm(run, ALARM_PARAMETERS, which, "",
                    "the fit of the %s robot's dynamics was cancelled", side_name(which));
     } else if (e->outcome != FIT_DONE) {
-        fail_fit(run, which, e->detail);
+        fail_fit(d, run, which, e->detail);
     } else if (e->result) {
         side->result = *e->result;
-        take_result(run, which);
+        take_result(d, run, which);
     } else if (dynamics_task_run(&task, &side->result, &err) == STATUS_OK) {
-        take_result(run, which);
+        take_result(d, run, which);
     } else {
-        fail_fit(run, which, err.text);
+        fail_fit(d, run, which, err.text);
     }
     plan_fit(run, side);
-    run->dynamics->version++;
-    publish(run, which);
+    d->version++;
+    publish(d, run, which);
 }
 
 int64_t pair_dynamics_deadline(const struct pair_dynamics *d)
@@ -290,10 +371,10 @@ int64_t pair_dynamics_deadline(const struct pair_dynamics *d)
     return real_us < virtual_us ? real_us : virtual_us;
 }
 
-void pair_dynamics_fire(const struct pair_run *run)
+void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run)
 {
-    for (enum side s = SIDE_REAL; run->dynamics && s < SIDE_COUNT; s++) {
-        struct dynamics_side *side = &run->dynamics->side[s];
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct dynamics_side *side = &d->side[s];
         if (side->running && side->give_up_us <= run->t_us) {
             side->running = false;
             side->give_up_us = LAB_TIME_MAX;
@@ -309,12 +390,12 @@ void pair_dynamics_fire(const struct pair_run *run)
 /* ---- samples ------------------------------------------------------------------------------
  */
 
-static void alarm_drift(const struct pair_run *run, enum side which,
+static void alarm_drift(struct pair_dynamics *d, const struct pair_run *run, enum side which,
                         const struct online_drift *drift)
 {
-    struct dynamics_side *side = &run->dynamics->side[which];
+    struct dynamics_side *side = &d->side[which];
     const struct pair_dynamics_params *p = &run->p->dynamics;
-    const struct model *model = pair_dynamics_model(run->dynamics);
+    const struct model *model = pair_dynamics_model(d);
     char name[64];
     const bool is_bias = drift->parameter >= model->parameter_count;
     pair_alarm(run, ALARM_DRIFT, which, "",
@@ -326,17 +407,16 @@ static void alarm_drift(const struct pair_run *run, enum side which,
                is_bias ? "" : model->parameters[drift->parameter].unit, drift->z,
                lab_s(run->t_us - drift->since_us));
     /* What was before is another robot. */
-    pair_dynamics_drop_before(run->dynamics, p, which,
-                              side->taken_us - (run->t_us - drift->since_us));
+    pair_dynamics_drop_before(d, p, which, side->taken_us - (run->t_us - drift->since_us));
     if (p->refit_on_drift) {
         side->next_fit_us = run->t_us;
         side->drift_waits = true;
     }
-    publish(run, which);
+    publish(d, run, which);
 }
 
 /* The robot's own time where it tells one. */
-static int64_t time_of(const struct pair_run *run)
+static int64_t sample_time(const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
     if (m->has_sim) {
@@ -407,11 +487,12 @@ static void hold_late_effort(struct dynamics_side *side, size_t n, int64_t from_
     }
 }
 
-static enum online_gate filter_sample(const struct pair_run *run, const struct online_sample *s)
+static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair_run *run,
+                                      const struct online_sample *s)
 {
     const enum side which = run->event->side;
-    struct dynamics_side *side = &run->dynamics->side[which];
-    const struct model *model = pair_dynamics_model(run->dynamics);
+    struct dynamics_side *side = &d->side[which];
+    const struct model *model = pair_dynamics_model(d);
     const struct online_params params = filter_params(&run->p->dynamics);
     const double delay_s = side->fitted ? side->result.fit.delay_s : nan("");
     bool drifted = false;
@@ -427,7 +508,7 @@ static enum online_gate filter_sample(const struct pair_run *run, const struct o
     const enum online_gate gate =
         online_filter_step(&side->filter, model, &params, s, &drifted, &drift);
     if (drifted) {
-        alarm_drift(run, which, &drift);
+        alarm_drift(d, run, which, &drift);
     }
     return gate;
 }
@@ -442,54 +523,54 @@ static bool is_good(const struct dynamics_side *side, const struct online_sample
            (side->taken_us == LAB_TIME_NONE || s->t_us > side->taken_us);
 }
 
-static enum online_gate take_sample(const struct pair_run *run, bool old, bool repeated)
+static enum online_gate take_sample(struct pair_dynamics *d, const struct pair_run *run)
 {
     const struct event_telemetry *m = &run->event->telemetry;
     const enum side which = run->event->side;
-    struct dynamics_side *side = &run->dynamics->side[which];
-    const size_t n = pair_dynamics_model(run->dynamics)->axis_count;
-    enum online_gate gate = repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
+    struct dynamics_side *side = &d->side[which];
+    const size_t n = pair_dynamics_model(d)->axis_count;
+    enum online_gate gate = run->news->repeated ? ONLINE_DUPLICATE : ONLINE_OUT_OF_ORDER;
     struct online_sample s = {
-        .t_us = time_of(run), .lab_us = run->t_us, .pose_count = m->pose_count};
-    if (old || is_stale(run)) {
-        gate = old ? gate : ONLINE_STALE;
+        .t_us = sample_time(run), .lab_us = run->t_us, .pose_count = m->pose_count};
+    if (run->news->old || is_stale(run)) {
+        gate = run->news->old ? gate : ONLINE_STALE;
         online_filter_pass_over(&side->filter, gate);
         return gate;
     }
     memcpy(s.pose, m->pose, m->pose_count * sizeof s.pose[0]);
-    pair_dynamics_take_shape(run, &s);
-    gate = filter_sample(run, &s);
+    pair_dynamics_take_shape(d, run, &s);
+    gate = filter_sample(d, run, &s);
     if (is_good(side, &s, gate, n)) {
-        pair_dynamics_keep(run->dynamics, &run->p->dynamics, which, &s);
+        pair_dynamics_keep(d, &run->p->dynamics, which, &s);
     }
     return gate;
 }
 
-void pair_dynamics_sample(const struct pair_run *run, bool old, bool repeated)
+void pair_dynamics_sample(struct pair_dynamics *d, const struct pair_run *run)
 {
     const enum side which = run->event->side;
-    if (!run->dynamics || !run->dynamics->side[which].followed) {
+    if (!d->side[which].followed) {
         return;
     }
-    struct dynamics_side *side = &run->dynamics->side[which];
-    const enum online_gate gate = take_sample(run, old, repeated);
-    run->dynamics->version++;
+    struct dynamics_side *side = &d->side[which];
+    const enum online_gate gate = take_sample(d, run);
+    d->version++;
     side->out_of_order_in_a_row =
-        gate == ONLINE_OUT_OF_ORDER && !old ? side->out_of_order_in_a_row + 1 : 0;
+        gate == ONLINE_OUT_OF_ORDER && !run->news->old ? side->out_of_order_in_a_row + 1 : 0;
     if (side->out_of_order_in_a_row > OUT_OF_ORDER_MAX) {
         pair_dynamics_cut(side);
     }
-    consider_fit(run, which);
+    consider_fit(d, run, which);
     if (side->published_us == LAB_TIME_NONE || run->t_us - side->published_us >= PUBLISH_US) {
-        publish(run, which);
+        publish(d, run, which);
     }
 }
 
-void pair_dynamics_restarted(const struct pair_run *run, enum side side)
+void pair_dynamics_restarted(struct pair_dynamics *d, enum side side)
 {
-    if (run->dynamics && run->dynamics->side[side].followed) {
-        pair_dynamics_cut(&run->dynamics->side[side]);
-        run->dynamics->side[side].shape = (struct dynamics_shape){0};
-        run->dynamics->version++;
+    if (d->side[side].followed) {
+        pair_dynamics_cut(&d->side[side]);
+        d->side[side].shape = (struct dynamics_shape){0};
+        d->version++;
     }
 }

@@ -19,7 +19,7 @@
 #include "base/status.h"
 #include "identification/data/linear_model.h"
 #include "logger/message/event.h"
-#include "twin/following/allocation.h"
+#include "twin/models/allocation.h"
 
 struct follower_gains {
     double bandwidth_radps[MODEL_AXES_MAX]; /* K > 0, per axis */

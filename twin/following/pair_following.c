@@ -8,36 +8,13 @@
 
 #include "base/hash.h"
 #include "base/lab_time.h"
-#include "twin/dynamics/pair_dynamics.h"
 #include "twin/models/model.h"
 #include "twin/models/usv3.h"
-#include "twin/pair/pair_parts.h"
 
 /* Fidelity is published this often. */
 static const int64_t PUBLISH_US = 1000000;
 /* The simulated robot's samples are believed as they are. */
 static const double SIMULATED_DRIFT_PER_S = 1e4;
-
-void pair_following_params_default(struct pair_following_params *p)
-{
-    *p = (struct pair_following_params){
-        .model = "",
-        .method = SHADOW_MODEL,
-        .rate_hz = 100.0,
-        .rejection = FOLLOWER_OBSERVER,
-        .bandwidth_radps = 5.0,
-        .observer_radps = 8.0,
-        .blend_s = 0.5,
-        .stale_us = 500000,
-        .hold_us = 500000,
-        .ramp_us = 2000000,
-        .latency_us = 1000000,
-        .target_m = 0.05,
-        .target_us = 50000,
-        .target_ratio = 0.95,
-        .window_us = 60000000,
-    };
-}
 
 ENUM_NAMES(following_source, FOLLOWING_SET + 1, "unknown", "lab_file", "fit", "set");
 
@@ -305,16 +282,12 @@ static bool take_set(struct pair_following *x, const struct pair_dynamics *d)
 {
     const struct model *model = pair_following_model(x);
     const struct parameter_set *set = d && pair_dynamics_model(d) == model
-                                          ? parameters_find(&d->sets.book, PARAMETERS_ACTIVE)
+                                          ? parameters_find(&d->sets, PARAMETERS_ACTIVE)
                                           : NULL;
-    if (!set) {
+    if (!set || model_unphysical(model, set->value) >= 0) {
         return false;
     }
-    const struct parameter_terms terms = pair_dynamics_terms(d, set);
-    if (model_unphysical(model, terms.value) >= 0) {
-        return false;
-    }
-    memcpy(x->theta[SIDE_VIRTUAL], terms.value, model->parameter_count * sizeof x->theta[0][0]);
+    memcpy(x->theta[SIDE_VIRTUAL], set->value, model->parameter_count * sizeof x->theta[0][0]);
     x->source[SIDE_VIRTUAL] = FOLLOWING_SET;
     return true;
 }
@@ -373,21 +346,17 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     following_want(&x->f, x->asked && x->obstacle[0] == '\0');
 }
 
-void pair_following_learn(const struct pair_run *run)
+void pair_following_learn(struct pair_following *x, const struct pair_following_params *p,
+                          const struct pair_dynamics *d)
 {
-    struct pair_following *x = run->following;
-    if (!x) {
-        return;
-    }
-    const struct pair_following_params *p = &run->p->following;
     double before[SIDE_COUNT][MODEL_PARAMETERS_MAX];
     memcpy(before, x->theta, sizeof before);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
         x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
-        (void)take_fit(x, run->dynamics, s);
+        (void)take_fit(x, d, s);
     }
-    (void)take_set(x, run->dynamics);
+    (void)take_set(x, d);
     if (memcmp(before, x->theta, sizeof before) != 0) {
         following_changed(&x->f);
         x->version++;
@@ -406,9 +375,8 @@ static int64_t period_us(const struct pair_following_params *p)
 }
 
 /* Control periods begin on a grid, strictly after t. */
-static void arm(const struct pair_run *run)
+static void arm(struct pair_following *x, const struct pair_run *run)
 {
-    struct pair_following *x = run->following;
     const int64_t period = period_us(&run->p->following);
     if (x->next_us == LAB_TIME_MAX && (x->f.wanted || x->f.driving)) {
         x->next_us = (run->t_us / period + 1) * period;
@@ -419,9 +387,9 @@ static void arm(const struct pair_run *run)
 }
 
 /* The time of its machine begins with what comes first. */
-static void begin(const struct pair_run *run)
+static void begin(struct pair_following *x, const struct pair_run *run)
 {
-    struct efsm *machine = &run->following->f.machine;
+    struct efsm *machine = &x->f.machine;
     if (machine->entered_us == LAB_TIME_NONE) {
         machine->entered_us = run->t_us;
     }
@@ -440,18 +408,12 @@ static int64_t measured_us(const struct pair_run *run)
     return t_us == LAB_TIME_NONE ? run->t_us : t_us;
 }
 
-static void publish(const struct pair_run *run)
+static void publish(struct pair_following *x, const struct pair_run *run)
 {
-    struct pair_following *x = run->following;
-    if (x->published_us != LAB_TIME_NONE && run->t_us - x->published_us < PUBLISH_US) {
-        return;
+    if (x->published_us == LAB_TIME_NONE || run->t_us - x->published_us >= PUBLISH_US) {
+        x->published_us = run->t_us;
+        pair_emit(run, EFFECT_FIDELITY, SIDE_COUNT);
     }
-    x->published_us = run->t_us;
-    const struct effect effect = {.kind = EFFECT_FIDELITY,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = SIDE_COUNT};
-    run->fx->emit(run->fx->context, &effect);
 }
 
 /* What a robot tells beyond the model's axes is not looked at, but of motion in the plane. */
@@ -465,16 +427,15 @@ static bool lies_on_axes(const struct pair_following *x, const double *values, s
            model_axes_take(model, values, planar ? count : n, axes) == MODEL_AXES_FIT;
 }
 
-void pair_following_sample(const struct pair_run *run)
+void pair_following_sample(struct pair_following *x, const struct pair_run *run)
 {
-    struct pair_following *x = run->following;
     const struct event_telemetry *m = &run->event->telemetry;
     double nu[MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
-    if (!x || run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
+    if (run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
         return;
     }
-    begin(run);
+    begin(x, run);
     struct following_params setup;
     const size_t axes = pair_following_model(x)->axis_count;
     const int64_t t_us = measured_us(run);
@@ -488,23 +449,20 @@ void pair_following_sample(const struct pair_run *run)
     }
     x->version++;
     x->stepped_us = run->t_us;
-    arm(run);
-    publish(run);
+    arm(x, run);
+    publish(x, run);
 }
 
-void pair_following_restarted(const struct pair_run *run, enum side side)
+void pair_following_restarted(struct pair_following *x, enum side side)
 {
-    if (run->following) {
-        following_restarted(&run->following->f, side == SIDE_REAL);
-    }
+    following_restarted(&x->f, side == SIDE_REAL);
 }
 
 /* ---- a control period -----------------------------------------------------------------------
  */
 
-static void send_effort(const struct pair_run *run)
+static void send_effort(struct pair_following *x, const struct pair_run *run)
 {
-    struct pair_following *x = run->following;
     const size_t axes = pair_following_model(x)->axis_count;
     char text[256];
     struct json_writer w;
@@ -522,17 +480,11 @@ static void send_effort(const struct pair_run *run)
     }
     x->sent++;
     x->hash = hash_bytes(x->hash, text, w.used);
-    const struct effect effect = {.kind = EFFECT_CONTROL,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = SIDE_VIRTUAL,
-                                  .payload = {text, w.used}};
-    run->fx->emit(run->fx->context, &effect);
+    pair_emit_payload(run, EFFECT_CONTROL, SIDE_VIRTUAL, text, w.used);
 }
 
-static void tell(const struct pair_run *run, unsigned news)
+static void tell(struct pair_following *x, const struct pair_run *run, unsigned news)
 {
-    struct pair_following *x = run->following;
     const struct pair_following_params *p = &run->p->following;
     if (news & FOLLOWING_NEWS_STALE) {
         x->stale++;
@@ -572,10 +524,9 @@ static bool goes_on(const struct pair_following *x)
     return x->f.driving || (x->f.wanted && state == FOLLOWING_TRACKING);
 }
 
-void pair_following_fire(const struct pair_run *run)
+void pair_following_fire(struct pair_following *x, const struct pair_run *run)
 {
-    struct pair_following *x = run->following;
-    if (!x || x->next_us > run->t_us) {
+    if (x->next_us > run->t_us) {
         return;
     }
     struct following_params setup;
@@ -586,9 +537,9 @@ void pair_following_fire(const struct pair_run *run)
     x->stepped_us = run->t_us;
     x->next_us = goes_on(x) ? x->next_us + period_us(&run->p->following) : LAB_TIME_MAX;
     if (sends) {
-        send_effort(run);
+        send_effort(x, run);
     }
-    tell(run, news);
+    tell(x, run, news);
 }
 
 int64_t pair_following_deadline(const struct pair_following *x)
@@ -627,16 +578,11 @@ enum status pair_following_check_wish(const struct pair_following *x,
                                                         : following_check(&setup, err);
 }
 
-void pair_following_request(const struct pair_run *run)
+void pair_following_request(struct pair_following *x, const struct pair_run *run,
+                            const struct pair_dynamics *d)
 {
-    struct pair_following *x = run->following;
     const struct event_following *wish = &run->event->request.following;
-    if (!x) {
-        pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "",
-                   "asked to follow, but the lab file says nothing of following");
-        return;
-    }
-    begin(run);
+    begin(x, run);
     struct err err = {0};
     if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
@@ -648,10 +594,10 @@ void pair_following_request(const struct pair_run *run)
     if (wish->active >= 0) {
         x->asked = wish->active != 0;
     }
-    pair_following_learn(run);
+    pair_following_learn(x, &run->p->following, d);
     x->version++;
     if (x->asked && x->obstacle[0]) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "cannot follow yet: %s", x->obstacle);
     }
-    arm(run);
+    arm(x, run);
 }

@@ -18,9 +18,9 @@
 
 #include "base/names.h"
 #include "logger/message/event.h"
+#include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/following.h"
-
-enum { FOLLOWING_NAME_MAX = 24, FOLLOWING_TEXT_MAX = 256 };
+#include "twin/pair/pair_run.h"
 
 /* Where the parameters of a model come from; later ones go before. */
 enum following_source {
@@ -28,28 +28,6 @@ enum following_source {
     FOLLOWING_LAB_FILE,
     FOLLOWING_FIT, /* the last batch fit of that side that did not fail */
     FOLLOWING_SET  /* what the simulator was told (virtual robot only) */
-};
-
-struct pair_following_params {
-    char model[FOLLOWING_NAME_MAX]; /* of twin/models/model.h; "": the pair does not follow */
-    bool active;                    /* from the start; else when asked */
-    uint8_t method;                 /* enum shadow_method */
-    double rate_hz;                 /* 1 .. 1000 */
-    uint8_t rejection;              /* enum follower_rejection */
-    double bandwidth_radps, observer_radps, pose_per_s2, blend_s;
-    char vessel[FOLLOWING_NAME_MAX]; /* whose thrusters push the simulated robot; "": none */
-    char limits[FOLLOWING_TEXT_MAX]; /* "180, 0, 120": of each effort, 0 cannot be pushed */
-    char noise[FOLLOWING_TEXT_MAX];  /* "0.03, 0.01": sd of each measured velocity */
-    /* "wamv", "iacquabot" or "d1=124.6, d2=…"; "": to be identified. */
-    char real[FOLLOWING_TEXT_MAX], simulated[FOLLOWING_TEXT_MAX];
-    int64_t stale_us, hold_us, ramp_us, latency_us;
-    double target_m, target_ratio;
-    int64_t target_us, window_us;
-    /* Made of the texts by pair_following_parse(). */
-    struct allocation allocation;
-    double noise_sd[MODEL_AXES_MAX];
-    bool known[SIDE_COUNT]; /* theta is given */
-    double theta[SIDE_COUNT][MODEL_PARAMETERS_MAX];
 };
 
 struct pair_following {
@@ -68,13 +46,6 @@ struct pair_following {
     uint64_t hash;      /* of them all, one after the other */
     uint64_t stale, lost, resumed, missed; /* times */
 };
-
-void pair_following_params_default(struct pair_following_params *p);
-
-static inline bool pair_following_wanted(const struct pair_following_params *p)
-{
-    return p->model[0] != '\0';
-}
 
 /* Read the texts and check the gains. STATUS_E_RANGE with err: where is the key ("limits"). */
 MUST_USE enum status pair_following_parse(struct pair_following_params *p, struct err *err);
@@ -97,6 +68,23 @@ MUST_USE enum status pair_following_check_wish(const struct pair_following *x,
                                                const struct pair_following_params *p,
                                                const struct event_following *wish,
                                                struct err *err);
+
+/* ---- the step ---- */
+
+/* The event is telemetry, not overtaken by a later sample. */
+void pair_following_sample(struct pair_following *x, const struct pair_run *run);
+/* This side's robot started anew. */
+void pair_following_restarted(struct pair_following *x, enum side side);
+/* Fits or sets have changed: take the parameters of both robots from where they are best known;
+ * d NULL: from the lab file. */
+void pair_following_learn(struct pair_following *x, const struct pair_following_params *p,
+                          const struct pair_dynamics *d);
+/* The event asks to start, to stop, or for other gains. */
+void pair_following_request(struct pair_following *x, const struct pair_run *run,
+                            const struct pair_dynamics *d);
+/* The next control period; LAB_TIME_MAX. */
+int64_t pair_following_deadline(const struct pair_following *x);
+void pair_following_fire(struct pair_following *x, const struct pair_run *run);
 
 extern const struct names following_source_names;
 const char *

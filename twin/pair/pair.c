@@ -6,45 +6,11 @@
 #include <string.h>
 
 #include "twin/pair/link.h"
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 #include "twin/pair/smartlog.h"
 
 /* What a big lab costs: ADR 0004. */
-static_assert(sizeof(struct pair) <= (size_t)32 * 1024, "a pair takes at most 32 KiB");
-
-void pair_params_default(struct pair_params *p, const char *id)
-{
-    *p = (struct pair_params){
-        .kind = PAIR_DIFFDRIVE,
-        .mode = PAIR_OBSERVE,
-        .record = PAIR_SMART,
-        .expected = {PAIR_AUTO, PAIR_AUTO},
-        .sync_tolerance_us = 50000,
-        .timeout_us = 30000000,
-        .value_tolerance_abs = 0.02,
-        .value_tolerance_ratio = 0.05,
-        .outstanding_max = PAIR_OUTSTANDING_MAX,
-        .queue_max = PAIR_OUTSTANDING_MAX,
-        .link_cycle_us = 25000,
-        .probe_interval_us = 0,
-        .clock = {.bucket_us = 1000000, .jump_us = 500000, .drift_ppm_max = 500.0},
-        .kalman = {.walk_ratio = 0.003,
-                   .gate_sd = 2.5,
-                   .noise_s = 0.05,
-                   .nominal_w_radps = 1.0,
-                   .nominal_v_mps = 0.2,
-                   .drift_ratio = 0.05,
-                   .warmup = 12},
-        .method = TRAVEL_AUTO,
-        .window = PAIR_WINDOW_MAX,
-        .promote = PAIR_PROMOTE_MANUAL,
-        .propose_every = 10,
-        .publish_every = 5,
-    };
-    pair_dynamics_params_default(&p->dynamics);
-    pair_following_params_default(&p->following);
-    (void)snprintf(p->id, sizeof p->id, "%s", id);
-}
+static_assert(sizeof(struct pair) <= (size_t)34 * 1024, "a pair takes at most 34 KiB");
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
 {
@@ -123,14 +89,10 @@ static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool c
     }
 }
 
-static void update_deadline(const struct pair_run *run)
+void pair_update_deadline(const struct pair_run *run, int64_t other_us)
 {
     struct pair *pair = run->pair;
-    const struct pair_params *p = run->p;
-    int64_t deadline_us = run->dynamics ? pair_dynamics_deadline(run->dynamics) : LAB_TIME_MAX;
-    if (run->following && pair_following_deadline(run->following) < deadline_us) {
-        deadline_us = pair_following_deadline(run->following);
-    }
+    int64_t deadline_us = other_us;
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
@@ -138,8 +100,8 @@ static void update_deadline(const struct pair_run *run)
         for (uint32_t mask = pair->open_mask, k = 0; mask; mask >>= 1, k++) {
             const struct pair_slot *slot = &pair->slot[k];
             if (mask & 1 && slot->sent[s] && !pair_slot_through(slot, s) &&
-                slot->sent_us[s] + p->timeout_us < deadline_us) {
-                deadline_us = slot->sent_us[s] + p->timeout_us;
+                slot->sent_us[s] + run->p->timeout_us < deadline_us) {
+                deadline_us = slot->sent_us[s] + run->p->timeout_us;
             }
         }
     }
@@ -254,7 +216,7 @@ static void note_clock_jump(const struct pair_run *run, enum side side,
     if (news == CLOCK_MAP_JUMPED) {
         pair_alarm(run, ALARM_CLOCK_JUMP, side, "", "the %s robot's clock was set by %+.3f s",
                    side_name(side), lab_s(run->pair->side[side].clock.last_jump_us));
-        pair_dynamics_restarted(run, side);
+        run->news->clock_set = true;
     }
 }
 
@@ -333,8 +295,7 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
         clock_map_restart(&side->clock);
         side->pace = (struct pace){0};
         side->last_seq = -1;
-        pair_dynamics_restarted(run, s);
-        pair_following_restarted(run, s);
+        run->news->restarted = true;
     }
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
 }
@@ -352,8 +313,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
                    (long long)seq, (long long)side->last_seq);
         clock_map_restart(&side->clock);
         side->pace = (struct pace){0};
-        pair_dynamics_restarted(run, s);
-        pair_following_restarted(run, s);
+        run->news->restarted = true;
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
         side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
     } else if (seq <= side->last_seq) {
@@ -379,9 +339,8 @@ static void on_telemetry(const struct pair_run *run)
         side->pose_count = (uint8_t)m->pose_count;
         memcpy(side->pose, m->pose, m->pose_count * sizeof m->pose[0]);
     }
-    const bool old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
-    pair_dynamics_sample(run, old, m->seq == last_seq);
-    pair_following_sample(run);
+    run->news->old = m->seq >= 0 && side->last_seq == last_seq && m->seq <= last_seq;
+    run->news->repeated = m->seq == last_seq;
 }
 
 static void on_connection(const struct pair_run *run)
@@ -432,9 +391,39 @@ static void stop_probes(struct pair *pair)
     pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
 }
 
-static void dispatch_event(const struct pair_run *run)
+/* The time of these machines begins with what comes first. */
+static void begin_dispatch(const struct pair_run *run)
+{
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        struct efsm *machine = &run->pair->side[s].dispatch;
+        if (machine->entered_us == LAB_TIME_NONE) {
+            machine->entered_us = run->t_us;
+        }
+    }
+}
+
+static void log_event(const struct pair_run *run)
+{
+    const struct effect effect = {.kind = EFFECT_LOG,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = run->event->side,
+                                  .n = run->pair->version,
+                                  .event = run->event};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+void pair_take(const struct pair_run *run)
 {
     const struct event *e = run->event;
+    run->pair->version++;
+    if (run->p->record == PAIR_ALL) {
+        log_event(run);
+    }
+    note_seen(run);
+    if (run->p->mode == PAIR_LINK) {
+        begin_dispatch(run);
+    }
     switch (e->kind) {
     case EVENT_COMMAND:
         on_command(run);
@@ -454,20 +443,14 @@ static void dispatch_event(const struct pair_run *run)
     case EVENT_ACK:
         pair_acknowledge(run);
         break;
-    case EVENT_REQUEST:
-        pair_request(run);
-        pair_following_learn(run);
-        break;
-    case EVENT_FIT:
-        pair_dynamics_fitted(run);
-        pair_following_learn(run);
-        break;
     case EVENT_MALFORMED:
         pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);
         break;
     case EVENT_STOP:
         stop_probes(run->pair);
         break;
+    case EVENT_REQUEST:
+    case EVENT_FIT:
     case EVENT_AWAY:
     case EVENT_START:
     case EVENT_TICK:
@@ -476,46 +459,10 @@ static void dispatch_event(const struct pair_run *run)
     }
 }
 
-/* The time of these machines begins with what comes first. */
-static void begin_dispatch(const struct pair_run *run)
-{
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        struct efsm *machine = &run->pair->side[s].dispatch;
-        if (machine->entered_us == LAB_TIME_NONE) {
-            machine->entered_us = run->t_us;
-        }
-    }
-}
-
-void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
-               const struct event *event, const struct effects *fx)
-{
-    const struct pair_run run = {pair,           p, fx, event->t_us, event, extra.dynamics,
-                                 extra.following};
-    pair->version++;
-    if (p->record == PAIR_ALL) {
-        const struct effect effect = {.kind = EFFECT_LOG,
-                                      .pair = pair->index,
-                                      .t_us = event->t_us,
-                                      .side = event->side,
-                                      .n = pair->version,
-                                      .event = event};
-        fx->emit(fx->context, &effect);
-    }
-    note_seen(&run);
-    if (p->mode == PAIR_LINK) {
-        begin_dispatch(&run);
-    }
-    dispatch_event(&run);
-    if (event->kind != EVENT_TELEMETRY) { /* samples change no deadline, and there are many */
-        update_deadline(&run);
-    }
-}
-
 /* ---- deadlines ----------------------------------------------------------------------------
  */
 
-static void fire_probes(const struct pair_run *run)
+void pair_fire_probes(const struct pair_run *run)
 {
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct pair_side *side = &run->pair->side[s];
@@ -569,23 +516,15 @@ static struct pair_slot *oldest_overdue(const struct pair_run *run)
     return oldest;
 }
 
-void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
-               const struct effects *fx)
+void pair_fire_timeouts(const struct pair_run *run)
 {
-    const struct pair_run run = {pair,           p, fx, pair->deadline_us, NULL, extra.dynamics,
-                                 extra.following};
     struct pair_slot *slot = NULL;
-    pair->version++;
-    fire_probes(&run);
-    pair_dynamics_fire(&run);
-    pair_following_fire(&run);
-    while ((slot = oldest_overdue(&run)) && time_out(&run, slot)) {
-        step_slot(&run, slot, false);
+    while ((slot = oldest_overdue(run)) && time_out(run, slot)) {
+        step_slot(run, slot, false);
     }
-    if (p->mode == PAIR_LINK) {
-        pair_dispatch(&run);
+    if (run->p->mode == PAIR_LINK) {
+        pair_dispatch(run);
     }
-    update_deadline(&run);
 }
 
 void pair_redelivered(struct pair *pair)

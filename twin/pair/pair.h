@@ -13,99 +13,17 @@
 #include <stdint.h>
 
 #include "base/names.h"
-#include "identification/travel/travel_kalman.h"
-#include "identification/travel/travel_time.h"
-#include "logger/message/event.h"
 #include "logger/message/record.h"
-#include "twin/dynamics/pair_dynamics.h"
 #include "twin/efsm/efsm.h"
-#include "twin/following/pair_following.h"
-#include "twin/pair/clock_map.h"
-#include "twin/pair/effect.h"
 #include "twin/pair/pace.h"
+#include "twin/pair/pair_params.h"
 #include "twin/pair/parameters.h"
 
 enum {
-    PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
-    PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
     PAIR_RECENT = 50,          /* verdicts remembered */
     PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
     PAIR_VALUES_MAX = 8,       /* reply values compared */
     PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
-};
-
-enum pair_kind {
-    PAIR_DIFFDRIVE,
-    PAIR_USV3,
-    PAIR_JOINT,
-    PAIR_FIRST_ORDER,
-    PAIR_GENERIC,
-    PAIR_KIND_COUNT
-};
-
-enum pair_mode {
-    PAIR_OBSERVE, /* the lab sends commands to both robots itself, Tandem listens */
-    PAIR_LINK,    /* Tandem takes L1's command, sends it to both and merges the replies */
-    PAIR_MODE_COUNT
-};
-
-enum pair_record {
-    PAIR_SMART, /* entries and alarms */
-    PAIR_ALL,   /* every event as well */
-    PAIR_RECORD_COUNT
-};
-
-/* Link mode: is a side sent commands? */
-enum pair_presence {
-    PAIR_AUTO, /* unless its connection topic says offline */
-    PAIR_ALWAYS,
-    PAIR_NEVER,
-    PAIR_PRESENCE_COUNT
-};
-
-/* Who makes a candidate active? */
-enum pair_promotion {
-    PAIR_PROMOTE_MANUAL, /* a person, over HTTP */
-    PAIR_PROMOTE_AUTO,   /* Tandem, when its checks pass and it differs from the active set */
-    PAIR_PROMOTION_COUNT
-};
-
-/* What a side's `t` counts. */
-enum pair_clock {
-    PAIR_CLOCK_WALL,       /* real time, on a clock of its own */
-    PAIR_CLOCK_SIMULATION, /* simulated time, which may run faster or slower */
-    PAIR_CLOCK_COUNT
-};
-
-struct pair_dynamics;
-
-enum { PAIR_MAP_MAX = 128 };
-
-struct pair_params {
-    char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
-    enum pair_kind kind;
-    enum pair_mode mode;
-    enum pair_record record;
-    enum pair_presence expected[SIDE_COUNT];
-    enum pair_clock source_clock[SIDE_COUNT];
-    int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
-    int64_t timeout_us;           /* > 0, from a side's command to its reply */
-    double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
-    double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
-    uint32_t outstanding_max;     /* 1..PAIR_OUTSTANDING_MAX */
-    uint32_t queue_max;           /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
-    int64_t link_cycle_us;        /* > 0: unit of the count of cycles the virtual robot lags */
-    int64_t probe_interval_us;    /* 0: no clock probes */
-    struct clock_map_params clock;
-    struct travel_kalman_params kalman;
-    enum travel_method method;
-    uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
-    enum pair_promotion promote;
-    uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
-    uint32_t publish_every; /* >= 1: entries between two calibration effects */
-    struct pair_dynamics_params dynamics;
-    struct pair_following_params following;
-    char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
 };
 
 /* One scalar of a reply, for comparison: names and texts by hash. */
@@ -221,27 +139,11 @@ struct pair {
         int64_t t_us;
         uint64_t suppressed;
     } alarm_rate[ALARM_TYPE_COUNT];
-    struct parameter_book parameters;
+    struct parameter_book parameters; /* of travel times */
+    bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
 };
-
-/* All parameters at their defaults, with this id. */
-void pair_params_default(struct pair_params *p, const char *id);
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
-
-/* What a pair has only if p wants it; NULL otherwise. */
-struct pair_extra {
-    struct pair_dynamics *dynamics;
-    struct pair_following *following;
-};
-
-/* One event of this pair, at event->t_us; every deadline before it must have been fired. */
-void pair_step(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
-               const struct event *event, const struct effects *fx);
-
-/* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
-void pair_fire(struct pair *pair, struct pair_extra extra, const struct pair_params *p,
-               const struct effects *fx);
 
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);
@@ -251,9 +153,10 @@ void pair_redelivered(struct pair *pair);
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
                   struct travel_move *moves);
 
-/* What the simulator shall be told of the sets in force. Returns whether any ever was. */
+/* What the simulator shall be told of the sets in force, those of a model of dynamics (NULL:
+ * none are kept) beside those of travel times. Returns whether any ever was. */
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
-                           const struct pair_dynamics *dynamics);
+                           const struct parameter_book *dynamics);
 
 extern const struct names pair_kind_names;
 const char *pair_kind_name(enum pair_kind kind);

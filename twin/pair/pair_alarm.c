@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 
 /* A burst of this many alarms of one type is recorded in full; after it one per second. A flood
  * then costs counters only, and each recorded alarm says how many were left out. */
@@ -48,5 +48,23 @@ void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side
                                   .t_us = run->t_us,
                                   .side = side,
                                   .alarm = &alarm};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+void pair_emit(const struct pair_run *run, enum effect_kind kind, enum side side)
+{
+    const struct effect effect = {
+        .kind = kind, .pair = run->pair->index, .t_us = run->t_us, .side = side};
+    run->fx->emit(run->fx->context, &effect);
+}
+
+void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
+                       const char *text, size_t bytes)
+{
+    const struct effect effect = {.kind = kind,
+                                  .pair = run->pair->index,
+                                  .t_us = run->t_us,
+                                  .side = side,
+                                  .payload = {text, bytes}};
     run->fx->emit(run->fx->context, &effect);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 
 /* Half width of a 95 % interval in sigmas. */
 static const double Z95 = 1.96;
@@ -241,11 +241,7 @@ static void calibrate(const struct pair_run *run, const struct entry *e)
     }
     if (++pair->since_published >= run->p->publish_every) {
         pair->since_published = 0;
-        const struct effect effect = {.kind = EFFECT_CALIBRATION,
-                                      .pair = pair->index,
-                                      .t_us = run->t_us,
-                                      .side = SIDE_COUNT};
-        run->fx->emit(run->fx->context, &effect);
+        pair_emit(run, EFFECT_CALIBRATION, SIDE_COUNT);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
 #include "twin/pair/link.h"
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       bool expected[SIDE_COUNT])
@@ -73,12 +73,7 @@ static void send_slot(const struct pair_run *run, enum side side, struct pair_sl
 {
     slot->sent[side] = true;
     slot->sent_us[side] = run->t_us;
-    const struct effect effect = {.kind = EFFECT_COMMAND,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = side,
-                                  .payload = {slot->raw, slot->raw_bytes}};
-    run->fx->emit(run->fx->context, &effect);
+    pair_emit_payload(run, EFFECT_COMMAND, side, slot->raw, slot->raw_bytes);
 }
 
 static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
@@ -150,16 +145,6 @@ static void sense_link(void *context, unsigned cycle, int64_t t_us)
     l->out.reply = LINK_NONE;
 }
 
-static void emit_reply(const struct pair_run *run, const char *text, size_t bytes)
-{
-    const struct effect effect = {.kind = EFFECT_REPLY,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = SIDE_COUNT,
-                                  .payload = {text, bytes}};
-    run->fx->emit(run->fx->context, &effect);
-}
-
 /* The robot's reply as it came, and who it is from. */
 static void merge_reply(const struct pair_run *run, enum side from)
 {
@@ -175,7 +160,7 @@ static void merge_reply(const struct pair_run *run, enum side from)
     memcpy(text, raw, bytes - 1);
     const int n = snprintf(text + bytes - 1, sizeof text - bytes + 1, ",\"from\":\"%s\"}",
                            side_name(from));
-    emit_reply(run, text, bytes - 1 + (size_t)n);
+    pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, bytes - 1 + (size_t)n);
 }
 
 static void write_error(const struct pair_run *run, const char *id, const char *why)
@@ -193,7 +178,7 @@ static void write_error(const struct pair_run *run, const char *id, const char *
     json_write_text(&w, "from", "tandem");
     json_write_close(&w);
     if (json_write_end(&w)) {
-        emit_reply(run, text, w.used);
+        pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, w.used);
     }
 }
 

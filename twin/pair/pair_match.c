@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
 {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/pair/pair_parts.h"
+#include "twin/pair/pair_run.h"
 
 /* Fewer moves say nothing about held-out error. */
 enum { PROPOSE_MOVES_MIN = 20 };
@@ -19,6 +19,11 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
     run->fx->emit(run->fx->context, &effect);
 }
 
+static const char *asked_by(const struct pair_run *run)
+{
+    return run->event->request.by[0] ? run->event->request.by : "http";
+}
+
 static void decline(const struct pair_run *run, const char *by, uint32_t version,
                     const char *why)
 {
@@ -27,43 +32,30 @@ static void decline(const struct pair_run *run, const char *by, uint32_t version
                  .action = PARAMETERS_DECLINED, .by = by, .version = version, .detail = why});
 }
 
-bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
-                           const struct pair_dynamics *d)
+void pair_decline(const struct pair_run *run, const char *why)
 {
-    const struct parameter_set *travel = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
-    const struct parameter_set *dynamics =
-        d ? parameters_find(&d->sets.book, PARAMETERS_ACTIVE) : NULL;
-    struct parameter_terms of_travel = {0};
-    struct parameter_terms of_dynamics = {0};
-    if (travel) {
-        of_travel = parameters_travel_terms(travel);
-    }
-    if (dynamics) {
-        of_dynamics = pair_dynamics_terms(d, dynamics);
-        /* Constant efforts are the lab's, not the simulator's. */
-        of_dynamics.count = of_dynamics.model->parameter_count;
-    }
-    if (dynamics && (d->sets_last || !travel)) {
-        parameters_write_payload(w, dynamics, &of_dynamics, travel ? &of_travel : NULL);
-    } else {
-        parameters_write_payload(w, travel, &of_travel, dynamics ? &of_dynamics : NULL);
-    }
-    return pair->parameters.promotions > 0 || (d && d->sets.book.promotions > 0);
+    decline(run, asked_by(run), 0, why);
 }
 
-void pair_send_parameters(const struct pair_run *run)
+bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
+                           const struct parameter_book *dynamics)
+{
+    const struct parameter_set *travel = parameters_find(&pair->parameters, PARAMETERS_ACTIVE);
+    const struct parameter_set *model =
+        dynamics ? parameters_find(dynamics, PARAMETERS_ACTIVE) : NULL;
+    const bool model_first = model && (pair->dynamics_sets_last || !travel);
+    parameters_write_payload(w, model_first ? model : travel, model_first ? travel : model);
+    return pair->parameters.promotions > 0 || (dynamics && dynamics->promotions > 0);
+}
+
+static void send_parameters(const struct pair_run *run)
 {
     char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     (void)pair_write_parameters(&w, run->pair, run->dynamics);
     if (json_write_end(&w)) {
-        const struct effect effect = {.kind = EFFECT_PARAMETERS,
-                                      .pair = run->pair->index,
-                                      .t_us = run->t_us,
-                                      .side = SIDE_VIRTUAL,
-                                      .payload = {text, w.used}};
-        run->fx->emit(run->fx->context, &effect);
+        pair_emit_payload(run, EFFECT_PARAMETERS, SIDE_VIRTUAL, text, w.used);
     }
 }
 
@@ -77,8 +69,8 @@ static void forget_virtual(const struct pair_run *run)
     travel_kalman_reset(&pair->side[SIDE_VIRTUAL].kalman, &run->p->kalman);
 }
 
-static void put_in_force(const struct pair_run *run, enum parameter_action action,
-                         const char *by, const struct parameter_set *set)
+void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
+                       const struct parameter_set *set, bool dynamics)
 {
     pair_emit_change(
         run, &(struct parameter_change){.action = action,
@@ -86,11 +78,11 @@ static void put_in_force(const struct pair_run *run, enum parameter_action actio
                                         .detail = set ? "" : "the simulator's own parameters",
                                         .version = set ? set->version : 0,
                                         .set = set});
-    if (run->dynamics) {
-        run->dynamics->sets_last = false;
+    run->pair->dynamics_sets_last = dynamics;
+    send_parameters(run);
+    if (!dynamics) {
+        forget_virtual(run);
     }
-    pair_send_parameters(run);
-    forget_virtual(run);
 }
 
 /* The real robot's moves of the window, oldest first. */
@@ -111,7 +103,7 @@ static size_t gather(const struct pair_run *run, struct travel_move moves[PAIR_W
 }
 
 /* Returns the candidate, or NULL after saying why there is none. */
-static const struct parameter_set *propose(const struct pair_run *run, const char *by)
+static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
     struct parameter_data data;
@@ -131,12 +123,7 @@ static const struct parameter_set *propose(const struct pair_run *run, const cha
     struct parameter_change change = {.by = by, .fit = &fit, .checks = &checks, .detail = ""};
     if (checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
-        for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-            if (checks.check[k].verdict == ESTIMATE_FAIL) {
-                change.detail = checks.check[k].detail;
-                break;
-            }
-        }
+        change.detail = parameters_first_failure(&checks);
         pair_emit_change(run, &change);
         return NULL;
     }
@@ -147,75 +134,67 @@ static const struct parameter_set *propose(const struct pair_run *run, const cha
     return change.set;
 }
 
-static void promote(const struct pair_run *run, const char *by, bool dynamics)
+void pair_propose(const struct pair_run *run)
+{
+    (void)make_candidate(run, asked_by(run));
+}
+
+static struct parameter_book *book_of(const struct pair_run *run, bool dynamics)
+{
+    return dynamics ? run->dynamics : &run->pair->parameters;
+}
+
+bool pair_promote(const struct pair_run *run, bool dynamics)
 {
     const uint32_t version = run->event->request.version;
     const char *why = "";
-    const struct parameter_set *set = parameters_promote(
-        dynamics ? &run->dynamics->sets.book : &run->pair->parameters, version, &why);
-    if (!set) {
-        decline(run, by, version, why);
-    } else if (dynamics) {
-        pair_dynamics_put_in_force(run, PARAMETERS_PROMOTED, by, set);
+    const struct parameter_set *set = parameters_promote(book_of(run, dynamics), version, &why);
+    if (set) {
+        pair_put_in_force(run, PARAMETERS_PROMOTED, asked_by(run), set, dynamics);
     } else {
-        put_in_force(run, PARAMETERS_PROMOTED, by, set);
+        decline(run, asked_by(run), version, why);
     }
+    return set != NULL;
 }
 
-static void roll_back(const struct pair_run *run, const char *by, bool dynamics)
+bool pair_roll_back(const struct pair_run *run, bool dynamics)
 {
     const struct parameter_set *set = NULL;
     const char *why = "";
-    if (!parameters_rollback(dynamics ? &run->dynamics->sets.book : &run->pair->parameters,
-                             &set, &why)) {
-        decline(run, by, 0, why);
-    } else if (dynamics) {
-        pair_dynamics_put_in_force(run, PARAMETERS_ROLLED_BACK, by, set);
+    const bool back = parameters_rollback(book_of(run, dynamics), &set, &why);
+    if (back) {
+        pair_put_in_force(run, PARAMETERS_ROLLED_BACK, asked_by(run), set, dynamics);
     } else {
-        put_in_force(run, PARAMETERS_ROLLED_BACK, by, set);
+        pair_decline(run, why);
     }
+    return back;
 }
 
-static void identify(const struct pair_run *run, const char *by)
-{
-    const char *why = pair_dynamics_request(run, run->event->request.side, by);
-    if (why) {
-        decline(run, by, 0, why);
-    }
-}
-
-void pair_request(const struct pair_run *run)
+/* A wish that names no model means the set that is promoted by its version, the newer
+ * candidate, or what was put in force last. */
+static bool means_dynamics(const struct pair_run *run)
 {
     const struct event_request *r = &run->event->request;
-    const char *by = r->by[0] ? r->by : "http";
-    const bool dynamics = pair_dynamics_is_meant(run);
-    if (r->model[0] && !dynamics && strcmp(r->model, "travel_time") != 0) {
-        decline(run, by, r->version, "no sets of this model are kept for the pair");
-        return;
+    const struct parameter_set *mine = parameters_find(run->dynamics, PARAMETERS_CANDIDATE);
+    const struct parameter_set *others =
+        parameters_find(&run->pair->parameters, PARAMETERS_CANDIDATE);
+    if (r->action == REQUEST_PROMOTE) {
+        return r->version > 0 ? parameters_find_version(run->dynamics, r->version) != NULL
+                              : mine && (!others || mine->version > others->version);
     }
-    switch (r->action) {
-    case REQUEST_PROPOSE:
-        if (dynamics) {
-            identify(run, by);
-        } else {
-            (void)propose(run, by);
-        }
-        break;
-    case REQUEST_PROMOTE:
-        promote(run, by, dynamics);
-        break;
-    case REQUEST_ROLLBACK:
-        roll_back(run, by, dynamics);
-        break;
-    case REQUEST_FOLLOWING:
-        pair_following_request(run);
-        break;
-    case REQUEST_IDENTIFY:
-        identify(run, by);
-        break;
-    case REQUEST_ACTION_COUNT:
-        break;
+    return r->action == REQUEST_ROLLBACK && run->pair->dynamics_sets_last;
+}
+
+bool pair_request_model(const struct pair_run *run, bool *dynamics)
+{
+    const struct event_request *r = &run->event->request;
+    *dynamics = run->dynamics && (r->model[0] ? strcmp(r->model, run->p->dynamics.model) == 0
+                                              : means_dynamics(run));
+    if (r->model[0] && !*dynamics && strcmp(r->model, "travel_time") != 0) {
+        decline(run, asked_by(run), r->version, "no sets of this model are kept for the pair");
+        return false;
     }
+    return true;
 }
 
 void pair_acknowledge(const struct pair_run *run)
@@ -245,11 +224,11 @@ void pair_consider_parameters(const struct pair_run *run)
         return;
     }
     run->pair->since_proposed = 0;
-    const struct parameter_set *set = propose(run, "auto");
+    const struct parameter_set *set = make_candidate(run, "auto");
     const char *why = "";
     if (set && set->verdict == (uint8_t)ESTIMATE_PASS &&
         parameters_is_news(&run->pair->parameters, set)) {
         set = parameters_promote(&run->pair->parameters, set->version, &why);
-        put_in_force(run, PARAMETERS_PROMOTED, "auto", set);
+        pair_put_in_force(run, PARAMETERS_PROMOTED, "auto", set, false);
     }
 }

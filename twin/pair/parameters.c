@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "twin/pair/pair.h"
+#include "twin/models/model.h"
+#include "twin/pair/pair_params.h"
 
 /* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */
 static const double SPEED_SE_RATIO_MAX = 0.10;
@@ -155,6 +156,16 @@ enum status parameters_examine(const struct parameter_data *data, enum travel_me
     return STATUS_OK;
 }
 
+const char *parameters_first_failure(const struct parameter_checks *checks)
+{
+    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+        if (checks->check[k].verdict == ESTIMATE_FAIL) {
+            return checks->check[k].detail;
+        }
+    }
+    return "";
+}
+
 /* ---- the book -----------------------------------------------------------------------------
  */
 
@@ -169,7 +180,7 @@ const struct parameter_set *parameters_find(const struct parameter_book *book,
     return NULL;
 }
 
-static struct parameter_set *find_version(struct parameter_book *book, uint32_t version)
+struct parameter_set *parameters_find_version(struct parameter_book *book, uint32_t version)
 {
     for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
         if (version > 0 && book->set[k].version == version) {
@@ -182,7 +193,7 @@ static struct parameter_set *find_version(struct parameter_book *book, uint32_t 
 static struct parameter_set *find_state(struct parameter_book *book, enum parameter_state state)
 {
     const struct parameter_set *set = parameters_find(book, state);
-    return set ? find_version(book, set->version) : NULL;
+    return set ? parameters_find_version(book, set->version) : NULL;
 }
 
 /* The place of a new set: an empty one, else the oldest of those that are neither active nor
@@ -224,8 +235,17 @@ static uint64_t hash_data(const struct parameter_data *data)
     return hash;
 }
 
-struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
-                                     int64_t t_us)
+static uint8_t model_number(const struct model *model)
+{
+    size_t k = 0;
+    while (model && model_at(k) != model) {
+        k++;
+    }
+    return model ? (uint8_t)(k + 1) : 0;
+}
+
+struct parameter_set *parameters_add(struct parameter_book *book, const struct model *model,
+                                     uint32_t version, int64_t t_us)
 {
     struct parameter_set *older = find_state(book, PARAMETERS_CANDIDATE);
     if (older) {
@@ -235,6 +255,7 @@ struct parameter_set *parameters_add(struct parameter_book *book, uint32_t versi
     memset(set, 0, sizeof *set);
     set->version = version;
     set->state = PARAMETERS_CANDIDATE;
+    set->model = model_number(model);
     set->made_us = t_us;
     return set;
 }
@@ -245,10 +266,11 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
                                                const struct parameter_checks *checks,
                                                int64_t t_us)
 {
-    struct parameter_set *set = parameters_add(book, ++book->last_version, t_us);
+    struct parameter_set *set = parameters_add(book, NULL, ++book->last_version, t_us);
     set->method = (uint8_t)fit->method;
     set->verdict = (uint8_t)checks->verdict;
     set->n = (uint16_t)fit->n;
+    set->count = TRAVEL_P;
     set->since_us = data->since_us;
     set->until_us = data->until_us;
     set->data_hash = hash_data(data);
@@ -274,8 +296,8 @@ static const struct parameter_set *activate(struct parameter_book *book,
 const struct parameter_set *parameters_promote(struct parameter_book *book, uint32_t version,
                                                const char **why)
 {
-    struct parameter_set *set =
-        version > 0 ? find_version(book, version) : find_state(book, PARAMETERS_CANDIDATE);
+    struct parameter_set *set = version > 0 ? parameters_find_version(book, version)
+                                            : find_state(book, PARAMETERS_CANDIDATE);
     if (!set) {
         *why = version > 0 ? "there is no such version among the last four"
                            : "there is no candidate";
@@ -315,27 +337,19 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
     return true;
 }
 
-bool parameters_differ(const struct parameter_terms *terms,
-                       const struct parameter_terms *in_force)
-{
-    for (size_t j = 0; j < terms->count; j++) {
-        const double sd = hypot(terms->se[j], in_force->se[j]);
-        if (sd > 0.0 && fabs(terms->value[j] - in_force->value[j]) > NEWS_Z * sd) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set)
 {
     const struct parameter_set *active = parameters_find(book, PARAMETERS_ACTIVE);
     if (!active) {
         return true;
     }
-    const struct parameter_terms now = parameters_travel_terms(set);
-    const struct parameter_terms before = parameters_travel_terms(active);
-    return parameters_differ(&now, &before);
+    for (size_t j = 0; j < set->count; j++) {
+        const double sd = hypot(set->se[j], active->se[j]);
+        if (sd > 0.0 && fabs(set->value[j] - active->value[j]) > NEWS_Z * sd) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- words --------------------------------------------------------------------------------
@@ -343,57 +357,59 @@ bool parameters_is_news(const struct parameter_book *book, const struct paramete
 
 ENUM_NAMES(parameter_state, PARAMETERS_RETIRED + 1, "none", "candidate", "active", "retired");
 
-struct parameter_terms parameters_travel_terms(const struct parameter_set *set)
-{
-    return (struct parameter_terms){NULL, TRAVEL_P, set->value, set->se};
-}
-
-const char *parameters_model_name(const struct parameter_terms *terms)
-{
-    return terms->model ? terms->model->name : "travel_time";
-}
-
-const char *parameters_term_name(const struct parameter_terms *terms, size_t j, char text[64])
-{
-    return terms->model ? dynamics_parameter_name(terms->model, j, text, 64)
-                        : travel_term_name((enum travel_term)j);
-}
-
 ENUM_NAMES(parameter_action, PARAMETERS_ACTION_COUNT, "proposed", "rejected", "promoted",
            "rolled_back", "declined", "acknowledged");
 
-static void write_values(struct json_writer *w, const struct parameter_terms *terms)
+const struct model *parameters_model(const struct parameter_set *set)
+{
+    return set->model > 0 ? model_at(set->model - 1U) : NULL;
+}
+
+const char *parameters_model_name(const struct parameter_set *set)
+{
+    return set->model > 0 ? parameters_model(set)->name : "travel_time";
+}
+
+const char *parameters_term_name(const struct parameter_set *set, size_t j, char text[64])
+{
+    return set->model > 0 ? dynamics_parameter_name(parameters_model(set), j, text, 64)
+                          : travel_term_name((enum travel_term)j);
+}
+
+static void write_values(struct json_writer *w, const struct parameter_set *set)
 {
     char text[64];
-    for (size_t j = 0; j < terms->count; j++) {
+    const bool travel = set->model == 0;
+    /* Constant efforts are the lab's, not the simulator's. */
+    const size_t n = travel ? set->count : parameters_model(set)->parameter_count;
+    for (size_t j = 0; j < n; j++) {
         /* A t0_s without ta_s and tr_s is the sum of the three. */
-        const bool in_t0 = !terms->model && (j == TRAVEL_TA || j == TRAVEL_TR) &&
-                           isfinite(terms->value[TRAVEL_T0]);
-        const bool delay = !terms->model && j <= TRAVEL_TR;
-        if (isfinite(terms->value[j])) {
+        const bool in_t0 =
+            travel && (j == TRAVEL_TA || j == TRAVEL_TR) && isfinite(set->value[TRAVEL_T0]);
+        const bool delay = travel && j <= TRAVEL_TR;
+        if (isfinite(set->value[j])) {
             /* Below zero within its error, or it had failed its checks: no simulator waits less
              * than not at all. */
-            json_write_real(w, parameters_term_name(terms, j, text),
-                            delay ? fmax(terms->value[j], 0.0) : terms->value[j]);
+            json_write_real(w, parameters_term_name(set, j, text),
+                            delay ? fmax(set->value[j], 0.0) : set->value[j]);
         } else if (in_t0) {
-            json_write_real(w, parameters_term_name(terms, j, text), 0.0);
+            json_write_real(w, parameters_term_name(set, j, text), 0.0);
         }
     }
 }
 
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
-                              const struct parameter_terms *terms,
-                              const struct parameter_terms *others)
+                              const struct parameter_set *other)
 {
     json_write_object(w, NULL);
     json_write_int(w, "version", set ? set->version : 0);
-    json_write_text(w, "model", set ? parameters_model_name(terms) : "travel_time");
+    json_write_text(w, "model", set ? parameters_model_name(set) : "travel_time");
     json_write_object(w, "values");
     if (set) {
-        write_values(w, terms);
+        write_values(w, set);
     }
-    if (others) {
-        write_values(w, others);
+    if (other) {
+        write_values(w, other);
     }
     json_write_close(w);
     json_write_close(w);

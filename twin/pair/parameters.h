@@ -35,22 +35,16 @@ struct parameter_set {
     uint8_t state;    /* enum parameter_state */
     uint8_t method;   /* enum travel_method; of a model of dynamics, enum dynamics_method */
     uint8_t verdict;  /* enum estimate_verdict of its checks */
+    uint8_t model;    /* 0: travel times; else 1 + place as of model_at() */
+    uint8_t count;    /* of values */
     uint16_t n;       /* moves, or samples (at most 65535) */
     int64_t made_us;
     int64_t since_us, until_us; /* of the moves it rests on */
     uint64_t data_hash;         /* of those moves */
     uint64_t order;             /* when it was last promoted; 0: never */
-    /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; NaN: unknown.
-     * Those of a model of dynamics stand beside its book. */
-    double value[TRAVEL_P];
-    double se[TRAVEL_P];
-};
-
-/* The values of a set, by name. Borrowed. */
-struct parameter_terms {
-    const struct model *model; /* NULL: travel times */
-    size_t count;
-    const double *value, *se; /* [count] NaN: unknown */
+    /* Of travel times: t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps; of a model its
+     * parameters, then a constant effort per axis where they were fitted; NaN: unknown. */
+    double value[DYNAMICS_P_MAX], se[DYNAMICS_P_MAX]; /* [count] */
 };
 
 struct parameter_book { /* all zero is empty */
@@ -83,9 +77,13 @@ MUST_USE enum status parameters_examine(const struct parameter_data *data,
                                         enum travel_method method, struct travel_fit *fit,
                                         struct parameter_checks *checks);
 
-/* An empty candidate of this version in the book; an older candidate retires. */
-struct parameter_set *parameters_add(struct parameter_book *book, uint32_t version,
-                                     int64_t t_us);
+/* An empty candidate of this version in the book, of this model (NULL: travel times); an older
+ * candidate retires. */
+struct parameter_set *parameters_add(struct parameter_book *book, const struct model *model,
+                                     uint32_t version, int64_t t_us);
+
+/* The first check that failed, in words; "" when none did. */
+const char *parameters_first_failure(const struct parameter_checks *checks);
 
 /* Put a fit that passed (not FAIL) into the book as the candidate; an older candidate retires.
  * Returns the new set. */
@@ -109,17 +107,15 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
 const struct parameter_set *parameters_find(const struct parameter_book *book,
                                             enum parameter_state state);
 
+/* NULL when none has this version. */
+struct parameter_set *parameters_find_version(struct parameter_book *book, uint32_t version);
+
 /* Does it differ from the active set by more than chance (|z| > 3 in a term), or is none
  * active? */
 bool parameters_is_news(const struct parameter_book *book, const struct parameter_set *set);
 
 extern const struct names parameter_state_names;
 const char *parameter_state_name(enum parameter_state state);
-
-/* Does it, beside the active set of its book with the values in force, differ by more than
- * chance? */
-bool parameters_differ(const struct parameter_terms *terms,
-                       const struct parameter_terms *in_force);
 
 /* What became of a parameter set, for the record. Numbered per pair. */
 enum parameter_action {
@@ -142,8 +138,8 @@ struct parameter_change {
     const struct parameter_set *set; /* NULL when version is 0 or not known */
     const struct travel_fit *fit;    /* proposed and rejected only, as the checks */
     const struct parameter_checks *checks;
-    /* Of a model of dynamics: the set's values, and in the place of fit. NULL: travel times. */
-    const struct parameter_terms *terms;
+    /* Of a model of dynamics, in the place of fit. */
+    const struct model *model;
     const struct dynamics_fit *dynamics;
 };
 
@@ -151,19 +147,18 @@ extern const struct names parameter_action_names;
 const char *parameter_action_name(enum parameter_action action);
 
 /* What goes to the simulator: the values of every set in force, its version and model those of
- * the newest one. set NULL: version 0 without values, "your own parameters". others: the values
- * of the set of another model that is in force beside it; NULL: none. */
+ * the newest one. set NULL: version 0 without values, "your own parameters". other: the set of
+ * another model that is in force beside it; NULL: none. */
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
-                              const struct parameter_terms *terms,
-                              const struct parameter_terms *others);
+                              const struct parameter_set *other);
+
+/* NULL: travel times. */
+const struct model *parameters_model(const struct parameter_set *set);
 
 /* "travel_time", or the model's name. */
-const char *parameters_model_name(const struct parameter_terms *terms);
+const char *parameters_model_name(const struct parameter_set *set);
 
 /* Name of the j-th value, made in text where it has to be. */
-const char *parameters_term_name(const struct parameter_terms *terms, size_t j, char text[64]);
-
-/* The values of a travel-time set. */
-struct parameter_terms parameters_travel_terms(const struct parameter_set *set);
+const char *parameters_term_name(const struct parameter_set *set, size_t j, char text[64]);
 
 #endif

@@ -5,7 +5,7 @@
 #define TWIN_REPORT_FOLLOWING_REPORT_H
 
 #include "logger/message/json_write.h"
-#include "twin/pair/pair.h"
+#include "twin/following/pair_following.h"
 
 enum { FOLLOWING_REPORT_MAX = 8192 }; /* bytes that always suffice */
 

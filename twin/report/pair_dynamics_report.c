@@ -110,19 +110,18 @@ static void write_drift(struct json_writer *w, const struct model *model,
 static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
                            const struct online_filter *f)
 {
-    const struct parameter_set *set = parameters_find(&d->sets.book, PARAMETERS_ACTIVE);
+    const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
     const struct model *model = pair_dynamics_model(d);
     char text[64];
     if (!set || !f->running) {
         json_write_null(w, "z_active");
         return;
     }
-    const struct parameter_terms terms = pair_dynamics_terms(d, set);
     json_write_object(w, "z_active");
     for (size_t j = 0; j < model->parameter_count; j++) {
         json_write_real(w, term(model, j, text),
-                        (f->theta[j] - terms.value[j]) /
-                            hypot(online_filter_se(f, j), terms.se[j]));
+                        (f->theta[j] - set->value[j]) /
+                            hypot(online_filter_se(f, j), set->se[j]));
     }
     json_write_close(w);
 }
@@ -243,18 +242,6 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
 /* ---- the pair -----------------------------------------------------------------------------
  */
 
-static void write_set(struct json_writer *w, const char *key, const struct pair_dynamics *d,
-                      enum parameter_state state)
-{
-    const struct parameter_set *set = parameters_find(&d->sets.book, state);
-    if (!set) {
-        json_write_null(w, key);
-        return;
-    }
-    const struct parameter_terms terms = pair_dynamics_terms(d, set);
-    parameters_report_set_of(w, key, set, &terms);
-}
-
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p)
 {
@@ -274,15 +261,6 @@ void pair_dynamics_report(struct json_writer *w, const char *key, const struct p
     write_parameters(w, model);
     write_side(w, d, SIDE_REAL);
     write_side(w, d, SIDE_VIRTUAL);
-    write_set(w, "active", d, PARAMETERS_ACTIVE);
-    write_set(w, "candidate", d, PARAMETERS_CANDIDATE);
-    json_write_array(w, "sets");
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
-        if (d->sets.book.set[k].version > 0) {
-            const struct parameter_terms terms = pair_dynamics_terms(d, &d->sets.book.set[k]);
-            parameters_report_set_of(w, NULL, &d->sets.book.set[k], &terms);
-        }
-    }
-    json_write_close(w);
+    parameters_report_book(w, &d->sets);
     json_write_close(w);
 }

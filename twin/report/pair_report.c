@@ -124,18 +124,9 @@ void pair_report_clock(struct json_writer *w, const char *key, const struct pair
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
                             const struct pair_params *p)
 {
-    const struct parameter_book *book = &pair->parameters;
     json_write_object(w, key);
     json_write_text(w, "promote", p->promote == PAIR_PROMOTE_AUTO ? "auto" : "manual");
-    parameters_report_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
-    parameters_report_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
-    json_write_array(w, "sets");
-    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
-        if (book->set[k].version > 0) {
-            parameters_report_set(w, NULL, &book->set[k]);
-        }
-    }
-    json_write_close(w);
+    parameters_report_book(w, &pair->parameters);
     json_write_close(w);
 }
 
@@ -211,7 +202,7 @@ static void write_commands(struct json_writer *w, const struct pair *pair,
     json_write_close(w);
 }
 
-/* Numbers of machines in the trace: pair_parts.h. */
+/* Numbers of machines in the trace: pair.c, pair_link.c. */
 static const struct efsm_table *table_of(uint16_t machine)
 {
     if (machine < PAIR_OUTSTANDING_MAX) {

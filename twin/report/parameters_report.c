@@ -6,39 +6,37 @@
 #include "twin/report/dynamics_report.h"
 #include "twin/report/travel_report.h"
 
-static const char *method_name(const struct parameter_set *set,
-                               const struct parameter_terms *terms)
+static const char *method_name(const struct parameter_set *set)
 {
-    return terms->model ? dynamics_method_name((enum dynamics_method)set->method)
-                        : travel_method_name((enum travel_method)set->method);
+    return set->model > 0 ? dynamics_method_name((enum dynamics_method)set->method)
+                          : travel_method_name((enum travel_method)set->method);
 }
 
-static void write_terms(struct json_writer *w, const char *key,
-                        const struct parameter_terms *terms, const double *term)
+static void write_terms(struct json_writer *w, const char *key, const struct parameter_set *set,
+                        const double *term)
 {
     char text[64];
     json_write_object(w, key);
-    for (size_t j = 0; j < terms->count; j++) {
-        json_write_real(w, parameters_term_name(terms, j, text), term[j]);
+    for (size_t j = 0; j < set->count; j++) {
+        json_write_real(w, parameters_term_name(set, j, text), term[j]);
     }
     json_write_close(w);
 }
 
-static void write_intervals(struct json_writer *w, const struct parameter_terms *terms)
+static void write_intervals(struct json_writer *w, const struct parameter_set *set)
 {
     char text[64];
     json_write_object(w, "ci95");
-    for (size_t j = 0; j < terms->count; j++) {
-        json_write_two(w, parameters_term_name(terms, j, text),
-                       terms->value[j] - NORMAL_95 * terms->se[j],
-                       terms->value[j] + NORMAL_95 * terms->se[j]);
+    for (size_t j = 0; j < set->count; j++) {
+        json_write_two(w, parameters_term_name(set, j, text),
+                       set->value[j] - NORMAL_95 * set->se[j],
+                       set->value[j] + NORMAL_95 * set->se[j]);
     }
     json_write_close(w);
 }
 
-void parameters_report_set_of(struct json_writer *w, const char *key,
-                              const struct parameter_set *set,
-                              const struct parameter_terms *terms)
+void parameters_report_set(struct json_writer *w, const char *key,
+                           const struct parameter_set *set)
 {
     char hash[20];
     if (!set || set->version == 0) {
@@ -48,29 +46,34 @@ void parameters_report_set_of(struct json_writer *w, const char *key,
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
     json_write_object(w, key);
     json_write_int(w, "version", set->version);
-    json_write_text(w, "model", parameters_model_name(terms));
+    json_write_text(w, "model", parameters_model_name(set));
     json_write_text(w, "state", parameter_state_name(set->state));
     json_write_seconds(w, "made_t", set->made_us);
-    json_write_text(w, "method", method_name(set, terms));
+    json_write_text(w, "method", method_name(set));
     json_write_int(w, "n", set->n);
     json_write_seconds(w, "data_since_t", set->since_us);
     json_write_seconds(w, "data_until_t", set->until_us);
     json_write_text(w, "data_hash", hash);
     json_write_text(w, "verdict", estimate_verdict_name((enum estimate_verdict)set->verdict));
-    write_terms(w, "values", terms, terms->value);
-    write_terms(w, "se", terms, terms->se);
-    if (terms->model) {
-        write_intervals(w, terms);
+    write_terms(w, "values", set, set->value);
+    write_terms(w, "se", set, set->se);
+    if (set->model > 0) {
+        write_intervals(w, set);
     }
     json_write_close(w);
 }
 
-void parameters_report_set(struct json_writer *w, const char *key,
-                           const struct parameter_set *set)
+void parameters_report_book(struct json_writer *w, const struct parameter_book *book)
 {
-    const struct parameter_terms terms =
-        set ? parameters_travel_terms(set) : (struct parameter_terms){0};
-    parameters_report_set_of(w, key, set, &terms);
+    parameters_report_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
+    parameters_report_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
+    json_write_array(w, "sets");
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        if (book->set[k].version > 0) {
+            parameters_report_set(w, NULL, &book->set[k]);
+        }
+    }
+    json_write_close(w);
 }
 
 void parameters_report_checks(struct json_writer *w, const char *key,
@@ -100,14 +103,10 @@ void parameters_report_change(struct json_writer *w, const char *key,
     json_write_int(w, "version", change->version);
     json_write_text(w, "detail", change->detail);
     json_write_text(w, "code_version", code_version);
-    if (change->terms) {
-        parameters_report_set_of(w, "set", change->set, change->terms);
-    } else {
-        parameters_report_set(w, "set", change->set);
-    }
+    parameters_report_set(w, "set", change->set);
     if (change->dynamics) {
         json_write_object(w, "fit");
-        dynamics_report_fit(w, change->terms->model, change->dynamics);
+        dynamics_report_fit(w, change->model, change->dynamics);
         json_write_close(w);
         parameters_report_checks(w, "checks", change->checks);
     } else if (change->fit) {

@@ -6,13 +6,12 @@
 #include "logger/message/json_write.h"
 #include "twin/pair/parameters.h"
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null. */
+/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null; of a model of dynamics
+ * with "ci95" beside. */
 void parameters_report_set(struct json_writer *w, const char *key,
                            const struct parameter_set *set);
-/* The same of a model of dynamics, with "ci95" beside. */
-void parameters_report_set_of(struct json_writer *w, const char *key,
-                              const struct parameter_set *set,
-                              const struct parameter_terms *terms);
+/* "active", "candidate", "sets":[…] into an object that is open. */
+void parameters_report_book(struct json_writer *w, const struct parameter_book *book);
 void parameters_report_checks(struct json_writer *w, const char *key,
                               const struct parameter_checks *checks);
 

@@ -1,12 +1,12 @@
-/* twin/following/allocation.h - a wanted effort shared out among actuators that have limits.
+/* twin/models/allocation.h - a wanted effort shared out among actuators that have limits.
  *
  *     tau = B f,   f = clip(B^+ tau_wanted)            (docs/model/following.md, eq. 5)
  *
  * Axes that no actuator reaches (the sway of a vessel whose thrusters push ahead) are left out
  * of the inverse and reported. Plain data. Pure: no I/O, no clock, no allocation.
  */
-#ifndef TWIN_FOLLOWING_ALLOCATION_H
-#define TWIN_FOLLOWING_ALLOCATION_H
+#ifndef TWIN_MODELS_ALLOCATION_H
+#define TWIN_MODELS_ALLOCATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

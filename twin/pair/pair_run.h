@@ -1,17 +1,24 @@
-/* twin/pair/pair_parts.h - what the files of the pair share among themselves; nobody else
- * includes it.
+/* twin/pair/pair_run.h - a step of a pair in progress, for who takes part in it: this room, and
+ * those above that learn from the same event (twin/pair_step.h).
  *
- * One step of a pair runs: pair.c takes the event in, pair_match.c finds the command it belongs
- * to, the machines of smartlog.h and link.h run, pair_close.c turns a closed command into an
- * entry and feeds the calibrators, pair_alarm.c records what is odd. Pure.
+ * pair.c takes the event in, pair_match.c finds the command it belongs to, the machines of
+ * smartlog.h and link.h run, pair_close.c turns a closed command into an entry and feeds the
+ * calibrators, pair_alarm.c records what is odd. Pure.
  */
-#ifndef TWIN_PAIR_PAIR_PARTS_H
-#define TWIN_PAIR_PAIR_PARTS_H
+#ifndef TWIN_PAIR_PAIR_RUN_H
+#define TWIN_PAIR_PAIR_RUN_H
 
 #include "base/status.h"
-#include "twin/dynamics/pair_dynamics.h"
-#include "twin/following/pair_following.h"
+#include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
+
+/* What an event brought to light, for the rooms above. */
+struct pair_news {
+    bool restarted; /* its side's robot began anew */
+    bool clock_set; /* its side's clock was set */
+    bool old;       /* telemetry: its number was here before, or a later one was */
+    bool repeated;  /* telemetry: its number is that of the sample before */
+};
 
 /* The step in progress. */
 struct pair_run {
@@ -19,16 +26,32 @@ struct pair_run {
     const struct pair_params *p;
     const struct effects *fx;
     int64_t t_us;
-    const struct event *event;        /* NULL when a deadline fires */
-    struct pair_dynamics *dynamics;   /* NULL: not followed */
-    struct pair_following *following; /* NULL: the pair does not */
+    const struct event *event;       /* NULL when a deadline fires */
+    struct parameter_book *dynamics; /* sets of the model of dynamics; NULL: none are kept */
+    struct pair_news *news;          /* NULL when a deadline fires */
 };
+
+/* ---- pair.c: the step, in the order of these calls ---- */
+
+/* Take the event in; what it asks of parameters, dynamics and following is for others. */
+void pair_take(const struct pair_run *run);
+/* Fire clock probes that are due. */
+void pair_fire_probes(const struct pair_run *run);
+/* Time commands out that are overdue. */
+void pair_fire_timeouts(const struct pair_run *run);
+/* Find the pair's next deadline anew; other_us: the earliest of the rooms above. */
+void pair_update_deadline(const struct pair_run *run, int64_t other_us);
 
 /* ---- pair_alarm.c ---- */
 
 /* Count an alarm, and record it unless its type comes too often. */
 void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
                 const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
+
+/* Want something done that concerns this pair as a whole, or one side. */
+void pair_emit(const struct pair_run *run, enum effect_kind kind, enum side side);
+void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
+                       const char *text, size_t bytes);
 
 /* ---- pair_match.c ---- */
 
@@ -59,8 +82,16 @@ void pair_write_overflow(const struct pair_run *run, const struct event_command 
 
 /* ---- pair_parameters.c ---- */
 
-/* A wish about parameter sets. */
-void pair_request(const struct pair_run *run);
+/* The event is a wish about parameter sets. False, declined, when it names a model of which no
+ * sets are kept; else *dynamics says whether it means the model of dynamics. */
+bool pair_request_model(const struct pair_run *run, bool *dynamics);
+/* It asks for a proposal of travel times. */
+void pair_propose(const struct pair_run *run);
+/* It asks for a promotion or a rollback. Whether something was put in force. */
+bool pair_promote(const struct pair_run *run, bool dynamics);
+bool pair_roll_back(const struct pair_run *run, bool dynamics);
+/* It cannot be fulfilled. */
+void pair_decline(const struct pair_run *run, const char *why);
 /* The simulator's answer to a set. */
 void pair_acknowledge(const struct pair_run *run);
 /* The real robot made another usable move: in auto mode it may be time to propose. */
@@ -68,46 +99,9 @@ void pair_consider_parameters(const struct pair_run *run);
 
 /* Record what became of a set. */
 void pair_emit_change(const struct pair_run *run, struct parameter_change *change);
-/* Tell the simulator what is in force. */
-void pair_send_parameters(const struct pair_run *run);
-
-/* ---- pair_dynamics_step.c ---- */
-
-/* The event is telemetry. old: its number was here before, or a later one was; repeated: it is
- * that of the sample before. */
-void pair_dynamics_sample(const struct pair_run *run, bool old, bool repeated);
-/* This side's robot, or its clock, started anew. */
-void pair_dynamics_restarted(const struct pair_run *run, enum side side);
-/* The event is the end of a fit. */
-void pair_dynamics_fitted(const struct pair_run *run);
-/* A fit was asked for. Returns why there is none, NULL when it began. */
-const char *pair_dynamics_request(const struct pair_run *run, enum side side, const char *by);
-/* When a fit is given up; LAB_TIME_MAX. */
-int64_t pair_dynamics_deadline(const struct pair_dynamics *d);
-void pair_dynamics_fire(const struct pair_run *run);
-
-/* ---- pair_dynamics_sets.c ---- */
-
-/* Does the wish concern sets of the model of dynamics? */
-bool pair_dynamics_is_meant(const struct pair_run *run);
-/* set: of the book of dynamics; NULL: none is in force any more. */
-void pair_dynamics_put_in_force(const struct pair_run *run, enum parameter_action action,
-                                const char *by, const struct parameter_set *set);
-
-/* ---- pair_following.c ---- */
-
-/* The event is telemetry, not overtaken by a later sample. */
-void pair_following_sample(const struct pair_run *run);
-/* This side's robot started anew. */
-void pair_following_restarted(const struct pair_run *run, enum side side);
-/* Fits or sets have changed: take the parameters of both robots from where they are best known.
- */
-void pair_following_learn(const struct pair_run *run);
-/* The event asks to start, to stop, or for other gains. */
-void pair_following_request(const struct pair_run *run);
-/* The next control period; LAB_TIME_MAX. */
-int64_t pair_following_deadline(const struct pair_following *x);
-void pair_following_fire(const struct pair_run *run);
+/* Record it, and tell the simulator what is in force now; set NULL: its own parameters. */
+void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
+                       const struct parameter_set *set, bool dynamics);
 
 /* ---- shared by pair.c and pair_link.c ---- */
 

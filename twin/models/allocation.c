@@ -1,4 +1,4 @@
-#include "twin/following/allocation.h"
+#include "twin/models/allocation.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,158 @@
+/* twin/pair/pair_params.h - the options of a pair, as the lab file gives them: plain data.
+ *
+ * Defaults, ranges, help and the fingerprint come from their table, config/lab_options.c.
+ */
+#ifndef TWIN_PAIR_PAIR_PARAMS_H
+#define TWIN_PAIR_PAIR_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identification/travel/travel_kalman.h"
+#include "identification/travel/travel_time.h"
+#include "logger/message/event.h"
+#include "twin/models/allocation.h"
+#include "twin/pair/clock_map.h"
+
+enum {
+    PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
+    PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
+    PAIR_MAP_MAX = 128,
+    DYNAMICS_MODEL_NAME_MAX = 24,
+    DYNAMICS_WINDOW_MIN = 100, /* samples */
+    DYNAMICS_WINDOW_MAX = 20000,
+    FOLLOWING_NAME_MAX = 24,
+    FOLLOWING_TEXT_MAX = 256
+};
+
+enum pair_kind {
+    PAIR_DIFFDRIVE,
+    PAIR_USV3,
+    PAIR_JOINT,
+    PAIR_FIRST_ORDER,
+    PAIR_GENERIC,
+    PAIR_KIND_COUNT
+};
+
+enum pair_mode {
+    PAIR_OBSERVE, /* the lab sends commands to both robots itself, Tandem listens */
+    PAIR_LINK,    /* Tandem takes L1's command, sends it to both and merges the replies */
+    PAIR_MODE_COUNT
+};
+
+enum pair_record {
+    PAIR_SMART, /* entries and alarms */
+    PAIR_ALL,   /* every event as well */
+    PAIR_RECORD_COUNT
+};
+
+/* Link mode: is a side sent commands? */
+enum pair_presence {
+    PAIR_AUTO, /* unless its connection topic says offline */
+    PAIR_ALWAYS,
+    PAIR_NEVER,
+    PAIR_PRESENCE_COUNT
+};
+
+/* Who makes a candidate active? */
+enum pair_promotion {
+    PAIR_PROMOTE_MANUAL, /* a person, over HTTP */
+    PAIR_PROMOTE_AUTO,   /* Tandem, when its checks pass and it differs from the active set */
+    PAIR_PROMOTION_COUNT
+};
+
+/* What a side's `t` counts. */
+enum pair_clock {
+    PAIR_CLOCK_WALL,       /* real time, on a clock of its own */
+    PAIR_CLOCK_SIMULATION, /* simulated time, which may run faster or slower */
+    PAIR_CLOCK_COUNT
+};
+
+/* Whose dynamics are followed? */
+enum dynamics_sides {
+    DYNAMICS_SIDES_REAL,
+    DYNAMICS_SIDES_VIRTUAL,
+    DYNAMICS_SIDES_BOTH,
+    DYNAMICS_SIDES_COUNT
+};
+
+struct pair_dynamics_params {
+    char model[DYNAMICS_MODEL_NAME_MAX]; /* of twin/models/model.h; "": not followed */
+    uint8_t sides;                       /* enum dynamics_sides */
+    uint8_t method;                      /* enum dynamics_method, its COUNT: auto */
+    uint8_t promote;                     /* enum pair_promotion */
+    bool biases;
+    bool refit_on_drift;
+    uint32_t window;        /* DYNAMICS_WINDOW_MIN .. DYNAMICS_WINDOW_MAX samples */
+    int64_t window_us;      /* > 0: samples further apart than window_us / window are kept */
+    int64_t refit_us;       /* between two fits; 0: only the first, on drift and on request */
+    int64_t fit_timeout_us; /* > 0: a fit that has not ended by then is given up */
+    int64_t stale_us;       /* > 0 */
+    int64_t gap_us;         /* > 0 */
+    int64_t excitation_us;  /* > 0 */
+    double gate_sd;         /* > 0 */
+    double drift_ratio;     /* > 0 */
+};
+
+/* Is there anything to follow? */
+static inline bool pair_dynamics_wanted(const struct pair_dynamics_params *p)
+{
+    return p->model[0] != '\0';
+}
+
+struct pair_following_params {
+    char model[FOLLOWING_NAME_MAX]; /* of twin/models/model.h; "": the pair does not follow */
+    bool active;                    /* from the start; else when asked */
+    uint8_t method;                 /* enum shadow_method of twin/following */
+    double rate_hz;                 /* 1 .. 1000 */
+    uint8_t rejection;              /* enum follower_rejection of twin/following */
+    double bandwidth_radps, observer_radps, pose_per_s2, blend_s;
+    char vessel[FOLLOWING_NAME_MAX]; /* whose thrusters push the simulated robot; "": none */
+    char limits[FOLLOWING_TEXT_MAX]; /* "180, 0, 120": of each effort, 0 cannot be pushed */
+    char noise[FOLLOWING_TEXT_MAX];  /* "0.03, 0.01": sd of each measured velocity */
+    /* "wamv", "iacquabot" or "d1=124.6, d2=…"; "": to be identified. */
+    char real[FOLLOWING_TEXT_MAX], simulated[FOLLOWING_TEXT_MAX];
+    int64_t stale_us, hold_us, ramp_us, latency_us;
+    double target_m, target_ratio;
+    int64_t target_us, window_us;
+    /* Made of the texts by pair_following_parse(). */
+    struct allocation allocation;
+    double noise_sd[MODEL_AXES_MAX];
+    bool known[SIDE_COUNT]; /* theta is given */
+    double theta[SIDE_COUNT][MODEL_PARAMETERS_MAX];
+};
+
+static inline bool pair_following_wanted(const struct pair_following_params *p)
+{
+    return p->model[0] != '\0';
+}
+
+struct pair_params {
+    char id[EVENT_PAIR_MAX]; /* [A-Za-z0-9_-]{1,31} */
+    enum pair_kind kind;
+    enum pair_mode mode;
+    enum pair_record record;
+    enum pair_presence expected[SIDE_COUNT];
+    enum pair_clock source_clock[SIDE_COUNT];
+    int64_t sync_tolerance_us;    /* >= 0: |lag| up to this is SYNC */
+    int64_t timeout_us;           /* > 0, from a side's command to its reply */
+    double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
+    double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
+    uint32_t outstanding_max;     /* 1..PAIR_OUTSTANDING_MAX */
+    uint32_t queue_max;           /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
+    int64_t link_cycle_us;        /* > 0: unit of the count of cycles the virtual robot lags */
+    int64_t probe_interval_us;    /* 0: no clock probes */
+    struct clock_map_params clock;
+    struct travel_kalman_params kalman;
+    enum travel_method method;
+    uint32_t window; /* 20..PAIR_WINDOW_MAX moves in the batch fit */
+    enum pair_promotion promote;
+    uint32_t propose_every; /* auto: >= 1 moves of the real robot between two proposals */
+    uint32_t publish_every; /* >= 1: entries between two calibration effects */
+    struct pair_dynamics_params dynamics;
+    struct pair_following_params following;
+    char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
+};
+
+#endif
