@@ -16,8 +16,8 @@ enum { LAB_LAYOUT = 7 };
  * whose broker went away before it acknowledged. */
 static const int64_t RESENT_WITHIN_US = 30000000;
 
-/* What a checkpoint holds. Arrays follow: pairs[n], heap[n], place[n], table[table_size], and
- * what only some pairs want: dynamics, following. */
+/* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
+ * following), heap[n], place[n] and table[table_size]. */
 struct lab_state {
     int64_t t_us; /* of the last event */
     bool stopped;
@@ -41,7 +41,6 @@ struct lab {
     size_t state_bytes;
     size_t table_size; /* power of two */
     struct lab_state *state;
-    struct pair *pairs;       /* [n] */
     struct heap_item *heap;   /* [n] the earliest deadline first */
     uint32_t *place;          /* [n] where in the heap a pair stands */
     uint32_t *table;          /* [table_size] 1 + pair index by hash of the id; 0: empty */
@@ -62,10 +61,11 @@ static size_t table_size_for(size_t pairs)
     return size;
 }
 
-static size_t extra_bytes_for(const struct lab_params *p)
+static size_t parts_bytes_for(const struct lab_params *p)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < p->pair_count; i++) {
+        bytes += pair_bytes(&p->pairs[i]);
         bytes += pair_dynamics_bytes(&p->pairs[i].dynamics);
         bytes += pair_following_bytes(&p->pairs[i].following);
     }
@@ -75,9 +75,9 @@ static size_t extra_bytes_for(const struct lab_params *p)
 static size_t state_bytes_for(const struct lab_params *p)
 {
     const size_t n = p->pair_count;
-    return extra_bytes_for(p) + aligned(sizeof(struct lab_state)) +
-           aligned(n * sizeof(struct pair)) + aligned(n * sizeof(struct heap_item)) +
-           aligned(n * sizeof(uint32_t)) + aligned(table_size_for(n) * sizeof(uint32_t));
+    return aligned(sizeof(struct lab_state)) + parts_bytes_for(p) +
+           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) +
+           aligned(table_size_for(n) * sizeof(uint32_t));
 }
 
 size_t lab_bytes(const struct lab_params *p)
@@ -126,7 +126,7 @@ static void sift_down(struct lab *lab, size_t i)
 static void reorder(struct lab *lab, uint32_t index)
 {
     size_t i = lab->place[index];
-    lab->heap[i].t_us = lab->pairs[index].deadline_us;
+    lab->heap[i].t_us = lab->parts[index].pair->deadline_us;
     while (i > 0 && before(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
         swap_places(lab, i, (i - 1) / 2);
         i = (i - 1) / 2;
@@ -148,26 +148,30 @@ static void fill_table(struct lab *lab)
     }
 }
 
-/* at: where the pairs' arrays end; behind the state stand the pointers. */
-static void place_parts(struct lab *lab, char *at)
+/* The pairs first, then what only some of them want. Returns where they end. */
+static char *place_parts(struct lab *lab, char *at)
 {
+    const size_t n = lab->p.pair_count;
     lab->parts = (void *)((char *)lab->state + lab->state_bytes);
-    for (size_t i = 0; i < lab->p.pair_count; i++) {
+    for (size_t i = 0; i < n; i++) {
+        lab->parts[i] = (struct pair_parts){.pair = (void *)at};
+        pair_init(lab->parts[i].pair, &lab->p.pairs[i], (uint32_t)i);
+        at += pair_bytes(&lab->p.pairs[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
         const struct pair_params *p = &lab->p.pairs[i];
-        struct pair_parts *parts = &lab->parts[i];
-        *parts = (struct pair_parts){.pair = &lab->pairs[i]};
-        pair_init(parts->pair, p, (uint32_t)i);
         if (pair_dynamics_wanted(&p->dynamics)) {
-            parts->dynamics = (void *)at;
-            pair_dynamics_init(parts->dynamics, &p->dynamics);
+            lab->parts[i].dynamics = (void *)at;
+            pair_dynamics_init(lab->parts[i].dynamics, &p->dynamics);
             at += pair_dynamics_bytes(&p->dynamics);
         }
         if (pair_following_wanted(&p->following)) {
-            parts->following = (void *)at;
-            pair_following_init(parts->following, &p->following);
+            lab->parts[i].following = (void *)at;
+            pair_following_init(lab->parts[i].following, &p->following);
             at += pair_following_bytes(&p->following);
         }
     }
+    return at;
 }
 
 struct lab *lab_init(void *memory, const struct lab_params *p)
@@ -183,14 +187,12 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
     at += aligned(sizeof *lab->state);
-    lab->pairs = (void *)at;
-    at += aligned(n * sizeof *lab->pairs);
+    at = place_parts(lab, at);
     lab->heap = (void *)at;
     at += aligned(n * sizeof *lab->heap);
     lab->place = (void *)at;
     at += aligned(n * sizeof *lab->place);
     lab->table = (void *)at;
-    place_parts(lab, at + aligned(lab->table_size * sizeof(uint32_t)));
     lab->state->t_us = LAB_TIME_NONE;
     lab->state->heard_us = LAB_TIME_NONE;
     lab->state->away_until_us = LAB_TIME_NONE;
@@ -226,7 +228,7 @@ int64_t lab_next_deadline(const struct lab *lab)
 static void fire_first(struct lab *lab, const struct effects *fx)
 {
     const uint32_t i = lab->heap[0].pair;
-    struct pair *pair = &lab->pairs[i];
+    struct pair *pair = lab->parts[i].pair;
     const uint32_t open = pair->outstanding;
     if (pair->deadline_us > lab->state->t_us) {
         lab->state->t_us = pair->deadline_us;
@@ -257,7 +259,7 @@ static void note_absence(struct lab *lab, const struct event *event)
 static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
                       const struct effects *fx)
 {
-    struct pair *pair = &lab->pairs[i];
+    struct pair *pair = lab->parts[i].pair;
     const struct lab_state *state = lab->state;
     pair->away_us = event->t_us <= state->away_until_us ? state->away_us : 0;
     const uint32_t open = pair->outstanding;
@@ -293,7 +295,7 @@ static void step_known(struct lab *lab, uint32_t i, const struct event *event,
         lab->state->counts.retained++;
     } else if (delivered_again(lab, event)) {
         lab->state->counts.redelivered++;
-        pair_redelivered(&lab->pairs[i]);
+        pair_redelivered(lab->parts[i].pair);
     } else {
         step_pair(lab, i, event, fx);
     }
@@ -386,7 +388,7 @@ size_t lab_pair_count(const struct lab *lab)
 
 const struct pair *lab_pair(const struct lab *lab, size_t index)
 {
-    return &lab->pairs[index];
+    return lab->parts[index].pair;
 }
 
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index)

@@ -20,7 +20,7 @@
 #include "web/http/event_hub.h"
 #include "web/http/web.h"
 
-enum { KEEPER_CALIBRATIONS_MAX = 256, CHECKPOINT_VERSION = 1 };
+enum { KEEPER_CALIBRATIONS_MAX = 256, CHECKPOINT_VERSION = 2 };
 
 struct keeper_params {
     struct journal *journal;

@@ -84,7 +84,7 @@ static const void *find(const struct lab *lab, enum part part, size_t i, uint64_
         break;
     }
     *version = lab_pair(lab, i)->version;
-    *bytes = sizeof(struct pair);
+    *bytes = pair_bytes(lab_pair_params(lab, i));
     return lab_pair(lab, i);
 }
 

@@ -424,11 +424,11 @@ static inline void fixture_open(struct fixture *f, int moves)
         abort();
     }
     for (size_t i = 0; i < FIXTURE_PAIRS; i++) {
-        f->pair[i] = malloc(sizeof *f->pair[i]);
         lab_pair_defaults(&f->params[i], ids[i]);
         f->params[i].mode = i == 1 ? PAIR_LINK : PAIR_OBSERVE;
         f->params[i].record = i == 1 ? PAIR_ALL : PAIR_SMART;
         f->params[i].timeout_us = INT64_C(8000000);
+        f->pair[i] = malloc(pair_bytes(&f->params[i]));
         pair_init(f->pair[i], &f->params[i], (uint32_t)i);
         f->view_pairs[i] = f->pair[i];
     }

@@ -5,8 +5,10 @@
 #include <glob.h>
 #include <pthread.h>
 
+#include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store.h"
 #include "service/cli/lab_clock.h"
+#include "service/daemon/keeper.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"
@@ -448,6 +450,42 @@ static void test_other_lab_file(void)
     daemon_finish(&served);
 }
 
+/* A checkpoint of a program that laid its state out otherwise: refused in words, and the
+ * journal makes up for it. */
+static void test_older_checkpoint(void)
+{
+    char ids[64][64];
+    uint64_t fingerprint = 0;
+    struct err err = {0};
+    struct journal_checkpoint checkpoint = {0};
+    hear();
+    CU_ASSERT_FATAL(daemon_init(&served, broker.port, "pairs: {r1: {timeout_s: 1}}\n"));
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    say("r1/command", "{\"id\":\"a\",\"op\":\"go\"}");
+    CHECK_INT("stored", wait_stored(ids, 1), 1);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    const char *path = daemon_path(&served, "checkpoint");
+    FILE *in = fopen(path, "re");
+    CU_ASSERT_FATAL(in && fseek(in, 16, SEEK_SET) == 0 &&
+                    fread(&fingerprint, sizeof fingerprint, 1, in) == 1);
+    (void)fclose(in);
+    CU_ASSERT_FATAL(journal_checkpoint_read(path, CHECKPOINT_VERSION, fingerprint, &checkpoint,
+                                            &err) == STATUS_OK);
+    checkpoint.version = CHECKPOINT_VERSION - 1;
+    CU_ASSERT_FATAL(journal_checkpoint_write(path, &checkpoint, NULL, &err) == STATUS_OK);
+    journal_checkpoint_free(&checkpoint);
+    CU_ASSERT_FATAL(daemon_start_run(&served));
+    CHECK("ready", daemon_wait_ready(&served, 200, 10000));
+    CHECK("refused in words", strstr(daemon_log(&served), "version 1") != NULL);
+    CHECK_INT("from the journal",
+              (long long)daemon_metric(&served, "tandem_lab_restored_lines_total"), 3);
+    CHECK_INT("nothing twice", stored(ids), 1);
+    CHECK_INT("in good order", daemon_end(&served, SIGTERM), 0);
+    hear_no_more();
+    daemon_finish(&served);
+}
+
 /* Without the store: the journal makes it anew. */
 static void test_store_from_journal(void)
 {
@@ -504,6 +542,7 @@ int main(void)
     CU_add_test(suite, "prompt", test_prompt);
     CU_add_test(suite, "link", test_link);
     CU_add_test(suite, "other lab file", test_other_lab_file);
+    CU_add_test(suite, "older checkpoint", test_older_checkpoint);
     CU_add_test(suite, "store from journal", test_store_from_journal);
     const int code = check_run();
     broker_finish(&broker, NULL);

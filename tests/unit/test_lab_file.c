@@ -91,7 +91,7 @@ static const struct fault_row fault_rows[] = {
     {P "defaults: {probe_interval_s: 1e-9}\n", 2, 30, "less than a microsecond", 1},
     {P "defaults: {timeout_s: 1e400}\n", 2, 23, "out of range", 1},
     {P "defaults: {value_tolerance_abs: 1e-400}\n", 2, 33, "too close to zero, write 0", 1},
-    {P "defaults: {outstanding_max: 17}\n", 2, 29, "1 to 16 is allowed", 1},
+    {P "defaults: {outstanding_max: 65}\n", 2, 29, "1 to 64 is allowed", 1},
     {P "defaults: {calibration: {window: 19}}\n", 2, 34, "20 to", 1},
     {P "name: a123456789012345678901234567890123456789012345678901234567890123\n", 2, 7, "64 bytes are too long, at most 63", 1},
     /* numbers that other readers take for something else */

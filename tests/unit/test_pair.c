@@ -156,7 +156,7 @@ static void test_overflow(void)
     char id[16];
     script_init(&s, 1);
     script_open(&s);
-    for (int k = 0; k < PAIR_OUTSTANDING_MAX + 1; k++) {
+    for (int k = 0; k < 16 + 1; k++) {
         (void)snprintf(id, sizeof id, "c%d", k);
         script_command(&s, "r1", AT(k * 0.001), id);
     }
@@ -169,7 +169,42 @@ static void test_overflow(void)
     CHECK_TEXT("its reply is named",
                alarm_type_name(script_find(&s, EFFECT_ALARM, 1)->alarm.type), "late");
     lab_finish(s.lab, &s.fx);
-    CHECK_INT("one entry each", script_count(&s, EFFECT_ENTRY), PAIR_OUTSTANDING_MAX + 1);
+    CHECK_INT("one entry each", script_count(&s, EFFECT_ENTRY), 16 + 1);
+    script_close(&s);
+}
+
+/* As many as the options say, in the memory they say. */
+static void test_room(void)
+{
+    static struct script s;
+    char id[16];
+    script_init(&s, 2);
+    CHECK("by default at most 32 KiB", pair_bytes(&s.params[0]) <= (size_t)32 * 1024);
+    s.params[0].mode = PAIR_LINK;
+    for (size_t i = 0; i < 2; i++) {
+        s.params[i].outstanding_max = PAIR_OUTSTANDING_MAX;
+        s.params[i].queue_max = PAIR_OUTSTANDING_MAX;
+    }
+    script_open(&s);
+    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+        (void)snprintf(id, sizeof id, "c%d", k);
+        script_command(&s, "r1", AT(k * 0.001), id);
+        script_command(&s, "r2", AT(k * 0.001), id);
+    }
+    CHECK_INT("open", lab_pair(s.lab, 0)->outstanding, PAIR_OUTSTANDING_MAX);
+    CHECK_INT("open", lab_pair(s.lab, 1)->outstanding, PAIR_OUTSTANDING_MAX);
+    CHECK_INT("sent", script_count(&s, EFFECT_COMMAND), 2);
+    script_reply(&s, "r1", AT(1), SIDE_REAL, "c0", DONE);
+    CHECK_TEXT("the next one, as it came", script_find(&s, EFFECT_COMMAND, 2)->payload,
+               "{\"id\":\"c1\",\"op\":\"go\"}");
+    script_reply(&s, "r2", AT(1), SIDE_REAL, "c63", DONE);
+    script_reply(&s, "r2", AT(1), SIDE_VIRTUAL, "c63", DONE);
+    CHECK_TEXT("the last one", script_find(&s, EFFECT_ENTRY, 0)->entry.id, "c63");
+    script_command(&s, "r2", AT(2), "again");
+    CHECK_INT("in its place", lab_pair(s.lab, 1)->outstanding, PAIR_OUTSTANDING_MAX);
+    lab_finish(s.lab, &s.fx);
+    CHECK_INT("entries", lab_pair(s.lab, 0)->counts.entries, PAIR_OUTSTANDING_MAX);
+    CHECK_INT("entries", lab_pair(s.lab, 1)->counts.entries, PAIR_OUTSTANDING_MAX + 1);
     script_close(&s);
 }
 
@@ -576,6 +611,7 @@ int main(void)
     CU_add_test(suite, "without ids", test_without_ids);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "overflow", test_overflow);
+    CU_add_test(suite, "room", test_room);
     CU_add_test(suite, "link overflow", test_link_overflow);
     CU_add_test(suite, "link halt", test_link_halt);
     CU_add_test(suite, "machine times", test_machine_times);

@@ -10,12 +10,20 @@
 #include "twin/pair/smartlog.h"
 
 /* What a big lab costs: ADR 0004. */
-static_assert(sizeof(struct pair) <= (size_t)34 * 1024, "a pair takes at most 34 KiB");
+static_assert(sizeof(struct pair) <= (size_t)24 * 1024, "a pair takes at most 24 KiB");
+static_assert(PAIR_OUTSTANDING_MAX <= 64, "open_mask has a bit for each");
+
+size_t pair_bytes(const struct pair_params *p)
+{
+    const size_t each =
+        sizeof(struct pair_slot) + (p->mode == PAIR_LINK ? sizeof(struct pair_relay) : 0);
+    return (sizeof(struct pair) + p->outstanding_max * each + 63) / 64 * 64;
+}
 
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
 {
     /* All of it, padding too: equal states are equal bytes. */
-    memset(pair, 0, sizeof *pair);
+    memset(pair, 0, pair_bytes(p));
     pair->index = index;
     pair->deadline_us = LAB_TIME_MAX;
     pair->last_lag_us = LAB_TIME_NONE;
@@ -84,7 +92,7 @@ static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool c
     }
     (void)efsm_settle(&net, run->t_us);
     if (slot->logger.state == SMARTLOG_IDLE) {
-        pair->open_mask &= (uint16_t) ~(1U << k);
+        pair->open_mask &= ~(UINT64_C(1) << k);
         pair->outstanding--;
     }
 }
@@ -97,9 +105,10 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
         }
-        for (uint32_t mask = pair->open_mask, k = 0; mask; mask >>= 1, k++) {
+        for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
+             k = pair_next_open(pair, k + 1)) {
             const struct pair_slot *slot = &pair->slot[k];
-            if (mask & 1 && slot->sent[s] && !pair_slot_through(slot, s) &&
+            if (pair_slot_owed(slot, s) &&
                 slot->sent_us[s] + run->p->timeout_us < deadline_us) {
                 deadline_us = slot->sent_us[s] + run->p->timeout_us;
             }
@@ -116,12 +125,12 @@ static struct pair_slot *open_slot(const struct pair_run *run)
     struct pair *pair = run->pair;
     const struct event_command *c = &run->event->command;
     uint32_t k = 0;
-    while (pair->open_mask & 1U << k) {
+    while (pair->open_mask >> k & 1U) {
         k++;
     }
     struct pair_slot *slot = &pair->slot[k];
-    memset(slot, 0, offsetof(struct pair_slot, link));
-    pair->open_mask |= (uint16_t)(1U << k);
+    memset(slot, 0, sizeof *slot);
+    pair->open_mask |= UINT64_C(1) << k;
     pair->outstanding++;
     slot->order = pair->order++;
     slot->t_us = run->t_us;
@@ -151,19 +160,19 @@ static void refuse_command(const struct pair_run *run, const char *why)
 }
 
 /* Why this command cannot be followed; NULL when it can. */
-static const char *overflow_reason(const struct pair *pair, const struct pair_params *p,
-                                   const char *op)
+static const char *overflow_reason(const struct pair_run *run)
 {
-    if (pair->outstanding >= p->outstanding_max) {
+    const struct pair_params *p = run->p;
+    if (run->pair->outstanding >= p->outstanding_max) {
         return "too many commands are open";
     }
-    if (strcmp(op, "halt") == 0) {
+    if (strcmp(run->event->command.op, "halt") == 0) {
         return NULL; /* it does not wait */
     }
-    if (p->mode == PAIR_LINK && pair_link_waiting(pair, SIDE_REAL) >= p->queue_max) {
+    if (p->mode == PAIR_LINK && pair_link_waiting(run, SIDE_REAL) >= p->queue_max) {
         return "the queue of the real robot is full";
     }
-    if (p->mode == PAIR_LINK && pair_link_waiting(pair, SIDE_VIRTUAL) >= p->queue_max) {
+    if (p->mode == PAIR_LINK && pair_link_waiting(run, SIDE_VIRTUAL) >= p->queue_max) {
         return "the queue of the virtual robot is full";
     }
     return NULL;
@@ -179,7 +188,7 @@ static void on_command(const struct pair_run *run)
                    "another command with this id is still open");
         return;
     }
-    const char *why = overflow_reason(pair, run->p, c->op);
+    const char *why = overflow_reason(run);
     if (!why && run->p->mode == PAIR_LINK && c->raw_bytes > EVENT_RAW_MAX) {
         why = "the command is longer than the 256 bytes that the link can hold";
     }
@@ -189,12 +198,7 @@ static void on_command(const struct pair_run *run)
     }
     struct pair_slot *slot = open_slot(run);
     if (run->p->mode == PAIR_LINK) {
-        efsm_reset(&link_table, &slot->link, run->t_us);
-        memset(slot->raw, 0, sizeof slot->raw);
-        if (c->raw_bytes > 0) {
-            memcpy(slot->raw, c->raw, c->raw_bytes);
-        }
-        slot->raw_bytes = (uint16_t)c->raw_bytes;
+        pair_link_open(run, slot);
         pair_link_expect(pair, run->p, slot->expected);
         pair_dispatch(run);
     } else {
@@ -480,46 +484,35 @@ void pair_fire_probes(const struct pair_run *run)
     }
 }
 
-static bool time_out(const struct pair_run *run, struct pair_slot *slot)
+static bool is_overdue(const struct pair_run *run, const struct pair_slot *slot, enum side side)
 {
-    bool any = false;
+    return pair_slot_owed(slot, side) && slot->sent_us[side] + run->p->timeout_us <= run->t_us;
+}
+
+static bool is_overdue_anywhere(const struct pair_run *run, const struct pair_slot *slot,
+                                enum side side)
+{
+    (void)side;
+    return is_overdue(run, slot, SIDE_REAL) || is_overdue(run, slot, SIDE_VIRTUAL);
+}
+
+static void time_out(const struct pair_run *run, struct pair_slot *slot)
+{
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (slot->sent[s] && !pair_slot_through(slot, s) &&
-            slot->sent_us[s] + run->p->timeout_us <= run->t_us) {
+        if (is_overdue(run, slot, s)) {
             slot->timed_out[s] = true;
-            any = true;
             pair_alarm(run, ALARM_TIMEOUT, s, slot->id,
                        "the %s robot did not answer within %g s", side_name(s),
                        lab_s(run->p->timeout_us));
         }
     }
-    return any;
-}
-
-/* The oldest command for which a side is overdue. */
-static struct pair_slot *oldest_overdue(const struct pair_run *run)
-{
-    struct pair *pair = run->pair;
-    struct pair_slot *oldest = NULL;
-    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
-        struct pair_slot *slot = &pair->slot[k];
-        if (!(pair->open_mask & 1U << k) || (oldest && oldest->order < slot->order)) {
-            continue;
-        }
-        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-            if (slot->sent[s] && !pair_slot_through(slot, s) &&
-                slot->sent_us[s] + run->p->timeout_us <= run->t_us) {
-                oldest = slot;
-            }
-        }
-    }
-    return oldest;
 }
 
 void pair_fire_timeouts(const struct pair_run *run)
 {
     struct pair_slot *slot = NULL;
-    while ((slot = oldest_overdue(run)) && time_out(run, slot)) {
+    while ((slot = pair_oldest_slot(run, SIDE_COUNT, is_overdue_anywhere))) {
+        time_out(run, slot);
         step_slot(run, slot, false);
     }
     if (run->p->mode == PAIR_LINK) {

@@ -2,7 +2,8 @@
  *
  * Composed of parts that each do one thing: link (twin/pair/link.h), smart logger
  * (twin/pair/smartlog.h), clock maps, travel-time calibrators. struct pair is plain data
- * without pointers: it is copied for readers and saved in checkpoints as it stands. Pure: no
+ * without pointers, with its open commands behind it: it is copied for readers and saved in
+ * checkpoints as it stands. Pure: no
  * I/O, no clock, no allocation.
  */
 #ifndef TWIN_PAIR_PAIR_H
@@ -58,7 +59,10 @@ struct pair_slot {
     uint8_t value_count;    /* of the first reply */
     uint16_t value_is_text; /* bit k: value k is text */
     struct pair_value value[PAIR_VALUES_MAX];
-    /* Valid in link mode only. */
+};
+
+/* What link mode keeps of it as well. */
+struct pair_relay {
     struct efsm link;
     uint16_t raw_bytes;
     char raw[EVENT_RAW_MAX]; /* the command's payload */
@@ -115,7 +119,7 @@ struct pair {
     int64_t deadline_us;   /* the next one; LAB_TIME_MAX: none */
     uint64_t order;        /* commands so far */
     int64_t away_us;       /* > 0: what comes now may have waited for so long */
-    uint16_t open_mask;    /* bit k: slot k is in use */
+    uint64_t open_mask;    /* bit k: slot k is in use */
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
@@ -131,7 +135,6 @@ struct pair {
     struct efsm_trace trace;
     struct pair_closed closed[PAIR_CLOSED_MAX];
     struct pair_side side[SIDE_COUNT];
-    struct pair_slot slot[PAIR_OUTSTANDING_MAX];
     struct pair_move window[PAIR_WINDOW_MAX];
     struct efsm_stats link_stats, dispatch_stats;
     struct {
@@ -141,9 +144,30 @@ struct pair {
     } alarm_rate[ALARM_TYPE_COUNT];
     struct parameter_book parameters; /* of travel times */
     bool dynamics_sets_last; /* the last set put in force, or rolled back, was of dynamics */
+    struct pair_slot slot[]; /* [outstanding_max], and in link mode as many relays behind */
 };
 
+/* Bytes of a pair with these options, a multiple of 64. */
+size_t pair_bytes(const struct pair_params *p);
+
+/* pair: pair_bytes(p) bytes, aligned. */
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
+
+/* The first open command at place k or behind; PAIR_OUTSTANDING_MAX: there is none. */
+static inline uint32_t pair_next_open(const struct pair *pair, uint32_t k)
+{
+    if (k >= PAIR_OUTSTANDING_MAX || !(pair->open_mask >> k)) {
+        return PAIR_OUTSTANDING_MAX;
+    }
+    while (!(pair->open_mask >> k & 1U)) {
+        k++;
+    }
+    return k;
+}
+
+/* Of the command at place k, in link mode. */
+const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p,
+                                    uint32_t k);
 
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);

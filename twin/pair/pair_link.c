@@ -23,27 +23,44 @@ void pair_link_expect(const struct pair *pair, const struct pair_params *p,
     }
 }
 
-uint32_t pair_link_waiting(const struct pair *pair, enum side side)
+static struct pair_relay *relay_of(const struct pair_run *run, const struct pair_slot *slot)
 {
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
-        const struct pair_slot *slot = &pair->slot[k];
-        count += pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side];
-    }
-    return count;
+    return (struct pair_relay *)(void *)(run->pair->slot + run->p->outstanding_max) +
+           (slot - run->pair->slot);
 }
 
-static int oldest_waiting(const struct pair *pair, enum side side)
+const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p,
+                                    uint32_t k)
 {
-    int oldest = -1;
-    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
-        const struct pair_slot *slot = &pair->slot[k];
-        if (pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side] &&
-            (oldest < 0 || slot->order < pair->slot[oldest].order)) {
-            oldest = k;
-        }
+    return (const struct pair_relay *)(const void *)(pair->slot + p->outstanding_max) + k;
+}
+
+void pair_link_open(const struct pair_run *run, const struct pair_slot *slot)
+{
+    const struct event_command *c = &run->event->command;
+    struct pair_relay *relay = relay_of(run, slot);
+    memset(relay, 0, sizeof *relay);
+    efsm_reset(&link_table, &relay->link, run->t_us);
+    if (c->raw_bytes > 0) {
+        memcpy(relay->raw, c->raw, c->raw_bytes);
     }
-    return oldest;
+    relay->raw_bytes = (uint16_t)c->raw_bytes;
+}
+
+static bool is_waiting(const struct pair_run *run, const struct pair_slot *slot, enum side side)
+{
+    (void)run;
+    return slot->expected[side] && !slot->sent[side];
+}
+
+uint32_t pair_link_waiting(const struct pair_run *run, enum side side)
+{
+    uint32_t count = 0;
+    for (uint32_t k = pair_next_open(run->pair, 0); k < PAIR_OUTSTANDING_MAX;
+         k = pair_next_open(run->pair, k + 1)) {
+        count += is_waiting(run, &run->pair->slot[k], side);
+    }
+    return count;
 }
 
 /* ---- dispatch machine ---------------------------------------------------------------------
@@ -63,8 +80,8 @@ static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
     const int8_t busy = pair->side[d->side].busy_slot;
     (void)cycle;
     (void)t_us;
-    d->in.queued = oldest_waiting(pair, d->side) >= 0;
-    d->in.done = busy < 0 || !(pair->open_mask & 1U << busy) ||
+    d->in.queued = pair_oldest_slot(d->run, d->side, is_waiting) != NULL;
+    d->in.done = busy < 0 || !(pair->open_mask >> busy & 1U) ||
                  pair_slot_through(&pair->slot[busy], d->side);
     d->out.send = false;
 }
@@ -73,31 +90,31 @@ static void send_slot(const struct pair_run *run, enum side side, struct pair_sl
 {
     slot->sent[side] = true;
     slot->sent_us[side] = run->t_us;
-    pair_emit_payload(run, EFFECT_COMMAND, side, slot->raw, slot->raw_bytes);
+    const struct pair_relay *relay = relay_of(run, slot);
+    pair_emit_payload(run, EFFECT_COMMAND, side, relay->raw, relay->raw_bytes);
 }
 
 static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
 {
     struct dispatch_run *d = context;
     struct pair *pair = d->run->pair;
-    const int k = oldest_waiting(pair, d->side);
+    struct pair_slot *slot = pair_oldest_slot(d->run, d->side, is_waiting);
     (void)cycle;
     (void)t_us;
-    if (!d->out.send || k < 0) {
-        return;
+    if (d->out.send && slot) {
+        pair->side[d->side].busy_slot = (int8_t)(slot - pair->slot);
+        send_slot(d->run, d->side, slot);
     }
-    pair->side[d->side].busy_slot = (int8_t)k;
-    send_slot(d->run, d->side, &pair->slot[k]);
 }
 
 /* A halt overtakes what waits, and what is in work: behind it, it would stop nothing. */
 static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
-    for (int k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+    for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
+         k = pair_next_open(pair, k + 1)) {
         struct pair_slot *slot = &pair->slot[k];
-        if (pair->open_mask & 1U << k && slot->expected[side] && !slot->sent[side] &&
-            strcmp(slot->op, "halt") == 0) {
+        if (is_waiting(run, slot, side) && strcmp(slot->op, "halt") == 0) {
             send_slot(run, side, slot);
         }
     }
@@ -212,18 +229,19 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
 void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command)
 {
     struct link_run l = {.run = run, .slot = slot, .command = command};
+    struct efsm *link = &relay_of(run, slot)->link;
     const struct efsm_machine machine = {
         &link_table,
-        &slot->link,
+        link,
         &run->pair->link_stats,
         (uint16_t)(PAIR_OUTSTANDING_MAX + (slot - run->pair->slot)),
         &l.in,
         &l.out};
     const struct efsm_network net = {&machine,          1, sense_link, commit_link, &l,
                                      &run->pair->trace, 0};
-    const bool was_behind = slot->link.state == LINK_BEHIND;
+    const bool was_behind = link->state == LINK_BEHIND;
     (void)efsm_settle(&net, run->t_us);
-    if (was_behind && slot->link.state == LINK_IDLE) {
-        run->pair->link_lag_cycles += slot->link.cell[LINK_D];
+    if (was_behind && link->state == LINK_IDLE) {
+        run->pair->link_lag_cycles += link->cell[LINK_D];
     }
 }

@@ -7,26 +7,34 @@
 
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
 {
-    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
-        if (pair->open_mask & 1U << k && strcmp(pair->slot[k].id, id) == 0) {
-            return &pair->slot[k];
-        }
+    uint32_t k = pair_next_open(pair, 0);
+    while (k < PAIR_OUTSTANDING_MAX && strcmp(pair->slot[k].id, id) != 0) {
+        k = pair_next_open(pair, k + 1);
     }
-    return NULL;
+    return k < PAIR_OUTSTANDING_MAX ? &pair->slot[k] : NULL;
 }
 
-/* Replies without an id come in the order of the commands: the oldest this side still owes. */
-static struct pair_slot *oldest_owed(struct pair *pair, enum side side)
+struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
+                                   bool (*is_so)(const struct pair_run *run,
+                                                 const struct pair_slot *slot, enum side side))
 {
+    struct pair *pair = run->pair;
     struct pair_slot *oldest = NULL;
-    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+    for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
+         k = pair_next_open(pair, k + 1)) {
         struct pair_slot *slot = &pair->slot[k];
-        if (pair->open_mask & 1U << k && slot->sent[side] && !pair_slot_through(slot, side) &&
-            (!oldest || slot->order < oldest->order)) {
+        if ((!oldest || slot->order < oldest->order) && is_so(run, slot, side)) {
             oldest = slot;
         }
     }
     return oldest;
+}
+
+/* Replies without an id come in the order of the commands: the oldest that is owed. */
+static bool is_owed(const struct pair_run *run, const struct pair_slot *slot, enum side side)
+{
+    (void)run;
+    return pair_slot_owed(slot, side);
 }
 
 void pair_remember_closed(struct pair *pair, const struct pair_closed *closed)
@@ -91,7 +99,7 @@ struct pair_slot *pair_match_reply(const struct pair_run *run)
     const enum side side = run->event->side;
     const char *id = run->event->reply.id;
     struct pair_slot *slot =
-        id[0] ? pair_find_slot(run->pair, id) : oldest_owed(run->pair, side);
+        id[0] ? pair_find_slot(run->pair, id) : pair_oldest_slot(run, side, is_owed);
     if (!slot) {
         alarm_unmatched(run);
         return NULL;

@@ -16,7 +16,7 @@
 #include "twin/pair/clock_map.h"
 
 enum {
-    PAIR_OUTSTANDING_MAX = 16, /* commands open at once */
+    PAIR_OUTSTANDING_MAX = 64, /* commands open at once, at most */
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
     PAIR_MAP_MAX = 128,
     DYNAMICS_MODEL_NAME_MAX = 24,

@@ -58,6 +58,11 @@ void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum s
 /* The open command with this id, or NULL. */
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id);
 
+/* The oldest open command that is so, of this side; NULL. */
+struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
+                                   bool (*is_so)(const struct pair_run *run,
+                                                 const struct pair_slot *slot, enum side side));
+
 /* The command a reply of this side belongs to; NULL, after an alarm that says why. */
 struct pair_slot *pair_match_reply(const struct pair_run *run);
 
@@ -103,14 +108,23 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
 void pair_put_in_force(const struct pair_run *run, enum parameter_action action, const char *by,
                        const struct parameter_set *set, bool dynamics);
 
-/* ---- shared by pair.c and pair_link.c ---- */
+/* ---- shared by the files above ---- */
 
 static inline bool pair_slot_through(const struct pair_slot *slot, enum side side)
 {
     return !slot->expected[side] || slot->answered[side] || slot->timed_out[side];
 }
 
+/* This side was asked and has neither answered nor timed out. */
+static inline bool pair_slot_owed(const struct pair_slot *slot, enum side side)
+{
+    return slot->sent[side] && !pair_slot_through(slot, side);
+}
+
 /* ---- pair_link.c: link mode ---- */
+
+/* Keep a command's payload, to be sent. */
+void pair_link_open(const struct pair_run *run, const struct pair_slot *slot);
 
 /* Hand out waiting commands to sides that are ready, at run->t_us. */
 void pair_dispatch(const struct pair_run *run);
@@ -126,6 +140,6 @@ void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       bool expected[SIDE_COUNT]);
 
 /* Commands that wait for this side. */
-uint32_t pair_link_waiting(const struct pair *pair, enum side side);
+uint32_t pair_link_waiting(const struct pair_run *run, enum side side);
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "logger/message/json_write.h"
 #include "twin/dynamics/pair_dynamics.h"
-#include "twin/dynamics/pair_dynamics.h"
 
 enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
 

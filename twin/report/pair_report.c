@@ -187,17 +187,20 @@ static void write_stats(struct json_writer *w, const struct efsm_table *table,
 }
 
 static void write_commands(struct json_writer *w, const struct pair *pair,
-                           const struct efsm_table *table, bool link)
+                           const struct pair_params *p, bool link)
 {
     json_write_array(w, "commands");
-    for (uint32_t k = 0; k < PAIR_OUTSTANDING_MAX; k++) {
+    for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
+         k = pair_next_open(pair, k + 1)) {
         const struct pair_slot *slot = &pair->slot[k];
-        if (pair->open_mask & 1U << k) {
-            json_write_object(w, NULL);
-            json_write_text(w, "id", slot->id[0] ? slot->id : NULL);
-            write_machine(w, "machine", table, link ? &slot->link : &slot->logger);
-            json_write_close(w);
+        json_write_object(w, NULL);
+        json_write_text(w, "id", slot->id[0] ? slot->id : NULL);
+        if (link) {
+            write_machine(w, "machine", &link_table, &pair_relay(pair, p, k)->link);
+        } else {
+            write_machine(w, "machine", &smartlog_table, &slot->logger);
         }
+        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -236,12 +239,12 @@ void pair_report_machines(struct json_writer *w, const char *key, const struct p
 {
     json_write_object(w, key);
     json_write_object(w, "smartlog");
-    write_commands(w, pair, &smartlog_table, false);
+    write_commands(w, pair, p, false);
     write_stats(w, &smartlog_table, &pair->logger_stats);
     json_write_close(w);
     if (p->mode == PAIR_LINK) {
         json_write_object(w, "link");
-        write_commands(w, pair, &link_table, true);
+        write_commands(w, pair, p, true);
         write_stats(w, &link_table, &pair->link_stats);
         json_write_close(w);
         json_write_object(w, "dispatch");

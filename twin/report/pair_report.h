@@ -6,7 +6,6 @@
 
 #include "logger/message/json_write.h"
 #include "twin/following/pair_following.h"
-#include "twin/following/pair_following.h"
 
 /* {"real": FIT, "virtual": FIT}: the batch fit of the moves in the window (travel_report.h).
  * Costs up to some milliseconds: not for the lab thread. */
