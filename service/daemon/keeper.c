@@ -264,10 +264,12 @@ static void publish_calibration(struct keeper *k, const struct pair *pair)
     const struct pair_params *p = &k->params.pairs[pair->index];
     char text[CALIBRATION_BYTES_MAX];
     struct json_writer w;
+    struct pair_fits fits;
+    pair_fit_window(pair, p, &fits);
     json_write_start(&w, text, sizeof text, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_text(&w, "pair", p->id);
-    pair_report_travel_time(&w, "travel_time", pair, p);
+    pair_report_travel_time(&w, "travel_time", &fits);
     json_write_close(&w);
     bool done = json_write_end(&w);
     if (done && k->params.events) {

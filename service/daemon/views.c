@@ -12,15 +12,23 @@
 /* What a snapshot holds of a pair. */
 enum part { PART_PAIR, PART_DYNAMICS, PART_FOLLOWING, PART_COUNT };
 
+/* What was computed from a pair's window, for as long as it stays. */
+struct kept_fits {
+    _Atomic uint32_t holders;
+    struct pair_fits fits;
+};
+
 /* One part of one pair as it was; shared by all snapshots in which it has not changed. */
 struct copy {
     _Atomic uint32_t holders;
     uint64_t version;
+    struct kept_fits *fits; /* of a pair: once somebody has asked; under fits_lock */
     _Alignas(max_align_t) unsigned char state[];
 };
 
 struct snapshot {
     struct view view; /* first member: what readers get */
+    struct views *views;
     _Atomic uint32_t holders;
     struct copy **copies[PART_COUNT]; /* [pair_count], NULL: none; NULL when no pair has one */
     /* [pair_count] the same, as readers see them */
@@ -33,14 +41,23 @@ struct views {
     const struct lab *lab;
     struct view base;     /* what all snapshots have in common */
     bool has[PART_COUNT]; /* of any pair */
+    pthread_mutex_t fits_lock;
     pthread_mutex_t lock;
     struct snapshot *newest; /* under the lock */
     struct views_counts counts;
 };
 
+static void drop_fits(struct kept_fits *fits)
+{
+    if (fits && atomic_fetch_sub_explicit(&fits->holders, 1, memory_order_acq_rel) == 1) {
+        free(fits);
+    }
+}
+
 static void drop_copy(struct copy *copy)
 {
     if (copy && atomic_fetch_sub_explicit(&copy->holders, 1, memory_order_acq_rel) == 1) {
+        drop_fits(copy->fits);
         free(copy);
     }
 }
@@ -60,6 +77,45 @@ static void drop_snapshot(struct snapshot *snapshot)
     free(snapshot->dynamics);
     free(snapshot->following);
     free(snapshot);
+}
+
+/* The view is the snapshot's first member, and no snapshot was made const. */
+static struct snapshot *snapshot_of(const struct view *view)
+{
+    union {
+        const struct view *view;
+        struct snapshot *snapshot;
+    } held = {.view = view};
+    return held.snapshot;
+}
+
+/* Any thread. Two that ask at once may both compute; one result is kept. */
+static void read_fits(const struct view *view, size_t pair, struct pair_fits *out)
+{
+    struct snapshot *snapshot = snapshot_of(view);
+    struct copy *copy = snapshot->copies[PART_PAIR][pair];
+    pthread_mutex_t *lock = &snapshot->views->fits_lock;
+    (void)pthread_mutex_lock(lock);
+    const struct kept_fits *kept = copy->fits;
+    (void)pthread_mutex_unlock(lock);
+    if (kept) {
+        *out = kept->fits;
+        return;
+    }
+    pair_fit_window(view->pairs[pair], &view->params[pair], out);
+    struct kept_fits *made = malloc(sizeof *made);
+    if (!made) {
+        return;
+    }
+    atomic_init(&made->holders, 1);
+    made->fits = *out;
+    (void)pthread_mutex_lock(lock);
+    if (!copy->fits) {
+        copy->fits = made;
+        made = NULL;
+    }
+    (void)pthread_mutex_unlock(lock);
+    free(made);
 }
 
 /* The part as it stands; NULL: the pair has none. */
@@ -100,10 +156,29 @@ static struct copy *take_copy(const void *state, uint64_t version, size_t bytes,
     if (copy) {
         atomic_init(&copy->holders, 1);
         copy->version = version;
+        copy->fits = NULL;
         memcpy(copy->state, state, bytes);
         (*copied)++;
     }
     return copy;
+}
+
+static uint64_t window_version(const struct copy *copy)
+{
+    return ((const struct pair *)(const void *)copy->state)->window_version;
+}
+
+/* A pair moves less often than it changes: what was computed from its moves still holds. */
+static void share_fits(struct views *views, const struct copy *before, struct copy *copy)
+{
+    if (before && copy != before && window_version(before) == window_version(copy)) {
+        (void)pthread_mutex_lock(&views->fits_lock);
+        copy->fits = before->fits;
+        if (copy->fits) {
+            atomic_fetch_add_explicit(&copy->fits->holders, 1, memory_order_relaxed);
+        }
+        (void)pthread_mutex_unlock(&views->fits_lock);
+    }
 }
 
 static void show(struct snapshot *snapshot, enum part part, size_t i)
@@ -119,7 +194,7 @@ static void show(struct snapshot *snapshot, enum part part, size_t i)
 }
 
 /* False when memory ran out; what there is stands in the snapshot. */
-static bool add_part(const struct views *views, const struct snapshot *before,
+static bool add_part(struct views *views, const struct snapshot *before,
                      struct snapshot *snapshot, enum part part, uint64_t *copied)
 {
     const size_t n = views->base.pair_count;
@@ -141,6 +216,10 @@ static bool add_part(const struct views *views, const struct snapshot *before,
         if (!snapshot->copies[part][i]) {
             return false;
         }
+        if (part == PART_PAIR) {
+            share_fits(views, before ? before->copies[part][i] : NULL,
+                       snapshot->copies[part][i]);
+        }
         show(snapshot, part, i);
     }
     return snapshot->copies[part] != NULL;
@@ -159,7 +238,7 @@ static bool make_room(const struct views *views, struct snapshot *snapshot)
            !(views->has[PART_FOLLOWING] && !snapshot->following);
 }
 
-static struct snapshot *make_snapshot(const struct views *views, const struct snapshot *before,
+static struct snapshot *make_snapshot(struct views *views, const struct snapshot *before,
                                       uint64_t *copied)
 {
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);
@@ -167,6 +246,7 @@ static struct snapshot *make_snapshot(const struct views *views, const struct sn
         return NULL;
     }
     snapshot->view = views->base;
+    snapshot->views = views;
     atomic_init(&snapshot->holders, 1);
     bool whole = make_room(views, snapshot);
     for (enum part part = PART_PAIR; whole && part < PART_COUNT; part++) {
@@ -202,13 +282,15 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
                                 .lab_name = lab_name,
                                 .prefix = prefix,
                                 .pair_count = lab_pair_count(lab),
-                                .params = lab_pair_params(lab, 0)};
+                                .params = lab_pair_params(lab, 0),
+                                .fits = read_fits};
     views->newest = make_snapshot(views, NULL, &views->counts.copied);
     if (!views->newest) {
         free(views);
         return STATUS_E_NOMEM;
     }
     lock_init(&views->lock);
+    lock_init(&views->fits_lock);
     *out = views;
     return STATUS_OK;
 }
@@ -219,6 +301,7 @@ void views_destroy(struct views *views)
         assert(atomic_load(&views->newest->holders) == 1);
         drop_snapshot(views->newest);
         (void)pthread_mutex_destroy(&views->lock);
+        (void)pthread_mutex_destroy(&views->fits_lock);
         free(views);
     }
 }
@@ -260,12 +343,7 @@ const struct view *views_acquire(struct views *views)
 void views_release(struct views *views, const struct view *view)
 {
     (void)views;
-    /* The view is the snapshot's first member, and no snapshot was made const. */
-    union {
-        const struct view *view;
-        struct snapshot *snapshot;
-    } held = {.view = view};
-    drop_snapshot(held.snapshot);
+    drop_snapshot(snapshot_of(view));
 }
 
 void views_read_counts(struct views *views, struct views_counts *out)

@@ -3,7 +3,8 @@
  *
  * The lab thread publishes; any thread acquires the newest one, reads as long as it likes and
  * releases it. Only pairs that changed since the last snapshot are copied, the others are
- * shared with it.
+ * shared with it. The batch fits of a pair are computed when somebody first asks, and kept
+ * until its moves change.
  */
 #ifndef SERVICE_DAEMON_VIEWS_H
 #define SERVICE_DAEMON_VIEWS_H

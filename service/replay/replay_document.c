@@ -131,9 +131,11 @@ static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
 {
     const struct pair *pair = lab_pair(run->replay->lab, i);
     const struct pair_params *p = &run->file->pairs[i];
+    struct pair_fits fits;
+    pair_fit_window(pair, p, &fits);
     pair_report_counts(w, "counts", pair);
     pair_report_alarm_counts(w, "alarm_counts", pair);
-    pair_report_travel_time(w, "travel_time", pair, p);
+    pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair);
     pair_report_clock(w, "clock", pair, p);
     if (lab_dynamics(run->replay->lab, i)) {

@@ -157,20 +157,14 @@ static enum status write_table(struct replay_run *run, const struct record_table
     return status;
 }
 
-static void write_travel_rows(FILE *file, const struct pair *pair, const struct pair_params *p,
-                              enum side side)
+static void write_travel_rows(FILE *file, const char *id, enum side side,
+                              const struct travel_fit *fit)
 {
-    struct travel_move moves[PAIR_WINDOW_MAX];
-    struct travel_fit fit;
-    const size_t n = pair_moves(pair, p, side, moves);
-    if (travel_time_fit(moves, n, p->method, &fit) != STATUS_OK) {
-        return;
-    }
     for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
-        const struct estimate *e = &fit.estimate;
-        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", p->id, side_name(side), fit.n,
-                      travel_method_name(fit.method),
-                      estimate_verdict_name(fit.estimate.verdict), travel_term_name(t));
+        const struct estimate *e = &fit->estimate;
+        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", id, side_name(side), fit->n,
+                      travel_method_name(fit->method),
+                      estimate_verdict_name(fit->estimate.verdict), travel_term_name(t));
         const double columns[] = {e->value[t], e->se[t], e->lo[t], e->hi[t]};
         for (size_t k = 0; k < COUNT(columns); k++) {
             char number[JSON_WRITE_NUMBER_MAX] = "";
@@ -192,9 +186,14 @@ static enum status write_travel_csv(struct replay_run *run)
     }
     (void)fputs("pair,side,n,method,verdict,term,value,se,ci95_lo,ci95_hi\n", file);
     for (size_t i = 0; i < run->file->pair_count; i++) {
-        const struct pair *pair = lab_pair(run->replay->lab, i);
-        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_REAL);
-        write_travel_rows(file, pair, &run->file->pairs[i], SIDE_VIRTUAL);
+        struct pair_fits fits;
+        const struct pair_params *p = &run->file->pairs[i];
+        pair_fit_window(lab_pair(run->replay->lab, i), p, &fits);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (fits.known[s]) {
+                write_travel_rows(file, p->id, s, &fits.fit[s]);
+            }
+        }
     }
     return fclose(file) == 0 ? STATUS_OK
                              : err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");
@@ -229,27 +228,21 @@ static void print_speed(const char *what, double value, double lo, double hi, co
     }
 }
 
-static void print_fit(const struct pair *pair, const struct pair_params *p, enum side side)
+static void print_fit(enum side side, const struct travel_fit *fit)
 {
-    struct travel_move moves[PAIR_WINDOW_MAX];
-    struct travel_fit fit;
-    const size_t n = pair_moves(pair, p, side, moves);
-    if (travel_time_fit(moves, n, p->method, &fit) != STATUS_OK) {
-        return;
-    }
     (void)printf("  %-7s %s, %zu moves, %s:", side_name(side),
-                 estimate_verdict_name(fit.estimate.verdict), fit.n,
-                 travel_method_name(fit.method));
-    print_speed("turns at", fit.estimate.value[TRAVEL_INV_W], fit.estimate.lo[TRAVEL_INV_W],
-                fit.estimate.hi[TRAVEL_INV_W], "rad/s");
-    print_speed("drives at", fit.estimate.value[TRAVEL_INV_V], fit.estimate.lo[TRAVEL_INV_V],
-                fit.estimate.hi[TRAVEL_INV_V], "m/s");
+                 estimate_verdict_name(fit->estimate.verdict), fit->n,
+                 travel_method_name(fit->method));
+    print_speed("turns at", fit->estimate.value[TRAVEL_INV_W], fit->estimate.lo[TRAVEL_INV_W],
+                fit->estimate.hi[TRAVEL_INV_W], "rad/s");
+    print_speed("drives at", fit->estimate.value[TRAVEL_INV_V], fit->estimate.lo[TRAVEL_INV_V],
+                fit->estimate.hi[TRAVEL_INV_V], "m/s");
     (void)putchar('\n');
-    for (size_t i = 0; i < fit.estimate.reason_count; i++) {
-        (void)printf("          %s\n", fit.estimate.reasons[i]);
+    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
+        (void)printf("          %s\n", fit->estimate.reasons[i]);
     }
-    for (size_t i = 0; i < fit.estimate.advice_count; i++) {
-        (void)printf("          advice: %s\n", fit.estimate.advice[i]);
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        (void)printf("          advice: %s\n", fit->estimate.advice[i]);
     }
 }
 
@@ -285,6 +278,7 @@ static void print_summary(const struct replay_run *run)
                  (unsigned long long)c->events, (unsigned long long)c->malformed);
     print_oddities(run);
     for (size_t i = 0; i < run->file->pair_count; i++) {
+        struct pair_fits fits;
         const struct pair *pair = lab_pair(run->replay->lab, i);
         if (pair->version == 0) {
             continue;
@@ -298,8 +292,12 @@ static void print_summary(const struct replay_run *run)
             }
         }
         (void)printf("; %llu alarms\n", (unsigned long long)pair->counts.alarms);
-        print_fit(pair, &run->file->pairs[i], SIDE_REAL);
-        print_fit(pair, &run->file->pairs[i], SIDE_VIRTUAL);
+        pair_fit_window(pair, &run->file->pairs[i], &fits);
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            if (fits.known[s]) {
+                print_fit(s, &fits.fit[s]);
+            }
+        }
     }
 }
 

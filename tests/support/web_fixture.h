@@ -410,6 +410,11 @@ static inline void fixture_follow(struct fixture *f)
     f->view_following[0] = f->following;
 }
 
+static inline void fixture_fits(const struct view *view, size_t pair, struct pair_fits *out)
+{
+    pair_fit_window(view->pairs[pair], &view->params[pair], out);
+}
+
 static inline void fixture_open(struct fixture *f, int moves)
 {
     static const char *const ids[FIXTURE_PAIRS] = {"r1", "r2", "quiet"};
@@ -452,6 +457,7 @@ static inline void fixture_open(struct fixture *f, int moves)
         .params = f->params,
         .pairs = f->view_pairs,
         .following = f->view_following,
+        .fits = fixture_fits,
         .health = {.restored = true, .broker = true, .journal = true, .store = true}};
     f->view.counts.events[EVENT_COMMAND] = 42;
 }

@@ -65,6 +65,7 @@ static void step(struct bench *b, int pair)
     (void)snprintf(e.pair, sizeof e.pair, "r%d", pair);
     (void)snprintf(e.command.id, sizeof e.command.id, "c%lld", (long long)b->t_us);
     (void)snprintf(e.command.op, sizeof e.command.op, "go");
+    e.command.rotation_rad = 1.0;
     e.command.source_us = LAB_TIME_NONE;
     lab_step(b->lab, &e, &fx);
 }
@@ -87,6 +88,59 @@ static void test_first(void)
     CHECK("not restored", !v->health.restored);
     CHECK_INT("index", v->pairs[2]->index, 2);
     views_release(b.views, v);
+    tear_down(&b);
+}
+
+/* A command, and both robots' replies two seconds later. */
+static void move(struct bench *b, int pair)
+{
+    const struct effects fx = {.emit = ignore};
+    step(b, pair);
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        struct event e = {.kind = EVENT_REPLY, .side = side};
+        b->t_us += 1000000;
+        e.t_us = b->t_us;
+        e.hash = (uint64_t)b->t_us;
+        (void)snprintf(e.pair, sizeof e.pair, "r%d", pair);
+        e.reply.status = REPLY_DONE;
+        e.reply.source_us = LAB_TIME_NONE;
+        e.reply.source_start_us = LAB_TIME_NONE;
+        lab_step(b->lab, &e, &fx);
+    }
+}
+
+static size_t fitted_moves(const struct view *v, size_t pair)
+{
+    static struct pair_fits fits;
+    v->fits(v, pair, &fits);
+    CHECK("known", fits.known[SIDE_REAL] && fits.known[SIDE_VIRTUAL]);
+    return fits.fit[SIDE_REAL].n;
+}
+
+/* What the moves tell is that of each view's own moves, asked once or again. */
+static void test_fits(void)
+{
+    struct bench b;
+    set_up(&b);
+    move(&b, 1);
+    publish(&b);
+    const struct view *old = views_acquire(b.views);
+    CHECK_INT("one move", fitted_moves(old, 0), 1);
+    CHECK_INT("and again", fitted_moves(old, 0), 1);
+    CHECK_INT("none", fitted_moves(old, 1), 0);
+    step(&b, 1);
+    publish(&b);
+    const struct view *now = views_acquire(b.views);
+    CHECK("another state", now->pairs[0] != old->pairs[0]);
+    CHECK_INT("of the same moves", fitted_moves(now, 0), 1);
+    views_release(b.views, now);
+    move(&b, 1);
+    publish(&b);
+    now = views_acquire(b.views);
+    CHECK_INT("two moves", fitted_moves(now, 0), 2);
+    CHECK_INT("the old view's", fitted_moves(old, 0), 1);
+    views_release(b.views, now);
+    views_release(b.views, old);
     tear_down(&b);
 }
 
@@ -204,6 +258,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("views", NULL, NULL);
     CU_add_test(suite, "first", test_first);
     CU_add_test(suite, "sharing", test_sharing);
+    CU_add_test(suite, "fits", test_fits);
     CU_add_test(suite, "following", test_following);
     CU_add_test(suite, "readers", test_readers);
     return check_run();

@@ -123,6 +123,7 @@ struct pair {
     uint32_t closed_count; /* ever; ring */
     uint32_t since_published, since_proposed;
     uint32_t window_count, window_first;
+    uint64_t window_version;                      /* changes with the moves of the window */
     uint64_t changes;                             /* of parameter sets, recorded */
     int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
     int64_t last_entry_us;
@@ -176,6 +177,17 @@ void pair_redelivered(struct pair *pair);
  * moves[PAIR_WINDOW_MAX]; returns how many. */
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
                   struct travel_move *moves);
+
+/* What the moves of the window tell of both sides. */
+struct pair_fits {
+    bool known[SIDE_COUNT]; /* it could be computed */
+    struct travel_fit fit[SIDE_COUNT];
+};
+
+/* Fit the window as it stands. Costs up to some milliseconds: not for the lab thread. Pure but
+ * for GSL's allocations. */
+void pair_fit_window(const struct pair *pair, const struct pair_params *p,
+                     struct pair_fits *out);
 
 /* What the simulator shall be told of the sets in force, those of a model of dynamics (NULL:
  * none are kept) beside those of travel times. Returns whether any ever was. */

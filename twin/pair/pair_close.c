@@ -230,6 +230,7 @@ static void calibrate(const struct pair_run *run, const struct entry *e)
     if (!real && !virtual) {
         return;
     }
+    pair->window_version++;
     if (pair->window_count < run->p->window) {
         pair->window[(pair->window_first + pair->window_count++) % run->p->window] = row;
     } else {
@@ -304,4 +305,14 @@ size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum sid
         }
     }
     return n;
+}
+
+void pair_fit_window(const struct pair *pair, const struct pair_params *p,
+                     struct pair_fits *out)
+{
+    struct travel_move moves[PAIR_WINDOW_MAX];
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const size_t n = pair_moves(pair, p, s, moves);
+        out->known[s] = travel_time_fit(moves, n, p->method, &out->fit[s]) == STATUS_OK;
+    }
 }

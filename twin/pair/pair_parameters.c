@@ -63,6 +63,7 @@ static void send_parameters(const struct pair_run *run)
 static void forget_virtual(const struct pair_run *run)
 {
     struct pair *pair = run->pair;
+    pair->window_version++;
     for (uint32_t k = 0; k < pair->window_count; k++) {
         pair->window[(pair->window_first + k) % run->p->window].lap_s[SIDE_VIRTUAL] = nanf("");
     }

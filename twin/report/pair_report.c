@@ -35,25 +35,17 @@ static void write_tracked(struct json_writer *w, const struct pair_side *side)
     json_write_close(w);
 }
 
-static void write_side_travel(struct json_writer *w, const struct pair *pair,
-                              const struct pair_params *p, enum side side)
-{
-    struct travel_move moves[PAIR_WINDOW_MAX];
-    struct travel_fit fit;
-    const size_t n = pair_moves(pair, p, side, moves);
-    if (travel_time_fit(moves, n, p->method, &fit) == STATUS_OK) {
-        travel_report_write(w, side_name(side), &fit);
-    } else {
-        json_write_null(w, side_name(side));
-    }
-}
-
-void pair_report_travel_time(struct json_writer *w, const char *key, const struct pair *pair,
-                             const struct pair_params *p)
+void pair_report_travel_time(struct json_writer *w, const char *key,
+                             const struct pair_fits *fits)
 {
     json_write_object(w, key);
-    write_side_travel(w, pair, p, SIDE_REAL);
-    write_side_travel(w, pair, p, SIDE_VIRTUAL);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        if (fits->known[s]) {
+            travel_report_write(w, side_name(s), &fits->fit[s]);
+        } else {
+            json_write_null(w, side_name(s));
+        }
+    }
     json_write_close(w);
 }
 

@@ -1,16 +1,15 @@
 /* twin/report/pair_report.h - what is known of a pair, as JSON: served over HTTP, printed by
- * replay, published over MQTT, from the same functions. Pure but for GSL's allocations in the
- * fits. */
+ * replay, published over MQTT, from the same functions. Nothing is computed here. Pure. */
 #ifndef TWIN_REPORT_PAIR_REPORT_H
 #define TWIN_REPORT_PAIR_REPORT_H
 
 #include "logger/message/json_write.h"
 #include "twin/following/pair_following.h"
 
-/* {"real": FIT, "virtual": FIT}: the batch fit of the moves in the window (travel_report.h).
- * Costs up to some milliseconds: not for the lab thread. */
-void pair_report_travel_time(struct json_writer *w, const char *key, const struct pair *pair,
-                             const struct pair_params *p);
+/* {"real": FIT, "virtual": FIT}: the batch fits of the moves in the window (travel_report.h).
+ */
+void pair_report_travel_time(struct json_writer *w, const char *key,
+                             const struct pair_fits *fits);
 
 /* {"real": {"moves","moves_excluded","tracked":{…}}, "virtual": …}: the Kalman filter's values,
  * move by move; cheap. */

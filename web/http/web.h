@@ -48,6 +48,10 @@ struct view {
     const struct pair_dynamics *const *dynamics;
     /* [pair_count] NULL: of a pair that does not follow. The array is NULL when none does. */
     const struct pair_following *const *following;
+    /* The batch fits of a pair's window: made when first asked for, kept until its moves
+     * change.
+     */
+    void (*fits)(const struct view *view, size_t pair, struct pair_fits *out);
     struct lab_counts counts;
     struct view_health health;
 };

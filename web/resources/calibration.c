@@ -4,8 +4,9 @@
 void get_travel_time(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;
-    pair_report_travel_time(web_write_start(&w, response), NULL, web_pair(request),
-                            web_pair_params(request));
+    struct pair_fits fits;
+    request->view->fits(request->view, request->pair, &fits);
+    pair_report_travel_time(web_write_start(&w, response), NULL, &fits);
     web_write_end(&w);
     web_tag(response);
 }
