@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/following_text.h"
 #include "twin/models/model.h"
 
 bool lab_check_id(const char *id)
@@ -176,7 +177,7 @@ void lab_check_following(struct option_reader *r, const char *shown,
             return;
         }
     }
-    if (!pair_following_wanted(p) || pair_following_parse(p, &err) == STATUS_OK) {
+    if (!pair_following_wanted(p) || following_text_parse(p, &err) == STATUS_OK) {
         return;
     }
     (void)snprintf(key, sizeof key, "following.%.64s", err.where);

@@ -137,6 +137,10 @@ struct lab_pair {
     uint32_t count;            /* of pairs this one stands for; 0: not given */
 };
 
+/* Tells labs apart by what their pairs' options say, and by how the program lays their state
+ * out: a checkpoint may only be loaded into a lab with the same one. */
+uint64_t lab_fingerprint(const struct lab_params *p);
+
 extern const struct option_table lab_options;
 extern const struct option_table lab_pair_options;
 

@@ -1,11 +1,16 @@
 /* The keys of the lab file: one row each. */
+#include <string.h>
+
+#include "base/hash.h"
 #include "config/lab_file.h"
+#include "config/option_file.h"
 
 /* clang-format off */
-#define IN_LAB(m)  offsetof(struct lab_file, m), sizeof(((struct lab_file *)0)->m)
-#define IN_PAIR(m) offsetof(struct lab_pair, m), sizeof(((struct lab_pair *)0)->m)
-#define NO_RANGE   0.0, 0.0, ""
-#define NOT_EMPTY  1.0, 0.0, ""
+#define IN_LAB(m)     OPTION_AT(struct lab_file, m)
+#define IN_PAIR(m)    OPTION_AT(struct lab_pair, m)
+#define SHOWN_PAIR(m) offsetof(struct lab_pair, m), sizeof(((struct lab_pair *)0)->m), true
+#define NO_RANGE      OPTION_NO_RANGE
+#define NOT_EMPTY     1.0, 0.0, ""
 
 static const struct option_row lab_rows[] = {
     {"name", OPTION_TEXT, "", "lab", NOT_EMPTY, IN_LAB(name),
@@ -97,22 +102,22 @@ static const struct option_row lab_rows[] = {
     {"log.level", OPTION_CHOICE, "", "info", 0.0, 0.0, "error|warn|info|debug", IN_LAB(log.level),
      "What the daemon writes on stderr: errors, what is worth a look, lifecycle, or everything."},
 
-    {"defaults", OPTION_MAP, "", "", NO_RANGE, 0, 0,
+    {"defaults", OPTION_MAP, "", "", OPTION_BY_HAND,
      "Options of every pair that does not set them itself."},
-    {"pairs", OPTION_MAP, "", "", NO_RANGE, 0, 0,
+    {"pairs", OPTION_MAP, "", "", OPTION_BY_HAND,
      "The pairs by their ids; required. An id has 1 to 31 letters, digits, _ or -."},
 };
 
 static const struct option_row pair_rows[] = {
-    {"count", OPTION_INTEGER, "", "0", 1.0, LAB_PAIRS_MAX, "", IN_PAIR(count),
+    {"count", OPTION_INTEGER, "", "0", 1.0, LAB_PAIRS_MAX, "", SHOWN_PAIR(count),
      "Stands for so many pairs alike: r with count 3 is r1, r2 and r3. Not under defaults."},
-    {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic", IN_PAIR(params.kind),
+    {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic", SHOWN_PAIR(params.kind),
      "Model of the robot."},
     {"mode", OPTION_CHOICE, "", "observe", 0.0, 0.0, "observe|link", IN_PAIR(params.mode),
      "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both and merges the replies."},
     {"record", OPTION_CHOICE, "", "smart", 0.0, 0.0, "smart|all", IN_PAIR(params.record),
      "Keep entries and alarms only, or every event."},
-    {"map", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.map),
+    {"map", OPTION_TEXT, "", "", NO_RANGE, SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the page, nothing else."},
     {"sync_tolerance_s", OPTION_TIME, "s", "0.05", 0.0, 3600.0, "", IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
@@ -252,6 +257,17 @@ static const struct option_row pair_rows[] = {
 
 const struct option_table lab_options = {lab_rows, COUNT(lab_rows)};
 const struct option_table lab_pair_options = {pair_rows, COUNT(pair_rows)};
+
+uint64_t lab_fingerprint(const struct lab_params *p)
+{
+    uint64_t hash = lab_layout(p);
+    for (size_t i = 0; i < p->pair_count; i++) {
+        const char *id = p->pairs[i].id;
+        hash = hash_bytes(hash, id, strlen(id) + 1);
+        hash = option_hash(&lab_pair_options, &p->pairs[i], hash);
+    }
+    return hash;
+}
 
 _Static_assert(COUNT(lab_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");
 _Static_assert(COUNT(pair_rows) <= OPTION_ROWS_MAX, "raise OPTION_ROWS_MAX");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/lab_time.h"
 #include "base/number.h"
 #include "logger/message/json_write.h"
@@ -83,6 +84,18 @@ static double load_real(const struct option_row *row, const void *values)
 bool option_equal(const struct option_row *row, const void *a, const void *b)
 {
     return memcmp(member_const(row, a), member_const(row, b), row->size) == 0;
+}
+
+uint64_t option_hash(const struct option_table *table, const void *values, uint64_t hash)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option_row *row = &table->rows[i];
+        const char *at = member_const(row, values);
+        if (!row->shown_only && row->type != OPTION_MAP) {
+            hash = hash_bytes(hash, at, row->type == OPTION_TEXT ? strlen(at) + 1 : row->size);
+        }
+    }
+    return hash;
 }
 
 /* --- description ---------------------------------------------------------------------- */

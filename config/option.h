@@ -40,6 +40,7 @@ struct option_row {
     double min, max;      /* of numbers, in the file's unit */
     const char *choices;  /* "a|b|c" for OPTION_CHOICE */
     size_t offset, size;  /* of the struct's member */
+    bool shown_only;      /* nothing that is decided depends on it */
     const char *help;     /* one sentence for a person */
 };
 
@@ -95,6 +96,9 @@ bool option_is_no_text(const char *text);
 const struct option_row *option_find(const struct option_table *table, const char *path);
 
 bool option_equal(const struct option_row *row, const void *a, const void *b);
+
+/* All values that something decided depends on, mixed into hash. */
+uint64_t option_hash(const struct option_table *table, const void *values, uint64_t hash);
 
 /* The value as YAML text that reads back to the same value. Always terminated. */
 void option_format(const struct option_row *row, const void *values,

@@ -7,9 +7,9 @@
 #include "config/option.h"
 
 /* Of the rows: where a value goes in a struct; no range; read by the file's own function. */
-#define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m)
+#define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m), false
 #define OPTION_NO_RANGE    0.0, 0.0, ""
-#define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0
+#define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0, false
 
 /* A map that was read by a table. */
 struct option_reading {

@@ -424,114 +424,23 @@ bool lab_stopped(const struct lab *lab)
 /* ---- checkpoint ---------------------------------------------------------------------------
  */
 
-static uint64_t mix_int(uint64_t hash, int64_t value)
+uint64_t lab_layout(const struct lab_params *p)
 {
-    return hash_bytes(hash, &value, sizeof value);
-}
-
-static uint64_t mix_real(uint64_t hash, double value)
-{
-    return hash_bytes(hash, &value, sizeof value);
-}
-
-static uint64_t mix_dynamics(uint64_t hash, const struct pair_dynamics_params *p)
-{
-    const struct model *model = model_find(p->model);
-    hash = hash_bytes(hash, p->model, strlen(p->model) + 1);
-    hash = mix_int(hash, (int64_t)sizeof(struct pair_dynamics));
-    hash = mix_int(hash, (int64_t)model_count());
-    hash = mix_int(hash, model ? (int64_t)model->parameter_count : -1);
-    hash = mix_int(hash, p->sides);
-    hash = mix_int(hash, p->method);
-    hash = mix_int(hash, p->promote);
-    hash = mix_int(hash, p->biases);
-    hash = mix_int(hash, p->refit_on_drift);
-    hash = mix_int(hash, p->window);
-    hash = mix_int(hash, p->window_us);
-    hash = mix_int(hash, p->refit_us);
-    hash = mix_int(hash, p->fit_timeout_us);
-    hash = mix_int(hash, p->stale_us);
-    hash = mix_int(hash, p->gap_us);
-    hash = mix_int(hash, p->excitation_us);
-    hash = mix_real(hash, p->gate_sd);
-    return mix_real(hash, p->drift_ratio);
-}
-
-static uint64_t mix_following(uint64_t hash, const struct pair_following_params *p)
-{
-    hash = hash_bytes(hash, p->model, strlen(p->model) + 1);
-    hash = mix_int(hash, (int64_t)sizeof(struct pair_following));
-    hash = mix_int(hash, p->active);
-    hash = mix_int(hash, p->method);
-    hash = mix_int(hash, p->rejection);
-    hash = mix_real(hash, p->rate_hz);
-    hash = mix_real(hash, p->bandwidth_radps);
-    hash = mix_real(hash, p->observer_radps);
-    hash = mix_real(hash, p->pose_per_s2);
-    hash = mix_real(hash, p->blend_s);
-    hash = hash_bytes(hash, p->vessel, strlen(p->vessel) + 1);
-    hash = hash_bytes(hash, p->limits, strlen(p->limits) + 1);
-    hash = hash_bytes(hash, p->noise, strlen(p->noise) + 1);
-    hash = hash_bytes(hash, p->real, strlen(p->real) + 1);
-    hash = hash_bytes(hash, p->simulated, strlen(p->simulated) + 1);
-    hash = mix_int(hash, p->stale_us);
-    hash = mix_int(hash, p->hold_us);
-    hash = mix_int(hash, p->ramp_us);
-    hash = mix_int(hash, p->latency_us);
-    hash = mix_real(hash, p->target_m);
-    hash = mix_real(hash, p->target_ratio);
-    hash = mix_int(hash, p->target_us);
-    return mix_int(hash, p->window_us);
-}
-
-/* Field by field: padding has no meaning. */
-static uint64_t mix_pair(uint64_t hash, const struct pair_params *p)
-{
-    hash = hash_bytes(hash, p->id, strlen(p->id) + 1);
-    hash = mix_int(hash, p->kind);
-    hash = mix_int(hash, p->mode);
-    hash = mix_int(hash, p->record);
-    hash = mix_int(hash, p->expected[SIDE_REAL]);
-    hash = mix_int(hash, p->expected[SIDE_VIRTUAL]);
-    hash = mix_int(hash, p->source_clock[SIDE_REAL]);
-    hash = mix_int(hash, p->source_clock[SIDE_VIRTUAL]);
-    hash = mix_int(hash, p->sync_tolerance_us);
-    hash = mix_int(hash, p->timeout_us);
-    hash = mix_real(hash, p->value_tolerance_abs);
-    hash = mix_real(hash, p->value_tolerance_ratio);
-    hash = mix_int(hash, p->outstanding_max);
-    hash = mix_int(hash, p->queue_max);
-    hash = mix_int(hash, p->link_cycle_us);
-    hash = mix_int(hash, p->probe_interval_us);
-    hash = mix_int(hash, p->clock.bucket_us);
-    hash = mix_int(hash, p->clock.jump_us);
-    hash = mix_real(hash, p->clock.drift_ppm_max);
-    hash = mix_real(hash, p->kalman.walk_ratio);
-    hash = mix_real(hash, p->kalman.gate_sd);
-    hash = mix_real(hash, p->kalman.noise_s);
-    hash = mix_real(hash, p->kalman.nominal_w_radps);
-    hash = mix_real(hash, p->kalman.nominal_v_mps);
-    hash = mix_real(hash, p->kalman.drift_ratio);
-    hash = mix_int(hash, p->kalman.warmup);
-    hash = mix_int(hash, p->method);
-    hash = mix_int(hash, p->window);
-    hash = mix_int(hash, p->promote);
-    hash = mix_int(hash, p->propose_every);
-    hash = mix_int(hash, p->publish_every);
-    if (pair_dynamics_wanted(&p->dynamics)) {
-        hash = mix_dynamics(hash, &p->dynamics);
-    }
-    return pair_following_wanted(&p->following) ? mix_following(hash, &p->following) : hash;
-}
-
-uint64_t lab_fingerprint(const struct lab_params *p)
-{
-    uint64_t hash = mix_int(HASH_START, LAB_LAYOUT);
-    hash = mix_int(hash, (int64_t)sizeof(struct pair));
-    hash = mix_int(hash, (int64_t)sizeof(struct lab_state));
-    hash = mix_int(hash, (int64_t)p->pair_count);
-    for (size_t i = 0; i < p->pair_count; i++) {
-        hash = mix_pair(hash, &p->pairs[i]);
+    const size_t sizes[] = {LAB_LAYOUT,
+                            sizeof(struct lab_state),
+                            sizeof(struct pair),
+                            sizeof(struct pair_slot),
+                            sizeof(struct pair_relay),
+                            sizeof(struct pair_dynamics),
+                            sizeof(struct pair_following),
+                            p->pair_count,
+                            state_bytes_for(p)};
+    uint64_t hash = hash_bytes(HASH_START, sizes, sizeof sizes);
+    /* Sets and fits name models by their places. */
+    for (size_t i = 0; i < model_count(); i++) {
+        const struct model *model = model_at(i);
+        hash = hash_bytes(hash, model->name, strlen(model->name) + 1);
+        hash = hash_bytes(hash, &model->parameter_count, sizeof model->parameter_count);
     }
     return hash;
 }

@@ -63,10 +63,10 @@ const struct lab_counts *lab_counts(const struct lab *lab);
 int64_t lab_time(const struct lab *lab); /* of the last event; LAB_TIME_NONE before the first */
 bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */
 
-/* Checkpoint: the state as one block, and back. fingerprint tells parameters and layout apart:
- * a state may only be loaded into a lab with the same one.
+/* Checkpoint: the state as one block, and back. lab_layout() tells apart how it is laid out; a
+ * state may only be loaded into a lab of the same layout and options (config/lab_file.h).
  * lab_load() returns STATUS_E_STALE when bytes does not fit, else STATUS_OK. */
-uint64_t lab_fingerprint(const struct lab_params *p);
+uint64_t lab_layout(const struct lab_params *p);
 const void *lab_state(const struct lab *lab, size_t *bytes);
 MUST_USE enum status lab_load(struct lab *lab, const void *state, size_t bytes);
 

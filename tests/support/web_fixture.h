@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/following_text.h"
 #include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
@@ -396,7 +397,7 @@ static inline void fixture_follow(struct fixture *f)
     (void)snprintf(p->real, sizeof p->real, "iacquabot");
     (void)snprintf(p->simulated, sizeof p->simulated, "wamv");
     f->following = calloc(1, pair_following_bytes(p));
-    if (!f->following || pair_following_parse(p, NULL) != STATUS_OK) {
+    if (!f->following || following_text_parse(p, NULL) != STATUS_OK) {
         abort();
     }
     pair_following_init(f->following, p);

@@ -462,6 +462,31 @@ static void test_tables(void)
     CHECK("", !option_choice(kind, PAIR_KIND_COUNT, word, sizeof word));
 }
 
+/* Each option tells states apart, but those that are only shown. */
+static void test_fingerprint(void)
+{
+    struct lab_pair pair = {0};
+    const struct lab_params params = {1, &pair.params};
+    lab_pair_defaults(&pair.params, "r1");
+    const uint64_t print = lab_fingerprint(&params);
+    for (size_t i = 0; i < lab_pair_options.count; i++) {
+        const struct option_row *row = &lab_pair_options.rows[i];
+        struct lab_pair kept = pair;
+        char *at = (char *)&pair + row->offset;
+        /* What sizes the state must stay what it can be. */
+        const bool model = strstr(row->path, ".model") != NULL;
+        if (row->type == OPTION_TEXT) {
+            (void)snprintf(at, row->size, "%s", model ? "usv3" : "x");
+        } else {
+            at[0] ^= 1;
+        }
+        CHECK(row->path, (lab_fingerprint(&params) == print) == row->shown_only);
+        pair = kept;
+    }
+    (void)snprintf(pair.params.id, sizeof pair.params.id, "r2");
+    CHECK("id", lab_fingerprint(&params) != print);
+}
+
 static void test_distance(void)
 {
     CHECK_INT("", option_distance("host", "host"), 0);
@@ -719,6 +744,7 @@ static const CU_TestInfo tests[] = {
     {"accepted", test_accepted},
     {"print reads back", test_print_reads_back},
     {"tables", test_tables},
+    {"fingerprint", test_fingerprint},
     {"distance", test_distance},
     {"numbers", test_numbers},
     {"files", test_files},

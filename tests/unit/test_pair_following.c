@@ -2,6 +2,7 @@
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
 
+#include "config/following_text.h"
 #include "twin/models/usv3.h"
 #include "twin/report/following_report.h"
 
@@ -64,7 +65,7 @@ static void configure(struct stage *s, const char *real, const char *simulated)
     (void)snprintf(p->limits, sizeof p->limits, "200, 200, 120");
     (void)snprintf(p->real, sizeof p->real, "%s", real);
     (void)snprintf(p->simulated, sizeof p->simulated, "%s", simulated);
-    CHECK_INT("parameters", pair_following_parse(p, &err), STATUS_OK);
+    CHECK_INT("parameters", following_text_parse(p, &err), STATUS_OK);
     CHECK_TEXT("parameters", err.text, "");
 }
 
@@ -316,7 +317,7 @@ static void test_texts(void)
                    : strcmp(rows[i].key, "vessel") == 0 ? p.vessel
                                                         : p.simulated;
         (void)snprintf(to, FOLLOWING_NAME_MAX * (to == p.vessel ? 1 : 8), "%s", rows[i].text);
-        CHECK_INT(rows[i].text, pair_following_parse(&p, &err), STATUS_E_RANGE);
+        CHECK_INT(rows[i].text, following_text_parse(&p, &err), STATUS_E_RANGE);
         CHECK_TEXT(rows[i].text, err.where, rows[i].where);
     }
     struct pair_params pair;
@@ -326,11 +327,11 @@ static void test_texts(void)
     (void)snprintf(p.limits, sizeof p.limits, "180, 0, 120");
     (void)snprintf(p.real, sizeof p.real,
                    "d1=1, d2 = 2,d3=3,d4=4,d5=5,d6=6,d7=7,d8=8, yaw_quadratic_kgm2=9");
-    CHECK_INT("all well", pair_following_parse(&p, NULL), STATUS_OK);
+    CHECK_INT("all well", following_text_parse(&p, NULL), STATUS_OK);
     CHECK_NEAR("by name", p.theta[SIDE_REAL][8], 9.0, 0.0, 0.0);
     CHECK("underactuated", p.allocation.underactuated && !p.allocation.reaches[1]);
     p.pose_per_s2 = 1.0;
-    CHECK_INT("pose feedback refused", pair_following_parse(&p, NULL), STATUS_E_RANGE);
+    CHECK_INT("pose feedback refused", following_text_parse(&p, NULL), STATUS_E_RANGE);
 }
 
 /* The same events, without the ticks that only drove the live one's time, and with a restart
@@ -386,7 +387,7 @@ static void test_plain_pairs_pay_nothing(void)
     const size_t plain = lab_bytes(&s.lab_params);
     struct pair_following_params *p = &s.params[1].following;
     (void)snprintf(p->model, sizeof p->model, "usv3");
-    CHECK_INT("parameters", pair_following_parse(p, NULL), STATUS_OK);
+    CHECK_INT("parameters", following_text_parse(p, NULL), STATUS_OK);
     CHECK("one block more", lab_bytes(&s.lab_params) >= plain + sizeof(struct pair_following));
     script_open(&s);
     CHECK("the first has none", lab_following(s.lab, 0) == NULL);

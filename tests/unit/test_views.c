@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "config/following_text.h"
 #include "config/lab_file.h"
 #include "service/daemon/views.h"
 
@@ -35,7 +36,7 @@ static void set_up(struct bench *b)
     /* The last one follows. */
     struct pair_following_params *following = &b->pairs[PAIRS - 1].following;
     (void)snprintf(following->model, sizeof following->model, "usv3");
-    CU_ASSERT_FATAL(pair_following_parse(following, NULL) == STATUS_OK);
+    CU_ASSERT_FATAL(following_text_parse(following, NULL) == STATUS_OK);
     b->params = (struct lab_params){.pair_count = PAIRS, .pairs = b->pairs};
     const size_t bytes = (lab_bytes(&b->params) + 63) / 64 * 64;
     b->memory = aligned_alloc(64, bytes);

@@ -47,9 +47,6 @@ struct pair_following {
     uint64_t stale, lost, resumed, missed; /* times */
 };
 
-/* Read the texts and check the gains. STATUS_E_RANGE with err: where is the key ("limits"). */
-MUST_USE enum status pair_following_parse(struct pair_following_params *p, struct err *err);
-
 /* Bytes of a pair's block; 0 when it does not follow. */
 size_t pair_following_bytes(const struct pair_following_params *p);
 

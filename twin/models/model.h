@@ -12,6 +12,7 @@
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/model_choice.h"
+#include "twin/models/allocation.h"
 
 /* What a model is fitted to, and so how. */
 enum model_data {
@@ -50,6 +51,11 @@ struct model_row {
     const struct model_variant *variants;
     size_t variant_count;
     struct dynamics_limits limits;
+    /* Robots of this model that are known by name: their parameters and what pushes them (axes,
+     * actuators, effect, lo, hi), out; false when there is none of this name. NULL: none are.
+     */
+    bool (*robot)(const char *name, double *theta, struct allocation *actuators);
+    const char *robots; /* their names, in words */
     struct model_trial trial;
 };
 

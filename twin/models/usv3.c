@@ -167,25 +167,6 @@ static const char *const roles[] = {"t", "tau_u", "tau_v", "tau_r", "u", "v", "r
 
 /* 60 knots, and a turn on the spot in less than a second. The trial is the WAM-V, with the
  * noise of the golden recordings. */
-const struct model_row usv3_row = {
-    .name = "usv3",
-    .words = "vessel: masses, inertia, damping",
-    .help = help,
-    .roles = roles,
-    .model = &usv3_model,
-    .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0},
-    .trial = {.theta = {125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138,
-                        99.1686, 10.6007},
-              .delay_s = 0.06,
-              .dt_s = 0.1,
-              .samples = 1500,
-              .noise_sd = {0.03, 0.0125, 0.009},
-              .effort_min = {-100.0, 0.0, -90.0},
-              .effort_max = {165.0, 0.0, 90.0},
-              .hold_s_min = 2.0,
-              .hold_s_max = 8.0,
-              .loss_ratio = 0.02},
-};
 
 /* Seed 002, Tables 2 and 5. Where a thruster stands along the hull has no effect. */
 const struct usv3_vessel usv3_vessels[] = {
@@ -218,6 +199,45 @@ const struct usv3_vessel *usv3_vessel_find(const char *name)
     }
     return NULL;
 }
+
+static bool find_usv3_robot(const char *name, double *theta, struct allocation *a)
+{
+    const struct usv3_vessel *vessel = usv3_vessel_find(name);
+    if (!vessel) {
+        return false;
+    }
+    memcpy(theta, vessel->theta, sizeof vessel->theta);
+    *a = (struct allocation){.axes = USV3_AXES, .actuators = vessel->thruster_count};
+    for (size_t k = 0; k < vessel->thruster_count; k++) {
+        a->effect[0][k] = 1.0;
+        a->effect[2][k] = -vessel->thrusters[k].y_m;
+        a->lo[k] = vessel->thrust_n_min;
+        a->hi[k] = vessel->thrust_n_max;
+    }
+    return true;
+}
+
+const struct model_row usv3_row = {
+    .name = "usv3",
+    .words = "vessel: masses, inertia, damping",
+    .help = help,
+    .roles = roles,
+    .model = &usv3_model,
+    .robot = find_usv3_robot,
+    .robots = "wamv or iacquabot",
+    .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0},
+    .trial = {.theta = {125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138,
+                        99.1686, 10.6007},
+              .delay_s = 0.06,
+              .dt_s = 0.1,
+              .samples = 1500,
+              .noise_sd = {0.03, 0.0125, 0.009},
+              .effort_min = {-100.0, 0.0, -90.0},
+              .effort_max = {165.0, 0.0, 90.0},
+              .hold_s_min = 2.0,
+              .hold_s_max = 8.0,
+              .loss_ratio = 0.02},
+};
 
 /* A thrust that is no number pushes nothing. */
 static double limit_thrust_n(const struct usv3_vessel *vessel, double thrust_n)

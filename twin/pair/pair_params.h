@@ -116,7 +116,7 @@ struct pair_following_params {
     int64_t stale_us, hold_us, ramp_us, latency_us;
     double target_m, target_ratio;
     int64_t target_us, window_us;
-    /* Made of the texts by pair_following_parse(). */
+    /* Made of the texts: config/following_text.h. */
     struct allocation allocation;
     double noise_sd[MODEL_AXES_MAX];
     bool known[SIDE_COUNT]; /* theta is given */
