@@ -8,48 +8,7 @@
 
 #include "service/cli/commands.h"
 
-enum { BROKER_ROWS = 10, HELP_COLUMN = 30 };
-
-struct broker_arguments broker_arguments_defaults(void)
-{
-    return (struct broker_arguments){
-        .host = "127.0.0.1", .port = 1883, .prefix = "tandem/v1", .protocol = "5"};
-}
-
-struct mqtt_client_options broker_arguments_options(const struct broker_arguments *broker,
-                                                    const char *client_id)
-{
-    return (struct mqtt_client_options){.host = broker->host,
-                                        .port = broker->port,
-                                        .client_id = client_id,
-                                        .version = broker->protocol[0] == '5' ? 5 : 311,
-                                        .prefix = broker->prefix,
-                                        .user = broker->user,
-                                        .password_file = broker->password_file,
-                                        .tls = broker->tls || broker->ca_file,
-                                        .ca_file = broker->ca_file,
-                                        .certificate_file = broker->certificate_file,
-                                        .key_file = broker->key_file};
-}
-
-static void broker_rows(struct broker_arguments *b, struct argument rows[BROKER_ROWS])
-{
-    /* clang-format off */
-    const struct argument table[BROKER_ROWS] = {
-        {"host", 0, ARGUMENT_TEXT, &b->host, 0, 0, "NAME", "of the broker (127.0.0.1)"},
-        {"port", 'p', ARGUMENT_INTEGER, &b->port, 1, 65535, "N", "of the broker (1883)"},
-        {"prefix", 0, ARGUMENT_TEXT, &b->prefix, 0, 0, "TOPIC", "of all topics (tandem/v1)"},
-        {"protocol", 0, ARGUMENT_TEXT, &b->protocol, 0, 0, "5|3.1.1", "MQTT version (5)"},
-        {"user", 0, ARGUMENT_TEXT, &b->user, 0, 0, "NAME", "at the broker (anonymous)"},
-        {"password-file", 0, ARGUMENT_TEXT, &b->password_file, 0, 0, "FILE", "its first line is the password"},
-        {"tls", 0, ARGUMENT_FLAG, &b->tls, 0, 0, NULL, "encrypt, and check the broker's certificate"},
-        {"ca-file", 0, ARGUMENT_TEXT, &b->ca_file, 0, 0, "FILE", "authorities for that (the system's); implies --tls"},
-        {"cert-file", 0, ARGUMENT_TEXT, &b->certificate_file, 0, 0, "FILE", "own certificate"},
-        {"key-file", 0, ARGUMENT_TEXT, &b->key_file, 0, 0, "FILE", "its key"},
-    };
-    /* clang-format on */
-    memcpy(rows, table, sizeof table);
-}
+enum { HELP_COLUMN = 30 };
 
 /* --- help ----------------------------------------------------------------------------------
  */
@@ -68,22 +27,29 @@ static void print_row(const struct argument *row)
     }
 }
 
+static const char *purpose_of(const char *command)
+{
+#define COMMAND(name, purpose) strcmp(command, #name) == 0 ? (purpose):
+    return
+#include "service/cli/commands.def"
+        "";
+#undef COMMAND
+}
+
 static void print_help(const struct arguments *a)
 {
     (void)printf("NAME\n  tandem %s - %s\n\nSYNOPSIS\n  tandem %s [OPTION]...%s%s\n\n"
                  "DESCRIPTION\n%s\nOPTIONS\n",
-                 a->command, a->purpose, a->command, a->operands[0] ? " " : "", a->operands,
-                 a->description);
+                 a->command, purpose_of(a->command), a->command, a->operands[0] ? " " : "",
+                 a->operands, a->description);
     for (size_t i = 0; i < a->row_count; i++) {
         print_row(&a->rows[i]);
     }
     (void)puts("  -h, --help                  print this page");
-    if (a->broker) {
-        struct argument rows[BROKER_ROWS];
-        broker_rows(a->broker, rows);
-        (void)puts("\nBROKER");
-        for (size_t i = 0; i < BROKER_ROWS; i++) {
-            print_row(&rows[i]);
+    if (a->more) {
+        (void)printf("\n%s\n", a->more->title);
+        for (size_t i = 0; i < a->more->row_count; i++) {
+            print_row(&a->more->rows[i]);
         }
     }
     if (a->examples) {
@@ -95,8 +61,8 @@ static void print_help(const struct arguments *a)
 /* --- parsing -------------------------------------------------------------------------------
  */
 
-static const struct argument *find(const struct argument *rows, size_t count, const char *text,
-                                   size_t bytes)
+static const struct argument *find_row(const struct argument *rows, size_t count,
+                                       const char *text, size_t bytes)
 {
     for (size_t i = 0; i < count; i++) {
         const bool is_long = text[0] == '-' && text[1] == '-';
@@ -165,7 +131,7 @@ static bool take_more(const struct argument *row, const char *text)
     return true;
 }
 
-static bool take(const struct argument *row, const char *text)
+static bool take_value(const struct argument *row, const char *text)
 {
     if (row->kind == ARGUMENT_LIST) {
         return take_more(row, text);
@@ -173,21 +139,15 @@ static bool take(const struct argument *row, const char *text)
     return row->kind == ARGUMENT_TEXT ? take_text(row, text) : take_number(row, text);
 }
 
-struct row_set {
-    struct argument broker[BROKER_ROWS];
-    const struct arguments *arguments;
-};
-
 /* One option at argv[*i]; advances over its value. */
-static bool parse_option(const struct row_set *set, int argc, char **argv, int *i)
+static bool parse_option(const struct arguments *a, int argc, char **argv, int *i)
 {
-    const struct arguments *a = set->arguments;
     const char *text = argv[*i];
     const char *equals = text[1] == '-' ? strchr(text, '=') : NULL;
     const size_t bytes = equals ? (size_t)(equals - text) : strlen(text);
-    const struct argument *row = find(a->rows, a->row_count, text, bytes);
-    if (!row && a->broker) {
-        row = find(set->broker, BROKER_ROWS, text, bytes);
+    const struct argument *row = find_row(a->rows, a->row_count, text, bytes);
+    if (!row && a->more) {
+        row = find_row(a->more->rows, a->more->row_count, text, bytes);
     }
     if (!row) {
         (void)fprintf(stderr, "tandem: unknown option '%.*s', see 'tandem %s --help'\n",
@@ -203,7 +163,7 @@ static bool parse_option(const struct row_set *set, int argc, char **argv, int *
         return true;
     }
     if (equals) {
-        return take(row, equals + 1);
+        return take_value(row, equals + 1);
     }
     if (*i + 1 >= argc) {
         (void)fprintf(stderr, "tandem: --%s: its value %s is missing\n", row->name,
@@ -211,7 +171,7 @@ static bool parse_option(const struct row_set *set, int argc, char **argv, int *
         return false;
     }
     (*i)++;
-    return take(row, argv[*i]);
+    return take_value(row, argv[*i]);
 }
 
 static bool ends_options(const char *text)
@@ -222,10 +182,6 @@ static bool ends_options(const char *text)
 bool arguments_parse(const struct arguments *a, int argc, char **argv, int *first,
                      int *exit_status)
 {
-    struct row_set set = {.arguments = a};
-    if (a->broker) {
-        broker_rows(a->broker, set.broker);
-    }
     /* Operands may stand between options: they are moved behind them, in their order. */
     int operands = 0;
     *exit_status = EXIT_USAGE;
@@ -237,7 +193,7 @@ bool arguments_parse(const struct arguments *a, int argc, char **argv, int *firs
         }
         if (ends_options(argv[i])) {
             argv[1 + operands++] = argv[i];
-        } else if (!parse_option(&set, argc, argv, &i)) {
+        } else if (!parse_option(a, argc, argv, &i)) {
             return false;
         }
     }
@@ -246,7 +202,7 @@ bool arguments_parse(const struct arguments *a, int argc, char **argv, int *firs
                       a->command, argv[1], a->command);
         return false;
     }
-    if (operands == 0 && a->operands[0]) {
+    if (operands == 0 && a->operands[0] && a->operands[0] != '[') {
         (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
                       a->operands, a->command);
         return false;

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "service/mqtt/mqtt_client.h"
-
 enum argument_kind {
     ARGUMENT_REAL,
     ARGUMENT_INTEGER,
@@ -34,43 +32,28 @@ struct argument {
     const char *help;
 };
 
-/* How to reach the broker; the same options for every subcommand that does. */
-struct broker_arguments {
-    const char *host;
-    int port;
-    const char *prefix;
-    const char *protocol; /* "5" or "3.1.1" */
-    const char *user;
-    const char *password_file;
-    bool tls;
-    const char *ca_file;
-    const char *certificate_file;
-    const char *key_file;
+/* Options that several subcommands share, under a heading of their own. */
+struct argument_group {
+    const char *title; /* "BROKER" */
+    const struct argument *rows;
+    size_t row_count;
 };
 
 struct arguments {
-    const char *command;     /* "robot" */
-    const char *purpose;     /* "a simulated robot on MQTT" */
-    const char *operands;    /* "FILE..." or "" */
+    const char *command;     /* "robot"; its purpose stands in commands.def */
+    const char *operands;    /* "FILE...", "[NAME]..." where there may be none, or "" */
     const char *description; /* of the man page; lines end with '\n' */
     const char *examples;    /* or NULL */
     const char *exit_status; /* what 1 means here */
     const struct argument *rows;
     size_t row_count;
-    struct broker_arguments *broker; /* NULL: takes no broker options */
+    const struct argument_group *more; /* NULL: none */
 };
-
-/* Defaults of the broker options: localhost, tandem/v1, MQTT 5. */
-struct broker_arguments broker_arguments_defaults(void);
 
 /* Parse argv; values keep their defaults where no option is given. Returns true to go on, with
  * the first operand's index in *first; false to end with *exit_status (--help was printed, or
  * an error). Operands are refused when there are none in the synopsis. */
 bool arguments_parse(const struct arguments *a, int argc, char **argv, int *first,
                      int *exit_status);
-
-/* The client options that follow from the arguments; the rest is zero. */
-struct mqtt_client_options broker_arguments_options(const struct broker_arguments *broker,
-                                                    const char *client_id);
 
 #endif

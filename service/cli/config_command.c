@@ -1,25 +1,12 @@
 /* tandem config - checks a lab file, or writes what is made from the tables of its keys. */
 #include <stdio.h>
-#include <string.h>
 
 #include "config/lab_file.h"
 #include "config/text_file.h"
+#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 
-static const char help[] =
-    "usage: tandem config LAB.yaml\n"
-    "       tandem config --docs | --schema\n"
-    "\n"
-    "Checks a lab file and prints its effective values, which are a lab file again.\n"
-    "All faults are reported at once: tandem: file:line:column: what is wrong, what would be "
-    "right.\n"
-    "\n"
-    "  --docs     print the reference of all keys (Markdown)\n"
-    "  --schema   print the JSON Schema of lab files\n"
-    "\n"
-    "exit status: 0 the file is fine, 2 it is not\n";
-
-static int check(const char *path)
+static int check_file(const char *path)
 {
     struct lab_file lab = {0};
     struct err_list errors = {0};
@@ -34,21 +21,40 @@ static int check(const char *path)
 
 int command_config(int argc, char **argv)
 {
-    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        (void)fputs(help, stdout);
-        return EXIT_FINE;
+    bool docs = false;
+    bool schema = false;
+    const struct argument rows[] = {
+        {"docs", 0, ARGUMENT_FLAG, &docs, 0, 0, NULL,
+         "print the reference of all keys (Markdown)"},
+        {"schema", 0, ARGUMENT_FLAG, &schema, 0, 0, NULL, "print the JSON Schema of lab files"},
+    };
+    const struct arguments arguments = {
+        .command = "config",
+        .operands = "[LAB.yaml]",
+        .description =
+            "  Checks a lab file and prints its effective values, which are a lab file again.\n"
+            "  All faults are reported at once: tandem: file:line:column: what is wrong, what\n"
+            "  would be right. Or writes what is made from the table of all keys.\n",
+        .exit_status = "the output could not be written",
+        .rows = rows,
+        .row_count = COUNT(rows)};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
     }
-    if (argc == 2 && strcmp(argv[1], "--docs") == 0) {
+    const char *path = argv[first];
+    if (docs + schema + (path != NULL) != 1 || (path && argv[first + 1])) {
+        (void)fputs("tandem: config: one lab file is wanted, see 'tandem config --help'\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    if (path) {
+        return check_file(path);
+    }
+    if (docs) {
         lab_file_print_docs(stdout);
-        return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
     }
-    if (argc == 2 && strcmp(argv[1], "--schema") == 0) {
-        const bool fine = lab_file_print_schema(stdout) == STATUS_OK && fflush(stdout) == 0;
-        return fine ? EXIT_FINE : EXIT_FAILED;
-    }
-    if (argc == 2 && argv[1][0] != '-') {
-        return check(argv[1]);
-    }
-    (void)fputs("tandem: config: one lab file is wanted, see 'tandem config --help'\n", stderr);
-    return EXIT_USAGE;
+    const bool fine = docs || lab_file_print_schema(stdout) == STATUS_OK;
+    return fine && fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }

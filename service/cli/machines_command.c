@@ -6,37 +6,9 @@
 
 #include <jansson.h>
 
+#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "twin/machines.h"
-
-static const char help[] =
-    "tandem machines - the state machines that Tandem runs\n"
-    "\n"
-    "usage: tandem machines [NAME]...        states and arcs, as tables\n"
-    "       tandem machines --dot NAME       one machine as Graphviz text\n"
-    "       tandem machines --json [NAME]... one JSON document\n"
-    "       tandem machines --list           the names only\n"
-    "\n"
-    "Every controller of Tandem is a table of arcs run by one engine; what is printed here is\n"
-    "what runs. NAME is a machine's name, in capitals or not; without any, all are shown.\n"
-    "\n"
-    "In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
-    "in\n"
-    "which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
-    "after\n"
-    "which nothing changes without input. \"pop n\", \"empty\" and \"push A, B\" are what the "
-    "arc\n"
-    "does to the machine's stack of states, B ending on top; \"(top of the stack)\" as a\n"
-    "target goes to the state taken from there.\n"
-    "\n"
-    "options:\n"
-    "  --dot NAME   Graphviz text, for example: tandem machines --dot executive | dot -Tsvg\n"
-    "  --json       machine-readable, with all fields\n"
-    "  --list       one name per line\n"
-    "  --help       this text\n"
-    "\n"
-    "exit status: 0 fine, 1 the output could not be written, 2 wrong usage or no such "
-    "machine\n";
 
 static void print_states(const struct efsm_table *table)
 {
@@ -153,40 +125,35 @@ static int print_json(const struct efsm_table *const *tables, size_t n)
     return result;
 }
 
-static int print_dot(const struct efsm_table *const *tables, size_t n)
+static int print_dot(const struct efsm_table *table)
 {
-    (void)n;
-    const size_t size = efsm_dot(tables[0], -1, NULL, 0) + 1;
+    const size_t size = efsm_dot(table, -1, NULL, 0) + 1;
     char *text = malloc(size);
 
     if (!text) {
         (void)fputs("tandem machines: out of memory\n", stderr);
         return EXIT_FAILED;
     }
-    (void)efsm_dot(tables[0], -1, text, size);
+    (void)efsm_dot(table, -1, text, size);
     (void)fputs(text, stdout);
     free(text);
     return EXIT_FINE;
 }
 
-static int print_tables(const struct efsm_table *const *tables, size_t n)
+static int print_tables(const struct efsm_table *const *tables, size_t n, bool names_only)
 {
     for (size_t i = 0; i < n; i++) {
-        (void)printf("%s", i == 0 ? "" : "\n");
-        print_table(tables[i]);
+        if (names_only) {
+            (void)puts(tables[i]->name);
+        } else {
+            (void)printf("%s", i == 0 ? "" : "\n");
+            print_table(tables[i]);
+        }
     }
     return EXIT_FINE;
 }
 
-static int print_names(const struct efsm_table *const *tables, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        (void)puts(tables[i]->name);
-    }
-    return EXIT_FINE;
-}
-
-static int refuse(const char *what, const char *argument)
+static int refuse_argument(const char *what, const char *argument)
 {
     (void)fprintf(stderr, "tandem machines: %s '%s', the machines are:", what, argument);
     for (size_t i = 0; i < machine_count; i++) {
@@ -196,67 +163,64 @@ static int refuse(const char *what, const char *argument)
     return EXIT_USAGE;
 }
 
-/* How to print, by option. The first is the default. */
-static const struct form {
-    const char *option;
-    int (*print)(const struct efsm_table *const *tables, size_t n);
-    bool wants_one; /* exactly one machine */
-} forms[] = {
-    {"", print_tables, false},
-    {"--json", print_json, false},
-    {"--list", print_names, false},
-    {"--dot", print_dot, true},
-};
-
 enum { CHOSEN_MAX = 64 };
 
-struct choice {
-    const struct form *form;
-    const struct efsm_table *tables[CHOSEN_MAX];
-    size_t count;
-};
-
-static int take_argument(struct choice *choice, const char *argument)
-{
-    if (argument[0] != '-') {
-        const struct efsm_table *table = machine_find(argument);
-        if (!table || choice->count == CHOSEN_MAX) {
-            return refuse(table ? "too many names at" : "no machine", argument);
-        }
-        choice->tables[choice->count++] = table;
-        return EXIT_FINE;
-    }
-    for (size_t i = 1; i < COUNT(forms); i++) {
-        if (strcmp(argument, forms[i].option) == 0) {
-            if (choice->form != &forms[0] && choice->form != &forms[i]) {
-                return refuse("one form of output only, not also", argument);
-            }
-            choice->form = &forms[i];
-            return EXIT_FINE;
-        }
-    }
-    return refuse("unknown option", argument);
-}
+static const char description[] =
+    "  Every controller of Tandem is a table of arcs run by one engine; what is printed here "
+    "is\n"
+    "  what runs. NAME is a machine's name, in capitals or not; without any, all are shown.\n\n"
+    "  In the table an arc's label reads \"condition / assignments\": the arc fires in a cycle "
+    "in\n"
+    "  which the condition holds, and C+ = x gives C its next value. \"waits\" marks an arc "
+    "after\n"
+    "  which nothing changes without input. \"pop n\", \"empty\" and \"push A, B\" are what "
+    "the arc\n"
+    "  does to the machine's stack of states, B ending on top; \"(top of the stack)\" as a\n"
+    "  target goes to the state taken from there.\n";
 
 int command_machines(int argc, char **argv)
 {
-    struct choice choice = {.form = &forms[0]};
-
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            (void)fputs(help, stdout);
-            return EXIT_FINE;
-        }
-        const int result = take_argument(&choice, argv[i]);
-        if (result != EXIT_FINE) {
-            return result;
-        }
+    bool dot = false;
+    bool json = false;
+    bool list = false;
+    const struct argument rows[] = {
+        {"dot", 0, ARGUMENT_FLAG, &dot, 0, 0, NULL, "one machine as Graphviz text"},
+        {"json", 0, ARGUMENT_FLAG, &json, 0, 0, NULL, "one JSON document, with all fields"},
+        {"list", 0, ARGUMENT_FLAG, &list, 0, 0, NULL, "the names only, one a line"},
+    };
+    const struct arguments arguments = {.command = "machines",
+                                        .operands = "[NAME]...",
+                                        .description = description,
+                                        .examples =
+                                            "  tandem machines --dot executive | dot -Tsvg\n",
+                                        .exit_status = "the output could not be written",
+                                        .rows = rows,
+                                        .row_count = COUNT(rows)};
+    const struct efsm_table *tables[CHOSEN_MAX];
+    size_t count = 0;
+    int first = 0;
+    int result = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &result)) {
+        return result;
     }
-    if (choice.form->wants_one && choice.count != 1) {
-        return refuse("exactly one NAME goes with", choice.form->option);
+    for (char **name = argv + first; *name; name++) {
+        const struct efsm_table *table = machine_find(*name);
+        if (!table || count == CHOSEN_MAX) {
+            return refuse_argument(table ? "too many names at" : "no machine", *name);
+        }
+        tables[count++] = table;
     }
-    int result = choice.count > 0 ? choice.form->print(choice.tables, choice.count)
-                                  : choice.form->print(machines, machine_count);
+    if (dot + json + list > 1) {
+        return refuse_argument("one form of output only, not also", json ? "--json" : "--list");
+    }
+    if (dot && count != 1) {
+        return refuse_argument("exactly one NAME goes with", "--dot");
+    }
+    const struct efsm_table *const *chosen = count > 0 ? tables : machines;
+    count = count > 0 ? count : machine_count;
+    result = dot    ? print_dot(chosen[0])
+             : json ? print_json(chosen, count)
+                    : print_tables(chosen, count, list);
     if (fflush(stdout) != 0 && result == EXIT_FINE) {
         perror("tandem machines: standard output");
         result = EXIT_FAILED;

@@ -8,29 +8,15 @@
 #include "base/status.h"
 #include "service/cli/commands.h"
 
-struct command {
+static const struct command {
     const char *name;
     const char *purpose;
     int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND(name, purpose) {#name, purpose, command_##name},
+#include "service/cli/commands.def"
+#undef COMMAND
 };
-
-/* clang-format off */
-static const struct command commands[] = {
-    {"serve",    "the daemon: compare, calibrate, serve the results",          command_serve},
-    {"replay",   "run recorded messages through the code of the daemon",       command_replay},
-    {"identify", "fit a model to recorded data, with error bars",             command_identify},
-    {"follow",   "make one simulated robot move as another, offline",         command_follow},
-    {"selftest", "inject known parameters, see whether identify finds them", command_selftest},
-    {"machines", "the state machines, as tables, JSON or Graphviz",            command_machines},
-    {"config",   "check a lab file and print its effective values",               command_config},
-    {"play",     "publish a recording to a broker",                            command_play},
-    {"robot",    "a simulated robot, or a fleet, on MQTT",                   command_robot},
-    {"drive",    "command a pair with random moves",                           command_drive},
-    {"mission",  "drive a pair along paths, around obstacles, and look around", command_mission},
-    {"demo",     "see it work: broker, daemon, robots and driver on loopback", command_demo},
-    {"version",  "print the version and the versions of the libraries",        command_version},
-};
-/* clang-format on */
 
 static void print_help(FILE *out)
 {

@@ -1,6 +1,4 @@
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <MQTTAsync.h>
 #include <gsl/gsl_version.h>
@@ -9,6 +7,7 @@
 #include <sqlite3.h>
 #include <yaml.h>
 
+#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/version.h"
 
@@ -24,14 +23,16 @@ static const char *paho_version(void)
 
 int command_version(int argc, char **argv)
 {
-    if (argc > 1) {
-        const bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
-        (void)fputs(
-            help ? "usage: tandem version\n\n"
-                   "Prints the version of the program, and of the libraries it runs with.\n"
-                 : "tandem: version takes nothing, see 'tandem version --help'\n",
-            help ? stdout : stderr);
-        return help ? EXIT_FINE : EXIT_USAGE;
+    const struct arguments arguments = {
+        .command = "version",
+        .operands = "",
+        .description =
+            "  Prints the version of the program, and of the libraries it runs with.\n",
+        .exit_status = "never"};
+    int first = 0;
+    int exit_status = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+        return exit_status;
     }
     (void)printf("tandem %s\n", TANDEM_VERSION);
     (void)printf("paho %s, libmicrohttpd %s, gsl %s, jansson %s, sqlite %s, libyaml %s\n",

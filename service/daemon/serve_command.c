@@ -8,6 +8,7 @@
 
 #include "config/lab_file.h"
 #include "config/text_file.h"
+#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
@@ -22,87 +23,6 @@ enum {
     READY_NAP_MS = 20
 };
 
-static const char help[] =
-    "usage: tandem serve -c LAB.yaml [--check] [--log-format plain|json]\n"
-    "\n"
-    "The daemon: listens to the robots of a lab over MQTT, compares each pair command by\n"
-    "command, calibrates, and serves the results over HTTP and MQTT until it is told to stop.\n"
-    "\n"
-    "  -c, --config FILE     the lab file; its keys: docs/config.md\n"
-    "      --check           check the lab file, print its effective values, and end\n"
-    "      --log-format F    lines on stderr: plain (default) or json\n"
-    "  -h, --help            this text\n"
-    "\n"
-    "signals:\n"
-    "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
-    "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
-    "              log.level is taken over and the log names what waits for a restart\n"
-    "\n"
-    "under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
-    "\n"
-    "files (paths in the lab file; relative ones start at the working directory):\n"
-    "  journal.dir        every message as it came; what a restart goes on from\n"
-    "  store.file         entries and alarms (SQLite)\n"
-    "  checkpoint.file    the lab's state, so that a restart reads the journal's tail only\n"
-    "\n"
-    "exit status: 0 stopped in good order, 1 could not start or not save, 2 wrong usage or\n"
-    "lab file\n";
-
-struct arguments {
-    const char *path;
-    bool check, help;
-    enum log_format format;
-};
-
-static bool refuse(const char *what, const char *argument)
-{
-    (void)fprintf(stderr, "tandem: serve: %s '%s', see 'tandem serve --help'\n", what,
-                  argument);
-    return false;
-}
-
-static bool parse_format(const char *text, enum log_format *format)
-{
-    if (strcmp(text, "json") != 0 && strcmp(text, "plain") != 0) {
-        return refuse("unknown log format", text);
-    }
-    *format = strcmp(text, "json") == 0 ? LOG_JSON : LOG_PLAIN;
-    return true;
-}
-
-static bool is_either(const char *argument, const char *brief, const char *name)
-{
-    return strcmp(argument, brief) == 0 || strcmp(argument, name) == 0;
-}
-
-static bool parse_arguments(int argc, char **argv, struct arguments *a)
-{
-    for (int i = 1; i < argc; i++) {
-        const bool has_value = i + 1 < argc;
-        if (is_either(argv[i], "-h", "--help")) {
-            a->help = true;
-        } else if (strcmp(argv[i], "--check") == 0) {
-            a->check = true;
-        } else if (is_either(argv[i], "-c", "--config") && has_value) {
-            a->path = argv[++i];
-        } else if (strcmp(argv[i], "--log-format") == 0 && has_value) {
-            if (!parse_format(argv[++i], &a->format)) {
-                return false;
-            }
-        } else if (is_either(argv[i], "-c", "--config") ||
-                   strcmp(argv[i], "--log-format") == 0) {
-            return refuse("a value is missing after", argv[i]);
-        } else {
-            return refuse(argv[i][0] == '-' ? "unknown option" : "unexpected argument",
-                          argv[i]);
-        }
-    }
-    if (!a->help && !a->path) {
-        return refuse("the lab file is missing, write", "-c LAB.yaml");
-    }
-    return true;
-}
-
 /* The supervisor is told that we stand once the broker has been tried, whatever came of it. */
 static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
 {
@@ -112,7 +32,7 @@ static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
     }
 }
 
-static void reload(const char *path, struct lab_file *lab)
+static void reload_lab(const char *path, struct lab_file *lab)
 {
     notify_reloading();
     reload_lab_file(path, lab);
@@ -130,7 +50,7 @@ static void wait_for_end(const struct daemon *daemon, const char *path, struct l
         const int signal =
             said ? sigwaitinfo(signals, NULL) : sigtimedwait(signals, NULL, &soon);
         if (signal == SIGHUP) {
-            reload(path, lab);
+            reload_lab(path, lab);
             said = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
             notify_stopping();
@@ -140,7 +60,7 @@ static void wait_for_end(const struct daemon *daemon, const char *path, struct l
     }
 }
 
-static int run(struct lab_file *lab, const char *path)
+static int run_daemon(struct lab_file *lab, const char *path)
 {
     sigset_t signals;
     (void)sigemptyset(&signals);
@@ -177,7 +97,7 @@ static int run(struct lab_file *lab, const char *path)
 }
 
 /* With the files that the lab file names, as a start would read them. */
-static int check(const struct lab_file *lab)
+static int check_files(const struct lab_file *lab)
 {
     struct maps *maps = NULL;
     struct err err = {0};
@@ -190,28 +110,61 @@ static int check(const struct lab_file *lab)
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
+static const char description[] =
+    "  The daemon: listens to the robots of a lab over MQTT, compares each pair command by\n"
+    "  command, calibrates, and serves the results over HTTP and MQTT until it is told to "
+    "stop.\n"
+    "\nSIGNALS\n"
+    "  TERM, INT   stop in good order: leave the broker, take in what has come, save\n"
+    "  HUP         check the lab file: with faults the log has them and nothing changes; else\n"
+    "              log.level is taken over and the log names what waits for a restart\n\n"
+    "  under systemd: Type=notify, WatchdogSec= is kept by the threads that do the work\n"
+    "\nFILES\n"
+    "  paths in the lab file; relative ones start at the working directory\n"
+    "  journal.dir        every message as it came; what a restart goes on from\n"
+    "  store.file         entries and alarms (SQLite)\n"
+    "  checkpoint.file    the lab's state, so that a restart reads the journal's tail only\n";
+
 int command_serve(int argc, char **argv)
 {
-    struct arguments arguments = {0};
-    if (!parse_arguments(argc, argv, &arguments)) {
-        return EXIT_USAGE;
+    const char *path = NULL;
+    const char *format = "plain";
+    bool check = false;
+    const struct argument rows[] = {
+        {"config", 'c', ARGUMENT_TEXT, &path, 0, 0, "FILE",
+         "the lab file; its keys: docs/config.md"},
+        {"check", 0, ARGUMENT_FLAG, &check, 0, 0, NULL,
+         "check the lab file, print its effective values, end"},
+        {"log-format", 0, ARGUMENT_TEXT, &format, 0, 0, "plain|json",
+         "lines on stderr (plain)"},
+    };
+    const struct arguments arguments = {.command = "serve",
+                                        .operands = "",
+                                        .description = description,
+                                        .exit_status = "could not start or not save",
+                                        .rows = rows,
+                                        .row_count = COUNT(rows)};
+    int first = 0;
+    int code = EXIT_USAGE;
+    if (!arguments_parse(&arguments, argc, argv, &first, &code)) {
+        return code;
     }
-    if (arguments.help) {
-        (void)fputs(help, stdout);
-        return EXIT_FINE;
+    if (!path) {
+        (void)fputs("tandem: serve: the lab file is missing, write '-c LAB.yaml'\n", stderr);
+        return EXIT_USAGE;
     }
     struct lab_file lab = {0};
     struct err_list errors = {0};
-    if (lab_file_load(arguments.path, &lab, &errors) != STATUS_OK) {
+    if (lab_file_load(path, &lab, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
         return EXIT_USAGE;
     }
-    int code = EXIT_FINE;
-    if (arguments.check) {
-        code = check(&lab);
+    if (check) {
+        code = check_files(&lab);
     } else {
-        log_start(arguments.format, lab.log.level, STDERR_FILENO);
-        code = run(&lab, arguments.path);
+        log_start(strcmp(format, "json") == 0 ? LOG_JSON : LOG_PLAIN, lab.log.level,
+                  STDERR_FILENO);
+        code = run_daemon(&lab, path);
     }
     lab_file_free(&lab);
     return code;

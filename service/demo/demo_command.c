@@ -666,7 +666,6 @@ int command_demo(int argc, char **argv)
     /* clang-format on */
     const struct arguments arguments = {
         .command = "demo",
-        .purpose = "see it work: broker, daemon, two robots and a driver on this machine",
         .operands = "",
         .description =
             "  Starts a mosquitto of its own and the daemon on free loopback ports, a "

@@ -99,7 +99,6 @@ int command_follow(int argc, char **argv)
     };
     const struct arguments arguments = {
         .command = "follow",
-        .purpose = "a model-following experiment, offline",
         .operands = "EXPERIMENT.yaml",
         .description =
             "Simulates a reference robot and a second one that is driven so that it moves\n"

@@ -131,7 +131,6 @@ static bool take_words(int argc, char **argv, struct wishes *w, int *first, int 
     char *description = describe();
     const struct arguments arguments = {
         .command = "identify",
-        .purpose = "fit a model to recorded data, with error bars",
         .operands = "FILE...",
         .description = description ? description : purpose,
         .examples = examples,

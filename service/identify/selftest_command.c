@@ -185,7 +185,6 @@ int command_selftest(int argc, char **argv)
     /* clang-format on */
     const struct arguments arguments = {
         .command = "selftest",
-        .purpose = "inject known parameters, see whether they are found",
         .operands = "",
         .description = description,
         .exit_status = "an estimate or an interval is not where chance allows it",

@@ -145,7 +145,6 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
     /* clang-format on */
     const struct arguments arguments = {
         .command = "replay",
-        .purpose = "run recorded messages through the code of the daemon",
         .operands = "FILE...",
         .description =
             "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"

@@ -8,10 +8,10 @@
 
 #include "base/random.h"
 #include "logger/message/codec.h"
-#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
+#include "service/mqtt/broker_arguments.h"
 #include "service/robots/session.h"
 
 enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100, REPLIES_MAX = 256 };
@@ -267,9 +267,10 @@ int command_drive(int argc, char **argv)
         {"quiet", 'q', ARGUMENT_FLAG, &o.quiet, 0, 0, NULL, "print the last line only"},
     };
     /* clang-format on */
+    struct broker_group broker;
+    broker_arguments_group(&o.broker, &broker);
     const struct arguments arguments = {
         .command = "drive",
-        .purpose = "command a pair with random moves",
         .operands = "",
         .description = "  Sends moves to PAIR/command: rotations, displacements, and both, of "
                        "random size.\n"
@@ -280,7 +281,7 @@ int command_drive(int argc, char **argv)
         .exit_status = "there was never a connection to the broker",
         .rows = rows,
         .row_count = COUNT(rows),
-        .broker = &o.broker};
+        .more = &broker.group};
     int first = 0;
     int exit_status = EXIT_USAGE;
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {

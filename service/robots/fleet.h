@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "service/cli/arguments.h"
+#include "service/mqtt/broker_arguments.h"
 #include "twin/robots/robot.h"
 #include "twin/robots/world.h"
 

@@ -423,7 +423,6 @@ int command_mission(int argc, char **argv)
     /* clang-format on */
     const struct arguments arguments = {
         .command = "mission",
-        .purpose = "drive a pair along paths, around obstacles, and look around",
         .operands = "MISSION.yaml",
         .description =
             "  Carries a mission out on a pair in link mode: sends its commands, takes the "

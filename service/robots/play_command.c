@@ -7,11 +7,11 @@
 
 #include "logger/message/message.h"
 #include "logger/storage/journal_reader.h"
-#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
+#include "service/mqtt/broker_arguments.h"
 #include "service/robots/session.h"
 
 enum {
@@ -224,9 +224,10 @@ int command_play(int argc, char **argv)
         {"retain", 0, ARGUMENT_FLAG, &o.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
     };
     /* clang-format on */
+    struct broker_group broker;
+    broker_arguments_group(&o.broker, &broker);
     const struct arguments arguments = {
         .command = "play",
-        .purpose = "publish a recording to a broker",
         .operands = "FILE...",
         .description =
             "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
@@ -240,7 +241,7 @@ int command_play(int argc, char **argv)
         .exit_status = "not everything reached the broker",
         .rows = rows,
         .row_count = COUNT(rows),
-        .broker = &o.broker};
+        .more = &broker.group};
     int first = 0;
     int exit_status = EXIT_USAGE;
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "config/text_file.h"
-#include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/mqtt/broker_arguments.h"
 #include "service/robots/fleet.h"
 #include "service/robots/map_file.h"
 #include "service/robots/robot_file.h"
@@ -260,8 +260,9 @@ int command_robot(int argc, char **argv)
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
         g.shortcut[i] = nan("");
     }
+    struct broker_group broker;
+    broker_arguments_group(&o.broker, &broker);
     const struct arguments arguments = {.command = "robot",
-                                        .purpose = "simulated robots on MQTT",
                                         .operands = "",
                                         .description = description,
                                         .examples = examples,
@@ -269,7 +270,7 @@ int command_robot(int argc, char **argv)
                                             "there was never a connection to the broker",
                                         .rows = rows,
                                         .row_count = list_options(&g, &o, rows),
-                                        .broker = &o.broker};
+                                        .more = &broker.group};
     int first = 0;
     int exit_status = EXIT_USAGE;
     if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {

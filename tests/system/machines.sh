@@ -29,7 +29,7 @@ for m in machines:
         assert a["from"] in names and (a["to"] is None or a["to"] in names) and a["label"]
 PY
 fi
-"$TANDEM" machines --help | grep -q '^usage:' || fail "help"
+"$TANDEM" machines --help | grep -q '^SYNOPSIS' || fail "help"
 
 refused() { # words expected on stderr, then the arguments
     words=$1; shift

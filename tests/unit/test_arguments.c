@@ -2,6 +2,7 @@
 
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/mqtt/broker_arguments.h"
 
 struct values {
     double speed;
@@ -23,14 +24,17 @@ static bool parse(const char *operands, int argc, char **argv, struct values *v,
         {"file", 0, ARGUMENT_LIST, &v->files, 0, 0, "FILE", "any number"},
     };
     v->files = (struct argument_list){.room = COUNT(v->room), .texts = v->room};
+    struct broker_group group;
+    if (broker) {
+        broker_arguments_group(broker, &group);
+    }
     const struct arguments arguments = {.command = "test",
-                                        .purpose = "of the table",
                                         .operands = operands,
                                         .description = "  Nothing.\n",
                                         .exit_status = "never",
                                         .rows = rows,
                                         .row_count = COUNT(rows),
-                                        .broker = broker};
+                                        .more = broker ? &group.group : NULL};
     return arguments_parse(&arguments, argc, argv, first, exit_status);
 }
 
