@@ -16,8 +16,8 @@
 enum { POLL_US = 10 * 1000, LOG_TAIL_BYTES = 4096 };
 
 /* In the child: nothing here may allocate or lock. */
-static void become(const char *dir, const char *log, const char *program,
-                   const char *const *argv, pid_t parent)
+static void become_program(const char *dir, const char *log, const char *program,
+                           const char *const *argv, pid_t parent)
 {
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -45,7 +45,7 @@ enum status child_start(struct child *c, const char *name, const char *dir, cons
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
-        become(dir, log, program, argv, parent);
+        become_program(dir, log, program, argv, parent);
     }
     if (pid < 0) {
         char reason[80];
@@ -57,7 +57,7 @@ enum status child_start(struct child *c, const char *name, const char *dir, cons
     return STATUS_OK;
 }
 
-static bool reap(struct child *c)
+static bool reap_child(struct child *c)
 {
     int status = 0;
     if (c->pid == 0 || waitpid(c->pid, &status, WNOHANG) != c->pid) {
@@ -70,7 +70,7 @@ static bool reap(struct child *c)
 
 bool child_is_running(struct child *c)
 {
-    if (reap(c)) {
+    if (reap_child(c)) {
         c->died = true;
     }
     return c->pid != 0;
@@ -79,7 +79,7 @@ bool child_is_running(struct child *c)
 static bool wait_end(struct child *c, int timeout_ms)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
-    while (!reap(c)) {
+    while (!reap_child(c)) {
         if (lab_clock_monotonic_us() >= until_us) {
             return false;
         }

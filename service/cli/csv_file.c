@@ -11,7 +11,7 @@
 enum { PIECE_BYTES = 16384 };
 
 /* strerror() shares a buffer between threads. */
-static enum status refuse(const char *path, const char *what, int why, struct err *err)
+static enum status refuse_file(const char *path, const char *what, int why, struct err *err)
 {
     char text[128];
     const char *reason = strerror_r(why, text, sizeof text);
@@ -26,7 +26,7 @@ struct reading {
     uint64_t total; /* 0: not known */
 };
 
-static enum status take(struct reading *r, const char *bytes, size_t n, struct err *err)
+static enum status take_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
 {
     const struct csv_source *source = r->source;
     const enum status st = csv_feed(r->csv, bytes, n, err);
@@ -43,7 +43,7 @@ static enum status take_and_hash(struct reading *r, const char *bytes, size_t n,
                                  struct err *err)
 {
     r->seen.hash = hash_bytes(r->seen.hash, bytes, n);
-    return take(r, bytes, n, err);
+    return take_piece(r, bytes, n, err);
 }
 
 static enum status read_text(struct reading *r, struct err *err)
@@ -74,7 +74,7 @@ static enum status read_pipe(struct reading *r, FILE *in, struct err *err)
             return st;
         }
         if (n < sizeof bytes) {
-            return failure ? refuse(r->source->path, "cannot read", failure, err)
+            return failure ? refuse_file(r->source->path, "cannot read", failure, err)
                            : csv_finish(r->csv, err);
         }
     }
@@ -89,13 +89,13 @@ static enum status read_regular(struct reading *r, FILE *in, struct err *err)
     }
     size_t n = 0;
     for (const char *bytes; st == STATUS_OK && (bytes = read_ahead_next(reader, &n));) {
-        st = take(r, bytes, n, err);
+        st = take_piece(r, bytes, n, err);
     }
     if (st == STATUS_OK) {
         struct read_ahead_mark mark;
         const int failure = read_ahead_end(reader, &mark);
         r->seen.hash = mark.hash;
-        st = failure ? refuse(r->source->path, "cannot read", failure, err)
+        st = failure ? refuse_file(r->source->path, "cannot read", failure, err)
                      : csv_finish(r->csv, err);
     }
     read_ahead_stop(reader);
@@ -120,7 +120,7 @@ static enum status read_file(struct reading *r, struct err *err)
     }
     FILE *in = fopen(path, "rb");
     if (!in) {
-        return refuse(path, "cannot open", errno, err);
+        return refuse_file(path, "cannot open", errno, err);
     }
     const enum status st = read_stream(r, in, err);
     (void)fclose(in);

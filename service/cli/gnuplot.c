@@ -94,7 +94,7 @@ struct picture {
     const void *what;
 };
 
-static enum status refuse(const char *path, const char *what, int why, struct err *err)
+static enum status refuse_picture(const char *path, const char *what, int why, struct err *err)
 {
     char text[128];
     return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what,
@@ -136,8 +136,8 @@ static void read_complaint(FILE *told, char *text, size_t text_bytes)
     }
 }
 
-static enum status feed(const struct picture *picture, int script, pid_t pid, FILE *told,
-                        struct err *err)
+static enum status feed_gnuplot(const struct picture *picture, int script, pid_t pid,
+                                FILE *told, struct err *err)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction before;
@@ -169,7 +169,7 @@ static enum status draw_to(const struct picture *picture, int out, FILE *told, s
     int ends[2];
     pid_t pid = 0;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return refuse("gnuplot", "no pipe", errno, err);
+        return refuse_picture("gnuplot", "no pipe", errno, err);
     }
     const int failed = start_gnuplot(ends[0], out, fileno(told), &pid);
     (void)close(ends[0]);
@@ -178,9 +178,9 @@ static enum status draw_to(const struct picture *picture, int out, FILE *told, s
         return failed == ENOENT
                    ? err_set(err, STATUS_E_IO, "gnuplot", 0, 0,
                              "not found: a picture needs it (Debian package gnuplot-nox)")
-                   : refuse("gnuplot", "cannot start", failed, err);
+                   : refuse_picture("gnuplot", "cannot start", failed, err);
     }
-    return feed(picture, ends[1], pid, told, err);
+    return feed_gnuplot(picture, ends[1], pid, told, err);
 }
 
 enum status gnuplot_check_path(const char *path, struct err *err)
@@ -202,17 +202,17 @@ enum status gnuplot_draw(gnuplot_script *write, const void *what, const char *pa
     const struct picture picture = {write, what};
     const int out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (out < 0) {
-        return refuse(path, "cannot write", errno, err);
+        return refuse_picture(path, "cannot write", errno, err);
     }
     FILE *told = tmpfile();
     enum status st = told ? draw_to(&picture, out, told, err)
-                          : refuse(path, "no temporary file", errno, err);
+                          : refuse_picture(path, "no temporary file", errno, err);
     struct stat kind;
     if (st != STATUS_OK && fstat(out, &kind) == 0 && S_ISREG(kind.st_mode)) {
         (void)unlink(path);
     }
     if (close(out) != 0 && st == STATUS_OK) {
-        st = refuse(path, "cannot write", errno, err);
+        st = refuse_picture(path, "cannot write", errno, err);
     }
     if (told) {
         (void)fclose(told);

@@ -37,7 +37,7 @@ static bool may_read(struct read_ahead *r)
     return go_on;
 }
 
-static void *run(void *context)
+static void *run_reader(void *context)
 {
     struct read_ahead *r = context;
     struct read_ahead_mark mark = {0, HASH_START};
@@ -72,7 +72,7 @@ enum status read_ahead_start(FILE *in, struct read_ahead **reader)
     r->in = in;
     (void)pthread_mutex_init(&r->lock, NULL);
     (void)pthread_cond_init(&r->changed, NULL);
-    if (pthread_create(&r->thread, NULL, run, r) != 0) {
+    if (pthread_create(&r->thread, NULL, run_reader, r) != 0) {
         (void)pthread_cond_destroy(&r->changed);
         (void)pthread_mutex_destroy(&r->lock);
         free(r);

@@ -381,7 +381,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
 }
 
 /* A line of the daemon's own: "<prefix>/$lab/<what>". */
-static void note(struct daemon *d, const char *what)
+static void note_own(struct daemon *d, const char *what)
 {
     char payload[512];
     char fingerprint[20];
@@ -444,7 +444,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_keep_from(d->inbox, d->restore.from);
     inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
-    note(d, "start");
+    note_own(d, "start");
     enum status status = gateway_start(&d->file->broker, d->inbox, d->states, &d->gateway, err);
     if (status != STATUS_OK) {
         return status;
@@ -554,7 +554,7 @@ static bool stop_threads(struct daemon *d)
         gateway_stop(d->gateway, LEAVE_MS);
     }
     if (d->thread) {
-        note(d, "stop");
+        note_own(d, "stop");
         lab_thread_join(d->thread);
         complete = store_queue_flush(d->queue, SAVE_MS) == STATUS_OK && save_last_checkpoint(d);
     }
@@ -564,7 +564,7 @@ static bool stop_threads(struct daemon *d)
     return complete;
 }
 
-static bool finish(struct daemon *d)
+static bool finish_daemon(struct daemon *d)
 {
     atomic_store(&d->running, false);
     web_stop(d->web);
@@ -606,7 +606,7 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
     d->wake_fd = -1;
     const enum status status = start_parts(d, err);
     if (status != STATUS_OK) {
-        (void)finish(d);
+        (void)finish_daemon(d);
         return status;
     }
     atomic_store(&d->running, true);
@@ -628,5 +628,5 @@ bool daemon_has_tried_broker(const struct daemon *d)
 
 bool daemon_stop(struct daemon *d)
 {
-    return finish(d);
+    return finish_daemon(d);
 }

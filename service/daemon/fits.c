@@ -102,7 +102,7 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     }
 }
 
-static void tell(struct errand *e, enum fit_outcome outcome, const char *why)
+static void tell_end(struct errand *e, enum fit_outcome outcome, const char *why)
 {
     e->told = true;
     note_end(e->fits, e->pair, e->side, e->job, outcome, why);
@@ -120,7 +120,7 @@ static void put_result(struct errand *e, struct dynamics_result *result)
     place->job = e->job;
     (void)pthread_mutex_unlock(&f->lock);
     free(older);
-    tell(e, FIT_DONE, "");
+    tell_end(e, FIT_DONE, "");
 }
 
 /* ---- on the worker ------------------------------------------------------------------------
@@ -164,7 +164,7 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
     free(text);
 }
 
-static enum status run(struct job *job, void *context, struct err *err)
+static enum status run_fit(struct job *job, void *context, struct err *err)
 {
     struct errand *e = context;
     struct dynamics_result *result = malloc(sizeof *result);
@@ -184,20 +184,20 @@ static enum status run(struct job *job, void *context, struct err *err)
     }
     free(result);
     if (status != STATUS_E_STALE) {
-        tell(e, FIT_FAILED, err->text);
+        tell_end(e, FIT_FAILED, err->text);
     } else if (!atomic_load(&e->fits->stopping)) {
-        tell(e, FIT_CANCELLED, "");
+        tell_end(e, FIT_CANCELLED, "");
     } else {
         e->told = true; /* it begins again at the next start */
     }
     return status;
 }
 
-static void release(void *context)
+static void release_errand(void *context)
 {
     struct errand *e = context;
     if (!e->told && !atomic_load(&e->fits->stopping)) {
-        tell(e, FIT_CANCELLED, "");
+        tell_end(e, FIT_CANCELLED, "");
     }
     free(e);
 }
@@ -228,7 +228,7 @@ static struct errand *make_errand(struct fits *f, uint32_t pair, enum side side)
 
 void fits_begin(struct fits *f, uint32_t pair, enum side side)
 {
-    struct job_order order = {.class = JOB_LAB, .run = run, .release = release};
+    struct job_order order = {.class = JOB_LAB, .run = run_fit, .release = release_errand};
     struct errand *e = make_errand(f, pair, side);
     uint64_t id = 0;
     enum status status = STATUS_E_NOMEM;

@@ -105,7 +105,7 @@ void inbox_keep_from(struct inbox *inbox, struct journal_position position)
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-static void wake(struct inbox *inbox)
+static void wake_lab(struct inbox *inbox)
 {
     inbox->consumer = CONSUMER_AWAKE;
     inbox->counts.wakes++;
@@ -122,7 +122,7 @@ static void wake_for(struct inbox *inbox, enum inbox_kind kind)
     }
     if (kind == INBOX_EVENT || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
         ring_used(inbox->ring) > ring_capacity(inbox->ring) / 4) {
-        wake(inbox);
+        wake_lab(inbox);
     }
 }
 
@@ -195,7 +195,7 @@ static void deliver_journalled(struct inbox *inbox, size_t bytes,
 }
 
 /* Lock held. */
-static void take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
+static void take_locked(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     message->t_us = stamp_us(inbox);
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
@@ -221,7 +221,7 @@ static void take(struct inbox *inbox, struct message *message, enum inbox_kind k
 void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    take(inbox, message, kind);
+    take_locked(inbox, message, kind);
     wake_for(inbox, kind);
     (void)pthread_mutex_unlock(&inbox->lock);
 }

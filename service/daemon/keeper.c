@@ -462,7 +462,7 @@ static void watch_all(struct keeper *k)
     watch_inbox(k);
 }
 
-static void *run(void *context)
+static void *run_keeper(void *context)
 {
     struct keeper *k = context;
     (void)pthread_setname_np(pthread_self(), "tandem-keeper");
@@ -511,7 +511,7 @@ enum status keeper_start(const struct keeper_params *params, struct keeper **out
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&k->changed, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    if (pthread_create(&k->thread, NULL, run, k) != 0) {
+    if (pthread_create(&k->thread, NULL, run_keeper, k) != 0) {
         k->params.state_bytes = 0;
         keeper_destroy(k);
         return STATUS_E_IO;

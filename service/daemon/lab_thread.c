@@ -80,7 +80,7 @@ static void step_event(void *context, const struct event *event)
 }
 
 /* Efforts are due a hundred times a second. */
-static void hurry(const struct lab_thread *t)
+static void raise_if_following(const struct lab_thread *t)
 {
     bool follows = false;
     for (size_t i = 0; i < lab_pair_count(t->params.lab); i++) {
@@ -99,7 +99,7 @@ static void go_live(struct lab_thread *t)
     outbox_go_live(t->params.outbox);
     log_write(LOG_RESTORED, NULL, "%llu lines of the journal in %.3f s",
               (unsigned long long)t->counts.restored, lab_s(t->counts.restore_us));
-    hurry(t);
+    raise_if_following(t);
 }
 
 static void decode_line(struct lab_thread *t, const struct inbox_line *line)
@@ -169,7 +169,7 @@ static void do_chores(struct lab_thread *t)
     }
 }
 
-static void drain(struct lab_thread *t, const struct inbox_round *round)
+static void drain_inbox(struct lab_thread *t, const struct inbox_round *round)
 {
     struct inbox_line line;
     struct err err = {0};
@@ -209,7 +209,7 @@ static void run_round(struct lab_thread *t)
     const int64_t began_us = lab_clock_monotonic_us();
     struct inbox_round round;
     inbox_begin(t->params.inbox, &round);
-    drain(t, &round);
+    drain_inbox(t, &round);
     if (t->live && lab_next_deadline(t->params.lab) < round.now_us) {
         const struct event tick = {
             .t_us = round.now_us, .kind = EVENT_TICK, .side = SIDE_COUNT};
@@ -251,7 +251,7 @@ static void sleep_for(const struct lab_thread *t, int64_t wait_us)
     }
 }
 
-static void *run(void *context)
+static void *run_lab_thread(void *context)
 {
     struct lab_thread *t = context;
     (void)pthread_setname_np(pthread_self(), "tandem-lab");
@@ -288,7 +288,7 @@ enum status lab_thread_start(const struct lab_thread_params *params, struct lab_
     t->counts.restore_us = -1;
     t->shown = t->counts;
     lock_init(&t->lock);
-    if (pthread_create(&t->thread, NULL, run, t) != 0) {
+    if (pthread_create(&t->thread, NULL, run_lab_thread, t) != 0) {
         (void)pthread_mutex_destroy(&t->lock);
         free(scratch);
         free(t);

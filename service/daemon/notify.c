@@ -10,7 +10,7 @@
 enum { STATUS_BYTES_MAX = 512 };
 
 /* Nobody is left to tell when the supervisor does not listen. */
-static void tell(const char *state)
+static void tell_supervisor(const char *state)
 {
     const int told = sd_notify(0, state);
     (void)told;
@@ -18,7 +18,7 @@ static void tell(const char *state)
 
 void notify_ready(void)
 {
-    tell("READY=1");
+    tell_supervisor("READY=1");
 }
 
 void notify_reloading(void)
@@ -26,12 +26,12 @@ void notify_reloading(void)
     char state[64];
     (void)snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
                    (long long)lab_clock_monotonic_us());
-    tell(state);
+    tell_supervisor(state);
 }
 
 void notify_stopping(void)
 {
-    tell("STOPPING=1\nSTATUS=stopping");
+    tell_supervisor("STOPPING=1\nSTATUS=stopping");
 }
 
 void notify_status(const char *format, ...)
@@ -48,7 +48,7 @@ void notify_status(const char *format, ...)
             *c = ' ';
         }
     }
-    tell(state);
+    tell_supervisor(state);
 }
 
 int64_t notify_alive_us(void)
@@ -59,5 +59,5 @@ int64_t notify_alive_us(void)
 
 void notify_alive(void)
 {
-    tell("WATCHDOG=1");
+    tell_supervisor("WATCHDOG=1");
 }

@@ -32,7 +32,7 @@ struct outbox {
     struct shared_counts counts;
 };
 
-static void count(_Atomic uint64_t *counter)
+static void add_one(_Atomic uint64_t *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
 }
@@ -102,15 +102,15 @@ static const char *pair_id(const struct outbox *o, uint32_t pair)
     return lab_pair_params(o->params.lab, pair)->id;
 }
 
-static void publish(struct outbox *o, uint32_t pair, const char *what, const char *payload,
-                    size_t bytes, int qos)
+static void publish_for(struct outbox *o, uint32_t pair, const char *what, const char *payload,
+                        size_t bytes, int qos)
 {
     const enum status status = o->params.publish(o->params.publish_context, pair_id(o, pair),
                                                  what, payload, bytes, qos, false);
     if (status == STATUS_OK) {
-        count(&o->counts.published);
+        add_one(&o->counts.published);
     } else {
-        count(&o->counts.not_published);
+        add_one(&o->counts.not_published);
         if (status != STATUS_E_STALE) { /* that the link is down is told by itself */
             log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
         }
@@ -174,21 +174,21 @@ static void emit_record(struct outbox *o, uint32_t pair, struct store_row *row,
 {
     if (!o->live) {
         if (is_known(o, row)) {
-            count(&o->counts.known);
+            add_one(&o->counts.known);
             return;
         }
         wait_for_room(o->params.queue);
     }
     row->seq = o->params.events ? event_hub_number(o->params.events, type_of(row)) : 0;
     if (store_queue_push(o->params.queue, row) != STATUS_OK) {
-        count(&o->counts.not_stored);
+        add_one(&o->counts.not_stored);
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
     }
     if (o->params.events) {
         event_hub_publish(o->params.events, type_of(row), pair, row->seq, row->json,
                           row->json_bytes);
     }
-    publish(o, pair, what, row->json, row->json_bytes, 1);
+    publish_for(o, pair, what, row->json, row->json_bytes, 1);
 }
 
 static void emit_entry(struct outbox *o, uint32_t pair, const struct entry *entry)
@@ -229,9 +229,9 @@ static void send_parameters(struct outbox *o, uint32_t pair, const char *payload
 {
     if (o->params.publish(o->params.publish_context, pair_id(o, pair), "virtual/parameters",
                           payload, bytes, 1, true) == STATUS_OK) {
-        count(&o->counts.published);
+        add_one(&o->counts.published);
     } else {
-        count(&o->counts.not_published);
+        add_one(&o->counts.not_published);
     }
 }
 
@@ -257,7 +257,7 @@ static void emit_event(struct outbox *o, const struct effect *effect)
         wait_for_room(o->params.queue);
     }
     if (store_queue_push(o->params.queue, &r.row) != STATUS_OK) {
-        count(&o->counts.not_stored);
+        add_one(&o->counts.not_stored);
         log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
     }
 }
@@ -274,12 +274,12 @@ static bool is_stale(const struct outbox *o, const struct effect *effect)
 static void emit_command(struct outbox *o, const struct effect *effect)
 {
     if (is_stale(o, effect)) {
-        count(&o->counts.stale);
+        add_one(&o->counts.stale);
         log_write(LOG_NOT_SENT, pair_id(o, effect->pair), "%s robot", side_name(effect->side));
         return;
     }
-    publish(o, effect->pair, effect->side == SIDE_REAL ? "real/command" : "virtual/command",
-            effect->payload.text, effect->payload.bytes, 1);
+    publish_for(o, effect->pair, effect->side == SIDE_REAL ? "real/command" : "virtual/command",
+                effect->payload.text, effect->payload.bytes, 1);
 }
 
 static void emit_probe(struct outbox *o, const struct effect *effect)
@@ -289,8 +289,8 @@ static void emit_probe(struct outbox *o, const struct effect *effect)
     json_write_start(&w, json, sizeof json, NULL, NULL);
     codec_write_probe(&w, effect->probe, o->params.now_us(o->params.now_context));
     if (json_write_end(&w)) {
-        publish(o, effect->pair, effect->side == SIDE_REAL ? "real/probe" : "virtual/probe",
-                json, w.used, 0);
+        publish_for(o, effect->pair, effect->side == SIDE_REAL ? "real/probe" : "virtual/probe",
+                    json, w.used, 0);
     }
 }
 
@@ -306,13 +306,13 @@ static void emit_calibration(struct outbox *o, uint32_t pair)
 static void emit_message(struct outbox *o, const struct effect *effect)
 {
     if (!o->live) {
-        count(&o->counts.held_back);
+        add_one(&o->counts.held_back);
     } else if (effect->kind == EFFECT_COMMAND) {
         emit_command(o, effect);
     } else if (effect->kind == EFFECT_PROBE) {
         emit_probe(o, effect);
     } else {
-        publish(o, effect->pair, "reply", effect->payload.text, effect->payload.bytes, 1);
+        publish_for(o, effect->pair, "reply", effect->payload.text, effect->payload.bytes, 1);
     }
 }
 
@@ -325,18 +325,19 @@ static void emit_control(struct outbox *o, const struct effect *effect)
     const int64_t late_us = o->params.now_us(o->params.now_context) - effect->t_us;
     size_t class = 0;
     if (!o->live) {
-        count(&o->counts.held_back);
+        add_one(&o->counts.held_back);
         return;
     }
     while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
         class ++;
     }
-    count(&o->counts.late[class]);
+    add_one(&o->counts.late[class]);
     if ((double)late_us * p->following.rate_hz > 1e6) {
-        count(&o->counts.overruns);
+        add_one(&o->counts.overruns);
         return;
     }
-    publish(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes, 0);
+    publish_for(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes,
+                0);
 }
 
 static void emit_fidelity(struct outbox *o, const struct effect *effect)
@@ -354,14 +355,14 @@ static void emit_fidelity(struct outbox *o, const struct effect *effect)
             event_hub_publish(o->params.events, EVENT_TYPE_FIDELITY, effect->pair, 0, text,
                               w.used);
         }
-        publish(o, effect->pair, "fidelity", text, w.used, 0);
+        publish_for(o, effect->pair, "fidelity", text, w.used, 0);
     }
 }
 
-static void emit(void *context, const struct effect *effect)
+static void emit_effect(void *context, const struct effect *effect)
 {
     struct outbox *o = context;
-    count(&o->counts.effects[effect->kind]);
+    add_one(&o->counts.effects[effect->kind]);
     switch (effect->kind) {
     case EFFECT_ENTRY:
         emit_entry(o, effect->pair, effect->entry);
@@ -412,7 +413,7 @@ static void emit(void *context, const struct effect *effect)
 
 struct effects outbox_effects(struct outbox *o)
 {
-    return (struct effects){.emit = emit, .context = o};
+    return (struct effects){.emit = emit_effect, .context = o};
 }
 
 void outbox_go_live(struct outbox *o)

@@ -68,7 +68,7 @@ static void compare_labs(const struct lab_file *old, const struct lab_file *new,
     }
 }
 
-static void refuse(const char *path, const struct err_list *errors)
+static void refuse_file(const char *path, const struct err_list *errors)
 {
     for (size_t i = 0; i < errors->count; i++) {
         const struct err *e = &errors->items[i];
@@ -83,7 +83,7 @@ void reload_lab_file(const char *path, struct lab_file *running)
     struct lab_file lab = {0};
     struct err_list errors = {0};
     if (lab_file_load(path, &lab, &errors) != STATUS_OK) {
-        refuse(path, &errors);
+        refuse_file(path, &errors);
         return;
     }
     if (lab.log.level != running->log.level) {

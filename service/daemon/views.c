@@ -119,8 +119,8 @@ static void read_fits(const struct view *view, size_t pair, struct pair_fits *ou
 }
 
 /* The part as it stands; NULL: the pair has none. */
-static const void *find(const struct lab *lab, enum part part, size_t i, uint64_t *version,
-                        size_t *bytes)
+static const void *find_part(const struct lab *lab, enum part part, size_t i, uint64_t *version,
+                             size_t *bytes)
 {
     const struct pair_dynamics *dynamics = NULL;
     const struct pair_following *following = NULL;
@@ -181,7 +181,7 @@ static void share_fits(struct views *views, const struct copy *before, struct co
     }
 }
 
-static void show(struct snapshot *snapshot, enum part part, size_t i)
+static void show_part(struct snapshot *snapshot, enum part part, size_t i)
 {
     const void *state = snapshot->copies[part][i]->state;
     if (part == PART_PAIR) {
@@ -206,7 +206,7 @@ static bool add_part(struct views *views, const struct snapshot *before,
     for (size_t i = 0; snapshot->copies[part] && i < n; i++) {
         uint64_t version = 0;
         size_t bytes = 0;
-        const void *state = find(views->lab, part, i, &version, &bytes);
+        const void *state = find_part(views->lab, part, i, &version, &bytes);
         if (!state) {
             continue;
         }
@@ -220,7 +220,7 @@ static bool add_part(struct views *views, const struct snapshot *before,
             share_fits(views, before ? before->copies[part][i] : NULL,
                        snapshot->copies[part][i]);
         }
-        show(snapshot, part, i);
+        show_part(snapshot, part, i);
     }
     return snapshot->copies[part] != NULL;
 }
@@ -259,7 +259,7 @@ static struct snapshot *make_snapshot(struct views *views, const struct snapshot
     return snapshot;
 }
 
-static void look(const struct lab *lab, bool has[PART_COUNT])
+static void find_parts(const struct lab *lab, bool has[PART_COUNT])
 {
     for (size_t i = 0; i < lab_pair_count(lab); i++) {
         has[PART_DYNAMICS] = has[PART_DYNAMICS] || lab_dynamics(lab, i);
@@ -276,7 +276,7 @@ enum status views_create(const struct lab *lab, const char *lab_name, const char
         return STATUS_E_NOMEM;
     }
     views->lab = lab;
-    look(lab, views->has);
+    find_parts(lab, views->has);
     views->base = (struct view){.t_us = started_us,
                                 .started_us = started_us,
                                 .lab_name = lab_name,

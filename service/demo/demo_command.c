@@ -125,7 +125,7 @@ static void take_connection(struct demo *d, const struct note *n)
 }
 
 /* Show what has arrived. */
-static void drain(struct demo *d)
+static void drain_queue(struct demo *d)
 {
     for (;;) {
         (void)pthread_mutex_lock(&d->mutex);
@@ -227,11 +227,11 @@ static bool ask_to_follow(struct demo *d)
 
 static bool robots_are_online(struct demo *d)
 {
-    drain(d);
+    drain_queue(d);
     return d->online[SIDE_REAL] && d->online[SIDE_VIRTUAL];
 }
 
-static bool complain(const char *what, const char *why)
+static bool complain_of(const char *what, const char *why)
 {
     (void)fprintf(stderr, "tandem: demo: %s: %s\n", what, why);
     return false;
@@ -240,7 +240,7 @@ static bool complain(const char *what, const char *why)
 static bool complain_errno(const char *what)
 {
     char reason[80];
-    return complain(what, strerror_r(errno, reason, sizeof reason));
+    return complain_of(what, strerror_r(errno, reason, sizeof reason));
 }
 
 static bool find_broker(char program[PATH_MAX])
@@ -257,7 +257,8 @@ static bool find_broker(char program[PATH_MAX])
             return true;
         }
     }
-    return complain("mosquitto", "was not found; ./run installs it, or: apt install mosquitto");
+    return complain_of("mosquitto",
+                       "was not found; ./run installs it, or: apt install mosquitto");
 }
 
 static bool write_file(const struct demo *d, const char *name, const char *text)
@@ -340,7 +341,7 @@ static bool make_dir(struct demo *d)
         (void)snprintf(d->dir, sizeof d->dir, "%s", whole);
     }
     free(whole);
-    return fits || complain(d->options.dir, "is no directory, or too long a path");
+    return fits || complain_of(d->options.dir, "is no directory, or too long a path");
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
@@ -359,7 +360,7 @@ static bool start_child(struct demo *d, enum role role, const char *name, const 
 {
     struct err err = {0};
     if (child_start(&d->children[role], name, d->dir, program, argv, &err) != STATUS_OK) {
-        return complain(err.where, err.text);
+        return complain_of(err.where, err.text);
     }
     return true;
 }
@@ -387,7 +388,7 @@ static bool wait_for(struct demo *d, const char *what, bool (*is_there)(struct d
             return false;
         }
         if (lab_clock_monotonic_us() >= until_us) {
-            return complain(what, "does not answer");
+            return complain_of(what, "does not answer");
         }
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
     }
@@ -450,7 +451,7 @@ static bool start_servers(struct demo *d)
            wait_for(d, "the daemon", daemon_is_ready);
 }
 
-static bool watch(struct demo *d)
+static bool watch_broker(struct demo *d)
 {
     static const struct mqtt_client_topic topics[] = {
         {"tandem/v1/+/entry", 1},       {"tandem/v1/+/alarm", 1},
@@ -466,10 +467,10 @@ static bool watch(struct demo *d)
                                                 .message = take_message,
                                                 .context = d};
     if (mqtt_client_create(&d->client, &options, &err) != STATUS_OK) {
-        return complain(err.where, err.text);
+        return complain_of(err.where, err.text);
     }
     return mqtt_client_wait_subscribed(d->client, START_MS) ||
-           complain("the broker", "does not let the demo listen");
+           complain_of("the broker", "does not let the demo listen");
 }
 
 static bool start_driver(struct demo *d)
@@ -485,7 +486,7 @@ static bool start_driver(struct demo *d)
 /* --- the course of things ------------------------------------------------------------------
  */
 
-static void announce(const struct demo *d)
+static void announce_demo(const struct demo *d)
 {
     (void)printf(
         "%s\n"
@@ -507,7 +508,7 @@ static void announce(const struct demo *d)
 static bool drive_vessels(struct demo *d)
 {
     return !demo_vessels_drive(&d->vessels, d->client, lab_clock_monotonic_us()) ||
-           ask_to_follow(d) || complain("the daemon", "does not follow");
+           ask_to_follow(d) || complain_of("the daemon", "does not follow");
 }
 
 static void show_until_end(struct demo *d)
@@ -516,7 +517,7 @@ static void show_until_end(struct demo *d)
                                ? lab_clock_monotonic_us() + lab_us(d->options.for_s)
                                : LAB_TIME_MAX;
     while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us) {
-        drain(d);
+        drain_queue(d);
         if (!all_run(d) || (d->has_vessels && !drive_vessels(d))) {
             d->failed = true;
             return;
@@ -529,14 +530,14 @@ static void show_until_end(struct demo *d)
 static void wait_closed(struct demo *d)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)CLOSE_MS * 1000;
-    drain(d);
+    drain_queue(d);
     while (d->table.entries < d->table.commands && lab_clock_monotonic_us() < until_us &&
            child_is_running(&d->children[DAEMON])) {
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
-        drain(d);
+        drain_queue(d);
     }
     lab_clock_sleep_until_us(lab_clock_monotonic_us() + 5 * (int64_t)POLL_US);
-    drain(d); /* the calibration that follows the last entry */
+    drain_queue(d); /* the calibration that follows the last entry */
 }
 
 static void stop_child(struct demo *d, enum role role)
@@ -577,14 +578,14 @@ static bool show_summary(const struct demo *d)
     return d->table.entries > 0;
 }
 
-static int conclude(struct demo *d, bool started)
+static int conclude_demo(struct demo *d, bool started)
 {
     const bool kept = d->options.keep || d->options.dir || d->failed;
     if (started) {
         const bool shown = show_summary(d);
         if (!shown && !d->failed) {
-            (void)complain(d->has_vessels ? "no gap" : "no entry",
-                           "the daemon has compared nothing");
+            (void)complain_of(d->has_vessels ? "no gap" : "no entry",
+                              "the daemon has compared nothing");
             d->failed = true;
         }
     }
@@ -599,7 +600,7 @@ static int conclude(struct demo *d, bool started)
     return d->failed ? EXIT_FAILED : EXIT_FINE;
 }
 
-static bool prepare(struct demo *d)
+static bool prepare_demo(struct demo *d)
 {
     const ssize_t bytes = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
     if (bytes <= 0) {
@@ -610,11 +611,11 @@ static bool prepare(struct demo *d)
     d->http_port = d->options.http_port ? d->options.http_port : free_port();
     (void)snprintf(d->port_text, sizeof d->port_text, "%d", d->port);
     if (d->port == 0 || d->http_port == 0) {
-        return complain("loopback", "no free port");
+        return complain_of("loopback", "no free port");
     }
     d->queue = calloc(QUEUE_MAX, sizeof *d->queue);
     if (!d->queue) {
-        return complain("memory", "is short");
+        return complain_of("memory", "is short");
     }
     d->table.colour = isatty(STDOUT_FILENO) == 1;
     d->vessels.colour = d->table.colour;
@@ -629,17 +630,17 @@ static bool prepare(struct demo *d)
     return make_dir(d);
 }
 
-static int run(struct demo *d)
+static int run_demo(struct demo *d)
 {
-    if (!prepare(d)) {
+    if (!prepare_demo(d)) {
         return EXIT_FAILED;
     }
     stop_signal_install();
     bool started = write_files(d) && start_servers(d) && start_robot(d, SIDE_REAL) &&
-                   start_robot(d, SIDE_VIRTUAL) && watch(d) &&
+                   start_robot(d, SIDE_VIRTUAL) && watch_broker(d) &&
                    wait_for(d, "a robot", robots_are_online);
     if (started) {
-        announce(d);
+        announce_demo(d);
         started = d->has_vessels || start_driver(d);
     }
     d->failed = !started && !stop_signal_raised();
@@ -647,7 +648,7 @@ static int run(struct demo *d)
         show_until_end(d);
     }
     stop_all(d);
-    return conclude(d, started);
+    return conclude_demo(d, started);
 }
 
 int command_demo(int argc, char **argv)
@@ -697,7 +698,7 @@ int command_demo(int argc, char **argv)
     d->options = o;
     d->has_vessels = has_vessels;
     (void)pthread_mutex_init(&d->mutex, NULL);
-    exit_status = run(d);
+    exit_status = run_demo(d);
     (void)pthread_mutex_destroy(&d->mutex);
     free(d->queue);
     free(d);

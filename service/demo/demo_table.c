@@ -40,20 +40,20 @@ static const char *colour_of(enum verdict verdict)
     return RED;
 }
 
-static double number(const json_t *object, const char *key)
+static double number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : nan("");
 }
 
-static const char *text(const json_t *object, const char *key)
+static const char *text_of(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
     return value ? value : "";
 }
 
 /* "-" for what is not there. */
-static const char *show(double value, const char *format, char out[24])
+static const char *show_number(double value, const char *format, char out[24])
 {
     if (isfinite(value)) {
         /* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): formats are this file's own. */
@@ -114,17 +114,17 @@ static void take_entry(struct demo_table *t, const json_t *entry)
     char virtual[24];
     char lag[24];
     const enum verdict verdict =
-        (enum verdict)names_value(&verdict_names, text(entry, "verdict"));
+        (enum verdict)names_value(&verdict_names, text_of(entry, "verdict"));
     if (verdict == VERDICT_COUNT) {
         t->unreadable++;
         return;
     }
     t->entries++;
     t->counts[verdict]++;
-    note_lag(t, number(entry, "lag_s"));
+    note_lag(t, number_of(entry, "lag_s"));
     print_header(t);
-    const double rotation_rad = number(entry, "rotation_rad");
-    const double displacement_m = number(entry, "displacement_m");
+    const double rotation_rad = number_of(entry, "rotation_rad");
+    const double displacement_m = number_of(entry, "displacement_m");
     int used = 0;
     move[0] = '\0';
     if (fabs(rotation_rad) > 0.0) {
@@ -133,12 +133,13 @@ static void take_entry(struct demo_table *t, const json_t *entry)
     if (fabs(displacement_m) > 0.0) {
         (void)snprintf(move + used, sizeof move - (size_t)used, "%.2f m", displacement_m);
     }
-    (void)printf("%4.0f  %-20s %8s %9s %7s  %s%-12s%s", number(entry, "n"),
-                 move[0] ? move : text(entry, "op"),
-                 show(number(entry, "real_lap_s"), "lap", real),
-                 show(number(entry, "virtual_lap_s"), "lap", virtual),
-                 show(number(entry, "lag_s"), "lag", lag), t->colour ? colour_of(verdict) : "",
-                 verdict_name(verdict), t->colour ? PLAIN : "");
+    (void)printf("%4.0f  %-20s %8s %9s %7s  %s%-12s%s", number_of(entry, "n"),
+                 move[0] ? move : text_of(entry, "op"),
+                 show_number(number_of(entry, "real_lap_s"), "lap", real),
+                 show_number(number_of(entry, "virtual_lap_s"), "lap", virtual),
+                 show_number(number_of(entry, "lag_s"), "lag", lag),
+                 t->colour ? colour_of(verdict) : "", verdict_name(verdict),
+                 t->colour ? PLAIN : "");
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
         print_fit(&t->fits[side][DEMO_ANGULAR]);
         print_fit(&t->fits[side][DEMO_LINEAR]);
@@ -154,13 +155,14 @@ static void take_calibration(struct demo_table *t, const json_t *calibration)
         const json_t *fit = json_object_get(sides, side_name(side));
         const json_t *values = json_object_get(fit, "values");
         const json_t *intervals = json_object_get(fit, "ci95");
-        (void)snprintf(t->verdicts[side], sizeof t->verdicts[side], "%s", text(fit, "verdict"));
+        (void)snprintf(t->verdicts[side], sizeof t->verdicts[side], "%s",
+                       text_of(fit, "verdict"));
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
             const json_t *interval = json_object_get(intervals, fit_names[i]);
             const json_t *low = json_array_get(interval, 0);
             const json_t *high = json_array_get(interval, 1);
             t->fits[side][i] = (struct demo_fit){
-                .value = number(values, fit_names[i]),
+                .value = number_of(values, fit_names[i]),
                 .low = json_is_number(low) ? json_number_value(low) : nan(""),
                 .high = json_is_number(high) ? json_number_value(high) : nan("")};
         }
@@ -170,7 +172,7 @@ static void take_calibration(struct demo_table *t, const json_t *calibration)
 static void take_change(struct demo_table *t, const json_t *change)
 {
     const json_t *values = json_object_get(json_object_get(change, "set"), "values");
-    if (strcmp(text(change, "action"), "promoted") != 0 || !values) {
+    if (strcmp(text_of(change, "action"), "promoted") != 0 || !values) {
         return;
     }
     t->promotions++;
@@ -178,21 +180,22 @@ static void take_change(struct demo_table *t, const json_t *change)
     t->lag_s_sum[1] = 0.0;
     t->lag_count[1] = 0;
     for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
-        t->truth[SIDE_VIRTUAL][i] = number(values, fit_names[i]);
+        t->truth[SIDE_VIRTUAL][i] = number_of(values, fit_names[i]);
     }
     (void)printf(
         "%s      parameter set %.0f goes to the simulator: it turns at %.3f rad/s and drives "
         "at %.3f m/s now%s\n",
-        t->colour ? BOLD : "", number(change, "version"), t->truth[SIDE_VIRTUAL][DEMO_ANGULAR],
-        t->truth[SIDE_VIRTUAL][DEMO_LINEAR], t->colour ? PLAIN : "");
+        t->colour ? BOLD : "", number_of(change, "version"),
+        t->truth[SIDE_VIRTUAL][DEMO_ANGULAR], t->truth[SIDE_VIRTUAL][DEMO_LINEAR],
+        t->colour ? PLAIN : "");
     (void)fflush(stdout);
 }
 
 static void take_alarm(struct demo_table *t, const json_t *alarm)
 {
     t->alarms++;
-    (void)printf("%s      alarm %s %s: %s%s\n", t->colour ? RED : "", text(alarm, "type"),
-                 text(alarm, "side"), text(alarm, "detail"), t->colour ? PLAIN : "");
+    (void)printf("%s      alarm %s %s: %s%s\n", t->colour ? RED : "", text_of(alarm, "type"),
+                 text_of(alarm, "side"), text_of(alarm, "detail"), t->colour ? PLAIN : "");
     (void)fflush(stdout);
 }
 

@@ -57,15 +57,15 @@ void demo_vessels_lab(const struct demo_vessels *v, char out[DEMO_LAB_MAX])
 
 /* Turns and straights that never come the same way twice, within what the real vessel's
  * thrusters can do. */
-static void pilot(double t_s, double tau[DEMO_VELOCITIES])
+static void steer_pilot(double t_s, double tau[DEMO_VELOCITIES])
 {
     tau[0] = 50.0 + 15.0 * sin(TAU * t_s / 13.0);
     tau[1] = 0.0;
     tau[2] = 10.0 + 8.0 * sin(TAU * t_s / 9.0) + 4.0 * sin(TAU * t_s / 3.1);
 }
 
-static void send(struct demo_vessels *v, struct mqtt_client *client, enum side side,
-                 const char *payload)
+static void send_efforts(struct demo_vessels *v, struct mqtt_client *client, enum side side,
+                         const char *payload)
 {
     char topic[64];
     (void)snprintf(topic, sizeof topic, "tandem/v1/r1/%s/control", side_name(side));
@@ -84,17 +84,17 @@ bool demo_vessels_drive(struct demo_vessels *v, struct mqtt_client *client, int6
         v->following = true;
         v->told_us = now_us;
     }
-    pilot(t_s, tau);
+    steer_pilot(t_s, tau);
     (void)snprintf(payload, sizeof payload, "{\"tau\":[%.3f,%.3f,%.3f]}", tau[0], tau[1],
                    tau[2]);
-    send(v, client, SIDE_REAL, payload);
+    send_efforts(v, client, SIDE_REAL, payload);
     if (!v->following) {
-        send(v, client, SIDE_VIRTUAL, payload);
+        send_efforts(v, client, SIDE_VIRTUAL, payload);
     }
     return tell;
 }
 
-static double number(const json_t *object, const char *key)
+static double number_of(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : nan("");
@@ -126,8 +126,8 @@ static void take_fidelity(struct demo_vessels *v, const json_t *fidelity, int64_
 {
     const json_t *states = json_object_get(fidelity, "states");
     const int phase = v->following ? FOLLOWING : OPEN_LOOP;
-    const double within_ratio = number(fidelity, "within_ratio");
-    if (v->begun_us == 0 || !(number(fidelity, "samples") > 0.0)) {
+    const double within_ratio = number_of(fidelity, "within_ratio");
+    if (v->begun_us == 0 || !(number_of(fidelity, "samples") > 0.0)) {
         return;
     }
     print_header(v);
@@ -135,11 +135,11 @@ static void take_fidelity(struct demo_vessels *v, const json_t *fidelity, int64_
                  v->colour ? (v->following ? GREEN : AMBER) : "", phases[phase],
                  v->colour ? PLAIN : "");
     for (int i = 0; i < DEMO_VELOCITIES; i++) {
-        v->gap[phase][i] = number(json_object_get(states, velocities[i]), "rmse");
+        v->gap[phase][i] = number_of(json_object_get(states, velocities[i]), "rmse");
         print_real(v->gap[phase][i], 5);
     }
-    print_real(number(json_object_get(states, "x"), "rmse"), 3);
-    print_real(number(json_object_get(states, "y"), "rmse"), 3);
+    print_real(number_of(json_object_get(states, "x"), "rmse"), 3);
+    print_real(number_of(json_object_get(states, "y"), "rmse"), 3);
     print_real(100.0 * within_ratio, 0);
     (void)puts(" %");
     (void)fflush(stdout);

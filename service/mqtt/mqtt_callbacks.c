@@ -247,7 +247,7 @@ static void on_send_failure3(void *context, MQTTAsync_failureData *data)
     mqtt_sender_outcome(context, MQTT_SENDER_INTERRUPTED);
 }
 
-static void disconnected(struct mqtt_client *client)
+static void note_disconnected(struct mqtt_client *client)
 {
     mqtt_link_lock(client);
     client->disconnected = true;
@@ -258,25 +258,25 @@ static void disconnected(struct mqtt_client *client)
 static void on_disconnect5(void *context, MQTTAsync_successData5 *data)
 {
     (void)data;
-    disconnected(context);
+    note_disconnected(context);
 }
 
 static void on_disconnect3(void *context, MQTTAsync_successData *data)
 {
     (void)data;
-    disconnected(context);
+    note_disconnected(context);
 }
 
 static void on_disconnect_failure5(void *context, MQTTAsync_failureData5 *data)
 {
     (void)data;
-    disconnected(context);
+    note_disconnected(context);
 }
 
 static void on_disconnect_failure3(void *context, MQTTAsync_failureData *data)
 {
     (void)data;
-    disconnected(context);
+    note_disconnected(context);
 }
 
 static void take_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)

@@ -19,7 +19,7 @@ enum {
 
 /* A copy that lives as long as the client; NULL stays NULL. *failed is set when out of memory.
  */
-static char *own(struct mqtt_client *client, const char *text, bool *failed)
+static char *own_text(struct mqtt_client *client, const char *text, bool *failed)
 {
     if (!text) {
         return NULL;
@@ -82,17 +82,17 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     bool failed = false;
     struct mqtt_client_options *own_options = &client->options;
     *own_options = *o;
-    own_options->host = own(client, o->host ? o->host : "127.0.0.1", &failed);
-    own_options->client_id = own(client, o->client_id, &failed);
-    own_options->user = own(client, o->user, &failed);
-    own_options->password_file = own(client, o->password_file, &failed);
-    own_options->ca_file = own(client, o->ca_file, &failed);
-    own_options->certificate_file = own(client, o->certificate_file, &failed);
-    own_options->key_file = own(client, o->key_file, &failed);
-    own_options->prefix = own(client, o->prefix, &failed);
-    own_options->presence = own(client, o->presence, &failed);
-    own_options->online = own(client, o->online, &failed);
-    own_options->offline = own(client, o->offline, &failed);
+    own_options->host = own_text(client, o->host ? o->host : "127.0.0.1", &failed);
+    own_options->client_id = own_text(client, o->client_id, &failed);
+    own_options->user = own_text(client, o->user, &failed);
+    own_options->password_file = own_text(client, o->password_file, &failed);
+    own_options->ca_file = own_text(client, o->ca_file, &failed);
+    own_options->certificate_file = own_text(client, o->certificate_file, &failed);
+    own_options->key_file = own_text(client, o->key_file, &failed);
+    own_options->prefix = own_text(client, o->prefix, &failed);
+    own_options->presence = own_text(client, o->presence, &failed);
+    own_options->online = own_text(client, o->online, &failed);
+    own_options->offline = own_text(client, o->offline, &failed);
     own_options->topics = NULL;
     own_options->port = o->port ? o->port : (o->tls ? 8883 : 1883);
     own_options->version = o->version ? o->version : 5;
@@ -103,13 +103,13 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     own_options->session_expiry_s =
         o->session_expiry_s ? o->session_expiry_s : SESSION_EXPIRY_S;
     for (size_t i = 0; i < o->topic_count; i++) {
-        client->filters[client->filter_count] = own(client, o->topics[i].filter, &failed);
+        client->filters[client->filter_count] = own_text(client, o->topics[i].filter, &failed);
         client->qos[client->filter_count++] = o->topics[i].qos;
     }
     if (o->prefix) {
         char topic[1024];
         (void)snprintf(topic, sizeof topic, "%s/heartbeat/%s", o->prefix, o->client_id);
-        client->heartbeat_topic = own(client, topic, &failed);
+        client->heartbeat_topic = own_text(client, topic, &failed);
         client->filters[client->filter_count] = client->heartbeat_topic;
         client->qos[client->filter_count++] = 0;
     }
@@ -253,7 +253,7 @@ bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms)
     return wait_sent(client, lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000);
 }
 
-static void disconnect(struct mqtt_client *client, int64_t until_us)
+static void leave_broker(struct mqtt_client *client, int64_t until_us)
 {
     MQTTAsync_disconnectOptions options = MQTTAsync_disconnectOptions_initializer;
     const MQTTAsync_disconnectOptions options5 = MQTTAsync_disconnectOptions_initializer5;
@@ -299,7 +299,7 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
     }
     mqtt_keeper_stop(client);
     wait_beat(client);
-    disconnect(client, until_us + 200000);
+    leave_broker(client, until_us + 200000);
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true;
     (void)pthread_mutex_unlock(&client->delivery);

@@ -92,7 +92,7 @@ static int start_connect(struct mqtt_client *client, const char *password)
 }
 
 /* A new handle for the next connection. Under mutex, which it releases meanwhile. */
-static void renew(struct mqtt_client *client)
+static void renew_handle(struct mqtt_client *client)
 {
     mqtt_link_unlock(client);
     const enum status status = mqtt_client_make_handle(client, NULL);
@@ -174,7 +174,7 @@ static void send_at_once(const struct mqtt_client *client)
     }
 }
 
-static void subscribe(struct mqtt_client *client)
+static void subscribe_all(struct mqtt_client *client)
 {
     if (client->filter_count == 0) {
         mqtt_link_subscribed(client, NULL);
@@ -189,7 +189,7 @@ static void subscribe(struct mqtt_client *client)
     }
 }
 
-static void beat(struct mqtt_client *client)
+static void send_beat(struct mqtt_client *client)
 {
     char text[24];
     const int64_t now_us = lab_clock_monotonic_us();
@@ -212,7 +212,7 @@ static void keep_once(struct mqtt_client *client)
             mqtt_link_go_down(client);
         }
     } else if (client->phase == MQTT_LINK_DOWN && client->worn) {
-        renew(client);
+        renew_handle(client);
         return;
     } else if (client->phase == MQTT_LINK_DOWN) {
         if (now_us >= client->attempt_us) {
@@ -232,14 +232,14 @@ static void keep_once(struct mqtt_client *client)
         client->subscribing = true;
         mqtt_link_unlock(client);
         send_at_once(client);
-        subscribe(client);
+        subscribe_all(client);
         mqtt_link_say(client, client->options.online);
         mqtt_link_lock(client);
         return;
     } else if (client->heartbeat_topic && now_us >= client->heartbeat_due_us) {
         client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
         mqtt_link_unlock(client);
-        beat(client);
+        send_beat(client);
         mqtt_link_lock(client);
         return;
     } else if (mqtt_sender_has_work(client)) {
@@ -251,7 +251,7 @@ static void keep_once(struct mqtt_client *client)
     mqtt_link_wait(client, &client->wake, next_us);
 }
 
-static void *keep(void *context)
+static void *run_keeper_thread(void *context)
 {
     struct mqtt_client *client = context;
     mqtt_link_lock(client);
@@ -264,7 +264,8 @@ static void *keep(void *context)
 
 bool mqtt_keeper_start(struct mqtt_client *client)
 {
-    client->keeper_started = pthread_create(&client->keeper, NULL, keep, client) == 0;
+    client->keeper_started =
+        pthread_create(&client->keeper, NULL, run_keeper_thread, client) == 0;
     return client->keeper_started;
 }
 

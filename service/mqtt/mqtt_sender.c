@@ -66,8 +66,8 @@ static struct mqtt_outgoing *make_outgoing(struct mqtt_client *client, const cha
 }
 
 /* Put m before `before`, or at the end. Under mutex. */
-static void insert(struct mqtt_client *client, struct mqtt_outgoing *m,
-                   struct mqtt_outgoing *before)
+static void insert_before(struct mqtt_client *client, struct mqtt_outgoing *m,
+                          struct mqtt_outgoing *before)
 {
     m->next = before;
     m->previous = before ? before->previous : client->outgoing_last;
@@ -108,7 +108,7 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
         client->state.refused++;
         status = STATUS_E_FULL;
     } else {
-        insert(client, m, way.urgent ? client->outgoing_unsent : NULL);
+        insert_before(client, m, way.urgent ? client->outgoing_unsent : NULL);
         if (!client->outgoing_unsent || way.urgent) {
             client->outgoing_unsent = m;
         }

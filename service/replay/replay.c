@@ -51,7 +51,7 @@ static bool is_ahead(const struct replay *replay, const struct event *event)
     return now_us != LAB_TIME_NONE && event->t_us > now_us && event->t_us - now_us > max_us;
 }
 
-static void step(void *context, const struct event *event)
+static void step_event(void *context, const struct event *event)
 {
     struct replay *replay = context;
     if (is_ahead(replay, event)) {
@@ -66,7 +66,7 @@ static void step(void *context, const struct event *event)
 void replay_message(struct replay *replay, const struct message *message)
 {
     replay->refused = false;
-    if (replay->codec->decode(replay->prefix, message, step, replay) == 0) {
+    if (replay->codec->decode(replay->prefix, message, step_event, replay) == 0) {
         replay->counts.other++;
     }
     if (replay->refused) {

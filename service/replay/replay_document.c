@@ -179,7 +179,7 @@ static bool was_heard_of(const struct replay_run *run, size_t i)
     return lab_pair(run->replay->lab, i)->version > 0;
 }
 
-static size_t share(size_t max, size_t pairs)
+static size_t share_of(size_t max, size_t pairs)
 {
     return pairs > 0 && max > pairs ? max / pairs : 1;
 }
@@ -194,11 +194,11 @@ static enum status write_pairs(struct replay_run *run, struct json_writer *w,
         for (size_t i = 0; i < run->file->pair_count; i++) {
             pairs += was_heard_of(run, i);
         }
-        each = (struct replay_extract){.entries_max = share(extract->entries_max, pairs),
-                                       .alarms_max = share(extract->alarms_max, pairs),
-                                       .changes_max = share(extract->changes_max, pairs),
+        each = (struct replay_extract){.entries_max = share_of(extract->entries_max, pairs),
+                                       .alarms_max = share_of(extract->alarms_max, pairs),
+                                       .changes_max = share_of(extract->changes_max, pairs),
                                        .lag_points_max =
-                                           1 + share(extract->lag_points_max, pairs)};
+                                           1 + share_of(extract->lag_points_max, pairs)};
     }
     for (size_t i = 0; i < run->file->pair_count && status == STATUS_OK; i++) {
         if (!extract || was_heard_of(run, i)) {

@@ -194,7 +194,7 @@ static void take_names(const struct table *t, struct move *move)
     }
 }
 
-static enum status keep(struct table *t, const struct move *move, struct err *err)
+static enum status keep_move(struct table *t, const struct move *move, struct err *err)
 {
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 1024;
@@ -239,7 +239,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     take_names(t, &move);
     move.t_us = move.t_us == LAB_TIME_NONE ? t->next_us : move.t_us;
     t->next_us = move.t_us + longest_us + PAUSE_US;
-    return keep(t, &move, err);
+    return keep_move(t, &move, err);
 }
 
 /* ---- messages ---- */
@@ -274,7 +274,7 @@ static size_t take_apart(const struct table *t, struct part *parts)
     return n;
 }
 
-static void feed(const struct table *t, const struct part *part, struct replay *replay)
+static void feed_part(const struct table *t, const struct part *part, struct replay *replay)
 {
     const struct move *move = &t->moves[part->move];
     struct message message = {.t_us = part->t_us, .qos = 1};
@@ -323,7 +323,7 @@ static enum status feed_all(const struct table *t, struct replay *replay, struct
         }
         st = replay_pause(replay, parts[i].t_us, wanted->go_on, wanted->context, share, err);
         if (st == STATUS_OK) {
-            feed(t, &parts[i], replay);
+            feed_part(t, &parts[i], replay);
         }
     }
     free(parts);

@@ -7,7 +7,7 @@
 
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
  * and says so. */
-static void finish(struct store_row *row, struct json_writer *w)
+static void finish_row(struct store_row *row, struct json_writer *w)
 {
     row->json = w->text;
     row->json_bytes = json_write_end(w) ? w->used : 0;
@@ -27,7 +27,7 @@ void row_of_entry(struct record_row *out, const struct entry *entry, const char 
         .type = verdict_name(entry->verdict),
         .lag_s = entry->lag_us == LAB_TIME_NONE ? nan("") : lab_s(entry->lag_us),
     };
-    finish(&out->row, &w);
+    finish_row(&out->row, &w);
 }
 
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair)
@@ -44,7 +44,7 @@ void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char 
         .type = alarm_type_name(alarm->type),
         .lag_s = nan(""),
     };
-    finish(&out->row, &w);
+    finish_row(&out->row, &w);
 }
 
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
@@ -62,7 +62,7 @@ void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
         .type = event_kind_name(event->kind),
         .lag_s = nan(""),
     };
-    finish(&out->row, &w);
+    finish_row(&out->row, &w);
 }
 
 void row_of_change(struct change_row *out, const struct parameter_change *change,
@@ -80,5 +80,5 @@ void row_of_change(struct change_row *out, const struct parameter_change *change
         .type = parameter_action_name(change->action),
         .lag_s = nan(""),
     };
-    finish(&out->row, &w);
+    finish_row(&out->row, &w);
 }
