@@ -9,11 +9,12 @@
 
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
-#include "service/mqtt/mqtt_link.h"
+#include "service/mqtt/mqtt_connection.h"
+#include "service/mqtt/mqtt_sender.h"
 
 enum {
     PAYLOAD_MAX = 268435455, /* MQTT's own limit */
-    BEAT_WAIT_US = 300 * 1000,
+    BEAT_WAIT_MS = 300,
     SESSION_EXPIRY_S = 7 * 24 * 3600
 };
 
@@ -80,28 +81,23 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
 static enum status take_options(struct mqtt_client *client, const struct mqtt_client_options *o)
 {
     bool failed = false;
-    struct mqtt_client_options *own_options = &client->options;
-    *own_options = *o;
-    own_options->host = own_text(client, o->host ? o->host : "127.0.0.1", &failed);
-    own_options->client_id = own_text(client, o->client_id, &failed);
-    own_options->user = own_text(client, o->user, &failed);
-    own_options->password_file = own_text(client, o->password_file, &failed);
-    own_options->ca_file = own_text(client, o->ca_file, &failed);
-    own_options->certificate_file = own_text(client, o->certificate_file, &failed);
-    own_options->key_file = own_text(client, o->key_file, &failed);
-    own_options->prefix = own_text(client, o->prefix, &failed);
-    own_options->presence = own_text(client, o->presence, &failed);
-    own_options->online = own_text(client, o->online, &failed);
-    own_options->offline = own_text(client, o->offline, &failed);
-    own_options->topics = NULL;
-    own_options->port = o->port ? o->port : (o->tls ? 8883 : 1883);
-    own_options->version = o->version ? o->version : 5;
-    own_options->keep_alive_s = o->keep_alive_s > 0 ? o->keep_alive_s : 10;
-    own_options->buffer_count =
-        o->buffer_count > 0 ? o->buffer_count : MQTT_CLIENT_BUFFER_COUNT;
-    own_options->heartbeat_hz = o->heartbeat_hz > 0 ? o->heartbeat_hz : 10;
-    own_options->session_expiry_s =
-        o->session_expiry_s ? o->session_expiry_s : SESSION_EXPIRY_S;
+    struct mqtt_client_options *own = &client->options;
+    *own = *o;
+    own->host = o->host ? o->host : "127.0.0.1";
+    const char **const texts[] = {&own->host,          &own->client_id, &own->user,
+                                  &own->password_file, &own->ca_file,   &own->certificate_file,
+                                  &own->key_file,      &own->prefix,    &own->presence,
+                                  &own->online,        &own->offline};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        *texts[i] = own_text(client, *texts[i], &failed);
+    }
+    own->topics = NULL;
+    own->port = o->port ? o->port : (o->tls ? 8883 : 1883);
+    own->version = o->version ? o->version : 5;
+    own->keep_alive_s = o->keep_alive_s > 0 ? o->keep_alive_s : 10;
+    own->buffer_count = o->buffer_count > 0 ? o->buffer_count : MQTT_CLIENT_BUFFER_COUNT;
+    own->heartbeat_hz = o->heartbeat_hz > 0 ? o->heartbeat_hz : 10;
+    own->session_expiry_s = o->session_expiry_s ? o->session_expiry_s : SESSION_EXPIRY_S;
     for (size_t i = 0; i < o->topic_count; i++) {
         client->filters[client->filter_count] = own_text(client, o->topics[i].filter, &failed);
         client->qos[client->filter_count++] = o->topics[i].qos;
@@ -122,34 +118,6 @@ static void note_address(struct mqtt_client *client)
     const bool bare_v6 = strchr(o->host, ':') && o->host[0] != '[';
     (void)snprintf(client->address, sizeof client->address, "%s%s%s:%d", bare_v6 ? "[" : "",
                    o->host, bare_v6 ? "]" : "", o->port);
-}
-
-enum status mqtt_client_make_handle(struct mqtt_client *client, struct err *err)
-{
-    const struct mqtt_client_options *o = &client->options;
-    char uri[sizeof client->address + 8];
-    (void)snprintf(uri, sizeof uri, "%s://%s", o->tls ? "ssl" : "tcp", client->address);
-
-    MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
-    create.MQTTVersion = o->version == 5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
-    create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
-    /* The new one first: with the last handle Paho ends its threads. */
-    MQTTAsync worn = client->paho;
-    client->paho = NULL;
-    int rc = MQTTAsync_createWithOptions(&client->paho, uri, o->client_id,
-                                         MQTTCLIENT_PERSISTENCE_NONE, NULL, &create);
-    if (rc == MQTTASYNC_SUCCESS) {
-        rc = mqtt_callbacks_install(client);
-    }
-    if (worn) {
-        MQTTAsync_destroy(&worn);
-    }
-    if (rc != MQTTASYNC_SUCCESS) {
-        const char *reason = MQTTAsync_strerror(rc);
-        return err_set(err, STATUS_E_ARG, client->address, 0, 0, "%s",
-                       reason ? reason : "refused by the library");
-    }
-    return STATUS_OK;
 }
 
 static void init_locks(struct mqtt_client *client)
@@ -182,12 +150,12 @@ enum status mqtt_client_create(struct mqtt_client **out,
     status = take_options(client, options);
     if (status == STATUS_OK) {
         note_address(client);
-        status = mqtt_client_make_handle(client, err);
+        status = mqtt_connection_make_handle(client, err);
     }
     if (status == STATUS_OK) {
-        status = mqtt_keeper_start(client) ? STATUS_OK
-                                           : err_set(err, STATUS_E_NOMEM, "mqtt client", 0, 0,
-                                                     "cannot start a thread");
+        status = mqtt_connection_start(client) ? STATUS_OK
+                                               : err_set(err, STATUS_E_NOMEM, "mqtt client", 0,
+                                                         0, "cannot start a thread");
     }
     if (status != STATUS_OK) {
         mqtt_client_destroy(client);
@@ -217,6 +185,11 @@ enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topi
     return mqtt_sender_add(client, topic, payload, bytes, way);
 }
 
+static int64_t after_ms(int timeout_ms)
+{
+    return lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
+}
+
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)
 {
     mqtt_link_lock(client);
@@ -225,81 +198,47 @@ void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
 }
 
-bool mqtt_client_wait_subscribed(struct mqtt_client *client, int timeout_ms)
+static bool is_subscribed(const struct mqtt_client *client)
 {
-    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
-    mqtt_link_lock(client);
-    while (!client->state.subscribed && lab_clock_monotonic_us() < until_us) {
-        mqtt_link_wait(client, &client->news, until_us);
-    }
-    const bool ok = client->state.subscribed;
-    mqtt_link_unlock(client);
-    return ok;
+    return client->state.subscribed;
 }
 
-static bool wait_sent(struct mqtt_client *client, int64_t until_us)
+bool mqtt_client_wait_subscribed(struct mqtt_client *client, int timeout_ms)
 {
-    mqtt_link_lock(client);
-    while (client->pending > 0 && lab_clock_monotonic_us() < until_us) {
-        mqtt_link_wait(client, &client->news, until_us);
-    }
-    const bool all = client->pending == 0;
-    mqtt_link_unlock(client);
-    return all;
+    return mqtt_link_wait_until(client, is_subscribed, after_ms(timeout_ms));
+}
+
+static bool has_sent_all(const struct mqtt_client *client)
+{
+    return client->pending == 0;
 }
 
 bool mqtt_client_wait_sent(struct mqtt_client *client, int timeout_ms)
 {
-    return wait_sent(client, lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000);
+    return mqtt_link_wait_until(client, has_sent_all, after_ms(timeout_ms));
 }
 
-static void leave_broker(struct mqtt_client *client, int64_t until_us)
+/* Nothing of ours waits in Paho's queue: what does when a client is destroyed, it leaks. */
+static bool is_beat_back(const struct mqtt_client *client)
 {
-    MQTTAsync_disconnectOptions options = MQTTAsync_disconnectOptions_initializer;
-    const MQTTAsync_disconnectOptions options5 = MQTTAsync_disconnectOptions_initializer5;
-    if (client->options.version == 5) {
-        options = options5;
-    }
-    mqtt_callbacks_disconnect(client, &options);
-    options.timeout = 100; /* ms for what is still in flight; wait_sent has waited before */
-    if (MQTTAsync_disconnect(client->paho, &options) != MQTTASYNC_SUCCESS) {
-        return;
-    }
-    mqtt_link_lock(client);
-    while (!client->disconnected && lab_clock_monotonic_us() < until_us) {
-        mqtt_link_wait(client, &client->news, until_us);
-    }
-    mqtt_link_unlock(client);
-}
-
-/* Until nothing of ours waits in Paho's queue: what does when a client is destroyed, it leaks.
- */
-static void wait_beat(struct mqtt_client *client)
-{
-    const int64_t until_us = lab_clock_monotonic_us() + BEAT_WAIT_US;
-    mqtt_link_lock(client);
-    while (client->beat_back_us < client->beat_us && client->phase == MQTT_LINK_UP &&
-           lab_clock_monotonic_us() < until_us) {
-        mqtt_link_wait(client, &client->news, until_us);
-    }
-    mqtt_link_unlock(client);
+    return client->beat_back_us >= client->beat_us || client->phase != MQTT_LINK_UP;
 }
 
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
-    const int64_t until_us = lab_clock_monotonic_us() + (int64_t)timeout_ms * 1000;
+    const int64_t until_us = after_ms(timeout_ms);
     mqtt_link_lock(client);
     client->closing = true;
     const bool up = client->phase == MQTT_LINK_UP;
     mqtt_link_unlock(client);
     if (up) {
-        (void)wait_sent(client, until_us);
-        mqtt_link_say(client, client->options.offline);
-        (void)wait_sent(client, until_us);
+        (void)mqtt_link_wait_until(client, has_sent_all, until_us);
+        mqtt_connection_say(client, client->options.offline);
+        (void)mqtt_link_wait_until(client, has_sent_all, until_us);
     }
-    mqtt_keeper_stop(client);
-    wait_beat(client);
-    leave_broker(client, until_us + 200000);
+    mqtt_connection_stop(client);
+    (void)mqtt_link_wait_until(client, is_beat_back, after_ms(BEAT_WAIT_MS));
+    mqtt_connection_leave(client, until_us + 200000);
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true;
     (void)pthread_mutex_unlock(&client->delivery);
@@ -315,7 +254,7 @@ void mqtt_client_destroy(struct mqtt_client *client)
     if (!client) {
         return;
     }
-    mqtt_keeper_stop(client);
+    mqtt_connection_stop(client);
     if (client->paho) {
         MQTTAsync_destroy(&client->paho);
     }

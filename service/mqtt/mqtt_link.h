@@ -1,7 +1,6 @@
-/* service/mqtt/mqtt_link.h - the inside of mqtt_client, shared by its four files and nobody
- * else: mqtt_client.c (making, using, ending), mqtt_callbacks.c (what Paho tells),
- * mqtt_keeper.c (the thread that connects, subscribes, beats and sends), mqtt_sender.c (what is
- * to be sent).
+/* service/mqtt/mqtt_link.h - the inside of mqtt_client, for its own files alone: what they all
+ * know of one connection, and its lock. mqtt_sender has what is to be sent, mqtt_connection the
+ * thread that connects, subscribes, beats and sends, and what Paho tells.
  *
  * Locks: Paho calls back while it holds its own mutex, so nothing may call Paho while it holds
  * `mutex` or `delivery`, except from within a callback.
@@ -74,76 +73,45 @@ struct mqtt_client {
     atomic_uint_fast64_t received;
 };
 
-/* mqtt_callbacks.c */
+/* Paho has each callback in two forms, of which it calls the one of the connection's MQTT
+ * version: name5 and name3. Where it does not matter what they are told (success or failure),
+ * both do the same; `context` is what the options carried. */
+#define MQTT_LINK_CALLBACKS(name, told, what)                                                  \
+    static void name##5(void *context, MQTTAsync_##told##Data5 *data)                          \
+    {                                                                                          \
+        (void)data;                                                                            \
+        what;                                                                                  \
+    }                                                                                          \
+    static void name##3(void *context, MQTTAsync_##told##Data *data)                           \
+    {                                                                                          \
+        (void)data;                                                                            \
+        what;                                                                                  \
+    }
 
-/* Have Paho tell this client of messages and of lost connections. Returns Paho's code. */
-int mqtt_callbacks_install(struct mqtt_client *client);
-/* Fill in the callbacks for one operation, those of the client's MQTT version. */
-void mqtt_callbacks_connect(struct mqtt_client *client, MQTTAsync_connectOptions *options);
-void mqtt_callbacks_tls(struct mqtt_client *client, MQTTAsync_SSLOptions *options);
-void mqtt_callbacks_subscribe(struct mqtt_client *client, MQTTAsync_responseOptions *options);
-void mqtt_callbacks_send(struct mqtt_client *client, struct mqtt_outgoing *message,
-                         MQTTAsync_responseOptions *options);
-void mqtt_callbacks_disconnect(struct mqtt_client *client,
-                               MQTTAsync_disconnectOptions *options);
+/* Have Paho call these two for one operation, in the form of the client's MQTT version. */
+#define MQTT_LINK_SET(client, to, given, success, failure)                                     \
+    do {                                                                                       \
+        (to)->context = (given);                                                               \
+        if ((client)->options.version == 5) {                                                  \
+            (to)->onSuccess5 = success##5;                                                     \
+            (to)->onFailure5 = failure##5;                                                     \
+        } else {                                                                               \
+            (to)->onSuccess = success##3;                                                      \
+            (to)->onFailure = failure##3;                                                      \
+        }                                                                                      \
+    } while (0)
 
 void mqtt_link_lock(struct mqtt_client *client);
 void mqtt_link_unlock(struct mqtt_client *client);
 /* Wait for a condition of the client, at most until lab_clock_monotonic_us() is until_us. Under
  * mutex. */
 void mqtt_link_wait(struct mqtt_client *client, pthread_cond_t *condition, int64_t until_us);
+/* The same for what is asked of the client under mutex. Returns whether it came to be so. */
+bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
+                          int64_t until_us);
 /* "doing host:port: reason". Under mutex. */
 void mqtt_link_note_error(struct mqtt_client *client, const char *doing, const char *reason);
 /* The link went down, or did not come up; the keeper tries again. Under mutex. */
 void mqtt_link_go_down(struct mqtt_client *client);
-/* A connection attempt failed. */
-void mqtt_link_stayed_down(struct mqtt_client *client, const char *reason);
-/* All subscriptions are accepted, or one is refused. */
-void mqtt_link_subscribed(struct mqtt_client *client, const char *refused_filter);
-
-/* mqtt_keeper.c */
-
-/* Start the thread. Returns false when there can be none. */
-bool mqtt_keeper_start(struct mqtt_client *client);
-/* End it; nothing connects any more. Twice does no harm. */
-void mqtt_keeper_stop(struct mqtt_client *client);
-/* Publish text on the presence topic, if there is one. */
-void mqtt_link_say(struct mqtt_client *client, const char *text);
-
-/* mqtt_client.c */
-
-/* Make a handle of Paho's, in place of the one before. Not under mutex. */
-MUST_USE enum status mqtt_client_make_handle(struct mqtt_client *client, struct err *err);
-
-/* mqtt_sender.c */
-
-/* Is it one that may be published to? */
-bool mqtt_sender_is_topic(const char *topic);
-struct mqtt_sender_way {
-    int qos;
-    bool retained;
-    bool urgent;   /* before all that waits, whatever the bounds */
-    bool fleeting; /* with this connection or never */
-};
-/* Copy a message to the end of what is to be sent. Statuses as of mqtt_client_publish() and,
- * for what is fleeting, mqtt_client_publish_now(). */
-MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *topic,
-                                     const void *payload, size_t bytes,
-                                     struct mqtt_sender_way way);
-/* Is there a message that Paho can take? Under mutex. */
-bool mqtt_sender_has_work(const struct mqtt_client *client);
-/* Hand the next one to Paho. There must be one. Under mutex, which is released meanwhile. */
-void mqtt_sender_send_next(struct mqtt_client *client);
-enum mqtt_sender_outcome {
-    MQTT_SENDER_ARRIVED,
-    MQTT_SENDER_REFUSED,    /* the broker does not want it: given up */
-    MQTT_SENDER_INTERRUPTED /* the connection was lost: sent again with the next one */
-};
-void mqtt_sender_outcome(struct mqtt_outgoing *message, enum mqtt_sender_outcome outcome);
-/* Everything not acknowledged is to be sent anew, but for what is fleeting; Paho has none of it
- * any more. Under mutex. */
-void mqtt_sender_rewind(struct mqtt_client *client);
-/* Forget what is left. Paho has none of it any more. */
-void mqtt_sender_finish(struct mqtt_client *client);
 
 #endif

@@ -3,10 +3,10 @@
  * Paho keeps unacknowledged messages, too, but 1.3.12 frees the topic and payload of one whose
  * write failed and sends it again after the reconnection all the same: it reads freed memory,
  * then. So Paho is not trusted with a message beyond one connection: the handle is replaced
- * when the connection is lost (mqtt_keeper.c), and what was not acknowledged is sent anew from
- * here.
+ * when the connection is lost (mqtt_connection.c), and what was not acknowledged is sent anew
+ * from here.
  */
-#include "service/mqtt/mqtt_link.h"
+#include "service/mqtt/mqtt_sender.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +126,54 @@ bool mqtt_sender_has_work(const struct mqtt_client *client)
     return client->outgoing_unsent && client->in_flight < WINDOW;
 }
 
+/* Paho has it no more: the broker has it, or does not want it. */
+static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
+{
+    struct mqtt_client *client = m->client;
+    mqtt_link_lock(client);
+    client->in_flight--;
+    (*counter)++;
+    take_out(client, m);
+    (void)pthread_cond_signal(&client->wake); /* the window is open again */
+    mqtt_link_unlock(client);
+    free(m);
+}
+
+/* It waits for the next connection; this one is of no use any more. */
+static void interrupt_outgoing(struct mqtt_client *client)
+{
+    mqtt_link_lock(client);
+    if (client->phase == MQTT_LINK_UP) {
+        mqtt_link_note_error(client, "lost connection to", "writing failed");
+        mqtt_link_go_down(client);
+    }
+    mqtt_link_unlock(client);
+}
+
+static void take_arrival(struct mqtt_outgoing *m)
+{
+    end_outgoing(m, &m->client->state.acknowledged);
+}
+
+MQTT_LINK_CALLBACKS(on_sent, success, take_arrival(context))
+
+static void on_send_failure5(void *context, MQTTAsync_failureData5 *data)
+{
+    struct mqtt_outgoing *m = context;
+    if (data && data->reasonCode >= MQTTREASONCODE_UNSPECIFIED_ERROR) {
+        end_outgoing(m, &m->client->state.failed);
+    } else {
+        interrupt_outgoing(m->client);
+    }
+}
+
+static void on_send_failure3(void *context, MQTTAsync_failureData *data)
+{
+    const struct mqtt_outgoing *m = context;
+    (void)data; /* MQTT 3.1.1 has no way to refuse a message */
+    interrupt_outgoing(m->client);
+}
+
 /* Under mutex, which it releases for the call of Paho. */
 static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
 {
@@ -133,7 +181,7 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     client->in_flight++;
     m->handed++;
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
-    mqtt_callbacks_send(client, m, &response);
+    MQTT_LINK_SET(client, &response, m, on_sent, on_send_failure);
     mqtt_link_unlock(client);
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
@@ -163,31 +211,6 @@ void mqtt_sender_send_next(struct mqtt_client *client)
         mqtt_link_note_error(client, "lost connection to", "cannot send");
         mqtt_link_go_down(client);
     }
-}
-
-void mqtt_sender_outcome(struct mqtt_outgoing *m, enum mqtt_sender_outcome outcome)
-{
-    struct mqtt_client *client = m->client;
-    mqtt_link_lock(client);
-    if (outcome == MQTT_SENDER_INTERRUPTED) {
-        /* It waits for the next connection; this one is of no use any more. */
-        if (client->phase == MQTT_LINK_UP) {
-            mqtt_link_note_error(client, "lost connection to", "writing failed");
-            mqtt_link_go_down(client);
-        }
-        mqtt_link_unlock(client);
-        return;
-    }
-    client->in_flight--;
-    if (outcome == MQTT_SENDER_ARRIVED) {
-        client->state.acknowledged++;
-    } else {
-        client->state.failed++;
-    }
-    take_out(client, m);
-    (void)pthread_cond_signal(&client->wake); /* the window is open again */
-    mqtt_link_unlock(client);
-    free(m);
 }
 
 void mqtt_sender_rewind(struct mqtt_client *client)

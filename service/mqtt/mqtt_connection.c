@@ -1,0 +1,568 @@
+#include "service/mqtt/mqtt_connection.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "service/cli/lab_clock.h"
+#include "service/mqtt/mqtt_sender.h"
+
+enum {
+    PASSWORD_MAX = 1024,
+    CONNECT_TIMEOUT_S = 10,
+    CONNECT_STUCK_US = 30 * 1000000, /* an attempt without any outcome is given up */
+    IDLE_US = 1000 * 1000
+};
+
+/* ---- what Paho tells ---- */
+
+static void tell_owner(struct mqtt_client *client)
+{
+    if (client->options.changed) {
+        client->options.changed(client->options.context);
+    }
+}
+
+static void came_up(struct mqtt_client *client, bool resumed)
+{
+    mqtt_link_lock(client);
+    client->phase = MQTT_LINK_UP;
+    client->worn = true;
+    client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
+    client->subscribe_due = true;
+    client->subscribe_us = 0;
+    client->heartbeat_due_us = 0;
+    client->state.connected = true;
+    client->state.resumed = resumed;
+    client->state.connections++;
+    (void)pthread_cond_signal(&client->wake);
+    (void)pthread_cond_broadcast(&client->news);
+    mqtt_link_unlock(client);
+    tell_owner(client);
+}
+
+static void on_connect5(void *context, MQTTAsync_successData5 *data)
+{
+    came_up(context, data && data->alt.connect.sessionPresent != 0);
+}
+
+static void on_connect3(void *context, MQTTAsync_successData *data)
+{
+    came_up(context, data && data->alt.connect.sessionPresent != 0);
+}
+
+static void note_failed_attempt(struct mqtt_client *client, const char *reason)
+{
+    mqtt_link_lock(client);
+    client->state.failed_connections++;
+    mqtt_link_note_error(client, "connecting to", reason);
+    mqtt_link_go_down(client);
+    mqtt_link_unlock(client);
+    tell_owner(client);
+}
+
+static void on_connect_failure5(void *context, MQTTAsync_failureData5 *data)
+{
+    const char *reason = data && data->message ? data->message : "no answer";
+    if (data && data->reasonCode >= MQTTREASONCODE_UNSPECIFIED_ERROR) {
+        reason = MQTTReasonCode_toString(data->reasonCode);
+    } else if (data && data->code >= (int)MQTTREASONCODE_UNSPECIFIED_ERROR) {
+        /* 1.3.12 puts CONNACK's reason here. */
+        reason = MQTTReasonCode_toString((enum MQTTReasonCodes)data->code);
+    }
+    note_failed_attempt(context, reason ? reason : "refused");
+}
+
+static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
+{
+    /* CONNACK's return codes of MQTT 3.1.1, section 3.2.2.3. */
+    static const char *const refusals[] = {NULL,
+                                           "unacceptable protocol version",
+                                           "client id rejected",
+                                           "server unavailable",
+                                           "bad user name or password",
+                                           "not authorized"};
+    const char *reason = data && data->message ? data->message : "no answer";
+    if (data && data->code > 0 && data->code < (int)COUNT(refusals)) {
+        reason = refusals[data->code];
+    }
+    note_failed_attempt(context, reason);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the type is the library's. */
+static void on_connection_lost(void *context, char *cause)
+{
+    struct mqtt_client *client = context;
+    mqtt_link_lock(client);
+    if (client->phase == MQTT_LINK_UP) {
+        mqtt_link_note_error(client, "lost connection to",
+                             cause ? cause : "closed by the broker");
+        mqtt_link_go_down(client);
+    }
+    mqtt_link_unlock(client);
+    tell_owner(client);
+}
+
+/* MQTT 5: the broker says why before it closes the connection. */
+static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTReasonCodes reason)
+{
+    struct mqtt_client *client = context;
+    (void)properties;
+    const char *text = MQTTReasonCode_toString(reason);
+    mqtt_link_lock(client);
+    mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
+    mqtt_link_unlock(client);
+}
+
+static int on_tls_error(const char *text, size_t bytes, void *context)
+{
+    struct mqtt_client *client = context;
+    mqtt_link_lock(client);
+    if (client->tls_error[0] == '\0') { /* the first tells the cause */
+        const int shown =
+            bytes < sizeof client->tls_error ? (int)bytes : (int)sizeof client->tls_error - 1;
+        (void)snprintf(client->tls_error, sizeof client->tls_error, "%.*s", shown, text);
+        client->tls_error[strcspn(client->tls_error, "\r\n")] = '\0';
+    }
+    mqtt_link_unlock(client);
+    return 0;
+}
+
+static void note_subscribed(struct mqtt_client *client, const char *refused_filter)
+{
+    mqtt_link_lock(client);
+    client->subscribing = false;
+    if (client->phase == MQTT_LINK_UP && !refused_filter) {
+        client->state.subscribed = true;
+    } else if (refused_filter) {
+        char doing[MQTT_CLIENT_ERROR_MAX / 2];
+        (void)snprintf(doing, sizeof doing, "subscribing to '%.80s' at", refused_filter);
+        mqtt_link_note_error(client, doing, "refused, does the broker's access list allow it?");
+        client->subscribe_due = true;
+        client->subscribe_us = lab_clock_monotonic_us() + MQTT_LINK_SUBSCRIBE_RETRY_US;
+    }
+    (void)pthread_cond_signal(&client->wake);
+    (void)pthread_cond_broadcast(&client->news);
+    mqtt_link_unlock(client);
+    tell_owner(client);
+}
+
+static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
+{
+    struct mqtt_client *client = context;
+    const char *refused = NULL;
+    for (int i = client->filter_count - 1; i >= 0; i--) {
+        /* Paho fills in the list for more than one filter only, else it holds garbage. */
+        const int code = client->filter_count == 1 ? (int)data->reasonCode
+                                                   : (int)data->alt.sub.reasonCodes[i];
+        refused = code > 2 ? client->filters[i] : refused;
+    }
+    note_subscribed(client, refused);
+}
+
+static void on_subscribe3(void *context, MQTTAsync_successData *data)
+{
+    struct mqtt_client *client = context;
+    const char *refused = NULL;
+    for (int i = client->filter_count - 1; i >= 0; i--) {
+        const int code = client->filter_count == 1 ? data->alt.qos : data->alt.qosList[i];
+        refused = code > 2 ? client->filters[i] : refused;
+    }
+    note_subscribed(client, refused);
+}
+
+static void note_not_subscribed(struct mqtt_client *client)
+{
+    note_subscribed(client, client->filters[0]);
+}
+
+MQTT_LINK_CALLBACKS(on_subscribe_failure, failure, note_not_subscribed(context))
+
+static void take_heartbeat(struct mqtt_client *client, const char *payload, size_t bytes)
+{
+    char text[24];
+    if (bytes == 0 || bytes >= sizeof text) {
+        return;
+    }
+    memcpy(text, payload, bytes);
+    text[bytes] = '\0';
+    const int64_t left_us = strtoll(text, NULL, 10);
+    const int64_t now_us = lab_clock_monotonic_us();
+    mqtt_link_lock(client);
+    if (left_us > 0 && left_us <= now_us) {
+        client->state.heartbeat_rtt_us = now_us - left_us;
+        client->state.heartbeat_us = now_us;
+        client->beat_back_us = left_us;
+        if (client->stopping) {
+            (void)pthread_cond_broadcast(&client->news);
+        }
+    }
+    mqtt_link_unlock(client);
+}
+
+/* The heartbeat comes back several times a second: a second without anything is an absence. */
+static const int64_t SILENCE_US = 1000000;
+
+static void note_silence(struct mqtt_client *client)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    const int64_t silent_us = now_us - client->heard_us;
+    client->heard_us = now_us;
+    if (silent_us > SILENCE_US && client->heartbeat_topic && client->options.silence) {
+        (void)pthread_mutex_lock(&client->delivery);
+        if (!client->closed) {
+            client->options.silence(client->options.context, silent_us);
+        }
+        (void)pthread_mutex_unlock(&client->delivery);
+    }
+}
+
+static int on_message(void *context, char *topic, int topic_bytes, MQTTAsync_message *message)
+{
+    struct mqtt_client *client = context;
+    (void)topic_bytes; /* not 0 only when the topic holds a NUL, which MQTT forbids */
+    const size_t bytes = message->payloadlen > 0 ? (size_t)message->payloadlen : 0;
+    note_silence(client);
+    if (client->heartbeat_topic && strcmp(topic, client->heartbeat_topic) == 0) {
+        take_heartbeat(client, message->payload, bytes);
+    } else if (client->options.message) {
+        (void)pthread_mutex_lock(&client->delivery);
+        if (!client->closed) {
+            (void)atomic_fetch_add_explicit(&client->received, 1, memory_order_relaxed);
+            client->options.message(client->options.context, topic,
+                                    message->payload ? message->payload : "", bytes,
+                                    message->qos, message->retained != 0, message->dup != 0);
+        }
+        (void)pthread_mutex_unlock(&client->delivery);
+    }
+    MQTTAsync_freeMessage(&message);
+    MQTTAsync_free(topic);
+    /* 0 would acknowledge at once and park the message until another packet arrives. */
+    return 1;
+}
+
+/* ---- connecting ---- */
+
+enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *err)
+{
+    const struct mqtt_client_options *o = &client->options;
+    char uri[sizeof client->address + 8];
+    (void)snprintf(uri, sizeof uri, "%s://%s", o->tls ? "ssl" : "tcp", client->address);
+
+    MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
+    create.MQTTVersion = o->version == 5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
+    create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
+    /* The new one first: with the last handle Paho ends its threads. */
+    MQTTAsync worn = client->paho;
+    client->paho = NULL;
+    int rc = MQTTAsync_createWithOptions(&client->paho, uri, o->client_id,
+                                         MQTTCLIENT_PERSISTENCE_NONE, NULL, &create);
+    if (rc == MQTTASYNC_SUCCESS) {
+        rc = MQTTAsync_setCallbacks(client->paho, client, on_connection_lost, on_message, NULL);
+    }
+    if (rc == MQTTASYNC_SUCCESS && o->version == 5) {
+        rc = MQTTAsync_setDisconnected(client->paho, client, on_sent_away);
+    }
+    if (worn) {
+        MQTTAsync_destroy(&worn);
+    }
+    if (rc != MQTTASYNC_SUCCESS) {
+        const char *reason = MQTTAsync_strerror(rc);
+        return err_set(err, STATUS_E_ARG, client->address, 0, 0, "%s",
+                       reason ? reason : "refused by the library");
+    }
+    return STATUS_OK;
+}
+
+/* The first line of the password file. Returns false when there is none. */
+static bool read_password(const char *path, char password[PASSWORD_MAX])
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    const bool read = fgets(password, PASSWORD_MAX, file) != NULL;
+    (void)fclose(file);
+    if (read) {
+        password[strcspn(password, "\r\n")] = '\0';
+    }
+    return read;
+}
+
+static void fill_tls(struct mqtt_client *client, MQTTAsync_SSLOptions *tls)
+{
+    tls->trustStore = client->options.ca_file;
+    tls->keyStore = client->options.certificate_file;
+    tls->privateKey = client->options.key_file;
+    tls->enableServerCertAuth = 1;
+    tls->verify = 1; /* the certificate must be for this host */
+    tls->disableDefaultTrustStore = client->options.ca_file ? 1 : 0;
+    tls->ssl_error_cb = on_tls_error;
+    tls->ssl_error_context = client;
+}
+
+static int start_connect(struct mqtt_client *client, const char *password)
+{
+    const struct mqtt_client_options *o = &client->options;
+    const bool v5 = o->version == 5;
+    MQTTAsync_connectOptions connect = MQTTAsync_connectOptions_initializer;
+    const MQTTAsync_connectOptions connect5 = MQTTAsync_connectOptions_initializer5;
+    if (v5) {
+        connect = connect5;
+        connect.cleanstart = o->persistent ? 0 : 1;
+    } else {
+        connect.MQTTVersion = MQTTVERSION_3_1_1;
+        connect.cleansession = o->persistent ? 0 : 1;
+    }
+    MQTT_LINK_SET(client, &connect, client, on_connect, on_connect_failure);
+    connect.keepAliveInterval = o->keep_alive_s;
+    connect.connectTimeout = CONNECT_TIMEOUT_S;
+    connect.maxInflight = MQTT_CLIENT_RECEIVE_MAX;
+    connect.username = o->user;
+    connect.password = password;
+    MQTTAsync_willOptions will = MQTTAsync_willOptions_initializer;
+    if (o->presence && o->offline) {
+        will.topicName = o->presence;
+        will.message = o->offline;
+        will.retained = 1;
+        will.qos = 1;
+        connect.will = &will;
+    }
+    MQTTAsync_SSLOptions tls = MQTTAsync_SSLOptions_initializer;
+    if (o->tls) {
+        fill_tls(client, &tls);
+        connect.ssl = &tls;
+    }
+    MQTTProperties properties = MQTTProperties_initializer;
+    if (v5) {
+        MQTTProperty expiry = {.identifier = MQTTPROPERTY_CODE_SESSION_EXPIRY_INTERVAL};
+        expiry.value.integer4 = o->persistent ? o->session_expiry_s : 0;
+        MQTTProperty receive = {.identifier = MQTTPROPERTY_CODE_RECEIVE_MAXIMUM};
+        receive.value.integer2 = MQTT_CLIENT_RECEIVE_MAX;
+        (void)MQTTProperties_add(&properties, &expiry);
+        (void)MQTTProperties_add(&properties, &receive);
+        connect.connectProperties = &properties;
+    }
+    const int rc = MQTTAsync_connect(client->paho, &connect);
+    MQTTProperties_free(&properties);
+    return rc;
+}
+
+/* A new handle for the next connection. Under mutex, which it releases meanwhile. */
+static void renew_handle(struct mqtt_client *client)
+{
+    mqtt_link_unlock(client);
+    const enum status status = mqtt_connection_make_handle(client, NULL);
+    mqtt_link_lock(client);
+    if (status == STATUS_OK) {
+        client->worn = false;
+        mqtt_sender_rewind(client);
+    } else {
+        mqtt_link_note_error(client, "connecting to", "out of memory");
+        client->attempt_us = lab_clock_monotonic_us() + MQTT_LINK_BACKOFF_MAX_US;
+        mqtt_link_wait(client, &client->wake, client->attempt_us);
+    }
+}
+
+static void try_connect(struct mqtt_client *client)
+{
+    char password[PASSWORD_MAX] = "";
+    const char *path = client->options.password_file;
+    if (path && !read_password(path, password)) {
+        note_failed_attempt(client, "cannot read the password file");
+        return;
+    }
+    const int rc = start_connect(client, path ? password : NULL);
+    explicit_bzero(password, sizeof password);
+    if (rc != MQTTASYNC_SUCCESS) {
+        const char *reason = MQTTAsync_strerror(rc);
+        note_failed_attempt(client, reason ? reason : "refused by the library");
+    }
+}
+
+void mqtt_connection_say(struct mqtt_client *client, const char *text)
+{
+    if (client->options.presence && text) {
+        const struct mqtt_sender_way way = {.qos = 1, .retained = true, .urgent = true};
+        const enum status status =
+            mqtt_sender_add(client, client->options.presence, text, strlen(text), way);
+        (void)status; /* without memory it stays unsaid */
+    }
+}
+
+/* Is this a connection to the broker's port? It stands at one place for IPv4 and IPv6. */
+static bool leads_to(int fd, int port)
+{
+    union {
+        struct sockaddr_storage any;
+        struct sockaddr_in6 v6;
+    } peer = {0};
+    socklen_t bytes = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 &&
+           (peer.any.ss_family == AF_INET || peer.any.ss_family == AF_INET6) &&
+           ntohs(peer.v6.sin6_port) == port;
+}
+
+/* Switch Nagle's algorithm off: else a message that follows an acknowledgement of ours waits up
+ * to 40 ms for the broker's TCP to acknowledge that one. Paho does not do it, offers no option
+ * for it and does not tell its socket, so it is found among all; on another socket it would do
+ * no harm. */
+static void send_at_once(const struct mqtt_client *client)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    const struct dirent *entry = NULL;
+    while (dir && (entry = readdir(dir)) != NULL) { // NOLINT(concurrency-mt-unsafe): own stream
+        const int fd = (int)strtol(entry->d_name, NULL, 10);
+        if (entry->d_name[0] != '.' && leads_to(fd, client->options.port)) {
+            const int on = 1;
+            (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        }
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+}
+
+static void subscribe_all(struct mqtt_client *client)
+{
+    if (client->filter_count == 0) {
+        note_subscribed(client, NULL);
+        return;
+    }
+    MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
+    MQTT_LINK_SET(client, &response, client, on_subscribe, on_subscribe_failure);
+    const int rc = MQTTAsync_subscribeMany(client->paho, client->filter_count, client->filters,
+                                           client->qos, &response);
+    if (rc != MQTTASYNC_SUCCESS) {
+        note_subscribed(client, client->filters[0]);
+    }
+}
+
+static void send_beat(struct mqtt_client *client)
+{
+    char text[24];
+    const int64_t now_us = lab_clock_monotonic_us();
+    const int bytes = snprintf(text, sizeof text, "%" PRId64, now_us);
+    mqtt_link_lock(client);
+    client->beat_us = now_us;
+    mqtt_link_unlock(client);
+    (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
+}
+
+/* One thing that is due, or a wait. Called under mutex, and releases it meanwhile. */
+static void keep_once(struct mqtt_client *client)
+{
+    const int64_t now_us = lab_clock_monotonic_us();
+    int64_t next_us = now_us + IDLE_US;
+    if (client->phase == MQTT_LINK_CONNECTING) {
+        if (now_us - client->attempt_us > CONNECT_STUCK_US) {
+            client->worn = true;
+            mqtt_link_note_error(client, "connecting to", "no outcome, trying again");
+            mqtt_link_go_down(client);
+        }
+    } else if (client->phase == MQTT_LINK_DOWN && client->worn) {
+        renew_handle(client);
+        return;
+    } else if (client->phase == MQTT_LINK_DOWN) {
+        if (now_us >= client->attempt_us) {
+            client->phase = MQTT_LINK_CONNECTING;
+            client->attempt_us = now_us;
+            client->attempts++;
+            client->tls_error[0] = '\0';
+            mqtt_link_unlock(client);
+            try_connect(client);
+            mqtt_link_lock(client);
+            return;
+        }
+        next_us = client->attempt_us;
+    } else if (client->subscribe_due && !client->subscribing &&
+               now_us >= client->subscribe_us) {
+        client->subscribe_due = false;
+        client->subscribing = true;
+        mqtt_link_unlock(client);
+        send_at_once(client);
+        subscribe_all(client);
+        mqtt_connection_say(client, client->options.online);
+        mqtt_link_lock(client);
+        return;
+    } else if (client->heartbeat_topic && now_us >= client->heartbeat_due_us) {
+        client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
+        mqtt_link_unlock(client);
+        send_beat(client);
+        mqtt_link_lock(client);
+        return;
+    } else if (mqtt_sender_has_work(client)) {
+        mqtt_sender_send_next(client);
+        return;
+    } else if (client->heartbeat_topic) {
+        next_us = client->heartbeat_due_us;
+    }
+    mqtt_link_wait(client, &client->wake, next_us);
+}
+
+static void *run_keeper_thread(void *context)
+{
+    struct mqtt_client *client = context;
+    mqtt_link_lock(client);
+    while (!client->stopping) {
+        keep_once(client);
+    }
+    mqtt_link_unlock(client);
+    return NULL;
+}
+
+bool mqtt_connection_start(struct mqtt_client *client)
+{
+    client->keeper_started =
+        pthread_create(&client->keeper, NULL, run_keeper_thread, client) == 0;
+    return client->keeper_started;
+}
+
+void mqtt_connection_stop(struct mqtt_client *client)
+{
+    mqtt_link_lock(client);
+    client->stopping = true;
+    (void)pthread_cond_signal(&client->wake);
+    mqtt_link_unlock(client);
+    if (client->keeper_started) {
+        (void)pthread_join(client->keeper, NULL);
+        client->keeper_started = false;
+    }
+}
+
+/* ---- leaving ---- */
+
+static void note_disconnected(struct mqtt_client *client)
+{
+    mqtt_link_lock(client);
+    client->disconnected = true;
+    (void)pthread_cond_broadcast(&client->news);
+    mqtt_link_unlock(client);
+}
+
+MQTT_LINK_CALLBACKS(on_disconnect, success, note_disconnected(context))
+MQTT_LINK_CALLBACKS(on_disconnect_failure, failure, note_disconnected(context))
+
+static bool has_disconnected(const struct mqtt_client *client)
+{
+    return client->disconnected;
+}
+
+void mqtt_connection_leave(struct mqtt_client *client, int64_t until_us)
+{
+    MQTTAsync_disconnectOptions options = MQTTAsync_disconnectOptions_initializer;
+    const MQTTAsync_disconnectOptions options5 = MQTTAsync_disconnectOptions_initializer5;
+    if (client->options.version == 5) {
+        options = options5;
+    }
+    MQTT_LINK_SET(client, &options, client, on_disconnect, on_disconnect_failure);
+    options.timeout = 100; /* ms for what is still in flight; the caller has waited before */
+    if (MQTTAsync_disconnect(client->paho, &options) == MQTTASYNC_SUCCESS) {
+        (void)mqtt_link_wait_until(client, has_disconnected, until_us);
+    }
+}
