@@ -4,11 +4,11 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
+#include "service/cli/lab_clock.h"
 
 enum { TEXT_MAX = 512, LINE_MAX_BYTES = 2048 };
 
@@ -53,18 +53,11 @@ bool log_on(enum log_event event)
            atomic_load_explicit(&log_state.level, memory_order_relaxed);
 }
 
-static int64_t clock_us(clockid_t clock)
-{
-    struct timespec t = {0};
-    (void)clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 static size_t format_plain(enum log_event event, const char *pair, const char *text,
                            uint64_t suppressed, char *line, size_t size)
 {
     char t[28];
-    message_format_time(clock_us(CLOCK_REALTIME), t);
+    message_format_time(lab_clock_now_us(), t);
     char more[48] = "";
     if (suppressed) {
         (void)snprintf(more, sizeof more, " (%llu more)", (unsigned long long)suppressed);
@@ -79,12 +72,12 @@ static size_t format_json(enum log_event event, const char *pair, const char *te
                           uint64_t suppressed, char *line, size_t size)
 {
     char t[28];
-    message_format_time(clock_us(CLOCK_REALTIME), t);
+    message_format_time(lab_clock_now_us(), t);
     struct json_writer w;
     json_write_start(&w, line, size - 1, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_text(&w, "t_wall", t);
-    json_write_int(&w, "t_mono_ns", clock_us(CLOCK_MONOTONIC) * 1000);
+    json_write_int(&w, "t_mono_ns", lab_clock_monotonic_us() * 1000);
     json_write_text(&w, "level", log_level_name(log_rows[event].level));
     json_write_text(&w, "event", log_rows[event].name);
     if (pair) {
@@ -125,7 +118,7 @@ static void write_line(enum log_event event, const char *pair, char *text)
 static bool may_write(enum log_event event)
 {
     const unsigned limit = log_rows[event].rate_per_s;
-    const int64_t second = clock_us(CLOCK_MONOTONIC) / 1000000;
+    const int64_t second = lab_clock_monotonic_us() / 1000000;
     if (log_state.rate[event].second != second) {
         log_state.rate[event].second = second;
         log_state.rate[event].lines = 0;

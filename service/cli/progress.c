@@ -1,17 +1,11 @@
 #include "service/cli/progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BAR_WIDTH = 40 };
+#include "service/cli/lab_clock.h"
 
-static int64_t monotonic_us(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
+enum { BAR_WIDTH = 40 };
 
 void progress_start(struct progress *p, const char *what)
 {
@@ -23,7 +17,7 @@ void progress_step(struct progress *p, uint64_t done, uint64_t total)
     if (!p->shown) {
         return;
     }
-    const int64_t now_us = monotonic_us();
+    const int64_t now_us = lab_clock_monotonic_us();
     if (now_us < p->next_us) {
         return;
     }

@@ -362,6 +362,7 @@ static void set_clock(struct daemon *d)
 
 static enum status make_inbox(struct daemon *d, struct err *err)
 {
+    set_clock(d);
     d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (d->wake_fd < 0) {
         return err_set(err, STATUS_E_IO, "eventfd", 0, 0, "errno %d", errno);
@@ -489,44 +490,39 @@ static enum status start_worker(struct daemon *d, struct err *err)
     return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");
 }
 
+static enum status load_maps(struct daemon *d, struct err *err)
+{
+    return maps_load(d->file, &d->maps, err);
+}
+
+static enum status restore_state(struct daemon *d, struct err *err)
+{
+    return restore_lab(d->lab, d->fingerprint, d->file->checkpoint.file, d->file->journal.dir,
+                       &d->restore, err);
+}
+
+static enum status make_shown(struct daemon *d, struct err *err)
+{
+    d->started_us = inbox_now_us(d->inbox);
+    enum status status =
+        views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us, &d->views);
+    if (status == STATUS_OK) {
+        status = robot_states_create(&d->params, &d->states);
+    }
+    return status == STATUS_OK ? status : err_set(err, status, "views", 0, 0, "no memory");
+}
+
 static enum status start_parts(struct daemon *d, struct err *err)
 {
-    enum status status = maps_load(d->file, &d->maps, err);
-    if (status == STATUS_OK) {
-        status = make_lab(d, err);
+    /* The web before anything is said to the outside: its address may be taken. */
+    static enum status (*const steps[])(struct daemon *, struct err *) = {
+        load_maps,  make_lab,   open_journal, restore_state, open_store,
+        make_inbox, make_shown, start_worker, start_web,     start_threads};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < COUNT(steps) && status == STATUS_OK; i++) {
+        status = steps[i](d, err);
     }
-    if (status == STATUS_OK) {
-        status = open_journal(d, err);
-    }
-    if (status == STATUS_OK) {
-        status = restore_lab(d->lab, d->fingerprint, d->file->checkpoint.file,
-                             d->file->journal.dir, &d->restore, err);
-    }
-    if (status == STATUS_OK) {
-        status = open_store(d, err);
-    }
-    if (status == STATUS_OK) {
-        set_clock(d);
-        status = make_inbox(d, err);
-    }
-    if (status == STATUS_OK) {
-        d->started_us = inbox_now_us(d->inbox);
-        status = views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us,
-                              &d->views);
-        if (status != STATUS_OK) {
-            return err_set(err, status, "views", 0, 0, "no memory");
-        }
-        status = robot_states_create(&d->params, &d->states);
-        if (status != STATUS_OK) {
-            return err_set(err, status, "robot states", 0, 0, "no memory");
-        }
-        status = start_worker(d, err);
-    }
-    if (status == STATUS_OK) {
-        /* Before anything is said to the outside: its address may be taken. */
-        status = start_web(d, err);
-    }
-    return status == STATUS_OK ? start_threads(d, err) : status;
+    return status;
 }
 
 /* ---- stopping ---- */

@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "config/lab_file.h"
-#include "web/http/metrics.h"
 
 struct daemon;
 
@@ -31,8 +30,5 @@ bool daemon_has_tried_broker(const struct daemon *daemon);
  * write everything down. Returns whether all is on the disk; what is not, the next start reads
  * from the journal. Frees daemon. */
 bool daemon_stop(struct daemon *daemon);
-
-/* Any thread, between start and stop. */
-void daemon_write_metrics(struct daemon *daemon, struct metrics *metrics);
 
 #endif

@@ -118,8 +118,9 @@ static void write_lab(struct daemon *d, struct metrics *m)
 static void write_outbox(struct daemon *d, struct metrics *m)
 {
     static const char *const kinds[] = {EFFECT_KINDS(NAMES_TEXT)};
-    struct outbox_counts c;
-    outbox_read_counts(d->outbox, &c);
+    struct lab_thread_counts lab;
+    lab_thread_read_counts(d->thread, &lab);
+    const struct outbox_counts c = lab.outbox;
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
                    "What the lab wanted done, restored ones included.");
     for (size_t i = 0; i < EFFECT_KIND_COUNT; i++) {

@@ -6,7 +6,6 @@
 
 #include "logger/storage/journal.h"
 #include "logger/storage/store_queue.h"
-#include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
 #include "service/daemon/gateway.h"
 #include "service/daemon/inbox.h"
@@ -19,6 +18,7 @@
 #include "service/jobs/worker.h"
 #include "service/robots/maps.h"
 #include "web/http/event_hub.h"
+#include "web/http/metrics.h"
 #include "web/http/web.h"
 
 /* In the order in which they are started; NULL: not yet, or not any more. */
@@ -48,5 +48,8 @@ struct daemon {
     int64_t started_us;
     _Atomic bool running; /* all of the above stand; the server's threads may use them */
 };
+
+/* daemon_metrics.c: the process's own. Any thread, while it runs. */
+void daemon_write_metrics(struct daemon *daemon, struct metrics *metrics);
 
 #endif

@@ -16,7 +16,18 @@
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
-enum { ROUND_MS = 100, GAP_US = 1000000, CALIBRATION_BYTES_MAX = 49152, STATUS_MAX = 400 };
+enum { ROUND_MS = 100, GAP_US = 1000000, STATUS_MAX = 400 };
+
+/* What a pair's calibration had become, to be published. */
+struct finding {
+    uint32_t pair;
+    void *state; /* owned: a copy; of dynamics without samples */
+};
+
+struct finding_queue {
+    struct finding items[KEEPER_FINDINGS_MAX]; /* [count], one a pair */
+    size_t count;
+};
 
 struct keeper {
     struct keeper_params params;
@@ -30,13 +41,7 @@ struct keeper {
     int64_t stop_us; /* monotonic: give up the last checkpoint then */
     struct view_health health;
     struct keeper_counts counts;
-    struct pair *calibration[KEEPER_CALIBRATIONS_MAX]; /* [calibration_count], owned */
-    size_t calibration_count;
-    struct {
-        uint32_t pair;
-        struct pair_dynamics *head; /* owned; without samples */
-    } dynamics[KEEPER_CALIBRATIONS_MAX];
-    size_t dynamics_count;
+    struct finding_queue findings[KEEPER_FINDING_COUNT];
     bool checkpoint_waits; /* the fields below belong to the thread while it is set */
     struct journal_checkpoint checkpoint;
     uint64_t checkpoint_pushed; /* rows that the store must have before */
@@ -257,177 +262,105 @@ bool keeper_offer_checkpoint(struct keeper *k, const struct lab *lab,
     return true;
 }
 
-/* ---- calibrations ---- */
+/* ---- what was found, for all who listen ---- */
 
-static void publish_calibration(struct keeper *k, const struct pair *pair)
+static void write_travel_time(struct json_writer *w, const void *state,
+                              const struct pair_params *p)
 {
-    const struct pair_params *p = &k->params.pairs[pair->index];
-    char text[CALIBRATION_BYTES_MAX];
-    struct json_writer w;
     struct pair_fits fits;
-    pair_fit_window(pair, p, &fits);
-    json_write_start(&w, text, sizeof text, NULL, NULL);
+    pair_fit_window(state, p, &fits);
+    pair_report_travel_time(w, "travel_time", &fits);
+}
+
+static void write_dynamics(struct json_writer *w, const void *state,
+                           const struct pair_params *p)
+{
+    pair_dynamics_report(w, "dynamics", state, p);
+}
+
+static const struct {
+    const char *topic;
+    enum event_type event;
+    size_t bytes; /* of the state that is copied */
+    void (*write)(struct json_writer *w, const void *state, const struct pair_params *p);
+} findings[KEEPER_FINDING_COUNT] = {
+    [KEEPER_TRAVEL_TIME] = {"calibration", EVENT_TYPE_CALIBRATION, sizeof(struct pair),
+                            write_travel_time},
+    [KEEPER_DYNAMICS] = {"calibration/dynamics", EVENT_TYPE_DYNAMICS,
+                         sizeof(struct pair_dynamics), write_dynamics},
+};
+
+/* Returns whether it went out. */
+static bool publish_finding(struct keeper *k, enum keeper_finding what, const struct finding *f)
+{
+    const struct pair_params *p = &k->params.pairs[f->pair];
+    char *text = malloc(PAIR_DYNAMICS_REPORT_MAX);
+    struct json_writer w;
+    if (!text) {
+        return false;
+    }
+    json_write_start(&w, text, PAIR_DYNAMICS_REPORT_MAX, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_text(&w, "pair", p->id);
-    pair_report_travel_time(&w, "travel_time", &fits);
+    findings[what].write(&w, f->state, p);
     json_write_close(&w);
     bool done = json_write_end(&w);
     if (done && k->params.events) {
-        event_hub_publish(k->params.events, EVENT_TYPE_CALIBRATION, pair->index, 0, text,
-                          w.used);
+        event_hub_publish(k->params.events, findings[what].event, f->pair, 0, text, w.used);
     }
-    done = done && gateway_publish(k->params.gateway, p->id, "calibration", text, w.used, 1,
-                                   true) == STATUS_OK;
-    (void)pthread_mutex_lock(&k->lock);
-    if (done) {
-        k->counts.calibrations++;
-    } else {
-        k->counts.calibrations_dropped++;
-    }
-    (void)pthread_mutex_unlock(&k->lock);
-}
-
-static struct pair *next_calibration(struct keeper *k)
-{
-    struct pair *pair = NULL;
-    (void)pthread_mutex_lock(&k->lock);
-    if (k->calibration_count > 0) {
-        pair = k->calibration[0];
-        k->calibration_count--;
-        memmove(k->calibration, k->calibration + 1, k->calibration_count * sizeof(void *));
-    }
-    (void)pthread_mutex_unlock(&k->lock);
-    return pair;
-}
-
-static void publish_calibrations(struct keeper *k)
-{
-    struct pair *pair = NULL;
-    while ((pair = next_calibration(k)) != NULL) {
-        publish_calibration(k, pair);
-        free(pair);
-    }
-}
-
-/* Lock held. Takes copy over, or returns the copy that is not needed. */
-static struct pair *queue_calibration(struct keeper *k, struct pair *copy)
-{
-    for (size_t i = 0; i < k->calibration_count; i++) {
-        if (k->calibration[i]->index == copy->index) {
-            struct pair *older = k->calibration[i];
-            k->calibration[i] = copy;
-            return older;
-        }
-    }
-    if (k->calibration_count == KEEPER_CALIBRATIONS_MAX) {
-        k->counts.calibrations_dropped++;
-        return copy;
-    }
-    k->calibration[k->calibration_count++] = copy;
-    return NULL;
-}
-
-void keeper_offer_calibration(struct keeper *k, const struct pair *pair)
-{
-    struct pair *copy = malloc(sizeof *copy);
-    if (copy) {
-        *copy = *pair;
-    }
-    (void)pthread_mutex_lock(&k->lock);
-    if (copy) {
-        copy = queue_calibration(k, copy);
-        (void)pthread_cond_signal(&k->changed);
-    } else {
-        k->counts.calibrations_dropped++;
-    }
-    (void)pthread_mutex_unlock(&k->lock);
-    free(copy);
-}
-
-/* ---- dynamics ---- */
-
-static void publish_dynamics(struct keeper *k, uint32_t pair, const struct pair_dynamics *head)
-{
-    const struct pair_params *p = &k->params.pairs[pair];
-    char *text = malloc(PAIR_DYNAMICS_REPORT_MAX);
-    bool done = false;
-    if (text) {
-        struct json_writer w;
-        json_write_start(&w, text, PAIR_DYNAMICS_REPORT_MAX, NULL, NULL);
-        json_write_object(&w, NULL);
-        json_write_text(&w, "pair", p->id);
-        pair_dynamics_report(&w, "dynamics", head, p);
-        json_write_close(&w);
-        done = json_write_end(&w);
-        if (done && k->params.events) {
-            event_hub_publish(k->params.events, EVENT_TYPE_DYNAMICS, pair, 0, text, w.used);
-        }
-        done = done && gateway_publish(k->params.gateway, p->id, "calibration/dynamics", text,
-                                       w.used, 1, true) == STATUS_OK;
-    }
+    done = done && gateway_publish(k->params.gateway, p->id, findings[what].topic, text, w.used,
+                                   1, true) == STATUS_OK;
     free(text);
-    (void)pthread_mutex_lock(&k->lock);
-    k->counts.calibrations += done ? 1 : 0;
-    k->counts.calibrations_dropped += done ? 0 : 1;
-    (void)pthread_mutex_unlock(&k->lock);
+    return done;
 }
 
-static void publish_all_dynamics(struct keeper *k)
+static void publish_findings(struct keeper *k, enum keeper_finding what)
 {
-    for (;;) {
-        uint32_t pair = 0;
-        struct pair_dynamics *head = NULL;
-        (void)pthread_mutex_lock(&k->lock);
-        if (k->dynamics_count > 0) {
-            k->dynamics_count--;
-            pair = k->dynamics[k->dynamics_count].pair;
-            head = k->dynamics[k->dynamics_count].head;
-        }
+    struct finding_queue *q = &k->findings[what];
+    (void)pthread_mutex_lock(&k->lock);
+    while (q->count > 0) {
+        const struct finding f = q->items[0];
+        q->count--;
+        memmove(q->items, q->items + 1, q->count * sizeof f);
         (void)pthread_mutex_unlock(&k->lock);
-        if (!head) {
-            return;
-        }
-        publish_dynamics(k, pair, head);
-        free(head);
-    }
-}
-
-/* Lock held. Takes head over, or returns the one that is not needed. */
-static struct pair_dynamics *queue_dynamics(struct keeper *k, uint32_t pair,
-                                            struct pair_dynamics *head)
-{
-    for (size_t i = 0; i < k->dynamics_count; i++) {
-        if (k->dynamics[i].pair == pair) {
-            struct pair_dynamics *older = k->dynamics[i].head;
-            k->dynamics[i].head = head;
-            return older;
-        }
-    }
-    if (k->dynamics_count == KEEPER_CALIBRATIONS_MAX) {
-        k->counts.calibrations_dropped++;
-        return head;
-    }
-    k->dynamics[k->dynamics_count].pair = pair;
-    k->dynamics[k->dynamics_count++].head = head;
-    return NULL;
-}
-
-void keeper_offer_dynamics(struct keeper *k, uint32_t pair,
-                           const struct pair_dynamics *dynamics)
-{
-    struct pair_dynamics *head = malloc(sizeof *head);
-    if (head) {
-        *head = *dynamics;
-    }
-    (void)pthread_mutex_lock(&k->lock);
-    if (head) {
-        head = queue_dynamics(k, pair, head);
-        (void)pthread_cond_signal(&k->changed);
-    } else {
-        k->counts.calibrations_dropped++;
+        const bool done = publish_finding(k, what, &f);
+        free(f.state);
+        (void)pthread_mutex_lock(&k->lock);
+        k->counts.calibrations += done;
+        k->counts.calibrations_dropped += !done;
     }
     (void)pthread_mutex_unlock(&k->lock);
-    free(head);
+}
+
+/* Lock held. Takes f over in place of an older one of its pair; returns the state that is not
+ * needed. */
+static void *queue_finding(struct keeper *k, struct finding_queue *q, struct finding f)
+{
+    size_t i = 0;
+    while (i < q->count && q->items[i].pair != f.pair) {
+        i++;
+    }
+    if (!f.state || i == KEEPER_FINDINGS_MAX) {
+        k->counts.calibrations_dropped++;
+        return f.state;
+    }
+    void *older = i < q->count ? q->items[i].state : NULL;
+    q->count += i == q->count;
+    q->items[i] = f;
+    return older;
+}
+
+void keeper_offer(struct keeper *k, enum keeper_finding what, uint32_t pair, const void *state)
+{
+    const struct finding f = {pair, malloc(findings[what].bytes)};
+    if (f.state) {
+        memcpy(f.state, state, findings[what].bytes);
+    }
+    (void)pthread_mutex_lock(&k->lock);
+    void *unneeded = queue_finding(k, &k->findings[what], f);
+    (void)pthread_cond_signal(&k->changed);
+    (void)pthread_mutex_unlock(&k->lock);
+    free(unneeded);
 }
 
 /* ---- the thread ---- */
@@ -446,7 +379,8 @@ static struct orders wait_for_orders(struct keeper *k)
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     (void)pthread_mutex_lock(&k->lock);
-    if (!k->stop && k->calibration_count == 0 && k->dynamics_count == 0) {
+    if (!k->stop && k->findings[KEEPER_TRAVEL_TIME].count == 0 &&
+        k->findings[KEEPER_DYNAMICS].count == 0) {
         (void)pthread_cond_timedwait(&k->changed, &k->lock, &until);
     }
     const struct orders orders = {k->stop, k->checkpoint_waits, k->stop_us};
@@ -468,8 +402,8 @@ static void *run_keeper(void *context)
     (void)pthread_setname_np(pthread_self(), "tandem-keeper");
     for (;;) {
         const struct orders orders = wait_for_orders(k);
-        publish_calibrations(k);
-        publish_all_dynamics(k);
+        publish_findings(k, KEEPER_TRAVEL_TIME);
+        publish_findings(k, KEEPER_DYNAMICS);
         /* Its failure shows in journal_stats(). */
         const enum status synced =
             journal_sync(k->params.journal, inbox_now_us(k->params.inbox));
@@ -536,11 +470,10 @@ void keeper_destroy(struct keeper *k)
     if (!k) {
         return;
     }
-    for (size_t i = 0; i < k->calibration_count; i++) {
-        free(k->calibration[i]);
-    }
-    for (size_t i = 0; i < k->dynamics_count; i++) {
-        free(k->dynamics[i].head);
+    for (int what = 0; what < KEEPER_FINDING_COUNT; what++) {
+        for (size_t i = 0; i < k->findings[what].count; i++) {
+            free(k->findings[what].items[i].state);
+        }
     }
     (void)pthread_cond_destroy(&k->changed);
     (void)pthread_mutex_destroy(&k->lock);

@@ -20,7 +20,7 @@
 #include "web/http/event_hub.h"
 #include "web/http/web.h"
 
-enum { KEEPER_CALIBRATIONS_MAX = 256, CHECKPOINT_VERSION = 2 };
+enum { KEEPER_FINDINGS_MAX = 256, CHECKPOINT_VERSION = 2 };
 
 struct keeper_params {
     struct journal *journal;
@@ -44,6 +44,9 @@ struct keeper_counts {
     uint64_t calibrations;
     uint64_t calibrations_dropped; /* its queue was full, or no memory */
 };
+
+/* What is published of a pair. */
+enum keeper_finding { KEEPER_TRAVEL_TIME, KEEPER_DYNAMICS, KEEPER_FINDING_COUNT };
 
 struct keeper;
 
@@ -71,12 +74,10 @@ void keeper_set_restored(struct keeper *keeper);
 bool keeper_offer_checkpoint(struct keeper *keeper, const struct lab *lab,
                              struct journal_position position);
 
-/* Lab thread: fit and publish this pair's calibration as it is now. */
-void keeper_offer_calibration(struct keeper *keeper, const struct pair *pair);
-
-/* Lab thread: publish this pair's dynamics as they are now. */
-void keeper_offer_dynamics(struct keeper *keeper, uint32_t pair,
-                           const struct pair_dynamics *dynamics);
+/* Lab thread: write and publish this of a pair as it is now. state: its struct pair, or its
+ * struct pair_dynamics; copied. */
+void keeper_offer(struct keeper *keeper, enum keeper_finding what, uint32_t pair,
+                  const void *state);
 
 /* Any thread. */
 void keeper_read_health(struct keeper *keeper, struct view_health *out);

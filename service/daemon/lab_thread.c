@@ -138,6 +138,7 @@ static void show_counts(struct lab_thread *t)
 {
     (void)pthread_mutex_lock(&t->lock);
     t->shown = t->counts;
+    t->shown.outbox = *outbox_counts(t->params.outbox);
     (void)pthread_mutex_unlock(&t->lock);
 }
 

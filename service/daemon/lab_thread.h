@@ -33,6 +33,7 @@ struct lab_thread_counts {
     uint64_t rounds;
     uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration */
     int64_t took_us_max;
+    struct outbox_counts outbox;
     int64_t restore_us; /* how long reading the journal's tail took; -1: not done yet */
 };
 

@@ -1,7 +1,6 @@
 #include "service/daemon/outbox.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +15,14 @@ enum {
     QUEUE_ROWS_AHEAD = 16384 /* rows that may wait then */
 };
 
-/* Counted by the lab thread, read by others. */
-struct shared_counts {
-    _Atomic uint64_t effects[EFFECT_KIND_COUNT];
-    _Atomic uint64_t published, not_published, not_stored, known, held_back, stale;
-    _Atomic uint64_t late[OUTBOX_LATENESS], overruns; /* of efforts */
-};
-
 struct outbox {
     struct outbox_params params;
     bool live;
     bool *calibrate; /* [pair_count] these pairs' calibrations wait until live; NULL then */
     struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
     int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
-    struct shared_counts counts;
+    struct outbox_counts counts;
 };
-
-static void add_one(_Atomic uint64_t *counter)
-{
-    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
-}
-
-static uint64_t read_count(const _Atomic uint64_t *counter)
-{
-    return atomic_load_explicit(counter, memory_order_relaxed);
-}
 
 static bool note_time(void *context, const struct store_row *row)
 {
@@ -108,9 +90,9 @@ static void publish_for(struct outbox *o, uint32_t pair, const char *what, const
     const enum status status = o->params.publish(o->params.publish_context, pair_id(o, pair),
                                                  what, payload, bytes, qos, false);
     if (status == STATUS_OK) {
-        add_one(&o->counts.published);
+        o->counts.published++;
     } else {
-        add_one(&o->counts.not_published);
+        o->counts.not_published++;
         if (status != STATUS_E_STALE) { /* that the link is down is told by itself */
             log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
         }
@@ -174,14 +156,14 @@ static void emit_record(struct outbox *o, uint32_t pair, struct store_row *row,
 {
     if (!o->live) {
         if (is_known(o, row)) {
-            add_one(&o->counts.known);
+            o->counts.known++;
             return;
         }
         wait_for_room(o->params.queue);
     }
     row->seq = o->params.events ? event_hub_number(o->params.events, type_of(row)) : 0;
     if (store_queue_push(o->params.queue, row) != STATUS_OK) {
-        add_one(&o->counts.not_stored);
+        o->counts.not_stored++;
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
     }
     if (o->params.events) {
@@ -229,9 +211,9 @@ static void send_parameters(struct outbox *o, uint32_t pair, const char *payload
 {
     if (o->params.publish(o->params.publish_context, pair_id(o, pair), "virtual/parameters",
                           payload, bytes, 1, true) == STATUS_OK) {
-        add_one(&o->counts.published);
+        o->counts.published++;
     } else {
-        add_one(&o->counts.not_published);
+        o->counts.not_published++;
     }
 }
 
@@ -257,7 +239,7 @@ static void emit_event(struct outbox *o, const struct effect *effect)
         wait_for_room(o->params.queue);
     }
     if (store_queue_push(o->params.queue, &r.row) != STATUS_OK) {
-        add_one(&o->counts.not_stored);
+        o->counts.not_stored++;
         log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
     }
 }
@@ -274,7 +256,7 @@ static bool is_stale(const struct outbox *o, const struct effect *effect)
 static void emit_command(struct outbox *o, const struct effect *effect)
 {
     if (is_stale(o, effect)) {
-        add_one(&o->counts.stale);
+        o->counts.stale++;
         log_write(LOG_NOT_SENT, pair_id(o, effect->pair), "%s robot", side_name(effect->side));
         return;
     }
@@ -297,7 +279,7 @@ static void emit_probe(struct outbox *o, const struct effect *effect)
 static void emit_calibration(struct outbox *o, uint32_t pair)
 {
     if (o->live) {
-        keeper_offer_calibration(o->params.keeper, lab_pair(o->params.lab, pair));
+        keeper_offer(o->params.keeper, KEEPER_TRAVEL_TIME, pair, lab_pair(o->params.lab, pair));
     } else {
         o->calibrate[pair] = true;
     }
@@ -306,7 +288,7 @@ static void emit_calibration(struct outbox *o, uint32_t pair)
 static void emit_message(struct outbox *o, const struct effect *effect)
 {
     if (!o->live) {
-        add_one(&o->counts.held_back);
+        o->counts.held_back++;
     } else if (effect->kind == EFFECT_COMMAND) {
         emit_command(o, effect);
     } else if (effect->kind == EFFECT_PROBE) {
@@ -325,15 +307,15 @@ static void emit_control(struct outbox *o, const struct effect *effect)
     const int64_t late_us = o->params.now_us(o->params.now_context) - effect->t_us;
     size_t class = 0;
     if (!o->live) {
-        add_one(&o->counts.held_back);
+        o->counts.held_back++;
         return;
     }
     while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
         class ++;
     }
-    add_one(&o->counts.late[class]);
+    o->counts.late[class]++;
     if ((double)late_us * p->following.rate_hz > 1e6) {
-        add_one(&o->counts.overruns);
+        o->counts.overruns++;
         return;
     }
     publish_for(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes,
@@ -362,7 +344,7 @@ static void emit_fidelity(struct outbox *o, const struct effect *effect)
 static void emit_effect(void *context, const struct effect *effect)
 {
     struct outbox *o = context;
-    add_one(&o->counts.effects[effect->kind]);
+    o->counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:
         emit_entry(o, effect->pair, effect->entry);
@@ -399,8 +381,8 @@ static void emit_effect(void *context, const struct effect *effect)
         break;
     case EFFECT_DYNAMICS:
         if (o->live) {
-            keeper_offer_dynamics(o->params.keeper, effect->pair,
-                                  lab_dynamics(o->params.lab, effect->pair));
+            keeper_offer(o->params.keeper, KEEPER_DYNAMICS, effect->pair,
+                         lab_dynamics(o->params.lab, effect->pair));
         }
         break;
     case EFFECT_LOG:
@@ -421,14 +403,15 @@ void outbox_go_live(struct outbox *o)
     o->live = true;
     for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
         if (o->calibrate[i]) {
-            keeper_offer_calibration(o->params.keeper, lab_pair(o->params.lab, i));
+            keeper_offer(o->params.keeper, KEEPER_TRAVEL_TIME, (uint32_t)i,
+                         lab_pair(o->params.lab, i));
         }
     }
     for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
         const struct pair_dynamics *d = lab_dynamics(o->params.lab, i);
         send_active(o, (uint32_t)i);
         if (d) {
-            keeper_offer_dynamics(o->params.keeper, (uint32_t)i, d);
+            keeper_offer(o->params.keeper, KEEPER_DYNAMICS, (uint32_t)i, d);
         }
     }
     fits_go_live(o->params.fits);
@@ -436,19 +419,7 @@ void outbox_go_live(struct outbox *o)
     o->reader = NULL;
 }
 
-void outbox_read_counts(struct outbox *o, struct outbox_counts *out)
+const struct outbox_counts *outbox_counts(const struct outbox *o)
 {
-    for (int kind = 0; kind < EFFECT_KIND_COUNT; kind++) {
-        out->effects[kind] = read_count(&o->counts.effects[kind]);
-    }
-    out->published = read_count(&o->counts.published);
-    out->not_published = read_count(&o->counts.not_published);
-    out->not_stored = read_count(&o->counts.not_stored);
-    out->known = read_count(&o->counts.known);
-    out->held_back = read_count(&o->counts.held_back);
-    out->stale = read_count(&o->counts.stale);
-    out->overruns = read_count(&o->counts.overruns);
-    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
-        out->late[i] = read_count(&o->counts.late[i]);
-    }
+    return &o->counts;
 }

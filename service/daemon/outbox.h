@@ -5,7 +5,7 @@
  * and alarms are stored and published only when the store does not have them: an entry is known
  * by its pair and the stamp and id of its command, which do not change when the lab file does.
  *
- * Owned by the lab thread; outbox_read_counts() from any thread.
+ * Owned by the lab thread.
  */
 #ifndef SERVICE_DAEMON_OUTBOX_H
 #define SERVICE_DAEMON_OUTBOX_H
@@ -68,6 +68,6 @@ struct effects outbox_effects(struct outbox *outbox);
  */
 void outbox_go_live(struct outbox *outbox);
 
-void outbox_read_counts(struct outbox *outbox, struct outbox_counts *out);
+const struct outbox_counts *outbox_counts(const struct outbox *outbox);
 
 #endif

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "service/demo/demo_table.h"
 #include "service/demo/demo_vessels.h"
 #include "service/mqtt/mqtt_client.h"
+#include "service/robots/session.h"
 
 enum {
     QUEUE_MAX = 256,
@@ -78,7 +78,6 @@ struct demo {
     int port, http_port;
     char port_text[16];
     struct child children[ROLE_COUNT];
-    struct mqtt_client *client;
     struct demo_table table;
     struct demo_vessels vessels; /* instead of the table, of kind usv3 */
     bool has_vessels;
@@ -86,10 +85,8 @@ struct demo {
     bool online[SIDE_COUNT];         /* the robots have said so */
     bool failed;
 
-    pthread_mutex_t mutex; /* guards what Paho's thread hands over */
-    struct note *queue;    /* [QUEUE_MAX] */
-    size_t first, count;
-    uint64_t overflow;
+    struct session session;
+    struct note note; /* the one at hand */
 };
 
 /* --- messages ------------------------------------------------------------------------------
@@ -99,19 +96,15 @@ static void take_message(void *context, const char *topic, const void *payload, 
                          int qos, bool retained, bool dup)
 {
     struct demo *d = context;
+    struct note n = {.bytes = bytes};
     (void)qos;
     (void)retained;
     (void)dup;
-    (void)pthread_mutex_lock(&d->mutex);
-    if (d->count == QUEUE_MAX || bytes > PAYLOAD_MAX || strlen(topic) >= TOPIC_MAX) {
-        d->overflow++;
-    } else {
-        struct note *n = &d->queue[(d->first + d->count++) % QUEUE_MAX];
-        (void)snprintf(n->topic, sizeof n->topic, "%s", topic);
-        memcpy(n->payload, payload, bytes);
-        n->bytes = bytes;
+    if (bytes <= PAYLOAD_MAX && strlen(topic) < TOPIC_MAX) {
+        (void)snprintf(n.topic, sizeof n.topic, "%s", topic);
+        memcpy(n.payload, payload, bytes);
+        (void)session_push(&d->session, &n);
     }
-    (void)pthread_mutex_unlock(&d->mutex);
 }
 
 /* A robot listens before it says online. */
@@ -127,13 +120,8 @@ static void take_connection(struct demo *d, const struct note *n)
 /* Show what has arrived. */
 static void drain_queue(struct demo *d)
 {
-    for (;;) {
-        (void)pthread_mutex_lock(&d->mutex);
-        struct note *n = d->count > 0 ? &d->queue[d->first] : NULL;
-        (void)pthread_mutex_unlock(&d->mutex);
-        if (!n) {
-            return;
-        }
+    const struct note *n = &d->note;
+    while (session_pop(&d->session, &d->note)) {
         if (strstr(n->topic, "/connection")) {
             take_connection(d, n);
         } else if (d->has_vessels) {
@@ -142,10 +130,6 @@ static void drain_queue(struct demo *d)
         } else {
             demo_table_take(&d->table, n->topic, n->payload, n->bytes);
         }
-        (void)pthread_mutex_lock(&d->mutex);
-        d->first = (d->first + 1) % QUEUE_MAX;
-        d->count--;
-        (void)pthread_mutex_unlock(&d->mutex);
     }
 }
 
@@ -458,7 +442,6 @@ static bool watch_broker(struct demo *d)
         {"tandem/v1/+/calibration", 1}, {"tandem/v1/+/change", 1},
         {"tandem/v1/+/command", 1},     {"tandem/v1/r1/+/connection", 1},
         {"tandem/v1/+/fidelity", 0}};
-    struct err err = {0};
     const struct mqtt_client_options options = {.port = d->port,
                                                 .client_id = "demo",
                                                 .prefix = "tandem/v1",
@@ -466,10 +449,10 @@ static bool watch_broker(struct demo *d)
                                                 .topic_count = COUNT(topics),
                                                 .message = take_message,
                                                 .context = d};
-    if (mqtt_client_create(&d->client, &options, &err) != STATUS_OK) {
-        return complain_of(err.where, err.text);
+    if (!session_open(&d->session, &options)) {
+        return false;
     }
-    return mqtt_client_wait_subscribed(d->client, START_MS) ||
+    return mqtt_client_wait_subscribed(d->session.client, START_MS) ||
            complain_of("the broker", "does not let the demo listen");
 }
 
@@ -507,7 +490,7 @@ static void announce_demo(const struct demo *d)
 /* False when the daemon does not do as it is asked. */
 static bool drive_vessels(struct demo *d)
 {
-    return !demo_vessels_drive(&d->vessels, d->client, lab_clock_monotonic_us()) ||
+    return !demo_vessels_drive(&d->vessels, d->session.client, lab_clock_monotonic_us()) ||
            ask_to_follow(d) || complain_of("the daemon", "does not follow");
 }
 
@@ -555,13 +538,10 @@ static void stop_child(struct demo *d, enum role role)
 static void stop_all(struct demo *d)
 {
     stop_child(d, DRIVER);
-    if (d->client && !d->failed) {
+    if (d->session.client && !d->failed) {
         wait_closed(d);
     }
-    if (d->client) {
-        mqtt_client_stop(d->client, 1000);
-        mqtt_client_destroy(d->client);
-    }
+    session_close(&d->session, 1000);
     stop_child(d, DAEMON); /* before the robots, so that it does not report them as gone */
     stop_child(d, REAL);
     stop_child(d, VIRTUAL);
@@ -612,10 +592,6 @@ static bool prepare_demo(struct demo *d)
     (void)snprintf(d->port_text, sizeof d->port_text, "%d", d->port);
     if (d->port == 0 || d->http_port == 0) {
         return complain_of("loopback", "no free port");
-    }
-    d->queue = calloc(QUEUE_MAX, sizeof *d->queue);
-    if (!d->queue) {
-        return complain_of("memory", "is short");
     }
     d->table.colour = isatty(STDOUT_FILENO) == 1;
     d->vessels.colour = d->table.colour;
@@ -697,10 +673,13 @@ int command_demo(int argc, char **argv)
     }
     d->options = o;
     d->has_vessels = has_vessels;
-    (void)pthread_mutex_init(&d->mutex, NULL);
-    exit_status = run_demo(d);
-    (void)pthread_mutex_destroy(&d->mutex);
-    free(d->queue);
+    if (session_init(&d->session, sizeof d->note, QUEUE_MAX) == STATUS_OK) {
+        exit_status = run_demo(d);
+    } else {
+        (void)complain_of("memory", "is short");
+        exit_status = EXIT_FAILED;
+    }
+    session_finish(&d->session);
     free(d);
     return exit_status;
 }

@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "config/text_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
+#include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
 #include "service/replay/replay_report.h"
 
@@ -13,13 +13,6 @@ enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };
 
 /* ---- reading ------------------------------------------------------------------------------
  */
-
-static int64_t monotonic_us(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* With --speed: wait until the recording's time has come. */
 static void keep_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *begin_us)
@@ -29,14 +22,9 @@ static void keep_pace(double speed, int64_t t_us, int64_t *first_us, int64_t *be
     }
     if (*first_us == LAB_TIME_NONE) {
         *first_us = t_us;
-        *begin_us = monotonic_us();
+        *begin_us = lab_clock_monotonic_us();
     }
-    const int64_t due_us = *begin_us + (int64_t)((double)(t_us - *first_us) / speed);
-    const int64_t wait_us = due_us - monotonic_us();
-    if (wait_us > 0) {
-        const struct timespec pause = {wait_us / 1000000, wait_us % 1000000 * 1000};
-        (void)nanosleep(&pause, NULL);
-    }
+    lab_clock_sleep_until_us(*begin_us + (int64_t)((double)(t_us - *first_us) / speed));
 }
 
 static void show_fault(const struct journal_line *line, const struct err *err, unsigned *shown)
