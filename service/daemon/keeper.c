@@ -47,10 +47,10 @@ struct keeper {
     uint64_t checkpoint_pushed; /* rows that the store must have before */
     void *state;                /* [state_bytes] */
 
-    _Atomic bool lab_beats; /* the lab thread has gone round since the last notify_alive() */
+    _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
 
     /* The thread's. */
-    int64_t alive_every_us, alive_us; /* notify_alive(): how often (0: never), when last */
+    int64_t alive_every_us, alive_us; /* feeding it: how often (0: never), when last */
     char status[STATUS_MAX];          /* as last told */
     bool journal_down, store_down, broker_up, broker_said;
     struct inbox_counts seen;
@@ -188,7 +188,7 @@ static void feed_watchdog(struct keeper *k)
     if (k->alive_every_us > 0 && mono_us - k->alive_us >= k->alive_every_us &&
         atomic_exchange(&k->lab_beats, false)) {
         k->alive_us = mono_us;
-        notify_alive();
+        notify_tell("WATCHDOG=1");
     }
 }
 

@@ -9,16 +9,10 @@
 
 enum { STATUS_BYTES_MAX = 512 };
 
-/* Nobody is left to tell when the supervisor does not listen. */
-static void tell_supervisor(const char *state)
+void notify_tell(const char *state)
 {
     const int told = sd_notify(0, state);
     (void)told;
-}
-
-void notify_ready(void)
-{
-    tell_supervisor("READY=1");
 }
 
 void notify_reloading(void)
@@ -26,12 +20,7 @@ void notify_reloading(void)
     char state[64];
     (void)snprintf(state, sizeof state, "RELOADING=1\nMONOTONIC_USEC=%lld",
                    (long long)lab_clock_monotonic_us());
-    tell_supervisor(state);
-}
-
-void notify_stopping(void)
-{
-    tell_supervisor("STOPPING=1\nSTATUS=stopping");
+    notify_tell(state);
 }
 
 void notify_status(const char *format, ...)
@@ -48,16 +37,11 @@ void notify_status(const char *format, ...)
             *c = ' ';
         }
     }
-    tell_supervisor(state);
+    notify_tell(state);
 }
 
 int64_t notify_alive_us(void)
 {
     uint64_t allowed_us = 0;
     return sd_watchdog_enabled(0, &allowed_us) > 0 ? (int64_t)(allowed_us / 2) : 0;
-}
-
-void notify_alive(void)
-{
-    tell_supervisor("WATCHDOG=1");
 }

@@ -9,17 +9,16 @@
 
 #include "base/status.h"
 
-/* Started, or through with what notify_reloading() began. */
-void notify_ready(void);
+/* One of sd_notify(3)'s words: "READY=1" started, or through with what notify_reloading()
+ * began; "STOPPING=1"; "WATCHDOG=1" alive. */
+void notify_tell(const char *state);
 void notify_reloading(void);
-void notify_stopping(void);
 
 /* One line for `systemctl status`. */
 void notify_status(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* How often notify_alive() is to be called, microseconds: half of what the supervisor waits
+/* How often WATCHDOG=1 is to be told, microseconds: half of what the supervisor waits
  * (WATCHDOG_USEC). 0: nobody waits. */
 int64_t notify_alive_us(void);
-void notify_alive(void);
 
 #endif

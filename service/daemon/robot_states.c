@@ -14,7 +14,6 @@ struct robot_state {
 struct robot_states {
     const struct lab_params *lab;
     pthread_mutex_t lock;
-    uint64_t refused;
     struct robot_state (*state)[SIDE_COUNT]; /* [pair_count] */
 };
 
@@ -110,8 +109,6 @@ bool robot_states_take(struct robot_states *states, const char *prefix, const ch
         state->text = text;
         state->bytes = bytes;
         text = old;
-    } else {
-        states->refused++;
     }
     (void)pthread_mutex_unlock(&states->lock);
     free(text);
@@ -129,12 +126,4 @@ size_t robot_states_read(struct robot_states *states, size_t pair, enum side sid
     }
     (void)pthread_mutex_unlock(&states->lock);
     return bytes;
-}
-
-uint64_t robot_states_refused(struct robot_states *states)
-{
-    (void)pthread_mutex_lock(&states->lock);
-    const uint64_t refused = states->refused;
-    (void)pthread_mutex_unlock(&states->lock);
-    return refused;
 }

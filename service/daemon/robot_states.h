@@ -22,15 +22,13 @@ MUST_USE enum status robot_states_create(const struct lab_params *lab,
 void robot_states_destroy(struct robot_states *states); /* NULL allowed */
 
 /* A message on "<prefix>/<pair>/<side>/machines"; an empty one takes the old one back. False
- * when the topic is another; what is no JSON object, too long or of an unknown pair is counted
- * and dropped. */
+ * when the topic is another; what is no JSON object, too long or of an unknown pair is
+ * dropped. */
 bool robot_states_take(struct robot_states *states, const char *prefix, const char *topic,
                        const char *payload, size_t bytes);
 
 /* Copy the newest text of a side; returns its bytes, 0 when there is none. */
 size_t robot_states_read(struct robot_states *states, size_t pair, enum side side,
                          char out[ROBOT_STATES_MAX]);
-
-uint64_t robot_states_refused(struct robot_states *states);
 
 #endif

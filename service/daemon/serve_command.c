@@ -26,7 +26,7 @@ enum {
 static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
 {
     if (!*said && (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
-        notify_ready();
+        notify_tell("READY=1");
         *said = true;
     }
 }
@@ -137,7 +137,7 @@ static void reload_lab(const char *path, struct lab_file *lab)
 {
     notify_reloading();
     reload_lab_file(path, lab);
-    notify_ready();
+    notify_tell("READY=1");
 }
 
 static void wait_for_end(const struct daemon *daemon, const char *path, struct lab_file *lab,
@@ -154,7 +154,7 @@ static void wait_for_end(const struct daemon *daemon, const char *path, struct l
             reload_lab(path, lab);
             said = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
-            notify_stopping();
+            notify_tell("STOPPING=1\nSTATUS=stopping");
             log_write(LOG_STOPPING, NULL, "%s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
         }

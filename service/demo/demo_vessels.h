@@ -28,7 +28,7 @@ struct demo_vessels {
     bool known[2]; /* gaps below: open loop, following */
     double gap[2][DEMO_VELOCITIES];
     double within_ratio[2];
-    uint64_t efforts, alarms, unreadable;
+    uint64_t alarms, unreadable;
 };
 
 /* The course for a demo of so many seconds; 0: without an end. */

@@ -12,11 +12,7 @@
 #include "service/mqtt/mqtt_connection.h"
 #include "service/mqtt/mqtt_sender.h"
 
-enum {
-    PAYLOAD_MAX = 268435455, /* MQTT's own limit */
-    BEAT_WAIT_MS = 300,
-    SESSION_EXPIRY_S = 7 * 24 * 3600
-};
+enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 
 /* A copy that lives as long as the client; NULL stays NULL. *failed is set when out of memory.
  */
@@ -168,9 +164,6 @@ enum status mqtt_client_create(struct mqtt_client **out,
 enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
                                 const void *payload, size_t bytes, int qos, bool retained)
 {
-    if (!mqtt_sender_is_topic(topic) || qos < 0 || qos > 2 || bytes > PAYLOAD_MAX) {
-        return STATUS_E_ARG;
-    }
     const struct mqtt_sender_way way = {.qos = qos, .retained = retained};
     return mqtt_sender_add(client, topic, payload, bytes, way);
 }
@@ -178,9 +171,6 @@ enum status mqtt_client_publish(struct mqtt_client *client, const char *topic,
 enum status mqtt_client_publish_now(struct mqtt_client *client, const char *topic,
                                     const void *payload, size_t bytes)
 {
-    if (!mqtt_sender_is_topic(topic) || bytes > PAYLOAD_MAX) {
-        return STATUS_E_ARG;
-    }
     const struct mqtt_sender_way way = {.fleeting = true};
     return mqtt_sender_add(client, topic, payload, bytes, way);
 }

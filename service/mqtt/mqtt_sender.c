@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 
 enum {
+    PAYLOAD_MAX = 268435455,          /* MQTT's own limit */
     WINDOW = MQTT_CLIENT_RECEIVE_MAX, /* messages that Paho has at once */
     HANDED_MAX = 5 /* a message that costs the connection each time is given up */
 };
@@ -92,6 +93,9 @@ static void take_out(struct mqtt_client *client, struct mqtt_outgoing *m)
 enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const void *payload,
                             size_t bytes, struct mqtt_sender_way way)
 {
+    if (!mqtt_sender_is_topic(topic) || way.qos < 0 || way.qos > 2 || bytes > PAYLOAD_MAX) {
+        return STATUS_E_ARG;
+    }
     struct mqtt_outgoing *m = make_outgoing(client, topic, payload, bytes);
     if (m) {
         m->way = way;

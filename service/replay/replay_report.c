@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "logger/message/record_columns.h"
+#include "service/cli/csv_tables.h"
 #include "service/replay/replay_document.h"
 #include "service/replay/rows.h"
 #include "twin/report/travel_report.h"
@@ -162,18 +163,13 @@ static void write_travel_rows(FILE *file, const char *id, enum side side,
 {
     for (enum travel_term t = TRAVEL_T0; t < TRAVEL_P; t++) {
         const struct estimate *e = &fit->estimate;
-        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s", id, side_name(side), fit->n,
+        (void)fprintf(file, "%s,%s,%zu,%s,%s,%s,", id, side_name(side), fit->n,
                       travel_method_name(fit->method),
                       estimate_verdict_name(fit->estimate.verdict), travel_term_name(t));
-        const double columns[] = {e->value[t], e->se[t], e->lo[t], e->hi[t]};
-        for (size_t k = 0; k < COUNT(columns); k++) {
-            char number[JSON_WRITE_NUMBER_MAX] = "";
-            if (isfinite(columns[k])) {
-                (void)json_format_real(columns[k], number);
-            }
-            (void)fprintf(file, ",%s", number);
-        }
-        (void)fputc('\n', file);
+        csv_tables_number(file, e->value[t], false);
+        csv_tables_number(file, e->se[t], false);
+        csv_tables_number(file, e->lo[t], false);
+        csv_tables_number(file, e->hi[t], true);
     }
 }
 
@@ -205,15 +201,16 @@ static enum status write_csv(struct replay_run *run)
         return err_set(&run->err, STATUS_E_IO, run->options.csv_dir, 0, 0, "cannot be made: %s",
                        strerrordesc_np(errno));
     }
-    enum status status = write_table(run, &record_entries, STORE_ENTRIES);
-    if (status == STATUS_OK) {
-        status = write_table(run, &record_alarms, STORE_ALARMS);
-    }
-    if (status == STATUS_OK) {
-        status = write_table(run, &record_log, STORE_LOG);
-    }
-    if (status == STATUS_OK) {
-        status = write_table(run, &record_changes, STORE_CHANGES);
+    static const struct {
+        const struct record_table *table;
+        enum store_kind kind;
+    } tables[] = {{&record_entries, STORE_ENTRIES},
+                  {&record_alarms, STORE_ALARMS},
+                  {&record_log, STORE_LOG},
+                  {&record_changes, STORE_CHANGES}};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < COUNT(tables) && status == STATUS_OK; i++) {
+        status = write_table(run, tables[i].table, tables[i].kind);
     }
     return status == STATUS_OK ? write_travel_csv(run) : status;
 }

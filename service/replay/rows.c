@@ -7,10 +7,20 @@
 
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
  * and says so. */
-static void finish_row(struct store_row *row, struct json_writer *w)
+static struct store_row make_row(enum store_kind kind, const char *pair, uint64_t n,
+                                 int64_t t_us, const char *id, const char *type,
+                                 struct json_writer *w)
 {
-    row->json = w->text;
-    row->json_bytes = json_write_end(w) ? w->used : 0;
+    const bool whole = json_write_end(w);
+    return (struct store_row){.kind = kind,
+                              .pair = pair,
+                              .n = n,
+                              .t_us = t_us,
+                              .id = id,
+                              .type = type,
+                              .lag_s = nan(""),
+                              .json = w->text,
+                              .json_bytes = whole ? w->used : 0};
 }
 
 void row_of_entry(struct record_row *out, const struct entry *entry, const char *pair)
@@ -18,16 +28,11 @@ void row_of_entry(struct record_row *out, const struct entry *entry, const char 
     struct json_writer w;
     json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
     entry_write_json(&w, NULL, entry, pair);
-    out->row = (struct store_row){
-        .kind = STORE_ENTRIES,
-        .pair = pair,
-        .n = entry->n,
-        .t_us = entry->t_us,
-        .id = entry->id,
-        .type = verdict_name(entry->verdict),
-        .lag_s = entry->lag_us == LAB_TIME_NONE ? nan("") : lab_s(entry->lag_us),
-    };
-    finish_row(&out->row, &w);
+    out->row = make_row(STORE_ENTRIES, pair, entry->n, entry->t_us, entry->id,
+                        verdict_name(entry->verdict), &w);
+    if (entry->lag_us != LAB_TIME_NONE) {
+        out->row.lag_s = lab_s(entry->lag_us);
+    }
 }
 
 void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char *pair)
@@ -35,16 +40,8 @@ void row_of_alarm(struct record_row *out, const struct alarm *alarm, const char 
     struct json_writer w;
     json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
     alarm_write_json(&w, NULL, alarm, pair);
-    out->row = (struct store_row){
-        .kind = STORE_ALARMS,
-        .pair = pair,
-        .n = alarm->n,
-        .t_us = alarm->t_us,
-        .id = alarm->id,
-        .type = alarm_type_name(alarm->type),
-        .lag_s = nan(""),
-    };
-    finish_row(&out->row, &w);
+    out->row = make_row(STORE_ALARMS, pair, alarm->n, alarm->t_us, alarm->id,
+                        alarm_type_name(alarm->type), &w);
 }
 
 void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
@@ -53,16 +50,7 @@ void row_of_event(struct record_row *out, const struct event *event, uint64_t n,
     struct json_writer w;
     json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
     event_write_json(&w, NULL, event, n);
-    out->row = (struct store_row){
-        .kind = STORE_LOG,
-        .pair = pair,
-        .n = n,
-        .t_us = event->t_us,
-        .id = "",
-        .type = event_kind_name(event->kind),
-        .lag_s = nan(""),
-    };
-    finish_row(&out->row, &w);
+    out->row = make_row(STORE_LOG, pair, n, event->t_us, "", event_kind_name(event->kind), &w);
 }
 
 void row_of_change(struct change_row *out, const struct parameter_change *change,
@@ -71,14 +59,6 @@ void row_of_change(struct change_row *out, const struct parameter_change *change
     struct json_writer w;
     json_write_start(&w, out->json, sizeof out->json, NULL, NULL);
     parameters_report_change(&w, NULL, change, pair, TANDEM_VERSION);
-    out->row = (struct store_row){
-        .kind = STORE_CHANGES,
-        .pair = pair,
-        .n = change->n,
-        .t_us = change->t_us,
-        .id = "",
-        .type = parameter_action_name(change->action),
-        .lag_s = nan(""),
-    };
-    finish_row(&out->row, &w);
+    out->row = make_row(STORE_CHANGES, pair, change->n, change->t_us, "",
+                        parameter_action_name(change->action), &w);
 }
