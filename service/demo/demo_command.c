@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,22 +33,25 @@ enum {
     CLOSE_MS = 15000, /* for commands that are out: a reply, or their timeout of 10 s */
     STOP_MS = 10000,
     POLL_US = 20 * 1000,
-    WORD_MAX = 24,
     TOKEN_BYTES = 16,
-    ROBOT_WORDS_MAX = 16
+    WORDS_MAX = 40,
+    WORDS_BYTES = 512
 };
 
 enum role { BROKER, DAEMON, REAL, VIRTUAL, DRIVER, ROLE_COUNT };
 
 /* What the two robots are; they differ in everything that Tandem finds out. */
-struct robot_truth {
-    const char *angular_speed, *linear_speed, *t0, *ta, *tr, *noise, *delay, *jitter,
-        *clock_offset, *clock_drift;
-};
-
-static const struct robot_truth truths[SIDE_COUNT] = {
-    {"3.0", "0.9", "0.05", "0.03", "0.04", "0.008", "0.010", "0.004", "0.8", "40"},
-    {"2.4", "1.2", "0.04", "0.02", "0.03", "0.003", "0.004", "0.001", "-0.3", "-15"}};
+static const struct robot_truth {
+    double angular_speed_radps, linear_speed_mps;
+    const char *moves; /* how one of kind kinematic moves, in words for `tandem robot` */
+    const char *link;  /* its network and clock */
+} truths[SIDE_COUNT] = {
+    {3.0, 0.9,
+     "--angular-speed 3.0 --linear-speed 0.9 --t0 0.05 --ta 0.03 --tr 0.04 --noise 0.008",
+     "--delay 0.010 --jitter 0.004 --clock-offset 0.8 --clock-drift 40 --seed 11"},
+    {2.4, 1.2,
+     "--angular-speed 2.4 --linear-speed 1.2 --t0 0.04 --ta 0.02 --tr 0.03 --noise 0.003",
+     "--delay 0.004 --jitter 0.001 --clock-offset -0.3 --clock-drift -15 --seed 12"}};
 
 /* The settings that config/mosquitto.conf recommends, on a port of our own. */
 static const char broker_settings[] = "max_queued_messages 100000\n"
@@ -76,7 +80,6 @@ struct demo {
     char dir[PATH_MAX / 2];
     char program[PATH_MAX]; /* this one */
     int port, http_port;
-    char port_text[16];
     struct child children[ROLE_COUNT];
     struct demo_table table;
     struct demo_vessels vessels; /* instead of the table, of kind usv3 */
@@ -136,36 +139,37 @@ static void drain_queue(struct demo *d)
 /* --- ports, files, programs ----------------------------------------------------------------
  */
 
+static struct sockaddr_in loopback_address(int port)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+/* A port that nobody has, 0: none. */
 static int free_port(void)
 {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = loopback_address(0);
     socklen_t size = sizeof address;
-    int port = 0;
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-        getsockname(fd, (struct sockaddr *)&address, &size) == 0) {
-        port = ntohs(address.sin_port);
-    }
+    const bool found = fd >= 0 &&
+                       bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+                       getsockname(fd, (struct sockaddr *)&address, &size) == 0;
     if (fd >= 0) {
         (void)close(fd);
     }
-    return port;
+    return found ? ntohs(address.sin_port) : 0;
 }
 
 static int connect_to(int port)
 {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)port),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0) {
-        return fd;
-    }
-    if (fd >= 0) {
+    const struct sockaddr_in address = loopback_address(port);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         (void)close(fd);
+        return -1;
     }
-    return -1;
+    return fd;
 }
 
 static bool broker_answers(struct demo *d)
@@ -339,14 +343,25 @@ static int remove_one(const char *path, const struct stat *info, int type, struc
 /* --- children ------------------------------------------------------------------------------
  */
 
-static bool start_child(struct demo *d, enum role role, const char *name, const char *program,
-                        const char *const *argv)
+/* The words of its command line, separated by single spaces. */
+static bool PRINTF_LIKE(5, 6) start_child(struct demo *d, enum role role, const char *name,
+                                          const char *program, const char *format, ...)
 {
+    char text[WORDS_BYTES];
+    const char *argv[WORDS_MAX + 1] = {NULL};
+    char *rest = NULL;
+    size_t n = 0;
     struct err err = {0};
-    if (child_start(&d->children[role], name, d->dir, program, argv, &err) != STATUS_OK) {
-        return complain_of(err.where, err.text);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *word = strtok_r(text, " ", &rest); word && n < WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest)) {
+        argv[n++] = word;
     }
-    return true;
+    return child_start(&d->children[role], name, d->dir, program, argv, &err) == STATUS_OK ||
+           complain_of(err.where, err.text);
 }
 
 /* Returns false, with a word and its log, as soon as one has ended unasked. */
@@ -379,59 +394,24 @@ static bool wait_for(struct demo *d, const char *what, bool (*is_there)(struct d
     return true;
 }
 
-/* What the robots of a kind want to be told; returns how many words. */
-static size_t describe_robot(const struct demo *d, enum side side,
-                             const char *words[ROBOT_WORDS_MAX])
-{
-    const struct robot_truth *t = &truths[side];
-    const char *const kinematic[] = {"--angular-speed",
-                                     t->angular_speed,
-                                     "--linear-speed",
-                                     t->linear_speed,
-                                     "--t0",
-                                     t->t0,
-                                     "--ta",
-                                     t->ta,
-                                     "--tr",
-                                     t->tr,
-                                     "--noise",
-                                     t->noise,
-                                     "--telemetry-rate",
-                                     "20"};
-    static const char *const vessel[] = {
-        "--kind", "usv3", "--parameters", "vessels.yaml", "--telemetry-rate", "50"};
-    const size_t n = d->has_vessels ? COUNT(vessel) : COUNT(kinematic);
-    memcpy(words, d->has_vessels ? vessel : kinematic, n * sizeof words[0]);
-    return n;
-}
-
 static bool start_robot(struct demo *d, enum side side)
 {
+    static const char vessel[] = "--kind usv3 --parameters vessels.yaml --telemetry-rate 50";
     const struct robot_truth *t = &truths[side];
-    const char *const common[] = {"tandem",         "robot",
-                                  "--pair",         "r1",
-                                  "--side",         side_name(side),
-                                  "--port",         d->port_text,
-                                  "--delay",        t->delay,
-                                  "--jitter",       t->jitter,
-                                  "--clock-offset", t->clock_offset,
-                                  "--clock-drift",  t->clock_drift,
-                                  "--seed",         side == SIDE_REAL ? "11" : "12"};
-    const char *argv[COUNT(common) + ROBOT_WORDS_MAX + 1] = {NULL};
-    memcpy(argv, common, sizeof common);
-    (void)describe_robot(d, side, argv + COUNT(common));
     return start_child(d, side == SIDE_REAL ? REAL : VIRTUAL,
-                       side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program, argv);
+                       side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program,
+                       "tandem robot --pair r1 --side %s --port %d %s %s%s", side_name(side),
+                       d->port, t->link, d->has_vessels ? vessel : t->moves,
+                       d->has_vessels ? "" : " --telemetry-rate 20");
 }
 
 static bool start_servers(struct demo *d)
 {
     char broker[PATH_MAX];
-    const char *const broker_words[] = {"mosquitto", "-c", "mosquitto.conf", NULL};
-    const char *const daemon_words[] = {"tandem", "serve", "-c", "lab.yaml", NULL};
-    return find_broker(broker) && start_child(d, BROKER, "broker", broker, broker_words) &&
+    return find_broker(broker) &&
+           start_child(d, BROKER, "broker", broker, "mosquitto -c mosquitto.conf") &&
            wait_for(d, "the broker", broker_answers) &&
-           start_child(d, DAEMON, "daemon", d->program, daemon_words) &&
+           start_child(d, DAEMON, "daemon", d->program, "tandem serve -c lab.yaml") &&
            wait_for(d, "the daemon", daemon_is_ready);
 }
 
@@ -458,12 +438,9 @@ static bool watch_broker(struct demo *d)
 
 static bool start_driver(struct demo *d)
 {
-    char interval[WORD_MAX];
-    (void)snprintf(interval, sizeof interval, "%.3f", d->options.interval_s);
-    const char *const argv[] = {"tandem",     "drive",      "--pair",     "r1",
-                                "--port",     d->port_text, "--interval", interval,
-                                "--turn-max", "2.5",        NULL};
-    return start_child(d, DRIVER, "driver", d->program, argv);
+    return start_child(d, DRIVER, "driver", d->program,
+                       "tandem drive --pair r1 --port %d --interval %.3f --turn-max 2.5",
+                       d->port, d->options.interval_s);
 }
 
 /* --- the course of things ------------------------------------------------------------------
@@ -589,7 +566,6 @@ static bool prepare_demo(struct demo *d)
     d->program[bytes] = '\0';
     d->port = d->options.port ? d->options.port : free_port();
     d->http_port = d->options.http_port ? d->options.http_port : free_port();
-    (void)snprintf(d->port_text, sizeof d->port_text, "%d", d->port);
     if (d->port == 0 || d->http_port == 0) {
         return complain_of("loopback", "no free port");
     }
@@ -597,8 +573,8 @@ static bool prepare_demo(struct demo *d)
     d->vessels.colour = d->table.colour;
     demo_vessels_plan(&d->vessels, d->options.for_s);
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        d->table.truth[side][DEMO_ANGULAR] = strtod(truths[side].angular_speed, NULL);
-        d->table.truth[side][DEMO_LINEAR] = strtod(truths[side].linear_speed, NULL);
+        d->table.truth[side][DEMO_ANGULAR] = truths[side].angular_speed_radps;
+        d->table.truth[side][DEMO_LINEAR] = truths[side].linear_speed_mps;
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
             d->table.fits[side][i].value = strtod("nan", NULL);
         }
