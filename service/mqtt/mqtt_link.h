@@ -13,7 +13,8 @@
 
 #include <MQTTAsync.h>
 
-#include "service/mqtt/mqtt_client.h"
+#include "base/err.h"
+#include "service/mqtt/mqtt_options.h"
 
 enum {
     MQTT_LINK_OWNED_MAX = MQTT_CLIENT_TOPICS_MAX + 16,

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "service/replay/replay_report.h"
+#include "service/replay/replay_run.h"
 
 /* What of the records is written: the newest ones, over all pairs that were heard of. Other
  * pairs, and events, are left out. */

@@ -1,39 +1,9 @@
 /* service/replay/replay_report.h - what a replay says: one JSON document, CSV files, or lines
- * for people.
- *
- * Records that are to be grouped by pair are spooled to a temporary store, so that memory does
- * not grow with the recording.
- */
+ * for people. */
 #ifndef SERVICE_REPLAY_REPLAY_REPORT_H
 #define SERVICE_REPLAY_REPLAY_REPORT_H
 
-#include "logger/storage/store.h"
-#include "service/replay/replay.h"
-
-struct replay_options {
-    const char *lab_path;
-    bool json;
-    const char *csv_dir;
-    double speed;          /* 0: as fast as it goes */
-    double pause_max_days; /* lines stamped farther ahead are not taken in */
-};
-
-/* The run in progress: where its records go. */
-struct replay_run {
-    struct replay_options options;
-    const struct lab_file *file; /* borrowed */
-    struct replay *replay;
-    struct store *spool; /* NULL when records are printed as they come */
-    unsigned batched;    /* rows in the open batch */
-    enum status spool_status;
-    struct err err;
-};
-
-/* Takes the effects of the run: spools records, or prints them. */
-void replay_take_effect(void *context, const struct effect *effect);
-
-/* All records are in, and to be read back. The reason of a failure is in run->err. */
-MUST_USE enum status replay_end_spool(struct replay_run *run);
+#include "service/replay/replay_run.h"
 
 /* At the end: write what the options ask for. The reason of a failure is in run->err. */
 MUST_USE enum status replay_report(struct replay_run *run);
