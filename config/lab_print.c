@@ -7,7 +7,7 @@
 
 enum { DEPTH_MAX = 4 };
 
-static void indent(FILE *out, size_t depth)
+static void indent_line(FILE *out, size_t depth)
 {
     (void)fprintf(out, "%*s", (int)(2 * depth), "");
 }
@@ -23,7 +23,7 @@ static const char *open_sections(const char *path, const char *before, size_t ba
         const size_t n = (size_t)(dot - path) + 1;
         same = same && strncmp(path, before, n) == 0;
         if (!same) {
-            indent(out, *depth);
+            indent_line(out, *depth);
             (void)fprintf(out, "%.*s:\n", (int)(n - 1), path);
         }
         before = same ? before + n : "";
@@ -48,13 +48,14 @@ static void print_rows(const struct option_table *table, const void *values, con
         size_t depth = 0;
         const char *name = open_sections(row->path, before, base, out, &depth);
         option_format(row, values, text);
-        indent(out, depth);
+        indent_line(out, depth);
         (void)fprintf(out, "%s: %s\n", name, text);
         before = row->path;
     }
 }
 
-static bool differs(const struct option_table *table, const void *values, const void *others)
+static bool values_differ(const struct option_table *table, const void *values,
+                          const void *others)
 {
     for (size_t i = 0; i < table->count; i++) {
         const struct option_row *row = &table->rows[i];
@@ -74,7 +75,7 @@ void lab_file_print(const struct lab_file *lab, FILE *out)
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
-        const bool own = differs(&lab_pair_options, pair, &lab->defaults);
+        const bool own = values_differ(&lab_pair_options, pair, &lab->defaults);
         const bool plain = isalpha((unsigned char)pair->id[0]) && !option_is_no_text(pair->id);
         const char *mark = plain ? "" : "\"";
         (void)fprintf(out, "  %s%s%s:%s\n", mark, pair->id, mark, own ? "" : " {}");

@@ -15,7 +15,7 @@ enum { WORD_MAX = 48 };
 
 /* --- members -------------------------------------------------------------------------- */
 
-static void *member(const struct option_row *row, void *values)
+static void *member_at(const struct option_row *row, void *values)
 {
     return (char *)values + row->offset;
 }
@@ -27,7 +27,7 @@ static const void *member_const(const struct option_row *row, const void *values
 
 static void store_int(const struct option_row *row, void *values, int64_t value)
 {
-    void *at = member(row, values);
+    void *at = member_at(row, values);
     const uint8_t u8 = (uint8_t)value;
     const uint16_t u16 = (uint16_t)value;
     const uint32_t u32 = (uint32_t)value;
@@ -202,7 +202,7 @@ static bool parse_text(const struct option_row *row, const char *text, bool plai
         (void)snprintf(why, OPTION_WHY_MAX, "the text must not be empty");
         return false;
     }
-    char *at = member(row, values);
+    char *at = member_at(row, values);
     memset(at, 0, row->size);
     (void)snprintf(at, row->size, "%s", text);
     return true;
@@ -216,7 +216,7 @@ static bool parse_bool(const struct option_row *row, const char *text, bool plai
         (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is neither true nor false", text);
         return false;
     }
-    memcpy(member(row, values), &value, sizeof value);
+    memcpy(member_at(row, values), &value, sizeof value);
     return true;
 }
 
@@ -260,7 +260,7 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
         return true;
     }
     if (row->type == OPTION_REAL) {
-        memcpy(member(row, values), &real, sizeof real);
+        memcpy(member_at(row, values), &real, sizeof real);
         return true;
     }
     const int64_t us = lab_us(real);
@@ -268,7 +268,7 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
         (void)snprintf(why, OPTION_WHY_MAX, "%.40s is less than a microsecond", text);
         return false;
     }
-    memcpy(member(row, values), &us, sizeof us);
+    memcpy(member_at(row, values), &us, sizeof us);
     return true;
 }
 
@@ -336,7 +336,7 @@ void option_defaults(const struct option_table *table, void *values)
         if (row->type == OPTION_MAP) {
             continue;
         }
-        memset(member(row, values), 0, row->size);
+        memset(member_at(row, values), 0, row->size);
         if (option_has_fallback(row)) {
             const bool fine =
                 option_parse(row, row->fallback, row->type != OPTION_TEXT, values, why);
@@ -348,7 +348,7 @@ void option_defaults(const struct option_table *table, void *values)
 
 /* --- printing one value --------------------------------------------------------------- */
 
-static void quote(const char *text, char out[2 * OPTION_TEXT_MAX + 3])
+static void quote_text(const char *text, char out[2 * OPTION_TEXT_MAX + 3])
 {
     size_t n = 0;
     out[n++] = '"';
@@ -382,7 +382,7 @@ void option_format(const struct option_row *row, const void *values,
     out[0] = '\0';
     switch (row->type) {
     case OPTION_TEXT:
-        quote(member_const(row, values), out);
+        quote_text(member_const(row, values), out);
         break;
     case OPTION_BOOL:
         memcpy(&truth, member_const(row, values), sizeof truth);

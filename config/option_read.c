@@ -66,7 +66,7 @@ bool option_is_empty(const struct tree *tree, uint32_t node)
     return text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -90,9 +90,9 @@ size_t option_distance(const char *a, const char *b)
         row[0] = i;
         for (size_t k = 1; k <= m; k++) {
             const size_t change = a[i - 1] == b[k - 1] ? 0 : 1;
-            row[k] = least(least(last[k] + 1, row[k - 1] + 1), last[k - 1] + change);
+            row[k] = smaller_of(smaller_of(last[k] + 1, row[k - 1] + 1), last[k - 1] + change);
             if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) {
-                row[k] = least(row[k], before[k - 2] + 1);
+                row[k] = smaller_of(row[k], before[k - 2] + 1);
             }
         }
         size_t *const oldest = before;
@@ -233,8 +233,8 @@ static void read_value(struct option_reader *r, const struct option_row *row, ui
 }
 
 /* Row or section that key names below path: the first row of it, NULL when unknown. */
-static const struct option_row *match(const struct option_table *table, const char *path,
-                                      const char *key, bool *section)
+static const struct option_row *match_key(const struct option_table *table, const char *path,
+                                          const char *key, bool *section)
 {
     const size_t n = strlen(path);
     const size_t k = strlen(key);
@@ -279,7 +279,7 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
             continue;
         }
         bool section = false;
-        const struct option_row *row = match(table, path, tree_key(r->tree, i), &section);
+        const struct option_row *row = match_key(table, path, tree_key(r->tree, i), &section);
         if (!row) {
             report_unknown(r, table, path, i, shown);
         } else if (section) {

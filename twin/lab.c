@@ -47,7 +47,7 @@ struct lab {
     struct pair_parts *parts; /* [n] into the state */
 };
 
-static size_t aligned(size_t bytes)
+static size_t align_bytes(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
@@ -75,14 +75,14 @@ static size_t parts_bytes_for(const struct lab_params *p)
 static size_t state_bytes_for(const struct lab_params *p)
 {
     const size_t n = p->pair_count;
-    return aligned(sizeof(struct lab_state)) + parts_bytes_for(p) +
-           aligned(n * sizeof(struct heap_item)) + aligned(n * sizeof(uint32_t)) +
-           aligned(table_size_for(n) * sizeof(uint32_t));
+    return align_bytes(sizeof(struct lab_state)) + parts_bytes_for(p) +
+           align_bytes(n * sizeof(struct heap_item)) + align_bytes(n * sizeof(uint32_t)) +
+           align_bytes(table_size_for(n) * sizeof(uint32_t));
 }
 
 size_t lab_bytes(const struct lab_params *p)
 {
-    return aligned(sizeof(struct lab)) + state_bytes_for(p) +
+    return align_bytes(sizeof(struct lab)) + state_bytes_for(p) +
            p->pair_count * sizeof(struct pair_parts);
 }
 
@@ -90,7 +90,7 @@ size_t lab_bytes(const struct lab_params *p)
  */
 
 /* Earlier deadline first; equal ones in the order of the pairs, so that replay agrees. */
-static bool before(const struct heap_item *a, const struct heap_item *b)
+static bool is_earlier(const struct heap_item *a, const struct heap_item *b)
 {
     return a->t_us < b->t_us || (a->t_us == b->t_us && a->pair < b->pair);
 }
@@ -110,7 +110,7 @@ static void sift_down(struct lab *lab, size_t i)
         size_t first = i;
         for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < lab->p.pair_count;
              child++) {
-            if (before(&lab->heap[child], &lab->heap[first])) {
+            if (is_earlier(&lab->heap[child], &lab->heap[first])) {
                 first = child;
             }
         }
@@ -123,11 +123,11 @@ static void sift_down(struct lab *lab, size_t i)
 }
 
 /* The deadline of this pair changed. */
-static void reorder(struct lab *lab, uint32_t index)
+static void reorder_heap(struct lab *lab, uint32_t index)
 {
     size_t i = lab->place[index];
     lab->heap[i].t_us = lab->parts[index].pair->deadline_us;
-    while (i > 0 && before(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
+    while (i > 0 && is_earlier(&lab->heap[i], &lab->heap[(i - 1) / 2])) {
         swap_places(lab, i, (i - 1) / 2);
         i = (i - 1) / 2;
     }
@@ -183,15 +183,15 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     lab->p = *p;
     lab->state_bytes = state_bytes_for(p);
     lab->table_size = table_size_for(n);
-    char *at = (char *)memory + aligned(sizeof *lab);
+    char *at = (char *)memory + align_bytes(sizeof *lab);
     memset(at, 0, lab->state_bytes);
     lab->state = (void *)at;
-    at += aligned(sizeof *lab->state);
+    at += align_bytes(sizeof *lab->state);
     at = place_parts(lab, at);
     lab->heap = (void *)at;
-    at += aligned(n * sizeof *lab->heap);
+    at += align_bytes(n * sizeof *lab->heap);
     lab->place = (void *)at;
-    at += aligned(n * sizeof *lab->place);
+    at += align_bytes(n * sizeof *lab->place);
     lab->table = (void *)at;
     lab->state->t_us = LAB_TIME_NONE;
     lab->state->heard_us = LAB_TIME_NONE;
@@ -235,7 +235,7 @@ static void fire_first(struct lab *lab, const struct effects *fx)
     }
     pair_fire(&lab->parts[i], &lab->p.pairs[i], fx);
     lab->state->outstanding -= open - pair->outstanding;
-    reorder(lab, i);
+    reorder_heap(lab, i);
 }
 
 /* Messages that waited come in a burst. Some that did not are taken for such: that costs a
@@ -267,7 +267,7 @@ static void step_pair(struct lab *lab, uint32_t i, const struct event *event,
     pair_step(&lab->parts[i], &lab->p.pairs[i], event, fx);
     lab->state->outstanding += (uint64_t)pair->outstanding - (uint64_t)open;
     if (pair->deadline_us != deadline_us) {
-        reorder(lab, i);
+        reorder_heap(lab, i);
     }
 }
 

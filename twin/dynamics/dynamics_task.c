@@ -104,20 +104,21 @@ static bool may_go_on(struct asking *asking)
     return !asking->ended;
 }
 
-static bool ask(void *context, enum dynamics_method stage, size_t iteration)
+static bool ask_whether(void *context, enum dynamics_method stage, size_t iteration)
 {
     (void)stage;
     (void)iteration;
     return may_go_on(context);
 }
 
-static enum status estimate(const struct dynamics_task *task, const struct data_set *set,
-                            const char *stage, struct dynamics_fit *fit, struct err *err)
+static enum status estimate_dynamics(const struct dynamics_task *task,
+                                     const struct data_set *set, const char *stage,
+                                     struct dynamics_fit *fit, struct err *err)
 {
     struct asking asking = {.task = task, .stage = stage};
     struct dynamics_options options = dynamics_options_defaults();
     options.biases = task->biases;
-    options.go_on = ask;
+    options.go_on = ask_whether;
     options.context = &asking;
     if (!may_go_on(&asking)) {
         return err_set(err, STATUS_E_STALE, "fit", 0, 0, "told to end");
@@ -138,7 +139,8 @@ static enum status estimate(const struct dynamics_task *task, const struct data_
 /* ---- checks -------------------------------------------------------------------------------
  */
 
-static char *say(struct dynamics_result *r, enum check check, enum estimate_verdict verdict)
+static char *note_check(struct dynamics_result *r, enum check check,
+                        enum estimate_verdict verdict)
 {
     r->check_verdict[check] = (uint8_t)verdict;
     r->verdict = r->verdict > (uint8_t)verdict ? r->verdict : (uint8_t)verdict;
@@ -167,7 +169,7 @@ static void check_excitation(const struct model *model, struct dynamics_result *
     }
     verdict = known < model->parameter_count && verdict == ESTIMATE_PASS ? ESTIMATE_MARGINAL
                                                                          : verdict;
-    (void)snprintf(say(r, EXCITATION, verdict), PARAMETERS_DETAIL_MAX,
+    (void)snprintf(note_check(r, EXCITATION, verdict), PARAMETERS_DETAIL_MAX,
                    first ? "%zu of %zu parameters are determined, not %s"
                          : "%zu of %zu parameters are determined",
                    known, model->parameter_count, first ? first : "");
@@ -176,7 +178,7 @@ static void check_excitation(const struct model *model, struct dynamics_result *
 static void check_signs(const struct model *model, struct dynamics_result *r)
 {
     const int odd = model_unphysical(model, r->fit.estimate.value);
-    (void)snprintf(say(r, SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL),
+    (void)snprintf(note_check(r, SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL),
                    PARAMETERS_DETAIL_MAX,
                    odd < 0 ? "all values are possible ones" : "%s is not a possible value",
                    odd < 0 ? "" : model->parameters[odd].words);
@@ -197,7 +199,7 @@ static void check_precision(const struct model *model, struct dynamics_result *r
     const enum estimate_verdict verdict = !(worst <= SE_RATIO_MAX)    ? ESTIMATE_FAIL
                                           : !(worst <= SE_RATIO_PASS) ? ESTIMATE_MARGINAL
                                                                       : ESTIMATE_PASS;
-    (void)snprintf(say(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
+    (void)snprintf(note_check(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
                    isfinite(worst) ? "standard error of %s: %.2g %%"
                                    : "standard error of %s: not known",
                    model->parameters[at].words, 100.0 * worst);
@@ -205,7 +207,7 @@ static void check_precision(const struct model *model, struct dynamics_result *r
 
 static void check_fit(struct dynamics_result *r)
 {
-    (void)snprintf(say(r, FIT, (enum estimate_verdict)r->fit.estimate.verdict),
+    (void)snprintf(note_check(r, FIT, (enum estimate_verdict)r->fit.estimate.verdict),
                    PARAMETERS_DETAIL_MAX, "%.150s",
                    r->fit.estimate.reason_count > 0 ? r->fit.estimate.reasons[0]
                                                     : "no objection");
@@ -233,7 +235,7 @@ static void judge_held_out(const struct model *model, const struct dynamics_chec
                                           : !(worst >= R2_MIN)  ? ESTIMATE_FAIL
                                           : !(worst >= R2_PASS) ? ESTIMATE_MARGINAL
                                                                 : ESTIMATE_PASS;
-    char *detail = say(r, HELD_OUT, verdict);
+    char *detail = note_check(r, HELD_OUT, verdict);
     if (moved > 0) {
         (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
                        "the newest %.0f s, simulated with the older ones' fit: R2 of %s %.3f",
@@ -257,7 +259,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     struct dynamics_check check;
     enum status status = make_table(task, 0, split, &older, &card, err);
     if (status == STATUS_OK) {
-        status = estimate(task, &older.set, "held_out", &fit, err);
+        status = estimate_dynamics(task, &older.set, "held_out", &fit, err);
     }
     if (status == STATUS_OK) {
         status = make_table(task, split, task->n, &newer, &card, err);
@@ -271,7 +273,7 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
         judge_held_out(task->model, &check, &card, r);
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
         (void)snprintf(
-            say(r, HELD_OUT, ESTIMATE_MARGINAL), PARAMETERS_DETAIL_MAX,
+            note_check(r, HELD_OUT, ESTIMATE_MARGINAL), PARAMETERS_DETAIL_MAX,
             "the older samples do not determine a model that foretells the newer ones");
         status = STATUS_OK;
     }
@@ -312,7 +314,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     }
     enum status status = make_table(task, 0, task->n, &table, &r.card, err);
     if (status == STATUS_OK) {
-        status = estimate(task, &table.set, "fit", &r.fit, err);
+        status = estimate_dynamics(task, &table.set, "fit", &r.fit, err);
     }
     if (status == STATUS_OK) {
         status = simulate_own(task, &table.set, &r, err);

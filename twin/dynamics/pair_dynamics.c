@@ -17,12 +17,12 @@ const struct model *pair_dynamics_model(const struct pair_dynamics *d)
 /* ---- the block ----------------------------------------------------------------------------
  */
 
-static size_t aligned(size_t bytes)
+static size_t align_bytes(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 
-static bool follows(const struct pair_dynamics_params *p, enum side side)
+static bool follows_side(const struct pair_dynamics_params *p, enum side side)
 {
     return p->sides == DYNAMICS_SIDES_BOTH ||
            (side == SIDE_REAL) == (p->sides == DYNAMICS_SIDES_REAL);
@@ -30,12 +30,12 @@ static bool follows(const struct pair_dynamics_params *p, enum side side)
 
 static size_t times_bytes(const struct pair_dynamics_params *p)
 {
-    return aligned(p->window * sizeof(int64_t));
+    return align_bytes(p->window * sizeof(int64_t));
 }
 
 static size_t window_bytes(const struct pair_dynamics_params *p, const struct model *model)
 {
-    return times_bytes(p) + aligned(p->window * 3 * model->axis_count * sizeof(float));
+    return times_bytes(p) + align_bytes(p->window * 3 * model->axis_count * sizeof(float));
 }
 
 size_t pair_dynamics_bytes(const struct pair_dynamics_params *p)
@@ -46,7 +46,7 @@ size_t pair_dynamics_bytes(const struct pair_dynamics_params *p)
     const struct model *model = model_find(p->model);
     assert(model);
     const size_t sides = p->sides == DYNAMICS_SIDES_BOTH ? 2 : 1;
-    return aligned(sizeof(struct pair_dynamics)) + 2 * sides * window_bytes(p, model);
+    return align_bytes(sizeof(struct pair_dynamics)) + 2 * sides * window_bytes(p, model);
 }
 
 struct window pair_dynamics_window(struct pair_dynamics *d,
@@ -56,7 +56,7 @@ struct window pair_dynamics_window(struct pair_dynamics *d,
     const size_t each = window_bytes(p, pair_dynamics_model(d));
     const size_t place = (side == SIDE_VIRTUAL && p->sides == DYNAMICS_SIDES_BOTH ? 2U : 0U) +
                          (frozen ? 1U : 0U);
-    char *at = (char *)d + aligned(sizeof *d) + place * each;
+    char *at = (char *)d + align_bytes(sizeof *d) + place * each;
     return (struct window){(void *)at, (void *)(at + times_bytes(p))};
 }
 
@@ -71,7 +71,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     }
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct dynamics_side *side = &d->side[s];
-        side->followed = follows(p, s);
+        side->followed = follows_side(p, s);
         side->taken_us = LAB_TIME_NONE;
         side->kept_us = LAB_TIME_NONE;
         side->pushed_us = LAB_TIME_NONE;
@@ -103,8 +103,9 @@ void pair_dynamics_cut(struct dynamics_side *side)
     side->waits = false;
 }
 
-static void put(struct dynamics_side *side, const struct window *w,
-                const struct pair_dynamics_params *p, const struct online_sample *s, size_t n)
+static void put_sample(struct dynamics_side *side, const struct window *w,
+                       const struct pair_dynamics_params *p, const struct online_sample *s,
+                       size_t n)
 {
     const uint32_t at = (side->first + side->count) % p->window;
     float *row = w->values + at * 3 * n;
@@ -153,7 +154,7 @@ void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_para
                 (float)(side->effort_sum[i] / (double)(s->t_us - side->kept_us));
         }
     }
-    put(side, &w, p, s, n);
+    put_sample(side, &w, p, s, n);
 }
 
 void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynamics_params *p,
@@ -198,7 +199,7 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
     const struct dynamics_side *s = &d->side[side];
     const struct model *model = pair_dynamics_model(d);
     const size_t place = (side == SIDE_VIRTUAL && p->sides == DYNAMICS_SIDES_BOTH ? 3U : 1U);
-    const char *at = (const char *)d + aligned(sizeof *d) + place * window_bytes(p, model);
+    const char *at = (const char *)d + align_bytes(sizeof *d) + place * window_bytes(p, model);
     *task = (struct dynamics_task){.model = model,
                                    .biases = p->biases,
                                    .has_pose = s->frozen_has_pose,

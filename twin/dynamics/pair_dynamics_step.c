@@ -31,7 +31,8 @@ static struct online_params filter_params(const struct pair_dynamics_params *p)
     return f;
 }
 
-static void publish(struct pair_dynamics *d, const struct pair_run *run, enum side side)
+static void publish_dynamics(struct pair_dynamics *d, const struct pair_run *run,
+                             enum side side)
 {
     d->side[side].published_us = run->t_us;
     pair_emit(run, EFFECT_DYNAMICS, side);
@@ -361,7 +362,7 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
     }
     plan_fit(run, side);
     d->version++;
-    publish(d, run, which);
+    publish_dynamics(d, run, which);
 }
 
 int64_t pair_dynamics_deadline(const struct pair_dynamics *d)
@@ -412,7 +413,7 @@ static void alarm_drift(struct pair_dynamics *d, const struct pair_run *run, enu
         side->next_fit_us = run->t_us;
         side->drift_waits = true;
     }
-    publish(d, run, which);
+    publish_dynamics(d, run, which);
 }
 
 /* The robot's own time where it tells one. */
@@ -562,7 +563,7 @@ void pair_dynamics_sample(struct pair_dynamics *d, const struct pair_run *run)
     }
     consider_fit(d, run, which);
     if (side->published_us == LAB_TIME_NONE || run->t_us - side->published_us >= PUBLISH_US) {
-        publish(d, run, which);
+        publish_dynamics(d, run, which);
     }
 }
 

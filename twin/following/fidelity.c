@@ -9,7 +9,7 @@ static const int64_t SPACING_US = 5000;
 /* Time that runs back by more was set anew. */
 static const int64_t BACK_US = 1000000;
 
-static int64_t spacing(const struct fidelity_params *p)
+static int64_t track_spacing(const struct fidelity_params *p)
 {
     const int64_t of_target = p->target_us / 16;
     return of_target > SPACING_US ? of_target : SPACING_US;
@@ -24,7 +24,7 @@ static bool is_angle(const struct fidelity_params *p, size_t state)
 }
 
 /* to - from, the short way round for angles. */
-static double step(const struct fidelity_params *p, size_t state, double from, double to)
+static double state_step(const struct fidelity_params *p, size_t state, double from, double to)
 {
     return is_angle(p, state) ? remainder(to - from, TURN_RAD) : to - from;
 }
@@ -34,8 +34,8 @@ static const struct fidelity_sample *track_at(const struct fidelity *f, uint32_t
     return &f->track[(f->track_first + k) % FIDELITY_TRACK];
 }
 
-static struct fidelity_sample make(const struct fidelity_params *p, int64_t t_us,
-                                   const double *nu, const double *pose)
+static struct fidelity_sample make_sample(const struct fidelity_params *p, int64_t t_us,
+                                          const double *nu, const double *pose)
 {
     const size_t axes = p->model->axis_count;
     struct fidelity_sample s = {.t_us = t_us, .has_pose = pose != NULL};
@@ -49,7 +49,7 @@ static struct fidelity_sample make(const struct fidelity_params *p, int64_t t_us
 /* --- one comparison ---------------------------------------------------------------------- */
 
 /* Newest sample of the virtual robot not after t; track_count when there is none. */
-static uint32_t find(const struct fidelity *f, int64_t t_us)
+static uint32_t find_before(const struct fidelity *f, int64_t t_us)
 {
     uint32_t k = f->track_count;
     while (k > 0 && track_at(f, k - 1)->t_us > t_us) {
@@ -58,15 +58,16 @@ static uint32_t find(const struct fidelity *f, int64_t t_us)
     return k == 0 ? f->track_count : k - 1;
 }
 
-static void interpolate(const struct fidelity_params *p, const struct fidelity_sample *a,
-                        const struct fidelity_sample *b, int64_t t_us,
-                        struct fidelity_sample *out)
+static void interpolate_samples(const struct fidelity_params *p,
+                                const struct fidelity_sample *a,
+                                const struct fidelity_sample *b, int64_t t_us,
+                                struct fidelity_sample *out)
 {
     const double share =
         b->t_us > a->t_us ? (double)(t_us - a->t_us) / (double)(b->t_us - a->t_us) : 0.0;
     *out = (struct fidelity_sample){.t_us = t_us, .has_pose = a->has_pose && b->has_pose};
     for (size_t i = 0; i < 2 * p->model->axis_count; i++) {
-        out->state[i] = a->state[i] + share * step(p, i, a->state[i], b->state[i]);
+        out->state[i] = a->state[i] + share * state_step(p, i, a->state[i], b->state[i]);
     }
 }
 
@@ -78,23 +79,23 @@ static size_t place_count(const struct fidelity_params *p)
 }
 
 /* Nearest distance of a place to a stretch of the virtual robot's way. */
-static double distance(const struct fidelity_params *p, const double *place,
-                       const struct fidelity_sample *a, const struct fidelity_sample *b)
+static double distance_to_way(const struct fidelity_params *p, const double *place,
+                              const struct fidelity_sample *a, const struct fidelity_sample *b)
 {
     const size_t axes = p->model->axis_count;
     const size_t n = place_count(p);
     double along = 0.0;
     double length2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = step(p, axes + i, a->state[axes + i], b->state[axes + i]);
-        along += way * step(p, axes + i, a->state[axes + i], place[i]);
+        const double way = state_step(p, axes + i, a->state[axes + i], b->state[axes + i]);
+        along += way * state_step(p, axes + i, a->state[axes + i], place[i]);
         length2 += way * way;
     }
     const double share = length2 > 0.0 ? fmin(fmax(along / length2, 0.0), 1.0) : 0.0;
     double d2 = 0.0;
     for (size_t i = 0; i < n; i++) {
-        const double way = step(p, axes + i, a->state[axes + i], b->state[axes + i]);
-        const double d = step(p, axes + i, a->state[axes + i], place[i]) - share * way;
+        const double way = state_step(p, axes + i, a->state[axes + i], b->state[axes + i]);
+        const double d = state_step(p, axes + i, a->state[axes + i], place[i]) - share * way;
         d2 += d * d;
     }
     return sqrt(d2);
@@ -114,9 +115,9 @@ static bool is_within(const struct fidelity *f, const struct fidelity_params *p,
             const int64_t to = real->t_us + p->target_us;
             struct fidelity_sample begin;
             struct fidelity_sample end;
-            interpolate(p, a, b, a->t_us > from ? a->t_us : from, &begin);
-            interpolate(p, a, b, b->t_us < to ? b->t_us : to, &end);
-            nearest = fmin(nearest, distance(p, place, &begin, &end));
+            interpolate_samples(p, a, b, a->t_us > from ? a->t_us : from, &begin);
+            interpolate_samples(p, a, b, b->t_us < to ? b->t_us : to, &end);
+            nearest = fmin(nearest, distance_to_way(p, place, &begin, &end));
         }
     }
     return nearest <= p->target_m;
@@ -139,8 +140,9 @@ static struct fidelity_bucket *bucket_at(struct fidelity *f, const struct fideli
     return b;
 }
 
-static void compare(struct fidelity *f, const struct fidelity_params *p,
-                    const struct fidelity_sample *real, const struct fidelity_sample *actual)
+static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
+                            const struct fidelity_sample *real,
+                            const struct fidelity_sample *actual)
 {
     const size_t axes = p->model->axis_count;
     const bool posed = real->has_pose && actual->has_pose;
@@ -153,7 +155,7 @@ static void compare(struct fidelity *f, const struct fidelity_params *p,
     b->n++;
     b->posed += posed ? 1 : 0;
     for (size_t i = 0; i < (posed ? 2 : 1) * axes; i++) {
-        const double e = step(p, i, real->state[i], actual->state[i]);
+        const double e = state_step(p, i, real->state[i], actual->state[i]);
         const double off = real->state[i] - f->origin[i];
         b->square[i] += e * e;
         b->absolute[i] += fabs(e);
@@ -167,7 +169,7 @@ static void compare(struct fidelity *f, const struct fidelity_params *p,
 }
 
 /* Those that wait and whose time the virtual robot's track now covers. */
-static void settle(struct fidelity *f, const struct fidelity_params *p)
+static void settle_waiting(struct fidelity *f, const struct fidelity_params *p)
 {
     while (f->waiting_count > 0 && f->track_count > 0) {
         const struct fidelity_sample *real = &f->waiting[f->waiting_first];
@@ -175,11 +177,11 @@ static void settle(struct fidelity *f, const struct fidelity_params *p)
         if (newest < real->t_us + p->target_us) {
             return;
         }
-        const uint32_t k = find(f, real->t_us);
+        const uint32_t k = find_before(f, real->t_us);
         if (k + 1 < f->track_count) {
             struct fidelity_sample actual;
-            interpolate(p, track_at(f, k), track_at(f, k + 1), real->t_us, &actual);
-            compare(f, p, real, &actual);
+            interpolate_samples(p, track_at(f, k), track_at(f, k + 1), real->t_us, &actual);
+            compare_samples(f, p, real, &actual);
         } else {
             f->unpaired++; /* before the first, or the track has moved past it */
         }
@@ -196,15 +198,16 @@ void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64
     if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us - BACK_US) {
         f->track_count = 0;
     }
-    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us + spacing(p)) {
+    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us + track_spacing(p)) {
         return;
     }
     if (f->track_count == FIDELITY_TRACK) {
         f->track_first = (f->track_first + 1) % FIDELITY_TRACK;
         f->track_count--;
     }
-    f->track[(f->track_first + f->track_count++) % FIDELITY_TRACK] = make(p, t_us, nu, pose);
-    settle(f, p);
+    f->track[(f->track_first + f->track_count++) % FIDELITY_TRACK] =
+        make_sample(p, t_us, nu, pose);
+    settle_waiting(f, p);
 }
 
 void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
@@ -215,7 +218,7 @@ void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t 
     if (f->waiting_count > 0 && t_us < f->waiting[last].t_us - BACK_US) {
         f->waiting_count = 0;
     }
-    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us + spacing(p)) {
+    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us + track_spacing(p)) {
         return;
     }
     if (f->waiting_count == FIDELITY_WAITING) {
@@ -224,8 +227,8 @@ void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t 
         f->unpaired++;
     }
     f->waiting[(f->waiting_first + f->waiting_count++) % FIDELITY_WAITING] =
-        make(p, t_us, nu, pose);
-    settle(f, p);
+        make_sample(p, t_us, nu, pose);
+    settle_waiting(f, p);
 }
 
 void fidelity_reframe(struct fidelity *f)

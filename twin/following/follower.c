@@ -122,8 +122,8 @@ static void pose_error(const struct model *model, const double *wanted, const do
 
 /* Eq. 4: the observer, one period on. Its poles are those of the continuous one, taken over
  * exactly; the model's part of the motion is one midpoint step from what was measured. */
-static void observe(struct follower *f, const struct follower_params *p, const double *pose,
-                    const double *nu)
+static void observe_force(struct follower *f, const struct follower_params *p,
+                          const double *pose, const double *nu)
 {
     const struct model *model = p->model;
     const size_t n = model->axis_count;
@@ -160,9 +160,9 @@ static void observe(struct follower *f, const struct follower_params *p, const d
 }
 
 /* Eq. 1 - 3: the effort the law asks for. */
-static void law(const struct follower *f, const struct follower_params *p,
-                const struct follower_target *target, const double *nu, const double *pose,
-                const double *error, double *wanted)
+static void apply_law(const struct follower *f, const struct follower_params *p,
+                      const struct follower_target *target, const double *nu,
+                      const double *pose, const double *error, double *wanted)
 {
     const struct model *model = p->model;
     const size_t n = model->axis_count;
@@ -191,7 +191,7 @@ static void law(const struct follower *f, const struct follower_params *p,
 }
 
 /* What a change of law, parameters or reference would make jump fades away instead. */
-static void blend(struct follower *f, const struct follower_params *p, double *wanted)
+static void blend_effort(struct follower *f, const struct follower_params *p, double *wanted)
 {
     const size_t n = p->model->axis_count;
     const double keep = p->gains.blend_s > 0.0 ? exp(-p->period_s / p->gains.blend_s) : 0.0;
@@ -206,8 +206,8 @@ static void blend(struct follower *f, const struct follower_params *p, double *w
 }
 
 /* Not into a limit, and not on an axis that cannot be pushed. */
-static void integrate(struct follower *f, const struct follower_params *p,
-                      const struct follower_output *out)
+static void integrate_error(struct follower *f, const struct follower_params *p,
+                            const struct follower_output *out)
 {
     for (size_t i = 0; i < p->model->axis_count; i++) {
         const double cut = fabs(out->unmatched[i]) > 1e-9 * (1.0 + fabs(out->wanted[i]))
@@ -221,8 +221,8 @@ static void integrate(struct follower *f, const struct follower_params *p,
 }
 
 /* Nothing to go by: the effort stays, the observer waits. */
-static bool hold(const struct follower *f, const struct follower_params *p,
-                 struct follower_output *out)
+static bool hold_effort(const struct follower *f, const struct follower_params *p,
+                        struct follower_output *out)
 {
     *out = (struct follower_output){0};
     memcpy(out->wanted, f->tau, sizeof out->wanted);
@@ -247,10 +247,10 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     if (!all_finite(nu, n) || !all_finite(target->nu, n) || !all_finite(target->nu_dot, n) ||
         (sees_pose && !all_finite(pose, n)) ||
         (p->gains.pose_per_s2 > 0.0 && !all_finite(target->pose, n))) {
-        return hold(f, p, out);
+        return hold_effort(f, p, out);
     }
     if (f->running) {
-        observe(&next, p, pose, nu);
+        observe_force(&next, p, pose, nu);
     } else {
         memcpy(next.nu_hat, nu, n * sizeof nu[0]);
     }
@@ -258,10 +258,10 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     for (size_t i = 0; i < n; i++) {
         out->error[i] = target->nu[i] - nu[i];
     }
-    law(&next, p, target, nu, pose, out->error, out->wanted);
-    blend(&next, p, out->wanted);
+    apply_law(&next, p, target, nu, pose, out->error, out->wanted);
+    blend_effort(&next, p, out->wanted);
     if (!all_finite(out->wanted, n) || !all_finite(next.d_hat, n)) {
-        return hold(f, p, out);
+        return hold_effort(f, p, out);
     }
     out->saturated = allocation_share(&p->allocation, out->wanted, out->force, out->tau);
     for (size_t i = 0; i < n; i++) {
@@ -270,7 +270,7 @@ bool follower_step(struct follower *f, const struct follower_params *p,
         next.tau[i] = out->tau[i];
         next.nu[i] = nu[i];
     }
-    integrate(&next, p, out);
+    integrate_error(&next, p, out);
     next.running = true;
     *f = next;
     return true;

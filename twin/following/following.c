@@ -15,57 +15,57 @@ struct machine_in {
 /* --- the machine ---------------------------------------------------------------------------
  */
 
-static const struct machine_in *in(const struct efsm_view *v)
+static const struct machine_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
 
-static bool wanted(const struct efsm_view *v)
+static bool is_wanted(const struct efsm_view *v)
 {
-    return in(v)->wanted;
+    return input_of(v)->wanted;
 }
 
-static bool unwanted(const struct efsm_view *v)
+static bool is_unwanted(const struct efsm_view *v)
 {
-    return !in(v)->wanted;
+    return !input_of(v)->wanted;
 }
 
 static bool real_is(const struct efsm_view *v, enum shadow_state state)
 {
-    return in(v)->wanted && in(v)->heard && in(v)->real == state;
+    return input_of(v)->wanted && input_of(v)->heard && input_of(v)->real == state;
 }
 
-static bool tracks(const struct efsm_view *v)
+static bool real_tracks(const struct efsm_view *v)
 {
     return real_is(v, SHADOW_TRACKING);
 }
 
-static bool holds(const struct efsm_view *v)
+static bool real_holds(const struct efsm_view *v)
 {
     return real_is(v, SHADOW_HOLDING);
 }
 
-static bool stops(const struct efsm_view *v)
+static bool real_stops(const struct efsm_view *v)
 {
     return real_is(v, SHADOW_STOPPING);
 }
 
-static bool stopped(const struct efsm_view *v)
+static bool real_stopped(const struct efsm_view *v)
 {
     return real_is(v, SHADOW_STOPPED);
 }
 
-static bool waits(const struct efsm_view *v)
+static bool still_waits(const struct efsm_view *v)
 {
-    return in(v)->wanted && (!in(v)->heard || in(v)->real != SHADOW_TRACKING);
+    return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real != SHADOW_TRACKING);
 }
 
-static bool lost(const struct efsm_view *v)
+static bool either_lost(const struct efsm_view *v)
 {
-    return in(v)->wanted && (!in(v)->heard || in(v)->real == SHADOW_IDLE);
+    return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real == SHADOW_IDLE);
 }
 
-static void drive(const struct efsm_view *v)
+static void drive_robot(const struct efsm_view *v)
 {
     bool *driving = v->out;
     *driving = true;
@@ -74,28 +74,28 @@ static void drive(const struct efsm_view *v)
 static const struct efsm_state states[FOLLOWING_STATE_COUNT] = {
     [FOLLOWING_OFF] = {.name = "OFF"},
     [FOLLOWING_WAITING] = {.name = "WAITING"},
-    [FOLLOWING_TRACKING] = {.name = "TRACKING", .output = drive},
-    [FOLLOWING_HOLDING] = {.name = "HOLDING", .output = drive},
-    [FOLLOWING_STOPPING] = {.name = "STOPPING", .output = drive},
-    [FOLLOWING_STOPPED] = {.name = "STOPPED", .output = drive},
+    [FOLLOWING_TRACKING] = {.name = "TRACKING", .output = drive_robot},
+    [FOLLOWING_HOLDING] = {.name = "HOLDING", .output = drive_robot},
+    [FOLLOWING_STOPPING] = {.name = "STOPPING", .output = drive_robot},
+    [FOLLOWING_STOPPED] = {.name = "STOPPED", .output = drive_robot},
     [FOLLOWING_LOST] = {.name = "LOST"},
 };
 
 /* clang-format off */
 #define FROM(state)                                                                            \
-    {state, FOLLOWING_OFF,      unwanted, NULL, "!wanted",          .waits = true},            \
-    {state, FOLLOWING_TRACKING, tracks,   NULL, "real heard",       .waits = true},            \
-    {state, FOLLOWING_HOLDING,  holds,    NULL, "real silent",      .waits = true},            \
-    {state, FOLLOWING_STOPPING, stops,    NULL, "for longer",       .waits = true},            \
-    {state, FOLLOWING_STOPPED,  stopped,  NULL, "at rest",          .waits = true},            \
-    {state, FOLLOWING_LOST,     lost,     NULL, "simulated silent", .waits = true}
+    {state, FOLLOWING_OFF,      is_unwanted,  NULL, "!wanted",          .waits = true},        \
+    {state, FOLLOWING_TRACKING, real_tracks,  NULL, "real heard",       .waits = true},        \
+    {state, FOLLOWING_HOLDING,  real_holds,   NULL, "real silent",      .waits = true},        \
+    {state, FOLLOWING_STOPPING, real_stops,   NULL, "for longer",       .waits = true},        \
+    {state, FOLLOWING_STOPPED,  real_stopped, NULL, "at rest",          .waits = true},        \
+    {state, FOLLOWING_LOST,     either_lost,  NULL, "simulated silent", .waits = true}
 
 static const struct efsm_arc arcs[] = {
-    {FOLLOWING_OFF,     FOLLOWING_OFF,      unwanted, NULL, "!wanted",    .waits = true},
-    {FOLLOWING_OFF,     FOLLOWING_WAITING,  wanted,   NULL, "wanted",     .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_OFF,      unwanted, NULL, "!wanted",    .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_WAITING,  waits,    NULL, "not both heard", .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_TRACKING, tracks,   NULL, "both heard", .waits = true},
+    {FOLLOWING_OFF,     FOLLOWING_OFF,      is_unwanted, NULL, "!wanted",    .waits = true},
+    {FOLLOWING_OFF,     FOLLOWING_WAITING,  is_wanted,   NULL, "wanted",     .waits = true},
+    {FOLLOWING_WAITING, FOLLOWING_OFF,      is_unwanted, NULL, "!wanted",    .waits = true},
+    {FOLLOWING_WAITING, FOLLOWING_WAITING,  still_waits, NULL, "not both heard", .waits = true},
+    {FOLLOWING_WAITING, FOLLOWING_TRACKING, real_tracks, NULL, "both heard", .waits = true},
     FROM(FOLLOWING_TRACKING),
     FROM(FOLLOWING_HOLDING),
     FROM(FOLLOWING_STOPPING),
@@ -141,8 +141,8 @@ static void to_simulated(const struct following *f, const struct model *model,
 }
 
 /* From now on the two stand where they stand now. */
-static void align(struct following *f, const struct model *model, const double *real,
-                  const double *simulated)
+static void align_frames(struct following *f, const struct model *model, const double *real,
+                         const double *simulated)
 {
     double turned[MODEL_AXES_MAX] = {0};
     memset(f->frame, 0, sizeof f->frame);
@@ -229,7 +229,7 @@ enum shadow_gate following_simulated(struct following *f, const struct following
         shadow_sample(&f->simulated, &p->simulated, t_us, arrival_us, nu, f->output.tau, pose);
     if (is_taken(gate)) {
         if (pose && !f->aligned && f->real.state == SHADOW_TRACKING) {
-            align(f, p->follower.model, f->real.ahead_pose, pose);
+            align_frames(f, p->follower.model, f->real.ahead_pose, pose);
         }
         fidelity_virtual(&f->fidelity, &p->fidelity, f->simulated.at_us, nu, pose);
     }
@@ -250,7 +250,7 @@ static void run_machine(struct following *f, int64_t now_us, bool *driving)
     efsm_act(&following_table, &f->machine, &now, driving, now_us);
 }
 
-static unsigned silence(struct following *f, uint8_t before)
+static unsigned note_silence(struct following *f, uint8_t before)
 {
     const uint8_t state = f->machine.state;
     unsigned news = 0;
@@ -269,7 +269,8 @@ static unsigned silence(struct following *f, uint8_t before)
 }
 
 /* Once a bucket is enough. Half a window has to be there before anything is said. */
-static unsigned judge(struct following *f, const struct following_params *p, int64_t now_us)
+static unsigned judge_fidelity(struct following *f, const struct following_params *p,
+                               int64_t now_us)
 {
     const int64_t every_us = p->fidelity.window_us / FIDELITY_BUCKETS;
     const int64_t period_us = (int64_t)(p->follower.period_s * 1e6);
@@ -292,8 +293,8 @@ static unsigned judge(struct following *f, const struct following_params *p, int
     return 0;
 }
 
-static void control(struct following *f, const struct following_params *p,
-                    const struct follower_target *simulated)
+static void control_robot(struct following *f, const struct following_params *p,
+                          const struct follower_target *simulated)
 {
     struct follower_target target = f->target;
     if (!f->driving) { /* from no effort, gently */
@@ -323,13 +324,13 @@ bool following_tick(struct following *f, const struct following_params *p, int64
     (void)shadow_target(&f->real, &p->real, now_us, period_s, &f->target);
     (void)shadow_target(&f->simulated, &p->simulated, now_us, period_s, &simulated);
     run_machine(f, now_us, &driving);
-    *news = silence(f, before) | judge(f, p, now_us);
+    *news = note_silence(f, before) | judge_fidelity(f, p, now_us);
     const bool ends = f->driving && !driving;
     if (f->machine.state != before) {
         follower_smooth(&f->follower);
     }
     if (driving) {
-        control(f, p, &simulated);
+        control_robot(f, p, &simulated);
     } else {
         f->output = (struct follower_output){0};
         f->follower = (struct follower){0};

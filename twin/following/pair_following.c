@@ -182,7 +182,7 @@ static int64_t period_us(const struct pair_following_params *p)
 }
 
 /* Control periods begin on a grid, strictly after t. */
-static void arm(struct pair_following *x, const struct pair_run *run)
+static void arm_period(struct pair_following *x, const struct pair_run *run)
 {
     const int64_t period = period_us(&run->p->following);
     if (x->next_us == LAB_TIME_MAX && (x->f.wanted || x->f.driving)) {
@@ -194,7 +194,7 @@ static void arm(struct pair_following *x, const struct pair_run *run)
 }
 
 /* The time of its machine begins with what comes first. */
-static void begin(struct pair_following *x, const struct pair_run *run)
+static void begin_machine(struct pair_following *x, const struct pair_run *run)
 {
     struct efsm *machine = &x->f.machine;
     if (machine->entered_us == LAB_TIME_NONE) {
@@ -215,7 +215,7 @@ static int64_t measured_us(const struct pair_run *run)
     return t_us == LAB_TIME_NONE ? run->t_us : t_us;
 }
 
-static void publish(struct pair_following *x, const struct pair_run *run)
+static void publish_fidelity(struct pair_following *x, const struct pair_run *run)
 {
     if (x->published_us == LAB_TIME_NONE || run->t_us - x->published_us >= PUBLISH_US) {
         x->published_us = run->t_us;
@@ -242,7 +242,7 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     if (run->event->retained || !lies_on_axes(x, m->nu, m->nu_count, nu)) {
         return;
     }
-    begin(x, run);
+    begin_machine(x, run);
     struct following_params setup;
     const size_t axes = pair_following_model(x)->axis_count;
     const int64_t t_us = measured_us(run);
@@ -256,8 +256,8 @@ void pair_following_sample(struct pair_following *x, const struct pair_run *run)
     }
     x->version++;
     x->stepped_us = run->t_us;
-    arm(x, run);
-    publish(x, run);
+    arm_period(x, run);
+    publish_fidelity(x, run);
 }
 
 void pair_following_restarted(struct pair_following *x, enum side side)
@@ -290,7 +290,7 @@ static void send_effort(struct pair_following *x, const struct pair_run *run)
     pair_emit_payload(run, EFFECT_CONTROL, SIDE_VIRTUAL, text, w.used);
 }
 
-static void tell(struct pair_following *x, const struct pair_run *run, unsigned news)
+static void tell_news(struct pair_following *x, const struct pair_run *run, unsigned news)
 {
     const struct pair_following_params *p = &run->p->following;
     if (news & FOLLOWING_NEWS_STALE) {
@@ -346,7 +346,7 @@ void pair_following_fire(struct pair_following *x, const struct pair_run *run)
     if (sends) {
         send_effort(x, run);
     }
-    tell(x, run, news);
+    tell_news(x, run, news);
 }
 
 int64_t pair_following_deadline(const struct pair_following *x)
@@ -389,7 +389,7 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
                             const struct pair_dynamics *d)
 {
     const struct event_following *wish = &run->event->request.following;
-    begin(x, run);
+    begin_machine(x, run);
     struct err err = {0};
     if (pair_following_check_wish(x, &run->p->following, wish, &err) != STATUS_OK) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "gains refused: %.40s: %.120s",
@@ -406,5 +406,5 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
     if (x->asked && x->obstacle[0]) {
         pair_alarm(run, ALARM_FOLLOWING, SIDE_COUNT, "", "cannot follow yet: %s", x->obstacle);
     }
-    arm(x, run);
+    arm_period(x, run);
 }

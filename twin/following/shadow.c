@@ -24,8 +24,8 @@ void shadow_params_default(struct shadow_params *p)
 }
 
 /* nu and pose on by dt_s under the efforts reported last. */
-static void run(const struct shadow *s, const struct shadow_params *p, double *nu, double *pose,
-                double dt_s)
+static void run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
+                      double *pose, double dt_s)
 {
     double tau[MODEL_AXES_MAX] = {0};
     const double steps = fmax(ceil(dt_s / STEP_S_MAX), 1.0);
@@ -51,7 +51,7 @@ static bool all_finite(const double *x, size_t n)
 }
 
 /* Variance of the estimate before the sample, and the Kalman gain. */
-static double gain(struct shadow *s, const struct shadow_params *p, double dt_s)
+static double next_gain(struct shadow *s, const struct shadow_params *p, double dt_s)
 {
     const double before = s->variance + p->drift_per_s * dt_s;
     const double g = before / (before + 1.0);
@@ -69,22 +69,22 @@ static void alpha_beta(double dt_s, double *alpha, double *beta)
 }
 
 /* Bring the estimate to the sample's time and correct it. */
-static void correct(struct shadow *s, const struct shadow_params *p, double dt_s,
-                    const double *nu)
+static void correct_estimate(struct shadow *s, const struct shadow_params *p, double dt_s,
+                             const double *nu)
 {
     double g = 0.0;
     double alpha = 0.0;
     double beta = 0.0;
     switch (p->method) {
     case SHADOW_MODEL:
-        run(s, p, s->nu, s->pose, dt_s);
-        g = gain(s, p, dt_s);
+        run_model(s, p, s->nu, s->pose, dt_s);
+        g = next_gain(s, p, dt_s);
         for (size_t i = 0; i < p->axes; i++) {
             s->nu[i] += g * (nu[i] - s->nu[i]);
         }
         break;
     case SHADOW_EFFORTS:
-        run(s, p, s->nu, s->pose, dt_s);
+        run_model(s, p, s->nu, s->pose, dt_s);
         break;
     case SHADOW_DIFFERENCE:
         g = dt_s / (DIFFERENCE_S + dt_s);
@@ -108,14 +108,14 @@ static void correct(struct shadow *s, const struct shadow_params *p, double dt_s
     }
 }
 
-static void start(struct shadow *s, const struct shadow_params *p, const double *nu)
+static void start_estimate(struct shadow *s, const struct shadow_params *p, const double *nu)
 {
     memcpy(s->nu, nu, p->axes * sizeof nu[0]);
     memset(s->nu_dot, 0, sizeof s->nu_dot);
     s->variance = 1.0;
 }
 
-static void enter(struct shadow *s, enum shadow_state state, int64_t now_us)
+static void enter_state(struct shadow *s, enum shadow_state state, int64_t now_us)
 {
     s->state = state;
     s->since_us = now_us;
@@ -149,9 +149,9 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     }
     s->count[SHADOW_TAKEN] += gate == SHADOW_CLAMPED;
     if (fresh) {
-        start(s, p, nu);
+        start_estimate(s, p, nu);
     } else {
-        correct(s, p, lab_s(at - s->at_us), nu);
+        correct_estimate(s, p, lab_s(at - s->at_us), nu);
     }
     memcpy(s->raw, nu, p->axes * sizeof nu[0]);
     memcpy(s->tau, tau, p->axes * sizeof tau[0]);
@@ -169,23 +169,23 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
         for (size_t i = 0; i < p->axes; i++) {
             s->offset[i] = s->target[i] - s->nu[i];
         }
-        enter(s, SHADOW_TRACKING, arrival_us);
+        enter_state(s, SHADOW_TRACKING, arrival_us);
     }
     return gate;
 }
 
 /* HOLDING, STOPPING, STOPPED, by the time without a sample. */
-static void age(struct shadow *s, const struct shadow_params *p, int64_t now_us)
+static void age_target(struct shadow *s, const struct shadow_params *p, int64_t now_us)
 {
     const double silent = lab_s(now_us - s->arrived_us);
     if (s->state == SHADOW_TRACKING && silent > p->stale_s) {
-        enter(s, SHADOW_HOLDING, now_us);
+        enter_state(s, SHADOW_HOLDING, now_us);
     }
     if (s->state == SHADOW_HOLDING && silent > p->stale_s + p->hold_s) {
-        enter(s, SHADOW_STOPPING, now_us);
+        enter_state(s, SHADOW_STOPPING, now_us);
     }
     if (s->state == SHADOW_STOPPING && lab_s(now_us - s->since_us) >= p->ramp_s) {
-        enter(s, SHADOW_STOPPED, now_us);
+        enter_state(s, SHADOW_STOPPED, now_us);
     }
 }
 
@@ -196,12 +196,12 @@ static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t 
     if (p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS) {
         double next[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
-        run(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us));
+        run_model(s, p, s->ahead, s->ahead_pose, lab_s(now_us - s->ahead_us));
         s->ahead_us = now_us > s->ahead_us ? now_us : s->ahead_us;
         memcpy(next, s->ahead, sizeof next);
         memcpy(pose, s->ahead_pose, sizeof pose);
         memcpy(target->pose, s->ahead_pose, sizeof target->pose);
-        run(s, p, next, pose, period_s);
+        run_model(s, p, next, pose, period_s);
         for (size_t i = 0; i < p->axes; i++) {
             target->nu[i] = s->ahead[i];
             target->nu_dot[i] = (next[i] - s->ahead[i]) / period_s;
@@ -216,8 +216,8 @@ static void look_ahead(struct shadow *s, const struct shadow_params *p, int64_t 
 }
 
 /* Eq. 8: what coming back would have made jump fades. */
-static void fade(struct shadow *s, const struct shadow_params *p, int64_t now_us,
-                 struct follower_target *target)
+static void fade_jump(struct shadow *s, const struct shadow_params *p, int64_t now_us,
+                      struct follower_target *target)
 {
     const double dt_s = lab_s(now_us - s->target_us);
     const double keep = p->blend_s > 0.0 ? exp(-dt_s / p->blend_s) : 0.0;
@@ -235,11 +235,11 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
 {
     *target = (struct follower_target){0};
     memcpy(target->pose, s->pose, sizeof target->pose);
-    age(s, p, now_us);
+    age_target(s, p, now_us);
     switch (s->state) {
     case SHADOW_TRACKING:
         look_ahead(s, p, now_us, period_s, target);
-        fade(s, p, now_us, target);
+        fade_jump(s, p, now_us, target);
         break;
     case SHADOW_HOLDING:
         memcpy(target->nu, s->from, sizeof target->nu);

@@ -17,7 +17,7 @@ void allocation_direct(struct allocation *a, size_t axes, const double *limit)
 
 /* Gauss-Jordan with row pivots: inverse of the n x n matrix m, in place. False when singular
  * to working accuracy. */
-static bool invert(size_t n, double m[MODEL_AXES_MAX][MODEL_AXES_MAX])
+static bool invert_matrix(size_t n, double m[MODEL_AXES_MAX][MODEL_AXES_MAX])
 {
     double right[MODEL_AXES_MAX][MODEL_AXES_MAX] = {{0}};
     double largest = 0.0;
@@ -91,7 +91,7 @@ enum status allocation_make(struct allocation *a)
             }
         }
     }
-    if (count == 0 || !invert(count, square)) {
+    if (count == 0 || !invert_matrix(count, square)) {
         return STATUS_E_RANGE;
     }
     memset(a->inverse, 0, sizeof a->inverse);

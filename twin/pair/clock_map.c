@@ -52,7 +52,7 @@ void clock_map_reset(struct clock_map *map)
     memset(map, 0, sizeof *map);
 }
 
-static void forget(struct clock_map *map)
+static void forget_buckets(struct clock_map *map)
 {
     struct clock_map kept;
 
@@ -74,7 +74,7 @@ static void forget(struct clock_map *map)
 
 void clock_map_restart(struct clock_map *map)
 {
-    forget(map);
+    forget_buckets(map);
     map->restarts++;
 }
 
@@ -130,7 +130,7 @@ static void refresh_path(struct clock_map *map)
     map->path_us = fmax(0.0, line_at(map, map->probe_at_us) - lower);
 }
 
-static void refit(struct clock_map *map, const struct clock_map_params *p)
+static void refit_line(struct clock_map *map, const struct clock_map_params *p)
 {
     struct clock_line_points points;
     struct clock_line line;
@@ -187,30 +187,30 @@ static void close_bucket(struct clock_map *map, const struct clock_map_params *p
     }
     map->bucket[(map->first + map->count) % CLOCK_MAP_BUCKETS] = map->open;
     map->count++;
-    refit(map, p);
+    refit_line(map, p);
     /* A probe older than the window has no line to be compared with: its bound stands. */
     if (map->probed && map->probe_at_us >= map->bucket[map->first].t_us) {
         refresh_path(map);
     }
 }
 
-static void begin(struct clock_map *map, const struct clock_map_params *p, int64_t arrival_us,
-                  int64_t delay_us)
+static void begin_map(struct clock_map *map, const struct clock_map_params *p,
+                      int64_t arrival_us, int64_t delay_us)
 {
-    forget(map);
+    forget_buckets(map);
     open_bucket(map, arrival_us, delay_us);
     map->open_count = 1;
     map->fresh_count = 1;
     rest_on_lowest(map, p);
 }
 
-static enum clock_map_news jump(struct clock_map *map, const struct clock_map_params *p,
-                                int64_t arrival_us, int64_t delay_us, double excess_us)
+static enum clock_map_news take_jump(struct clock_map *map, const struct clock_map_params *p,
+                                     int64_t arrival_us, int64_t delay_us, double excess_us)
 {
     map->jumps++;
     map->last_jump_us = -(int64_t)llround(excess_us);
     map->last_jump_at_us = arrival_us;
-    begin(map, p, arrival_us, delay_us);
+    begin_map(map, p, arrival_us, delay_us);
     return CLOCK_MAP_JUMPED;
 }
 
@@ -279,8 +279,8 @@ static void track_jitter(struct clock_map *map, double excess_us)
     map->jitter_us += excess_us > map->jitter_us ? 0.95 * step_us : -0.05 * step_us;
 }
 
-static enum clock_map_news take(struct clock_map *map, const struct clock_map_params *p,
-                                int64_t arrival_us, int64_t source_us)
+static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_map_params *p,
+                                      int64_t arrival_us, int64_t source_us)
 {
     const int64_t delay_us = arrival_us - source_us;
     const bool older = source_us < map->last_source_us;
@@ -289,22 +289,22 @@ static enum clock_map_news take(struct clock_map *map, const struct clock_map_pa
     map->last_arrival_us = arrival_us;
     map->samples++;
     if (map->state == CLOCK_MAP_NONE) {
-        begin(map, p, arrival_us, delay_us);
+        begin_map(map, p, arrival_us, delay_us);
         return CLOCK_MAP_FINE;
     }
     const double excess_us = (double)delay_us - line_at(map, arrival_us);
     const double margin = margin_us(map, p, arrival_us);
     if (excess_us < -margin) {
         if (map->fresh_count >= FIRM_MIN) {
-            return jump(map, p, arrival_us, delay_us, excess_us);
+            return take_jump(map, p, arrival_us, delay_us, excess_us);
         }
-        begin(map, p, arrival_us, delay_us); /* the first messages had waited in a queue */
+        begin_map(map, p, arrival_us, delay_us); /* the first messages had waited in a queue */
         return CLOCK_MAP_FINE;
     }
     track_jitter(map, excess_us);
     if (excess_us > margin) {
         return stepped_back(map, p, arrival_us, (int64_t)llround(excess_us), older)
-                   ? jump(map, p, arrival_us, delay_us, (double)map->above_lowest_us)
+                   ? take_jump(map, p, arrival_us, delay_us, (double)map->above_lowest_us)
                    : CLOCK_MAP_FINE;
     }
     map->above = 0;
@@ -336,7 +336,7 @@ enum clock_map_news clock_map_sample(struct clock_map *map, const struct clock_m
         map->refused++;
         return CLOCK_MAP_FINE;
     }
-    return take(map, p, arrival_us, source_us);
+    return take_stamp(map, p, arrival_us, source_us);
 }
 
 enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_map_params *p,
@@ -358,13 +358,13 @@ enum clock_map_news clock_map_probe(struct clock_map *map, const struct clock_ma
     if (map->state != CLOCK_MAP_NONE) {
         const double above_us = (double)lower_us - line_at(map, arrived_us);
         if (above_us > margin_us(map, p, arrived_us) && map->fresh_count >= FIRM_MIN) {
-            news = jump(map, p, arrived_us, arrived_us - source_sent_us,
-                        (double)(arrived_us - source_sent_us) - line_at(map, arrived_us));
+            news = take_jump(map, p, arrived_us, arrived_us - source_sent_us,
+                             (double)(arrived_us - source_sent_us) - line_at(map, arrived_us));
         } else if (map->above && above_us < 0.5 * (double)map->above_lowest_us) {
             map->above_denied = 1;
         }
     }
-    const enum clock_map_news sampled = take(map, p, arrived_us, source_sent_us);
+    const enum clock_map_news sampled = take_stamp(map, p, arrived_us, source_sent_us);
     if (sampled != CLOCK_MAP_FINE) {
         news = sampled;
     }

@@ -2,24 +2,24 @@
 
 #include <math.h>
 
-static const struct link_in *in(const struct efsm_view *v)
+static const struct link_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
 
 static bool real_answered(const struct efsm_view *v)
 {
-    return in(v)->answered[SIDE_REAL];
+    return input_of(v)->answered[SIDE_REAL];
 }
 
 static bool real_failed(const struct efsm_view *v)
 {
-    return in(v)->timed_out[SIDE_REAL] && !in(v)->answered[SIDE_REAL];
+    return input_of(v)->timed_out[SIDE_REAL] && !input_of(v)->answered[SIDE_REAL];
 }
 
 static bool real_absent(const struct efsm_view *v)
 {
-    return !in(v)->expected[SIDE_REAL];
+    return !input_of(v)->expected[SIDE_REAL];
 }
 
 static bool real_open(const struct efsm_view *v)
@@ -29,8 +29,8 @@ static bool real_open(const struct efsm_view *v)
 
 static bool virtual_open(const struct efsm_view *v)
 {
-    return in(v)->expected[SIDE_VIRTUAL] && !in(v)->answered[SIDE_VIRTUAL] &&
-           !in(v)->timed_out[SIDE_VIRTUAL];
+    return input_of(v)->expected[SIDE_VIRTUAL] && !input_of(v)->answered[SIDE_VIRTUAL] &&
+           !input_of(v)->timed_out[SIDE_VIRTUAL];
 }
 
 static bool virtual_through(const struct efsm_view *v)
@@ -38,14 +38,14 @@ static bool virtual_through(const struct efsm_view *v)
     return !virtual_open(v);
 }
 
-static bool command(const struct efsm_view *v)
+static bool has_command(const struct efsm_view *v)
 {
-    return in(v)->command;
+    return input_of(v)->command;
 }
 
 static bool no_command(const struct efsm_view *v)
 {
-    return !in(v)->command;
+    return !input_of(v)->command;
 }
 
 static bool wait_on(const struct efsm_view *v)
@@ -60,32 +60,32 @@ static bool virtual_first(const struct efsm_view *v)
 
 static bool stand_in(const struct efsm_view *v)
 {
-    return real_absent(v) && in(v)->answered[SIDE_VIRTUAL];
+    return real_absent(v) && input_of(v)->answered[SIDE_VIRTUAL];
 }
 
-static bool nobody(const struct efsm_view *v)
+static bool nobody_answered(const struct efsm_view *v)
 {
-    return real_absent(v) && virtual_through(v) && !in(v)->answered[SIDE_VIRTUAL];
+    return real_absent(v) && virtual_through(v) && !input_of(v)->answered[SIDE_VIRTUAL];
 }
 
 static bool failed_or_nobody(const struct efsm_view *v)
 {
-    return real_failed(v) || nobody(v);
+    return real_failed(v) || nobody_answered(v);
 }
 
 static void note_answer(const struct efsm_view *v)
 {
-    efsm_set(v, LINK_T_REAL, in(v)->t_s);
+    efsm_set(v, LINK_T_REAL, input_of(v)->t_s);
     efsm_set(v, LINK_D, 0.0);
 }
 
 static void count_lag(const struct efsm_view *v)
 {
-    const double lag_s = in(v)->t_s - efsm_get(v, LINK_T_REAL);
-    efsm_set(v, LINK_D, floor(lag_s / in(v)->cycle_s + 0.5));
+    const double lag_s = input_of(v)->t_s - efsm_get(v, LINK_T_REAL);
+    efsm_set(v, LINK_D, floor(lag_s / input_of(v)->cycle_s + 0.5));
 }
 
-static void answer(const struct efsm_view *v)
+static void answer_l1(const struct efsm_view *v)
 {
     struct link_out *out = v->out;
     out->reply = LINK_REAL;
@@ -108,14 +108,14 @@ static const struct efsm_state link_states[LINK_STATE_COUNT] = {
     [LINK_WAIT] = {.name = "WAIT"},
     [LINK_AHEAD] = {.name = "AHEAD"},
     [LINK_BEHIND] = {.name = "BEHIND"},
-    [LINK_ANSWER] = {.name = "ANSWER", .output = answer},
+    [LINK_ANSWER] = {.name = "ANSWER", .output = answer_l1},
     [LINK_STAND_IN] = {.name = "STAND_IN", .output = answer_for},
     [LINK_FAIL] = {.name = "FAIL", .output = answer_error},
 };
 
 /* clang-format off */
 static const struct efsm_arc link_arcs[] = {
-    {LINK_IDLE,     LINK_WAIT,     command,          NULL,        "C / Z = C",              .waits = true},
+    {LINK_IDLE,     LINK_WAIT,     has_command,      NULL,        "C / Z = C",              .waits = true},
     {LINK_IDLE,     LINK_IDLE,     no_command,       NULL,        "!C",                     .waits = true},
     {LINK_WAIT,     LINK_WAIT,     wait_on,          NULL,        "!R & !V",                .waits = true},
     {LINK_WAIT,     LINK_ANSWER,   real_answered,    note_answer, "R / t_R+ = t",           .waits = false},
@@ -149,7 +149,7 @@ const struct efsm_table link_table = {
     .initial = LINK_IDLE,
 };
 
-static bool queued(const struct efsm_view *v)
+static bool is_queued(const struct efsm_view *v)
 {
     const struct dispatch_in *d = v->in;
     return d->queued;
@@ -157,10 +157,10 @@ static bool queued(const struct efsm_view *v)
 
 static bool nothing_queued(const struct efsm_view *v)
 {
-    return !queued(v);
+    return !is_queued(v);
 }
 
-static bool done(const struct efsm_view *v)
+static bool is_done(const struct efsm_view *v)
 {
     const struct dispatch_in *d = v->in;
     return d->done;
@@ -168,10 +168,10 @@ static bool done(const struct efsm_view *v)
 
 static bool not_done(const struct efsm_view *v)
 {
-    return !done(v);
+    return !is_done(v);
 }
 
-static void send(const struct efsm_view *v)
+static void send_next(const struct efsm_view *v)
 {
     struct dispatch_out *out = v->out;
     out->send = true;
@@ -179,16 +179,16 @@ static void send(const struct efsm_view *v)
 
 static const struct efsm_state dispatch_states[DISPATCH_STATE_COUNT] = {
     [DISPATCH_READY] = {.name = "READY"},
-    [DISPATCH_SEND] = {.name = "SEND", .output = send},
+    [DISPATCH_SEND] = {.name = "SEND", .output = send_next},
     [DISPATCH_BUSY] = {.name = "BUSY"},
 };
 
 /* clang-format off */
 static const struct efsm_arc dispatch_arcs[] = {
-    {DISPATCH_READY, DISPATCH_SEND,  queued,         NULL, "queued",        .waits = false},
+    {DISPATCH_READY, DISPATCH_SEND,  is_queued,      NULL, "queued",        .waits = false},
     {DISPATCH_READY, DISPATCH_READY, nothing_queued, NULL, "!queued",       .waits = true},
     {DISPATCH_SEND,  DISPATCH_BUSY,  NULL,           NULL, "Z = C sent",    .waits = false},
-    {DISPATCH_BUSY,  DISPATCH_READY, done,           NULL, "done",          .waits = false},
+    {DISPATCH_BUSY,  DISPATCH_READY, is_done,        NULL, "done",          .waits = false},
     {DISPATCH_BUSY,  DISPATCH_BUSY,  not_done,       NULL, "!done",         .waits = true},
 };
 /* clang-format on */

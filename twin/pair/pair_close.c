@@ -38,8 +38,8 @@ static int64_t lag_uncertainty_us(const struct pair *pair, const struct pair_slo
     return any && u < 1e15 ? (int64_t)ceil(u) : LAB_TIME_NONE;
 }
 
-static enum verdict judge(const struct entry *e, const struct pair_slot *slot,
-                          const struct pair_params *p)
+static enum verdict judge_entry(const struct entry *e, const struct pair_slot *slot,
+                                const struct pair_params *p)
 {
     if (e->timed_out[SIDE_REAL] || e->timed_out[SIDE_VIRTUAL]) {
         return VERDICT_TIMEOUT;
@@ -118,7 +118,7 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
         }
     }
     e->interrupted_us = slot->away_us;
-    e->verdict = judge(e, slot, p);
+    e->verdict = judge_entry(e, slot, p);
     e->virtual_pace = nan("");
     explain_by_pace(pair, p, e);
 }
@@ -219,7 +219,7 @@ static bool calibrate_side(const struct pair_run *run, const struct entry *e, en
     return true;
 }
 
-static void calibrate(const struct pair_run *run, const struct entry *e)
+static void calibrate_pair(const struct pair_run *run, const struct entry *e)
 {
     struct pair *pair = run->pair;
     assert(run->p->window > 0);
@@ -261,7 +261,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
                                     {slot->timed_out[SIDE_REAL], slot->timed_out[SIDE_VIRTUAL]},
                                     false});
     if (is_move(&e)) {
-        calibrate(run, &e);
+        calibrate_pair(run, &e);
     }
 }
 

@@ -24,8 +24,8 @@ static const char *asked_by(const struct pair_run *run)
     return run->event->request.by[0] ? run->event->request.by : "http";
 }
 
-static void decline(const struct pair_run *run, const char *by, uint32_t version,
-                    const char *why)
+static void decline_wish(const struct pair_run *run, const char *by, uint32_t version,
+                         const char *why)
 {
     pair_emit_change(
         run, &(struct parameter_change){
@@ -34,7 +34,7 @@ static void decline(const struct pair_run *run, const char *by, uint32_t version
 
 void pair_decline(const struct pair_run *run, const char *why)
 {
-    decline(run, asked_by(run), 0, why);
+    decline_wish(run, asked_by(run), 0, why);
 }
 
 bool pair_write_parameters(struct json_writer *w, const struct pair *pair,
@@ -87,8 +87,9 @@ void pair_put_in_force(const struct pair_run *run, enum parameter_action action,
 }
 
 /* The real robot's moves of the window, oldest first. */
-static size_t gather(const struct pair_run *run, struct travel_move moves[PAIR_WINDOW_MAX],
-                     struct parameter_data *data)
+static size_t gather_moves(const struct pair_run *run,
+                           struct travel_move moves[PAIR_WINDOW_MAX],
+                           struct parameter_data *data)
 {
     const struct pair *pair = run->pair;
     *data = (struct parameter_data){moves, 0, LAB_TIME_NONE, LAB_TIME_NONE};
@@ -110,15 +111,15 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
     struct parameter_data data;
     struct travel_fit fit;
     struct parameter_checks checks;
-    if (gather(run, moves, &data) < PROPOSE_MOVES_MIN) {
+    if (gather_moves(run, moves, &data) < PROPOSE_MOVES_MIN) {
         char why[96];
         (void)snprintf(why, sizeof why, "the real robot made %zu usable moves, %d are needed",
                        data.n, PROPOSE_MOVES_MIN);
-        decline(run, by, 0, why);
+        decline_wish(run, by, 0, why);
         return NULL;
     }
     if (parameters_examine(&data, run->p->method, &fit, &checks) != STATUS_OK) {
-        decline(run, by, 0, "the fit could not be computed");
+        decline_wish(run, by, 0, "the fit could not be computed");
         return NULL;
     }
     struct parameter_change change = {.by = by, .fit = &fit, .checks = &checks, .detail = ""};
@@ -153,7 +154,7 @@ bool pair_promote(const struct pair_run *run, bool dynamics)
     if (set) {
         pair_put_in_force(run, PARAMETERS_PROMOTED, asked_by(run), set, dynamics);
     } else {
-        decline(run, asked_by(run), version, why);
+        decline_wish(run, asked_by(run), version, why);
     }
     return set != NULL;
 }
@@ -192,7 +193,8 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics)
     *dynamics = run->dynamics && (r->model[0] ? strcmp(r->model, run->p->dynamics.model) == 0
                                               : means_dynamics(run));
     if (r->model[0] && !*dynamics && strcmp(r->model, "travel_time") != 0) {
-        decline(run, asked_by(run), r->version, "no sets of this model are kept for the pair");
+        decline_wish(run, asked_by(run), r->version,
+                     "no sets of this model are kept for the pair");
         return false;
     }
     return true;

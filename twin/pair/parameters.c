@@ -281,8 +281,8 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     return set;
 }
 
-static const struct parameter_set *activate(struct parameter_book *book,
-                                            struct parameter_set *set)
+static const struct parameter_set *put_active(struct parameter_book *book,
+                                              struct parameter_set *set)
 {
     struct parameter_set *before = find_state(book, PARAMETERS_ACTIVE);
     if (before) {
@@ -307,7 +307,7 @@ const struct parameter_set *parameters_promote(struct parameter_book *book, uint
         *why = "this version is active already";
         return NULL;
     }
-    return activate(book, set);
+    return put_active(book, set);
 }
 
 bool parameters_rollback(struct parameter_book *book, const struct parameter_set **now,
@@ -327,7 +327,7 @@ bool parameters_rollback(struct parameter_book *book, const struct parameter_set
         }
     }
     if (before) {
-        (void)activate(book, before);
+        (void)put_active(book, before);
     } else {
         left->state = PARAMETERS_RETIRED;
     }

@@ -12,7 +12,7 @@ int64_t redelivery_seen_us(const struct redelivery *r, uint64_t hash)
     return LAB_TIME_NONE;
 }
 
-static void forget(struct redelivery *r, uint16_t oldest)
+static void forget_oldest(struct redelivery *r, uint16_t oldest)
 {
     uint16_t *link = &r->head[r->item[oldest].hash % REDELIVERY_CHAINS];
     while (*link != oldest + 1) {
@@ -25,7 +25,7 @@ void redelivery_add(struct redelivery *r, uint64_t hash, int64_t t_us)
 {
     const uint16_t k = (uint16_t)(r->count % REDELIVERY_MAX);
     if (r->count >= REDELIVERY_MAX) {
-        forget(r, k);
+        forget_oldest(r, k);
     }
     r->count++;
     uint16_t *head = &r->head[hash % REDELIVERY_CHAINS];

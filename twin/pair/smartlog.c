@@ -2,47 +2,47 @@
 
 #include <math.h>
 
-static const struct smartlog_in *in(const struct efsm_view *v)
+static const struct smartlog_in *input_of(const struct efsm_view *v)
 {
     return v->in;
 }
 
-static bool command(const struct efsm_view *v)
+static bool has_command(const struct efsm_view *v)
 {
-    return in(v)->command;
+    return input_of(v)->command;
 }
 
 static bool no_command(const struct efsm_view *v)
 {
-    return !in(v)->command;
+    return !input_of(v)->command;
 }
 
-static bool both(const struct efsm_view *v)
+static bool both_through(const struct efsm_view *v)
 {
-    return in(v)->through[SIDE_REAL] && in(v)->through[SIDE_VIRTUAL];
+    return input_of(v)->through[SIDE_REAL] && input_of(v)->through[SIDE_VIRTUAL];
 }
 
 static bool real_only(const struct efsm_view *v)
 {
-    return in(v)->through[SIDE_REAL] && !in(v)->through[SIDE_VIRTUAL];
+    return input_of(v)->through[SIDE_REAL] && !input_of(v)->through[SIDE_VIRTUAL];
 }
 
 static bool virtual_only(const struct efsm_view *v)
 {
-    return !in(v)->through[SIDE_REAL] && in(v)->through[SIDE_VIRTUAL];
+    return !input_of(v)->through[SIDE_REAL] && input_of(v)->through[SIDE_VIRTUAL];
 }
 
-static bool neither(const struct efsm_view *v)
+static bool neither_through(const struct efsm_view *v)
 {
-    return !in(v)->through[SIDE_REAL] && !in(v)->through[SIDE_VIRTUAL];
+    return !input_of(v)->through[SIDE_REAL] && !input_of(v)->through[SIDE_VIRTUAL];
 }
 
 static bool not_both(const struct efsm_view *v)
 {
-    return !both(v);
+    return !both_through(v);
 }
 
-static void keep(const struct efsm_view *v, size_t cell, double lap_s)
+static void keep_lap(const struct efsm_view *v, size_t cell, double lap_s)
 {
     if (!isnan(lap_s)) {
         efsm_set(v, cell, lap_s);
@@ -51,27 +51,27 @@ static void keep(const struct efsm_view *v, size_t cell, double lap_s)
 
 static void set_time(const struct efsm_view *v)
 {
-    efsm_set(v, SMARTLOG_T, in(v)->t_s);
+    efsm_set(v, SMARTLOG_T, input_of(v)->t_s);
 }
 
 static void set_first_real(const struct efsm_view *v)
 {
-    keep(v, SMARTLOG_LAP1, in(v)->lap_s[SIDE_REAL]);
+    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_REAL]);
 }
 
 static void set_first_virtual(const struct efsm_view *v)
 {
-    keep(v, SMARTLOG_LAP1, in(v)->lap_s[SIDE_VIRTUAL]);
+    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_VIRTUAL]);
 }
 
 static void set_second_real(const struct efsm_view *v)
 {
-    keep(v, SMARTLOG_LAP2, in(v)->lap_s[SIDE_REAL]);
+    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_REAL]);
 }
 
 static void set_second_virtual(const struct efsm_view *v)
 {
-    keep(v, SMARTLOG_LAP2, in(v)->lap_s[SIDE_VIRTUAL]);
+    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_VIRTUAL]);
 }
 
 static void set_both(const struct efsm_view *v)
@@ -96,17 +96,17 @@ static const struct efsm_state states[SMARTLOG_STATE_COUNT] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {SMARTLOG_IDLE,   SMARTLOG_WAIT,   command,      set_time,           "command / T+ = t",             .waits = true},
-    {SMARTLOG_IDLE,   SMARTLOG_IDLE,   no_command,   NULL,               "!command",                     .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_WAIT,   neither,      NULL,               "!real & !virtual",             .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_BEHIND, real_only,    set_first_real,     "real & !virtual / lap1+ = lap", .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_AHEAD,  virtual_only, set_first_virtual,  "!real & virtual / lap1+ = lap", .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_LOG,    both,         set_both,           "real & virtual / lap1+, lap2+ = laps", .waits = false},
-    {SMARTLOG_AHEAD,  SMARTLOG_LOG,    both,         set_second_real,    "real / lap2+ = lap",           .waits = false},
-    {SMARTLOG_AHEAD,  SMARTLOG_AHEAD,  not_both,     NULL,               "!real",                        .waits = true},
-    {SMARTLOG_BEHIND, SMARTLOG_LOG,    both,         set_second_virtual, "virtual / lap2+ = lap",        .waits = false},
-    {SMARTLOG_BEHIND, SMARTLOG_BEHIND, not_both,     NULL,               "!virtual",                     .waits = true},
-    {SMARTLOG_LOG,    SMARTLOG_IDLE,   NULL,         NULL,               "entry written",                .waits = false},
+    {SMARTLOG_IDLE,   SMARTLOG_WAIT,   has_command,     set_time,           "command / T+ = t",             .waits = true},
+    {SMARTLOG_IDLE,   SMARTLOG_IDLE,   no_command,      NULL,               "!command",                     .waits = true},
+    {SMARTLOG_WAIT,   SMARTLOG_WAIT,   neither_through, NULL,               "!real & !virtual",             .waits = true},
+    {SMARTLOG_WAIT,   SMARTLOG_BEHIND, real_only,       set_first_real,     "real & !virtual / lap1+ = lap", .waits = true},
+    {SMARTLOG_WAIT,   SMARTLOG_AHEAD,  virtual_only,    set_first_virtual,  "!real & virtual / lap1+ = lap", .waits = true},
+    {SMARTLOG_WAIT,   SMARTLOG_LOG,    both_through,    set_both,           "real & virtual / lap1+, lap2+ = laps", .waits = false},
+    {SMARTLOG_AHEAD,  SMARTLOG_LOG,    both_through,    set_second_real,    "real / lap2+ = lap",           .waits = false},
+    {SMARTLOG_AHEAD,  SMARTLOG_AHEAD,  not_both,        NULL,               "!real",                        .waits = true},
+    {SMARTLOG_BEHIND, SMARTLOG_LOG,    both_through,    set_second_virtual, "virtual / lap2+ = lap",        .waits = false},
+    {SMARTLOG_BEHIND, SMARTLOG_BEHIND, not_both,        NULL,               "!virtual",                     .waits = true},
+    {SMARTLOG_LOG,    SMARTLOG_IDLE,   NULL,            NULL,               "entry written",                .waits = false},
 };
 /* clang-format on */
 
