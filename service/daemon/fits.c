@@ -142,16 +142,14 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
     char *text = NULL;
     size_t bytes = 0;
     struct json_writer w;
-    struct parameter_checks checks;
     FILE *out = open_memstream(&text, &bytes);
     if (!out) {
         return;
     }
-    dynamics_result_checks(result, &checks);
     json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, e->task.model, &result->fit);
-    parameters_report_checks(&w, "checks", &checks);
+    parameters_report_checks(&w, "checks", &result->checks);
     json_write_object(&w, "data");
     dynamics_report_card(&w, e->task.model, &result->card);
     json_write_close(&w);

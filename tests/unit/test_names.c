@@ -54,6 +54,7 @@ static const struct {
     TABLE(pair_kind_names),
     TABLE(pair_mode_names),
     TABLE(parameter_action_names),
+    TABLE(parameter_check_names),
     TABLE(parameter_state_names),
     TABLE(position_kind_names),
     TABLE(query_parameter_names),

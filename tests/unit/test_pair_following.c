@@ -248,7 +248,7 @@ static void test_promotion(void)
     ask(&s, REQUEST_IDENTIFY);
     memcpy(found.fit.estimate.value, usv3_vessel_find("iacquabot")->theta,
            sizeof(double[USV3_PARAMETERS]));
-    found.verdict = ESTIMATE_PASS;
+    found.checks.verdict = ESTIMATE_PASS;
     struct event e = script_event("r1", s.now_us, EVENT_FIT, SIDE_REAL);
     e.fit = (struct event_fit){.job = 1, .outcome = FIT_DONE, .detail = "", .result = &found};
     step(&s, &e);

@@ -61,7 +61,7 @@ static void test_checks(void)
         CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.verdict),
                    estimate_verdict_name(rows[i].verdict));
         for (size_t k = 0; rows[i].failing && k < PARAMETERS_CHECKS; k++) {
-            if (strcmp(checks.check[k].name, rows[i].failing) == 0) {
+            if (strcmp(parameter_check_name((enum parameter_check)k), rows[i].failing) == 0) {
                 CHECK_TEXT(rows[i].row, estimate_verdict_name(checks.check[k].verdict), "FAIL");
             }
         }

@@ -21,28 +21,6 @@ static const double SIGNAL_MIN = 3.0;
 static const double SE_RATIO_MAX = 0.25;
 static const double SE_RATIO_PASS = 0.10;
 
-enum check { EXCITATION, SIGNS, PRECISION, HELD_OUT, FIT };
-
-static const char *const check_names[PARAMETERS_CHECKS] = {"excitation", "signs", "precision",
-                                                           "held_out", "fit"};
-
-bool dynamics_result_foretells(const struct dynamics_result *result)
-{
-    return result->check_verdict[HELD_OUT] != (uint8_t)ESTIMATE_FAIL;
-}
-
-void dynamics_result_checks(const struct dynamics_result *result,
-                            struct parameter_checks *checks)
-{
-    checks->verdict = (enum estimate_verdict)result->verdict;
-    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-        checks->check[k].name = check_names[k];
-        checks->check[k].verdict = (enum estimate_verdict)result->check_verdict[k];
-        (void)snprintf(checks->check[k].detail, sizeof checks->check[k].detail, "%s",
-                       result->check_detail[k]);
-    }
-}
-
 /* ---- data ---------------------------------------------------------------------------------
  */
 
@@ -139,14 +117,6 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
 /* ---- checks -------------------------------------------------------------------------------
  */
 
-static char *note_check(struct dynamics_result *r, enum check check,
-                        enum estimate_verdict verdict)
-{
-    r->check_verdict[check] = (uint8_t)verdict;
-    r->verdict = r->verdict > (uint8_t)verdict ? r->verdict : (uint8_t)verdict;
-    return r->check_detail[check];
-}
-
 static double relative_se(const struct dynamics_fit *fit, size_t j)
 {
     return sqrt(fit->estimate.covariance[j][j]) / fabs(fit->estimate.value[j]);
@@ -169,19 +139,18 @@ static void check_excitation(const struct model *model, struct dynamics_result *
     }
     verdict = known < model->parameter_count && verdict == ESTIMATE_PASS ? ESTIMATE_MARGINAL
                                                                          : verdict;
-    (void)snprintf(note_check(r, EXCITATION, verdict), PARAMETERS_DETAIL_MAX,
-                   first ? "%zu of %zu parameters are determined, not %s"
-                         : "%zu of %zu parameters are determined",
-                   known, model->parameter_count, first ? first : "");
+    parameters_note(&r->checks, CHECK_EXCITATION, verdict,
+                    first ? "%zu of %zu parameters are determined, not %s"
+                          : "%zu of %zu parameters are determined",
+                    known, model->parameter_count, first ? first : "");
 }
 
 static void check_signs(const struct model *model, struct dynamics_result *r)
 {
     const int odd = model_unphysical(model, r->fit.estimate.value);
-    (void)snprintf(note_check(r, SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL),
-                   PARAMETERS_DETAIL_MAX,
-                   odd < 0 ? "all values are possible ones" : "%s is not a possible value",
-                   odd < 0 ? "" : model->parameters[odd].words);
+    parameters_note(&r->checks, CHECK_SIGNS, odd < 0 ? ESTIMATE_PASS : ESTIMATE_FAIL,
+                    odd < 0 ? "all values are possible ones" : "%s is not a possible value",
+                    odd < 0 ? "" : model->parameters[odd].words);
 }
 
 static void check_precision(const struct model *model, struct dynamics_result *r)
@@ -199,18 +168,10 @@ static void check_precision(const struct model *model, struct dynamics_result *r
     const enum estimate_verdict verdict = !(worst <= SE_RATIO_MAX)    ? ESTIMATE_FAIL
                                           : !(worst <= SE_RATIO_PASS) ? ESTIMATE_MARGINAL
                                                                       : ESTIMATE_PASS;
-    (void)snprintf(note_check(r, PRECISION, verdict), PARAMETERS_DETAIL_MAX,
-                   isfinite(worst) ? "standard error of %s: %.2g %%"
-                                   : "standard error of %s: not known",
-                   model->parameters[at].words, 100.0 * worst);
-}
-
-static void check_fit(struct dynamics_result *r)
-{
-    (void)snprintf(note_check(r, FIT, (enum estimate_verdict)r->fit.estimate.verdict),
-                   PARAMETERS_DETAIL_MAX, "%.150s",
-                   r->fit.estimate.reason_count > 0 ? r->fit.estimate.reasons[0]
-                                                    : "no objection");
+    parameters_note(&r->checks, CHECK_PRECISION, verdict,
+                    isfinite(worst) ? "standard error of %s: %.2g %%"
+                                    : "standard error of %s: not known",
+                    model->parameters[at].words, 100.0 * worst);
 }
 
 /* What the older samples foretell of the newer ones. */
@@ -235,14 +196,13 @@ static void judge_held_out(const struct model *model, const struct dynamics_chec
                                           : !(worst >= R2_MIN)  ? ESTIMATE_FAIL
                                           : !(worst >= R2_PASS) ? ESTIMATE_MARGINAL
                                                                 : ESTIMATE_PASS;
-    char *detail = note_check(r, HELD_OUT, verdict);
     if (moved > 0) {
-        (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
-                       "the newest %.0f s, simulated with the older ones' fit: R2 of %s %.3f",
-                       card->duration_s, model->axes[at].velocity, worst);
+        parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
+                        "the newest %.0f s, simulated with the older ones' fit: R2 of %s %.3f",
+                        card->duration_s, model->axes[at].velocity, worst);
     } else {
-        (void)snprintf(detail, PARAMETERS_DETAIL_MAX,
-                       "in the newest %.0f s too little moved to tell", card->duration_s);
+        parameters_note(&r->checks, CHECK_HELD_OUT, verdict,
+                        "in the newest %.0f s too little moved to tell", card->duration_s);
     }
 }
 
@@ -272,8 +232,8 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     if (whole && status == STATUS_OK && check.simulated) {
         judge_held_out(task->model, &check, &card, r);
     } else if (status != STATUS_E_NOMEM && status != STATUS_E_STALE) {
-        (void)snprintf(
-            note_check(r, HELD_OUT, ESTIMATE_MARGINAL), PARAMETERS_DETAIL_MAX,
+        parameters_note(
+            &r->checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
             "the older samples do not determine a model that foretells the newer ones");
         status = STATUS_OK;
     }
@@ -329,7 +289,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     check_excitation(task->model, &r);
     check_signs(task->model, &r);
     check_precision(task->model, &r);
-    check_fit(&r);
+    parameters_note(&r.checks, CHECK_FIT, r.fit.estimate.verdict, "%.150s",
+                    r.fit.estimate.reason_count > 0 ? r.fit.estimate.reasons[0]
+                                                    : "no objection");
     status = check_held_out(task, &r, err);
     if (status == STATUS_OK) {
         *out = r;

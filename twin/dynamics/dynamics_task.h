@@ -36,9 +36,7 @@ struct dynamics_result {
     struct data_card card;
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */
-    uint8_t verdict;                 /* enum estimate_verdict, the worst of the checks */
-    uint8_t check_verdict[PARAMETERS_CHECKS];
-    char check_detail[PARAMETERS_CHECKS][PARAMETERS_DETAIL_MAX];
+    struct parameter_checks checks;
     int64_t since_us, until_us; /* of the samples, the robot's clock */
     uint64_t data_hash;
 };
@@ -49,12 +47,5 @@ struct dynamics_result {
  */
 MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
                                        struct dynamics_result *out, struct err *err);
-
-/* Whether the older samples' fit foretold the newer ones, whatever else is wrong with it. */
-bool dynamics_result_foretells(const struct dynamics_result *result);
-
-/* The checks as parameters_report_checks() has them; borrows the names only. */
-void dynamics_result_checks(const struct dynamics_result *result,
-                            struct parameter_checks *checks);
 
 #endif

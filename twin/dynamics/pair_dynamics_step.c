@@ -232,7 +232,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
     struct parameter_set *set =
         parameters_add(&d->sets, pair_dynamics_model(d), version, run->t_us);
     set->method = (uint8_t)r->fit.method;
-    set->verdict = r->verdict;
+    set->verdict = (uint8_t)r->checks.verdict;
     set->n = (uint16_t)(r->card.used < UINT16_MAX ? r->card.used : UINT16_MAX);
     set->count = (uint8_t)side->filter.p;
     /* The window's stamps are the robot's; what was frozen ended when the fit began. */
@@ -249,16 +249,14 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
 static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, const char *by)
 {
     const struct dynamics_result *r = &d->side[SIDE_REAL].result;
-    struct parameter_checks checks;
     struct parameter_change change = {.by = by,
                                       .detail = "",
-                                      .checks = &checks,
+                                      .checks = &r->checks,
                                       .model = pair_dynamics_model(d),
                                       .dynamics = &r->fit};
-    dynamics_result_checks(r, &checks);
-    if (r->verdict == (uint8_t)ESTIMATE_FAIL) {
+    if (r->checks.verdict == ESTIMATE_FAIL) {
         change.action = PARAMETERS_REJECTED;
-        change.detail = parameters_first_failure(&checks);
+        change.detail = parameters_first_failure(&r->checks);
         pair_emit_change(run, &change);
         return;
     }
@@ -267,7 +265,7 @@ static void propose_fit(struct pair_dynamics *d, const struct pair_run *run, con
     change.set = set;
     change.version = set->version;
     pair_emit_change(run, &change);
-    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->verdict == (uint8_t)ESTIMATE_PASS &&
+    if (run->p->dynamics.promote == PAIR_PROMOTE_AUTO && r->checks.verdict == ESTIMATE_PASS &&
         parameters_is_news(&d->sets, set)) {
         const char *why = "";
         set = parameters_promote(&d->sets, set->version, &why);
@@ -313,9 +311,10 @@ static void take_result(struct pair_dynamics *d, const struct pair_run *run, enu
     side->result_job = side->job;
     side->result_version = 0;
     side->counts.done++;
-    if (side->result.verdict != (uint8_t)ESTIMATE_FAIL) {
+    if (side->result.checks.verdict != ESTIMATE_FAIL) {
         use_fit(d, run, which);
-    } else if (!side->filter.running && dynamics_result_foretells(&side->result)) {
+    } else if (!side->filter.running &&
+               side->result.checks.check[CHECK_HELD_OUT].verdict != ESTIMATE_FAIL) {
         /* Too little to promote, but something to go on from. */
         begin_at_fit(d, which);
     }

@@ -75,7 +75,7 @@ static bool take_fit(struct pair_following *x, const struct pair_dynamics *d, en
     const struct dynamics_side *s = d ? &d->side[side] : NULL;
     const struct model *model = pair_following_model(x);
     if (!s || !s->fitted || pair_dynamics_model(d) != model ||
-        s->result.verdict == (uint8_t)ESTIMATE_FAIL ||
+        s->result.checks.verdict == ESTIMATE_FAIL ||
         model_unphysical(model, s->result.fit.estimate.value) >= 0) {
         return false;
     }

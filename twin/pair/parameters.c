@@ -1,6 +1,7 @@
 #include "twin/pair/parameters.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,55 +23,65 @@ enum { HELD_OUT_MIN = 6 };
 /* ---- checks -------------------------------------------------------------------------------
  */
 
-static void check_excitation(const struct travel_fit *fit, struct parameter_check *check)
+ENUM_NAMES(parameter_check, PARAMETERS_CHECKS, "excitation", "signs", "precision", "held_out",
+           "fit");
+
+void parameters_note(struct parameter_checks *checks, enum parameter_check check,
+                     enum estimate_verdict verdict, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(checks->check[check].detail, PARAMETERS_DETAIL_MAX, format, args);
+    va_end(args);
+    checks->check[check].verdict = verdict;
+    checks->verdict = checks->verdict > verdict ? checks->verdict : verdict;
+}
+
+static void check_excitation(const struct travel_fit *fit, struct parameter_checks *checks)
 {
     const bool turns = fit->estimate.identifiable[TRAVEL_INV_W];
     const bool drives = fit->estimate.identifiable[TRAVEL_INV_V];
-    check->name = "excitation";
-    check->verdict = turns && drives ? ESTIMATE_PASS : ESTIMATE_FAIL;
-    (void)snprintf(check->detail, sizeof check->detail,
-                   turns && drives ? "%zu moves determine both speeds"
-                                   : "%zu moves do not determine %s speed",
-                   fit->n,
-                   !turns && !drives ? "any"
-                   : turns           ? "the linear"
-                                     : "the angular");
+    if (turns && drives) {
+        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_PASS,
+                        "%zu moves determine both speeds", fit->n);
+    } else {
+        parameters_note(checks, CHECK_EXCITATION, ESTIMATE_FAIL,
+                        "%zu moves do not determine %s speed", fit->n,
+                        turns    ? "the linear"
+                        : drives ? "the angular"
+                                 : "any");
+    }
 }
 
-static void check_signs(const struct travel_fit *fit, struct parameter_check *check)
+static void check_signs(const struct travel_fit *fit, struct parameter_checks *checks)
 {
-    check->name = "signs";
-    check->verdict = ESTIMATE_PASS;
-    (void)snprintf(check->detail, sizeof check->detail, "speeds and delays are possible ones");
+    parameters_note(checks, CHECK_SIGNS, ESTIMATE_PASS, "speeds and delays are possible ones");
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         if (fit->estimate.identifiable[j] && fit->beta_hi[j] < 0.0) {
-            check->verdict = ESTIMATE_FAIL;
-            (void)snprintf(check->detail, sizeof check->detail, "%s is below zero beyond doubt",
-                           travel_term_name(j));
+            parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "%s is below zero beyond doubt",
+                            travel_term_name(j));
         }
     }
     if (fit->beta[TRAVEL_INV_W] <= 0.0 || fit->beta[TRAVEL_INV_V] <= 0.0) {
-        check->verdict = ESTIMATE_FAIL;
-        (void)snprintf(check->detail, sizeof check->detail, "a speed is not above zero");
+        parameters_note(checks, CHECK_SIGNS, ESTIMATE_FAIL, "a speed is not above zero");
     }
 }
 
-static void check_precision(const struct travel_fit *fit, struct parameter_check *check)
+static void check_precision(const struct travel_fit *fit, struct parameter_checks *checks)
 {
-    const double w_ratio = fit->estimate.se[TRAVEL_INV_W] / fit->estimate.value[TRAVEL_INV_W];
-    const double v_ratio = fit->estimate.se[TRAVEL_INV_V] / fit->estimate.value[TRAVEL_INV_V];
-    check->name = "precision";
-    /* Written so that NaN fails. */
-    if (!(fabs(w_ratio) <= SPEED_SE_RATIO_MAX) || !(fabs(v_ratio) <= SPEED_SE_RATIO_MAX)) {
-        check->verdict = ESTIMATE_FAIL;
-    } else {
-        const double half = SPEED_SE_RATIO_MAX / 2.0;
-        check->verdict =
-            fabs(w_ratio) <= half && fabs(v_ratio) <= half ? ESTIMATE_PASS : ESTIMATE_MARGINAL;
-    }
-    (void)snprintf(check->detail, sizeof check->detail,
-                   "standard errors: angular speed %.2g %%, linear speed %.2g %%",
-                   100.0 * w_ratio, 100.0 * v_ratio);
+    const double *value = fit->estimate.value;
+    const double *se = fit->estimate.se;
+    const double w_ratio = se[TRAVEL_INV_W] / value[TRAVEL_INV_W];
+    const double v_ratio = se[TRAVEL_INV_V] / value[TRAVEL_INV_V];
+    /* The worse of the two, NaN above all. */
+    const double worse = fabs(w_ratio) <= fabs(v_ratio) ? fabs(v_ratio) : fabs(w_ratio);
+    const bool known = !isnan(w_ratio) && !isnan(v_ratio) && worse <= SPEED_SE_RATIO_MAX;
+    parameters_note(checks, CHECK_PRECISION,
+                    !known                              ? ESTIMATE_FAIL
+                    : worse <= SPEED_SE_RATIO_MAX / 2.0 ? ESTIMATE_PASS
+                                                        : ESTIMATE_MARGINAL,
+                    "standard errors: angular speed %.2g %%, linear speed %.2g %%",
+                    100.0 * w_ratio, 100.0 * v_ratio);
 }
 
 static int compare_reals(const void *a, const void *b)
@@ -83,17 +94,15 @@ static int compare_reals(const void *a, const void *b)
 /* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
  * that of the median, so that one late message does not decide. */
 static enum status check_held_out(const struct parameter_data *data, enum travel_method method,
-                                  struct parameter_check *check)
+                                  struct parameter_checks *checks)
 {
     const size_t held = data->n / 3;
     struct travel_fit older;
     double error_s[PAIR_WINDOW_MAX];
     size_t count = 0;
-    check->name = "held_out";
     if (held < HELD_OUT_MIN || data->n > PAIR_WINDOW_MAX) {
-        check->verdict = ESTIMATE_MARGINAL;
-        (void)snprintf(check->detail, sizeof check->detail,
-                       "%zu moves are too few to hold some out", data->n);
+        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                        "%zu moves are too few to hold some out", data->n);
         return STATUS_OK;
     }
     const enum status status = travel_time_fit(data->moves, data->n - held, method, &older);
@@ -108,50 +117,36 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
         }
     }
     if (count < HELD_OUT_MIN) {
-        check->verdict = ESTIMATE_MARGINAL;
-        (void)snprintf(check->detail, sizeof check->detail,
-                       "the older moves do not determine what the newer ones need");
+        parameters_note(checks, CHECK_HELD_OUT, ESTIMATE_MARGINAL,
+                        "the older moves do not determine what the newer ones need");
         return STATUS_OK;
     }
     qsort(error_s, count, sizeof error_s[0], compare_reals);
     const double spread_s = 1.4826 * error_s[count / 2];
     const double limit_s = HELD_OUT_RATIO_MAX * older.residual_s_sd + HELD_OUT_FLOOR_S;
-    check->verdict = spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL;
-    (void)snprintf(
-        check->detail, sizeof check->detail,
+    parameters_note(
+        checks, CHECK_HELD_OUT, spread_s <= limit_s ? ESTIMATE_PASS : ESTIMATE_FAIL,
         "%zu newest moves predicted from the older ones: %.3f s off (allowed %.3f s)", count,
         spread_s, limit_s);
     return STATUS_OK;
 }
 
-static void check_fit(const struct travel_fit *fit, struct parameter_check *check)
-{
-    check->name = "fit";
-    check->verdict = fit->estimate.verdict;
-    (void)snprintf(check->detail, sizeof check->detail, "%.159s",
-                   fit->estimate.reason_count > 0 ? fit->estimate.reasons[0] : "no objection");
-}
-
 enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
                                struct travel_fit *fit, struct parameter_checks *checks)
 {
-    struct parameter_checks out = {.verdict = ESTIMATE_PASS};
+    struct parameter_checks out = {0};
     enum status status = travel_time_fit(data->moves, data->n, method, fit);
     if (status == STATUS_OK) {
-        status = check_held_out(data, method, &out.check[3]);
+        status = check_held_out(data, method, &out);
     }
     if (status != STATUS_OK) {
         return status;
     }
-    check_excitation(fit, &out.check[0]);
-    check_signs(fit, &out.check[1]);
-    check_precision(fit, &out.check[2]);
-    check_fit(fit, &out.check[4]);
-    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
-        if (out.check[k].verdict > out.verdict) {
-            out.verdict = out.check[k].verdict;
-        }
-    }
+    check_excitation(fit, &out);
+    check_signs(fit, &out);
+    check_precision(fit, &out);
+    parameters_note(&out, CHECK_FIT, fit->estimate.verdict, "%.159s",
+                    fit->estimate.reason_count > 0 ? fit->estimate.reasons[0] : "no objection");
     *checks = out;
     return STATUS_OK;
 }

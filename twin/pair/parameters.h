@@ -21,7 +21,7 @@
 #include "identification/travel/travel_time.h"
 #include "logger/message/json_write.h"
 
-enum { PARAMETERS_KEPT = 4, PARAMETERS_CHECKS = 5, PARAMETERS_DETAIL_MAX = 160 };
+enum { PARAMETERS_KEPT = 4, PARAMETERS_DETAIL_MAX = 160 };
 
 enum parameter_state {
     PARAMETERS_NONE,
@@ -53,16 +53,22 @@ struct parameter_book { /* all zero is empty */
     struct parameter_set set[PARAMETERS_KEPT];
 };
 
-/* One check of a fit. */
-struct parameter_check {
-    const char *name; /* "excitation" "signs" "precision" "held_out" "fit" */
-    enum estimate_verdict verdict;
-    char detail[PARAMETERS_DETAIL_MAX];
+/* What a fit must stand before it becomes a candidate. */
+enum parameter_check {
+    CHECK_EXCITATION, /* the data determine the parameters */
+    CHECK_SIGNS,      /* they are possible ones */
+    CHECK_PRECISION,  /* known well enough */
+    CHECK_HELD_OUT,   /* the older data foretell the newer */
+    CHECK_FIT,        /* the fit's own verdict */
+    PARAMETERS_CHECKS
 };
 
-struct parameter_checks {
-    struct parameter_check check[PARAMETERS_CHECKS];
+struct parameter_checks {          /* all zero is that all passed */
     enum estimate_verdict verdict; /* the worst */
+    struct {
+        enum estimate_verdict verdict;
+        char detail[PARAMETERS_DETAIL_MAX];
+    } check[PARAMETERS_CHECKS];
 };
 
 /* The moves of one side, oldest first. */
@@ -71,6 +77,13 @@ struct parameter_data {
     size_t n;
     int64_t since_us, until_us;
 };
+
+extern const struct names parameter_check_names;
+const char *parameter_check_name(enum parameter_check check);
+
+/* Write down what became of one check. */
+void parameters_note(struct parameter_checks *checks, enum parameter_check check,
+                     enum estimate_verdict verdict, const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Fit the moves and check the fit. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
 MUST_USE enum status parameters_examine(const struct parameter_data *data,

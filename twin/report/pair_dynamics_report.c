@@ -157,12 +157,10 @@ static void write_fit(struct json_writer *w, const struct model *model,
                       const struct dynamics_side *side)
 {
     const struct dynamics_result *r = &side->result;
-    struct parameter_checks checks;
     if (!side->fitted) {
         json_write_null(w, "fit");
         return;
     }
-    dynamics_result_checks(r, &checks);
     json_write_object(w, "fit");
     json_write_int(w, "number", side->result_job);
     json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->result_cause));
@@ -172,8 +170,8 @@ static void write_fit(struct json_writer *w, const struct model *model,
     } else {
         json_write_null(w, "version");
     }
-    json_write_text(w, "checked", estimate_verdict_name((enum estimate_verdict)r->verdict));
-    parameters_report_checks(w, "checks", &checks);
+    json_write_text(w, "checked", estimate_verdict_name(r->checks.verdict));
+    parameters_report_checks(w, "checks", &r->checks);
     json_write_object(w, "held_out_r2");
     for (size_t i = 0; i < model->axis_count; i++) {
         json_write_real(w, model->axes[i].velocity, r->held_out_r2[i]);

@@ -80,9 +80,9 @@ void parameters_report_checks(struct json_writer *w, const char *key,
                               const struct parameter_checks *checks)
 {
     json_write_array(w, key);
-    for (size_t k = 0; k < PARAMETERS_CHECKS; k++) {
+    for (enum parameter_check k = CHECK_EXCITATION; k < PARAMETERS_CHECKS; k++) {
         json_write_object(w, NULL);
-        json_write_text(w, "name", checks->check[k].name);
+        json_write_text(w, "name", parameter_check_name(k));
         json_write_text(w, "verdict", estimate_verdict_name(checks->check[k].verdict));
         json_write_text(w, "detail", checks->check[k].detail);
         json_write_close(w);
