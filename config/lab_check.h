@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "config/lab_file.h"
-#include "config/option.h"
+#include "config/lab_options.h"
 
 /* 1 to 31 of A-Z a-z 0-9 _ and -: it becomes a level of MQTT topics and of HTTP paths. */
 bool lab_check_id(const char *id);

@@ -6,14 +6,6 @@
 #include "config/lab_check.h"
 #include "config/text_file.h"
 
-void lab_pair_defaults(struct pair_params *out, const char *id)
-{
-    struct lab_pair pair = {0};
-    option_defaults(&lab_pair_options, &pair);
-    (void)snprintf(pair.params.id, sizeof pair.params.id, "%s", id);
-    *out = pair.params;
-}
-
 void lab_file_defaults(struct lab_file *out)
 {
     *out = (struct lab_file){0};

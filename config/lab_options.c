@@ -1,8 +1,10 @@
 /* The keys of the lab file: one row each. */
+#include "config/lab_options.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "config/lab_file.h"
 #include "config/option_file.h"
 
 /* clang-format off */
@@ -41,9 +43,11 @@ static const struct option_row lab_rows[] = {
     {"broker.keep_alive_s", OPTION_INTEGER, "s", "30", 5.0, 65535.0, "", IN_LAB(broker.keep_alive_s),
      "A connection silent for this long is taken for dead, by either side."},
     {"broker.session_expiry_s", OPTION_INTEGER, "s", "86400", 0.0, 4294967295.0, "", IN_LAB(broker.session_expiry_s),
-     "How long the broker keeps messages for a daemon that is away; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 knows no limit."},
+     "How long the broker keeps messages for a daemon that is away; 4294967295 is for ever, 0 loses them. MQTT 3.1.1 "
+     "knows no limit."},
     {"broker.heartbeat_hz", OPTION_REAL, "Hz", "10", 5.0, 50.0, "", IN_LAB(broker.heartbeat_hz),
-     "Rate of the daemon's own messages that keep the connection awake; on a sleeping one a reply would be stamped up to 0.1 s late."},
+     "Rate of the daemon's own messages that keep the connection awake; on a sleeping one a reply would be stamped "
+     "up to 0.1 s late."},
 
     {"http.enabled", OPTION_BOOL, "", "true", NO_RANGE, IN_LAB(http.enabled),
      "Serve the HTTP interface and the page."},
@@ -52,19 +56,23 @@ static const struct option_row lab_rows[] = {
     {"http.port", OPTION_INTEGER, "", "8420", 0.0, 65535.0, "", IN_LAB(http.port),
      "Port to listen on; 0 takes any free one and prints it."},
     {"http.token_file", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(http.token_file),
-     "File whose first line is the bearer token that writing requests must carry; without it nothing can be written over HTTP."},
+     "File whose first line is the bearer token that writing requests must carry; without it nothing can be written "
+     "over HTTP."},
     {"http.threads", OPTION_INTEGER, "", "2", 1.0, 4.0, "", IN_LAB(http.threads),
      "Threads that answer requests."},
     {"http.connections_max", OPTION_INTEGER, "", "64", 4.0, 1000.0, "", IN_LAB(http.connections_max),
      "Connections open at once; more are turned away."},
     {"http.listeners_max", OPTION_INTEGER, "", "2000", 0.0, 10000.0, "", IN_LAB(http.listeners_max),
-     "Listeners to the stream of events at once, beyond those connections; more are refused with 503. About 40 kB each while connected."},
+     "Listeners to the stream of events at once, beyond those connections; more are refused with 503. About 40 kB "
+     "each while connected."},
     {"http.client_connections_max", OPTION_INTEGER, "", "512", 0.0, 100000.0, "", IN_LAB(http.client_connections_max),
      "Connections of one address at once (a proxy is one); requests over more are refused with 429. 0: no limit."},
     {"http.client_requests_per_s", OPTION_INTEGER, "", "500", 0.0, 1000000.0, "", IN_LAB(http.client_requests_per_s),
-     "Requests a second of one address, of which those of five seconds may come at once; more are refused with 429. 0: no limit."},
+     "Requests a second of one address, of which those of five seconds may come at once; more are refused with 429. "
+     "0: no limit."},
     {"http.hosts", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(http.hosts),
-     "Names by which clients call the server, with commas between, beyond localhost and its address; a request with another Host is refused with 421."},
+     "Names by which clients call the server, with commas between, beyond localhost and its address; a request with "
+     "another Host is refused with 421."},
     {"http.tls_certificate", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(http.tls_certificate),
      "Certificate (PEM, with those that vouch for it behind) to serve HTTPS with, instead of HTTP; needs tls_key."},
     {"http.tls_key", OPTION_TEXT, "", "", NO_RANGE, IN_LAB(http.tls_key),
@@ -72,7 +80,8 @@ static const struct option_row lab_rows[] = {
     {"http.upload_mb", OPTION_INTEGER, "MB", "32", 1.0, 64.0, "", IN_LAB(http.upload_mb),
      "Longest recording that is taken for identification (1 MB = 1 000 000 bytes)."},
     {"http.uploads_max", OPTION_INTEGER, "", "4", 1.0, 16.0, "", IN_LAB(http.uploads_max),
-     "Recordings held in memory at once: on their way, waiting for their fit, or being fitted; more are refused with 429."},
+     "Recordings held in memory at once: on their way, waiting for their fit, or being fitted; more are refused with "
+     "429."},
 
     {"journal.dir", OPTION_TEXT, "", "journal", NOT_EMPTY, IN_LAB(journal.dir),
      "Directory of the journal; it is made when missing."},
@@ -111,14 +120,17 @@ static const struct option_row lab_rows[] = {
 static const struct option_row pair_rows[] = {
     {"count", OPTION_INTEGER, "", "0", 1.0, LAB_PAIRS_MAX, "", SHOWN_PAIR(count),
      "Stands for so many pairs alike: r with count 3 is r1, r2 and r3. Not under defaults."},
-    {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic", SHOWN_PAIR(params.kind),
+    {"kind", OPTION_CHOICE, "", "diffdrive", 0.0, 0.0, "diffdrive|usv3|joint|first_order|generic",
+     SHOWN_PAIR(params.kind),
      "Model of the robot."},
     {"mode", OPTION_CHOICE, "", "observe", 0.0, 0.0, "observe|link", IN_PAIR(params.mode),
-     "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both and merges the replies."},
+     "observe: the lab commands both robots and Tandem listens; link: Tandem takes each command, sends it to both "
+     "and merges the replies."},
     {"record", OPTION_CHOICE, "", "smart", 0.0, 0.0, "smart|all", IN_PAIR(params.record),
      "Keep entries and alarms only, or every event."},
     {"map", OPTION_TEXT, "", "", NO_RANGE, SHOWN_PAIR(params.map),
-     "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the page, nothing else."},
+     "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
+     "page, nothing else."},
     {"sync_tolerance_s", OPTION_TIME, "s", "0.05", 0.0, 3600.0, "", IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
     {"timeout_s", OPTION_TIME, "s", "30", 0.001, 86400.0, "", IN_PAIR(params.timeout_us),
@@ -133,11 +145,13 @@ static const struct option_row pair_rows[] = {
      "Link mode: commands that wait for a busy side; one more is an alarm."},
     {"real_expected", OPTION_CHOICE, "", "auto", 0.0, 0.0, "auto|always|never", IN_PAIR(params.expected[SIDE_REAL]),
      "Link mode: send commands to the real robot unless it is offline, always or never."},
-    {"virtual_expected", OPTION_CHOICE, "", "auto", 0.0, 0.0, "auto|always|never", IN_PAIR(params.expected[SIDE_VIRTUAL]),
+    {"virtual_expected", OPTION_CHOICE, "", "auto", 0.0, 0.0, "auto|always|never",
+     IN_PAIR(params.expected[SIDE_VIRTUAL]),
      "Link mode: the same for the virtual robot."},
     {"real_clock", OPTION_CHOICE, "", "wall", 0.0, 0.0, "wall|simulation", IN_PAIR(params.source_clock[SIDE_REAL]),
      "What t counts in the real robot's messages: real time, or simulated time that may run faster or slower."},
-    {"virtual_clock", OPTION_CHOICE, "", "wall", 0.0, 0.0, "wall|simulation", IN_PAIR(params.source_clock[SIDE_VIRTUAL]),
+    {"virtual_clock", OPTION_CHOICE, "", "wall", 0.0, 0.0, "wall|simulation",
+     IN_PAIR(params.source_clock[SIDE_VIRTUAL]),
      "The same for the virtual robot; an explicit sim_t in its messages needs no option."},
     {"probe_interval_s", OPTION_TIME, "s", "0", 0.0, 3600.0, "", IN_PAIR(params.probe_interval_us),
      "Send both robots a clock probe this often; 0 sends none."},
@@ -152,7 +166,8 @@ static const struct option_row pair_rows[] = {
      "Largest drift that a robot's clock is believed to have."},
 
     {"parameters.promote", OPTION_CHOICE, "", "manual", 0.0, 0.0, "manual|auto", IN_PAIR(params.promote),
-     "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass their checks."},
+     "Who hands the real robot's fitted parameters to the simulator: a person over HTTP, or Tandem when they pass "
+     "their checks."},
     {"parameters.propose_every", OPTION_INTEGER, "", "10", 1.0, 1000000.0, "", IN_PAIR(params.propose_every),
      "auto: moves of the real robot between two proposals."},
 
@@ -168,9 +183,11 @@ static const struct option_row pair_rows[] = {
      "Filter: a lap further off than this many standard deviations counts no more than one at that distance."},
     {"calibration.noise_s", OPTION_REAL, "s", "0.05", 0.000001, 3600.0, "", IN_PAIR(params.kalman.noise_s),
      "Filter: standard deviation of a lap to begin with; it adapts."},
-    {"calibration.nominal_angular_speed_radps", OPTION_REAL, "rad/s", "1", 0.0001, 1000.0, "", IN_PAIR(params.kalman.nominal_w_radps),
+    {"calibration.nominal_angular_speed_radps", OPTION_REAL, "rad/s", "1", 0.0001, 1000.0, "",
+     IN_PAIR(params.kalman.nominal_w_radps),
      "Filter: turning speed to begin with."},
-    {"calibration.nominal_linear_speed_mps", OPTION_REAL, "m/s", "0.2", 0.0001, 1000.0, "", IN_PAIR(params.kalman.nominal_v_mps),
+    {"calibration.nominal_linear_speed_mps", OPTION_REAL, "m/s", "0.2", 0.0001, 1000.0, "",
+     IN_PAIR(params.kalman.nominal_v_mps),
      "Filter: driving speed to begin with."},
     {"calibration.drift_ratio", OPTION_REAL, "", "0.05", 0.001, 1.0, "", IN_PAIR(params.kalman.drift_ratio),
      "A change of a speed by this share is a drift alarm."},
@@ -178,16 +195,20 @@ static const struct option_row pair_rows[] = {
      "Moves before drift is judged."},
 
     {"dynamics.model", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.dynamics.model),
-     "Model whose parameters are identified from telemetry while the robots run, as tandem identify lists them; without it none are."},
+     "Model whose parameters are identified from telemetry while the robots run, as tandem identify lists them; "
+     "without it none are."},
     {"dynamics.sides", OPTION_CHOICE, "", "both", 0.0, 0.0, "real|virtual|both", IN_PAIR(params.dynamics.sides),
      "Whose parameters."},
-    {"dynamics.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto", IN_PAIR(params.dynamics.method),
+    {"dynamics.method", OPTION_CHOICE, "", "auto", 0.0, 0.0, "ols_central|ols_sg|weak|weak_iv|output_error|pem|auto",
+     IN_PAIR(params.dynamics.method),
      "Of the batch fits; auto chooses by what the samples ask for."},
     {"dynamics.biases", OPTION_BOOL, "", "false", NO_RANGE, IN_PAIR(params.dynamics.biases),
      "Find a constant effort per axis as well."},
     {"dynamics.promote", OPTION_CHOICE, "", "manual", 0.0, 0.0, "manual|auto", IN_PAIR(params.dynamics.promote),
-     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its checks and is news."},
-    {"dynamics.window", OPTION_INTEGER, "", "3000", DYNAMICS_WINDOW_MIN, DYNAMICS_WINDOW_MAX, "", IN_PAIR(params.dynamics.window),
+     "Who hands the real robot's values to the simulator: a person over HTTP, or Tandem when a fit passes its checks "
+     "and is news."},
+    {"dynamics.window", OPTION_INTEGER, "", "3000", DYNAMICS_WINDOW_MIN, DYNAMICS_WINDOW_MAX, "",
+     IN_PAIR(params.dynamics.window),
      "Samples kept for a batch fit; when more come in window_s, every second or third … is kept."},
     {"dynamics.window_s", OPTION_TIME, "s", "150", 5.0, 86400.0, "", IN_PAIR(params.dynamics.window_us),
      "How far back they reach; the first fit begins with half of it."},
@@ -209,20 +230,26 @@ static const struct option_row pair_rows[] = {
      "A parameter learns while the motion of so long would tell it by itself."},
 
     {"following.model", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.following.model),
-     "Model of both robots by which the virtual one is driven after the real one, as tandem identify lists them; without it it is not."},
+     "Model of both robots by which the virtual one is driven after the real one, as tandem identify lists them; "
+     "without it it is not."},
     {"following.active", OPTION_BOOL, "", "false", NO_RANGE, IN_PAIR(params.following.active),
      "Drive it from the start; else when asked over HTTP. What is known of both is compared in any case."},
     {"following.real", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.following.real),
-     "Parameters of the real robot to begin with: wamv, iacquabot, or name=value with commas; a batch fit that passes goes before them."},
+     "Parameters of the real robot to begin with: wamv, iacquabot, or name=value with commas; a batch fit that "
+     "passes goes before them."},
     {"following.virtual", OPTION_TEXT, "", "", NO_RANGE, IN_PAIR(params.following.simulated),
      "The same of the virtual robot; a fit, and a parameter set in force, go before them."},
-    {"following.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta", IN_PAIR(params.following.method),
-     "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, or telemetry without a model."},
+    {"following.method", OPTION_CHOICE, "", "model", 0.0, 0.0, "model|efforts|raw|difference|alpha_beta",
+     IN_PAIR(params.following.method),
+     "What is followed: telemetry through the real robot's model, that model under the reported efforts alone, or "
+     "telemetry without a model."},
     {"following.rate_hz", OPTION_REAL, "Hz", "100", 1.0, 1000.0, "", IN_PAIR(params.following.rate_hz),
      "Control periods per second."},
-    {"following.bandwidth_radps", OPTION_REAL, "rad/s", "5", 0.001, 500.0, "", IN_PAIR(params.following.bandwidth_radps),
+    {"following.bandwidth_radps", OPTION_REAL, "rad/s", "5", 0.001, 500.0, "",
+     IN_PAIR(params.following.bandwidth_radps),
      "How fast an error of the velocity decays; at most half the control periods per second."},
-    {"following.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer", IN_PAIR(params.following.rejection),
+    {"following.rejection", OPTION_CHOICE, "", "observer", 0.0, 0.0, "none|integral|observer",
+     IN_PAIR(params.following.rejection),
      "Against unmodelled forces and wrong parameters."},
     {"following.observer_radps", OPTION_REAL, "rad/s", "8", 0.001, 500.0, "", IN_PAIR(params.following.observer_radps),
      "How fast the observer finds such forces."},
@@ -257,6 +284,14 @@ static const struct option_row pair_rows[] = {
 
 const struct option_table lab_options = {lab_rows, COUNT(lab_rows)};
 const struct option_table lab_pair_options = {pair_rows, COUNT(pair_rows)};
+
+void lab_pair_defaults(struct pair_params *out, const char *id)
+{
+    struct lab_pair pair = {0};
+    option_defaults(&lab_pair_options, &pair);
+    (void)snprintf(pair.params.id, sizeof pair.params.id, "%s", id);
+    *out = pair.params;
+}
 
 uint64_t lab_fingerprint(const struct lab_params *p)
 {

@@ -33,8 +33,9 @@ static const char *open_sections(const char *path, const char *before, size_t ba
     return path;
 }
 
-/* Print the rows of values that differ from others, all of them for NULL. */
-static void print_rows(const struct option_table *table, const void *values, const void *others,
+/* Print the rows of values that differ from others, all of them for NULL; out NULL: only say
+ * whether there are any. */
+static bool print_rows(const struct option_table *table, const void *values, const void *others,
                        size_t base, FILE *out)
 {
     const char *before = "";
@@ -44,6 +45,9 @@ static void print_rows(const struct option_table *table, const void *values, con
             (others && option_equal(row, values, others))) {
             continue;
         }
+        if (!out) {
+            return true;
+        }
         char text[2 * OPTION_TEXT_MAX + 3];
         size_t depth = 0;
         const char *name = open_sections(row->path, before, base, out, &depth);
@@ -52,35 +56,23 @@ static void print_rows(const struct option_table *table, const void *values, con
         (void)fprintf(out, "%s: %s\n", name, text);
         before = row->path;
     }
-}
-
-static bool values_differ(const struct option_table *table, const void *values,
-                          const void *others)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct option_row *row = &table->rows[i];
-        if (row->type != OPTION_MAP && strcmp(row->path, "count") != 0 &&
-            !option_equal(row, values, others)) {
-            return true;
-        }
-    }
-    return false;
+    return before[0] != '\0';
 }
 
 void lab_file_print(const struct lab_file *lab, FILE *out)
 {
-    print_rows(&lab_options, lab, NULL, 0, out);
+    (void)print_rows(&lab_options, lab, NULL, 0, out);
     (void)fputs("defaults:\n", out);
-    print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
+    (void)print_rows(&lab_pair_options, &lab->defaults, NULL, 1, out);
     (void)fputs("pairs:\n", out);
     for (size_t i = 0; i < lab->pair_count; i++) {
         const struct pair_params *pair = &lab->pairs[i];
-        const bool own = values_differ(&lab_pair_options, pair, &lab->defaults);
+        const bool own = print_rows(&lab_pair_options, pair, &lab->defaults, 0, NULL);
         const bool plain = isalpha((unsigned char)pair->id[0]) && !option_is_no_text(pair->id);
         const char *mark = plain ? "" : "\"";
         (void)fprintf(out, "  %s%s%s:%s\n", mark, pair->id, mark, own ? "" : " {}");
         if (own) {
-            print_rows(&lab_pair_options, pair, &lab->defaults, 2, out);
+            (void)print_rows(&lab_pair_options, pair, &lab->defaults, 2, out);
         }
     }
 }
