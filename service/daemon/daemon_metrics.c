@@ -5,18 +5,6 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 
-struct counter_row {
-    const char *name, *help;
-    uint64_t value;
-};
-
-static void write_counters(struct metrics *m, const struct counter_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        metrics_counter(m, rows[i].name, rows[i].help, rows[i].value);
-    }
-}
-
 static void write_inbox(struct daemon *d, struct metrics *m)
 {
     struct inbox_counts c;
@@ -25,7 +13,7 @@ static void write_inbox(struct daemon *d, struct metrics *m)
                    "Messages taken from the broker, and the daemon's own notes.");
     metrics_count(m, (struct metric_label[]){{"kind", "event"}}, 1, c.events);
     metrics_count(m, (struct metric_label[]){{"kind", "sample"}}, 1, c.samples);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_inbox_bytes_total", "Bytes of journal lines made of them.", c.bytes},
         {"tandem_inbox_not_journalled_total",
          "Messages that the journal refused (disk full); the lab has them.", c.not_journalled},
@@ -38,7 +26,7 @@ static void write_inbox(struct daemon *d, struct metrics *m)
          "Times the ring was full and the lab read on from the journal.", c.overflows},
         {"tandem_inbox_wakes_total", "Times the lab thread was woken.", c.wakes},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_inbox_ring_bytes", "Bytes waiting in the ring.",
                   (double)c.ring_used);
     metrics_gauge(m, "tandem_inbox_ring_high_water_bytes", "Most bytes that ever waited.",
@@ -51,7 +39,7 @@ static void write_journal(struct daemon *d, struct metrics *m)
 {
     struct journal_stats s;
     journal_stats(d->journal, &s);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_journal_lines_total", "Lines written.", s.lines},
         {"tandem_journal_bytes_total", "Bytes written.", s.bytes},
         {"tandem_journal_lost_lines_total", "Lines that could not be written.", s.lost_lines},
@@ -62,14 +50,14 @@ static void write_journal(struct daemon *d, struct metrics *m)
         {"tandem_journal_syncs_total", "Times synced to the disk.", s.syncs},
         {"tandem_journal_sync_errors_total", "Failed syncs.", s.sync_errors},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
 }
 
 static void write_store(struct daemon *d, struct metrics *m)
 {
     struct store_queue_stats s;
     store_queue_stats(d->queue, &s);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_store_pushed_total", "Records handed to the store.", s.pushed},
         {"tandem_store_committed_total", "Of them, committed.", s.committed},
         {"tandem_store_new_total", "Of these, not known before.", s.stored},
@@ -80,7 +68,7 @@ static void write_store(struct daemon *d, struct metrics *m)
          s.failures},
         {"tandem_store_removed_total", "Records removed by retention.", s.removed},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_store_waiting_records", "Records waiting for their transaction.",
                   (double)s.waiting_rows);
 }
@@ -89,7 +77,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
 {
     struct lab_thread_counts c;
     lab_thread_read_counts(d->thread, &c);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_lab_lines_total", "Journal lines taken in.", c.lines},
         {"tandem_lab_restored_lines_total", "Of them, read back at the start.", c.restored},
         {"tandem_lab_skipped_lines_total", "Lines that are no message.", c.skipped},
@@ -100,7 +88,7 @@ static void write_lab(struct daemon *d, struct metrics *m)
          c.deadline_ticks},
         {"tandem_lab_journal_faults_total", "Stretches of the journal not readable.", c.faults},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     static const char *const took[LAB_THREAD_TOOK] = {"0.0001", "0.001", "0.01",
                                                       "0.1",    "1",     "inf"};
     metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
@@ -126,7 +114,7 @@ static void write_outbox(struct daemon *d, struct metrics *m)
     for (size_t i = 0; i < EFFECT_KIND_COUNT; i++) {
         metrics_count(m, (struct metric_label[]){{"kind", kinds[i]}}, 1, c.effects[i]);
     }
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_outbox_published_total", "Messages handed to the broker client.", c.published},
         {"tandem_outbox_not_published_total", "Messages it refused.", c.not_published},
         {"tandem_outbox_not_stored_total", "Records the store's queue refused.", c.not_stored},
@@ -138,7 +126,7 @@ static void write_outbox(struct daemon *d, struct metrics *m)
          "Efforts that were a control period late and not sent: the next one replaces them.",
          c.overruns},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     static const char *const late[OUTBOX_LATENESS] = {
         "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.1", "inf"};
     metrics_family(m, "tandem_control_efforts_total", METRIC_COUNTER,
@@ -157,7 +145,7 @@ static void write_broker(struct daemon *d, struct metrics *m)
     gateway_read_counts(d->gateway, &g);
     metrics_gauge(m, "tandem_broker_connected", "Connected and subscribed.",
                   s.connected && s.subscribed ? 1.0 : 0.0);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_broker_connections_total", "Connections accepted by the broker.",
          s.connections},
         {"tandem_broker_failed_connections_total", "Attempts that failed.",
@@ -171,7 +159,7 @@ static void write_broker(struct daemon *d, struct metrics *m)
         {"tandem_broker_ignored_total", "Messages received on topics that cannot be.",
          g.ignored},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     if (s.heartbeat_rtt_us >= 0) {
         metrics_gauge(m, "tandem_broker_heartbeat_seconds", "Round trip of the last heartbeat.",
                       lab_s(s.heartbeat_rtt_us));
@@ -184,7 +172,7 @@ static void write_keeper(struct daemon *d, struct metrics *m)
     keeper_read_counts(d->keeper, &c);
     struct views_counts v;
     views_read_counts(d->views, &v);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_checkpoints_total", "Checkpoints written.", c.checkpoints},
         {"tandem_checkpoints_failed_total", "Checkpoints that could not be written.",
          c.checkpoints_failed},
@@ -197,7 +185,7 @@ static void write_keeper(struct daemon *d, struct metrics *m)
         {"tandem_log_suppressed_total", "Log lines left out by the rate limits.",
          log_suppressed()},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
     if (c.checkpoint_t_us != LAB_TIME_NONE) {
         metrics_gauge(m, "tandem_checkpoint_age_seconds", "Lab time since the last checkpoint.",
                       lab_s(inbox_now_us(d->inbox) - c.checkpoint_t_us));
@@ -212,14 +200,14 @@ static void write_fits(struct daemon *d, struct metrics *m)
 {
     struct fits_counts c;
     fits_read_counts(d->fits, &c);
-    const struct counter_row rows[] = {
+    const struct metric_counter rows[] = {
         {"tandem_fits_begun_total", "Batch fits of dynamics that went to the worker.", c.begun},
         {"tandem_fits_refused_total", "Batch fits that could not go there.", c.refused},
         {"tandem_fits_found_total", "Results that the lab took.", c.found},
         {"tandem_fits_forgotten_total", "Results that nobody waited for any more.",
          c.forgotten},
     };
-    write_counters(m, rows, COUNT(rows));
+    metrics_counters(m, rows, COUNT(rows));
 }
 
 static void write_worker(struct daemon *d, struct metrics *m)

@@ -22,31 +22,16 @@ bool address_parse(const char *text, uint16_t port, struct sockaddr_storage *out
     return false;
 }
 
-bool address_is_loopback(const struct sockaddr *address)
-{
-    if (address->sa_family == AF_INET) {
-        struct sockaddr_in v4;
-        memcpy(&v4, address, sizeof v4);
-        return ntohl(v4.sin_addr.s_addr) >> 24 == 127;
-    }
-    if (address->sa_family == AF_INET6) {
-        struct sockaddr_in6 v6;
-        memcpy(&v6, address, sizeof v6);
-        return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr) ||
-               (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) && v6.sin6_addr.s6_addr[12] == 127);
-    }
-    return false;
-}
+static const unsigned char MAPPED[16] = {[10] = 0xff, [11] = 0xff}; /* 0.0.0.0 */
 
 void address_bytes(const struct sockaddr *address, unsigned char out[16])
 {
-    static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
     memset(out, 0, 16);
     if (address->sa_family == AF_INET) {
         struct sockaddr_in v4;
         memcpy(&v4, address, sizeof v4);
-        memcpy(out, mapped, sizeof mapped);
-        memcpy(out + sizeof mapped, &v4.sin_addr, 4);
+        memcpy(out, MAPPED, 12);
+        memcpy(out + 12, &v4.sin_addr, 4);
     } else if (address->sa_family == AF_INET6) {
         struct sockaddr_in6 v6;
         memcpy(&v6, address, sizeof v6);
@@ -65,13 +50,19 @@ void address_format(const struct sockaddr *address, char *out)
     }
 }
 
-bool address_is_any(const struct sockaddr *address)
+bool address_is_loopback(const struct sockaddr *address)
 {
-    static const unsigned char any[16];
-    static const unsigned char mapped[16] = {[10] = 0xff, [11] = 0xff};
     unsigned char bytes[16];
     address_bytes(address, bytes);
-    return memcmp(bytes, any, 16) == 0 || memcmp(bytes, mapped, 16) == 0;
+    return memcmp(bytes, &in6addr_loopback, 16) == 0 ||
+           (memcmp(bytes, MAPPED, 12) == 0 && bytes[12] == 127);
+}
+
+bool address_is_any(const struct sockaddr *address)
+{
+    unsigned char bytes[16];
+    address_bytes(address, bytes);
+    return memcmp(bytes, &in6addr_any, 16) == 0 || memcmp(bytes, MAPPED, 16) == 0;
 }
 
 bool address_is_same(const struct sockaddr *a, const struct sockaddr *b)
@@ -85,12 +76,7 @@ bool address_is_same(const struct sockaddr *a, const struct sockaddr *b)
 
 uint16_t address_port(const struct sockaddr *address)
 {
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-    if (address->sa_family == AF_INET6) {
-        memcpy(&v6, address, sizeof v6);
-        return ntohs(v6.sin6_port);
-    }
+    struct sockaddr_in v4; /* IPv6 has its port in the same place */
     memcpy(&v4, address, sizeof v4);
     return ntohs(v4.sin_port);
 }

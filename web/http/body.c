@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reserve(struct body *body, size_t more)
+static bool reserve_bytes(struct body *body, size_t more)
 {
     if (body->failed || more > BODY_BYTES_MAX - body->bytes) {
         body->failed = true;
@@ -31,7 +31,7 @@ static bool reserve(struct body *body, size_t more)
 
 void body_append(struct body *body, const char *text, size_t bytes)
 {
-    if (bytes > 0 && reserve(body, bytes)) {
+    if (bytes > 0 && reserve_bytes(body, bytes)) {
         memcpy(body->text + body->bytes, text, bytes);
         body->bytes += bytes;
     }

@@ -50,7 +50,7 @@ void cursor_write(const char *place, uint64_t salt, char out[CURSOR_TEXT_MAX])
 }
 
 /* Decodes text into bytes; the count, or 0 when it is no base64url of anything. */
-static size_t decode(const char *text, unsigned char bytes[BYTES_MAX])
+static size_t decode_cursor(const char *text, unsigned char bytes[BYTES_MAX])
 {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -78,7 +78,7 @@ bool cursor_read(const char *text, uint64_t salt, char place[CURSOR_PLACE_MAX])
 {
     unsigned char bytes[BYTES_MAX];
     unsigned char check[CHECK_BYTES];
-    const size_t n = decode(text, bytes);
+    const size_t n = decode_cursor(text, bytes);
     if (n <= CHECK_BYTES) {
         return false;
     }

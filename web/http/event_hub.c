@@ -170,7 +170,7 @@ static size_t write_head(const struct event_place *place, enum event_type type,
 
 /* Between the values of a JSON text a line end is a blank, and inside them there is none; here
  * it would end the data. */
-static char *put(char *to, const char *text, size_t bytes)
+static char *put_line(char *to, const char *text, size_t bytes)
 {
     memcpy(to, text, bytes);
     for (size_t i = 0; i < bytes; i++) {
@@ -190,14 +190,14 @@ size_t event_frame(const struct event_place *place, enum event_type type, const 
         return 0;
     }
     memcpy(out, head, head_bytes);
-    char *end = put(out + head_bytes, json, json_bytes);
+    char *end = put_line(out + head_bytes, json, json_bytes);
     memcpy(end, "\n\n", 2);
     return head_bytes + json_bytes + 2;
 }
 
 /* Under the lock. */
-static void add(struct event_hub *hub, enum event_type type, size_t pair, uint64_t record,
-                const char *json, size_t bytes)
+static void add_event(struct event_hub *hub, enum event_type type, size_t pair, uint64_t record,
+                      const char *json, size_t bytes)
 {
     char head[HEAD_MAX];
     char wrap[EVENT_PAIR_MAX + 40] = "";
@@ -220,8 +220,8 @@ static void add(struct event_hub *hub, enum event_type type, size_t pair, uint64
         .at = hub->at, .bytes = whole, .pair = (uint32_t)pair, .type = (uint8_t)type};
     memcpy(slot.record, hub->record, sizeof slot.record);
     memcpy(to, head, head_bytes);
-    to = put(to + head_bytes, wrap, wrap_bytes);
-    to = put(to, json, bytes);
+    to = put_line(to + head_bytes, wrap, wrap_bytes);
+    to = put_line(to, json, bytes);
     if (wrap_bytes > 0) {
         *to++ = '}';
     }
@@ -241,7 +241,7 @@ void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
     if (bytes > EVENT_BYTES_MAX || bytes + 2 * HEAD_MAX > hub->params.bytes / 2) {
         hub->counts.too_long++;
     } else {
-        add(hub, type, pair, record, json, bytes);
+        add_event(hub, type, pair, record, json, bytes);
         (void)pthread_cond_broadcast(&hub->news);
     }
     lock_give(&hub->lock);
@@ -285,7 +285,7 @@ bool event_filter_takes(const struct event_filter *filter, enum event_type type,
     return (filter->types & 1u << type) && (!filter->pairs || filter->pairs[pair]);
 }
 
-static bool takes(const struct event_filter *filter, const struct slot *slot)
+static bool takes_slot(const struct event_filter *filter, const struct slot *slot)
 {
     return event_filter_takes(filter, (enum event_type)slot->type, slot->pair);
 }
@@ -310,7 +310,7 @@ static void put_cursor(struct event_hub *hub, const struct event_filter *filter,
 {
     *cursor = (struct event_cursor){.next = next, .matched = count_gone(hub, filter)};
     for (uint64_t k = hub->first; k < next; k++) {
-        cursor->matched += takes(filter, slot_of(hub, k)) ? 1 : 0;
+        cursor->matched += takes_slot(filter, slot_of(hub, k)) ? 1 : 0;
     }
 }
 
@@ -381,12 +381,12 @@ static bool was_heard(const struct event_cursor *cursor, const struct slot *slot
 }
 
 /* Under the lock, cursor within the ring: past what is not for it. */
-static void skip(struct event_hub *hub, const struct event_filter *filter,
-                 struct event_cursor *cursor)
+static void skip_unwanted(struct event_hub *hub, const struct event_filter *filter,
+                          struct event_cursor *cursor)
 {
     while (cursor->sent == 0 && cursor->next <= hub->newest) {
         const struct slot *slot = slot_of(hub, cursor->next);
-        const bool wanted = takes(filter, slot);
+        const bool wanted = takes_slot(filter, slot);
         if (wanted && !was_heard(cursor, slot)) {
             return;
         }
@@ -418,7 +418,7 @@ static size_t copy_events(struct event_hub *hub, const struct event_filter *filt
 {
     size_t used = 0;
     for (;;) {
-        skip(hub, filter, cursor);
+        skip_unwanted(hub, filter, cursor);
         if (cursor->next > hub->newest) {
             return used;
         }
@@ -471,7 +471,7 @@ bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
     lock_take(&hub->lock);
     bool has = is_behind(hub, cursor);
     if (!has) {
-        skip(hub, filter, cursor);
+        skip_unwanted(hub, filter, cursor);
         has = cursor->next <= hub->newest;
     }
     lock_give(&hub->lock);

@@ -6,16 +6,7 @@
 
 #include "base/hash.h"
 
-const char *web_refusal_name(enum web_refusal refusal)
-{
-    static const char *const names[WEB_REFUSAL_COUNT] = {
-        [WEB_REFUSED_TOKEN] = "token",
-        [WEB_REFUSED_HOST] = "host",
-        [WEB_REFUSED_RATE] = "haste",
-        [WEB_REFUSED_CONNECTIONS] = "crowd",
-    };
-    return names[refusal];
-}
+NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd");
 
 struct json_writer *web_write_start(struct web_writer *w, struct web_response *response)
 {

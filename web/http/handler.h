@@ -36,8 +36,7 @@ enum web_refusal {
     WEB_REFUSAL_COUNT
 };
 
-/* "token" … */
-const char *web_refusal_name(enum web_refusal refusal);
+extern const struct names web_refusal_names; /* "token" … */
 
 /* What all requests share. Everything in it may be used from any server thread. */
 struct web_context {

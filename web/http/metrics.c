@@ -99,3 +99,24 @@ void metrics_counter(struct metrics *m, const char *name, const char *help, uint
     metrics_family(m, name, METRIC_COUNTER, help);
     metrics_count(m, NULL, 0, value);
 }
+
+void metrics_counters(struct metrics *m, const struct metric_counter *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        metrics_counter(m, rows[i].name, rows[i].help, rows[i].value);
+    }
+}
+
+void metrics_by_name(struct metrics *m, const struct metric_label *pair, const char *by,
+                     const struct names *names, const uint64_t *value)
+{
+    struct metric_label labels[2];
+    size_t n = 0;
+    if (pair) {
+        labels[n++] = *pair;
+    }
+    for (size_t k = 0; k < names->count; k++) {
+        labels[n] = (struct metric_label){by, names_text(names, k)};
+        metrics_count(m, labels, n + 1, value[k]);
+    }
+}

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
 #include "web/http/body.h"
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE };
@@ -42,5 +43,16 @@ void metrics_count(struct metrics *m, const struct metric_label *labels, size_t 
 /* A family with one sample without labels. */
 void metrics_gauge(struct metrics *m, const char *name, const char *help, double value);
 void metrics_counter(struct metrics *m, const char *name, const char *help, uint64_t value);
+
+struct metric_counter {
+    const char *name, *help;
+    uint64_t value;
+};
+void metrics_counters(struct metrics *m, const struct metric_counter *rows, size_t count);
+
+/* A sample of the current family for each name: value[names->count] under the label `by`, after
+ * those of pair; NULL: none. */
+void metrics_by_name(struct metrics *m, const struct metric_label *pair, const char *by,
+                     const struct names *names, const uint64_t *value);
 
 #endif

@@ -11,35 +11,39 @@
 
 #include "logger/message/json_write.h"
 
-enum problem_kind {
-    PROBLEM_BAD_URL,
-    PROBLEM_BAD_PARAMETER,
-    PROBLEM_BAD_BODY,
-    PROBLEM_UNAUTHORIZED,
-    PROBLEM_WRITING_OFF,
-    PROBLEM_NOT_FOUND,
-    PROBLEM_NO_SUCH_PAIR,
-    PROBLEM_NO_SUCH_JOB,
-    PROBLEM_NO_DYNAMICS,
-    PROBLEM_NO_FOLLOWING,
-    PROBLEM_WRONG_METHOD,
-    PROBLEM_JOB_ENDED,
-    PROBLEM_NO_FIT,
-    PROBLEM_BODY_TOO_LARGE,
-    PROBLEM_URL_TOO_LONG,
-    PROBLEM_MEDIA_TYPE_UNKNOWN,
-    PROBLEM_WRONG_HOST,
-    PROBLEM_TOO_MANY_REQUESTS,
-    PROBLEM_TOO_MANY_CONNECTIONS,
-    PROBLEM_TOO_MANY_COMMANDS,
-    PROBLEM_TOO_MANY_JOBS,
-    PROBLEM_INTERNAL,
-    PROBLEM_NOT_READY,
-    PROBLEM_NO_STORE,
-    PROBLEM_NO_BROKER,
-    PROBLEM_TOO_MANY_LISTENERS,
-    PROBLEM_KIND_COUNT
-};
+/* X(kind, HTTP status, the last part of its type, title) */
+/* clang-format off */
+#define PROBLEMS(X)                                                                            \
+    X(PROBLEM_BAD_URL, 400, "bad-url", "Bad URL")                                              \
+    X(PROBLEM_BAD_PARAMETER, 400, "bad-parameter", "Bad parameter")                            \
+    X(PROBLEM_BAD_BODY, 400, "bad-body", "Bad body")                                           \
+    X(PROBLEM_UNAUTHORIZED, 401, "unauthorized", "Token needed")                               \
+    X(PROBLEM_WRITING_OFF, 403, "writing-off", "Writing is switched off")                      \
+    X(PROBLEM_NOT_FOUND, 404, "not-found", "No such resource")                                 \
+    X(PROBLEM_NO_SUCH_PAIR, 404, "no-such-pair", "No such pair")                               \
+    X(PROBLEM_NO_SUCH_JOB, 404, "no-such-job", "No such job")                                  \
+    X(PROBLEM_NO_DYNAMICS, 404, "no-dynamics", "Dynamics not followed")                        \
+    X(PROBLEM_NO_FOLLOWING, 404, "no-following", "Nobody follows")                             \
+    X(PROBLEM_WRONG_METHOD, 405, "wrong-method", "Method not allowed")                         \
+    X(PROBLEM_JOB_ENDED, 409, "job-ended", "The job has ended")                                \
+    X(PROBLEM_NO_FIT, 409, "no-fit", "No fit can begin now")                                   \
+    X(PROBLEM_BODY_TOO_LARGE, 413, "body-too-large", "Body too large")                         \
+    X(PROBLEM_URL_TOO_LONG, 414, "url-too-long", "URL too long")                               \
+    X(PROBLEM_MEDIA_TYPE_UNKNOWN, 415, "media-type", "Media type not taken")                   \
+    X(PROBLEM_WRONG_HOST, 421, "wrong-host", "Not a name of this server")                      \
+    X(PROBLEM_TOO_MANY_REQUESTS, 429, "too-many-requests", "Too many requests")                \
+    X(PROBLEM_TOO_MANY_CONNECTIONS, 429, "too-many-connections", "Too many connections")       \
+    X(PROBLEM_TOO_MANY_COMMANDS, 429, "too-many-commands", "Too many commands")                \
+    X(PROBLEM_TOO_MANY_JOBS, 429, "too-many-jobs", "Too many jobs")                            \
+    X(PROBLEM_INTERNAL, 500, "internal", "Internal error")                                     \
+    X(PROBLEM_NOT_READY, 503, "not-ready", "Not ready")                                        \
+    X(PROBLEM_NO_STORE, 503, "no-store", "Store not readable")                                 \
+    X(PROBLEM_TOO_MANY_LISTENERS, 503, "too-many-listeners", "Too many listeners")             \
+    X(PROBLEM_NO_BROKER, 503, "no-broker", "Broker not reachable")
+/* clang-format on */
+
+#define PROBLEM_KIND(kind, status, slug, title) kind,
+enum problem_kind { PROBLEMS(PROBLEM_KIND) PROBLEM_KIND_COUNT };
 
 #define PROBLEM_MEDIA_TYPE "application/problem+json"
 

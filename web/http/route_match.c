@@ -7,33 +7,15 @@
 
 enum { SEGMENT_MAX = 64, SEGMENTS_MAX = 8 };
 
-static bool is_pair_id(const char *text)
-{
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-    const size_t n = strlen(text);
-    return n > 0 && n < EVENT_PAIR_MAX && strspn(text, allowed) == n;
-}
-
-static bool is_job_id(const char *text)
-{
-    const size_t n = strlen(text);
-    return n > 0 && n <= 19 && strspn(text, "0123456789") == n;
-}
-
-static bool is_file_name(const char *text)
-{
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    const size_t n = strlen(text);
-    return n > 0 && n < EVENT_PAIR_MAX && text[0] != '.' && strspn(text, allowed) == n;
-}
+#define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 /* What may stand in the place of a segment of a route's path, by its name there. */
 static const struct {
-    const char *name;
-    bool (*fits)(const char *text);
-} VARIABLES[] = {{"{id}", is_pair_id}, {"{job}", is_job_id}, {"{file}", is_file_name}};
+    const char *name, *allowed, *first; /* characters: any, and the first one */
+    size_t most;
+} VARIABLES[] = {{"{id}", WORD, WORD, EVENT_PAIR_MAX - 1},
+                 {"{job}", "0123456789", "0123456789", 19},
+                 {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
 /* A path cut at its slashes, decoded. */
 struct segments {
@@ -43,7 +25,7 @@ struct segments {
 };
 
 /* False: a '%' is broken. A segment that is longer than any of ours fits none. */
-static bool cut(const char *path, struct segments *s)
+static bool cut_path(const char *path, struct segments *s)
 {
     char rest[SEGMENT_MAX];
     s->count = 0;
@@ -72,9 +54,12 @@ static bool take_variable(const char *wanted, size_t n, const char *got,
                           char id[EVENT_PAIR_MAX])
 {
     for (size_t k = 0; k < COUNT(VARIABLES); k++) {
-        if (strncmp(wanted, VARIABLES[k].name, n) == 0 && VARIABLES[k].fits(got)) {
-            memcpy(id, got, strlen(got) + 1);
-            return true;
+        if (strncmp(wanted, VARIABLES[k].name, n) == 0) {
+            const size_t length = strspn(got, VARIABLES[k].allowed);
+            const bool fits = strspn(got, VARIABLES[k].first) > 0 &&
+                              length <= VARIABLES[k].most && got[length] == '\0';
+            memcpy(id, got, fits ? length + 1 : 0);
+            return fits;
         }
     }
     return false;
@@ -132,7 +117,7 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
                              char id[EVENT_PAIR_MAX], char allow[32])
 {
     struct segments segments;
-    if (!cut(path, &segments)) {
+    if (!cut_path(path, &segments)) {
         return ROUTE_BAD;
     }
     bool have[ROUTE_METHOD_COUNT] = {false};

@@ -64,7 +64,7 @@ function streamSign() {
     const node = el("span", {class: "stream-state", title: "How this page hears of what happens"});
     const draw = () => {
         const [sign, word, tone] = STREAM_WORDS[stream.state];
-        show(node, word && el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${word}`),
+        show(node, word && marked(sign, tone, `${word}`),
             stream.missed > 0 && ` (${stream.missed} missed)`);
     };
     addEventListener("tandem-stream", draw);
@@ -100,7 +100,7 @@ function drawHeader() {
             VIEWS.offline && el("a", {href: "#/offline"}, "Offline")),
         el("div", {class: "tools"}, streamSign(), tokenButton(), themeButton()));
     watch(new AbortController().signal, "status", {everyMs: 10000}, data => drawStatus(status, data),
-        error => show(status, el("span", {class: "tone-bad"}, symbol("✕", "sign"), ` ${error.title}`)));
+        error => show(status, marked("✕", "bad", `${error.title}`)));
 }
 
 // ---- views ----

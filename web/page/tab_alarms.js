@@ -24,7 +24,7 @@ export function drawAlarms(root, alarms, filtered) {
 
 export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
-    const body = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const body = el("div", {}, waiting());
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
     show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice), body));
     const refresh = watch(signal, async s => {

@@ -66,10 +66,10 @@ function drawHead(root, following, report) {
     const target = report.target && `within ${withUnit(fixed(report.target.distance_m * 100, 1), "cm")} and ${withUnit(fixed(report.target.time_s * 1000, 0), "ms")}, over the last ${withUnit(fixed(report.window_s, 0), "s")}`;
     redraw(root,
         facts([
-            ["State", el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${following.state}`)],
-            ["Fidelity", el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure}`), el("div", {}, el("small", {}, target ?? words))],
-            ["Actuators", following.saturated ? el("span", {class: "tone-bad"}, symbol("✕", "sign"), " at their limit: the errors grow")
-                : el("span", {class: "tone-sync"}, symbol("●", "sign"), " within their limits")],
+            ["State", marked(sign, tone, `${following.state}`)],
+            ["Fidelity", marked(mark, markTone, `${figure}`), el("div", {}, el("small", {}, target ?? words))],
+            ["Actuators", following.saturated ? marked("✕", "bad", "at their limit: the errors grow")
+                : marked("●", "sync", "within their limits")],
             ["Telemetry is late by", withUnit(fixed(following.latency_s * 1000, 1), "ms")],
             ["Model, method", `${following.model}, ${following.method}`],
             ["Gains", `${withUnit(figures(following.gains.bandwidth_radps, 3), "rad/s")}, rejection ${following.gains.rejection}`],
@@ -85,7 +85,7 @@ function drawErrors(root, report) {
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
             {label: "R²", cell: ([, s]) => fixed(s.r2, 5), numeric: true},
         ], Object.entries(report.states)),
-    el("p", {class: "muted"}, `${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it.`));
+    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it.`));
 }
 
 function drawEfforts(root, efforts) {
@@ -144,9 +144,9 @@ function drawButtons(root, path, following, notice) {
     const stop = () => change(path, "Stop following?", el("p", {},
         "Tandem sends no more efforts; the virtual robot goes on with what its own controller tells it."),
     "Stop following", () => ({active: false}), notice);
-    show(root, following.active ? el("button", {type: "button", onclick: stop}, "Stop following …")
+    show(root, following.active ? button("Stop following …", stop)
         : el("button", {type: "button", class: "primary", onclick: start}, "Start following …"),
-    el("button", {type: "button", onclick: () => setGains(path, following.gains, notice)}, "Gains …"));
+    button("Gains …", () => setGains(path, following.gains, notice)));
 }
 
 function nobody(pair) {
@@ -159,7 +159,7 @@ export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
     const parts = Object.fromEntries(["message", "head", "buttons", "traces", "errors", "efforts", "parameters"].map(name => [name, el("div", {})]));
     const notice = el("div", {role: "status"});
-    show(parts.message, el("p", {class: "wait"}, "Loading …"));
+    show(parts.message, waiting());
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
     const view = el("div", {hidden: true}, parts.buttons, notice, section("How it goes", parts.head),

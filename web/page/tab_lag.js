@@ -288,14 +288,14 @@ async function fetchPlaces(path, lagChart, signal) {
 
 export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const message = el("div", {}, waiting());
     const plot = el("div", {});
     const shown = el("p", {class: "muted"});
     const list = el("div", {});
     const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"),
         VERDICTS.map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
     const notice = el("div", {role: "status"});
-    const command = () => el("button", {type: "button", onclick: () => askCommand(path, notice)}, "Send a command …");
+    const command = () => button("Send a command …", () => askCommand(path, notice));
     load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);

@@ -56,7 +56,7 @@ function drawList(root, rows, chosen, choose) {
             row.tokens.length > 1 && el("small", {}, ` ${t.label}`)))},
         {label: "Since", cell: row => row.tokens.map(t => el("div", {class: "nowrap muted"}, sinceOf(t) || "–"))},
         {label: "Steps", cell: row => count(Object.values(row.visits ?? {}).reduce((sum, n) => sum + n, 0)), numeric: true},
-        {label: "Faults", cell: row => (row.faults > 0 ? el("span", {class: "tone-bad"}, symbol("✕", "sign"), ` ${count(row.faults)}`) : "none"), numeric: true},
+        {label: "Faults", cell: row => (row.faults > 0 ? marked("✕", "bad", `${count(row.faults)}`) : "none"), numeric: true},
     ], rows));
 }
 
@@ -77,7 +77,7 @@ function value(name, v) {
 function variablesOf(row) {
     return row.tokens.map(t => [t, Object.entries(t).filter(([name, v]) => !HIDDEN.has(name) && typeof v !== "object" || (v === null && !HIDDEN.has(name)))])
         .filter(([, list]) => list.length > 0)
-        .map(([t, list]) => el("p", {class: "muted"}, row.tokens.length > 1 && `${t.label}: `,
+        .map(([t, list]) => muted(row.tokens.length > 1 && `${t.label}: `,
             list.map(([name, v]) => `${name} ${value(name, v)}`).join(", ")));
 }
 
@@ -99,7 +99,7 @@ class Picture {
         }
         const head = el("h2", {}, row.name, el("small", {}, ` ${OWNERS[row.owner]}`));
         if (!diagram) {
-            show(this.root, head, el("p", {class: "muted"}, "The robot's own: Tandem has no diagram of it."), this.facts);
+            show(this.root, head, muted("The robot's own: Tandem has no diagram of it."), this.facts);
             return;
         }
         this.drawing = drawing(diagram);
@@ -110,8 +110,8 @@ class Picture {
         }}, "Whole picture");
         this.drawing.frame.classList.toggle("fit", this.fit);
         this.entering = true;
-        show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), el("p", {class: "muted"}, diagram.purpose),
-            this.drawing.frame, el("p", {class: "muted"}, "Filled: where it is now. Tinted: where it was in the last 3 s. Dashed: arcs after which it waits."), this.facts);
+        show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), muted(diagram.purpose),
+            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. Dashed: arcs after which it waits."), this.facts);
     }
 
     draw(row, trace) {
@@ -132,7 +132,7 @@ function centre(frame, node) {
 }
 
 function drawTrace(root, trace) {
-    redraw(root, trace.length === 0 ? el("p", {class: "muted"}, "No transition yet.") : table("Latest transitions of Tandem's machines, newest first", [
+    redraw(root, trace.length === 0 ? muted("No transition yet.") : table("Latest transitions of Tandem's machines, newest first", [
         {label: "Time", cell: s => time(s.t), className: "nowrap"},
         {label: "Machine", cell: s => s.machine},
         {label: "From", cell: s => s.from},
@@ -142,7 +142,7 @@ function drawTrace(root, trace) {
 }
 
 export function mount(root, {pair, route, signal}) {
-    const list = el("div", {class: "machine-list"}, el("p", {class: "wait"}, "Loading …"));
+    const list = el("div", {class: "machine-list"}, waiting());
     const panel = el("section", {class: "panel", hidden: true});
     const traceList = el("div", {});
     const tracePanel = section("Latest transitions", traceList);

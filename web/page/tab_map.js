@@ -133,12 +133,12 @@ function draw(root, data) {
     el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`, role: "img", "aria-label": label},
         grid(scale, extent), world(scale, data.map), SIDES.map(side => track(scale, data[side], side)),
         real && robot(scale, real, "real"), virtual && robot(scale, virtual, "virtual"))),
-    words(real, virtual), !data.map && el("p", {class: "muted"}, "Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"), " in the lab file names a map.")));
+    words(real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"), " in the lab file names a map.")));
 }
 
 export function mount(root, {pair, signal}) {
     let redraw = () => {};
-    show(root, el("p", {class: "wait"}, "Loading …"));
+    show(root, waiting());
     addEventListener("resize", () => redraw(), {signal});
     watch(signal, `pairs/${encodeURIComponent(pair)}/trajectory`, {pair, everyMs: EVERY_MS}, data => {
         if (data.real.length + data.virtual.length === 0) {

@@ -96,7 +96,7 @@ class Doer {
         return this.ask(`Promote set ${candidate.version}?`, [
             el("p", {}, `${nameOf(model)}: set ${candidate.version}, made ${dateTime(candidate.made_t)} from ${plural(candidate.n, "row")}, goes into force and is sent to the simulator`,
                 active ? ` in place of set ${active.version}.` : "."), fromTo(active, candidate),
-            el("p", {class: "muted"}, "It can be rolled back.")],
+            muted("It can be rolled back.")],
         `Promote set ${candidate.version}`, "promote", {version: candidate.version, model});
     }
 
@@ -121,8 +121,8 @@ function checksOf(changes, set) {
 
 function setHead(words, set) {
     return el("div", {}, el("h3", {}, words, set && [" ", fitChip(set.verdict)]),
-        set ? el("p", {class: "muted"}, `set ${set.version}, ${set.method}, ${plural(set.n, "row")}, made ${dateTime(set.made_t)}`)
-            : el("p", {class: "muted"}, words === "Candidate" ? "None waits." : "None: the simulator uses its own."));
+        set ? muted(`set ${set.version}, ${set.method}, ${plural(set.n, "row")}, made ${dateTime(set.made_t)}`)
+            : muted(words === "Candidate" ? "None waits." : "None: the simulator uses its own."));
 }
 
 function checkTable(set, checks) {
@@ -138,8 +138,8 @@ function book(model, {promote, active, candidate}, changes, doer) {
     return section(nameOf(model),
         el("div", {class: "bar"},
             candidate && el("button", {type: "button", class: "primary", onclick: () => doer.promote(model, active, candidate)}, `Promote set ${candidate.version} …`),
-            active && el("button", {type: "button", onclick: () => doer.rollBack(model, active)}, `Roll back set ${active.version} …`),
-            el("button", {type: "button", onclick: () => doer.propose(model)}, "Make a candidate now …"),
+            active && button(`Roll back set ${active.version} …`, () => doer.rollBack(model, active)),
+            button("Make a candidate now …", () => doer.propose(model)),
             el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic." : "Promotion is by hand.")),
         el("div", {class: "columns tight"}, setHead("In force", active), setHead("Candidate", candidate)),
         some && table(`${nameOf(model)}: sets in force and waiting`, [
@@ -158,7 +158,7 @@ function drawHistory(root, changes) {
             {label: "Time", cell: c => dateTime(c.t), className: "nowrap"},
             {label: "What", cell: c => {
                 const [sign, tone, words] = meaningOfChange(c);
-                return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${subject(c)} ${words}`);
+                return marked(sign, tone, `${subject(c)} ${words}`);
             }},
             {label: "By", cell: c => c.by},
             {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS").map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
@@ -167,7 +167,7 @@ function drawHistory(root, changes) {
 
 export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+    const message = el("div", {}, waiting());
     const notice = el("div", {role: "status"});
     const books = el("div", {});
     const past = el("div", {});

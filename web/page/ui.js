@@ -117,14 +117,43 @@ export function failure(error, retry) {
     return el("div", {class: "failure", role: "alert"},
         el("p", {class: "empty-title"}, symbol("✕"), " ", error.title ?? "That did not work"),
         el("p", {}, error.detail ?? error.message ?? String(error)),
-        error.status === 401 && el("button", {type: "button", class: "primary",
-            onclick: () => dispatchEvent(new Event("tandem-ask-token"))}, "Give the token"),
-        retry && el("button", {type: "button", onclick: retry}, "Try again"));
+        error.status === 401 && button("Give the token", () => dispatchEvent(new Event("tandem-ask-token")),
+            {class: "primary"}),
+        retry && button("Try again", retry));
 }
 
 // A sign for the eye only.
 export function symbol(text, className) {
     return el("span", {"aria-hidden": "true", class: className}, text);
+}
+
+// A sign with words, in the colour of its tone.
+export function marked(sign, tone, ...words) {
+    return el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), " ", words);
+}
+
+export function button(label, onclick, attributes) {
+    return el("button", {type: "button", onclick, ...attributes}, label);
+}
+
+export function muted(...words) {
+    return el("p", {class: "muted"}, words);
+}
+
+// A number to be typed in, with its label: [label, input].
+export function numberField(id, label, value) {
+    return [el("label", {for: id}, label), el("input", {type: "number", id, step: "any", value: String(value)})];
+}
+
+// Stands where something is on its way.
+export function waiting() {
+    return el("p", {class: "wait"}, "Loading …");
+}
+
+// What came of something done, seen and heard.
+export function tell(node, sign, tone, words) {
+    show(node, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
+    say(words);
 }
 
 // columns: [{label, cell: row => child, numeric, className}]; the caption is read out.
@@ -169,7 +198,7 @@ export function ask(title, content, actions) {
         el("div", {class: "actions"}, actions.map((action, k) =>
             el("button", {type: k === 0 ? "submit" : "button", class: k === 0 ? "primary" : null,
                 onclick: k === 0 ? null : () => run(action)}, action.label)),
-        el("button", {type: "button", onclick: () => dialog.close()}, "Cancel")));
+        button("Cancel", () => dialog.close())));
         const dialog = el("dialog", {"aria-labelledby": "dialog-title", onclose: () => {
             dialog.remove();
             done();

@@ -26,7 +26,7 @@ const ORDERS = {
 // ---- one pair ----
 
 function alarmLine(pair, now) {
-    return pair.last_alarm ? el("span", {class: "tone-bad"}, symbol("⚠", "sign"), ` ${wordsOfAlarm(pair.last_alarm.type)} `,
+    return pair.last_alarm ? marked("⚠", "bad", `${wordsOfAlarm(pair.last_alarm.type)} `,
         el("span", {class: "muted"}, ago(pair.last_alarm.t, now)))
         : el("span", {class: "muted"}, "no alarms");
 }
@@ -78,7 +78,7 @@ class Overview {
         this.levels = el("div", {class: "levels", role: "group", "aria-label": "Show only pairs that are"});
         this.list = el("div", {class: "cards"});
         this.more = el("p", {class: "wait"});
-        this.message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+        this.message = el("div", {}, waiting());
         this.bar = el("div", {class: "bar", hidden: true}, this.levels,
             el("span", {class: "push"}), el("label", {for: "filter"}, "Name"), this.filter,
             el("label", {for: "order"}, "Order"), this.orderBox);

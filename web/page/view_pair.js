@@ -34,9 +34,9 @@ function drawState(root, pair) {
     const [level, reason] = judge(pair, now);
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
-    redraw(root, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${reason || label}`),
+    redraw(root, marked(sign, tone, `${reason || label}`),
         pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
-        pair.following && el("span", {class: `tone-${markTone}`}, symbol(mark, "sign"), ` ${figure} `, el("span", {class: "muted"}, words)),
+        pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
         pair.entries > 0 && verdictBar(pair.recent_verdicts));
 }
@@ -55,14 +55,14 @@ function speaker() {
 export async function mount(root, context) {
     const {route, signal} = context;
     const state = el("div", {class: "pair-state"});
-    const body = el("div", {class: "tab"}, el("p", {class: "wait"}, "Loading …"));
+    const body = el("div", {class: "tab"}, waiting());
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabList(route), body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const tell = speaker();
     watch(signal, `pairs/${encodeURIComponent(route.pair)}`, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
         tell(pair);
-    }, error => show(state, error.status === 404 ? null : el("span", {class: "tone-bad"}, symbol("✕", "sign"), ` ${error.title}`)));
+    }, error => show(state, error.status === 404 ? null : marked("✕", "bad", `${error.title}`)));
 
     const tab = TABS.find(t => t.id === route.tab);
     if (!tab) {

@@ -1,4 +1,6 @@
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "base/lab_time.h"
 #include "identification/travel/travel_time.h"
@@ -21,142 +23,117 @@ struct sight {
 typedef double pair_value(const struct pair *pair, const struct pair_params *p, int64_t t_us);
 typedef double side_value(const struct pair_side *side, int64_t t_us);
 
-static double unknown(void)
-{
-    return nan("");
-}
-
-static double outstanding(const struct pair *pair, const struct pair_params *p, int64_t t_us)
+static double read_outstanding(const struct pair *pair, const struct pair_params *p,
+                               int64_t t_us)
 {
     (void)p;
     (void)t_us;
     return (double)pair->outstanding;
 }
 
-static double last_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
+static double read_last_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
 {
     (void)p;
     (void)t_us;
-    return pair->last_lag_us == LAB_TIME_NONE ? unknown() : lab_s(pair->last_lag_us);
+    return pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us);
 }
 
-static double link_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
+static double read_link_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
 {
     (void)t_us;
-    return p->mode == PAIR_LINK ? pair->link_lag_cycles : unknown();
+    return p->mode == PAIR_LINK ? pair->link_lag_cycles : nan("");
 }
 
-static double online(const struct pair_side *side, int64_t t_us)
+static double read_online(const struct pair_side *side, int64_t t_us)
 {
     (void)t_us;
-    return side->known ? (double)side->online : unknown();
+    return side->known ? (double)side->online : nan("");
 }
 
-static double silence(const struct pair_side *side, int64_t t_us)
+static double read_silence(const struct pair_side *side, int64_t t_us)
 {
-    return side->seen ? lab_s(t_us - side->seen_us) : unknown();
+    return side->seen ? lab_s(t_us - side->seen_us) : nan("");
 }
 
-static double clock_offset(const struct pair_side *side, int64_t t_us)
+static double read_clock_offset(const struct pair_side *side, int64_t t_us)
 {
     const struct clock_map *map = &side->clock;
     if (map->state == CLOCK_MAP_NONE) {
-        return unknown();
+        return nan("");
     }
     return (map->offset_us + map->drift * (double)(t_us - map->at_us)) * 1e-6;
 }
 
-static double clock_sd(const struct pair_side *side, int64_t t_us)
+static double read_clock_sd(const struct pair_side *side, int64_t t_us)
 {
     return clock_map_sd_us(&side->clock, t_us) * 1e-6;
 }
 
-static double clock_drift(const struct pair_side *side, int64_t t_us)
+static double read_clock_drift(const struct pair_side *side, int64_t t_us)
 {
     (void)t_us;
-    return side->clock.state == CLOCK_MAP_LOCKED ? side->clock.drift : unknown();
+    return side->clock.state == CLOCK_MAP_LOCKED ? side->clock.drift : nan("");
 }
 
 /* 1/w and 1/v of the filter, once it has seen moves; a slowness that is not positive is no
  * speed. */
-static double speed(const struct pair_side *side, enum travel_term term)
+static double read_speed(const struct pair_side *side, enum travel_term term)
 {
     const double slowness = side->kalman.beta[term];
-    return side->kalman.n > 0 && slowness > 0.0 ? 1.0 / slowness : unknown();
+    return side->kalman.n > 0 && slowness > 0.0 ? 1.0 / slowness : nan("");
 }
 
-static double angular_speed(const struct pair_side *side, int64_t t_us)
+static double read_angular_speed(const struct pair_side *side, int64_t t_us)
 {
     (void)t_us;
-    return speed(side, TRAVEL_INV_W);
+    return read_speed(side, TRAVEL_INV_W);
 }
 
-static double linear_speed(const struct pair_side *side, int64_t t_us)
+static double read_linear_speed(const struct pair_side *side, int64_t t_us)
 {
     (void)t_us;
-    return speed(side, TRAVEL_INV_V);
-}
-
-static double seq_missing(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return (double)side->seq_missing;
-}
-
-static double telemetry(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return (double)side->telemetry;
-}
-
-static double moves(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return (double)side->moves;
-}
-
-static double moves_excluded(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return (double)side->moves_excluded;
+    return read_speed(side, TRAVEL_INV_V);
 }
 
 static const struct {
     const char *name, *help;
     pair_value *value;
 } PAIR_GAUGES[] = {
-    {"tandem_outstanding_commands", "Commands open now.", outstanding},
-    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", last_lag},
+    {"tandem_outstanding_commands", "Commands open now.", read_outstanding},
+    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", read_last_lag},
     {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
-     link_lag},
+     read_link_lag},
 };
 
 static const struct {
     const char *name, *help;
-    enum metric_type type;
     side_value *value;
-} SIDE_METRICS[] = {
-    {"tandem_robot_online", "1 when the robot's connection topic says online.", METRIC_GAUGE,
-     online},
-    {"tandem_robot_silence_seconds", "Time since the robot's last message.", METRIC_GAUGE,
-     silence},
-    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", METRIC_GAUGE,
-     clock_offset},
-    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.", METRIC_GAUGE,
-     clock_sd},
-    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.", METRIC_GAUGE,
-     clock_drift},
+} SIDE_GAUGES[] = {
+    {"tandem_robot_online", "1 when the robot's connection topic says online.", read_online},
+    {"tandem_robot_silence_seconds", "Time since the robot's last message.", read_silence},
+    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", read_clock_offset},
+    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.",
+     read_clock_sd},
+    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.",
+     read_clock_drift},
     {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps.",
-     METRIC_GAUGE, angular_speed},
+     read_angular_speed},
     {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps.",
-     METRIC_GAUGE, linear_speed},
-    {"tandem_telemetry_samples_total", "Telemetry samples received.", METRIC_COUNTER,
-     telemetry},
+     read_linear_speed},
+};
+
+static const struct {
+    const char *name, *help;
+    size_t place; /* of a uint64_t in struct pair_side */
+} SIDE_COUNTERS[] = {
+    {"tandem_telemetry_samples_total", "Telemetry samples received.",
+     offsetof(struct pair_side, telemetry)},
     {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
-     METRIC_COUNTER, seq_missing},
-    {"tandem_moves_total", "Moves the calibration could use.", METRIC_COUNTER, moves},
+     offsetof(struct pair_side, seq_missing)},
+    {"tandem_moves_total", "Moves the calibration could use.",
+     offsetof(struct pair_side, moves)},
     {"tandem_moves_excluded_total", "Moves left out: timeouts, errors and the like.",
-     METRIC_COUNTER, moves_excluded},
+     offsetof(struct pair_side, moves_excluded)},
 };
 
 static void write_pair_gauges(struct metrics *m, const struct sight *s)
@@ -174,15 +151,29 @@ static void write_pair_gauges(struct metrics *m, const struct sight *s)
 
 static void write_side_metrics(struct metrics *m, const struct sight *s)
 {
-    for (size_t k = 0; k < COUNT(SIDE_METRICS); k++) {
-        metrics_family(m, SIDE_METRICS[k].name, SIDE_METRICS[k].type, SIDE_METRICS[k].help);
+    const size_t gauges = COUNT(SIDE_GAUGES);
+    for (size_t k = 0; k < gauges + COUNT(SIDE_COUNTERS); k++) {
+        if (k < gauges) {
+            metrics_family(m, SIDE_GAUGES[k].name, METRIC_GAUGE, SIDE_GAUGES[k].help);
+        } else {
+            metrics_family(m, SIDE_COUNTERS[k - gauges].name, METRIC_COUNTER,
+                           SIDE_COUNTERS[k - gauges].help);
+        }
         for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
-            const enum side side = (enum side)(i % SIDE_COUNT);
-            const struct pair *pair = s->view->pairs[i / SIDE_COUNT];
-            const struct metric_label labels[] = {{"pair", s->view->params[i / SIDE_COUNT].id},
-                                                  {"side", side_name(side)}};
-            metrics_sample(m, labels, COUNT(labels),
-                           SIDE_METRICS[k].value(&pair->side[side], s->view->t_us));
+            const struct pair_side *side =
+                &s->view->pairs[i / SIDE_COUNT]->side[i % SIDE_COUNT];
+            const struct metric_label labels[] = {
+                {"pair", s->view->params[i / SIDE_COUNT].id},
+                {"side", side_name((enum side)(i % SIDE_COUNT))}};
+            if (k < gauges) {
+                metrics_sample(m, labels, COUNT(labels),
+                               SIDE_GAUGES[k].value(side, s->view->t_us));
+            } else {
+                uint64_t count = 0;
+                memcpy(&count, (const char *)side + SIDE_COUNTERS[k - gauges].place,
+                       sizeof count);
+                metrics_count(m, labels, COUNT(labels), count);
+            }
         }
     }
 }
@@ -246,20 +237,15 @@ static void write_verdicts(struct metrics *m, const struct sight *s)
 {
     metrics_family(m, "tandem_entries_total", METRIC_COUNTER, "Commands closed, by verdict.");
     for (size_t i = 0; i < s->count; i++) {
-        for (int k = 0; k < VERDICT_COUNT; k++) {
-            const struct metric_label labels[] = {{"pair", s->view->params[i].id},
-                                                  {"verdict", verdict_name((enum verdict)k)}};
-            metrics_count(m, labels, COUNT(labels), s->view->pairs[i]->counts.verdict[k]);
-        }
+        const struct metric_label label = {"pair", s->view->params[i].id};
+        metrics_by_name(m, &label, "verdict", &verdict_names,
+                        s->view->pairs[i]->counts.verdict);
     }
     metrics_family(m, "tandem_alarms_total", METRIC_COUNTER,
                    "Odd things, by type; those the rate limit left out included.");
     for (size_t i = 0; i < s->count; i++) {
-        for (int k = 0; k < ALARM_TYPE_COUNT; k++) {
-            const struct metric_label labels[] = {
-                {"pair", s->view->params[i].id}, {"type", alarm_type_name((enum alarm_type)k)}};
-            metrics_count(m, labels, COUNT(labels), s->view->pairs[i]->counts.alarm[k]);
-        }
+        const struct metric_label label = {"pair", s->view->params[i].id};
+        metrics_by_name(m, &label, "type", &alarm_type_names, s->view->pairs[i]->counts.alarm);
     }
 }
 
@@ -278,16 +264,10 @@ static void write_sums(struct metrics *m, const struct view *view)
     }
     metrics_family(m, "tandem_lab_entries_total", METRIC_COUNTER,
                    "Commands closed in the whole lab, by verdict.");
-    for (int k = 0; k < VERDICT_COUNT; k++) {
-        const struct metric_label label = {"verdict", verdict_name((enum verdict)k)};
-        metrics_count(m, &label, 1, verdict[k]);
-    }
+    metrics_by_name(m, NULL, "verdict", &verdict_names, verdict);
     metrics_family(m, "tandem_lab_alarms_total", METRIC_COUNTER,
                    "Odd things in the whole lab, by type.");
-    for (int k = 0; k < ALARM_TYPE_COUNT; k++) {
-        const struct metric_label label = {"type", alarm_type_name((enum alarm_type)k)};
-        metrics_count(m, &label, 1, alarm[k]);
-    }
+    metrics_by_name(m, NULL, "type", &alarm_type_names, alarm);
 }
 
 static void write_lab(struct metrics *m, const struct sight *s)
@@ -307,21 +287,20 @@ static void write_lab(struct metrics *m, const struct sight *s)
     metrics_gauge(m, "tandem_start_time_seconds", "Lab time of the daemon's start.",
                   lab_s(view->started_us));
     metrics_family(m, "tandem_events_total", METRIC_COUNTER, "Events taken in, by kind.");
-    for (int k = 0; k < EVENT_KIND_COUNT; k++) {
-        const struct metric_label label = {"kind", event_kind_name((enum event_kind)k)};
-        metrics_count(m, &label, 1, view->counts.events[k]);
-    }
-    metrics_counter(m, "tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
-                    view->counts.unknown_pair);
-    metrics_counter(m, "tandem_redelivered_total", "Messages that were delivered again.",
-                    view->counts.redelivered);
-    metrics_counter(m, "tandem_retained_total",
-                    "Commands and replies the broker had kept: old ones, passed over.",
-                    view->counts.retained);
-    metrics_counter(m, "tandem_out_of_order_total",
-                    "Events whose time lay before the one before.", view->counts.out_of_order);
-    metrics_counter(m, "tandem_starts_total", "Runs of the daemon in this journal.",
-                    view->counts.starts);
+    metrics_by_name(m, NULL, "kind", &event_kind_names, view->counts.events);
+    const struct metric_counter rows[] = {
+        {"tandem_unknown_pair_total", "Messages to pairs the lab does not have.",
+         view->counts.unknown_pair},
+        {"tandem_redelivered_total", "Messages that were delivered again.",
+         view->counts.redelivered},
+        {"tandem_retained_total",
+         "Commands and replies the broker had kept: old ones, passed over.",
+         view->counts.retained},
+        {"tandem_out_of_order_total", "Events whose time lay before the one before.",
+         view->counts.out_of_order},
+        {"tandem_starts_total", "Runs of the daemon in this journal.", view->counts.starts},
+    };
+    metrics_counters(m, rows, COUNT(rows));
 }
 
 static void write_server(struct metrics *m, struct web_context *context)
@@ -337,7 +316,7 @@ static void write_server(struct metrics *m, struct web_context *context)
     metrics_family(m, "tandem_http_refused_total", METRIC_COUNTER,
                    "HTTP requests refused for who asked, by reason.");
     for (int k = 0; k < WEB_REFUSAL_COUNT; k++) {
-        const struct metric_label label = {"reason", web_refusal_name((enum web_refusal)k)};
+        const struct metric_label label = {"reason", names_text(&web_refusal_names, (size_t)k)};
         metrics_count(m, &label, 1, atomic_load(&context->refused[k]));
     }
 }
@@ -353,22 +332,19 @@ static void write_streams(struct metrics *m, struct web_context *context)
     streams_read_counts(context->streams, &s);
     metrics_gauge(m, "tandem_stream_listeners", "Listeners to /api/v1/events now.",
                   (double)s.clients);
-    metrics_counter(m, "tandem_stream_opened_total", "Listeners that came.", s.opened);
-    metrics_counter(m, "tandem_stream_refused_total", "Listeners turned away: too many.",
-                    s.refused);
-    metrics_counter(m, "tandem_stream_missed_total",
-                    "Events that listeners have not heard: they were too slow.", s.missed);
-    metrics_counter(m, "tandem_stream_cut_total",
-                    "Listeners cut off in the middle of an event: they were far too slow.",
-                    s.cut);
-    metrics_counter(m, "tandem_stream_too_long_total", "Events too long for the stream.",
-                    hub.too_long);
+    const struct metric_counter rows[] = {
+        {"tandem_stream_opened_total", "Listeners that came.", s.opened},
+        {"tandem_stream_refused_total", "Listeners turned away: too many.", s.refused},
+        {"tandem_stream_missed_total",
+         "Events that listeners have not heard: they were too slow.", s.missed},
+        {"tandem_stream_cut_total",
+         "Listeners cut off in the middle of an event: they were far too slow.", s.cut},
+        {"tandem_stream_too_long_total", "Events too long for the stream.", hub.too_long},
+    };
+    metrics_counters(m, rows, COUNT(rows));
     metrics_family(m, "tandem_stream_events_total", METRIC_COUNTER,
                    "Events published to the stream, by type.");
-    for (int k = 0; k < EVENT_TYPE_COUNT; k++) {
-        const struct metric_label label = {"type", event_type_name((enum event_type)k)};
-        metrics_count(m, &label, 1, hub.published[k]);
-    }
+    metrics_by_name(m, NULL, "type", &event_type_names, hub.published);
 }
 
 void get_metrics(const struct web_request *request, struct web_response *response)

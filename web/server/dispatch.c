@@ -38,37 +38,28 @@ static double weight_of(const char *range, size_t n)
     return 1.0;
 }
 
-bool dispatch_accepts_csv(const char *accept)
+/* What a header gives this name; 0 when it does not list it. */
+static double weight_in(const char *header, const char *name)
 {
-    double csv = 0.0;
-    double json = 0.0;
-    const char *p = accept;
-    while (*p) {
-        p += strspn(p, " \t,");
+    const size_t wanted = strlen(name);
+    for (const char *p = header + strspn(header, " \t,"); *p; p += strspn(p, " \t,")) {
         const size_t n = strcspn(p, ",");
-        const size_t name_n = strcspn(p, ",; \t");
-        if (name_n == 8 && strncasecmp(p, "text/csv", 8) == 0) {
-            csv = weight_of(p, n);
-        } else if (name_n == 16 && strncasecmp(p, "application/json", 16) == 0) {
-            json = weight_of(p, n);
+        if (strcspn(p, ",; \t") == wanted && strncasecmp(p, name, wanted) == 0) {
+            return weight_of(p, n);
         }
         p += n;
     }
-    return csv > json;
+    return 0.0;
+}
+
+bool dispatch_accepts_csv(const char *accept)
+{
+    return weight_in(accept, "text/csv") > weight_in(accept, "application/json");
 }
 
 bool dispatch_accepts_gzip(const char *accept_encoding)
 {
-    const char *p = accept_encoding;
-    while (*p) {
-        p += strspn(p, " \t,");
-        const size_t n = strcspn(p, ",");
-        if (strcspn(p, ",; \t") == 4 && strncasecmp(p, "gzip", 4) == 0) {
-            return weight_of(p, n) > 0.0;
-        }
-        p += n;
-    }
-    return false;
+    return weight_in(accept_encoding, "gzip") > 0.0;
 }
 
 bool dispatch_tag_matches(const char *if_none_match, const char *etag)
@@ -98,8 +89,8 @@ static bool has_already(const char *if_none_match, const char *etag)
 
 /* ---- head ---- */
 
-static bool refuse(struct web_request *request, struct web_response *response,
-                   enum problem_kind kind, const char *detail)
+static bool refuse_request(struct web_request *request, struct web_response *response,
+                           enum problem_kind kind, const char *detail)
 {
     web_problem(request, response, kind, NULL, detail);
     return false;
@@ -121,12 +112,12 @@ static bool split_url(const char *url, struct web_request *request,
 {
     const size_t path_n = strcspn(url, "?");
     if (path_n >= sizeof request->path || strlen(url + path_n) > QUERY_TEXT_MAX) {
-        return refuse(request, response, PROBLEM_URL_TOO_LONG,
-                      "at most 511 bytes of path and 2047 of query");
+        return refuse_request(request, response, PROBLEM_URL_TOO_LONG,
+                              "at most 511 bytes of path and 2047 of query");
     }
     if (url[0] != '/' || !is_printable(url)) {
-        return refuse(request, response, PROBLEM_BAD_URL,
-                      "a path that begins with '/' and printable ASCII would be right");
+        return refuse_request(request, response, PROBLEM_BAD_URL,
+                              "a path that begins with '/' and printable ASCII would be right");
     }
     memcpy(request->path, url, path_n);
     request->path[path_n] = '\0';
@@ -149,14 +140,16 @@ static bool find_route(const struct web_input *input, struct web_request *reques
         memcpy(response->allow, allow, sizeof allow);
         return false;
     case ROUTE_BAD:
-        return refuse(request, response, PROBLEM_BAD_URL,
-                      "a '%' that is not followed by two hexadecimal digits of a printable "
-                      "character");
+        return refuse_request(
+            request, response, PROBLEM_BAD_URL,
+            "a '%' that is not followed by two hexadecimal digits of a printable "
+            "character");
     case ROUTE_NONE:
         break;
     }
-    return refuse(request, response, PROBLEM_NOT_FOUND,
-                  "there is nothing at this path; /api/v1/openapi.json lists what there is");
+    return refuse_request(
+        request, response, PROBLEM_NOT_FOUND,
+        "there is nothing at this path; /api/v1/openapi.json lists what there is");
 }
 
 enum token_state { TOKEN_FINE, TOKEN_OFF, TOKEN_MISSING, TOKEN_WRONG };
@@ -189,9 +182,10 @@ static bool check_token(const struct web_input *input, struct web_request *reque
         return true;
     }
     if (token == TOKEN_OFF) {
-        return refuse(request, response, PROBLEM_WRITING_OFF,
-                      "the daemon runs without a token: set http.token_file to switch writing "
-                      "on");
+        return refuse_request(
+            request, response, PROBLEM_WRITING_OFF,
+            "the daemon runs without a token: set http.token_file to switch writing "
+            "on");
     }
     const bool missing = token == TOKEN_MISSING;
     web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,

@@ -113,7 +113,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **st
     }
 }
 
-static const char *header(struct MHD_Connection *connection, const char *name)
+static const char *find_header(struct MHD_Connection *connection, const char *name)
 {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
@@ -132,7 +132,7 @@ static struct client *client_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-static bool add(struct MHD_Response *message, const char *name, const char *value)
+static bool add_header(struct MHD_Response *message, const char *name, const char *value)
 {
     return MHD_add_response_header(message, name, value) == MHD_YES;
 }
@@ -140,14 +140,14 @@ static bool add(struct MHD_Response *message, const char *name, const char *valu
 /* Nothing when there is no value. */
 static bool add_given(struct MHD_Response *message, const char *name, const char *value)
 {
-    return !value || !value[0] || add(message, name, value);
+    return !value || !value[0] || add_header(message, name, value);
 }
 
 static bool add_page_headers(struct MHD_Response *message)
 {
-    return add(message, "Vary", "Accept-Encoding") &&
-           add(message, "Content-Security-Policy", PAGE_POLICY) &&
-           add(message, "Referrer-Policy", "no-referrer");
+    return add_header(message, "Vary", "Accept-Encoding") &&
+           add_header(message, "Content-Security-Policy", PAGE_POLICY) &&
+           add_header(message, "Referrer-Policy", "no-referrer");
 }
 
 static bool add_headers(const struct web_response *r, unsigned status, bool close,
@@ -158,9 +158,9 @@ static bool add_headers(const struct web_response *r, unsigned status, bool clos
     if (r->retry_after_s > 0) {
         (void)snprintf(wait_s, sizeof wait_s, "%u", r->retry_after_s);
     }
-    return add(message, "X-Content-Type-Options", "nosniff") &&
-           add(message, "Cross-Origin-Resource-Policy", "same-origin") &&
-           add(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store") &&
+    return add_header(message, "X-Content-Type-Options", "nosniff") &&
+           add_header(message, "Cross-Origin-Resource-Policy", "same-origin") &&
+           add_header(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store") &&
            add_given(message, "Content-Type", status == 304 ? NULL : type) &&
            add_given(message, "ETag", r->etag) && add_given(message, "Allow", r->allow) &&
            add_given(message, "Link", r->link) && add_given(message, "Location", r->location) &&
@@ -227,9 +227,9 @@ static enum MHD_Result send_response(struct MHD_Connection *connection, struct e
 }
 
 /* Bytes the client announces; 0 when it does not say. */
-static unsigned long long announced(struct MHD_Connection *connection)
+static unsigned long long announced_bytes(struct MHD_Connection *connection)
 {
-    const char *text = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *text = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
@@ -245,17 +245,18 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
         clients_ask(x->web->clients, client_of(connection), x->begun_ms, &wait_s);
     const struct web_input input = {.method = method,
                                     .url = x->url,
-                                    .authorization = header(connection, "Authorization"),
-                                    .accept = header(connection, "Accept"),
-                                    .accept_encoding = header(connection, "Accept-Encoding"),
-                                    .content_type = header(connection, "Content-Type"),
-                                    .last_event_id = header(connection, "Last-Event-ID"),
-                                    .host = header(connection, "Host"),
+                                    .authorization = find_header(connection, "Authorization"),
+                                    .accept = find_header(connection, "Accept"),
+                                    .accept_encoding =
+                                        find_header(connection, "Accept-Encoding"),
+                                    .content_type = find_header(connection, "Content-Type"),
+                                    .last_event_id = find_header(connection, "Last-Event-ID"),
+                                    .host = find_header(connection, "Host"),
                                     .peer = peer,
                                     .local = peer && address_is_loopback(peer),
                                     .client = client,
                                     .wait_s = wait_s};
-    const unsigned long long bytes = announced(connection);
+    const unsigned long long bytes = announced_bytes(connection);
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
     if (!x->settled && bytes > dispatch_body_max(&x->request)) {
         dispatch_too_large(&x->request, &x->response);
@@ -265,7 +266,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
         x->settled = !dispatch_admit(&input, &x->request, &x->response);
     }
     /* Whoever asks before sending, or would send much, is told at once. */
-    if (x->settled && (bytes > DRAIN_MAX || header(connection, "Expect"))) {
+    if (x->settled && (bytes > DRAIN_MAX || find_header(connection, "Expect"))) {
         return send_response(connection, x);
     }
     return MHD_YES;
@@ -299,9 +300,9 @@ static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *b
 }
 
 /* libmicrohttpd's signature. NOLINTNEXTLINE(readability-function-size) */
-static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *data,
-                              size_t *bytes, void **state)
+static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connection,
+                                      const char *url, const char *method, const char *version,
+                                      const char *data, size_t *bytes, void **state)
 {
     (void)cls;
     (void)url;
@@ -318,7 +319,7 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *connection, cons
     }
     if (!x->settled) {
         x->settled = true;
-        dispatch_body(&x->request, header(connection, "If-None-Match"), &x->response);
+        dispatch_body(&x->request, find_header(connection, "If-None-Match"), &x->response);
     }
     return send_response(connection, x);
 }
@@ -430,7 +431,7 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
         (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
     web->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
+        flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
         connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -513,7 +514,8 @@ static enum status start_behind(struct web *web, const struct web_options *optio
     return s.status;
 }
 
-static enum status start(struct web *web, const struct web_options *options, struct err *err)
+static enum status start_server(struct web *web, const struct web_options *options,
+                                struct err *err)
 {
     const unsigned threads = options->threads < 1             ? 1
                              : options->threads > THREADS_MAX ? THREADS_MAX
@@ -545,7 +547,7 @@ enum status web_start(const struct web_options *options, const struct web_source
     }
     made->source = *source;
     made->listener = -1;
-    const enum status status = start(made, options, err);
+    const enum status status = start_server(made, options, err);
     if (status != STATUS_OK) {
         web_stop(made);
         return status;
@@ -560,7 +562,7 @@ uint16_t web_port(const struct web *web)
 }
 
 /* No new connections; those that have asked get their answers. */
-static void drain(struct web *web)
+static void drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
@@ -578,7 +580,7 @@ void web_stop(struct web *web)
         return;
     }
     if (web->daemon) {
-        drain(web);
+        drain_requests(web);
         MHD_stop_daemon(web->daemon);
     } else {
         streams_stop(web->context.streams);

@@ -42,8 +42,8 @@ static uint64_t transitions_of(const struct view *view, size_t i)
     return sum;
 }
 
-static struct json_writer *begin(struct json_writer *w, char *buffer, size_t size,
-                                 struct body *body, const char *pair, const char *side)
+static struct json_writer *begin_event(struct json_writer *w, char *buffer, size_t size,
+                                       struct body *body, const char *pair, const char *side)
 {
     json_write_start(w, buffer, size, body_flush, body);
     json_write_object(w, NULL);
@@ -52,8 +52,8 @@ static struct json_writer *begin(struct json_writer *w, char *buffer, size_t siz
     return w;
 }
 
-static void publish(struct json_writer *w, struct body *body, struct event_hub *hub,
-                    size_t pair)
+static void publish_event(struct json_writer *w, struct body *body, struct event_hub *hub,
+                          size_t pair)
 {
     json_write_close(w);
     if (json_write_end(w) && !body->failed) {
@@ -70,10 +70,10 @@ static void look_at_tandem(struct machine_watch *watch, const struct view *view,
     struct json_writer w;
     const uint64_t transitions = transitions_of(view, i);
     if (watch->begun && transitions != watch->seen[i].transitions) {
-        begin(&w, buffer, sizeof buffer, &body, view->params[i].id, NULL);
+        begin_event(&w, buffer, sizeof buffer, &body, view->params[i].id, NULL);
         pair_report_machines(&w, "machines", view->pairs[i],
                              view->following ? view->following[i] : NULL, &view->params[i]);
-        publish(&w, &body, hub, i);
+        publish_event(&w, &body, hub, i);
     }
     watch->seen[i].transitions = transitions;
 }
@@ -89,13 +89,13 @@ static void look_at_robot(struct machine_watch *watch, const struct view *view, 
     const size_t bytes = source->machines(source->context, i, side, text);
     const uint64_t hash = hash_bytes(HASH_START, text, bytes);
     if (watch->begun && hash != watch->seen[i].published[side]) {
-        begin(&w, buffer, sizeof buffer, &body, view->params[i].id, side_name(side));
+        begin_event(&w, buffer, sizeof buffer, &body, view->params[i].id, side_name(side));
         if (bytes > 0) {
             json_write_raw(&w, "machines", text, bytes);
         } else {
             json_write_null(&w, "machines");
         }
-        publish(&w, &body, hub, i);
+        publish_event(&w, &body, hub, i);
     }
     watch->seen[i].published[side] = hash;
 }

@@ -100,7 +100,7 @@ static bool is_foreign(const struct event_place *place, const struct event_place
     return false;
 }
 
-static void begin(struct stream *s)
+static void begin_stream(struct stream *s)
 {
     struct event_place end;
     event_hub_place(s->set->params.hub, &end);
@@ -271,7 +271,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t size)
     }
     if (s->pending.bytes == 0) {
         if (s->phase == PHASE_WAIT && atomic_load(&s->set->restored)) {
-            begin(s);
+            begin_stream(s);
         } else if (s->phase == PHASE_REPLAY) {
             replay_step(s);
         }
@@ -365,7 +365,7 @@ void stream_close(struct stream *s)
 /* ---- all of them ---- */
 
 /* Which connections are to wake; nobody else wakes them, so they stay where they are. */
-static size_t choose(struct streams *set, bool *stopping)
+static size_t choose_awake(struct streams *set, bool *stopping)
 {
     const int64_t at_ms = ticks_ms();
     size_t n = 0;
@@ -393,7 +393,7 @@ static void look_around(struct streams *set)
     source->release(source->context, view);
 }
 
-static void *run(void *context)
+static void *run_streams(void *context)
 {
     struct streams *set = context;
     const struct timespec gather = {.tv_nsec = GATHER_US * 1000L};
@@ -409,7 +409,7 @@ static void *run(void *context)
             looked_ms = at_ms;
             look_around(set);
         }
-        const size_t n = choose(set, &stopping);
+        const size_t n = choose_awake(set, &stopping);
         for (size_t i = 0; i < n; i++) {
             MHD_resume_connection(set->awake[i]);
         }
@@ -431,7 +431,7 @@ enum status streams_start(const struct streams_params *params, struct streams **
         streams_destroy(set);
         return STATUS_E_NOMEM;
     }
-    if (pthread_create(&set->thread, NULL, run, set) != 0) {
+    if (pthread_create(&set->thread, NULL, run_streams, set) != 0) {
         streams_destroy(set);
         return STATUS_E_IO;
     }

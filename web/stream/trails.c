@@ -62,7 +62,7 @@ bool trail_pose(const double *pose, size_t count, double *x_m, double *y_m, doub
     return true;
 }
 
-static void keep(struct trail *trail, enum side side, const struct trail_point *point)
+static void keep_point(struct trail *trail, enum side side, const struct trail_point *point)
 {
     const size_t n = trail->count[side];
     if (n > 0) {
@@ -102,7 +102,7 @@ static void look_at(struct trails *trails, size_t i, enum side side,
         const struct trail_point point = {state->seen_us, (float)x_m, (float)y_m,
                                           (float)yaw_rad};
         trail->telemetry[side] = state->telemetry;
-        keep(trail, side, &point);
+        keep_point(trail, side, &point);
     }
 }
 
