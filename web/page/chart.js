@@ -1,6 +1,6 @@
 // Charts over time, drawn by dygraphs, which is loaded when the first one is wanted.
 
-import {el, put, symbol} from "./ui.js";
+import {button, el, put, symbol} from "./ui.js";
 
 let loading = null;
 
@@ -38,8 +38,8 @@ export function onTheme(run, signal) {
 
 onTheme(() => colours.clear());
 
-function button(sign, label, run) {
-    return el("button", {type: "button", class: "quiet", "aria-label": label, title: label, onclick: run}, symbol(sign));
+function tool(sign, label, run) {
+    return button(symbol(sign), run, {class: "quiet", "aria-label": label, title: label});
 }
 
 // Move and zoom without a mouse: fraction of what is shown.
@@ -70,9 +70,9 @@ export async function chart(root, wishes) {
     const note = el("figcaption", {class: "chart-note"});
     let graph = null;
     const tools = el("div", {class: "chart-tools", role: "group", "aria-label": "Move in the chart"},
-        button("◀", "Earlier", () => shift(graph, -0.3)), button("▶", "Later", () => shift(graph, 0.3)),
-        button("+", "Closer", () => zoom(graph, 0.5)), button("−", "Further away", () => zoom(graph, 2)),
-        button("⤢", "All of it", () => graph.resetZoom()));
+        tool("◀", "Earlier", () => shift(graph, -0.3)), tool("▶", "Later", () => shift(graph, 0.3)),
+        tool("+", "Closer", () => zoom(graph, 0.5)), tool("−", "Further away", () => zoom(graph, 2)),
+        tool("⤢", "All of it", () => graph.resetZoom()));
     put(root, el("figure", {}, canvas, wishes.tools !== false && el("div", {class: "chart-foot"}, note, tools)));
     const common = () => ({
         axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, gridLineWidth: 1,

@@ -12,7 +12,8 @@ async function fetchAll() {
     for (const picture of page.querySelectorAll("svg")) {
         const name = picture.querySelector("title").textContent;
         const purpose = picture.querySelector("a")?.getAttribute("xlink:title") ?? "";
-        const states = [...picture.querySelectorAll(".node[id^='" + name + ".']")].map(node => node.id.slice(name.length + 1));
+        const states = [...picture.querySelectorAll(".node[id^='" + name + ".']")]
+            .map(node => node.id.slice(name.length + 1));
         all.set(name.toLowerCase(), {name, purpose, states, picture: clean(picture)});
     }
     return all;
@@ -47,8 +48,10 @@ export async function diagramOf(name) {
 export function drawing(diagram) {
     const picture = document.importNode(diagram.picture, true);
     picture.setAttribute("role", "img");
-    const frame = el("div", {class: "diagram", tabindex: "0", role: "region", "aria-label": `Diagram of ${diagram.name}, can be scrolled`}, picture);
-    const nodes = new Map(diagram.states.map(state => [state, picture.querySelector(`[id="${diagram.name}.${state}"]`)]));
+    const frame = el("div", {class: "diagram", tabindex: "0", role: "region",
+        "aria-label": `Diagram of ${diagram.name}, can be scrolled`}, picture);
+    const nodes = new Map(diagram.states.map(state => [state,
+        picture.querySelector(`[id="${diagram.name}.${state}"]`)]));
     let shown = "";
     // now, recent: sets of names of states
     const light = (now, recent) => {

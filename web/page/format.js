@@ -56,7 +56,8 @@ export function figures(value, count = 4) {
     }
     const size = Math.abs(value);
     if (size !== 0 && (size >= 1e7 || size < 1e-5)) {
-        return value.toExponential(count - 1).replace("e+", " × 10^").replace("e-", ` × 10^${MINUS}`).replace("-", MINUS);
+        return value.toExponential(count - 1).replace("e+", " × 10^").replace("e-", ` × 10^${MINUS}`)
+            .replace("-", MINUS);
     }
     const before = size >= 1 ? Math.floor(Math.log10(size)) + 1 : size > 0 ? Math.floor(Math.log10(size)) + 1 : 1;
     return fixed(value, Math.max(0, count - before));

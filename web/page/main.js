@@ -6,7 +6,7 @@ import {setLabTime} from "./lab_clock.js";
 import {follow} from "./router.js";
 import {stream} from "./stream.js";
 import {askToken} from "./token.js";
-import {el, failure, say, show, symbol} from "./ui.js";
+import {el, failure, marked, say, show, symbol} from "./ui.js";
 import {watch} from "./watch.js";
 
 // Views are loaded when they are asked for. A view is a module with `title` (a text, or a
@@ -94,7 +94,8 @@ function drawStatus(node, status) {
 function drawHeader() {
     const status = el("div", {class: "lab-state"});
     show(document.getElementById("top"),
-        el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}), "Tandem"),
+        el("a", {class: "brand", href: "#/"}, el("img", {src: "page/icon.svg", alt: "", width: 26, height: 26}),
+            "Tandem"),
         status,
         el("nav", {"aria-label": "Main", class: "main-nav"}, el("a", {href: "#/"}, "Pairs"),
             VIEWS.offline && el("a", {href: "#/offline"}, "Offline")),

@@ -2,9 +2,8 @@
 
 import {ago, count, known, percent, plural, plusMinus} from "./format.js";
 import {el, symbol} from "./ui.js";
-import {VERDICTS} from "./verdicts.js";
+import {verdictOf, verdictsOf} from "./verdicts.js";
 
-const FAILED = ["TIMEOUT", "INCONSISTENT", "OVERFLOW"];
 const FRESH_S = 60; // an alarm is news for so long
 const RECENT_S = 900;
 const FAR_RATIO = 0.5; // of the moves AHEAD or BEHIND: worth a look
@@ -22,9 +21,11 @@ function total(counts) {
     return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-function share(counts, names) {
+// Of those whose tone is one of these.
+function share(counts, ...tones) {
     const all = total(counts);
-    return all === 0 ? 0 : names.reduce((sum, name) => sum + counts[name], 0) / all;
+    const some = verdictsOf(counts).filter(v => tones.includes(v.tone));
+    return all === 0 ? 0 : some.reduce((sum, v) => sum + counts[v.name], 0) / all;
 }
 
 // [level, reason]: index into LEVELS, and why in a few words.
@@ -32,15 +33,15 @@ export function judge(pair, now) {
     const sides = [["real", pair.real], ["virtual", pair.virtual]];
     const offline = sides.find(([, side]) => side.connection === "offline");
     const alarmAge = pair.last_alarm ? now - pair.last_alarm.t : Infinity;
-    const far = share(pair.recent_verdicts, ["AHEAD", "BEHIND"]);
-    const failed = share(pair.recent_verdicts, FAILED);
+    const far = share(pair.recent_verdicts, "ahead", "behind");
+    const failed = share(pair.recent_verdicts, "bad");
     if (offline) {
         return [0, `the ${offline[0]} robot is offline`];
     }
     if (pair.following?.missed) {
         return [0, "the fidelity target is missed"];
     }
-    if (FAILED.includes(pair.last_verdict)) {
+    if (pair.last_verdict && verdictOf(pair.last_verdict).tone === "bad") {
         return [0, `the last command ended ${pair.last_verdict}`];
     }
     if (alarmAge < FRESH_S) {
@@ -70,21 +71,24 @@ export function wordsOfAlarm(type) {
 // Shares of verdicts as one bar; the words are its label.
 export function verdictBar(counts) {
     const all = total(counts);
-    const parts = VERDICTS.filter(v => counts[v.name] > 0);
+    const parts = verdictsOf(counts).filter(v => counts[v.name] > 0);
     const words = all === 0 ? "no moves yet"
         : parts.map(v => `${v.name} ${percent(counts[v.name] / all)}`).join(", ");
     return el("div", {class: "share", role: "img", "aria-label": words},
-        parts.map(v => el("span", {class: `tone-${v.tone}`, title: `${v.name}: ${count(counts[v.name])} of ${count(all)}`,
+        parts.map(v => el("span", {class: `tone-${v.tone}`,
+            title: `${v.name}: ${count(counts[v.name])} of ${count(all)}`,
             style: {"flex-grow": String(counts[v.name])}})));
 }
 
 // The same in words, largest first.
 export function verdictWords(counts, most = 3) {
     const all = total(counts);
-    const parts = VERDICTS.filter(v => counts[v.name] > 0).sort((a, b) => counts[b.name] - counts[a.name]);
+    const parts = verdictsOf(counts).filter(v => counts[v.name] > 0).sort((a, b) => counts[b.name] - counts[a.name]);
     const shown = parts.slice(0, most).map(v =>
-        el("span", {class: `nowrap tone-${v.tone}`}, symbol(v.sign, "sign"), ` ${v.name} ${percent(counts[v.name] / all)}`));
-    return el("span", {class: "words"}, shown, parts.length > most && el("span", {class: "muted"}, `+${parts.length - most}`));
+        el("span", {class: `nowrap tone-${v.tone}`}, symbol(v.sign, "sign"),
+            ` ${v.name} ${percent(counts[v.name] / all)}`));
+    return el("span", {class: "words"}, shown, parts.length > most
+        && el("span", {class: "muted"}, `+${parts.length - most}`));
 }
 
 export function lagText(pair) {
@@ -102,7 +106,7 @@ export function sideState(name, side, now) {
     const seen = side.seen && known(side.seen_t);
     const [sign, tone] = CONNECTIONS[side.connection] ?? CONNECTIONS.unknown;
     const word = side.connection !== "unknown" ? side.connection : seen ? "heard of" : "not heard of";
-    return el("span", {class: `side tone-${seen || side.connection === "online" ? tone : side.connection === "offline" ? "bad" : "unsure"}`,
+    return el("span", {class: `side tone-${tone}`,
         title: seen ? `last heard ${ago(side.seen_t, now)}` : "nothing heard yet"},
     el("span", {class: "muted"}, name), " ", symbol(sign, "sign"), ` ${word}`,
     side.seen && el("span", {class: "muted"}, side.clock === "none" ? ", no clock" : `, clock ${side.clock}`));

@@ -28,10 +28,12 @@ function axes(scale, x, y) {
     return [
         ticks(x.min, x.max).map(value => svg("g", {class: "tick"},
             svg("line", {x1: scale.x(value), x2: scale.x(value), y1: MARGIN.top, y2: bottom}),
-            svg("text", {x: scale.x(value), y: bottom + 15, "text-anchor": "middle"}, String(value).replace("-", "−")))),
+            svg("text", {x: scale.x(value), y: bottom + 15, "text-anchor": "middle"}, String(value)
+                .replace("-", "−")))),
         ticks(y.min, y.max).map(value => svg("g", {class: "tick"},
             svg("line", {x1: MARGIN.left, x2: right, y1: scale.y(value), y2: scale.y(value)}),
-            svg("text", {x: MARGIN.left - 6, y: scale.y(value) + 4, "text-anchor": "end"}, String(value).replace("-", "−")))),
+            svg("text", {x: MARGIN.left - 6, y: scale.y(value) + 4, "text-anchor": "end"}, String(value)
+                .replace("-", "−")))),
         svg("text", {class: "axis", x: (MARGIN.left + right) / 2, y: HEIGHT - 5, "text-anchor": "middle"}, x.label),
         svg("text", {class: "axis", x: 0, y: 0, "text-anchor": "middle",
             transform: `translate(12 ${(MARGIN.top + bottom) / 2}) rotate(-90)`}, y.label),

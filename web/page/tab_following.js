@@ -6,7 +6,7 @@ import {chart, colour, legend} from "./chart.js";
 import {count, figures, fixed, known, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
 import {fidelity} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {el, empty, facts, failure, redraw, say, section, show, symbol, table} from "./ui.js";
+import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, symbol, table, tell, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
@@ -22,12 +22,15 @@ class Trace {
         Object.assign(this, {name, signal, rows: [], errors: []});
         this.upper = el("div", {});
         this.lower = el("div", {});
-        root.append(el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`), this.upper, this.lower));
+        root.append(el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`), this.upper,
+            this.lower));
     }
 
     options(labels, colours, dashed) {
-        return {labels, colors: colours.map(colour), series: dashed ? {[dashed]: {strokePattern: [6, 4]}} : {}, connectSeparatedPoints: false,
-            axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22, axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18};
+        return {labels, colors: colours.map(colour), series: dashed ? {[dashed]: {strokePattern: [6, 4]}} : {},
+            connectSeparatedPoints: false,
+            axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22,
+                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18};
     }
 
     async take(t, now) {
@@ -45,9 +48,12 @@ class Trace {
         if (!this.velocity) {
             this.making = true;
             const {signal} = this;
-            this.velocity = await chart(this.upper, {label: `${this.name} of both robots`, height: "10rem", tools: false, signal, data: this.rows,
+            this.velocity = await chart(this.upper, {label: `${this.name} of both robots`, height: "10rem",
+                tools: false,
+                signal, data: this.rows,
                 options: () => this.options(["time", "real", "virtual"], ["real", "virtual"], "virtual")});
-            this.error = await chart(this.lower, {label: `error of ${this.name}`, height: "6.5rem", tools: false, signal, data: this.errors,
+            this.error = await chart(this.lower, {label: `error of ${this.name}`, height: "6.5rem", tools: false,
+                signal, data: this.errors,
                 options: () => ({...this.options(["time", "error"], ["behind"]), includeZero: true})});
             this.making = false;
             return;
@@ -63,7 +69,9 @@ function drawHead(root, following, report) {
     const [sign, tone] = STATES[following.state] ?? ["◇", "unsure"];
     const [mark, markTone, figure, words] = fidelity({active: following.active, state: following.state,
         within_ratio: report.within_ratio, target_ratio: report.target?.ratio, missed: report.missed});
-    const target = report.target && `within ${withUnit(fixed(report.target.distance_m * 100, 1), "cm")} and ${withUnit(fixed(report.target.time_s * 1000, 0), "ms")}, over the last ${withUnit(fixed(report.window_s, 0), "s")}`;
+    const target = report.target && [`within ${withUnit(fixed(report.target.distance_m * 100, 1), "cm")} and `,
+        `${withUnit(fixed(report.target.time_s * 1000, 0), "ms")}, `,
+        `over the last ${withUnit(fixed(report.window_s, 0), "s")}`];
     redraw(root,
         facts([
             ["State", marked(sign, tone, `${following.state}`)],
@@ -72,20 +80,24 @@ function drawHead(root, following, report) {
                 : marked("●", "sync", "within their limits")],
             ["Telemetry is late by", withUnit(fixed(following.latency_s * 1000, 1), "ms")],
             ["Model, method", `${following.model}, ${following.method}`],
-            ["Gains", `${withUnit(figures(following.gains.bandwidth_radps, 3), "rad/s")}, rejection ${following.gains.rejection}`],
+            ["Gains", withUnit(figures(following.gains.bandwidth_radps, 3), "rad/s"),
+                `, rejection ${following.gains.rejection}`],
         ]),
-        following.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"), ` Not yet: ${following.obstacle}`));
+        following.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"),
+            ` Not yet: ${following.obstacle}`));
 }
 
 function drawErrors(root, report) {
-    redraw(root, report.samples === 0 ? empty("No motion compared yet", "Both robots must publish telemetry with their velocities.")
+    redraw(root, report.samples === 0 ? empty("No motion compared yet",
+        "Both robots must publish telemetry with their velocities.")
         : table("Errors state by state", [
             {label: "State", cell: ([name]) => name},
             {label: "RMS error", cell: ([, s]) => figures(s.rmse, 3), numeric: true},
             {label: "Mean |error|", cell: ([, s]) => figures(s.mae, 3), numeric: true},
             {label: "R²", cell: ([, s]) => fixed(s.r2, 5), numeric: true},
         ], Object.entries(report.states)),
-    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it.`));
+    muted(`${count(report.samples)} samples in ${withUnit(fixed(report.window_s, 0), "s")}, `,
+        "in the units of the telemetry (m, rad, s). The noise of the real robot's telemetry is in it."));
 }
 
 function drawEfforts(root, efforts) {
@@ -99,10 +111,11 @@ function drawEfforts(root, efforts) {
 
 function drawParameters(root, {real, virtual}) {
     const names = Object.keys((real ?? virtual)?.values ?? {});
+    const column = (who, model) => ({label: `${who} (${model?.source.replaceAll("_", " ") ?? "not known"})`,
+        cell: name => withUnit(figures(model?.values[name], 5), unitOf(name)), numeric: true});
     redraw(root, table("Parameters of both models", [
         {label: "Parameter", cell: wordsOf},
-        {label: `Real (${real?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(real?.values[name], 5), unitOf(name)), numeric: true},
-        {label: `Virtual (${virtual?.source.replaceAll("_", " ") ?? "not known"})`, cell: name => withUnit(figures(virtual?.values[name], 5), unitOf(name)), numeric: true},
+        column("Real", real), column("Virtual", virtual),
         {label: "Virtual against real", cell: name => (known(real?.values[name]) && known(virtual?.values[name])
             ? signedPercent(virtual.values[name] / real.values[name] - 1) : "–"), numeric: true},
     ], names));
@@ -110,61 +123,64 @@ function drawParameters(root, {real, virtual}) {
 
 // ---- start, stop, gains ----
 
-function field(id, label, value, unit) {
-    return [el("label", {for: id}, `${label}${unit ? `, ${unit}` : ""}`), el("input", {type: "number", id, step: "any", min: "0", value: String(value)})];
-}
-
 async function change(path, title, content, label, wish, notice) {
     const said = await confirm(title, content, label, async () => {
         await send("PUT", `${path}/following`, wish());
         return "The lab has the wish; the state below shows what becomes of it.";
     });
     if (said) {
-        show(notice, el("p", {class: "notice"}, symbol("✓", "sign tone-sync"), ` ${said}`));
-        say(said);
+        tell(notice, "✓", "sync", said);
     }
 }
 
 function setGains(path, gains, notice) {
     const rejection = el("select", {id: "rejection"}, ["none", "integral", "observer"].map(name =>
         el("option", {value: name, selected: name === gains.rejection}, name)));
-    const inputs = [field("bandwidth", "Bandwidth", gains.bandwidth_radps, "rad/s"), field("observer", "Observer", gains.observer_radps, "rad/s"),
-        field("pose", "Pull towards the real pose", gains.pose_per_s2, "1/s²")];
+    const inputs = [numberField("bandwidth", "Bandwidth, rad/s", gains.bandwidth_radps),
+        numberField("observer", "Observer, rad/s", gains.observer_radps),
+        numberField("pose", "Pull towards the real pose, 1/s²", gains.pose_per_s2)];
     const number = k => Number(inputs[k][1].value);
     return change(path, "Other gains?", [
-        el("p", {}, "A higher bandwidth makes errors die out sooner and asks more of the actuators. Gains that the control period does not allow are refused."),
+        el("p", {}, "A higher bandwidth makes errors die out sooner and asks more of the actuators. ",
+            "Gains that the control period does not allow are refused."),
         inputs, el("label", {for: "rejection"}, "Disturbances"), rejection],
-    "Use these gains", () => ({bandwidth_radps: number(0), rejection: rejection.value, observer_radps: number(1), pose_per_s2: number(2)}), notice);
+    "Use these gains", () => ({bandwidth_radps: number(0), rejection: rejection.value, observer_radps: number(1),
+        pose_per_s2: number(2)}), notice);
 }
 
 function drawButtons(root, path, following, notice) {
     const start = () => change(path, "Start following?", el("p", {},
-        "Tandem sends efforts to the virtual robot, so many a second, that make it move as the real one does. The real robot is not touched."),
+        "Tandem sends efforts to the virtual robot, so many a second, that make it move as the real one does. ",
+        "The real robot is not touched."),
     "Start following", () => ({active: true}), notice);
     const stop = () => change(path, "Stop following?", el("p", {},
         "Tandem sends no more efforts; the virtual robot goes on with what its own controller tells it."),
     "Stop following", () => ({active: false}), notice);
     show(root, following.active ? button("Stop following …", stop)
-        : el("button", {type: "button", class: "primary", onclick: start}, "Start following …"),
-    button("Gains …", () => setGains(path, following.gains, notice)));
+        : button("Start following …", start, {class: "primary"}),
+        button("Gains …", () => setGains(path, following.gains, notice)));
 }
 
 function nobody(pair) {
     return empty("Nobody follows in this pair",
-        "To have Tandem drive the virtual robot so that it moves as the real one does, say by which model in the lab file and start the daemon again:",
+        "To have Tandem drive the virtual robot so that it moves as the real one does, say by which model in the lab " +
+        "file and start the daemon again:",
         `pairs:\n  ${pair}:\n    following: {model: usv3}`);
 }
 
 export function mount(root, {pair, signal}) {
     const path = `pairs/${encodeURIComponent(pair)}`;
-    const parts = Object.fromEntries(["message", "head", "buttons", "traces", "errors", "efforts", "parameters"].map(name => [name, el("div", {})]));
+    const parts = Object.fromEntries(["message", "head", "buttons", "traces", "errors", "efforts", "parameters"]
+        .map(name => [name, el("div", {})]));
     const notice = el("div", {role: "status"});
     show(parts.message, waiting());
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
     const view = el("div", {hidden: true}, parts.buttons, notice, section("How it goes", parts.head),
-        section("Velocities", legend([["━", "real", "real robot, as Tandem reckons it now"], ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces),
-        el("div", {class: "columns"}, section("Errors over the window", parts.errors), section("Efforts", parts.efforts)),
+        section("Velocities", legend([["━", "real", "real robot, as Tandem reckons it now"],
+            ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces),
+        el("div", {class: "columns"}, section("Errors over the window", parts.errors),
+            section("Efforts", parts.efforts)),
         section("Models", parts.parameters));
     show(root, parts.message, view);
     const traces = new Map();
@@ -172,7 +188,8 @@ export function mount(root, {pair, signal}) {
     let follows = null; // the lab file says, so it stays as it is
     watch(signal, async s => {
         follows ??= (await get(path, s)).following !== null;
-        const [following, report] = follows ? await Promise.all([get(`${path}/following`, s), get(`${path}/fidelity`, s)]) : [];
+        const [following, report] = follows ? await Promise.all([get(`${path}/following`, s),
+            get(`${path}/fidelity`, s)]) : [];
         return {following, report};
     }, {everyMs: EVERY_MS}, ({following, report}) => {
         view.hidden = !following;

@@ -6,8 +6,8 @@ import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {confirm} from "./token.js";
-import {el, empty, failure, redraw, say, section, show, table} from "./ui.js";
-import {VERDICTS, verdictChip, verdictOf} from "./verdicts.js";
+import {button, el, empty, failure, numberField, put, redraw, section, show, table, tell, waiting} from "./ui.js";
+import {VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const POINTS = 500; // buckets of the series
@@ -60,7 +60,8 @@ function drawPoint(context, x, y, radius, verdict) {
 
 // Which lags are AHEAD, SYNC and BEHIND, behind the points.
 function drawBands(context, area, graph, tolerance) {
-    const [top, bottom] = [tolerance, -tolerance].map(y => Math.min(area.y + area.h, Math.max(area.y, graph.toDomYCoord(y))));
+    const [top, bottom] = [tolerance, -tolerance].map(y => Math.min(area.y + area.h,
+        Math.max(area.y, graph.toDomYCoord(y))));
     const bands = [["AHEAD", area.y, top], ["SYNC", top, bottom], ["BEHIND", bottom, area.y + area.h]];
     context.font = "600 12px system-ui, sans-serif";
     for (const [name, from, to] of bands) {
@@ -72,7 +73,8 @@ function drawBands(context, area, graph, tolerance) {
         if (to - from > 12) {
             context.fillStyle = colour(tone);
             context.textAlign = "right";
-            context.fillText(name, area.x + area.w - 6, name === "BEHIND" ? to - 7 : to - from > 30 ? from + 15 : (from + to) / 2 + 4);
+            context.fillText(name, area.x + area.w - 6, name === "BEHIND" ? to - 7 : to - from > 30 ? from + 15
+                : (from + to) / 2 + 4);
         }
     }
 }
@@ -84,19 +86,22 @@ function mostly(verdicts) {
 // What is drawn at one place in time: one move, or those of a bucket.
 export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
-    return {t: e.t, bar: known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null], verdict: e.verdict,
+    const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
+    return {t: e.t, bar, verdict: e.verdict,
         words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`};
 }
 
 function ofBucket(b) {
     const verdicts = Object.entries(b.verdicts).map(([name, n]) => `${n} ${name}`).join(", ");
+    const lags = `lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`;
     return {t: b.t, bar: [b.min, b.mean, b.max], reach: [b.min, b.max], verdict: mostly(b.verdicts),
-        words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`};
+        words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; ${lags}`};
 }
 
 export class LagChart {
     constructor(root, signal) {
-        Object.assign(this, {root, signal, places: new Map(), without: [], tolerance: 0, span: null, window: null, onRange: () => {}});
+        Object.assign(this, {root, signal, places: new Map(), without: [], tolerance: 0, span: null, window: null,
+            onRange: () => {}});
     }
 
     // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
@@ -210,7 +215,8 @@ export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
     {label: "Verdict", cell: e => verdictChip(e.verdict)},
-    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s) : "–"), numeric: true},
+    {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s)
+        : "–"), numeric: true},
     {label: "Move", cell: move, className: "nowrap"},
     {label: "Real lap, s", cell: e => fixed(e.real_lap_s, 3), numeric: true},
     {label: "Virtual lap, s", cell: e => fixed(e.virtual_lap_s, 3), numeric: true},
@@ -240,34 +246,33 @@ function remark(e) {
 
 function noMoves(pair) {
     return empty("No moves yet",
-        "A lag is the difference between the times that both robots take for one command. Send a command, and have both robots answer it, e.g.",
-        `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`);
+        "A lag is the difference between the times that both robots take for one command. Send a command, and have " +
+        "both robots answer it, e.g.",
+        `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m ` +
+        `'{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`);
 }
 
 // ---- a command ----
 
-function number(id, label, value) {
-    return [el("label", {for: id}, label), el("input", {type: "number", id, step: "any", value})];
-}
-
 async function askCommand(path, notice) {
-    const inputs = [number("rotation", "Rotation, rad", "1.57"), number("displacement", "Displacement, m", "0.5")];
+    const inputs = [numberField("rotation", "Rotation, rad", 1.57),
+        numberField("displacement", "Displacement, m", 0.5)];
     const said = await confirm("Send a command?", [
         el("p", {}, "Both robots are told to turn, then to drive. The real one moves: is its way free?"), inputs],
     "Send it", async () => {
         const [rotation, displacement] = inputs.map(([, input]) => Number(input.value));
-        const answer = await send("POST", `${path}/commands`, {op: "go", rotation_rad: rotation, displacement_m: displacement});
+        const answer = await send("POST", `${path}/commands`,
+            {op: "go", rotation_rad: rotation, displacement_m: displacement});
         return `Command ${answer.id} is on its way; its entry comes when both robots have answered.`;
     });
     if (said) {
-        show(notice, el("p", {class: "notice"}, said));
-        say(said);
+        tell(notice, "✓", "sync", said);
     }
 }
 
 function rangeButtons(lagChart) {
-    const draw = () => redraw(group, SPANS.map(([word, span]) => el("button", {type: "button", class: "quiet",
-        "aria-pressed": String(!lagChart.window && lagChart.span === span), onclick: () => lagChart.show(span)}, word)));
+    const draw = () => redraw(group, SPANS.map(([word, span]) => button(word, () => lagChart.show(span),
+        {class: "quiet", "aria-pressed": String(!lagChart.window && lagChart.span === span)})));
     const group = el("div", {class: "chart-tools", role: "group", "aria-label": "Time shown"});
     draw();
     return {group, draw};
@@ -292,8 +297,7 @@ export function mount(root, {pair, signal}) {
     const plot = el("div", {});
     const shown = el("p", {class: "muted"});
     const list = el("div", {});
-    const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"),
-        VERDICTS.map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
+    const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"));
     const notice = el("div", {role: "status"});
     const command = () => button("Send a command …", () => askCommand(path, notice));
     load();
@@ -301,10 +305,12 @@ export function mount(root, {pair, signal}) {
     const buttons = rangeButtons(lagChart);
     const view = el("div", {hidden: true},
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
-            plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]), ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
+            plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
+                ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("span", {class: "push"}), command(),
-            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice)), list));
+            downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice)),
+                list));
     show(root, notice, message, view);
     const refresh = watch(signal, async s => {
         const wanted = filter.value;
@@ -313,16 +319,24 @@ export function mount(root, {pair, signal}) {
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
         view.hidden = summary.entries === 0;
+        if (filter.options.length === 1) {
+            put(filter, verdictsOf(summary.verdicts).map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
+        }
         show(message, summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())]);
         if (summary.entries === 0) {
             return;
         }
-        redraw(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows) : empty("No move with this verdict", "Choose another one, or all of them."));
-        show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}${drawn.moves > DETAIL_MAX
-            ? "; grey from the least to the greatest of those close in time" : "; grey is what transport and clocks may explain"}.${drawn.complete ? "" : " The oldest part is left out: show less."}`);
+        redraw(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows)
+            : empty("No move with this verdict", "Choose another one, or all of them."));
+        const grey = drawn.moves > DETAIL_MAX ? "from the least to the greatest of those close in time"
+            : "is what transport and clocks may explain";
+        show(shown, `Real lap minus virtual lap of ${plural(drawn.moves, "move")}; grey ${grey}.`,
+            !drawn.complete && " The oldest part is left out: show less.");
         buttons.draw();
         await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow());
-        lagChart.chart?.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s")}. The table below has the latest.`);
+        const last = plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s");
+        lagChart.chart?.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
+            "The table below has the latest.");
     }, error => show(message, failure(error)));
     filter.addEventListener("change", refresh);
     lagChart.onRange = refresh;

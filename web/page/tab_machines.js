@@ -4,7 +4,7 @@ import {diagramOf, drawing} from "./diagrams.js";
 import {ago, count, figures, known, time} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {pairAddress} from "./router.js";
-import {el, empty, failure, redraw, section, show, symbol, table} from "./ui.js";
+import {button, el, empty, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const RECENT_S = 3; // how long a state that was left stays marked
@@ -29,16 +29,20 @@ function isMachine(value) {
 
 function rowsOf(machines) {
     const own = Object.entries(machines.tandem).filter(([, group]) => !Array.isArray(group)).map(([name, group]) => ({
-        key: `tandem.${name}`, owner: "tandem", name, tokens: tokensOf(name, group), visits: group.visits, faults: group.faults}));
-    const published = ["real", "virtual"].flatMap(side => Object.entries(machines[side] ?? {}).filter(([, m]) => isMachine(m)).map(([name, m]) => ({
-        key: `${side}.${name}`, owner: side, name, tokens: [{label: OWNERS[side], ...m}], visits: m.visits, faults: m.faults})));
+        key: `tandem.${name}`, owner: "tandem", name, tokens: tokensOf(name, group), visits: group.visits,
+            faults: group.faults}));
+    const published = ["real", "virtual"].flatMap(side => Object.entries(machines[side] ?? {})
+        .filter(([, m]) => isMachine(m)).map(([name, m]) => ({
+        key: `${side}.${name}`, owner: side, name, tokens: [{label: OWNERS[side], ...m}], visits: m.visits,
+            faults: m.faults})));
     return [...own, ...published];
 }
 
 // States of this machine that were left a moment ago.
 function recentOf(row, trace) {
     const now = labNow();
-    return new Set(row.owner !== "tandem" ? [] : trace.filter(step => step.machine === row.name && now - step.t < RECENT_S)
+    return new Set(row.owner !== "tandem" ? [] : trace.filter(step => step.machine === row.name
+        && now - step.t < RECENT_S)
         .flatMap(step => [step.from, step.to]));
 }
 
@@ -50,13 +54,16 @@ function sinceOf(token) {
 
 function drawList(root, rows, chosen, choose) {
     redraw(root, table("State machines and the states they are in", [
-        {label: "Machine", cell: row => el("button", {type: "button", class: "pick", "data-key": row.key, "aria-pressed": String(row.key === chosen), onclick: () => choose(row.key)}, row.name)},
+        {label: "Machine", cell: row => button(row.name, () => choose(row.key),
+            {class: "pick", "data-key": row.key, "aria-pressed": String(row.key === chosen)})},
         {label: "Of", cell: row => OWNERS[row.owner], className: "nowrap"},
         {label: "State", cell: row => row.tokens.map(t => el("div", {class: "nowrap"}, el("strong", {}, t.state),
             row.tokens.length > 1 && el("small", {}, ` ${t.label}`)))},
         {label: "Since", cell: row => row.tokens.map(t => el("div", {class: "nowrap muted"}, sinceOf(t) || "–"))},
-        {label: "Steps", cell: row => count(Object.values(row.visits ?? {}).reduce((sum, n) => sum + n, 0)), numeric: true},
-        {label: "Faults", cell: row => (row.faults > 0 ? marked("✕", "bad", `${count(row.faults)}`) : "none"), numeric: true},
+        {label: "Steps", cell: row => count(Object.values(row.visits ?? {}).reduce((sum, n) => sum + n, 0)),
+            numeric: true},
+        {label: "Faults", cell: row => (row.faults > 0 ? marked("✕", "bad", `${count(row.faults)}`) : "none"),
+            numeric: true},
     ], rows));
 }
 
@@ -75,7 +82,8 @@ function value(name, v) {
 }
 
 function variablesOf(row) {
-    return row.tokens.map(t => [t, Object.entries(t).filter(([name, v]) => !HIDDEN.has(name) && typeof v !== "object" || (v === null && !HIDDEN.has(name)))])
+    const shown = ([name, v]) => !HIDDEN.has(name) && (v === null || typeof v !== "object");
+    return row.tokens.map(t => [t, Object.entries(t).filter(shown)])
         .filter(([, list]) => list.length > 0)
         .map(([t, list]) => muted(row.tokens.length > 1 && `${t.label}: `,
             list.map(([name, v]) => `${name} ${value(name, v)}`).join(", ")));
@@ -111,7 +119,8 @@ class Picture {
         this.drawing.frame.classList.toggle("fit", this.fit);
         this.entering = true;
         show(this.root, el("div", {class: "bar"}, head, el("span", {class: "push"}, whole)), muted(diagram.purpose),
-            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. Dashed: arcs after which it waits."), this.facts);
+            this.drawing.frame, muted("Filled: where it is now. Tinted: where it was in the last 3 s. ",
+                "Dashed: arcs after which it waits."), this.facts);
     }
 
     draw(row, trace) {
@@ -132,7 +141,8 @@ function centre(frame, node) {
 }
 
 function drawTrace(root, trace) {
-    redraw(root, trace.length === 0 ? muted("No transition yet.") : table("Latest transitions of Tandem's machines, newest first", [
+    redraw(root, trace.length === 0 ? muted("No transition yet.")
+        : table("Latest transitions of Tandem's machines, newest first", [
         {label: "Time", cell: s => time(s.t), className: "nowrap"},
         {label: "Machine", cell: s => s.machine},
         {label: "From", cell: s => s.from},
@@ -156,7 +166,8 @@ export function mount(root, {pair, route, signal}) {
         const rows = rowsOf(newest);
         const row = rows.find(r => r.key === chosen) ?? rows[0];
         if (!row) {
-            show(list, empty("No machines", "Tandem's own come with the first command; a robot publishes its own on its 'machines' topic."));
+            show(list, empty("No machines",
+                "Tandem's own come with the first command; a robot publishes its own on its 'machines' topic."));
             return;
         }
         const focused = document.activeElement?.dataset?.key;

@@ -3,7 +3,7 @@
 import {fixed, known, plural, time, withUnit} from "./format.js";
 import {ticks} from "./plot.js";
 import {legend} from "./chart.js";
-import {el, empty, facts, failure, section, show, svg} from "./ui.js";
+import {el, empty, facts, failure, muted, section, show, svg, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 1000;
@@ -58,9 +58,11 @@ function path(scale, points) {
 function grid(scale, extent) {
     const label = value => String(value).replace("-", "−");
     return [
-        ticks(extent.x0, extent.x1, 7).map(x => svg("g", {class: "tick"}, svg("line", {x1: scale.x(x), x2: scale.x(x), y1: 0, y2: scale.height}),
+        ticks(extent.x0, extent.x1, 7).map(x => svg("g", {class: "tick"},
+            svg("line", {x1: scale.x(x), x2: scale.x(x), y1: 0, y2: scale.height}),
             svg("text", {x: scale.x(x) + 4, y: scale.height - 6}, label(x)))),
-        ticks(extent.y0, extent.y1, 6).map(y => svg("g", {class: "tick"}, svg("line", {y1: scale.y(y), y2: scale.y(y), x1: 0, x2: scale.width}),
+        ticks(extent.y0, extent.y1, 6).map(y => svg("g", {class: "tick"},
+            svg("line", {y1: scale.y(y), y2: scale.y(y), x1: 0, x2: scale.width}),
             svg("text", {x: 4, y: scale.y(y) - 4}, label(y)))),
     ];
 }
@@ -80,7 +82,8 @@ function world(scale, map) {
         return null;
     }
     const [x0, y0, x1, y1] = map.bounds_m ?? [];
-    return [known(x0) && svg("rect", {class: "walls", x: scale.x(x0), y: scale.y(y1), width: (x1 - x0) * scale.k, height: (y1 - y0) * scale.k}),
+    return [known(x0) && svg("rect", {class: "walls", x: scale.x(x0), y: scale.y(y1), width: (x1 - x0) * scale.k,
+        height: (y1 - y0) * scale.k}),
         map.obstacles.map(o => obstacle(scale, o))];
 }
 
@@ -113,12 +116,14 @@ function degrees(rad) {
 }
 
 function place(point) {
-    return point ? [`${withUnit(`${fixed(point[1], 2)}, ${fixed(point[2], 2)}`, "m")}, ${degrees(point[3])}`, el("small", {class: "nowrap"}, ` at ${time(point[0])}`)] : "no pose told";
+    return point ? [`${withUnit(`${fixed(point[1], 2)}, ${fixed(point[2], 2)}`, "m")}, ${degrees(point[3])}`,
+        el("small", {class: "nowrap"}, ` at ${time(point[0])}`)] : "no pose told";
 }
 
 function words(real, virtual) {
     return facts([["Real robot, x, y, heading", place(real)], ["Virtual robot", place(virtual)],
-        real && virtual && ["Apart", `${withUnit(fixed(Math.hypot(real[1] - virtual[1], real[2] - virtual[2]), 2), "m")}, ${degrees(virtual[3] - real[3])}`]]);
+        real && virtual && ["Apart", withUnit(fixed(Math.hypot(real[1] - virtual[1], real[2] - virtual[2]), 2), "m"),
+            `, ${degrees(virtual[3] - real[3])}`]]);
 }
 
 // ---- the tab ----
@@ -127,13 +132,17 @@ function draw(root, data) {
     const extent = extentOf(data);
     const scale = scaleOf(extent, Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, root.clientWidth - 50)));
     const [real, virtual] = SIDES.map(side => data[side].at(-1));
-    const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
-    show(root, section("From above, in metres", legend([["➤", "real", "real robot, solid"], ["➤", "virtual", "virtual robot, dashed"],
+    const label = `Seen from above: ${plural(data.real.length, "pose")} of the real robot, ` +
+        `${plural(data.virtual.length, "pose")} of the virtual one${data.map ? ", and the map of their world" : ""}`;
+    show(root, section("From above, in metres", legend([["➤", "real", "real robot, solid"],
+        ["➤", "virtual", "virtual robot, dashed"],
         ...(data.map ? [["■", "obstacle", "obstacles and walls; dashed: on no map of the robot's"]] : [])]),
-    el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`, role: "img", "aria-label": label},
+    el("figure", {class: "map"}, svg("svg", {viewBox: `0 0 ${scale.width.toFixed(0)} ${scale.height.toFixed(0)}`,
+        role: "img", "aria-label": label},
         grid(scale, extent), world(scale, data.map), SIDES.map(side => track(scale, data[side], side)),
         real && robot(scale, real, "real"), virtual && robot(scale, virtual, "virtual"))),
-    words(real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"), " in the lab file names a map.")));
+    words(real, virtual), !data.map && muted("Walls and obstacles are drawn when the pair's ", el("code", {}, "map:"),
+        " in the lab file names a map.")));
 }
 
 export function mount(root, {pair, signal}) {
@@ -142,7 +151,8 @@ export function mount(root, {pair, signal}) {
     addEventListener("resize", () => redraw(), {signal});
     watch(signal, `pairs/${encodeURIComponent(pair)}/trajectory`, {pair, everyMs: EVERY_MS}, data => {
         if (data.real.length + data.virtual.length === 0) {
-            show(root, empty("No pose yet", "The tracks come from the robots' telemetry, as soon as it has a pose [x, y, yaw]:",
+            show(root, empty("No pose yet",
+                "The tracks come from the robots' telemetry, as soon as it has a pose [x, y, yaw]:",
                 `mosquitto_pub -t tandem/v1/${pair}/real/telemetry -m '{"pose":[0,0,0],"nu":[0.1,0,0]}'`));
             return;
         }

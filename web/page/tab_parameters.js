@@ -1,9 +1,10 @@
 // What the simulator is taught: parameter sets, their checks, promotion and the way back.
 
 import {get, send} from "./api.js";
-import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
+import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit,
+    wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {el, empty, failure, redraw, say, section, show, symbol, table} from "./ui.js";
+import {button, el, empty, failure, marked, muted, redraw, section, show, table, tell, waiting} from "./ui.js";
 import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
@@ -44,19 +45,23 @@ function changeOf(before, after, name) {
 }
 
 function fromTo(before, after) {
-    return el("ul", {class: "words-list"}, Object.keys(after.values).filter(name => known(after.values[name])).map(name => {
+    return el("ul", {class: "words-list"}, Object.keys(after.values).filter(name => known(after.values[name]))
+        .map(name => {
         const n = decimalsFor(after.se[name]);
         const old = before?.values[name];
-        return el("li", {}, `${meaningOf(name)}: `, known(old) && `${fixed(old, n)} → `, el("strong", {}, withUnit(fixed(after.values[name], n), unitOf(name))));
+        return el("li", {}, `${meaningOf(name)}: `, known(old) && `${fixed(old, n)} → `,
+            el("strong", {}, withUnit(fixed(after.values[name], n), unitOf(name))));
     }));
 }
 
 // ---- doing ----
 
-const OUTCOMES = {promote: ["promoted", "declined"], rollback: ["rolled_back", "declined"], propose: ["proposed", "rejected", "declined"]};
+const OUTCOMES = {promote: ["promoted", "declined"], rollback: ["rolled_back", "declined"],
+    propose: ["proposed", "rejected", "declined"]};
 
 function subject(change) {
-    return change.version > 0 ? `Set ${change.version}` : change.action === "acknowledged" ? "That no set is in force" : "No set";
+    return change.version > 0 ? `Set ${change.version}` : change.action === "acknowledged" ? "That no set is in force"
+        : "No set";
 }
 
 // What became of a wish: its change, newer than `before`.
@@ -86,15 +91,14 @@ class Doer {
             return outcome(this.path, action, before);
         });
         if (became) {
-            const [sign, tone, words] = became;
-            show(this.notice, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
-            say(words);
+            tell(this.notice, ...became);
         }
     }
 
     promote(model, active, candidate) {
         return this.ask(`Promote set ${candidate.version}?`, [
-            el("p", {}, `${nameOf(model)}: set ${candidate.version}, made ${dateTime(candidate.made_t)} from ${plural(candidate.n, "row")}, goes into force and is sent to the simulator`,
+            el("p", {}, `${nameOf(model)}: set ${candidate.version}, made ${dateTime(candidate.made_t)} from `,
+                `${plural(candidate.n, "row")}, goes into force and is sent to the simulator`,
                 active ? ` in place of set ${active.version}.` : "."), fromTo(active, candidate),
             muted("It can be rolled back.")],
         `Promote set ${candidate.version}`, "promote", {version: candidate.version, model});
@@ -102,13 +106,16 @@ class Doer {
 
     rollBack(model, active) {
         return this.ask(`Take set ${active.version} back?`, [
-            el("p", {}, `${nameOf(model)}: set ${active.version} goes out of force. What was in force before it comes back and is sent to the simulator; where nothing was, the simulator is told to use its own parameters.`)],
+            el("p", {}, `${nameOf(model)}: set ${active.version} goes out of force. What was in force before it comes `,
+                "back and is sent to the simulator; where nothing was, the simulator is told to use its own ",
+                "parameters.")],
         `Take set ${active.version} back`, "rollback", {model});
     }
 
     propose(model) {
         return this.ask("Make a candidate now?", [
-            el("p", {}, `${nameOf(model)}: the real robot is fitted as it is known now. If the fit passes its checks it becomes the candidate; nothing is sent to the simulator.`)],
+            el("p", {}, `${nameOf(model)}: the real robot is fitted as it is known now. If the fit passes its checks `,
+                "it becomes the candidate; nothing is sent to the simulator.")],
         "Make a candidate", "propose", {model});
     }
 }
@@ -137,10 +144,12 @@ function book(model, {promote, active, candidate}, changes, doer) {
     const some = candidate ?? active;
     return section(nameOf(model),
         el("div", {class: "bar"},
-            candidate && el("button", {type: "button", class: "primary", onclick: () => doer.promote(model, active, candidate)}, `Promote set ${candidate.version} …`),
+            candidate && button(`Promote set ${candidate.version} …`, () => doer.promote(model, active, candidate),
+                {class: "primary"}),
             active && button(`Roll back set ${active.version} …`, () => doer.rollBack(model, active)),
             button("Make a candidate now …", () => doer.propose(model)),
-            el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic." : "Promotion is by hand.")),
+            el("span", {class: "muted push"}, promote === "auto" ? "Promotion is automatic."
+                : "Promotion is by hand.")),
         el("div", {class: "columns tight"}, setHead("In force", active), setHead("Candidate", candidate)),
         some && table(`${nameOf(model)}: sets in force and waiting`, [
             {label: "Parameter", cell: meaningOf},
@@ -153,7 +162,8 @@ function book(model, {promote, active, candidate}, changes, doer) {
 
 function drawHistory(root, changes) {
     redraw(root, changes.length === 0 ? empty("Nothing has happened to parameter sets yet",
-        "A fit of the real robot that passes its checks becomes a candidate; after about twenty different moves the first one can be expected.")
+        "A fit of the real robot that passes its checks becomes a candidate; after about twenty different moves the " +
+        "first one can be expected.")
         : table("Changes of parameter sets, newest first", [
             {label: "Time", cell: c => dateTime(c.t), className: "nowrap"},
             {label: "What", cell: c => {
@@ -161,7 +171,8 @@ function drawHistory(root, changes) {
                 return marked(sign, tone, `${subject(c)} ${words}`);
             }},
             {label: "By", cell: c => c.by},
-            {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS").map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
+            {label: "Why", cell: c => [c.detail, c.checks?.filter(k => k.verdict !== "PASS")
+                .map(k => el("div", {}, `${k.name.replaceAll("_", " ")}: ${k.detail}`))]},
         ], changes));
 }
 
@@ -177,13 +188,15 @@ export function mount(root, {pair, signal}) {
     watch(signal, async s => {
         const summary = await get(path, s);
         const [laps, dynamics, list] = await Promise.all([get(`${path}/parameters`, s),
-            summary.dynamics ? get(`${path}/dynamics`, s) : null, get(`${path}/parameters/changes?limit=${CHANGES}`, s)]);
+            summary.dynamics ? get(`${path}/dynamics`, s) : null,
+                get(`${path}/parameters/changes?limit=${CHANGES}`, s)]);
         return {laps, dynamics, changes: list.changes};
     }, {pair, types: ["change"]}, ({laps, dynamics, changes}) => {
         view.hidden = false;
         show(message);
         doer.newest = changes[0]?.n ?? 0;
-        redraw(books, book("travel_time", laps, changes, doer), dynamics && book(dynamics.model, dynamics, changes, doer));
+        redraw(books, book("travel_time", laps, changes, doer), dynamics
+            && book(dynamics.model, dynamics, changes, doer));
         drawHistory(past, changes);
     }, error => show(message, failure(error)));
 }

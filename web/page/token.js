@@ -3,10 +3,15 @@
 import {setToken, token} from "./api.js";
 import {ask, el} from "./ui.js";
 
+function tokenField() {
+    return el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
+}
+
 export function askToken(reason) {
-    const field = el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
+    const field = tokenField();
     return ask("Token", [
-        el("p", {}, reason ?? "What changes a lab needs the token that its lab file names (http.token_file). It is kept until this tab is closed, and goes to this daemon only."),
+        el("p", {}, reason ?? "What changes a lab needs the token that its lab file names (http.token_file). " +
+            "It is kept until this tab is closed, and goes to this daemon only."),
         el("label", {for: "token"}, "Token"), field,
     ], [{label: "Use it", run: () => setToken(field.value.trim())},
         {label: "Forget it", run: () => setToken("")}]);
@@ -15,10 +20,11 @@ export function askToken(reason) {
 // Ask whether something is to be done that changes the lab. content: nodes that say what would
 // happen; run() does it and returns a text for what was done, or throws a Problem.
 export async function confirm(title, content, label, run) {
-    const field = el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
+    const field = tokenField();
     let said = null;
     await ask(title, [content,
-        token() ? null : [el("label", {for: "token"}, "Token ", el("small", {}, "(the lab file's http.token_file)")), field]],
+        token() ? null : [el("label", {for: "token"}, "Token ", el("small", {}, "(the lab file's http.token_file)")),
+            field]],
     [{label, run: async () => {
         if (!token()) {
             setToken(field.value.trim());

@@ -18,6 +18,13 @@ export function verdictOf(name) {
     return VERDICTS.find(v => v.name === name) ?? {name, sign: "?", tone: "unsure", meaning: ""};
 }
 
+// Those that an answer counts, also such as this page has no sign for.
+export function verdictsOf(counts) {
+    const known = VERDICTS.filter(v => v.name in counts);
+    const names = known.map(v => v.name);
+    return [...known, ...Object.keys(counts).filter(name => !names.includes(name)).map(verdictOf)];
+}
+
 export function verdictChip(name) {
     const v = verdictOf(name);
     return el("span", {class: `chip tone-${v.tone}`, title: v.meaning}, symbol(v.sign, "sign"), ` ${v.name}`);

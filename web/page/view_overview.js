@@ -3,9 +3,10 @@
 import {getAll} from "./api.js";
 import {ago, count} from "./format.js";
 import {labNow} from "./lab_clock.js";
-import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords, wordsOfAlarm} from "./pair_state.js";
+import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
+    wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, empty, failure, redraw, say, show, symbol} from "./ui.js";
+import {el, empty, failure, marked, redraw, say, show, symbol, waiting} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -16,11 +17,15 @@ const DENSE_FROM = 25; // pairs: rows instead of cards
 const SHOWN_MAX = 1000; // more are found by their names
 const byName = new Intl.Collator("en", {numeric: true});
 
+function mostFirst(amount) {
+    return (a, b) => amount(b.pair) - amount(a.pair) || byName.compare(a.id, b.id);
+}
+
 const ORDERS = {
     trouble: {label: "trouble first", compare: (a, b) => a.level - b.level || byName.compare(a.id, b.id)},
     name: {label: "name", compare: (a, b) => byName.compare(a.id, b.id)},
-    lag: {label: "largest lag", compare: (a, b) => Math.abs(b.pair.last_lag_s ?? 0) - Math.abs(a.pair.last_lag_s ?? 0) || byName.compare(a.id, b.id)},
-    news: {label: "latest move", compare: (a, b) => (b.pair.last_entry_t ?? 0) - (a.pair.last_entry_t ?? 0) || byName.compare(a.id, b.id)},
+    lag: {label: "largest lag", compare: mostFirst(pair => Math.abs(pair.last_lag_s ?? 0))},
+    news: {label: "latest move", compare: mostFirst(pair => pair.last_entry_t ?? 0)},
 };
 
 // ---- one pair ----
@@ -50,7 +55,8 @@ function drawCard(row, now) {
         el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict)),
         el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
             : el("span", {class: "muted words"}, "no moves yet")),
-        el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now), linkState(pair)),
+        el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
+            linkState(pair)),
         el("div", {class: "alarm"}, alarmLine(pair, now)));
 }
 
@@ -59,7 +65,8 @@ function faceOf(pair, level, reason, now) {
     const alarm = pair.last_alarm ? [pair.last_alarm.type, ago(pair.last_alarm.t, now)] : null;
     const side = s => [s.seen, s.connection, s.clock];
     return JSON.stringify([level, reason, pair.last_lag_s, pair.last_verdict, pair.recent_verdicts, alarm,
-        pair.following, pair.mode === "link" && pair.outstanding, side(pair.real), side(pair.virtual), pair.entries > 0]);
+        pair.following, pair.mode === "link" && pair.outstanding, side(pair.real), side(pair.virtual),
+            pair.entries > 0]);
 }
 
 // ---- the list ----
@@ -70,7 +77,8 @@ class Overview {
         this.rows = new Map(); // id -> {id, pair, level, reason, node, face}
         this.order = "trouble";
         this.level = null; // shown only; null: all
-        this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name", oninput: () => this.arrange()});
+        this.filter = el("input", {type: "search", id: "filter", placeholder: "part of a name",
+            oninput: () => this.arrange()});
         this.orderBox = el("select", {id: "order", onchange: () => {
             this.order = this.orderBox.value;
             this.arrange();
@@ -104,7 +112,8 @@ class Overview {
         }
         this.bar.hidden = pairs.length < 2;
         this.list.classList.toggle("dense", pairs.length >= DENSE_FROM);
-        show(this.message, pairs.length === 0 && empty("The lab has no pairs", "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
+        show(this.message, pairs.length === 0 && empty("The lab has no pairs",
+            "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
         this.arrange();
     }
 
@@ -122,7 +131,8 @@ class Overview {
             return;
         }
         this.counted = text;
-        const button = (k, label, sign, tone, n) => el("button", {type: "button", "aria-pressed": String(this.level === k),
+        const button = (k, label, sign, tone, n) => el("button",
+            {type: "button", "aria-pressed": String(this.level === k),
             class: `tone-${tone}`, disabled: n === 0 && this.level !== k, onclick: () => {
                 this.level = this.level === k ? null : k;
                 this.counted = "";
@@ -183,7 +193,8 @@ class Overview {
 // The next click is likely one on a pair.
 function prepare() {
     const idle = globalThis.requestIdleCallback ?? (run => setTimeout(run, 500));
-    idle(() => Promise.all([import("./view_pair.js"), import("./tab_lag.js").then(() => import("./chart.js")).then(c => c.load())]).catch(() => {}));
+    idle(() => Promise.all([import("./view_pair.js"), import("./tab_lag.js"), import("./chart.js").then(c => c.load())])
+        .catch(() => {}));
 }
 
 export function mount(root, {signal}) {

@@ -4,7 +4,7 @@ import {known} from "./format.js";
 import {labNow} from "./lab_clock.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
-import {el, failure, redraw, say, show, symbol} from "./ui.js";
+import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
 import {verdictChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 import {TABS} from "./tabs.js";
@@ -35,7 +35,8 @@ function drawState(root, pair) {
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
     redraw(root, marked(sign, tone, `${reason || label}`),
-        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict), known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
+        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict),
+            known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
         pair.entries > 0 && verdictBar(pair.recent_verdicts));
@@ -66,7 +67,8 @@ export async function mount(root, context) {
 
     const tab = TABS.find(t => t.id === route.tab);
     if (!tab) {
-        show(body, failure({title: "No such view", detail: `Of a pair there are: ${TABS.map(t => t.label).join(", ")}.`}));
+        const detail = `Of a pair there are: ${TABS.map(t => t.label).join(", ")}.`;
+        show(body, failure({title: "No such view", detail}));
         return;
     }
     const module = await tab.load();
