@@ -89,18 +89,23 @@ const struct pair_following *web_following(const struct web_request *request)
     return view_following(request->view, request->pair);
 }
 
-/* As hash_bytes(), by eight bytes: bodies are long. */
+/* As hash_bytes(), by four times eight bytes, so that a factor need not wait for the one
+ * before: bodies are long. */
 static uint64_t hash_body(const struct body *body)
 {
-    uint64_t hash = HASH_START;
+    enum { LANES = 4 };
+    uint64_t lane[LANES] = {HASH_START, HASH_START + 1, HASH_START + 2, HASH_START + 3};
     size_t at = 0;
-    for (; body->bytes - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, body->text + at, sizeof word);
-        hash = (hash ^ word) * UINT64_C(1099511628211);
-        hash ^= hash >> 32; /* a factor carries upwards only */
+    for (; body->bytes - at >= sizeof lane; at += sizeof lane) {
+        for (size_t k = 0; k < LANES; k++) {
+            uint64_t word = 0;
+            memcpy(&word, body->text + at + k * sizeof word, sizeof word);
+            lane[k] = (lane[k] ^ word) * UINT64_C(1099511628211);
+            lane[k] ^= lane[k] >> 32; /* a factor carries upwards only */
+        }
     }
-    return hash_bytes(hash, body->text + at, body->bytes - at);
+    return hash_bytes(hash_bytes(HASH_START, lane, sizeof lane), body->text + at,
+                      body->bytes - at);
 }
 
 void web_tag(struct web_response *response)

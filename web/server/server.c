@@ -132,24 +132,6 @@ static struct client *client_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-static bool add_header(struct MHD_Response *message, const char *name, const char *value)
-{
-    return MHD_add_response_header(message, name, value) == MHD_YES;
-}
-
-/* Nothing when there is no value. */
-static bool add_given(struct MHD_Response *message, const char *name, const char *value)
-{
-    return !value || !value[0] || add_header(message, name, value);
-}
-
-static bool add_page_headers(struct MHD_Response *message)
-{
-    return add_header(message, "Vary", "Accept-Encoding") &&
-           add_header(message, "Content-Security-Policy", PAGE_POLICY) &&
-           add_header(message, "Referrer-Policy", "no-referrer");
-}
-
 static bool add_headers(const struct web_response *r, unsigned status, bool close,
                         struct MHD_Response *message)
 {
@@ -158,20 +140,34 @@ static bool add_headers(const struct web_response *r, unsigned status, bool clos
     if (r->retry_after_s > 0) {
         (void)snprintf(wait_s, sizeof wait_s, "%u", r->retry_after_s);
     }
-    return add_header(message, "X-Content-Type-Options", "nosniff") &&
-           add_header(message, "Cross-Origin-Resource-Policy", "same-origin") &&
-           add_header(message, "Cache-Control", r->etag[0] ? "no-cache" : "no-store") &&
-           add_given(message, "Content-Type", status == 304 ? NULL : type) &&
-           add_given(message, "ETag", r->etag) && add_given(message, "Allow", r->allow) &&
-           add_given(message, "Link", r->link) && add_given(message, "Location", r->location) &&
-           add_given(message, "WWW-Authenticate", r->authenticate) &&
-           add_given(message, "Retry-After", wait_s) &&
-           add_given(message, "Vary", r->varies ? "Accept" : NULL) &&
-           (!r->page || add_page_headers(message)) &&
-           add_given(message, "Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL) &&
-           /* proxies are not to gather a stream: */
-           add_given(message, "X-Accel-Buffering", r->stream ? "no" : NULL) &&
-           add_given(message, "Connection", close ? "close" : NULL);
+    const struct {
+        const char *name, *value; /* NULL or "": not sent */
+    } rows[] = {
+        {"X-Content-Type-Options", "nosniff"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+        {"Cache-Control", r->etag[0] ? "no-cache" : "no-store"},
+        {"Content-Type", status == 304 ? NULL : type},
+        {"ETag", r->etag},
+        {"Allow", r->allow},
+        {"Link", r->link},
+        {"Location", r->location},
+        {"WWW-Authenticate", r->authenticate},
+        {"Retry-After", wait_s},
+        {"Vary", r->page     ? "Accept-Encoding"
+                 : r->varies ? "Accept"
+                             : NULL},
+        {"Content-Security-Policy", r->page ? PAGE_POLICY : NULL},
+        {"Referrer-Policy", r->page ? "no-referrer" : NULL},
+        {"Content-Encoding", r->gzip && status == 200 ? "gzip" : NULL},
+        {"X-Accel-Buffering", r->stream ? "no" : NULL}, /* proxies are not to gather a stream */
+        {"Connection", close ? "close" : NULL},
+    };
+    bool whole = true;
+    for (size_t i = 0; i < COUNT(rows) && whole; i++) {
+        whole = !rows[i].value || !rows[i].value[0] ||
+                MHD_add_response_header(message, rows[i].name, rows[i].value) == MHD_YES;
+    }
+    return whole;
 }
 
 static struct MHD_Response *make_body(struct MHD_Connection *connection, unsigned status,
