@@ -19,6 +19,7 @@
 #include "twin/robots/l2_mission.h"
 #include "twin/robots/mission.h"
 #include "web/http/event_hub.h"
+#include "web/http/handler.h"
 #include "web/http/query.h"
 #include "web/http/routes.h"
 
@@ -58,6 +59,7 @@ static const struct {
     TABLE(parameter_state_names),
     TABLE(position_kind_names),
     TABLE(query_parameter_names),
+    TABLE(web_refusal_names),
     TABLE(reply_status_names),
     TABLE(request_action_names),
     TABLE(route_method_names),
