@@ -28,8 +28,9 @@ class Browser:
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
         # As root in a container there is no sandbox, and /dev/shm is small.
-        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                         "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+                         "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
+                         "--disable-component-update", "--disable-sync",
                          "--disable-default-apps", "--disable-extensions", f"--user-data-dir={self.profile}",
                          f"--window-size={DESKTOP[0]},{DESKTOP[1]}"):
             options.add_argument(argument)
@@ -42,7 +43,8 @@ class Browser:
         self.command("Page.addScriptToEvaluateOnNewDocument", source="""
             addEventListener('securitypolicyviolation', e => {
                 const kept = JSON.parse(sessionStorage.getItem('violations') ?? '[]');
-                sessionStorage.setItem('violations', JSON.stringify([...kept, e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sourceFile + ':' + e.lineNumber]));
+                const what = e.violatedDirective + ' ' + e.blockedURI + ' ' + e.sourceFile + ':' + e.lineNumber;
+                sessionStorage.setItem('violations', JSON.stringify([...kept, what]));
             });""")
 
     def __enter__(self):
@@ -63,7 +65,8 @@ class Browser:
             self.run("location.hash = arguments[0]", place or "#/")
         else:
             self.driver.get(self.address + place)
-        self.wait("document.querySelector('#content h1, #content .card, #content .empty, #content .failure')", f"{place} is drawn")
+        self.wait("document.querySelector('#content h1, #content .card, #content .empty, #content .failure')",
+                  f"{place} is drawn")
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -108,7 +111,8 @@ class Browser:
     # ---- sizes, colours, pictures ----
 
     def resize(self, size):
-        self.command("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+        self.command("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                     mobile=False)
 
     def theme(self, name):
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])

@@ -38,7 +38,8 @@ const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (texts.nextNode()) {
     const node = texts.currentNode.parentElement;
     const words = texts.currentNode.textContent.trim();
-    if (!words || node.closest("[hidden], [aria-hidden], :disabled, .unseen, .skip, svg, canvas, script, noscript, option") || !node.checkVisibility()) {
+    if (!words || !node.checkVisibility() ||
+        node.closest("[hidden], [aria-hidden], :disabled, .unseen, .skip, svg, canvas, script, noscript, option")) {
         continue;
     }
     const style = getComputedStyle(node);

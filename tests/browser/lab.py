@@ -13,10 +13,11 @@ PAIRS = f"""r1: {{probe_interval_s: 1, calibration: {{publish_every: 1}}}}
   boat:
     kind: usv3
     probe_interval_s: 1
-    following: {{model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120", noise_sd: "0.0005, 0.0005, 0.0003",
-      pose_per_s2: 4, window_s: 5}}
+    following: {{model: usv3, real: iacquabot, virtual: wamv, limits: "200, 200, 120",
+      noise_sd: "0.0005, 0.0005, 0.0003", pose_per_s2: 4, window_s: 5}}
   quiet: {{}}"""
-VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005, noise_r_radps: 0.0003}
+VESSELS = """real: {vessel: iacquabot, actuation: allocated, noise_u_mps: 0.0005, noise_v_mps: 0.0005,
+  noise_r_radps: 0.0003}
 virtual: {vessel: wamv, effort_timeout_s: 0.5}
 """
 
@@ -39,19 +40,21 @@ class Lab(Rig):
     def start_robots(self):
         for side, speed in (("real", "0.5"), ("virtual", "0.56")):
             self.start("robot", "--pair", "r1", "--side", side, "--linear-speed", speed, "--angular-speed", "4",
-                       "--noise", "0.004", "--telemetry-rate", "5", "--delay", "0.01", "--seed", "1" if side == "real" else "2")
-            self.start("robot", "--kind", "diffdrive", "--pair", "base", "--side", side, "--mode", "link", "--telemetry-rate", "5",
-                       "--map", MAP, "--linear-speed", "1", "--angular-speed", "6")
+                       "--noise", "0.004", "--telemetry-rate", "5", "--delay", "0.01",
+                       "--seed", "1" if side == "real" else "2")
+            self.start("robot", "--kind", "diffdrive", "--pair", "base", "--side", side, "--mode", "link",
+                       "--telemetry-rate", "5", "--map", MAP, "--linear-speed", "1", "--angular-speed", "6")
         vessels = self.folder / "vessels.yaml"
         vessels.write_text(VESSELS)
         for side in ("real", "virtual"):
-            self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels, "--telemetry-rate", "20")
+            self.start("robot", "--kind", "usv3", "--pair", "boat", "--side", side, "--parameters", vessels,
+                       "--telemetry-rate", "20")
         self.wait(lambda: all(self.online(pair) for pair in ("r1", "base", "boat")), "all robots are there", 40)
         self.start("drive", "--pair", "r1", "--interval", "0.15", "--turn-max", "1", "--drive-max", "0.4")
-        self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5", "--turn-max", "2.4",
-                   "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
-        self.pilot = self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l", "-t", "tandem/v1/boat/real/control"],
-                              stdin=subprocess.PIPE, text=True)
+        self.start("drive", "--pair", "base", "--mode", "link", "--interval", "0.2", "--turn-min", "0.5",
+                   "--turn-max", "2.4", "--drive-min", "0.1", "--drive-max", "0.35", "--timeout", "20")
+        self.pilot = self.run(["mosquitto_pub", "-p", self.broker_port, "-q", "0", "-l",
+                               "-t", "tandem/v1/boat/real/control"], stdin=subprocess.PIPE, text=True)
         threading.Thread(target=self.steer, daemon=True).start()
 
     def steer(self):

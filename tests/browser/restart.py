@@ -30,7 +30,8 @@ with Lab(pairs="r1: {}") as lab:
 
         lab.daemon.send_signal(signal.SIGKILL)
         lab.daemon.wait()
-        browser.wait("!document.querySelector('.stream-state').innerText.includes('live')", "the page says that it listens no more")
+        browser.wait("!document.querySelector('.stream-state').innerText.includes('live')",
+                     "the page says that it listens no more")
         said = state(browser)
         assert 'reconnecting' in said, said
         browser.wait("/does not answer/.test(document.body.innerText)", "the page says what is wrong")
@@ -42,7 +43,8 @@ with Lab(pairs="r1: {}") as lab:
         browser.wait("document.querySelector('.stream-state').innerText.includes('live')", "the stream is live again")
         browser.wait(f"Number(document.querySelector('.tab tbody td')?.textContent ?? 0) >= {before + 3}", "new moves")
         print(f"'{said}', live again and new moves {time.monotonic() - begin:.1f} s after the start")
-        browser.wait("!document.querySelector('#content .failure') && !/does not answer/.test(document.body.innerText)", "nothing is wrong any more")
+        browser.wait("!document.querySelector('#content .failure') && !/does not answer/.test(document.body.innerText)",
+                     "nothing is wrong any more")
         assert browser.value("window.sameDocument"), "it was reloaded"
         shown = numbers(browser)
         assert shown == list(range(shown[0], shown[0] - len(shown), -1)) and shown[-1] < before, (before, shown)

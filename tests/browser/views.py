@@ -11,8 +11,8 @@ from rig import SOURCE
 
 HERE = pathlib.Path(__file__).parent
 CONTRAST = (HERE / "contrast.js").read_text()
-TABS = {"lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "", "following": "",
-        "map": "From above", "machines": "Latest transitions", "alarms": ""}
+TABS = {"lag": "Lag over time", "calibration": "Travel times", "parameters": "In force", "dynamics": "",
+        "following": "", "map": "From above", "machines": "Latest transitions", "alarms": ""}
 COLUMNS = "tau_u=Tu,tau_v=Tv,tau_r=Tr,u=u_meas,v=v_meas,r=r_meas"
 
 
@@ -38,7 +38,8 @@ def check_sound(browser, what):
 def check_overview(browser, lab):
     browser.open("#/")
     for pair in ("r1", "base", "boat", "quiet"):
-        browser.wait(f"[...document.querySelectorAll('.card h2')].some(h => h.textContent === '{pair}')", f"a card of {pair}")
+        browser.wait(f"[...document.querySelectorAll('.card h2')].some(h => h.textContent === '{pair}')",
+                     f"a card of {pair}")
     check_sound(browser, "overview")
     browser.shots("overview")
 
@@ -113,8 +114,10 @@ def check_machines(browser):
 # ---- by keyboard ----
 
 def focused(browser):
-    return browser.value("""(n => ({tag: n.tagName, text: n.textContent.trim().slice(0, 40), href: n.getAttribute('href'),
-        outline: getComputedStyle(n).outlineStyle + getComputedStyle(n, '::after').outlineStyle}))(document.activeElement)""")
+    return browser.value("""(n => ({
+        tag: n.tagName, text: n.textContent.trim().slice(0, 40), href: n.getAttribute('href'),
+        outline: getComputedStyle(n).outlineStyle + getComputedStyle(n, '::after').outlineStyle
+    }))(document.activeElement)""")
 
 
 def check_keyboard(browser):
@@ -176,7 +179,8 @@ def answer(browser, label):
         browser.press(Keys.ESCAPE)
         browser.wait("!document.querySelector('dialog')", "Escape closes it")
         give_token(browser)
-        browser.run("[...document.querySelectorAll('.tab button')].find(b => b.textContent.startsWith(arguments[0])).click()", label[:14])
+        browser.run("[...document.querySelectorAll('.tab button')]"
+                    ".find(b => b.textContent.startsWith(arguments[0])).click()", label[:14])
         browser.wait("document.querySelector('dialog[open]')", "the question again")
     browser.click(label, "dialog .actions")
     browser.wait("!document.querySelector('dialog')", f"{label}: done")
@@ -189,7 +193,8 @@ def give_token(browser):
     field.clear()
     field.send_keys(TOKEN)
     browser.press(Keys.ENTER)
-    browser.wait("!document.querySelector('dialog') && document.querySelector('#top').innerText.includes('Token given')", "the token is kept")
+    browser.wait("!document.querySelector('dialog')"
+                 " && document.querySelector('#top').innerText.includes('Token given')", "the token is kept")
 
 
 def upload(browser, path, fill=None, refused=False):

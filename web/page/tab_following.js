@@ -6,7 +6,8 @@ import {chart, colour, legend} from "./chart.js";
 import {count, figures, fixed, known, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
 import {fidelity} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, symbol, table, tell, waiting} from "./ui.js";
+import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, symbol, table,
+    tell, waiting} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
