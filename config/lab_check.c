@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/following_text.h"
+#include "logger/message/codecs.h"
 #include "twin/models/model.h"
 
 bool lab_check_id(const char *id)
@@ -129,6 +130,22 @@ static void list_models(char *out, size_t size)
     }
 }
 
+static void check_codec(struct option_reader *r, const char *shown, const char *codec,
+                        const uint32_t *given)
+{
+    char names[160] = "";
+    size_t used = 0;
+    if (codec_find(codec)) {
+        return;
+    }
+    for (size_t i = 0; i < codec_count && used < sizeof names; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                 codecs[i]->name);
+    }
+    option_fault(r, option_given(&lab_pair_options, given, "codec"),
+                 "%scodec: there is no %.24s; one of %s is wanted", shown, codec, names);
+}
+
 static void check_dynamics(struct option_reader *r, const char *shown,
                            const struct pair_dynamics_params *p, const uint32_t *given)
 {
@@ -199,6 +216,7 @@ void lab_check_pair(struct option_reader *r, const char *shown,
                      "%ssync_tolerance_s must be less than timeout_s (%g s)", shown,
                      (double)params->timeout_us * 1e-6);
     }
+    check_codec(r, shown, params->codec, given);
     check_dynamics(r, shown, &params->dynamics, given);
     static const char *const asked[] = {"mode", "real_expected", "virtual_expected"};
     uint32_t place = TREE_NONE;

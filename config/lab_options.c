@@ -128,6 +128,8 @@ static const struct option_row pair_rows[] = {
      "and merges the replies."},
     {"record", OPTION_CHOICE, "", "smart", 0.0, 0.0, "smart|all", IN_PAIR(params.record),
      "Keep entries and alarms only, or every event."},
+    {"codec", OPTION_TEXT, "", "native", NOT_EMPTY, IN_PAIR(params.codec),
+     "What its robots speak: the name of a codec; native is docs/protocol.md."},
     {"map", OPTION_TEXT, "", "", NO_RANGE, SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},

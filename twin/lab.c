@@ -217,6 +217,36 @@ long lab_find(const struct lab *lab, const char *id)
     return -1;
 }
 
+/* ---- codecs -------------------------------------------------------------------------------
+ */
+
+const struct codec *lab_codec(const struct lab *lab, size_t index)
+{
+    const struct codec *codec = codec_find(lab->p.pairs[index].codec);
+    return codec ? codec : codecs[0];
+}
+
+static const struct codec *find_spoken(const void *context, const char *pair)
+{
+    const struct lab *lab = context;
+    const long index = lab_find(lab, pair);
+    return index < 0 ? NULL : lab_codec(lab, (size_t)index);
+}
+
+void lab_codecs(const struct lab *lab, struct codec_set *set)
+{
+    *set = (struct codec_set){.speaks = find_spoken, .context = lab};
+    for (size_t c = 0; c < codec_count; c++) {
+        bool used = false;
+        for (size_t i = 0; !used && i < lab->p.pair_count; i++) {
+            used = lab_codec(lab, i) == codecs[c];
+        }
+        if (used) {
+            set->codec[set->count++] = codecs[c];
+        }
+    }
+}
+
 /* ---- stepping -----------------------------------------------------------------------------
  */
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "logger/message/codecs.h"
 #include "twin/pair_step.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
@@ -57,6 +58,10 @@ const struct pair_following *lab_following(const struct lab *lab, size_t index);
 /* The dynamics of a pair that wants them, with its samples behind; NULL of others. */
 const struct pair_dynamics *lab_dynamics(const struct lab *lab, size_t index);
 const struct pair_params *lab_pair_params(const struct lab *lab, size_t index);
+/* What its robots speak; the first row of the table when its name is none. */
+const struct codec *lab_codec(const struct lab *lab, size_t index);
+/* What all of them speak; borrows the lab. */
+void lab_codecs(const struct lab *lab, struct codec_set *set);
 /* Index of the pair with this id, or -1. */
 long lab_find(const struct lab *lab, const char *id);
 const struct lab_counts *lab_counts(const struct lab *lab);

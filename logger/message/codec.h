@@ -1,10 +1,9 @@
-/* logger/message/codec.h - from a message to events, and from values to payloads: one row a
- * format.
+/* logger/message/codec.h - what a codec is: the messages of robots to events, and what goes out
+ * to them to messages.
  *
- * Native JSON (docs/protocol.md). What is not of the protocol becomes EVENT_MALFORMED with the
- * place and what would be right, never silence. Limits: MESSAGE_PAYLOAD_MAX bytes, nesting of
- * CODEC_DEPTH_MAX, strings and names as in logger/message/event.h, CODEC_BATCH_MAX samples in
- * one telemetry message. Pure: no I/O, no clock, no allocation.
+ * A codec is one file and one row in codecs.c; a pair says in the lab file which one it speaks.
+ * It works on what the bytes say: what a protocol has to remember is for the lab. Topics are
+ * those below the lab's prefix. Pure: no I/O, no clock, no allocation.
  */
 #ifndef LOGGER_MESSAGE_CODEC_H
 #define LOGGER_MESSAGE_CODEC_H
@@ -12,46 +11,57 @@
 #include <stddef.h>
 
 #include "logger/message/event.h"
-#include "logger/message/json_write.h"
 #include "logger/message/message.h"
 
-enum { CODEC_DEPTH_MAX = 8, CODEC_BATCH_MAX = 256, CODEC_PREFIX_MAX = 128 };
+enum {
+    CODEC_NAME_MAX = 16,   /* bytes of its name with its NUL */
+    CODEC_TOPICS_MAX = 16, /* filters of one codec */
+    CODEC_PREFIX_MAX = 128 /* bytes of a prefix with its NUL */
+};
 
-typedef void codec_emit(void *context, const struct event *event);
+/* What goes out to a pair. */
+enum codec_kind {
+    CODEC_COMMAND,    /* to one robot; side SIDE_COUNT: as L1 sends it */
+    CODEC_REPLY,      /* the merged one, to L1 */
+    CODEC_PARAMETERS, /* to the simulator */
+    CODEC_CONTROL,    /* an effort, to the simulator */
+    CODEC_PROBE,      /* of a robot's clock */
+    CODEC_KIND_COUNT
+};
 
-/* What a message is about, by its topic alone. */
-struct codec_subject {
-    char pair[EVENT_PAIR_MAX];
-    enum event_kind kind;
+struct codec_out {
+    enum codec_kind kind;
+    const char *pair;
     enum side side;
+    const char *payload; /* [bytes] of the native protocol: codec_native.h reads it back */
+    size_t bytes;
+};
+
+struct codec_message {
+    char topic[MESSAGE_TOPIC_MAX]; /* below the prefix */
+    const char *payload;           /* [bytes] that of the codec_out, or room */
+    size_t bytes;
+    char room[4096]; /* for a payload that is put differently */
+};
+
+struct codec_topic {
+    const char *filter; /* of MQTT, below the prefix: "+/command" */
+    int qos;            /* 0: a stream; what is missed while the daemon is away is gone */
 };
 
 struct codec {
-    const char *name; /* "native" */
-    /* Look at the topic only. False, with *subject unspecified, when it is none of a pair's. */
-    bool (*look)(const char *prefix, const char *topic, struct codec_subject *subject);
+    const char *name, *help;
+    struct codec_topic topics[CODEC_TOPICS_MAX]; /* to subscribe to; the first without a filter
+                                                    ends them */
     /* Decode one message under the prefix; calls emit 0..n times. Returns the number of events;
-     * 0 means that the topic is not one that Tandem listens to. */
-    size_t (*decode)(const char *prefix, const struct message *message, codec_emit *emit,
+     * 0 means that the topic is not one that the codec listens to. What is not of the protocol
+     * becomes EVENT_MALFORMED with the place and what would be right. */
+    size_t (*decode)(const char *prefix, const struct message *message, event_emit *emit,
                      void *context);
+    /* Is it, by its topic, one sample out of a stream, which nobody waits for? */
+    bool (*is_sample)(const char *prefix, const char *topic);
+    /* False, with *message unspecified, when the protocol has no such message. */
+    bool (*encode)(const struct codec_out *out, struct codec_message *message);
 };
-
-extern const struct codec codecs[];
-extern const size_t codec_count;
-
-/* By name; NULL when there is none. */
-const struct codec *codec_find(const char *name);
-
-/* The topics to subscribe to under a prefix, NULL-terminated: written to out[size] one after
- * the other, each with its NUL. Returns their number. */
-size_t codec_topics(const char *prefix, char *out, size_t size);
-
-/* The other way round: one JSON object. */
-void codec_write_command(struct json_writer *w, const struct event_command *command);
-void codec_write_reply(struct json_writer *w, const struct event_reply *reply);
-void codec_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry);
-void codec_write_connection(struct json_writer *w, const struct event_connection *connection);
-void codec_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
-void codec_write_echo(struct json_writer *w, const struct event_echo *echo);
 
 #endif

@@ -13,3 +13,4 @@ ENUM_NAMES(request_action, REQUEST_ACTION_COUNT, "propose", "promote", "rollback
            "following");
 ENUM_NAMES(fit_outcome, FIT_OUTCOME_COUNT, "done", "failed", "cancelled");
 ENUM_NAMES(follower_rejection, FOLLOWER_REJECTION_COUNT, "none", "integral", "observer");
+NAMES(connection_state_names, 2, "offline", "online");

@@ -190,8 +190,12 @@ struct event {
     };
 };
 
+typedef void event_emit(void *context, const struct event *event);
+
 extern const struct names side_names;
 const char *side_name(enum side side); /* "real", "virtual"; "" for SIDE_COUNT */
+
+extern const struct names connection_state_names; /* "offline", "online" */
 
 extern const struct names event_kind_names;
 const char *event_kind_name(enum event_kind kind); /* "command", "reply" … */

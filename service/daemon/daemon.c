@@ -7,8 +7,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
 #include "logger/message/json_write.h"
+#include "logger/message/lab_line.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/cli/version.h"
@@ -69,8 +70,13 @@ static enum status source_command(void *context, const char *pair, const char *p
         return err_set(err, STATUS_E_IO, "broker", 0, 0, "%s",
                        state.error[0] ? state.error : "not connected");
     }
-    const enum status status =
-        gateway_publish(d->gateway, pair, "command", payload, bytes, 1, false);
+    const long index = lab_find(d->lab, pair);
+    const struct codec_out out = {CODEC_COMMAND, pair, SIDE_COUNT, payload, bytes};
+    struct codec_message m;
+    if (index < 0 || !lab_codec(d->lab, (size_t)index)->encode(&out, &m)) {
+        return err_set(err, STATUS_E_ARG, "pair", 0, 0, "takes no commands");
+    }
+    const enum status status = gateway_send(d->gateway, m.topic, m.payload, m.bytes, 1, false);
     return status == STATUS_OK ? status
                                : err_set(err, status, "broker", 0, 0, "not taken over: %s",
                                          status_name(status));
@@ -97,7 +103,7 @@ static enum status source_request(void *context, const char *payload, size_t byt
     if (!atomic_load(&d->running)) {
         return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
     }
-    (void)snprintf(topic, sizeof topic, "%s/$lab/request", d->file->broker.prefix);
+    lab_line_topic(d->file->broker.prefix, "request", topic);
     inbox_note(d->inbox, topic, payload, bytes);
     return STATUS_OK;
 }
@@ -381,7 +387,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
                                : err_set(err, status, "inbox", 0, 0, "no memory for its ring");
 }
 
-/* A line of the daemon's own: "<prefix>/$lab/<what>". */
+/* A line of the daemon's own. */
 static void note_own(struct daemon *d, const char *what)
 {
     char payload[512];
@@ -397,14 +403,14 @@ static void note_own(struct daemon *d, const char *what)
     json_write_close(&w);
     const bool whole = json_write_end(&w);
     char topic[MESSAGE_TOPIC_MAX];
-    (void)snprintf(topic, sizeof topic, "%s/$lab/%s", d->file->broker.prefix, what);
+    lab_line_topic(d->file->broker.prefix, what, topic);
     inbox_note(d->inbox, topic, payload, whole ? w.used : 0);
 }
 
-static enum status publish_effect(void *context, const char *pair, const char *what,
-                                  const char *payload, size_t bytes, int qos, bool retained)
+static enum status publish_effect(void *context, const char *rest, const char *payload,
+                                  size_t bytes, int qos, bool retained)
 {
-    return gateway_publish(context, pair, what, payload, bytes, qos, retained);
+    return gateway_send(context, rest, payload, bytes, qos, retained);
 }
 
 static enum status start_lab(struct daemon *d, struct err *err)
@@ -425,7 +431,6 @@ static enum status start_lab(struct daemon *d, struct err *err)
     if (status == STATUS_OK) {
         const struct lab_thread_params thread = {
             .lab = d->lab,
-            .codec = codec_find("native"),
             .prefix = d->file->broker.prefix,
             .inbox = d->inbox,
             .outbox = d->outbox,
@@ -446,7 +451,8 @@ static enum status start_threads(struct daemon *d, struct err *err)
     inbox_keep_from(d->inbox, d->restore.from);
     inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
     note_own(d, "start");
-    enum status status = gateway_start(&d->file->broker, d->inbox, d->states, &d->gateway, err);
+    enum status status =
+        gateway_start(&d->file->broker, d->lab, d->inbox, d->states, &d->gateway, err);
     if (status != STATUS_OK) {
         return status;
     }

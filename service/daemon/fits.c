@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "logger/message/json_write.h"
+#include "logger/message/lab_line.h"
 #include "logger/storage/lock.h"
 #include "service/cli/json_file.h"
 #include "twin/dynamics/pair_dynamics.h"
@@ -85,7 +86,7 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     char payload[512];
     char detail[104];
     struct json_writer w;
-    (void)snprintf(topic, sizeof topic, "%s/$lab/fit", f->params.prefix);
+    lab_line_topic(f->params.prefix, "fit", topic);
     (void)snprintf(detail, sizeof detail, "%s", why);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);

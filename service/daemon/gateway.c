@@ -1,11 +1,13 @@
 #include "service/daemon/gateway.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
+#include "logger/message/lab_line.h"
 #include "service/mqtt/broker_client.h"
 
 static const char online[] = "{\"state\":\"online\"}";
@@ -13,25 +15,20 @@ static const char offline[] = "{\"state\":\"offline\"}";
 
 struct gateway {
     char prefix[LAB_PREFIX_MAX];
-    size_t prefix_bytes;
+    struct codec_set codecs;
     struct inbox *inbox;
     struct robot_states *states;
     struct mqtt_client *client;
     _Atomic uint64_t oversized, ignored;
 };
 
-static bool is_telemetry(const char *topic, size_t bytes)
+static bool is_sample(const struct gateway *g, const char *topic)
 {
-    static const char end[] = "/telemetry";
-    const size_t n = sizeof end - 1;
-    return bytes >= n && memcmp(topic + bytes - n, end, n) == 0;
-}
-
-/* Only the daemon itself writes what stands under "$lab". */
-static bool is_own(const struct gateway *g, const char *topic)
-{
-    return strncmp(topic, g->prefix, g->prefix_bytes) == 0 &&
-           strncmp(topic + g->prefix_bytes, "/$lab/", 6) == 0;
+    bool sample = false;
+    for (size_t i = 0; !sample && i < g->codecs.count; i++) {
+        sample = g->codecs.codec[i]->is_sample(g->prefix, topic);
+    }
+    return sample;
 }
 
 /* Runs on Paho's thread: must not wait. */
@@ -46,7 +43,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
                         .kept_bytes = bytes,
                         .payload_bytes = bytes};
     const size_t topic_bytes = strlen(topic);
-    if (topic_bytes >= sizeof m.topic || is_own(g, topic)) {
+    if (topic_bytes >= sizeof m.topic || lab_line_is(g->prefix, topic)) {
         atomic_fetch_add_explicit(&g->ignored, 1, memory_order_relaxed);
         return;
     }
@@ -58,7 +55,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
         m.kept_bytes = MESSAGE_PAYLOAD_MAX;
         atomic_fetch_add_explicit(&g->oversized, 1, memory_order_relaxed);
     }
-    inbox_take(g->inbox, &m, is_telemetry(topic, topic_bytes) ? INBOX_SAMPLE : INBOX_EVENT);
+    inbox_take(g->inbox, &m, is_sample(g, topic) ? INBOX_SAMPLE : INBOX_EVENT);
 }
 
 /* What comes next may have waited at the broker, or in the socket of a frozen process: the lab
@@ -66,10 +63,10 @@ static void take_message(void *context, const char *topic, const void *payload, 
 static void note_silence(void *context, int64_t silent_us)
 {
     struct gateway *g = context;
-    char topic[LAB_PREFIX_MAX + 16];
+    char topic[MESSAGE_TOPIC_MAX];
     char payload[64];
     struct json_writer w;
-    (void)snprintf(topic, sizeof topic, "%s/$lab/away", g->prefix);
+    lab_line_topic(g->prefix, "away", topic);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_seconds(&w, "away_s", silent_us);
@@ -78,21 +75,28 @@ static void note_silence(void *context, int64_t silent_us)
     inbox_note(g->inbox, topic, payload, w.used);
 }
 
+static void add_topic(const struct gateway *g, const char *filter, int qos,
+                      char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
+                      size_t *count)
+{
+    assert(*count < MQTT_CLIENT_TOPICS_MAX);
+    (void)snprintf(filters[*count], MESSAGE_TOPIC_MAX, "%s/%s", g->prefix, filter);
+    topics[*count] = (struct mqtt_client_topic){filters[*count], qos};
+    (*count)++;
+}
+
 static enum status connect_client(struct gateway *g, const struct broker_options *broker,
                                   struct err *err)
 {
-    char filters[16 * (CODEC_PREFIX_MAX + 32)];
+    char filters[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
     struct mqtt_client_topic topics[MQTT_CLIENT_TOPICS_MAX];
-    char machines[CODEC_PREFIX_MAX + 32];
-    size_t count = codec_topics(g->prefix, filters, sizeof filters);
-    const char *filter = filters;
-    for (size_t i = 0; i < count; i++) {
-        const size_t bytes = strlen(filter);
-        topics[i] = (struct mqtt_client_topic){filter, is_telemetry(filter, bytes) ? 0 : 1};
-        filter += bytes + 1;
+    size_t count = 0;
+    for (size_t i = 0; i < g->codecs.count; i++) {
+        for (const struct codec_topic *t = g->codecs.codec[i]->topics; t->filter; t++) {
+            add_topic(g, t->filter, t->qos, filters, topics, &count);
+        }
     }
-    (void)snprintf(machines, sizeof machines, "%s/+/+/machines", g->prefix);
-    topics[count++] = (struct mqtt_client_topic){machines, 0};
+    add_topic(g, "+/+/machines", 0, filters, topics, &count);
     char presence[LAB_PREFIX_MAX + 16];
     (void)snprintf(presence, sizeof presence, "%s/connection", g->prefix);
     struct mqtt_client_options options = broker_client_options(broker, broker->client_id);
@@ -110,15 +114,16 @@ static enum status connect_client(struct gateway *g, const struct broker_options
     return mqtt_client_create(&g->client, &options, err);
 }
 
-enum status gateway_start(const struct broker_options *broker, struct inbox *inbox,
-                          struct robot_states *states, struct gateway **out, struct err *err)
+enum status gateway_start(const struct broker_options *broker, const struct lab *lab,
+                          struct inbox *inbox, struct robot_states *states,
+                          struct gateway **out, struct err *err)
 {
     struct gateway *g = calloc(1, sizeof *g);
     if (!g) {
         return err_set(err, STATUS_E_NOMEM, "gateway", 0, 0, "no memory");
     }
     memcpy(g->prefix, broker->prefix, sizeof g->prefix);
-    g->prefix_bytes = strlen(g->prefix);
+    lab_codecs(lab, &g->codecs);
     g->inbox = inbox;
     g->states = states;
     const enum status status = connect_client(g, broker, err);
@@ -130,17 +135,27 @@ enum status gateway_start(const struct broker_options *broker, struct inbox *inb
     return STATUS_OK;
 }
 
-enum status gateway_publish(struct gateway *g, const char *pair, const char *what,
-                            const char *payload, size_t bytes, int qos, bool retained)
+enum status gateway_send(struct gateway *g, const char *rest, const char *payload, size_t bytes,
+                         int qos, bool retained)
 {
     char topic[MESSAGE_TOPIC_MAX];
-    const int n = snprintf(topic, sizeof topic, "%s/%s/%s", g->prefix, pair, what);
+    const int n = snprintf(topic, sizeof topic, "%s/%s", g->prefix, rest);
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
     return qos == 0 && !retained
                ? mqtt_client_publish_now(g->client, topic, payload, bytes)
                : mqtt_client_publish(g->client, topic, payload, bytes, qos, retained);
+}
+
+enum status gateway_publish(struct gateway *g, const char *pair, const char *what,
+                            const char *payload, size_t bytes, int qos, bool retained)
+{
+    char rest[MESSAGE_TOPIC_MAX];
+    const int n = snprintf(rest, sizeof rest, "%s/%s", pair, what);
+    return n < 0 || (size_t)n >= sizeof rest
+               ? STATUS_E_ARG
+               : gateway_send(g, rest, payload, bytes, qos, retained);
 }
 
 void gateway_read_state(struct gateway *g, struct mqtt_client_state *state)

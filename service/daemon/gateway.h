@@ -1,10 +1,10 @@
 /* service/daemon/gateway.h - between the broker and the lab: what is subscribed to, what is
  * published.
  *
- * Receiving: everything the codec listens to goes into the inbox as it came; nothing is looked
- * at here. Commands, replies, connections and echoes come at QoS 1 through a session that the
- * broker keeps while the daemon is away; telemetry comes at QoS 0, so that a robot's stream
- * cannot fill that session's queue and push commands out of it.
+ * Receiving: everything the codecs of the lab listen to goes into the inbox as it came; nothing
+ * is looked at here. Commands, replies, connections and echoes come at QoS 1 through a session
+ * that the broker keeps while the daemon is away; telemetry comes at QoS 0, so that a robot's
+ * stream cannot fill that session's queue and push commands out of it.
  */
 #ifndef SERVICE_DAEMON_GATEWAY_H
 #define SERVICE_DAEMON_GATEWAY_H
@@ -17,6 +17,7 @@
 #include "service/daemon/inbox.h"
 #include "service/daemon/robot_states.h"
 #include "service/mqtt/mqtt_client.h"
+#include "twin/lab.h"
 
 struct gateway;
 
@@ -28,13 +29,15 @@ struct gateway_counts {
 /* Connect in the background, subscribe and hand everything to inbox, but for the robots' own
  * machine states, which go to states. All are borrowed for the life of the gateway. Errors as
  * of mqtt_client_create(). */
-MUST_USE enum status gateway_start(const struct broker_options *broker, struct inbox *inbox,
-                                   struct robot_states *states, struct gateway **out,
-                                   struct err *err);
+MUST_USE enum status gateway_start(const struct broker_options *broker, const struct lab *lab,
+                                   struct inbox *inbox, struct robot_states *states,
+                                   struct gateway **out, struct err *err);
 
-/* A message under the prefix: "<prefix>/<pair>/<what>". What goes out at QoS 0 (efforts,
- * probes, fidelity) is worth nothing later: it is sent now or never. Any thread; errors as of
- * mqtt_client_publish() and mqtt_client_publish_now(). */
+/* A message under the prefix, "<prefix>/<rest>" or "<prefix>/<pair>/<what>". What goes out at
+ * QoS 0 (efforts, probes, fidelity) is worth nothing later: it is sent now or never. Any
+ * thread; errors as of mqtt_client_publish() and mqtt_client_publish_now(). */
+MUST_USE enum status gateway_send(struct gateway *gateway, const char *rest,
+                                  const char *payload, size_t bytes, int qos, bool retained);
 MUST_USE enum status gateway_publish(struct gateway *gateway, const char *pair,
                                      const char *what, const char *payload, size_t bytes,
                                      int qos, bool retained);

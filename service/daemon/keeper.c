@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "logger/message/json_write.h"
+#include "logger/message/lab_line.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
@@ -74,7 +75,7 @@ static void note_gap(struct keeper *k, uint64_t lost_lines)
 {
     char topic[MESSAGE_TOPIC_MAX];
     char payload[64];
-    (void)snprintf(topic, sizeof topic, "%s/$lab/gap", k->params.prefix);
+    lab_line_topic(k->params.prefix, "gap", topic);
     const int bytes =
         snprintf(payload, sizeof payload, "{\"missing\":%llu}", (unsigned long long)lost_lines);
     inbox_note(k->params.inbox, topic, payload, (size_t)bytes);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "logger/message/codecs.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
@@ -28,6 +29,7 @@ struct lab_thread {
     pthread_t thread;
     _Atomic bool stop;
     struct effects effects;
+    struct codec_set codecs;
     char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
 
     bool live;          /* the journal's tail is in */
@@ -117,7 +119,7 @@ static void decode_line(struct lab_thread *t, const struct inbox_line *line)
         }
         return;
     }
-    if (t->params.codec->decode(t->params.prefix, &message, step_event, t) == 0) {
+    if (codec_decode(&t->codecs, t->params.prefix, &message, step_event, t) == 0) {
         t->counts.other++;
     }
     t->dirty = true;
@@ -284,6 +286,7 @@ enum status lab_thread_start(const struct lab_thread_params *params, struct lab_
     t->params = *params;
     t->scratch = scratch;
     t->effects = outbox_effects(params->outbox);
+    lab_codecs(params->lab, &t->codecs);
     t->started_us = lab_clock_monotonic_us();
     t->saved_us = t->started_us;
     t->counts.restore_us = -1;

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "logger/message/codec.h"
 #include "service/daemon/inbox.h"
 #include "service/daemon/keeper.h"
 #include "service/daemon/outbox.h"
@@ -39,7 +38,6 @@ struct lab_thread_counts {
 
 struct lab_thread_params {
     struct lab *lab; /* the thread's alone from lab_thread_start() to lab_thread_join() */
-    const struct codec *codec;
     const char *prefix;
     struct inbox *inbox;
     struct outbox *outbox;

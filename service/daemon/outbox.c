@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "service/cli/log.h"
 #include "service/replay/rows.h"
 #include "twin/report/following_report.h"
@@ -84,18 +84,40 @@ static const char *pair_id(const struct outbox *o, uint32_t pair)
     return lab_pair_params(o->params.lab, pair)->id;
 }
 
-static void publish_for(struct outbox *o, uint32_t pair, const char *what, const char *payload,
-                        size_t bytes, int qos)
+static void publish_rest(struct outbox *o, uint32_t pair, const char *rest, const char *payload,
+                         size_t bytes, int qos, bool retained)
 {
-    const enum status status = o->params.publish(o->params.publish_context, pair_id(o, pair),
-                                                 what, payload, bytes, qos, false);
+    const enum status status =
+        o->params.publish(o->params.publish_context, rest, payload, bytes, qos, retained);
     if (status == STATUS_OK) {
         o->counts.published++;
     } else {
         o->counts.not_published++;
-        if (status != STATUS_E_STALE) { /* that the link is down is told by itself */
-            log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s", what, status_name(status));
+        /* That the link is down is told by itself, and parameters go out again. */
+        if (status != STATUS_E_STALE && !retained) {
+            log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s",
+                      rest + strlen(pair_id(o, pair)) + 1, status_name(status));
         }
+    }
+}
+
+/* What Tandem says of a pair: "<pair>/<what>". */
+static void publish_for(struct outbox *o, uint32_t pair, const char *what, const char *payload,
+                    size_t bytes, int qos)
+{
+    char rest[MESSAGE_TOPIC_MAX];
+    (void)snprintf(rest, sizeof rest, "%s/%s", pair_id(o, pair), what);
+    publish_rest(o, pair, rest, payload, bytes, qos, false);
+}
+
+/* What goes to its robots and to L1, in the words of its codec. */
+static void send_out(struct outbox *o, uint32_t pair, enum codec_kind kind, enum side side,
+                     const char *payload, size_t bytes, int qos)
+{
+    const struct codec_out out = {kind, pair_id(o, pair), side, payload, bytes};
+    struct codec_message m;
+    if (lab_codec(o->params.lab, pair)->encode(&out, &m)) {
+        publish_rest(o, pair, m.topic, m.payload, m.bytes, qos, kind == CODEC_PARAMETERS);
     }
 }
 
@@ -209,12 +231,7 @@ static void emit_change(struct outbox *o, const struct effect *effect)
  * at every start. */
 static void send_parameters(struct outbox *o, uint32_t pair, const char *payload, size_t bytes)
 {
-    if (o->params.publish(o->params.publish_context, pair_id(o, pair), "virtual/parameters",
-                          payload, bytes, 1, true) == STATUS_OK) {
-        o->counts.published++;
-    } else {
-        o->counts.not_published++;
-    }
+    send_out(o, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, 1);
 }
 
 static void send_active(struct outbox *o, uint32_t pair)
@@ -260,8 +277,8 @@ static void emit_command(struct outbox *o, const struct effect *effect)
         log_write(LOG_NOT_SENT, pair_id(o, effect->pair), "%s robot", side_name(effect->side));
         return;
     }
-    publish_for(o, effect->pair, effect->side == SIDE_REAL ? "real/command" : "virtual/command",
-                effect->payload.text, effect->payload.bytes, 1);
+    send_out(o, effect->pair, CODEC_COMMAND, effect->side, effect->payload.text,
+             effect->payload.bytes, 1);
 }
 
 static void emit_probe(struct outbox *o, const struct effect *effect)
@@ -269,10 +286,9 @@ static void emit_probe(struct outbox *o, const struct effect *effect)
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    codec_write_probe(&w, effect->probe, o->params.now_us(o->params.now_context));
+    native_write_probe(&w, effect->probe, o->params.now_us(o->params.now_context));
     if (json_write_end(&w)) {
-        publish_for(o, effect->pair, effect->side == SIDE_REAL ? "real/probe" : "virtual/probe",
-                    json, w.used, 0);
+        send_out(o, effect->pair, CODEC_PROBE, effect->side, json, w.used, 0);
     }
 }
 
@@ -294,7 +310,8 @@ static void emit_message(struct outbox *o, const struct effect *effect)
     } else if (effect->kind == EFFECT_PROBE) {
         emit_probe(o, effect);
     } else {
-        publish_for(o, effect->pair, "reply", effect->payload.text, effect->payload.bytes, 1);
+        send_out(o, effect->pair, CODEC_REPLY, SIDE_COUNT, effect->payload.text,
+                 effect->payload.bytes, 1);
     }
 }
 
@@ -318,8 +335,8 @@ static void emit_control(struct outbox *o, const struct effect *effect)
         o->counts.overruns++;
         return;
     }
-    publish_for(o, effect->pair, "virtual/control", effect->payload.text, effect->payload.bytes,
-                0);
+    send_out(o, effect->pair, CODEC_CONTROL, SIDE_VIRTUAL, effect->payload.text,
+             effect->payload.bytes, 0);
 }
 
 static void emit_fidelity(struct outbox *o, const struct effect *effect)

@@ -21,9 +21,9 @@
 #include "twin/lab.h"
 #include "web/http/event_hub.h"
 
-/* "<prefix>/<pair>/<what>"; errors as of mqtt_client_publish(). */
-typedef enum status outbox_publish(void *context, const char *pair, const char *what,
-                                   const char *payload, size_t bytes, int qos, bool retained);
+/* "<prefix>/<rest>"; errors as of mqtt_client_publish(). */
+typedef enum status outbox_publish(void *context, const char *rest, const char *payload,
+                                   size_t bytes, int qos, bool retained);
 
 struct outbox_params {
     const struct lab *lab;

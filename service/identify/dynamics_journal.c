@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "logger/storage/journal_reader.h"
 
 ENUM_NAMES(journal_stamp, JOURNAL_STAMP_COUNT, "arrival", "robot", "simulated");
@@ -64,7 +64,7 @@ static int64_t stamp_of(const struct event *e, enum journal_stamp stamp)
 
 static void begin_boot(struct reading *r, const struct event *e)
 {
-    r->stamp = e->telemetry.has_sim                      ? JOURNAL_SIMULATED
+    r->stamp = e->telemetry.sim_us != LAB_TIME_NONE      ? JOURNAL_SIMULATED
                : e->telemetry.source_us != LAB_TIME_NONE ? JOURNAL_SOURCE
                                                          : JOURNAL_ARRIVAL;
     r->fresh = false;
@@ -243,7 +243,7 @@ static void take_message(struct reading *r, struct message *m)
         (void)snprintf(m->topic + strlen(m->topic) - strlen("control"), sizeof "telemetry",
                        "telemetry");
     }
-    (void)codec_find("native")->decode(r->prefix, m, control ? take_control : take_event, r);
+    (void)codec_native.decode(r->prefix, m, control ? take_control : take_event, r);
 }
 
 static void take_line(struct reading *r, const char *text, size_t bytes)

@@ -9,7 +9,7 @@
 
 #include "base/constants.h"
 #include "base/random.h"
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "logger/message/message.h"
 #include "service/cli/json_file.h"
 #include "service/identify/identify_dynamics.h"
@@ -121,7 +121,7 @@ static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *t
         return;
     }
     json_write_start(&w, room, sizeof room, json_file_flush, text);
-    codec_write_telemetry(&w, m);
+    native_write_telemetry(&w, m);
     (void)json_write_end(&w);
     const long bytes = ftell(text);
     (void)fclose(text);

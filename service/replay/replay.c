@@ -20,7 +20,7 @@ enum status replay_create(const struct lab_file *file, const struct effects *eff
         return STATUS_E_NOMEM;
     }
     replay->lab = lab;
-    replay->codec = codec_find("native");
+    lab_codecs(lab, &replay->codecs);
     replay->prefix = file->broker.prefix;
     replay->effects = *effects;
     replay->t_us = LAB_TIME_NONE;
@@ -66,7 +66,7 @@ static void step_event(void *context, const struct event *event)
 void replay_message(struct replay *replay, const struct message *message)
 {
     replay->refused = false;
-    if (replay->codec->decode(replay->prefix, message, step_event, replay) == 0) {
+    if (codec_decode(&replay->codecs, replay->prefix, message, step_event, replay) == 0) {
         replay->counts.other++;
     }
     if (replay->refused) {

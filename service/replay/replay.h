@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "config/lab_file.h"
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "twin/lab.h"
 
@@ -33,7 +33,7 @@ struct replay_counts {
 
 struct replay {
     struct lab *lab;
-    const struct codec *codec;
+    struct codec_set codecs;
     const char *prefix;
     struct effects effects;
     struct replay_counts counts;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
@@ -72,7 +72,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
     /* L1's own reply has the form of a robot's. */
     (void)snprintf(message.topic, sizeof message.topic, "%s",
                    strcmp(topic, d->reply_topic) == 0 ? d->side_topics[SIDE_REAL] : topic);
-    (void)codec_find("native")->decode(d->options.broker.prefix, &message, take_reply, d);
+    (void)codec_native.decode(d->options.broker.prefix, &message, take_reply, d);
 }
 
 static double draw_size(struct random_source *random, double min, double max)
@@ -101,7 +101,7 @@ static bool send_move(struct drive *d, const struct event_command *command)
     while (session_pop(&d->session, &late)) {
     }
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    codec_write_command(&w, command);
+    native_write_command(&w, command);
     (void)json_write_end(&w);
     d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
     d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "service/cli/lab_clock.h"
 
 size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
@@ -90,7 +90,7 @@ static void take_command(struct fleet *f, struct incoming *in, const struct mess
     /* In link mode the codec does not know the robots' own command topic. */
     (void)snprintf(copy.topic, sizeof copy.topic, "%s/%s/command", f->options.broker.prefix,
                    f->pairs[in->pair]);
-    (void)codec_find("native")->decode(f->options.broker.prefix, &copy, take_event, &decoding);
+    (void)codec_native.decode(f->options.broker.prefix, &copy, take_event, &decoding);
 }
 
 static void take_probe(struct fleet *f, struct incoming *in, const struct message *message)

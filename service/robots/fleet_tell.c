@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/hash.h"
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 
 enum { MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
 
@@ -153,16 +153,16 @@ static bool tells_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* codec_write_reply() and, for people, why. */
+/* native_write_reply() and, for people, why. */
 static void write_reply(struct json_writer *w, const struct event_reply *reply,
                         const char *detail)
 {
     char text[FLEET_PAYLOAD_MAX];
     struct json_writer inner;
     json_write_start(&inner, text, sizeof text, NULL, NULL);
-    codec_write_reply(&inner, reply);
+    native_write_reply(&inner, reply);
     if (!detail[0] || !json_write_end(&inner)) {
-        codec_write_reply(w, reply);
+        native_write_reply(w, reply);
         return;
     }
     char whole[FLEET_PAYLOAD_MAX + ROBOT_DETAIL_MAX];
@@ -233,7 +233,7 @@ void fleet_tell_telemetry(struct fleet *f, uint32_t robot)
     memcpy(t.pose, s.pose, sizeof t.pose);
     struct outgoing *out = begin_message(f, robot, OUT_TELEMETRY, said_us, &w);
     if (out) {
-        codec_write_telemetry(&w, &t);
+        native_write_telemetry(&w, &t);
         (void)end_message(f, out, &w);
     }
 }
@@ -248,7 +248,7 @@ void fleet_tell_echo(struct fleet *f, uint32_t robot, const struct incoming *in,
     struct json_writer w;
     struct outgoing *out = begin_message(f, robot, OUT_ECHO, now_us, &w);
     if (out) {
-        codec_write_echo(&w, &echo);
+        native_write_echo(&w, &echo);
         f->counts.echoes += end_message(f, out, &w);
     }
 }
@@ -261,7 +261,7 @@ void fleet_write_presence(const struct fleet_robot *r, bool online, char text[12
     struct json_writer w;
     (void)snprintf(connection.boot, sizeof connection.boot, "%s", r->boot);
     json_write_start(&w, text, 127, NULL, NULL);
-    codec_write_connection(&w, &connection);
+    native_write_connection(&w, &connection);
     (void)json_write_end(&w);
     text[w.used] = '\0';
 }

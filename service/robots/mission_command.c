@@ -11,7 +11,7 @@
 
 #include "config/lab_file.h"
 #include "config/text_file.h"
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
@@ -145,7 +145,7 @@ static void take_message(void *context, const char *topic, const void *payload, 
                                   .payload_bytes = bytes};
         struct reply_taker taker = {r, document};
         (void)snprintf(message.topic, sizeof message.topic, "%s", r->decode_topic);
-        (void)codec_find("native")->decode(r->lab.broker.prefix, &message, take_reply, &taker);
+        (void)codec_native.decode(r->lab.broker.prefix, &message, take_reply, &taker);
     }
     json_decref(document);
 }
@@ -157,7 +157,7 @@ static void send_command(struct mission_run *r, const struct event_command *comm
     char payload[EVENT_RAW_MAX];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    codec_write_command(&w, command);
+    native_write_command(&w, command);
     if (!json_write_end(&w) || mqtt_client_publish(r->session.client, r->command_topic, payload,
                                                    w.used, 1, false) != STATUS_OK) {
         (void)fputs("tandem: mission: a command found no room on its way to the broker\n",

@@ -2,7 +2,7 @@
  * run: journal line to codec to lab_step(), as the daemon and replay do it. Two mixes. Bytes a
  * pair, parameters included. */
 #include "config/lab_file.h"
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
 #include "service/replay/lab_memory.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"
@@ -87,7 +87,6 @@ static void no_step(void *context, const struct event *event)
 /* CPU nanoseconds an event: all of it, or without the lab. */
 static double run_chunk(struct bench_lab *b, bool with_lab)
 {
-    const struct codec *codec = codec_find("native");
     const double from_s = bench_cpu_s();
     for (size_t i = 0; i < CHUNK; i++) {
         struct message m;
@@ -95,9 +94,9 @@ static double run_chunk(struct bench_lab *b, bool with_lab)
             bench_fail("a line does not parse");
         }
         if (with_lab) {
-            (void)codec->decode("tandem/v1", &m, step, b);
+            (void)codec_decode(NULL, "tandem/v1", &m, step, b);
         } else {
-            (void)codec->decode("tandem/v1", &m, no_step, b);
+            (void)codec_decode(NULL, "tandem/v1", &m, no_step, b);
         }
     }
     return (bench_cpu_s() - from_s) * 1e9 / CHUNK;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
 #include "logger/message/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,7 +24,7 @@ static void fuzz_count(void *context, const struct event *event)
 static void fuzz_decode(const struct message *m)
 {
     size_t count = 0;
-    const size_t said = codec_find("native")->decode("tandem/v1", m, fuzz_count, &count);
+    const size_t said = codec_decode(NULL, "tandem/v1", m, fuzz_count, &count);
     assert(said == count);
 }
 

@@ -1,6 +1,8 @@
 #include "tests/support/check.h"
 
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
+#include "logger/message/codecs.h"
+#include "logger/message/payload.h"
 
 struct seen {
     size_t count;
@@ -21,7 +23,7 @@ static size_t decode(const char *topic, const char *payload, struct seen *seen)
     m.kept_bytes = strlen(payload);
     m.payload_bytes = m.kept_bytes;
     seen->count = 0;
-    return codec_find("native")->decode("tandem/v1", &m, collect, seen);
+    return codec_decode(NULL, "tandem/v1", &m, collect, seen);
 }
 
 static void test_kinds(void)
@@ -182,7 +184,7 @@ static void test_round_trip(void)
                                       .pose_count = 1,
                                       .pose = {3.0}};
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    codec_write_telemetry(&w, &t);
+    native_write_telemetry(&w, &t);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
     (void)decode("tandem/v1/r1/real/telemetry", text, &seen);
@@ -197,7 +199,7 @@ static void test_round_trip(void)
 
     const struct event_echo echo = {7, 1000001, -2, 3};
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    codec_write_echo(&w, &echo);
+    native_write_echo(&w, &echo);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
     (void)decode("tandem/v1/r1/virtual/echo", text, &seen);
@@ -206,13 +208,144 @@ static void test_round_trip(void)
     CHECK_INT("received", seen.event[0].echo.source_received_us, -2);
 }
 
-static void test_topics(void)
+/* ---- a second codec ---- */
+
+/* "<prefix>/minimal/<pair>": "d" is a reply, anything else no part of it. Commands go out as
+ * their op alone. */
+static size_t decode_minimal(const char *prefix, const struct message *m, event_emit *emit,
+                             void *context)
 {
-    char topics[512];
-    CHECK_INT("count", codec_topics("lab/x", topics, sizeof topics), 6);
-    CHECK_TEXT("first", topics, "lab/x/+/command");
-    CHECK_INT("too small", codec_topics("lab/x", topics, 20), 1);
+    char head[64];
+    const int n = snprintf(head, sizeof head, "%s/minimal/", prefix);
+    struct event e = {.t_us = m->t_us, .side = SIDE_REAL};
+    if (strncmp(m->topic, head, (size_t)n) != 0) {
+        return 0;
+    }
+    (void)snprintf(e.pair, sizeof e.pair, "%s", m->topic + n);
+    e.kind = m->kept_bytes == 1 && m->payload[0] == 'd' ? EVENT_REPLY : EVENT_MALFORMED;
+    emit(context, &e);
+    return 1;
+}
+
+static void take_op(void *context, const struct event *event)
+{
+    (void)snprintf(context, 8, "%s", event->kind == EVENT_COMMAND ? event->command.op : "?");
+}
+
+static bool encode_minimal(const struct codec_out *out, struct codec_message *message)
+{
+    struct message m = {.payload = out->payload,
+                        .kept_bytes = out->bytes,
+                        .payload_bytes = out->bytes,
+                        .topic = "x/r/command"};
+    if (out->kind != CODEC_COMMAND || out->side != SIDE_REAL) {
+        return false;
+    }
+    (void)codec_native.decode("x", &m, take_op, message->room);
+    (void)snprintf(message->topic, sizeof message->topic, "minimal/%s", out->pair);
+    message->payload = message->room;
+    message->bytes = strlen(message->room);
+    return true;
+}
+
+static bool is_no_sample(const char *prefix, const char *topic)
+{
+    (void)prefix;
+    (void)topic;
+    return false;
+}
+
+static const struct codec codec_minimal = {
+    .name = "minimal",
+    .help = "one letter a message",
+    .topics = {{"minimal/+", 1}},
+    .decode = decode_minimal,
+    .is_sample = is_no_sample,
+    .encode = encode_minimal,
+};
+
+static const struct codec *speaks(const void *context, const char *pair)
+{
+    (void)context;
+    return strcmp(pair, "m1") == 0   ? &codec_minimal
+           : strcmp(pair, "r1") == 0 ? &codec_native
+                                     : NULL;
+}
+
+/* Each pair is heard in its own codec only. */
+static void test_two_codecs(void)
+{
+    static const struct {
+        const char *topic, *payload;
+        size_t count;
+        enum event_kind kind;
+    } rows[] = {
+        {"tandem/v1/r1/real/reply", "{\"status\":\"done\"}", 1, EVENT_REPLY},
+        {"tandem/v1/minimal/m1", "d", 1, EVENT_REPLY},
+        {"tandem/v1/minimal/m1", "x", 1, EVENT_MALFORMED},
+        {"tandem/v1/m1/real/reply", "{\"status\":\"done\"}", 0, EVENT_REPLY},
+        {"tandem/v1/minimal/r1", "d", 0, EVENT_REPLY},
+        {"tandem/v1/other/real/reply", "{\"status\":\"done\"}", 1, EVENT_REPLY},
+        {"tandem/v1/$lab/start", "{}", 1, EVENT_START},
+    };
+    const struct codec_set set = {
+        .codec = {&codec_native, &codec_minimal}, .count = 2, .speaks = speaks};
+    static struct seen seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct message m = {.payload = rows[i].payload,
+                            .kept_bytes = strlen(rows[i].payload),
+                            .payload_bytes = strlen(rows[i].payload)};
+        (void)snprintf(m.topic, sizeof m.topic, "%s", rows[i].topic);
+        seen.count = 0;
+        CHECK_INT(rows[i].topic, codec_decode(&set, "tandem/v1", &m, collect, &seen),
+                  rows[i].count);
+        CHECK_INT(rows[i].topic, seen.count, rows[i].count);
+        CHECK(rows[i].topic, seen.count == 0 || seen.event[0].kind == rows[i].kind);
+    }
+}
+
+static void test_out(void)
+{
+    static const char text[] = "{\"op\":\"go\"}";
+    static const struct {
+        enum codec_kind kind;
+        enum side side;
+        const char *topic;
+    } rows[] = {
+        {CODEC_COMMAND, SIDE_COUNT, "r1/command"},
+        {CODEC_COMMAND, SIDE_REAL, "r1/real/command"},
+        {CODEC_COMMAND, SIDE_VIRTUAL, "r1/virtual/command"},
+        {CODEC_REPLY, SIDE_COUNT, "r1/reply"},
+        {CODEC_PARAMETERS, SIDE_VIRTUAL, "r1/virtual/parameters"},
+        {CODEC_CONTROL, SIDE_VIRTUAL, "r1/virtual/control"},
+        {CODEC_PROBE, SIDE_REAL, "r1/real/probe"},
+    };
+    struct codec_message m;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct codec_out out = {rows[i].kind, "r1", rows[i].side, text, sizeof text - 1};
+        CHECK(rows[i].topic, codec_native.encode(&out, &m));
+        CHECK_TEXT(rows[i].topic, m.topic, rows[i].topic);
+        CHECK(rows[i].topic, m.payload == text && m.bytes == sizeof text - 1);
+    }
+    const struct codec_out out = {CODEC_COMMAND, "m1", SIDE_REAL, text, sizeof text - 1};
+    CHECK("minimal", codec_minimal.encode(&out, &m));
+    CHECK_TEXT("minimal", m.topic, "minimal/m1");
+    CHECK("minimal", m.bytes == 2 && memcmp(m.payload, "go", 2) == 0);
+}
+
+static void test_table(void)
+{
+    CHECK("native", codec_find("native") == &codec_native);
     CHECK("unknown", codec_find("morse") == NULL);
+    for (size_t i = 0; i < codec_count; i++) {
+        const struct codec *c = codecs[i];
+        CHECK(c->name, codec_find(c->name) == c && strlen(c->name) < CODEC_NAME_MAX);
+        CHECK(c->name,
+              c->help && c->decode && c->is_sample && c->encode && c->topics[0].filter);
+        CHECK(c->name, !c->topics[CODEC_TOPICS_MAX - 1].filter);
+    }
+    CHECK("sample", codec_native.is_sample("tandem/v1", "tandem/v1/r1/real/telemetry"));
+    CHECK("event", !codec_native.is_sample("tandem/v1", "tandem/v1/r1/real/reply"));
 }
 
 int main(void)
@@ -224,6 +357,8 @@ int main(void)
     CU_add_test(suite, "command", test_command_fields);
     CU_add_test(suite, "reply", test_reply_values);
     CU_add_test(suite, "round trip", test_round_trip);
-    CU_add_test(suite, "topics", test_topics);
+    CU_add_test(suite, "two codecs", test_two_codecs);
+    CU_add_test(suite, "out", test_out);
+    CU_add_test(suite, "table", test_table);
     return check_run();
 }

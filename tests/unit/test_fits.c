@@ -9,7 +9,7 @@
 
 #include <gsl/gsl_errno.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codecs.h"
 #include "service/daemon/fits.h"
 #include "tests/support/usv_truth.h"
 #include "twin/dynamics/pair_dynamics.h"
@@ -133,7 +133,7 @@ static bool next_end(struct event *out)
             struct message m;
             CU_ASSERT_FATAL(message_parse(line.text, line.bytes, scratch, &m, &err) ==
                             STATUS_OK);
-            (void)codec_find("native")->decode("tandem/v1", &m, keep_event, out);
+            (void)codec_decode(NULL, "tandem/v1", &m, keep_event, out);
             CU_ASSERT_EQUAL_FATAL(out->kind, EVENT_FIT);
             return true;
         }

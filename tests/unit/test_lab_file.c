@@ -151,6 +151,7 @@ static const struct fault_row fault_rows[] = {
     {P "broker: {prefix: $SYS}\n", 2, 18, "belong to the broker", 1},
     {P "journal: {retain_mb: 10}\n", 2, 22, "must be at least journal.rotate_mb (64)", 1},
     {P "defaults: {sync_tolerance_s: 31}\n", 2, 30, "must be less than timeout_s (30 s)", 1},
+    {"pairs: {r1: {codec: morse}}\n", 1, 21, "pairs.r1.codec: there is no morse; one of native", 1},
     {"pairs: {r1: {dynamics: {model: usv4}}}\n", 1, 32, "pairs.r1.dynamics.model: there is no usv4; one of usv3", 1},
     {"pairs: {r1: {dynamics: {window: 200}}}\n", 1, 33, "nothing is identified; set dynamics.model", 1},
     {"pairs: {r1: {dynamics: {model: usv3, window: 50}}}\n", 1, 46, "100 to 20000", 1},

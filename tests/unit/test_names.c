@@ -33,6 +33,7 @@ static const struct {
     }
     TABLE(alarm_type_names),
     TABLE(clock_map_state_names),
+    TABLE(connection_state_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
     TABLE(estimate_verdict_names),

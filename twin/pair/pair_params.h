@@ -11,6 +11,7 @@
 
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
+#include "logger/message/codec.h"
 #include "logger/message/event.h"
 #include "twin/models/allocation.h"
 #include "twin/pair/clock_map.h"
@@ -152,6 +153,7 @@ struct pair_params {
     uint32_t publish_every; /* >= 1: entries between two calibration effects */
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
+    char codec[CODEC_NAME_MAX]; /* what its robots speak: a name of codecs.h */
     char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
 };
 

@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "logger/message/json_scan.h"
+#include "logger/message/payload.h"
 #include "web/resources/handlers.h"
 
 /* What the codec made of the payload. */
@@ -34,7 +35,7 @@ static void decode_command(const struct web_request *request, const char *payloa
     *d = (struct decoded){.kind = EVENT_KIND_COUNT};
     (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
                    request->id);
-    (void)codec_find("native")->decode(request->view->prefix, &message, keep_decoded, d);
+    (void)codec_native.decode(request->view->prefix, &message, keep_decoded, d);
 }
 
 /* Is there a member of this name at the top? text is a JSON object. */
@@ -43,7 +44,7 @@ static bool has_member(const char *text, size_t bytes, const char *name)
     struct json_scan s;
     struct json_text key;
     bool found = false;
-    json_scan_start(&s, text, bytes, CODEC_DEPTH_MAX);
+    json_scan_start(&s, text, bytes, PAYLOAD_DEPTH_MAX);
     if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
         while (!found && json_scan_next_member(&s, &key)) {
             found = json_text_is(&key, name);

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/lab_line.h"
 #include "twin/report/following_report.h"
 #include "web/resources/handlers.h"
 
@@ -124,9 +124,8 @@ static bool check_wish(const struct web_request *request, struct web_response *r
     struct message message = {.payload = text, .kept_bytes = bytes, .payload_bytes = bytes};
     struct decoded d = {.taken = false};
     struct err err = {0};
-    (void)snprintf(message.topic, sizeof message.topic, "%s/$lab/request",
-                   request->view->prefix);
-    (void)codec_find("native")->decode(request->view->prefix, &message, keep_wish, &d);
+    lab_line_topic(request->view->prefix, "request", message.topic);
+    (void)lab_line_decode(request->view->prefix, &message, keep_wish, &d);
     if (!d.taken) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
         return false;

@@ -1,0 +1,260 @@
+#include "logger/message/payload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+
+/* ---- members ---- */
+
+bool payload_scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
+{
+    struct json_text text;
+    return json_scan_text(s, &text) &&
+           (json_text_copy(&text, out, size, false) < size || json_scan_fail(s, expected));
+}
+
+/* An id may be a number in foreign protocols: its text is the id. */
+static bool scan_id(struct json_scan *s, char *out, size_t size, const char *expected)
+{
+    const char *from = NULL;
+    size_t bytes = 0;
+    const enum json_kind kind = json_scan_peek(s);
+    if (kind == JSON_KIND_NULL) {
+        return json_scan_null(s);
+    }
+    if (kind != JSON_KIND_NUMBER) {
+        return payload_scan_word(s, out, size, expected);
+    }
+    if (!json_scan_skip(s, &from, &bytes)) {
+        return false;
+    }
+    if (bytes >= size) {
+        return json_scan_fail(s, expected);
+    }
+    memcpy(out, from, bytes);
+    out[bytes] = '\0';
+    return true;
+}
+
+/* A robot's stamp: seconds as a number, or null for none. */
+static bool scan_stamp(struct json_scan *s, int64_t *us)
+{
+    double seconds = 0.0;
+    if (json_scan_peek(s) == JSON_KIND_NULL) {
+        return json_scan_null(s);
+    }
+    if (!json_scan_number(s, &seconds)) {
+        return false;
+    }
+    *us = lab_us(seconds);
+    return *us != LAB_TIME_NONE ||
+           json_scan_fail(s, "a time in seconds within +-1e11 was expected");
+}
+
+/* A whole number into a member of this size. */
+static void put_whole(void *to, size_t size, int64_t value)
+{
+    if (size == sizeof(int64_t)) {
+        memcpy(to, &value, size);
+    } else if (size == sizeof(uint32_t)) {
+        const uint32_t word = (uint32_t)value;
+        memcpy(to, &word, size);
+    } else {
+        *(int8_t *)to = (int8_t)value;
+    }
+}
+
+static bool scan_real(struct json_scan *s, const struct payload_member *m, double *value)
+{
+    return json_scan_number(s, value) &&
+           (!m->expected || (*value >= m->min && *value <= m->max) ||
+            json_scan_fail(s, m->expected));
+}
+
+static bool scan_name(struct json_scan *s, const struct payload_member *m, size_t *value)
+{
+    char word[16];
+    if (!payload_scan_word(s, word, sizeof word, m->expected)) {
+        return false;
+    }
+    *value = names_value(m->names, word);
+    return *value < m->names->count || json_scan_fail(s, m->expected);
+}
+
+static bool scan_member(struct json_scan *s, struct event *e, const struct payload_member *m)
+{
+    void *to = (char *)e + m->at;
+    double number = 0.0;
+    size_t value = 0;
+    switch (m->type) {
+    case PAYLOAD_WORD:
+        return payload_scan_word(s, to, m->size, m->expected);
+    case PAYLOAD_ID:
+        return scan_id(s, to, m->size, m->expected);
+    case PAYLOAD_STAMP:
+        return scan_stamp(s, to);
+    case PAYLOAD_REAL:
+        return scan_real(s, m, to);
+    case PAYLOAD_WHOLE:
+        if (!scan_real(s, m, &number)) {
+            return false;
+        }
+        put_whole(to, m->size, (int64_t)number);
+        return true;
+    case PAYLOAD_NAME:
+        if (!scan_name(s, m, &value)) {
+            return false;
+        }
+        put_whole(to, m->size, (int64_t)value);
+        return true;
+    case PAYLOAD_OTHER:
+        break;
+    }
+    return m->scan(s, e);
+}
+
+bool payload_scan(struct json_scan *s, struct event *e, const struct payload_member *members,
+                  size_t count, const char *missing)
+{
+    struct json_text key;
+    unsigned seen = 0;
+    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
+        return false;
+    }
+    while (json_scan_next_member(s, &key)) {
+        size_t k = 0;
+        while (k < count && !json_text_is(&key, members[k].name)) {
+            k++;
+        }
+        if (k < count && seen & (1U << k)) {
+            return json_scan_fail(s, "each member may be given once only");
+        }
+        seen |= 1U << k;
+        if (!(k < count ? scan_member(s, e, &members[k]) : json_scan_skip(s, NULL, NULL))) {
+            return false;
+        }
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (members[k].required && !(seen & (1U << k))) {
+            return json_scan_fail(s, missing);
+        }
+    }
+    return !s->error;
+}
+
+bool payload_scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
+{
+    *count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        if (*count == EVENT_AXES_MAX) {
+            return json_scan_fail(s, "at most 6 numbers were expected");
+        }
+        if (!json_scan_number(s, &axes[*count])) {
+            return false;
+        }
+        (*count)++;
+    }
+    return !s->error;
+}
+
+/* ---- messages ---- */
+
+static void begin_event(struct event *e, const struct message *m, enum event_kind kind,
+                        enum side side)
+{
+    e->t_us = m->t_us;
+    e->kind = kind;
+    e->side = side;
+    e->dup = m->dup;
+    e->retained = m->retained;
+    e->hash = 0;
+}
+
+static void emit_malformed(const struct payload_kind *kind, const struct message *m,
+                           size_t column, const char *expected, struct event *e,
+                           event_emit *emit, void *context)
+{
+    char place[32] = "";
+    begin_event(e, m, EVENT_MALFORMED, kind->side);
+    if (column > 0) {
+        (void)snprintf(place, sizeof place, ", column %zu", column);
+    }
+    (void)snprintf(e->malformed.what, sizeof e->malformed.what, "%s", kind->what);
+    (void)snprintf(e->malformed.detail, sizeof e->malformed.detail, "%s%s: %s", kind->what,
+                   place, expected);
+    emit(context, e);
+}
+
+/* Samples before a faulty one are good; the fault is reported after them. */
+static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
+                           struct event *e, event_emit *emit, void *context)
+{
+    size_t count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return 0;
+    }
+    while (json_scan_next_item(s)) {
+        if (count == PAYLOAD_BATCH_MAX) {
+            (void)json_scan_fail(s, "at most 256 samples were expected");
+            break;
+        }
+        if (!kind->scan(s, e)) {
+            break;
+        }
+        emit(context, e);
+        count++;
+    }
+    (void)json_scan_finish(s);
+    return count;
+}
+
+/* Commands and replies are known again when they are delivered twice, and sent on as they
+ * came. */
+static void keep_payload(struct event *e, const struct message *m)
+{
+    e->hash = hash_bytes(hash_text(m->topic), m->payload, m->kept_bytes);
+    if (e->kind == EVENT_COMMAND) {
+        e->command.raw = m->payload;
+        e->command.raw_bytes = m->kept_bytes;
+    } else {
+        e->reply.raw = m->payload;
+        e->reply.raw_bytes = m->kept_bytes;
+    }
+}
+
+size_t payload_decode(const struct payload_kind *kind, const struct message *m, struct event *e,
+                      event_emit *emit, void *context)
+{
+    struct json_scan s;
+    size_t count = 0;
+    begin_event(e, m, kind->kind, kind->side);
+    if (!kind->scan) {
+        emit(context, e);
+        return 1;
+    }
+    if (m->payload_bytes > m->kept_bytes) {
+        emit_malformed(kind, m, 0, "a payload of at most 65536 bytes was expected", e, emit,
+                       context);
+        return 1;
+    }
+    json_scan_start(&s, m->payload, m->kept_bytes, PAYLOAD_DEPTH_MAX);
+    if (kind->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
+        count = decode_batch(&s, kind, e, emit, context);
+    } else if (kind->scan(&s, e) && json_scan_finish(&s)) {
+        if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY) {
+            keep_payload(e, m);
+        }
+        emit(context, e);
+        count = 1;
+    }
+    if (s.error) {
+        emit_malformed(kind, m, json_scan_column(&s), s.error, e, emit, context);
+        count++;
+    }
+    return count;
+}
