@@ -425,18 +425,6 @@ void native_write_reply(struct json_writer *w, const struct event_reply *reply)
     json_write_close(w);
 }
 
-static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
-{
-    if (count == 0) {
-        return;
-    }
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
-        json_write_real(w, NULL, axes[i]);
-    }
-    json_write_close(w);
-}
-
 void native_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry)
 {
     json_write_object(w, NULL);
@@ -452,9 +440,9 @@ void native_write_telemetry(struct json_writer *w, const struct event_telemetry 
     if (telemetry->boot[0]) {
         json_write_text(w, "boot", telemetry->boot);
     }
-    write_axes(w, "nu", telemetry->nu, telemetry->nu_count);
-    write_axes(w, "tau", telemetry->tau, telemetry->tau_count);
-    write_axes(w, "pose", telemetry->pose, telemetry->pose_count);
+    json_write_axes(w, "nu", telemetry->nu, telemetry->nu_count);
+    json_write_axes(w, "tau", telemetry->tau, telemetry->tau_count);
+    json_write_axes(w, "pose", telemetry->pose, telemetry->pose_count);
     json_write_close(w);
 }
 

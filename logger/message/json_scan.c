@@ -40,7 +40,7 @@ static void skip_space(struct json_scan *s)
     }
 }
 
-static bool take(struct json_scan *s, char c)
+static bool take_char(struct json_scan *s, char c)
 {
     if (s->at < s->end && *s->at == c) {
         s->at++;
@@ -91,7 +91,7 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
     if (s->depth == s->depth_max) {
         return json_scan_fail(s, "nested too deep");
     }
-    if (!take(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
+    if (!take_char(s, kind == JSON_KIND_OBJECT ? '{' : '[')) {
         return json_scan_fail(s, kind == JSON_KIND_OBJECT ? "an object {…} was expected"
                                                           : "an array […] was expected");
     }
@@ -101,17 +101,17 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
 
 /* Step over the comma between members, or the closing bracket: true when another one follows.
  */
-static bool next(struct json_scan *s, char close)
+static bool step_next(struct json_scan *s, char close)
 {
     if (s->error) {
         return false;
     }
     skip_space(s);
-    if (take(s, close)) {
+    if (take_char(s, close)) {
         s->depth--;
         return false;
     }
-    if (!s->first[s->depth] && !take(s, ',')) {
+    if (!s->first[s->depth] && !take_char(s, ',')) {
         return json_scan_fail(s, "',' or a closing bracket was expected");
     }
     s->first[s->depth] = false;
@@ -120,16 +120,16 @@ static bool next(struct json_scan *s, char close)
 
 bool json_scan_next_item(struct json_scan *s)
 {
-    return next(s, ']');
+    return step_next(s, ']');
 }
 
 bool json_scan_next_member(struct json_scan *s, struct json_text *key)
 {
-    if (!next(s, '}') || !json_scan_text(s, key)) {
+    if (!step_next(s, '}') || !json_scan_text(s, key)) {
         return false;
     }
     skip_space(s);
-    return take(s, ':') || json_scan_fail(s, "':' was expected");
+    return take_char(s, ':') || json_scan_fail(s, "':' was expected");
 }
 
 static int hex_value(char c)
@@ -191,7 +191,7 @@ bool json_scan_text(struct json_scan *s, struct json_text *text)
         return false;
     }
     skip_space(s);
-    if (!take(s, '"')) {
+    if (!take_char(s, '"')) {
         return json_scan_fail(s, "a string was expected");
     }
     text->at = s->at;
@@ -379,7 +379,7 @@ bool json_text_is(const struct json_text *text, const char *name)
 }
 
 /* Resolve one character at *p into out[4]; returns its bytes. The text was checked before. */
-static size_t resolve(const char **p, const char *end, bool latin1, char out[4])
+static size_t resolve_one(const char **p, const char *end, bool latin1, char out[4])
 {
     static const char from[] = "\"\\/bfnrt";
     static const char to[] = "\"\\/\b\f\n\r\t";
@@ -431,7 +431,7 @@ size_t json_text_copy(const struct json_text *text, char *out, size_t size, bool
     size_t used = 0;
     while (p < end) {
         char one[4];
-        const size_t n = resolve(&p, end, latin1, one);
+        const size_t n = resolve_one(&p, end, latin1, one);
         if (used + n >= size) {
             out[used] = '\0';
             return size;

@@ -28,7 +28,7 @@ static void put_pieces(struct json_writer *w, const char *text, size_t bytes)
     }
 }
 
-static void put(struct json_writer *w, const char *text, size_t bytes)
+static void put_bytes(struct json_writer *w, const char *text, size_t bytes)
 {
     if (bytes > w->capacity - w->used) {
         put_pieces(w, text, bytes);
@@ -59,17 +59,17 @@ static void put_quoted(struct json_writer *w, const char *value)
         if (c >= 0x20 && c != '"' && c != '\\') {
             continue;
         }
-        put(w, from, (size_t)(p - from));
+        put_bytes(w, from, (size_t)(p - from));
         from = p + 1;
         if (c == '"' || c == '\\') {
             const char pair[2] = {'\\', (char)c};
-            put(w, pair, sizeof pair);
+            put_bytes(w, pair, sizeof pair);
         } else {
             const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            put(w, code, sizeof code);
+            put_bytes(w, code, sizeof code);
         }
     }
-    put(w, from, (size_t)(p - from));
+    put_bytes(w, from, (size_t)(p - from));
     put_char(w, '"');
 }
 
@@ -148,7 +148,7 @@ void json_write_real(struct json_writer *w, const char *key, double value)
     char number[JSON_WRITE_NUMBER_MAX];
     const size_t n = json_format_real(value, number);
     begin_member(w, key);
-    put(w, number, n);
+    put_bytes(w, number, n);
 }
 
 /* Decimal digits of value, written backwards from end; returns where they begin. */
@@ -171,19 +171,19 @@ void json_write_int(struct json_writer *w, const char *key, int64_t value)
         *--begin = '-';
     }
     begin_member(w, key);
-    put(w, begin, (size_t)(end - begin));
+    put_bytes(w, begin, (size_t)(end - begin));
 }
 
 void json_write_bool(struct json_writer *w, const char *key, bool value)
 {
     begin_member(w, key);
-    put(w, value ? "true" : "false", value ? 4 : 5);
+    put_bytes(w, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_write_null(struct json_writer *w, const char *key)
 {
     begin_member(w, key);
-    put(w, "null", 4);
+    put_bytes(w, "null", 4);
 }
 
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
@@ -195,7 +195,7 @@ void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
     char number[JSON_WRITE_NUMBER_MAX];
     const size_t n = json_format_seconds(us, number);
     begin_member(w, key);
-    put(w, number, n);
+    put_bytes(w, number, n);
 }
 
 void json_write_two(struct json_writer *w, const char *key, double a, double b)
@@ -203,6 +203,18 @@ void json_write_two(struct json_writer *w, const char *key, double a, double b)
     json_write_array(w, key);
     json_write_real(w, NULL, a);
     json_write_real(w, NULL, b);
+    json_write_close(w);
+}
+
+void json_write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_real(w, NULL, axes[i]);
+    }
     json_write_close(w);
 }
 
@@ -219,7 +231,7 @@ void json_write_texts(struct json_writer *w, const char *key, const char *texts,
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
 {
     begin_member(w, key);
-    put(w, json, bytes);
+    put_bytes(w, json, bytes);
 }
 
 size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])

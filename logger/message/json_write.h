@@ -52,6 +52,8 @@ void json_write_null(struct json_writer *w, const char *key);
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us);
 /* [a, b]: a point, or the ends of an interval. */
 void json_write_two(struct json_writer *w, const char *key, double a, double b);
+/* A list of numbers; nothing at all when there is none. */
+void json_write_axes(struct json_writer *w, const char *key, const double *axes, size_t count);
 /* A list of texts[count][room]. */
 void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
                       size_t count);

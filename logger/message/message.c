@@ -13,7 +13,7 @@ struct out {
     bool full;
 };
 
-static void put(struct out *o, const char *text, size_t bytes)
+static void put_bytes(struct out *o, const char *text, size_t bytes)
 {
     if ((size_t)(o->end - o->at) < bytes) {
         o->full = true;
@@ -25,7 +25,7 @@ static void put(struct out *o, const char *text, size_t bytes)
 
 static void put_text(struct out *o, const char *text)
 {
-    put(o, text, strlen(text));
+    put_bytes(o, text, strlen(text));
 }
 
 static void put_uint(struct out *o, size_t value)
@@ -36,24 +36,24 @@ static void put_uint(struct out *o, size_t value)
         *--p = (char)('0' + value % 10);
         value /= 10;
     } while (value > 0);
-    put(o, p, (size_t)(digits + sizeof digits - p));
+    put_bytes(o, p, (size_t)(digits + sizeof digits - p));
 }
 
 /* latin1: bytes above 0x7f as code points, else as they are. */
 static void put_quoted(struct out *o, const char *text, size_t bytes, bool latin1)
 {
     static const char hex[] = "0123456789abcdef";
-    put(o, "\"", 1);
+    put_bytes(o, "\"", 1);
     for (size_t i = 0; i < bytes; i++) {
         const unsigned char c = (unsigned char)text[i];
         if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || (latin1 && c > 0x7f)) {
             const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            put(o, code, sizeof code);
+            put_bytes(o, code, sizeof code);
         } else {
-            put(o, &text[i], 1);
+            put_bytes(o, &text[i], 1);
         }
     }
-    put(o, "\"", 1);
+    put_bytes(o, "\"", 1);
 }
 
 /* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
@@ -81,7 +81,7 @@ static void put_payload(struct out *o, const struct message *m)
     }
     put_text(o, ",\"payload\":");
     char *const from = o->at;
-    put(o, m->payload, m->kept_bytes);
+    put_bytes(o, m->payload, m->kept_bytes);
     for (char *p = from; p < o->at; p++) {
         if (*p == '\n' || *p == '\r') {
             *p = ' ';
@@ -95,7 +95,7 @@ size_t message_format(const struct message *message, char *out, size_t capacity)
     char time[28];
     message_format_time(message->t_us, time);
     put_text(&o, "{\"tst\":\"");
-    put(&o, time, 27);
+    put_bytes(&o, time, 27);
     put_text(&o, "\",\"topic\":");
     put_quoted(&o, message->topic, strlen(message->topic), false);
     put_text(&o, ",\"qos\":");

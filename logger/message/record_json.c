@@ -77,18 +77,6 @@ void alarm_write_json(struct json_writer *w, const char *key, const struct alarm
     json_write_close(w);
 }
 
-static void write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)
-{
-    if (count == 0) {
-        return;
-    }
-    json_write_array(w, key);
-    for (size_t i = 0; i < count; i++) {
-        json_write_real(w, NULL, axes[i]);
-    }
-    json_write_close(w);
-}
-
 static void write_details(struct json_writer *w, const struct event *event)
 {
     switch (event->kind) {
@@ -106,9 +94,9 @@ static void write_details(struct json_writer *w, const struct event *event)
     case EVENT_TELEMETRY:
         write_optional_seconds(w, "source_t", event->telemetry.source_us);
         json_write_int(w, "seq", event->telemetry.seq);
-        write_axes(w, "nu", event->telemetry.nu, event->telemetry.nu_count);
-        write_axes(w, "tau", event->telemetry.tau, event->telemetry.tau_count);
-        write_axes(w, "pose", event->telemetry.pose, event->telemetry.pose_count);
+        json_write_axes(w, "nu", event->telemetry.nu, event->telemetry.nu_count);
+        json_write_axes(w, "tau", event->telemetry.tau, event->telemetry.tau_count);
+        json_write_axes(w, "pose", event->telemetry.pose, event->telemetry.pose_count);
         break;
     case EVENT_CONNECTION:
         json_write_text(w, "state", event->connection.online ? "online" : "offline");

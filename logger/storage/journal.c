@@ -487,7 +487,7 @@ static enum status go_on(struct journal *j, struct err *err)
     return STATUS_OK;
 }
 
-static void release(struct journal *j)
+static void release_journal(struct journal *j)
 {
     for (size_t i = 0; i < j->retired_count; i++) {
         (void)close(j->retired[i]);
@@ -532,7 +532,7 @@ enum status journal_open(const struct journal_params *params, struct journal **o
         status = go_on(j, err);
     }
     if (status != STATUS_OK) {
-        release(j);
+        release_journal(j);
         return status;
     }
     *out = j;
@@ -547,5 +547,5 @@ void journal_close(struct journal *journal)
     /* Nobody is left to be told; the counters die with the journal. */
     const enum status ignored = journal_sync(journal, LAB_TIME_MAX);
     (void)ignored;
-    release(journal);
+    release_journal(journal);
 }

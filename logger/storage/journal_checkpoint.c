@@ -62,7 +62,7 @@ static uint32_t crc32_of(const struct crc_tables *tables, const unsigned char *p
 
 /* --- the header ----------------------------------------------------------------------- */
 
-static unsigned char *put(unsigned char *at, uint64_t value, size_t bytes)
+static unsigned char *put_number(unsigned char *at, uint64_t value, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
         at[i] = (unsigned char)(value >> (8 * i));
@@ -70,7 +70,7 @@ static unsigned char *put(unsigned char *at, uint64_t value, size_t bytes)
     return at + bytes;
 }
 
-static uint64_t get(const unsigned char **at, size_t bytes)
+static uint64_t get_number(const unsigned char **at, size_t bytes)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < bytes; i++) {
@@ -85,15 +85,15 @@ static void make_header(const struct crc_tables *tables, const struct journal_ch
 {
     memcpy(out, magic, MAGIC_BYTES);
     unsigned char *at = out + MAGIC_BYTES;
-    at = put(at, FORMAT, 4);
-    at = put(at, c->version, 4);
-    at = put(at, c->fingerprint, 8);
-    at = put(at, (uint64_t)c->position.file, 8);
-    at = put(at, c->position.offset, 8);
-    at = put(at, (uint64_t)c->t_us, 8);
-    at = put(at, c->bytes, 8);
-    at = put(at, crc32_of(tables, c->payload, c->bytes), 4);
-    (void)put(at, crc32_of(tables, out, HEADER_CRC_AT), 4);
+    at = put_number(at, FORMAT, 4);
+    at = put_number(at, c->version, 4);
+    at = put_number(at, c->fingerprint, 8);
+    at = put_number(at, (uint64_t)c->position.file, 8);
+    at = put_number(at, c->position.offset, 8);
+    at = put_number(at, (uint64_t)c->t_us, 8);
+    at = put_number(at, c->bytes, 8);
+    at = put_number(at, crc32_of(tables, c->payload, c->bytes), 4);
+    (void)put_number(at, crc32_of(tables, out, HEADER_CRC_AT), 4);
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static bool read_all(int fd, unsigned char *bytes, size_t n)
     return true;
 }
 
-static enum status damaged(const char *path, const char *what, struct err *err)
+static enum status report_damage(const char *path, const char *what, struct err *err)
 {
     return err_set(
         err, STATUS_E_PARSE, path, 0, 0,
@@ -223,28 +223,28 @@ static enum status parse_header(const char *path, const struct crc_tables *table
                                 struct err *err)
 {
     if (memcmp(header, magic, MAGIC_BYTES) != 0) {
-        return damaged(path, "it does not begin like one", err);
+        return report_damage(path, "it does not begin like one", err);
     }
     const unsigned char *at = header + MAGIC_BYTES;
-    const uint32_t format = (uint32_t)get(&at, 4);
+    const uint32_t format = (uint32_t)get_number(&at, 4);
     if (format != FORMAT) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
                        "the checkpoint has format %u, this program reads %d", format, FORMAT);
     }
     const unsigned char *crc_at = header + HEADER_CRC_AT;
-    if (get(&crc_at, 4) != crc32_of(tables, header, HEADER_CRC_AT)) {
-        return damaged(path, "wrong check sum of its header", err);
+    if (get_number(&crc_at, 4) != crc32_of(tables, header, HEADER_CRC_AT)) {
+        return report_damage(path, "wrong check sum of its header", err);
     }
-    out->version = (uint32_t)get(&at, 4);
-    out->fingerprint = get(&at, 8);
-    out->position.file = (int64_t)get(&at, 8);
-    out->position.offset = get(&at, 8);
-    out->t_us = (int64_t)get(&at, 8);
-    const uint64_t bytes = get(&at, 8);
-    *payload_crc = (uint32_t)get(&at, 4);
+    out->version = (uint32_t)get_number(&at, 4);
+    out->fingerprint = get_number(&at, 8);
+    out->position.file = (int64_t)get_number(&at, 8);
+    out->position.offset = get_number(&at, 8);
+    out->t_us = (int64_t)get_number(&at, 8);
+    const uint64_t bytes = get_number(&at, 8);
+    *payload_crc = (uint32_t)get_number(&at, 4);
     if (bytes != file_bytes - HEADER_BYTES) {
-        return damaged(path, file_bytes - HEADER_BYTES < bytes ? "it is cut off" : "too long",
-                       err);
+        return report_damage(
+            path, file_bytes - HEADER_BYTES < bytes ? "it is cut off" : "too long", err);
     }
     out->bytes = (size_t)bytes;
     return STATUS_OK;
@@ -277,7 +277,7 @@ static enum status read_payload(const char *path, int fd, const struct crc_table
         status = err_set(err, STATUS_E_IO, path, 0, 0, "cannot read the checkpoint: %s",
                          journal_error_text(errno));
     } else if (crc32_of(tables, payload, c->bytes) != crc) {
-        status = damaged(path, "wrong check sum", err);
+        status = report_damage(path, "wrong check sum", err);
     }
     if (status != STATUS_OK) {
         free(payload);
@@ -302,7 +302,7 @@ static enum status read_file(const char *path, int fd, uint32_t version, uint64_
         return err_set(err, STATUS_E_IO, path, 0, 0, "the checkpoint is not a file");
     }
     if (about.st_size < HEADER_BYTES) {
-        return damaged(path, "it is cut off", err);
+        return report_damage(path, "it is cut off", err);
     }
     if (!read_all(fd, header, sizeof header)) {
         return err_set(err, STATUS_E_IO, path, 0, 0, "cannot read the checkpoint: %s",

@@ -78,8 +78,8 @@ static enum status add_start(struct start_list *list, int64_t us)
     return STATUS_OK;
 }
 
-static enum status collect(DIR *dir, const char *directory, struct start_list *list,
-                           struct err *err)
+static enum status collect_starts(DIR *dir, const char *directory, struct start_list *list,
+                                  struct err *err)
 {
     for (;;) {
         errno = 0;
@@ -107,7 +107,7 @@ enum status journal_files_list(const char *directory, int64_t **starts_us, size_
                        journal_error_text(errno));
     }
     struct start_list list = {0};
-    const enum status status = collect(dir, directory, &list, err);
+    const enum status status = collect_starts(dir, directory, &list, err);
     (void)closedir(dir);
     if (status != STATUS_OK) {
         free(list.us);

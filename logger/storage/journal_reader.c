@@ -130,7 +130,7 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
     return STATUS_OK;
 }
 
-static void deactivate(struct journal_reader *r, const struct journal_source *s)
+static void deactivate_source(struct journal_reader *r, const struct journal_source *s)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->active_count; i++) {
@@ -153,7 +153,8 @@ static bool is_alone(const struct journal_reader *r, const struct journal_source
 }
 
 /* Load the next line of a source, or end it. */
-static enum status advance(struct journal_reader *r, struct journal_source *s, struct err *err)
+static enum status advance_source(struct journal_reader *r, struct journal_source *s,
+                                  struct err *err)
 {
     s->has_head = false;
     enum status status = journal_source_next(s, &s->head, &r->stats, err);
@@ -161,7 +162,7 @@ static enum status advance(struct journal_reader *r, struct journal_source *s, s
         status = journal_source_rest(s, &s->head, &r->stats);
     }
     if (status != STATUS_OK) {
-        deactivate(r, s);
+        deactivate_source(r, s);
         journal_source_close(s);
         return status == STATUS_E_EMPTY ? STATUS_OK : status;
     }
@@ -183,10 +184,10 @@ static enum status begin_next(struct journal_reader *r, struct err *err)
     }
     r->stats.files++;
     r->active[r->active_count++] = (size_t)(s - r->sources);
-    return advance(r, s, err);
+    return advance_source(r, s, err);
 }
 
-static struct journal_source *earliest(struct journal_reader *r)
+static struct journal_source *find_earliest(struct journal_reader *r)
 {
     struct journal_source *best = NULL;
     for (size_t i = 0; i < r->active_count; i++) {
@@ -205,19 +206,19 @@ static enum status next_of_files(struct journal_reader *r, struct journal_line *
     if (r->taken) {
         struct journal_source *s = r->taken;
         r->taken = NULL;
-        const enum status status = advance(r, s, err);
+        const enum status status = advance_source(r, s, err);
         if (status != STATUS_OK) {
             return status;
         }
     }
-    struct journal_source *s = earliest(r);
+    struct journal_source *s = find_earliest(r);
     while (r->next < r->n &&
            (!s || (!is_alone(r, s) && r->sources[r->next].first_us <= s->key_us))) {
         const enum status status = begin_next(r, err);
         if (status != STATUS_OK) {
             return status;
         }
-        s = earliest(r);
+        s = find_earliest(r);
     }
     if (!s) {
         return STATUS_E_EMPTY;

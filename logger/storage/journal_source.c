@@ -7,12 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "logger/message/json_scan.h"
 #include "logger/message/message.h"
 #include "logger/storage/journal_error.h"
 
 enum { PEEK_BYTES = 64 * 1024 };
 
-static enum status fail(const struct journal_source *source, int error, struct err *err)
+static enum status fail_read(const struct journal_source *source, int error, struct err *err)
 {
     return err_set(err, STATUS_E_IO, source->path, 0, 0, "cannot read: %s",
                    journal_error_text(error));
@@ -28,12 +29,12 @@ enum status journal_source_open(struct journal_source *source, uint64_t offset, 
 {
     const int fd = open_path(source->path);
     if (fd < 0) {
-        return fail(source, errno, err);
+        return fail_read(source, errno, err);
     }
     if (offset > 0 && lseek(fd, (off_t)offset, SEEK_SET) < 0) {
         const int error = errno;
         (void)close(fd);
-        return fail(source, error, err);
+        return fail_read(source, error, err);
     }
     source->buffer = malloc(JOURNAL_BUFFER_BYTES);
     if (!source->buffer) {
@@ -61,7 +62,7 @@ void journal_source_close(struct journal_source *source)
 }
 
 /* Forget n bytes from begin on. */
-static void drop(struct journal_source *source, size_t n)
+static void drop_bytes(struct journal_source *source, size_t n)
 {
     source->begin += n;
     source->offset += n;
@@ -69,7 +70,7 @@ static void drop(struct journal_source *source, size_t n)
 }
 
 /* Compressed recordings give no line at all: say what to do instead of counting rubbish. */
-static enum status sniff(struct journal_source *source, struct err *err)
+static enum status sniff_compression(struct journal_source *source, struct err *err)
 {
     static const unsigned char gzip[2] = {0x1f, 0x8b};
     static const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -91,8 +92,8 @@ static enum status sniff(struct journal_source *source, struct err *err)
 }
 
 /* Read more behind end. STATUS_E_EMPTY: there is no more. */
-static enum status fill(struct journal_source *source, struct journal_reader_stats *stats,
-                        struct err *err)
+static enum status fill_buffer(struct journal_source *source,
+                               struct journal_reader_stats *stats, struct err *err)
 {
     if (source->begin == source->end) {
         source->begin = source->scan = source->end = 0;
@@ -109,14 +110,14 @@ static enum status fill(struct journal_source *source, struct journal_reader_sta
             read(source->fd, source->buffer + source->end, JOURNAL_BUFFER_BYTES - source->end);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
-        return fail(source, errno, err);
+        return fail_read(source, errno, err);
     }
     if (got == 0) {
         return STATUS_E_EMPTY;
     }
     source->end += (size_t)got;
     stats->bytes += (uint64_t)got;
-    return source->sniffed ? STATUS_OK : sniff(source, err);
+    return source->sniffed ? STATUS_OK : sniff_compression(source, err);
 }
 
 static void hand_out(struct journal_source *source, size_t bytes, size_t with_end, bool torn,
@@ -127,7 +128,7 @@ static void hand_out(struct journal_source *source, size_t bytes, size_t with_en
     out->torn = torn;
     out->start = (struct journal_position){source->file, source->offset};
     source->number++;
-    drop(source, with_end);
+    drop_bytes(source, with_end);
     out->after = (struct journal_position){source->file, source->offset};
     out->number = source->number;
     out->path = source->path;
@@ -148,7 +149,7 @@ enum status journal_source_next(struct journal_source *source, struct journal_li
             stats->overlong++;
             source->number++;
             source->skipping = false;
-            drop(source, bytes + 1);
+            drop_bytes(source, bytes + 1);
             continue;
         }
         source->scan = source->end;
@@ -156,9 +157,9 @@ enum status journal_source_next(struct journal_source *source, struct journal_li
             source->skipping = true;
         }
         if (source->skipping) {
-            drop(source, source->end - source->begin);
+            drop_bytes(source, source->end - source->begin);
         }
-        const enum status status = fill(source, stats, err);
+        const enum status status = fill_buffer(source, stats, err);
         if (status != STATUS_OK) {
             return status;
         }
@@ -185,61 +186,24 @@ enum status journal_source_rest(struct journal_source *source, struct journal_li
 
 /* --- stamps --------------------------------------------------------------------------- */
 
-static const char *skip_space(const char *at, const char *end)
-{
-    while (at < end && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    return at;
-}
-
-/* The quote that ends the string whose text begins at at; NULL: it does not end. */
-static const char *closing_quote(const char *at, const char *end)
-{
-    while (at < end && *at != '"') {
-        at += *at == '\\' ? 2 : 1;
-    }
-    return at < end ? at : NULL;
-}
-
-/* The text of the string value of "tst" at the top level of an object; NULL: there is none.
- * mosquitto_sub and Tandem write it first; with others a payload may come before it, which
+/* mosquitto_sub and Tandem write "tst" first; with others a payload may come before it, which
  * may have a "tst" of its own. */
-static const char *stamp_text(const char *at, const char *end)
-{
-    int depth = 0;
-    while (at < end) {
-        if (*at != '"') {
-            depth += *at == '{' || *at == '[';
-            depth -= *at == '}' || *at == ']';
-            at++;
-            continue;
-        }
-        const char *close = closing_quote(at + 1, end);
-        if (!close) {
-            return NULL;
-        }
-        const char *colon = skip_space(close + 1, end);
-        if (depth == 1 && close - at == 4 && memcmp(at + 1, "tst", 3) == 0 && colon < end &&
-            *colon == ':') {
-            const char *value = skip_space(colon + 1, end);
-            return value < end && *value == '"' ? value + 1 : NULL;
-        }
-        at = close + 1;
-    }
-    return NULL;
-}
-
 int64_t journal_line_us(const char *line, size_t bytes)
 {
-    const char *end = line + bytes;
-    const char *at = stamp_text(line, end);
-    if (!at) {
-        return LAB_TIME_NONE;
+    struct json_scan s;
+    struct json_text key;
+    struct json_text stamp;
+    json_scan_start(&s, line, bytes, JSON_SCAN_DEPTH_MAX);
+    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        while (json_scan_next_member(&s, &key)) {
+            if (json_text_is(&key, "tst")) {
+                return json_scan_text(&s, &stamp) ? message_parse_time(stamp.at, stamp.bytes)
+                                                  : LAB_TIME_NONE;
+            }
+            (void)json_scan_skip(&s, NULL, NULL);
+        }
     }
-    const size_t left = (size_t)(end - at);
-    const char *quote = memchr(at, '"', left < 64 ? left : 64);
-    return quote ? message_parse_time(at, (size_t)(quote - at)) : LAB_TIME_NONE;
+    return LAB_TIME_NONE;
 }
 
 /* The stamp of the first line of text[n] that has one, or of the last. */
@@ -262,10 +226,10 @@ static enum status peek_file(struct journal_source *source, int fd, char *scratc
 {
     struct stat about;
     if (fstat(fd, &about) != 0) {
-        return fail(source, errno, err);
+        return fail_read(source, errno, err);
     }
     if (S_ISDIR(about.st_mode)) {
-        return fail(source, EISDIR, err);
+        return fail_read(source, EISDIR, err);
     }
     source->seekable = S_ISREG(about.st_mode);
     if (!source->seekable) {
@@ -273,13 +237,13 @@ static enum status peek_file(struct journal_source *source, int fd, char *scratc
     }
     const ssize_t head = pread(fd, scratch, PEEK_BYTES, 0);
     if (head < 0) {
-        return fail(source, errno, err);
+        return fail_read(source, errno, err);
     }
     source->first_us = find_stamp(scratch, (size_t)head, false);
     const off_t tail_at = about.st_size > PEEK_BYTES ? about.st_size - PEEK_BYTES : 0;
     const ssize_t tail = pread(fd, scratch, PEEK_BYTES, tail_at);
     if (tail < 0) {
-        return fail(source, errno, err);
+        return fail_read(source, errno, err);
     }
     const int64_t last_us = find_stamp(scratch, (size_t)tail, true);
     source->last_us = last_us == LAB_TIME_NONE ? LAB_TIME_MAX : last_us;
@@ -301,10 +265,10 @@ enum status journal_source_peek(struct journal_source *source, struct err *err)
     struct stat about;
     enum status status = STATUS_OK;
     if (stat(source->path, &about) != 0) {
-        status = fail(source, errno, err);
+        status = fail_read(source, errno, err);
     } else if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) {
         const int fd = open(source->path, O_RDONLY | O_CLOEXEC);
-        status = fd < 0 ? fail(source, errno, err) : peek_file(source, fd, scratch, err);
+        status = fd < 0 ? fail_read(source, errno, err) : peek_file(source, fd, scratch, err);
         if (fd >= 0) {
             (void)close(fd);
         }

@@ -18,16 +18,17 @@ struct store {
     sqlite3_stmt *count; /* NULL in a spool */
 };
 
-static enum status fail(const struct store *s, int code, const char *what, struct err *err)
+static enum status fail_store(const struct store *s, int code, const char *what,
+                              struct err *err)
 {
     return store_schema_fail(s->db, s->path, code, what, err);
 }
 
-static enum status run(const struct store *s, const char *sql, const char *what,
-                       struct err *err)
+static enum status run_sql(const struct store *s, const char *sql, const char *what,
+                           struct err *err)
 {
     const int code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? STATUS_OK : fail(s, code, what, err);
+    return code == SQLITE_OK ? STATUS_OK : fail_store(s, code, what, err);
 }
 
 /* --- opening -------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static enum status check_pages(const struct store *s, struct err *err)
         code = sqlite3_exec(s->db, "PRAGMA quick_check(1)", first_text_is_ok, &ok, NULL);
     }
     if (code != SQLITE_OK) {
-        return fail(s, code, "read", err);
+        return fail_store(s, code, "read", err);
     }
     return ok ? STATUS_OK
               : err_set(err, STATUS_E_PARSE, s->path, 0, 0,
@@ -78,38 +79,34 @@ static enum status set_up_file(const struct store *s, const struct store_params 
     if (status == STATUS_OK) {
         /* FULL, for a checkpoint relies on rows that were committed before it; with batches
          * that is one sync now and then. */
-        status = run(s,
-                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-                     "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
-                     "open", err);
+        status = run_sql(s,
+                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                         "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192",
+                         "open", err);
     }
     if (status == STATUS_OK) {
         status = check_pages(s, err);
     }
     if (status == STATUS_OK && params->pages_max > 0) {
-        status = run(s, sql, "limit", err);
+        status = run_sql(s, sql, "limit", err);
     }
     return status == STATUS_OK ? store_schema_update(s->db, s->path, err) : status;
 }
 
-static enum status prepare(struct store *s, struct err *err)
+static enum status prepare_adding(struct store *s, struct err *err)
 {
-    static const char *const add[STORE_KIND_COUNT] = {
-        ("INSERT INTO entries(pair, n, t_us, id, verdict, json, seq, lag_s)"
-         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
-        ("INSERT INTO alarms(pair, n, t_us, id, type, json, seq)"
-         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-        ("INSERT INTO log(pair, n, t_us, id, kind, json, seq)"
-         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-        ("INSERT INTO changes(pair, n, t_us, id, action, json, seq)"
-         " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
-    };
     static const char count[] = "INSERT INTO counts VALUES(?1, ?2, ?3, 1)"
                                 " ON CONFLICT DO UPDATE SET count = count + 1";
     int code = SQLITE_OK;
     for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
+        const bool lag = kind == STORE_ENTRIES;
         char sql[256];
-        (void)snprintf(sql, sizeof sql, "%s%s", add[kind],
+        (void)snprintf(sql, sizeof sql,
+                       "INSERT INTO %s(pair, n, t_us, id, %s, json, seq%s)"
+                       " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7%s)%s",
+                       store_schema_table((enum store_kind)kind),
+                       store_schema_type_column((enum store_kind)kind), lag ? ", lag_s" : "",
+                       lag ? ", ?8" : "",
                        s->spool ? "" : " ON CONFLICT(pair, t_us, n) DO NOTHING");
         code =
             sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->add[kind], NULL);
@@ -117,7 +114,7 @@ static enum status prepare(struct store *s, struct err *err)
     if (code == SQLITE_OK && !s->spool) {
         code = sqlite3_prepare_v3(s->db, count, -1, SQLITE_PREPARE_PERSISTENT, &s->count, NULL);
     }
-    return code == SQLITE_OK ? STATUS_OK : fail(s, code, "open", err);
+    return code == SQLITE_OK ? STATUS_OK : fail_store(s, code, "open", err);
 }
 
 static enum status open_in(struct store *s, const struct store_params *params, struct err *err)
@@ -125,20 +122,20 @@ static enum status open_in(struct store *s, const struct store_params *params, s
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     const int code = sqlite3_open_v2(params->path, &s->db, flags, params->vfs);
     if (code != SQLITE_OK) {
-        return fail(s, code, "open", err);
+        return fail_store(s, code, "open", err);
     }
     (void)sqlite3_busy_timeout(s->db, params->busy_timeout_ms);
     enum status status = STATUS_OK;
     if (s->spool) {
-        status = run(s,
-                     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                     "PRAGMA cache_size = -8192; PRAGMA temp_store = FILE",
-                     "open", err);
+        status = run_sql(s,
+                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                         "PRAGMA cache_size = -8192; PRAGMA temp_store = FILE",
+                         "open", err);
         status = status == STATUS_OK ? store_schema_spool(s->db, s->path, err) : status;
     } else {
         status = set_up_file(s, params, err);
     }
-    return status == STATUS_OK ? prepare(s, err) : status;
+    return status == STATUS_OK ? prepare_adding(s, err) : status;
 }
 
 enum status store_open(const struct store_params *params, struct store **out, struct err *err)
@@ -179,12 +176,12 @@ void store_close(struct store *store)
 
 enum status store_begin(struct store *store, struct err *err)
 {
-    return run(store, "BEGIN IMMEDIATE", "write", err);
+    return run_sql(store, "BEGIN IMMEDIATE", "write", err);
 }
 
 enum status store_commit(struct store *store, struct err *err)
 {
-    return run(store, "COMMIT", "write", err);
+    return run_sql(store, "COMMIT", "write", err);
 }
 
 void store_rollback(struct store *store)
@@ -195,7 +192,7 @@ void store_rollback(struct store *store)
     }
 }
 
-static bool fits(const char *text, size_t least, size_t capacity)
+static bool text_fits(const char *text, size_t least, size_t capacity)
 {
     if (!text) {
         return false;
@@ -206,24 +203,19 @@ static bool fits(const char *text, size_t least, size_t capacity)
 
 bool store_row_is_valid(const struct store_row *row)
 {
-    return (unsigned)row->kind < STORE_KIND_COUNT && fits(row->pair, 1, EVENT_PAIR_MAX) &&
-           fits(row->id, 0, EVENT_ID_MAX) && fits(row->type, 1, STORE_TYPE_MAX) &&
+    return (unsigned)row->kind < STORE_KIND_COUNT && text_fits(row->pair, 1, EVENT_PAIR_MAX) &&
+           text_fits(row->id, 0, EVENT_ID_MAX) && text_fits(row->type, 1, STORE_TYPE_MAX) &&
            row->n <= INT64_MAX && row->seq <= INT64_MAX && row->json &&
            row->json_bytes <= STORE_JSON_MAX;
 }
 
-static int bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
 static int bind_row(sqlite3_stmt *statement, const struct store_row *row)
 {
-    int code = bind_text(statement, 1, row->pair);
+    int code = store_schema_bind_text(statement, 1, row->pair);
     code |= sqlite3_bind_int64(statement, 2, (sqlite3_int64)row->n);
     code |= sqlite3_bind_int64(statement, 3, row->t_us);
-    code |= bind_text(statement, 4, row->id);
-    code |= bind_text(statement, 5, row->type);
+    code |= store_schema_bind_text(statement, 4, row->id);
+    code |= store_schema_bind_text(statement, 5, row->type);
     code |= sqlite3_bind_text(statement, 6, row->json, (int)row->json_bytes, SQLITE_STATIC);
     code |= row->seq > 0 ? sqlite3_bind_int64(statement, 7, (sqlite3_int64)row->seq)
                          : sqlite3_bind_null(statement, 7);
@@ -244,8 +236,8 @@ static int step_once(sqlite3_stmt *statement)
 static int count_row(struct store *s, const struct store_row *row)
 {
     int code = sqlite3_bind_int(s->count, 1, (int)row->kind);
-    code |= bind_text(s->count, 2, row->pair);
-    code |= bind_text(s->count, 3, row->type);
+    code |= store_schema_bind_text(s->count, 2, row->pair);
+    code |= store_schema_bind_text(s->count, 3, row->type);
     return code == SQLITE_OK ? step_once(s->count) : SQLITE_NOMEM;
 }
 
@@ -265,7 +257,7 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
         code = count_row(store, row);
     }
     if (code != SQLITE_OK) {
-        return fail(store, code, "write", err);
+        return fail_store(store, code, "write", err);
     }
     if (is_new) {
         *is_new = added;
@@ -290,7 +282,7 @@ static enum status remove_some(struct store *s, enum store_kind kind, int64_t be
     }
     (void)sqlite3_finalize(statement);
     if (code != SQLITE_OK) {
-        return fail(s, code, "shorten", err);
+        return fail_store(s, code, "shorten", err);
     }
     *removed = (uint64_t)sqlite3_changes(s->db);
     return STATUS_OK;
@@ -330,7 +322,7 @@ enum status store_each(struct store *store, enum store_kind kind, const char *pa
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK && pair) {
-        code = bind_text(statement, 1, pair);
+        code = store_schema_bind_text(statement, 1, pair);
     }
     bool more = code == SQLITE_OK;
     while (more) {
@@ -342,8 +334,9 @@ enum status store_each(struct store *store, enum store_kind kind, const char *pa
             more = row(context, &found);
         }
     }
-    const enum status status =
-        code == SQLITE_ROW || code == SQLITE_DONE ? STATUS_OK : fail(store, code, "read", err);
+    const enum status status = code == SQLITE_ROW || code == SQLITE_DONE
+                                   ? STATUS_OK
+                                   : fail_store(store, code, "read", err);
     (void)sqlite3_finalize(statement);
     return status;
 }

@@ -89,7 +89,7 @@ static size_t piece_bytes(const struct store_row *row, size_t texts)
 }
 
 /* A place for bytes in one stretch, or NULL. Called under the lock. */
-static unsigned char *reserve(struct store_queue *q, size_t bytes)
+static unsigned char *reserve_place(struct store_queue *q, size_t bytes)
 {
     const size_t size = q->params.bytes_max;
     if (q->used == 0) {
@@ -179,7 +179,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     struct store_queue_stats *stats = &queue->stats;
     unsigned char *at = NULL;
     if (valid && stats->waiting_rows < queue->params.rows_max) {
-        at = reserve(queue, bytes);
+        at = reserve_place(queue, bytes);
     }
     if (!at) {
         stats->dropped++;
@@ -324,7 +324,7 @@ static int64_t do_batch(struct store_queue *q, int *retry_ms)
     return at_ms;
 }
 
-static void *run(void *context)
+static void *run_store_thread(void *context)
 {
     struct store_queue *q = context;
     int retry_ms = q->params.retry_ms_min;
@@ -370,7 +370,7 @@ static void init_conditions(struct store_queue *q)
     (void)pthread_condattr_destroy(&attributes);
 }
 
-static void destroy(struct store_queue *q)
+static void destroy_queue(struct store_queue *q)
 {
     (void)pthread_cond_destroy(&q->work);
     (void)pthread_cond_destroy(&q->done);
@@ -396,11 +396,11 @@ enum status store_queue_start(const struct store_queue_params *params, struct st
     q->ring = malloc(q->params.bytes_max);
     init_conditions(q);
     if (!q->ring) {
-        destroy(q);
+        destroy_queue(q);
         return err_set(err, STATUS_E_NOMEM, "store", 0, 0, "out of memory");
     }
-    if (pthread_create(&q->thread, NULL, run, q) != 0) {
-        destroy(q);
+    if (pthread_create(&q->thread, NULL, run_store_thread, q) != 0) {
+        destroy_queue(q);
         return err_set(err, STATUS_E_IO, "store", 0, 0, "cannot start a thread");
     }
     *out = q;
@@ -419,7 +419,7 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
     (void)pthread_mutex_unlock(&queue->lock);
     (void)pthread_join(queue->thread, NULL);
     const bool left = queue->stats.waiting_rows > 0;
-    destroy(queue);
+    destroy_queue(queue);
     return left ? STATUS_E_IO : STATUS_OK;
 }
 

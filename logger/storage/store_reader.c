@@ -15,8 +15,8 @@ struct store_reader {
     sqlite3 *db;
     char *path;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
-    sqlite3_stmt *since[STORE_KIND_COUNT];
-    sqlite3_stmt *points, *span;
+    sqlite3_stmt *since[STORE_KIND_COUNT], *last[STORE_KIND_COUNT];
+    sqlite3_stmt *points, *span, *counts[2]; /* of all pairs, of one */
 };
 
 enum { BUSY_TIMEOUT_MS = 2000 };
@@ -59,29 +59,38 @@ void store_reader_close(struct store_reader *reader)
                 (void)sqlite3_finalize(reader->query[kind][shape]);
             }
             (void)sqlite3_finalize(reader->since[kind]);
+            (void)sqlite3_finalize(reader->last[kind]);
         }
         (void)sqlite3_finalize(reader->points);
         (void)sqlite3_finalize(reader->span);
+        (void)sqlite3_finalize(reader->counts[0]);
+        (void)sqlite3_finalize(reader->counts[1]);
         (void)sqlite3_close(reader->db);
         free(reader->path);
         free(reader);
     }
 }
 
-static int prepare(const struct store_reader *r, const char *sql, sqlite3_stmt **statement)
+static int prepare_once(const struct store_reader *r, const char *sql, sqlite3_stmt **statement)
 {
     return *statement
                ? SQLITE_OK
                : sqlite3_prepare_v3(r->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
 }
 
-/* Ends its transaction and forgets texts that were bound. NULL: it was never prepared. */
-static void put_back(sqlite3_stmt *statement)
+/* What became of a statement. Ends its transaction and forgets texts that were bound; NULL: it
+ * was never prepared. */
+static enum status end_reading(const struct store_reader *r, int code, sqlite3_stmt *statement,
+                               struct err *err)
 {
+    const enum status status = code == SQLITE_DONE || code == SQLITE_ROW
+                                   ? STATUS_OK
+                                   : store_schema_fail(r->db, r->path, code, "read", err);
     (void)sqlite3_reset(statement);
     if (statement) {
         (void)sqlite3_clear_bindings(statement);
     }
+    return status;
 }
 
 /* --- cursors -------------------------------------------------------------------------- */
@@ -172,11 +181,6 @@ static struct cursor first_key(const struct store_query *query)
                            .n = -1};
 }
 
-static int bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
-}
-
 static int bind_query(sqlite3_stmt *statement, const struct store_query *query,
                       const struct cursor *from)
 {
@@ -187,12 +191,12 @@ static int bind_query(sqlite3_stmt *statement, const struct store_query *query,
     code |= sqlite3_bind_int64(statement, 3, from->t_us);
     code |= sqlite3_bind_int64(statement, 5, from->n);
     if (query->pair) {
-        code |= bind_text(statement, 6, query->pair);
+        code |= store_schema_bind_text(statement, 6, query->pair);
     } else {
-        code |= bind_text(statement, 4, from->pair);
+        code |= store_schema_bind_text(statement, 4, from->pair);
     }
     if (query->type) {
-        code |= bind_text(statement, 7, query->type);
+        code |= store_schema_bind_text(statement, 7, query->type);
     }
     return code == SQLITE_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -255,7 +259,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     if (!*statement) {
         char sql[STORE_SQL_MAX];
         store_schema_query(query, sql);
-        code = prepare(reader, sql, statement);
+        code = prepare_once(reader, sql, statement);
     }
     if (code == SQLITE_OK) {
         code = bind_query(*statement, query, &from);
@@ -263,11 +267,7 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
     if (code == SQLITE_OK) {
         code = hand_out(*statement, query, row, context, next_cursor);
     }
-    const enum status status =
-        code == SQLITE_DONE ? STATUS_OK
-                            : store_schema_fail(reader->db, reader->path, code, "read", err);
-    put_back(*statement);
-    return status;
+    return end_reading(reader, code, *statement, err);
 }
 
 /* --- in the order of storing ---------------------------------------------------------- */
@@ -298,7 +298,7 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
                    "SELECT pair, n, t_us, id, %s, NULL, json, seq FROM %s WHERE seq > ?1"
                    " ORDER BY seq LIMIT ?2",
                    store_schema_type_column(kind), store_schema_table(kind));
-    int code = prepare(reader, sql, statement);
+    int code = prepare_once(reader, sql, statement);
     if (code == SQLITE_OK) {
         code = sqlite3_bind_int64(*statement, 1, (sqlite3_int64)(after & INT64_MAX)) |
                sqlite3_bind_int(*statement, 2, limit);
@@ -306,32 +306,24 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
     if (code == SQLITE_OK) {
         code = hand_out_since(*statement, kind, row, context);
     }
-    const enum status status =
-        code == SQLITE_DONE ? STATUS_OK
-                            : store_schema_fail(reader->db, reader->path, code, "read", err);
-    put_back(*statement);
-    return status;
+    return end_reading(reader, code, *statement, err);
 }
 
 enum status store_last_seq(struct store_reader *reader, enum store_kind kind, uint64_t *seq,
                            struct err *err)
 {
     char sql[STORE_SQL_MAX];
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt **statement = &reader->last[kind];
     (void)snprintf(sql, sizeof sql, "SELECT ifnull(max(seq), 0) FROM %s",
                    store_schema_table(kind));
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    int code = prepare_once(reader, sql, statement);
     if (code == SQLITE_OK) {
-        code = sqlite3_step(statement);
+        code = sqlite3_step(*statement);
     }
     if (code == SQLITE_ROW) {
-        *seq = (uint64_t)sqlite3_column_int64(statement, 0);
+        *seq = (uint64_t)sqlite3_column_int64(*statement, 0);
     }
-    const enum status status =
-        code == SQLITE_ROW ? STATUS_OK
-                           : store_schema_fail(reader->db, reader->path, code, "read", err);
-    (void)sqlite3_finalize(statement);
-    return status;
+    return end_reading(reader, code, *statement, err);
 }
 
 /* --- for charts ----------------------------------------------------------------------- */
@@ -343,23 +335,13 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
 static int begin_points(struct store_reader *reader, const char *sql, const char *pair,
                         int64_t since_us, int64_t until_us, sqlite3_stmt **statement)
 {
-    int code = prepare(reader, sql, statement);
+    int code = prepare_once(reader, sql, statement);
     if (code == SQLITE_OK) {
-        code = bind_text(*statement, 1, pair) | sqlite3_bind_int64(*statement, 2, since_us) |
+        code = store_schema_bind_text(*statement, 1, pair) |
+               sqlite3_bind_int64(*statement, 2, since_us) |
                sqlite3_bind_int64(*statement, 3, until_us);
     }
     return code;
-}
-
-static enum status end_points(struct store_reader *reader, int code, sqlite3_stmt *statement,
-                              struct err *err)
-{
-    const enum status status =
-        code == SQLITE_DONE || code == SQLITE_ROW
-            ? STATUS_OK
-            : store_schema_fail(reader->db, reader->path, code, "read", err);
-    put_back(statement);
-    return status;
 }
 
 enum status store_points(struct store_reader *reader, const char *pair, int64_t since_us,
@@ -383,7 +365,7 @@ enum status store_points(struct store_reader *reader, const char *pair, int64_t 
             more = point(context, &found);
         }
     }
-    return end_points(reader, code, statement, err);
+    return end_reading(reader, code, statement, err);
 }
 
 enum status store_span(struct store_reader *reader, const char *pair, int64_t since_us,
@@ -404,35 +386,32 @@ enum status store_span(struct store_reader *reader, const char *pair, int64_t si
         *oldest_us = sqlite3_column_int64(statement, 0);
         *newest_us = sqlite3_column_int64(statement, 1);
     }
-    return end_points(reader, code, statement, err);
+    return end_reading(reader, code, statement, err);
 }
 
 enum status store_counts(struct store_reader *reader, enum store_kind kind, const char *pair,
                          store_count_fn *count, void *context, struct err *err)
 {
-    const char *sql = pair ? "SELECT type, count FROM counts WHERE kind = ?1 AND pair = ?2"
-                             " ORDER BY type"
-                           : "SELECT type, sum(count) FROM counts WHERE kind = ?1"
-                             " GROUP BY type ORDER BY type";
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(reader->db, sql, -1, &statement, NULL);
+    sqlite3_stmt **statement = &reader->counts[pair ? 1 : 0];
+    int code =
+        prepare_once(reader,
+                     pair ? "SELECT type, count FROM counts WHERE kind = ?1 AND pair = ?2"
+                            " ORDER BY type"
+                          : "SELECT type, sum(count) FROM counts WHERE kind = ?1"
+                            " GROUP BY type ORDER BY type",
+                     statement);
     if (code == SQLITE_OK) {
-        code = sqlite3_bind_int(statement, 1, (int)kind);
+        code = sqlite3_bind_int(*statement, 1, (int)kind);
     }
     if (code == SQLITE_OK && pair) {
-        code = bind_text(statement, 2, pair);
+        code = store_schema_bind_text(*statement, 2, pair);
     }
     bool more = code == SQLITE_OK;
     while (more) {
-        code = sqlite3_step(statement);
+        code = sqlite3_step(*statement);
         more = code == SQLITE_ROW &&
-               count(context, (const char *)sqlite3_column_text(statement, 0),
-                     (uint64_t)sqlite3_column_int64(statement, 1));
+               count(context, (const char *)sqlite3_column_text(*statement, 0),
+                     (uint64_t)sqlite3_column_int64(*statement, 1));
     }
-    const enum status status =
-        code == SQLITE_DONE || code == SQLITE_ROW
-            ? STATUS_OK
-            : store_schema_fail(reader->db, reader->path, code, "read", err);
-    (void)sqlite3_finalize(statement);
-    return status;
+    return end_reading(reader, code, *statement, err);
 }

@@ -58,6 +58,11 @@ const char *store_schema_table(enum store_kind kind)
     return kinds[kind].table;
 }
 
+int store_schema_bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+    return sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+}
+
 const char *store_schema_type_column(enum store_kind kind)
 {
     return kinds[kind].type_column;
@@ -183,16 +188,15 @@ enum status store_schema_check(sqlite3 *db, const char *path, struct err *err)
 
 enum status store_schema_spool(sqlite3 *db, const char *path, struct err *err)
 {
-    static const char sql[] =
-        "CREATE TABLE entries(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, verdict TEXT, lag_s REAL, json TEXT);"
-        "CREATE TABLE alarms(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, type TEXT, json TEXT);"
-        "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, kind TEXT, json TEXT);"
-        "CREATE TABLE changes(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER, t_us INTEGER,"
-        "  id TEXT, action TEXT, json TEXT);";
-    const int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    int code = SQLITE_OK;
+    for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
+        char sql[STORE_SQL_MAX];
+        (void)snprintf(sql, sizeof sql,
+                       "CREATE TABLE %s(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER,"
+                       "  t_us INTEGER, id TEXT, %s TEXT, lag_s REAL, json TEXT)",
+                       kinds[kind].table, kinds[kind].type_column);
+        code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
     return code == SQLITE_OK ? STATUS_OK : store_schema_fail(db, path, code, "make", err);
 }
 

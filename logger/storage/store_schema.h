@@ -35,6 +35,9 @@ const char *store_schema_type_column(enum store_kind kind); /* "verdict" */
  * until its next step. */
 void store_schema_get_row(sqlite3_stmt *statement, enum store_kind kind, struct store_row *row);
 
+/* Borrows the text. */
+int store_schema_bind_text(sqlite3_stmt *statement, int at, const char *text);
+
 /* Turn a SQLite result into a status and *err. */
 enum status store_schema_fail(sqlite3 *db, const char *path, int code, const char *what,
                               struct err *err);

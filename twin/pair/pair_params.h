@@ -154,7 +154,7 @@ struct pair_params {
     struct pair_dynamics_params dynamics;
     struct pair_following_params following;
     char codec[CODEC_NAME_MAX]; /* what its robots speak: a name of codecs.h */
-    char map[PAIR_MAP_MAX]; /* file of their world, for who draws it; "": none */
+    char map[PAIR_MAP_MAX];     /* file of their world, for who draws it; "": none */
 };
 
 #endif
