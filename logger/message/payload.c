@@ -115,6 +115,18 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
     return m->scan(s, e);
 }
 
+/* count when it is not in the table. The first letters tell most names apart. */
+static size_t find_member(const struct json_text *key, const struct payload_member *members,
+                          size_t count)
+{
+    size_t k = 0;
+    while (k < count && !(key->bytes > 0 && key->at[0] == members[k].name[0] &&
+                          json_text_is(key, members[k].name))) {
+        k++;
+    }
+    return k;
+}
+
 bool payload_scan(struct json_scan *s, struct event *e, const struct payload_member *members,
                   size_t count, const char *missing)
 {
@@ -124,10 +136,7 @@ bool payload_scan(struct json_scan *s, struct event *e, const struct payload_mem
         return false;
     }
     while (json_scan_next_member(s, &key)) {
-        size_t k = 0;
-        while (k < count && !json_text_is(&key, members[k].name)) {
-            k++;
-        }
+        const size_t k = find_member(&key, members, count);
         if (k < count && seen & (1U << k)) {
             return json_scan_fail(s, "each member may be given once only");
         }

@@ -14,31 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "logger/message/event.h"
-
-enum {
-    STORE_TYPE_MAX = 24,        /* bytes of a verdict's or alarm type's name with its NUL */
-    STORE_JSON_MAX = 64 * 1024, /* bytes of a record */
-    STORE_PAGE_MAX = 1000,      /* rows of one query */
-    STORE_CURSOR_MAX = 256      /* bytes of a cursor with its NUL */
-};
-
-enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_CHANGES, STORE_KIND_COUNT };
-
-/* One entry, alarm or event. All texts are borrowed. */
-struct store_row {
-    enum store_kind kind;
-    const char *pair; /* 1..EVENT_PAIR_MAX - 1 bytes */
-    uint64_t n;       /* its number in the pair, <= INT64_MAX */
-    int64_t t_us;     /* lab time: of the command, of the alarm */
-    const char *id;   /* of the command, "" when there is none */
-    const char
-        *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
-    double lag_s; /* of an entry; NaN: none */
-    const char *json; /* [json_bytes] the record as it is served, no NUL needed */
-    size_t json_bytes;
-    uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
-};
+#include "logger/storage/store_row.h"
 
 struct store_params {
     const char *path;    /* of the file; ":memory:"; "": a temporary file; borrowed */
@@ -99,17 +75,6 @@ MUST_USE enum status store_reader_open(const char *path, struct store_reader **o
                                        struct err *err);
 
 void store_reader_close(struct store_reader *reader);
-
-struct store_query {
-    enum store_kind kind;
-    const char *pair;   /* NULL: all pairs */
-    const char *type;   /* NULL: every verdict or alarm type */
-    int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
-    int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
-    bool newest_first;  /* else oldest first; by t_us, then pair, then n */
-    int limit;          /* 1..STORE_PAGE_MAX rows */
-    const char *cursor; /* next_cursor of the page before; NULL or "": the first page */
-};
 
 /* One page. next_cursor becomes "" when there is no more, else the place to go on (also after
  * row returned false): rows added or removed in between neither shift nor repeat anything. The

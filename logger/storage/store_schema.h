@@ -5,7 +5,8 @@
 
 #include <sqlite3.h>
 
-#include "logger/storage/store.h"
+#include "base/err.h"
+#include "logger/storage/store_row.h"
 
 enum { STORE_SCHEMA_VERSION = 5, STORE_SQL_MAX = 1024 };
 

@@ -103,7 +103,7 @@ static void publish_rest(struct outbox *o, uint32_t pair, const char *rest, cons
 
 /* What Tandem says of a pair: "<pair>/<what>". */
 static void publish_for(struct outbox *o, uint32_t pair, const char *what, const char *payload,
-                    size_t bytes, int qos)
+                        size_t bytes, int qos)
 {
     char rest[MESSAGE_TOPIC_MAX];
     (void)snprintf(rest, sizeof rest, "%s/%s", pair_id(o, pair), what);
