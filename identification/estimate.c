@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/constants.h"
+
 ENUM_NAMES(estimate_verdict, ESTIMATE_VERDICTS, "PASS", "MARGINAL", "FAIL");
 
 void estimate_start(struct estimate *estimate, size_t p)
@@ -21,6 +23,14 @@ void estimate_start(struct estimate *estimate, size_t p)
             estimate->covariance[i][k] = NAN;
         }
     }
+}
+
+void estimate_set(struct estimate *estimate, size_t i, double value, double se)
+{
+    estimate->value[i] = value;
+    estimate->se[i] = se;
+    estimate->lo[i] = value - NORMAL_95 * se;
+    estimate->hi[i] = value + NORMAL_95 * se;
 }
 
 static bool is_told(char list[][ESTIMATE_TEXT_MAX], size_t count, const char *text)
@@ -96,4 +106,10 @@ void estimate_advise(struct estimate *estimate, const char *format, ...)
         (void)snprintf(estimate->advice[estimate->advice_count++], ESTIMATE_TEXT_MAX, "%s",
                        text);
     }
+}
+
+double estimate_correlation(const struct estimate *estimate, size_t i, size_t j)
+{
+    const double product = estimate->covariance[i][i] * estimate->covariance[j][j];
+    return estimate->covariance[i][j] / sqrt(product);
 }

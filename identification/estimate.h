@@ -62,6 +62,9 @@ const char *estimate_verdict_name(enum estimate_verdict verdict); /* "PASS" … 
  * otherwise. Their names are the caller's to give. */
 void estimate_start(struct estimate *estimate, size_t p);
 
+/* A value and its error, with an interval of a normal error. */
+void estimate_set(struct estimate *estimate, size_t i, double value, double se);
+
 /* Add a reason or advice, cut to its length; dropped when the list says so already. A reason
  * lowers the verdict to what is possible with it. It goes after those that are as bad, and out
  * of a full list goes the last one, so that what makes the verdict is always told; advice is
@@ -72,5 +75,8 @@ void estimate_reason(struct estimate *estimate, enum estimate_verdict at_best,
 void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_best,
                            const char *format, ...) PRINTF_LIKE(3, 4);
 void estimate_advise(struct estimate *estimate, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Of the errors of two parameters; NaN when one is not known. */
+double estimate_correlation(const struct estimate *estimate, size_t i, size_t j);
 
 #endif

@@ -419,6 +419,7 @@ static enum status fit_design(enum travel_method method, struct room *room,
     set_terms(&ls, fit);
     set_combinations(&ls, room->x->data, fit);
     set_one_delay(&ls, fit);
+    memcpy(fit->estimate.se_white, fit->estimate.se, sizeof fit->estimate.se);
     set_quality(room, ls.sd, fit, &evidence);
     if (method != TRAVEL_AUTO && method != fit->method) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,

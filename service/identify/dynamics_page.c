@@ -461,8 +461,8 @@ static void print_json(const struct identify_result *result, FILE *out)
     dynamics_report_check(&w, model, &result->own.check);
     json_write_close(&w);
     write_held_out(&w, model, &result->held_out);
-    dynamics_report_sensitivity(&w, model, result->fit.estimate.p, &result->sensitivity);
-    dynamics_report_comparison(&w, model, result->fit.estimate.p, &result->current,
+    dynamics_report_sensitivity(&w, &result->fit.estimate, &result->sensitivity);
+    dynamics_report_comparison(&w, model, &result->fit.estimate, &result->current,
                                result->is_compared ? &result->comparison : NULL);
     write_card(&w, model, &result->own);
     write_provenance(&w, result);

@@ -289,7 +289,7 @@ names = set(vessel["parameters"]) | set(vessel["data"]["channels"]) | set(vessel
 held = json.load(open(f"{sys.argv[1]}/other.json"))
 there = (set(members(one)) | set(members(inuse)) | set(members(held))) - names
 assert there <= known, there - known
-assert set(re.findall(r'"([a-z_0-9]+)"', block)) <= there | {"value", "se", "ci95", "text"}, set(re.findall(r'"([a-z_0-9]+)"', block)) - there
+assert set(re.findall(r'"([a-z_0-9]+)"', block)) <= there | {"name", "value", "se", "ci95"}, set(re.findall(r'"([a-z_0-9]+)"', block)) - there
 sensitivity = vessel["filter_sensitivity"]
 assert sensitivity["moved"] == [] and sensitivity["half"]["window_s"] * 4 == sensitivity["double"]["window_s"]
 options = vessel["provenance"]["options"]

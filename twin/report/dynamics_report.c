@@ -1,48 +1,8 @@
 #include "twin/report/dynamics_report.h"
 
-#include <math.h>
 #include <stdio.h>
 
-static const char *name_of(const struct model *model, size_t i, char text[64])
-{
-    return dynamics_parameter_name(model, i, text, 64);
-}
-
-static void write_column(struct json_writer *w, const char *key, const struct model *model,
-                         size_t p, const double *values)
-{
-    char name[64];
-    json_write_object(w, key);
-    for (size_t i = 0; i < p; i++) {
-        json_write_real(w, name_of(model, i, name), values[i]);
-    }
-    json_write_close(w);
-}
-
-static void write_errors(struct json_writer *w, const struct model *model,
-                         const struct dynamics_fit *fit)
-{
-    double relative[DYNAMICS_P_MAX];
-    char name[64];
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        relative[i] = sqrt(fit->estimate.covariance[i][i]) / fabs(fit->estimate.value[i]);
-    }
-    write_column(w, "se", model, fit->estimate.p, fit->estimate.se_white);
-    write_column(w, "se_hac", model, fit->estimate.p, fit->se_hac);
-    write_column(w, "relative_se", model, fit->estimate.p, relative);
-    json_write_object(w, "ci95");
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        json_write_two(w, name_of(model, i, name), fit->estimate.lo[i], fit->estimate.hi[i]);
-    }
-    json_write_close(w);
-    json_write_array(w, "identifiable");
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        if (fit->estimate.identifiable[i]) {
-            json_write_text(w, NULL, name_of(model, i, name));
-        }
-    }
-    json_write_close(w);
-}
+#include "twin/report/estimate_report.h"
 
 /* Parameters of a sign that no robot has. */
 static void write_unphysical(struct json_writer *w, const struct model *model,
@@ -53,23 +13,6 @@ static void write_unphysical(struct json_writer *w, const struct model *model,
         if (model->parameters[i].sign != MODEL_ANY && fit->estimate.value[i] < 0.0) {
             json_write_text(w, NULL, model->parameters[i].name);
         }
-    }
-    json_write_close(w);
-}
-
-/* Rows and columns in the order of "parameters". */
-static void write_correlation(struct json_writer *w, const struct dynamics_fit *fit)
-{
-    json_write_array(w, "correlation");
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        json_write_array(w, NULL);
-        for (size_t j = 0; j < fit->estimate.p; j++) {
-            json_write_real(
-                w, NULL,
-                fit->estimate.covariance[i][j] /
-                    sqrt(fit->estimate.covariance[i][i] * fit->estimate.covariance[j][j]));
-        }
-        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -97,19 +40,6 @@ static void write_derived(struct json_writer *w, const struct model *model,
             (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
             write_quantity(w, name, &derived);
         }
-    }
-    json_write_close(w);
-}
-
-static void write_combinations(struct json_writer *w, const struct dynamics_fit *fit)
-{
-    json_write_array(w, "combinations");
-    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "text", fit->estimate.combinations[k].name);
-        json_write_real(w, "value", fit->estimate.combinations[k].value);
-        json_write_real(w, "se", fit->estimate.combinations[k].se);
-        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -151,30 +81,18 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
                          const struct dynamics_fit *fit)
 {
     struct dynamics_derived delay;
-    char name[64];
     json_write_text(w, "model", model->name);
     json_write_text(w, "method", dynamics_method_name(fit->method));
     json_write_int(w, "n", (int64_t)fit->n);
     json_write_int(w, "rows", (int64_t)fit->rows);
     json_write_int(w, "iterations", (int64_t)fit->iterations);
     json_write_text(w, "stop", dynamics_stop_name(fit->stop));
-    json_write_array(w, "parameters");
-    for (size_t i = 0; i < fit->estimate.p; i++) {
-        json_write_text(w, NULL, name_of(model, i, name));
-    }
-    json_write_close(w);
-    write_column(w, "values", model, fit->estimate.p, fit->estimate.value);
-    write_errors(w, model, fit);
+    estimate_report(w, &fit->estimate);
+    estimate_report_column(w, "se_hac", &fit->estimate, fit->se_hac);
     write_unphysical(w, model, fit);
-    write_correlation(w, fit);
-    json_write_int(w, "rank", (int64_t)fit->estimate.rank);
-    json_write_real(w, "condition", fit->estimate.condition);
-    json_write_texts(w, "null_directions", fit->estimate.nulls[0], ESTIMATE_TEXT_MAX,
-                     fit->estimate.null_count);
-    write_combinations(w, fit);
-    write_column(w, "regressor_rms", model, fit->estimate.p, fit->regressor_rms);
-    write_column(w, "regressor_independence_ratio", model, fit->estimate.p,
-                 fit->independence_ratio);
+    estimate_report_column(w, "regressor_rms", &fit->estimate, fit->regressor_rms);
+    estimate_report_column(w, "regressor_independence_ratio", &fit->estimate,
+                           fit->independence_ratio);
     const bool simulates = fit->method == DYNAMICS_OUTPUT_ERROR || fit->method == DYNAMICS_PEM;
     json_write_object(w, "residual_sd");
     for (size_t a = 0; a < model->axis_count; a++) {
@@ -188,11 +106,6 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
     json_write_real(w, "ridge", fit->ridge);
     write_outliers(w, model, fit);
     write_derived(w, model, fit);
-    json_write_text(w, "verdict", estimate_verdict_name(fit->estimate.verdict));
-    json_write_texts(w, "reasons", fit->estimate.reasons[0], ESTIMATE_TEXT_MAX,
-                     fit->estimate.reason_count);
-    json_write_texts(w, "advice", fit->estimate.advice[0], ESTIMATE_TEXT_MAX,
-                     fit->estimate.advice_count);
 }
 
 static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,
@@ -300,11 +213,10 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
     }
 }
 
-void dynamics_report_sensitivity(struct json_writer *w, const struct model *model, size_t p,
+void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
                                  const struct dynamics_sensitivity *sensitivity)
 {
     static const char *const names[SENSITIVITY_COUNT] = {"half", "double"};
-    char name[64];
     if (!sensitivity->known) {
         json_write_null(w, "filter_sensitivity");
         return;
@@ -316,16 +228,10 @@ void dynamics_report_sensitivity(struct json_writer *w, const struct model *mode
     for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
         json_write_object(w, names[k]);
         json_write_real(w, "window_s", sensitivity->other_s[k]);
-        write_column(w, "shift_se", model, p, sensitivity->shift[k]);
+        estimate_report_column(w, "shift_se", estimate, sensitivity->shift[k]);
         json_write_close(w);
     }
-    json_write_array(w, "moved");
-    for (size_t i = 0; i < p; i++) {
-        if (sensitivity->moved[i]) {
-            json_write_text(w, NULL, name_of(model, i, name));
-        }
-    }
-    json_write_close(w);
+    estimate_report_marked(w, "moved", estimate, sensitivity->moved);
     json_write_close(w);
 }
 
@@ -339,7 +245,8 @@ static void write_axes(struct json_writer *w, const char *key, const struct mode
     json_write_close(w);
 }
 
-void dynamics_report_comparison(struct json_writer *w, const struct model *model, size_t p,
+void dynamics_report_comparison(struct json_writer *w, const struct model *model,
+                                const struct estimate *estimate,
                                 const struct dynamics_current *current,
                                 const struct dynamics_comparison *comparison)
 {
@@ -348,10 +255,10 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
         return;
     }
     json_write_object(w, "comparison");
-    write_column(w, "current", model, p, current->value);
-    write_column(w, "current_se", model, p, current->se);
+    estimate_report_column(w, "current", estimate, current->value);
+    estimate_report_column(w, "current_se", estimate, current->se);
     json_write_real(w, "current_delay_s", current->delay_s);
-    write_column(w, "z", model, p, comparison->z);
+    estimate_report_column(w, "z", estimate, comparison->z);
     json_write_real(w, "delay_z", comparison->delay_z);
     if (comparison->simulated) {
         write_axes(w, "effect_rmse", model, comparison->effect_rmse);

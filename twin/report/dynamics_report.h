@@ -21,10 +21,11 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
                            const struct dynamics_check *check);
 
 /* A member of its own name; null when it is not known. */
-void dynamics_report_sensitivity(struct json_writer *w, const struct model *model, size_t p,
+void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
                                  const struct dynamics_sensitivity *sensitivity);
 /* The same; comparison may be NULL. */
-void dynamics_report_comparison(struct json_writer *w, const struct model *model, size_t p,
+void dynamics_report_comparison(struct json_writer *w, const struct model *model,
+                                const struct estimate *estimate,
                                 const struct dynamics_current *current,
                                 const struct dynamics_comparison *comparison);
 /* Members again. */

@@ -1,62 +1,6 @@
 #include "twin/report/odometry_report.h"
 
-#include <math.h>
-
-static void write_column(struct json_writer *w, const char *key, const double *values)
-{
-    json_write_object(w, key);
-    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        json_write_real(w, odometry_parameter_name(i), values[i]);
-    }
-    json_write_close(w);
-}
-
-static void write_errors(struct json_writer *w, const struct odometry_fit *fit)
-{
-    double relative[ODOMETRY_P];
-    for (size_t i = 0; i < ODOMETRY_P; i++) {
-        relative[i] = fit->estimate.se[i] / fabs(fit->estimate.value[i]);
-    }
-    write_column(w, "se", fit->estimate.se);
-    write_column(w, "se_white", fit->estimate.se_white);
-    write_column(w, "relative_se", relative);
-    json_write_object(w, "ci95");
-    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        json_write_two(w, odometry_parameter_name(i), fit->estimate.lo[i], fit->estimate.hi[i]);
-    }
-    json_write_close(w);
-    json_write_array(w, "identifiable");
-    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        if (fit->estimate.identifiable[i]) {
-            json_write_text(w, NULL, odometry_parameter_name(i));
-        }
-    }
-    json_write_close(w);
-    json_write_array(w, "correlation");
-    for (size_t i = 0; i < ODOMETRY_P; i++) {
-        json_write_array(w, NULL);
-        for (size_t j = 0; j < ODOMETRY_P; j++) {
-            json_write_real(
-                w, NULL,
-                fit->estimate.covariance[i][j] /
-                    sqrt(fit->estimate.covariance[i][i] * fit->estimate.covariance[j][j]));
-        }
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
-
-static void write_combinations(struct json_writer *w, const struct odometry_fit *fit)
-{
-    json_write_object(w, "combinations");
-    for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
-        json_write_object(w, odometry_combination_name(c));
-        json_write_real(w, "value", fit->estimate.combinations[c].value);
-        json_write_real(w, "se", fit->estimate.combinations[c].se);
-        json_write_close(w);
-    }
-    json_write_close(w);
-}
+#include "twin/report/estimate_report.h"
 
 void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
 {
@@ -66,20 +10,11 @@ void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
     json_write_int(w, "runs", (int64_t)fit->runs);
     json_write_int(w, "iterations", (int64_t)fit->iterations);
     json_write_bool(w, "converged", fit->converged);
-    write_column(w, "values", fit->estimate.value);
-    write_errors(w, fit);
-    write_combinations(w, fit);
-    json_write_int(w, "rank", (int64_t)fit->estimate.rank);
-    json_write_real(w, "condition", fit->estimate.condition);
+    estimate_report(w, &fit->estimate);
     json_write_real(w, "noise_m", fit->noise_m);
     json_write_real(w, "noise_rad", fit->noise_rad);
     json_write_real(w, "slip_m", fit->slip_m);
     json_write_real(w, "slip_rad", fit->slip_rad);
-    json_write_text(w, "verdict", estimate_verdict_name(fit->estimate.verdict));
-    json_write_texts(w, "reasons", fit->estimate.reasons[0], ESTIMATE_TEXT_MAX,
-                     fit->estimate.reason_count);
-    json_write_texts(w, "advice", fit->estimate.advice[0], ESTIMATE_TEXT_MAX,
-                     fit->estimate.advice_count);
 }
 
 void odometry_report_check(struct json_writer *w, const struct odometry_check *check)

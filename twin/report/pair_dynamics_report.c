@@ -2,14 +2,9 @@
 
 #include <math.h>
 
-#include "base/constants.h"
 #include "twin/report/dynamics_report.h"
+#include "twin/report/estimate_report.h"
 #include "twin/report/parameters_report.h"
-
-static const char *term(const struct model *model, size_t j, char text[64])
-{
-    return dynamics_parameter_name(model, j, text, 64);
-}
 
 static void write_parameters(struct json_writer *w, const struct model *model)
 {
@@ -27,38 +22,29 @@ static void write_parameters(struct json_writer *w, const struct model *model)
 /* ---- the filter ---------------------------------------------------------------------------
  */
 
-static void write_estimate(struct json_writer *w, const struct model *model,
+/* What the filter holds for true, with intervals of a normal error. */
+static void read_filter(const struct model *model, const struct online_filter *f,
+                        struct estimate *e)
+{
+    estimate_start(e, f->p);
+    for (size_t j = 0; j < f->p; j++) {
+        (void)dynamics_parameter_name(model, j, e->name[j], ESTIMATE_NAME_MAX);
+        estimate_set(e, j, f->theta[j], online_filter_se(f, j));
+    }
+}
+
+static void write_estimate(struct json_writer *w, const struct estimate *e,
                            const struct online_filter *f)
 {
-    char text[64];
     if (!f->running) {
         json_write_null(w, "estimate");
         return;
     }
     json_write_object(w, "estimate");
-    json_write_object(w, "values");
-    for (size_t j = 0; j < f->p; j++) {
-        json_write_real(w, term(model, j, text), f->theta[j]);
-    }
-    json_write_close(w);
-    json_write_object(w, "se");
-    for (size_t j = 0; j < f->p; j++) {
-        json_write_real(w, term(model, j, text), online_filter_se(f, j));
-    }
-    json_write_close(w);
-    json_write_object(w, "ci95");
-    for (size_t j = 0; j < f->p; j++) {
-        const double half = NORMAL_95 * online_filter_se(f, j);
-        json_write_two(w, term(model, j, text), f->theta[j] - half, f->theta[j] + half);
-    }
-    json_write_close(w);
-    json_write_array(w, "excited");
-    for (size_t j = 0; j < f->p; j++) {
-        if (f->excited[j]) {
-            json_write_text(w, NULL, term(model, j, text));
-        }
-    }
-    json_write_close(w);
+    estimate_report_column(w, "values", e, e->value);
+    estimate_report_column(w, "se", e, e->se);
+    estimate_report_intervals(w, e);
+    estimate_report_marked(w, "excited", e, f->excited);
     json_write_real(w, "learnt_s", f->learnt_s);
     json_write_close(w);
 }
@@ -79,10 +65,9 @@ static void write_innovations(struct json_writer *w, const struct model *model,
     json_write_close(w);
 }
 
-static void write_drift(struct json_writer *w, const struct model *model,
+static void write_drift(struct json_writer *w, const struct estimate *e,
                         const struct online_filter *f)
 {
-    char text[64];
     const struct online_drift *drift = &f->last;
     json_write_object(w, "drift");
     json_write_int(w, "suspected", (int64_t)f->openings);
@@ -90,7 +75,7 @@ static void write_drift(struct json_writer *w, const struct model *model,
     json_write_bool(w, "looking", f->opened);
     if (f->drifts > 0) {
         json_write_object(w, "last");
-        json_write_text(w, "parameter", term(model, drift->parameter, text));
+        json_write_text(w, "parameter", e->name[drift->parameter]);
         json_write_seconds(w, "since_t", drift->since_us);
         json_write_seconds(w, "found_t", drift->found_us);
         json_write_real(w, "before", drift->before);
@@ -108,20 +93,17 @@ static void write_drift(struct json_writer *w, const struct model *model,
 
 /* How far the filter is from the set in force, in standard errors of both. */
 static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
-                           const struct online_filter *f)
+                           const struct estimate *e, const struct online_filter *f)
 {
     const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
-    const struct model *model = pair_dynamics_model(d);
-    char text[64];
     if (!set || !f->running) {
         json_write_null(w, "z_active");
         return;
     }
     json_write_object(w, "z_active");
-    for (size_t j = 0; j < model->parameter_count; j++) {
-        json_write_real(w, term(model, j, text),
-                        (f->theta[j] - set->value[j]) /
-                            hypot(online_filter_se(f, j), set->se[j]));
+    for (size_t j = 0; j < set->count; j++) {
+        json_write_real(w, e->name[j],
+                        (e->value[j] - set->value[j]) / hypot(e->se[j], set->se[j]));
     }
     json_write_close(w);
 }
@@ -217,19 +199,21 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     const struct dynamics_side *side = &d->side[which];
     const char *key = side_name(which);
     char obstacle[DYNAMICS_OBSTACLE_MAX];
+    struct estimate e;
     if (!side->followed) {
         json_write_null(w, key);
         return;
     }
     json_write_object(w, key);
     json_write_text(w, "state", state_of(side));
+    read_filter(model, &side->filter, &e);
     pair_dynamics_obstacle(d, which, obstacle);
     json_write_text(w, "obstacle", obstacle[0] ? obstacle : NULL);
-    write_estimate(w, model, &side->filter);
-    write_distance(w, d, &side->filter);
+    write_estimate(w, &e, &side->filter);
+    write_distance(w, d, &e, &side->filter);
     write_innovations(w, model, &side->filter);
     write_gates(w, &side->filter);
-    write_drift(w, model, &side->filter);
+    write_drift(w, &e, &side->filter);
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-#include "base/constants.h"
 #include "twin/report/dynamics_report.h"
+#include "twin/report/estimate_report.h"
 #include "twin/report/travel_report.h"
 
 static const char *method_name(const struct parameter_set *set)
@@ -12,27 +12,20 @@ static const char *method_name(const struct parameter_set *set)
                           : travel_method_name((enum travel_method)set->method);
 }
 
-static void write_terms(struct json_writer *w, const char *key, const struct parameter_set *set,
-                        const double *term)
+static void write_terms(struct json_writer *w, const struct parameter_set *set)
 {
-    char text[64];
-    json_write_object(w, key);
+    struct estimate e;
+    estimate_start(&e, set->count);
     for (size_t j = 0; j < set->count; j++) {
-        json_write_real(w, parameters_term_name(set, j, text), term[j]);
+        char text[ESTIMATE_NAME_MAX];
+        (void)snprintf(e.name[j], sizeof e.name[j], "%s", parameters_term_name(set, j, text));
+        estimate_set(&e, j, set->value[j], set->se[j]);
     }
-    json_write_close(w);
-}
-
-static void write_intervals(struct json_writer *w, const struct parameter_set *set)
-{
-    char text[64];
-    json_write_object(w, "ci95");
-    for (size_t j = 0; j < set->count; j++) {
-        json_write_two(w, parameters_term_name(set, j, text),
-                       set->value[j] - NORMAL_95 * set->se[j],
-                       set->value[j] + NORMAL_95 * set->se[j]);
+    estimate_report_column(w, "values", &e, e.value);
+    estimate_report_column(w, "se", &e, e.se);
+    if (set->model > 0) {
+        estimate_report_intervals(w, &e);
     }
-    json_write_close(w);
 }
 
 void parameters_report_set(struct json_writer *w, const char *key,
@@ -55,11 +48,7 @@ void parameters_report_set(struct json_writer *w, const char *key,
     json_write_seconds(w, "data_until_t", set->until_us);
     json_write_text(w, "data_hash", hash);
     json_write_text(w, "verdict", estimate_verdict_name((enum estimate_verdict)set->verdict));
-    write_terms(w, "values", set, set->value);
-    write_terms(w, "se", set, set->se);
-    if (set->model > 0) {
-        write_intervals(w, set);
-    }
+    write_terms(w, set);
     json_write_close(w);
 }
 

@@ -1,11 +1,10 @@
 /* twin/report/travel_report.h - a travel-time fit as JSON: the FIT of
  * docs/model/travel_time.md, section 6.
  *
- * {"n","method","values":{…},"se":{…},"ci95":{name:[lo,hi]},"identifiable":[…],
- *  "combinations":[{"name","value","se"}],"rank","condition","rmse_s","r2","residual_s_sd",
- *  "outliers","refused","verdict","reasons":[…],"advice":[…]}
+ * {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused"}
  *
- * values, se and ci95 hold all five terms, null where the moves do not determine one. Pure.
+ * ESTIMATE (estimate_report.h) holds all five terms, null where the moves do not determine
+ * one. Pure.
  */
 #ifndef TWIN_REPORT_TRAVEL_REPORT_H
 #define TWIN_REPORT_TRAVEL_REPORT_H
