@@ -57,7 +57,13 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
     fit->bias_count = with_biases ? model->axis_count : 0;
     estimate_start(&fit->estimate, model->parameter_count + fit->bias_count);
     for (size_t i = 0; i < fit->estimate.p; i++) {
-        (void)dynamics_parameter_name(model, i, fit->estimate.name[i], ESTIMATE_NAME_MAX);
+        const bool bias = i >= model->parameter_count;
+        char name[ESTIMATE_NAME_MAX];
+        char symbol[ESTIMATE_SYMBOL_MAX];
+        (void)dynamics_parameter_name(model, i, name, sizeof name);
+        (void)snprintf(symbol, sizeof symbol, "b%u",
+                       bias ? (unsigned)(i - model->parameter_count + 1) % 100 : 0);
+        estimate_name(&fit->estimate, i, name, bias ? symbol : model->parameters[i].symbol);
     }
     for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
         fit->se_hac[i] = NAN;

@@ -179,7 +179,7 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model,
 /* How much wider an interval is where its error itself was estimated from few stretches of
  * correlated residuals: 97.5 % point of t with Bartlett's weights over a share b of the rows,
  * over that with b = 0 (Kiefer and Vogelsang 2005, fixed b). */
-static double widening(double b)
+static double widen_interval(double b)
 {
     static const double by[] = {1.9659, 4.0603, 11.6626, 34.8269, -13.9506, 3.2669};
     double sum = 0.0;
@@ -190,11 +190,11 @@ static double widening(double b)
 }
 
 /* Standard errors from an estimate to the ends of its 95 % interval. */
-static double reach(const struct dynamics_fit *fit)
+static double find_reach(const struct dynamics_fit *fit)
 {
     const double freedom =
         fit->rows > fit->estimate.p ? (double)(fit->rows - fit->estimate.p) : 1.0;
-    return gsl_cdf_tdist_Pinv(0.975, freedom) * widening(fmin(fit->hac_share, 1.0));
+    return gsl_cdf_tdist_Pinv(0.975, freedom) * widen_interval(fmin(fit->hac_share, 1.0));
 }
 
 void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
@@ -214,16 +214,16 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
         }
     }
     derived->se = variance >= 0.0 ? sqrt(variance) : (double)NAN;
-    derived->lo = derived->value - reach(fit) * derived->se;
-    derived->hi = derived->value + reach(fit) * derived->se;
+    derived->lo = derived->value - find_reach(fit) * derived->se;
+    derived->hi = derived->value + find_reach(fit) * derived->se;
 }
 
 void dynamics_derive_delay(const struct dynamics_fit *fit, struct dynamics_derived *derived)
 {
     derived->value = fit->delay_s;
     derived->se = fit->delay_se_s;
-    derived->lo = derived->value - reach(fit) * derived->se;
-    derived->hi = derived->value + reach(fit) * derived->se;
+    derived->lo = derived->value - find_reach(fit) * derived->se;
+    derived->hi = derived->value + find_reach(fit) * derived->se;
 }
 
 bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *model, size_t i,
@@ -244,15 +244,15 @@ bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *mo
     variance += derived->se * derived->se;
     derived->value += fit->delay_s;
     derived->se = variance >= 0.0 ? sqrt(variance) : (double)NAN;
-    derived->lo = derived->value - reach(fit) * derived->se;
-    derived->hi = derived->value + reach(fit) * derived->se;
+    derived->lo = derived->value - find_reach(fit) * derived->se;
+    derived->hi = derived->value + find_reach(fit) * derived->se;
     return true;
 }
 
 static size_t judge_parameters(struct dynamics_fit *fit, const struct model *model,
                                const struct data_set *set)
 {
-    const double factor = reach(fit);
+    const double factor = find_reach(fit);
     size_t identified = 0;
     for (size_t i = 0; i < fit->estimate.p; i++) {
         const double se = sqrt(fit->estimate.covariance[i][i]);

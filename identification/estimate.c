@@ -25,6 +25,12 @@ void estimate_start(struct estimate *estimate, size_t p)
     }
 }
 
+void estimate_name(struct estimate *estimate, size_t i, const char *name, const char *symbol)
+{
+    (void)snprintf(estimate->name[i], ESTIMATE_NAME_MAX, "%s", name);
+    (void)snprintf(estimate->symbol[i], ESTIMATE_SYMBOL_MAX, "%s", symbol);
+}
+
 void estimate_set(struct estimate *estimate, size_t i, double value, double se)
 {
     estimate->value[i] = value;

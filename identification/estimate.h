@@ -16,6 +16,7 @@
 enum {
     ESTIMATE_P_MAX = 22,
     ESTIMATE_NAME_MAX = 64,
+    ESTIMATE_SYMBOL_MAX = 12,
     ESTIMATE_NULLS_MAX = 4,
     ESTIMATE_COMBINATIONS_MAX = 8,
     ESTIMATE_TEXT_MAX = 200,
@@ -34,7 +35,8 @@ struct estimate_combination {
 /* NaN is what is not known. */
 struct estimate {
     size_t p;
-    char name[ESTIMATE_P_MAX][ESTIMATE_NAME_MAX];  /* "surge_mass_kg" */
+    char name[ESTIMATE_P_MAX][ESTIMATE_NAME_MAX];     /* "surge_mass_kg" */
+    char symbol[ESTIMATE_P_MAX][ESTIMATE_SYMBOL_MAX]; /* "d1", for narrow columns */
     double value[ESTIMATE_P_MAX];                  /* NaN when it is part of a null direction */
     double se[ESTIMATE_P_MAX];                     /* that lo and hi rest on */
     double se_white[ESTIMATE_P_MAX];               /* residuals taken for independent */
@@ -59,8 +61,9 @@ extern const struct names estimate_verdict_names;
 const char *estimate_verdict_name(enum estimate_verdict verdict); /* "PASS" … */
 
 /* p parameters, <= ESTIMATE_P_MAX, of which nothing is known; PASS until a reason says
- * otherwise. Their names are the caller's to give. */
+ * otherwise. Their names are given by estimate_name(). */
 void estimate_start(struct estimate *estimate, size_t p);
+void estimate_name(struct estimate *estimate, size_t i, const char *name, const char *symbol);
 
 /* A value and its error, with an interval of a normal error. */
 void estimate_set(struct estimate *estimate, size_t i, double value, double se);

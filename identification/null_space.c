@@ -17,7 +17,7 @@ static size_t largest_entry(const double *x, size_t p)
     return most;
 }
 
-static void eliminate(struct null_space *space)
+static void eliminate_pivots(struct null_space *space)
 {
     for (size_t k = 0; k < space->count; k++) {
         const size_t pivot = largest_entry(space->direction[k], space->p);
@@ -43,7 +43,7 @@ void null_space_find(struct null_space *space, const double *v, size_t p, size_t
             space->direction[k][i] = v[i * p + rank + k];
         }
     }
-    eliminate(space);
+    eliminate_pivots(space);
     for (size_t k = 0; k < space->count; k++) {
         for (size_t i = 0; i < p; i++) {
             space->open[i] = space->open[i] || fabs(space->direction[k][i]) > NULL_PART;
@@ -51,7 +51,7 @@ void null_space_find(struct null_space *space, const double *v, size_t p, size_t
     }
 }
 
-static void append(char *text, size_t *used, const char *before, const char *word)
+static void append_word(char *text, size_t *used, const char *before, const char *word)
 {
     if (*used < ESTIMATE_TEXT_MAX) {
         const int n = snprintf(text + *used, ESTIMATE_TEXT_MAX - *used, "%s%s", before, word);
@@ -87,8 +87,8 @@ static void name_direction(const struct null_space *space, const struct null_unk
     for (size_t i = 0; i < space->p; i++) {
         if (fabs(space->direction[k][i]) > NULL_PART) {
             char name[64];
-            append(text, &used, parts == 0 ? "" : ", ",
-                   name_of(unknowns, fit, i, in_words, name));
+            append_word(text, &used, parts == 0 ? "" : ", ",
+                        name_of(unknowns, fit, i, in_words, name));
             part[parts++] = i;
         }
     }
@@ -97,21 +97,22 @@ static void name_direction(const struct null_space *space, const struct null_unk
         const double first = space->direction[k][part[0]] / length_of(unknowns, part[0]);
         const double here = space->direction[k][part[n]] / length_of(unknowns, part[n]);
         (void)snprintf(number, sizeof number, "%.3g", here / first);
-        append(text, &used, n == 0 ? " in the ratio " : " : ", number);
+        append_word(text, &used, n == 0 ? " in the ratio " : " : ", number);
     }
 }
 
 /* Unknown i, and of the pivots what leaves it where it is along every direction. */
-static void combine(const struct null_space *space, const struct null_unknowns *unknowns,
-                    size_t i, const struct dynamics_fit *fit,
-                    struct estimate_combination *combination)
+static void combine_unknown(const struct null_space *space,
+                            const struct null_unknowns *unknowns, size_t i,
+                            const struct dynamics_fit *fit,
+                            struct estimate_combination *combination)
 {
     double by[NULL_SPACE_MAX] = {0.0};
     char name[64];
     size_t used = 0;
     by[i] = 1.0;
     combination->name[0] = '\0';
-    append(combination->name, &used, "", name_of(unknowns, fit, i, false, name));
+    append_word(combination->name, &used, "", name_of(unknowns, fit, i, false, name));
     for (size_t k = 0; k < space->count; k++) {
         const size_t pivot = space->pivot[k];
         if (fabs(space->direction[k][i]) > NULL_PART) {
@@ -120,8 +121,8 @@ static void combine(const struct null_space *space, const struct null_unknowns *
                 -space->direction[k][i] * length_of(unknowns, pivot) / length_of(unknowns, i);
             (void)snprintf(number, sizeof number, " %c %.3g ", by[pivot] < 0.0 ? '-' : '+',
                            fabs(by[pivot]));
-            append(combination->name, &used, number,
-                   name_of(unknowns, fit, pivot, false, name));
+            append_word(combination->name, &used, number,
+                        name_of(unknowns, fit, pivot, false, name));
         }
     }
     double value = 0.0;
@@ -159,8 +160,8 @@ void null_space_tell(const struct null_space *space, const struct null_unknowns 
     for (size_t i = 0; i < space->p; i++) {
         if (space->open[i] && !is_pivot(space, i) && unknowns->length[i] > 0.0 &&
             fit->estimate.combination_count < ESTIMATE_COMBINATIONS_MAX) {
-            combine(space, unknowns, i, fit,
-                    &fit->estimate.combinations[fit->estimate.combination_count++]);
+            combine_unknown(space, unknowns, i, fit,
+                            &fit->estimate.combinations[fit->estimate.combination_count++]);
         }
     }
 }

@@ -109,7 +109,7 @@ static size_t count_outliers(const double *residual, size_t n, double *scratch)
 }
 
 /* Computed velocities to what is left of the measured ones. */
-static void subtract(const struct data_set *set, double *const *nu)
+static void subtract_computed(const struct data_set *set, double *const *nu)
 {
     for (size_t a = 0; a < set->axes; a++) {
         for (size_t k = 0; k < set->n; k++) {
@@ -184,14 +184,14 @@ static bool has_simulated(const struct dynamics_fit *fit)
 }
 
 /* Residuals of one that did not, from the first sample of each run. */
-static bool walk(const struct model *model, const struct dynamics_fit *fit,
-                 const struct data_set *late, double *const *residual)
+static bool walk_runs(const struct model *model, const struct dynamics_fit *fit,
+                      const struct data_set *late, double *const *residual)
 {
     double theta[DYNAMICS_P_MAX];
     possible_values(model, fit, theta);
     const bool well = simulation_run(model, theta, fit->bias_count, late, false, residual);
     if (well) {
-        subtract(late, residual);
+        subtract_computed(late, residual);
     }
     return well;
 }
@@ -225,7 +225,7 @@ static enum status find_residuals(const struct model *model, const struct dynami
         }
     }
     if (!has_simulated(fit)) {
-        *simulated = walk(model, fit, late, residual);
+        *simulated = walk_runs(model, fit, late, residual);
         return STATUS_OK;
     }
     const enum status st = output_error_validate(
@@ -248,9 +248,9 @@ enum status dynamics_check_residuals(const struct model *model, const struct dyn
     return st;
 }
 
-static enum status score(const struct model *model, const struct dynamics_fit *fit,
-                         const struct data_set *set, const struct data_set *late,
-                         double *const *nu, double *scratch, struct dynamics_check *check)
+static enum status score_fit(const struct model *model, const struct dynamics_fit *fit,
+                             const struct data_set *set, const struct data_set *late,
+                             double *const *nu, double *scratch, struct dynamics_check *check)
 {
     double theta[DYNAMICS_P_MAX];
     const enum status st = find_residuals(model, fit, set, late, nu, &check->simulated);
@@ -270,7 +270,7 @@ static enum status score(const struct model *model, const struct dynamics_fit *f
     if (!check->simulated) {
         return st;
     }
-    subtract(set, nu);
+    subtract_computed(set, nu);
     for (size_t a = 0; a < set->axes; a++) {
         residual_summarise(nu[a], set->nu[a], set->run_start, set->run_count,
                            &check->axis[a].one_step);
@@ -297,7 +297,7 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
     enum status st = put_late(fit, set, &late, &tau);
     if (st == STATUS_OK) {
         double *scratch = memory->data + set->axes * set->n;
-        st = score(model, fit, set, &late, nu, scratch, &out);
+        st = score_fit(model, fit, set, &late, nu, scratch, &out);
     }
     gsl_vector_free(tau);
     gsl_vector_free(memory);

@@ -16,9 +16,9 @@ void dynamics_current_start(struct dynamics_current *current)
 }
 
 /* Velocities by one set of parameters, row a of nu for axis a. False when they run away. */
-static bool simulate(const struct model *model, const struct dynamics_fit *fit,
-                     const double *theta, double delay_s, const struct data_set *set,
-                     gsl_matrix *nu)
+static bool simulate_set(const struct model *model, const struct dynamics_fit *fit,
+                         const double *theta, double delay_s, const struct data_set *set,
+                         gsl_matrix *nu)
 {
     struct trajectory walk;
     struct trajectory_rules rules = {.model = model,
@@ -72,9 +72,9 @@ static void measure_effect(const struct model *model, const struct dynamics_fit 
         theta[i] = isfinite(current->value[i]) ? current->value[i] : fit->estimate.value[i];
     }
     out->simulated =
-        simulate(model, fit, fit->estimate.value, delay_s, set, ours) &&
-        simulate(model, fit, theta, isfinite(current->delay_s) ? current->delay_s : delay_s,
-                 set, theirs);
+        simulate_set(model, fit, fit->estimate.value, delay_s, set, ours) &&
+        simulate_set(model, fit, theta, isfinite(current->delay_s) ? current->delay_s : delay_s,
+                     set, theirs);
     for (size_t a = 0; out->simulated && a < set->axes; a++) {
         const double *own = gsl_matrix_const_ptr(ours, a, 0);
         const double *other = gsl_matrix_const_ptr(theirs, a, 0);

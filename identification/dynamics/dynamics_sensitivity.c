@@ -34,8 +34,8 @@ static double scale_window(struct dynamics_options *options, enum dynamics_metho
     return 2.0 * options->half_width_s;
 }
 
-static void compare(const struct dynamics_fit *own, const struct dynamics_fit *other,
-                    size_t which, struct dynamics_sensitivity *out)
+static void compare_window(const struct dynamics_fit *own, const struct dynamics_fit *other,
+                           size_t which, struct dynamics_sensitivity *out)
 {
     for (size_t i = 0; i < own->estimate.p; i++) {
         const double shift = other->estimate.value[i] - own->estimate.value[i];
@@ -73,7 +73,7 @@ static enum status fit_thrice(const struct model *model, const struct data_set *
         found->other_s[k] = scale_window(&changed, found->method, SCALE[k], part->dt_s);
         st = dynamics_linear_fit(model, part, found->method, &changed, &other);
         if (st == STATUS_OK) {
-            compare(&own, &other, k, found);
+            compare_window(&own, &other, k, found);
         }
     }
     found->known = st == STATUS_OK;

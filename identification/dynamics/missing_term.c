@@ -28,8 +28,9 @@ struct weights {
 };
 
 /* Effort and what the model leaves of it around sample k, smoothed alike. */
-static void look(const struct model *model, const double *theta, const struct data_set *set,
-                 const struct weights *w, size_t k, double *effort, double *left)
+static void smooth_leftover(const struct model *model, const double *theta,
+                            const struct data_set *set, const struct weights *w, size_t k,
+                            double *effort, double *left)
 {
     *effort = 0.0;
     *left = 0.0;
@@ -48,8 +49,8 @@ static void look(const struct model *model, const double *theta, const struct da
     }
 }
 
-static void add(struct sums *s, const struct data_set *set, size_t k, double effort,
-                double left)
+static void add_sums(struct sums *s, const struct data_set *set, size_t k, double effort,
+                     double left)
 {
     const double nu = set->nu[0][k];
     const bool moves = fabs(nu) > NOISE_RATIO * set->noise_sd[0];
@@ -81,7 +82,7 @@ static void set_load_apart(struct sums *s)
 }
 
 /* Squared correlation of a term with what is left. */
-static double share(const struct sums *s, size_t i)
+static double find_explained_share(const struct sums *s, size_t i)
 {
     const double product = s->product[i] - s->term[i] * s->left / s->n;
     const double term = s->term2[i] - s->term[i] * s->term[i] / s->n;
@@ -113,16 +114,16 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
              k += w.half) {
             double effort = 0.0;
             double left = 0.0;
-            look(model, fit->estimate.value, set, &w, k, &effort, &left);
-            add(&s, set, k, effort, left);
+            smooth_leftover(model, fit->estimate.value, set, &w, k, &effort, &left);
+            add_sums(&s, set, k, effort, left);
         }
     }
     if (s.n > 0.0 && s.effort2 - s.effort * s.effort / s.n > 0.0) {
         missing->effort_r2 = 1.0 - s.left2 / (s.effort2 - s.effort * s.effort / s.n);
         set_load_apart(&s);
-        missing->load_ratio = share(&s, LOAD);
-        missing->drag_ratio = share(&s, DRAG);
-        missing->place_ratio = share(&s, PLACE);
+        missing->load_ratio = find_explained_share(&s, LOAD);
+        missing->drag_ratio = find_explained_share(&s, DRAG);
+        missing->place_ratio = find_explained_share(&s, PLACE);
     }
 }
 

@@ -506,8 +506,9 @@ enum status odometry_fit_run(struct odometry_set *set, const struct odometry_car
     struct odometry_fit out = {.n = 0};
     estimate_start(&out.estimate, ODOMETRY_P);
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        (void)snprintf(out.estimate.name[i], ESTIMATE_NAME_MAX, "%s",
-                       odometry_parameter_name(i));
+        static const char *const symbols[ODOMETRY_P] = {"r_R", "r_L", "b",  "x_s",
+                                                        "y_s", "a_s", "d_s"};
+        estimate_name(&out.estimate, i, odometry_parameter_name(i), symbols[i]);
     }
     gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
     const enum status st = scratch ? run(set, scratch->data, &out) : STATUS_E_NOMEM;

@@ -68,8 +68,8 @@ static struct blind blind_of(const struct robust_ls_fit *ls)
 }
 
 /* Whether a move would show something new; if so, what it shows is no longer blind. */
-static bool look(struct blind *blind, enum travel_motion motion, double rotation_rad,
-                 double displacement_m)
+static bool look_at_move(struct blind *blind, enum travel_motion motion, double rotation_rad,
+                         double displacement_m)
 {
     double row[TRAVEL_P];
     double outside[TRAVEL_P] = {0.0};
@@ -137,8 +137,8 @@ static size_t gain_of(const struct remedy *remedy, enum travel_motion motion,
 {
     size_t gain = 0;
     for (size_t k = 0; k < remedy->count; k++) {
-        gain += look(blind, motion, remedy->size[k][0] * c->rotation_rad,
-                     remedy->size[k][1] * c->displacement_m);
+        gain += look_at_move(blind, motion, remedy->size[k][0] * c->rotation_rad,
+                             remedy->size[k][1] * c->displacement_m);
     }
     return gain;
 }

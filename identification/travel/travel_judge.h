@@ -11,13 +11,7 @@
 
 #include "base/status.h"
 #include "identification/numeric/robust_ls.h"
-#include "identification/travel/travel_time.h"
-
-/* The parts of lap = t0 + ...: one row of the design. */
-void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P]);
-/* The same without what this motion does not have. */
-void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
-                       double row[TRAVEL_P]);
+#include "identification/travel/travel_fit.h"
 
 /* What the judge needs beside the fit. */
 struct travel_evidence {
@@ -34,5 +28,12 @@ struct travel_evidence {
 
 /* Fill verdict, reasons and advice of an otherwise complete fit. */
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
+
+/* A pooled fit must also hold for each of its parts (a file, a robot, a day): compare `whole`
+ * with `part`, the fit of one part called `name`, and add a reason to `whole`, lowering its
+ * verdict, when the part alone gives a speed of unphysical sign. Parts with too few moves to
+ * tell are passed over. */
+void travel_time_check_part(struct travel_fit *whole, const char *name,
+                            const struct travel_fit *part);
 
 #endif

@@ -12,12 +12,8 @@
 #include "identification/numeric/robust_ls.h"
 #include "identification/travel/travel_judge.h"
 
-/* A move that a controller calls zero may come as 1e-17 after a conversion of units. */
-static const double NO_MOVE = 1e-6;
-/* Beyond these a number is a fault, not a move; they also keep squares from overflowing. */
-static const double ROTATION_RAD_MAX = 1e6;
-static const double DISPLACEMENT_M_MAX = 1e9;
-static const double LAP_S_MAX = 1e9;
+/* A move is of a combination when it differs by no more than this. */
+static const double SAME_MOVE = 1e-6;
 /* No robot link is timed better than this. */
 static const double FLOOR_S = 1e-4;
 static const double OUTLIER_SD = 4.0;
@@ -38,61 +34,19 @@ struct room {
     gsl_vector *weight;   /* [n] */
 };
 
-void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P])
-{
-    const double a = fabs(rotation_rad);
-    const double r = fabs(displacement_m);
-    const bool turns = a > NO_MOVE;
-    const bool drives = r > NO_MOVE;
-    row[TRAVEL_T0] = 1.0;
-    row[TRAVEL_TA] = turns ? 1.0 : 0.0;
-    row[TRAVEL_TR] = drives ? 1.0 : 0.0;
-    row[TRAVEL_INV_W] = turns ? a : 0.0;
-    row[TRAVEL_INV_V] = drives ? r : 0.0;
-}
-
-bool travel_motion_has(enum travel_motion motion, enum travel_term term)
-{
-    switch (motion) {
-    case TRAVEL_TURNS:
-        return term == TRAVEL_T0 || term == TRAVEL_INV_W;
-    case TRAVEL_DRIVES:
-        return term == TRAVEL_T0 || term == TRAVEL_INV_V;
-    case TRAVEL_TURNS_AND_DRIVES:
-    default:
-        return true;
-    }
-}
-
-void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
-                       double row[TRAVEL_P])
-{
-    travel_row(rotation_rad, displacement_m, row);
-    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        row[j] = travel_motion_has(motion, j) ? row[j] : 0.0;
-    }
-}
-
-/* Written so that NaN is refused. */
-bool travel_move_usable(const struct travel_move *move)
-{
-    return fabs(move->rotation_rad) <= ROTATION_RAD_MAX &&
-           fabs(move->displacement_m) <= DISPLACEMENT_M_MAX && move->lap_s > 0.0 &&
-           move->lap_s <= LAP_S_MAX;
-}
-
 /* Student's 95 % quantile; NaN without degrees of freedom. */
-static double student(size_t n, size_t rank)
+static double find_quantile(size_t n, size_t rank)
 {
     return n > rank ? gsl_cdf_tdist_Pinv(0.975, (double)(n - rank)) : nan("");
 }
 
-static void clear(struct travel_fit *fit, enum travel_motion motion)
+static void clear_fit(struct travel_fit *fit, enum travel_motion motion)
 {
     *fit = (struct travel_fit){.motion = motion};
     estimate_start(&fit->estimate, TRAVEL_P);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
-        (void)snprintf(fit->estimate.name[j], ESTIMATE_NAME_MAX, "%s", travel_term_name(j));
+        static const char *const symbols[TRAVEL_P] = {"t0", "ta", "tr", "w", "v"};
+        estimate_name(&fit->estimate, j, travel_term_name(j), symbols[j]);
         fit->beta[j] = fit->beta_se[j] = fit->beta_lo[j] = fit->beta_hi[j] = nan("");
     }
     fit->residual_s_sd = fit->rmse_s = fit->r2 = nan("");
@@ -116,7 +70,7 @@ static double invert_term(struct travel_fit *fit, enum travel_term j)
 
 static void set_terms(const struct robust_ls_fit *ls, struct travel_fit *fit)
 {
-    const double t = student(ls->n, ls->rank);
+    const double t = find_quantile(ls->n, ls->rank);
     struct estimate *e = &fit->estimate;
     double slope[TRAVEL_P];
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
@@ -248,7 +202,7 @@ static void set_one_delay(const struct robust_ls_fit *ls, struct travel_fit *fit
         only = &e->combinations[k];
     }
     if (only && !e->identifiable[TRAVEL_T0]) {
-        const double t = student(ls->n, ls->rank);
+        const double t = find_quantile(ls->n, ls->rank);
         e->value[TRAVEL_T0] = only->value;
         e->se[TRAVEL_T0] = only->se;
         e->lo[TRAVEL_T0] = only->value - t * only->se;
@@ -365,9 +319,10 @@ static enum status look_astray(const struct robust_ls_problem *problem, struct r
 }
 
 /* Plain least squares first, for the shape of its residuals; AUTO then decides. */
-static enum status estimate(const struct robust_ls_problem *problem, enum travel_method method,
-                            struct room *room, struct travel_fit *fit, struct robust_ls_fit *ls,
-                            struct travel_evidence *evidence)
+static enum status choose_estimator(const struct robust_ls_problem *problem,
+                                    enum travel_method method, struct room *room,
+                                    struct travel_fit *fit, struct robust_ls_fit *ls,
+                                    struct travel_evidence *evidence)
 {
     double *e = room->residual->data;
     double *w = room->weight->data;
@@ -409,7 +364,7 @@ static enum status fit_design(enum travel_method method, struct room *room,
     struct travel_evidence evidence = {.x = room->x->data, .ls = &ls};
     const struct robust_ls_problem problem = {
         .x = room->x->data, .y = room->y->data, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
-    const enum status st = estimate(&problem, method, room, fit, &ls, &evidence);
+    const enum status st = choose_estimator(&problem, method, room, fit, &ls, &evidence);
     if (st != STATUS_OK) {
         return st;
     }
@@ -477,7 +432,7 @@ enum status travel_time_fit_motion(const struct travel_move *moves, size_t n,
     assert((unsigned)method < TRAVEL_METHOD_COUNT);
 
     struct travel_fit out;
-    clear(&out, motion);
+    clear_fit(&out, motion);
     for (size_t i = 0; i < n; i++) {
         out.n += travel_move_usable(&moves[i]);
     }
@@ -525,14 +480,9 @@ double travel_time_predict(const struct travel_fit *fit, double rotation_rad,
             const double c = fit->coefficient[k][j];
             off = fmax(off, fabs(row[j] - c) / fmax(fabs(c), 1.0));
         }
-        if (off <= NO_MOVE) {
+        if (off <= SAME_MOVE) {
             return lap_s + fit->estimate.combinations[k].value;
         }
     }
     return nan("");
 }
-
-ENUM_NAMES(travel_method, TRAVEL_METHOD_COUNT, "ols", "huber", "tukey", "auto");
-
-ENUM_NAMES(travel_term, TRAVEL_P, "t0_s", "ta_s", "tr_s", "angular_speed_radps",
-           "linear_speed_mps");

@@ -9,47 +9,10 @@
 #include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
+#include "service/identify/estimate_page.h"
 #include "twin/report/dynamics_report.h"
 
 /* ---- for people ---- */
-
-/* "d1", "bias 1": what the columns of a table are called. */
-static const char *symbol_of(const struct model *model, size_t i, char text[16])
-{
-    if (i < model->parameter_count) {
-        (void)snprintf(text, 16, "%s", model->parameters[i].symbol);
-    } else {
-        (void)snprintf(text, 16, "b%zu", i - model->parameter_count + 1);
-    }
-    return text;
-}
-
-/* A number in a column, or a dash: significant digits, decimals, or decimals with a sign. */
-enum form { DIGITS, DECIMALS, SIGNED };
-
-static void print_cell(FILE *out, int width, enum form form, int places, double value)
-{
-    if (isnan(value)) {
-        (void)fprintf(out, " %*s", width, "-");
-    } else if (form == DIGITS) {
-        (void)fprintf(out, " %*.*g", width, places, value);
-    } else if (form == DECIMALS) {
-        (void)fprintf(out, " %*.*f", width, places, value);
-    } else {
-        (void)fprintf(out, " %+*.*f", width, places, value);
-    }
-}
-
-/* An error as a share of its value: of 0.02 % still a digit, of ten times a value none. */
-static void print_share(FILE *out, double se, double value)
-{
-    const double percent = 100.0 * se / fabs(value);
-    if (percent <= 1000.0) {
-        (void)fprintf(out, " %7.*f %%", percent < 0.995 ? 2 : 1, percent);
-    } else {
-        (void)fprintf(out, " %7s %%", isnan(percent) ? "-" : "> 1000");
-    }
-}
 
 /* Of a model that takes a joint and a slide for the same. */
 static void print_units(const struct model *model, FILE *out)
@@ -62,59 +25,38 @@ static void print_units(const struct model *model, FILE *out)
     }
 }
 
-/* Times and the delay together. */
-static void print_late(const struct dynamics_fit *fit, const struct model *model, FILE *out)
+static void print_derived(FILE *out, const char *symbol, const char *name,
+                          const struct dynamics_derived *derived)
 {
-    for (size_t i = 0; i < model->derived_count; i++) {
-        struct dynamics_derived late;
-        char name[64];
-        if (dynamics_derive_late(fit, model, i, &late)) {
-            (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
-            (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g", "", name,
-                          late.value, late.se, late.lo, late.hi);
-            print_share(out, late.se, late.value);
-            (void)fputs("  derived\n", out);
-        }
-    }
+    estimate_page_row(out, symbol, name, derived->value, derived->se, derived->lo, derived->hi,
+                      "derived");
 }
 
 static void print_parameters(const struct identify_result *result, FILE *out)
 {
     const struct dynamics_fit *fit = &result->fit;
     const struct model *model = result->kind->model;
-    (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %9s\n", "", "parameter", "estimate",
-                  "error", "95 % interval", "relative");
+    struct dynamics_derived derived;
+    estimate_page_head(out);
     for (size_t i = 0; i < fit->estimate.p; i++) {
-        char name[64];
-        char symbol[16];
-        (void)dynamics_parameter_name(model, i, name, sizeof name);
-        (void)fprintf(out, "  %-4s %-26s", symbol_of(model, i, symbol), name);
-        if (!isfinite(fit->estimate.value[i])) {
-            (void)fprintf(out, " %10s\n", "unknown");
-            continue;
-        }
-        const double se = sqrt(fit->estimate.covariance[i][i]);
-        (void)fprintf(out, " %10.5g %9.3g  %10.5g .. %-10.5g", fit->estimate.value[i], se,
-                      fit->estimate.lo[i], fit->estimate.hi[i]);
-        print_share(out, se, fit->estimate.value[i]);
-        (void)fprintf(out, "%s\n", fit->estimate.identifiable[i] ? "" : "  not identifiable");
+        estimate_page_parameter(out, &fit->estimate, i, "");
     }
     for (size_t i = 0; i < model->derived_count; i++) {
-        struct dynamics_derived derived;
         dynamics_derive(fit, model, i, &derived);
-        (void)fprintf(out, "  %-4s %-26s %10.5g %9.3g  %10.5g .. %-10.5g",
-                      model->derived[i].symbol, model->derived[i].name, derived.value,
-                      derived.se, derived.lo, derived.hi);
-        print_share(out, derived.se, derived.value);
-        (void)fputs("  derived\n", out);
+        print_derived(out, model->derived[i].symbol, model->derived[i].name, &derived);
     }
     if (isfinite(fit->delay_s)) {
-        struct dynamics_derived delay;
-        dynamics_derive_delay(fit, &delay);
-        (void)fprintf(out, "  %-4s %-26s %10.4g %9.2g  %10.4g .. %-10.4g\n", "", "delay_s",
-                      delay.value, delay.se, delay.lo, delay.hi);
+        dynamics_derive_delay(fit, &derived);
+        estimate_page_row(out, "", "delay_s", derived.value, derived.se, derived.lo, derived.hi,
+                          "");
     }
-    print_late(fit, model, out);
+    for (size_t i = 0; i < model->derived_count; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
+        if (dynamics_derive_late(fit, model, i, &derived)) {
+            print_derived(out, "", name, &derived);
+        }
+    }
     print_units(model, out);
 }
 
@@ -146,18 +88,17 @@ static void print_support(const struct identify_result *result, FILE *out)
     }
     (void)fputc('\n', out);
     for (size_t i = 0; i < fit->estimate.p; i++) {
-        char symbol[16];
-        (void)fprintf(out, "  %-4s", symbol_of(result->kind->model, i, symbol));
-        print_cell(out, 10, DIGITS, 3, fit->regressor_rms[i]);
-        print_cell(out, 7, DECIMALS, 0, 100.0 * fit->independence_ratio[i]);
+        (void)fprintf(out, "  %-4s", fit->estimate.symbol[i]);
+        estimate_page_cell(out, 10, PAGE_DIGITS, 3, fit->regressor_rms[i]);
+        estimate_page_cell(out, 7, PAGE_DECIMALS, 0, 100.0 * fit->independence_ratio[i]);
         (void)fputs(" %", out);
         for (size_t k = 0; k < SENSITIVITY_COUNT && s->known; k++) {
-            print_cell(out, 9, SIGNED, 2, s->shift[k][i]);
+            estimate_page_cell(out, 9, PAGE_SIGNED, 2, s->shift[k][i]);
             (void)fputs(" se", out);
         }
         if (result->is_compared) {
-            print_cell(out, 12, DIGITS, 5, result->current.value[i]);
-            print_cell(out, 8, SIGNED, 2, result->comparison.z[i]);
+            estimate_page_cell(out, 12, PAGE_DIGITS, 5, result->current.value[i]);
+            estimate_page_cell(out, 8, PAGE_SIGNED, 2, result->comparison.z[i]);
         }
         (void)fputc('\n', out);
     }
@@ -173,46 +114,18 @@ static void print_support(const struct identify_result *result, FILE *out)
     }
 }
 
-static void print_correlation(const struct identify_result *result, FILE *out)
-{
-    const struct dynamics_fit *fit = &result->fit;
-    char symbol[16];
-    (void)fputs("\n  correlation of the estimates\n      ", out);
-    for (size_t i = 0; i + 1 < fit->estimate.p; i++) {
-        (void)fprintf(out, " %6s", symbol_of(result->kind->model, i, symbol));
-    }
-    for (size_t i = 1; i < fit->estimate.p; i++) {
-        (void)fprintf(out, "\n  %-4s", symbol_of(result->kind->model, i, symbol));
-        for (size_t j = 0; j < i; j++) {
-            print_cell(out, 6, DECIMALS, 2,
-                       fit->estimate.covariance[i][j] / sqrt(fit->estimate.covariance[i][i] *
-                                                             fit->estimate.covariance[j][j]));
-        }
-    }
-    (void)fputc('\n', out);
-    (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu, %zu equations\n",
-                  fit->estimate.condition, fit->estimate.rank, fit->estimate.p, fit->rows);
-    for (size_t i = 0; i < fit->estimate.null_count; i++) {
-        (void)fprintf(out, "  free: %s\n", fit->estimate.nulls[i]);
-    }
-    for (size_t i = 0; i < fit->estimate.combination_count; i++) {
-        const struct estimate_combination *c = &fit->estimate.combinations[i];
-        (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->name, c->value, c->se);
-    }
-}
-
 static void print_score(const char *name, const char *kind, const struct residual_summary *s,
                         bool whiteness, FILE *out)
 {
     (void)fprintf(out, "  %-20s %-10s %10.4g %10.4g", name, kind, s->rmse, s->mae);
-    print_cell(out, 8, DECIMALS, 4, s->r2);
-    print_cell(out, 6, DECIMALS, 1, s->fit_percent);
+    estimate_page_cell(out, 8, PAGE_DECIMALS, 4, s->r2);
+    estimate_page_cell(out, 6, PAGE_DECIMALS, 1, s->fit_percent);
     (void)fputs(" %", out);
     /* From one noisy sample to the next, residuals hang together with the best of models. */
     if (whiteness) {
-        print_cell(out, 8, DECIMALS, 2, s->correlation);
-        print_cell(out, 7, DECIMALS, 1, s->runs_z);
-        print_cell(out, 9, DIGITS, 2, s->ljung_box_p);
+        estimate_page_cell(out, 8, PAGE_DECIMALS, 2, s->correlation);
+        estimate_page_cell(out, 7, PAGE_DECIMALS, 1, s->runs_z);
+        estimate_page_cell(out, 9, PAGE_DIGITS, 2, s->ljung_box_p);
         (void)fputs(s->white ? "  white" : "  not white", out);
     }
     (void)fputc('\n', out);
@@ -324,8 +237,8 @@ static void print_card(const struct model *model, const char *what,
         const struct data_channel *c = velocity ? &card->nu[at] : &card->tau[at];
         (void)fprintf(out, "  %-22s %10.4g %10.4g %10.4g",
                       velocity ? axis->velocity : axis->effort, c->min, c->max, c->sd);
-        print_cell(out, 10, DIGITS, 3, velocity ? c->noise_sd : (double)NAN);
-        print_cell(out, 10, DIGITS, 3, velocity ? c->quantum : (double)NAN);
+        estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->noise_sd : (double)NAN);
+        estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->quantum : (double)NAN);
         (void)fprintf(out, " %8.1f %%\n", 100.0 * c->saturation_ratio);
     }
     for (size_t i = 0; i < data->count; i++) {
@@ -334,26 +247,14 @@ static void print_card(const struct model *model, const char *what,
     }
 }
 
-static void print_verdict(const struct identify_result *result, FILE *out)
-{
-    const struct dynamics_fit *fit = &result->fit;
-    (void)fprintf(out, "%s by %s: %s\n", result->kind->model->name,
-                  dynamics_method_name(fit->method),
-                  estimate_verdict_name(fit->estimate.verdict));
-    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
-        (void)fprintf(out, "  %s %s\n",
-                      fit->estimate.reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
-                      fit->estimate.reasons[i]);
-    }
-    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
-        (void)fprintf(out, "  advice: %s\n", fit->estimate.advice[i]);
-    }
-}
-
 static void print_page(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
-    print_verdict(result, out);
+    const struct estimate *e = &result->fit.estimate;
+    char equations[48];
+    (void)fprintf(out, "%s by %s: %s\n", model->name, dynamics_method_name(result->fit.method),
+                  estimate_verdict_name(e->verdict));
+    estimate_page_verdict(out, e);
     print_parameters(result, out);
     if (result->turn_over_velocity > 0.0) {
         (void)fprintf(
@@ -363,7 +264,9 @@ static void print_page(const struct identify_result *result, FILE *out)
     }
     print_noise(result, out);
     print_support(result, out);
-    print_correlation(result, out);
+    estimate_page_correlation(out, e);
+    (void)snprintf(equations, sizeof equations, ", %zu equations", result->fit.rows);
+    estimate_page_rank(out, e, equations);
     print_scores(model, "on the recording itself", &result->own.check, out);
     if (result->held_out.count > 0) {
         print_scores(model, "on held-out data", &result->held_out.check, out);

@@ -9,6 +9,7 @@
 #include "identification/odometry/odometry.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
+#include "service/identify/estimate_page.h"
 #include "service/identify/identify_rows.h"
 #include "twin/report/odometry_report.h"
 
@@ -122,8 +123,9 @@ struct source {
 };
 
 /* The rows are given back before the fit begins. */
-static enum status load(const struct identify_request *request, const struct source *source,
-                        struct odometry_set *set, struct err *err)
+static enum status load_rows(const struct identify_request *request,
+                             const struct source *source, struct odometry_set *set,
+                             struct err *err)
 {
     struct rows_in *in = calloc(1, sizeof *in);
     if (!in) {
@@ -147,7 +149,7 @@ static enum status hold_out(const struct identify_request *request, struct resul
     struct odometry_set set;
     const struct source source = {request->validate, request->validate_count,
                                   result->held_out_files, &result->held_out_card};
-    enum status st = load(request, &source, &set, err);
+    enum status st = load_rows(request, &source, &set, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -173,7 +175,7 @@ static enum status fit_inputs(const struct identify_request *request, struct res
                                   &result->card};
     result->file_count = request->file_count;
     result->heading_m = request->heading_m;
-    enum status st = load(request, &source, &set, err);
+    enum status st = load_rows(request, &source, &set, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -224,33 +226,6 @@ static void print_json(const struct result *result, FILE *out)
     (void)fputc('\n', out);
 }
 
-static void print_parameters(const struct odometry_fit *fit, FILE *out)
-{
-    (void)fprintf(out, "\n  %-22s %10s %9s  %-23s %7s\n", "parameter", "estimate", "error",
-                  "95 % interval", "error");
-    for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        const char *name = odometry_parameter_name(i);
-        if (!isfinite(fit->estimate.value[i])) {
-            (void)fprintf(out, "  %-22s %10s\n", name, "unknown");
-            continue;
-        }
-        (void)fprintf(out, "  %-22s %10.5g %9.3g  %10.5g .. %-10.5g", name,
-                      fit->estimate.value[i], fit->estimate.se[i], fit->estimate.lo[i],
-                      fit->estimate.hi[i]);
-        if (i < ODOMETRY_SENSOR_X) {
-            (void)fprintf(out, " %5.2f %%",
-                          100.0 * fit->estimate.se[i] / fabs(fit->estimate.value[i]));
-        }
-        (void)fputs(fit->estimate.identifiable[i] ? "\n" : "  not identifiable\n", out);
-    }
-    for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
-        const struct estimate_combination *v = &fit->estimate.combinations[c];
-        if (isfinite(v->value)) {
-            (void)fprintf(out, "  %-22s %10.5g %9.3g\n", v->name, v->value, v->se);
-        }
-    }
-}
-
 static void print_check(const char *what, const struct odometry_check *check, FILE *out)
 {
     (void)fprintf(out,
@@ -279,20 +254,18 @@ static void print_card(const struct odometry_card *card, FILE *out)
 static void print_page(const struct result *result, FILE *out)
 {
     const struct odometry_fit *fit = &result->fit;
+    const struct estimate *e = &fit->estimate;
+    char jumps[64];
     (void)fprintf(out, "odometry of %zu poses in %zu run%s: %s\n", fit->n, fit->runs,
                   fit->runs == 1 ? "" : "s", estimate_verdict_name(fit->estimate.verdict));
-    for (size_t i = 0; i < fit->estimate.reason_count; i++) {
-        (void)fprintf(out, "  because %s\n", fit->estimate.reasons[i]);
+    estimate_page_verdict(out, e);
+    estimate_page_head(out);
+    for (size_t i = 0; i < e->p; i++) {
+        estimate_page_parameter(out, e, i, "");
     }
-    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
-        (void)fprintf(out, "  advice: %s\n", fit->estimate.advice[i]);
-    }
-    print_parameters(fit, out);
-    (void)fprintf(
-        out,
-        "\n  scaled condition number %.3g, rank %zu of %d, %zu poses left out as they "
-        "jump\n",
-        fit->estimate.condition, fit->estimate.rank, (int)ODOMETRY_P, fit->outliers);
+    estimate_page_correlation(out, e);
+    (void)snprintf(jumps, sizeof jumps, ", %zu poses left out as they jump", fit->outliers);
+    estimate_page_rank(out, e, jumps);
     (void)fprintf(
         out,
         "  noise of a pose %.3g m, %.3g rad; slip after 1 m of the wheels %.3g m, %.3g "

@@ -9,11 +9,13 @@
 #include <gsl/gsl_statistics_double.h>
 
 #include "base/constants.h"
+#include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/csv.h"
 #include "logger/message/json_write.h"
 #include "service/cli/csv_file.h"
 #include "service/cli/json_file.h"
+#include "service/identify/estimate_page.h"
 #include "twin/report/travel_report.h"
 
 /* --columns displacement_m=-: the table has none. */
@@ -164,7 +166,8 @@ static int lap_column(const struct loader *loader)
     return -1;
 }
 
-static enum status keep(struct loader *loader, const struct travel_move *move, struct err *err)
+static enum status keep_move(struct loader *loader, const struct travel_move *move,
+                             struct err *err)
 {
     if (loader->count == loader->room) {
         const size_t room = loader->room ? 2 * loader->room : 1024;
@@ -221,7 +224,7 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         return st;
     }
     move.lap_s *= loader->lap.factor;
-    return keep(loader, &move, err);
+    return keep_move(loader, &move, err);
 }
 
 static bool go_on(void *context, uint64_t done, uint64_t total)
@@ -232,8 +235,8 @@ static bool go_on(void *context, uint64_t done, uint64_t total)
     return request->go_on(request->context, "reading", 0.9 * share);
 }
 
-static enum status load(struct loader *loader, const struct identify_input *input,
-                        struct err *err)
+static enum status load_moves(struct loader *loader, const struct identify_input *input,
+                              struct err *err)
 {
     struct csv_source source = {
         .path = input->path, .text = input->text, .bytes = input->bytes};
@@ -306,51 +309,23 @@ static void print_json(const struct travel_fit *fit, size_t skipped,
     (void)fputc('\n', out);
 }
 
-static void print_bound(double bound, FILE *out)
-{
-    if (isfinite(bound)) {
-        (void)fprintf(out, "  %9.4g", bound);
-    } else {
-        (void)fprintf(out, "  %9s", "open");
-    }
-}
-
 static void print_terms(const struct travel_fit *fit, FILE *out)
 {
-    static const char *const labels[TRAVEL_P] = {[TRAVEL_T0] = "delay of every move, s",
-                                                 [TRAVEL_TA] = "extra when it turns, s",
-                                                 [TRAVEL_TR] = "extra when it drives, s",
-                                                 [TRAVEL_INV_W] = "angular speed, rad/s",
-                                                 [TRAVEL_INV_V] = "linear speed, m/s"};
-    static const char *const inverse[TRAVEL_P] = {
+    static const char *const words[TRAVEL_P] = {"delay of every move", "extra when it turns",
+                                                "extra when it drives", "while it turns",
+                                                "while it drives"};
+    static const char *const inverses[TRAVEL_P] = {
         [TRAVEL_INV_W] = "its inverse, s/rad", [TRAVEL_INV_V] = "its inverse, s/m"};
-    (void)fprintf(out, "%-26s %10s  %9s  %9s  %9s\n", "", "value", "std error", "95 % from",
-                  "to");
+    estimate_page_head(out);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         if (!travel_motion_has(fit->motion, j)) {
             continue;
         }
-        if (!fit->estimate.identifiable[j]) {
-            (void)fprintf(out, "%-26s %10s\n", labels[j], "not determined");
-            continue;
+        estimate_page_parameter(out, &fit->estimate, j, words[j]);
+        if (inverses[j] && fit->estimate.identifiable[j]) {
+            estimate_page_row(out, "", inverses[j], fit->beta[j], fit->beta_se[j],
+                              fit->beta_lo[j], fit->beta_hi[j], "");
         }
-        const struct estimate *e = &fit->estimate;
-        (void)fprintf(out, "%-26s %10.4g", labels[j], e->value[j]);
-        print_bound(e->se[j], out);
-        print_bound(e->lo[j], out);
-        print_bound(e->hi[j], out);
-        (void)fputc('\n', out);
-        if (inverse[j]) {
-            (void)fprintf(out, "  %-24s %10.5g", inverse[j], fit->beta[j]);
-            print_bound(fit->beta_se[j], out);
-            print_bound(fit->beta_lo[j], out);
-            print_bound(fit->beta_hi[j], out);
-            (void)fputc('\n', out);
-        }
-    }
-    for (size_t k = 0; k < fit->estimate.combination_count; k++) {
-        const struct estimate_combination *c = &fit->estimate.combinations[k];
-        (void)fprintf(out, "%s = %.4g s (std error %.2g)\n", c->name, c->value, c->se);
     }
 }
 
@@ -364,22 +339,21 @@ static const char *motion_text(enum travel_motion motion)
 static void print_report(const struct identify_request *request, const struct travel_fit *fit,
                          size_t skipped, const struct held_out *held, FILE *out)
 {
-    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s\n", fit->n,
+    (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
                   motion_text(fit->motion), request->file_count,
-                  request->file_count == 1 ? "" : "s", travel_method_name(fit->method));
+                  request->file_count == 1 ? "" : "s", travel_method_name(fit->method),
+                  estimate_verdict_name(fit->estimate.verdict));
+    estimate_page_verdict(out, &fit->estimate);
     if (skipped > 0) {
         (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
                       skipped);
     }
-    (void)fputc('\n', out);
     print_terms(fit, out);
+    (void)fputc('\n', out);
+    estimate_page_rank(out, &fit->estimate, "");
     if (fit->n > 0) {
-        (void)fprintf(
-            out,
-            "\nresiduals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd; rank %zu, "
-            "condition %.3g\n",
-            fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers, fit->estimate.rank,
-            fit->estimate.condition);
+        (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
+                      fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
     }
     if (held) {
         (void)fprintf(
@@ -388,19 +362,9 @@ static void print_report(const struct identify_request *request, const struct tr
             "predictable\n",
             held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
     }
-    (void)fprintf(out, "\nverdict: %s\n", estimate_verdict_name(fit->estimate.verdict));
-    for (size_t k = 0; k < fit->estimate.reason_count; k++) {
-        (void)fprintf(out, "  - %s\n", fit->estimate.reasons[k]);
-    }
-    if (fit->estimate.advice_count > 0) {
-        (void)fputs("advice:\n", out);
-    }
-    for (size_t k = 0; k < fit->estimate.advice_count; k++) {
-        (void)fprintf(out, "  - %s\n", fit->estimate.advice[k]);
-    }
 }
 
-static enum status complain(enum status st, struct err *err)
+static enum status set_fit_error(enum status st, struct err *err)
 {
     return err_set(err, st, "identify", 0, 0, "the fit failed: %s", status_name(st));
 }
@@ -421,7 +385,7 @@ static enum status fit_files(const struct identify_request *request, enum travel
             travel_time_check_part(whole, identify_base_name(request->files[i].path), &part);
         }
     }
-    return st == STATUS_OK ? st : complain(st, err);
+    return st == STATUS_OK ? st : set_fit_error(st, err);
 }
 
 static enum status load_files(struct loader *loader, size_t *starts, struct err *err)
@@ -429,7 +393,7 @@ static enum status load_files(struct loader *loader, size_t *starts, struct err 
     const struct identify_request *request = loader->request;
     for (size_t i = 0; i < request->file_count; i++) {
         starts[i] = loader->count;
-        const enum status st = load(loader, &request->files[i], err);
+        const enum status st = load_moves(loader, &request->files[i], err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -449,9 +413,9 @@ static enum status load_and_fit(enum travel_method method, struct loader *loader
     const size_t skipped = loader->skipped;
     if (st == STATUS_OK && request->validate_count > 0) {
         loader->count = 0;
-        st = load(loader, &request->validate[0], err);
+        st = load_moves(loader, &request->validate[0], err);
         if (st == STATUS_OK && !hold_out(&whole, loader, &held)) {
-            st = complain(STATUS_E_NOMEM, err);
+            st = set_fit_error(STATUS_E_NOMEM, err);
         }
     }
     if (st != STATUS_OK) {
@@ -509,7 +473,7 @@ enum status identify_travel_time(const struct model_row *row,
         st = load_and_fit(method, loader, starts, out, err);
         free(loader->moves);
     } else {
-        st = complain(st, err);
+        st = set_fit_error(st, err);
     }
     free(loader);
     free(starts);

@@ -1,9 +1,9 @@
 // One uploaded recording: how far its job is, then what came of it.
 
 import {get, send} from "./api.js";
-import {count, dateTime, known, percent, plusMinus, unitOf, wordsOf} from "./format.js";
+import {count, dateTime, percent} from "./format.js";
 import {downloadLink} from "./download.js";
-import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
+import {checkTable, dataCard, valueTable, verdictWords} from "./estimate.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
 import {LagChart, MOVE_COLUMNS, placeOf} from "./tab_lag.js";
@@ -83,19 +83,12 @@ async function drawReplay(root, result, route, signal) {
 
 // ---- a fit ----
 
-function halfOf(bounds) {
-    return known(bounds?.[0]) && known(bounds?.[1]) ? (bounds[1] - bounds[0]) / 2 : null;
-}
-
 function drawFit(root, result) {
-    const names = Object.keys(result.values ?? {}).filter(name => typeof result.values[name] === "number" || result.values[name] === null);
-    show(root, section("Parameters", names.length > 0 ? table("Fitted parameters", [
-        {label: "Parameter", cell: name => wordsOf(name)},
-        {label: "Value, ± 95 %", cell: name => plusMinus(result.values[name], halfOf(result.ci95?.[name]), unitOf(name)), numeric: true},
-    ], names) : el("p", {class: "muted"}, "No value is determined.")),
-    result.verdict && section("How far to trust them", verdictWords({stop: "as planned", reasons: [], advice: [], method: "", ...result}),
-        result.checks?.length > 0 && checkTable("Checks", result.checks)),
-    result.data && section("The recording", dataCard(result.data)));
+    const note = [`${count(result.n)} ${result.model ? "samples" : "moves"}`, result.method && `method ${result.method.replaceAll("_", " ")}`,
+        result.stop && `ended: ${result.stop}`].filter(words => words).join(", ");
+    show(root, section("Parameters", valueTable("Fitted parameters", result)),
+        section("How far to trust them", verdictWords(result, note), result.checks?.length > 0 && checkTable("Checks", result.checks)),
+        result.data && section("The recording", dataCard(result.data)));
 }
 
 // ---- the job ----

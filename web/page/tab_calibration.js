@@ -2,11 +2,11 @@
 
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
+import {valueText, verdictWords} from "./estimate.js";
 import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
 import {el, empty, failure, redraw, section, show, table} from "./ui.js";
-import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
@@ -22,14 +22,6 @@ function movesOf(entries, side, fit) {
 }
 
 // ---- values ----
-
-function valueText(fit, name) {
-    if (!fit || !known(fit.values[name])) {
-        return "–";
-    }
-    const bounds = fit.ci95[name];
-    return plusMinus(fit.values[name], known(bounds?.[0]) ? (bounds[1] - bounds[0]) / 2 : null, unitOf(name));
-}
 
 function difference(fits, name) {
     const [real, virtual] = SIDES.map(side => fits[side]?.values[name]);
@@ -52,11 +44,9 @@ export function drawValues(root, fits) {
     ], Object.keys(TERMS)), el("div", {class: "columns tight"}, SIDES.map(side => fitWords(side, fits[side]))));
 }
 
-// What a fit is worth, in its own words.
 function fitWords(side, fit) {
-    return el("div", {}, el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot `, fit && fitChip(fit.verdict)),
-        fit ? [el("p", {class: "muted"}, `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4), "s")}`),
-            el("ul", {class: "words-list"}, fit.reasons.map(r => el("li", {}, r)), fit.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))]
+    return el("div", {}, el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
+        fit ? verdictWords(fit, `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4), "s")}`)
             : el("p", {class: "muted"}, "No moves that could be fitted yet."));
 }
 

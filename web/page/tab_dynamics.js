@@ -1,7 +1,7 @@
 // Masses, drag and the like of both robots, as they are learnt while the robots run.
 
 import {get, send} from "./api.js";
-import {checkTable, dataCard, verdictWords} from "./dynamics_fit.js";
+import {checkTable, dataCard, valueText, verdictWords} from "./estimate.js";
 import {count, dateTime, figures, known, plural, plusMinus, signedPercent, unitOf, wordsOf} from "./format.js";
 import {confirm} from "./token.js";
 import {el, empty, failure, redraw, say, section, show, svg, symbol, table} from "./ui.js";
@@ -14,11 +14,6 @@ const STATES = {
 };
 const ASK_MS = 500;
 const JOB_MS = 120000;
-
-function estimateText(estimate, name) {
-    const bounds = estimate?.ci95[name];
-    return estimate ? plusMinus(estimate.values[name], known(bounds?.[0]) ? (bounds[1] - bounds[0]) / 2 : null, unitOf(name)) : "–";
-}
 
 // ---- intervals beside each other ----
 
@@ -50,9 +45,9 @@ function drawEstimates(root, dynamics) {
     const old = name => SIDES.filter(side => dynamics[side].estimate && !dynamics[side].estimate.excited.includes(name));
     redraw(root, table("Parameters of both robots with 95 % intervals", [
         {label: "Parameter", cell: p => [wordsOf(p.name), el("small", {}, ` ${p.symbol}`)], className: "nowrap"},
-        {label: "Real, ± 95 %", cell: p => estimateText(real.estimate, p.name), numeric: true},
-        {label: "Real, last fit, ± 95 %", cell: p => estimateText(real.fit, p.name), numeric: true},
-        {label: "Virtual, ± 95 %", cell: p => estimateText(virtual.estimate, p.name), numeric: true},
+        {label: "Real, ± 95 %", cell: p => valueText(real.estimate, p.name), numeric: true},
+        {label: "Real, last fit, ± 95 %", cell: p => valueText(real.fit, p.name), numeric: true},
+        {label: "Virtual, ± 95 %", cell: p => valueText(virtual.estimate, p.name), numeric: true},
         {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name]) && known(virtual.estimate?.values[p.name])
             ? signedPercent(virtual.estimate.values[p.name] / real.estimate.values[p.name] - 1) : "–"), numeric: true},
         {label: "95 % intervals", cell: p => rows(p.name)},
@@ -86,7 +81,7 @@ function sidePanel(side, report, fitNow) {
                 .map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
         el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null, onclick: () => fitNow(side)},
             report.job ? `Fit ${report.job.number} is under way` : "Fit now …")),
-        fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`), verdictWords(fit), fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
+        fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`), verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`), fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
             fit.data && el("details", {}, el("summary", {}, "Data card"), dataCard(fit.data))]
             : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
 }

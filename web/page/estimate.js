@@ -1,12 +1,25 @@
-// A fit of dynamics for people: verdict, reasons, advice, checks, data card.
+// An estimate for people, of any fit: values with their intervals, verdict, reasons, advice; checks, data card.
 
-import {count, duration, figures, fixed, known, percent, unitOf, withUnit, wordsOf} from "./format.js";
+import {count, duration, figures, fixed, known, percent, plusMinus, unitOf, withUnit, wordsOf} from "./format.js";
 import {el, facts, table} from "./ui.js";
 import {fitChip} from "./verdicts.js";
 
-export function verdictWords(fit) {
-    return [el("p", {}, fitChip(fit.verdict), el("span", {class: "muted"}, ` ${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`)),
-        el("ul", {class: "words-list"}, fit.reasons.map(r => el("li", {}, r)), fit.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
+export function valueText(estimate, name) {
+    const value = estimate?.values[name];
+    const [low, high] = estimate?.ci95?.[name] ?? [];
+    return known(value) ? plusMinus(value, known(low) && known(high) ? (high - low) / 2 : null, unitOf(name)) : "–";
+}
+
+export function valueTable(title, estimate) {
+    return table(title, [
+        {label: "Parameter", cell: name => wordsOf(name)},
+        {label: "Value, ± 95 %", cell: name => valueText(estimate, name), numeric: true},
+    ], Object.keys(estimate.values));
+}
+
+export function verdictWords(estimate, note) {
+    return [el("p", {}, fitChip(estimate.verdict), note && el("span", {class: "muted"}, ` ${note}`)),
+        el("ul", {class: "words-list"}, estimate.reasons.map(r => el("li", {}, r)), estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
 }
 
 export function checkTable(title, checks) {

@@ -1,0 +1,58 @@
+#include "identification/travel/travel_fit.h"
+
+#include <math.h>
+
+/* A move that a controller calls zero may come as 1e-17 after a conversion of units. */
+static const double NO_MOVE = 1e-6;
+/* Beyond these a number is a fault, not a move; they also keep squares from overflowing. */
+static const double ROTATION_RAD_MAX = 1e6;
+static const double DISPLACEMENT_M_MAX = 1e9;
+static const double LAP_S_MAX = 1e9;
+
+void travel_row(double rotation_rad, double displacement_m, double row[TRAVEL_P])
+{
+    const double a = fabs(rotation_rad);
+    const double r = fabs(displacement_m);
+    const bool turns = a > NO_MOVE;
+    const bool drives = r > NO_MOVE;
+    row[TRAVEL_T0] = 1.0;
+    row[TRAVEL_TA] = turns ? 1.0 : 0.0;
+    row[TRAVEL_TR] = drives ? 1.0 : 0.0;
+    row[TRAVEL_INV_W] = turns ? a : 0.0;
+    row[TRAVEL_INV_V] = drives ? r : 0.0;
+}
+
+bool travel_motion_has(enum travel_motion motion, enum travel_term term)
+{
+    switch (motion) {
+    case TRAVEL_TURNS:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_W;
+    case TRAVEL_DRIVES:
+        return term == TRAVEL_T0 || term == TRAVEL_INV_V;
+    case TRAVEL_TURNS_AND_DRIVES:
+    default:
+        return true;
+    }
+}
+
+void travel_motion_row(enum travel_motion motion, double rotation_rad, double displacement_m,
+                       double row[TRAVEL_P])
+{
+    travel_row(rotation_rad, displacement_m, row);
+    for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
+        row[j] = travel_motion_has(motion, j) ? row[j] : 0.0;
+    }
+}
+
+/* Written so that NaN is refused. */
+bool travel_move_usable(const struct travel_move *move)
+{
+    return fabs(move->rotation_rad) <= ROTATION_RAD_MAX &&
+           fabs(move->displacement_m) <= DISPLACEMENT_M_MAX && move->lap_s > 0.0 &&
+           move->lap_s <= LAP_S_MAX;
+}
+
+ENUM_NAMES(travel_method, TRAVEL_METHOD_COUNT, "ols", "huber", "tukey", "auto");
+
+ENUM_NAMES(travel_term, TRAVEL_P, "t0_s", "ta_s", "tr_s", "angular_speed_radps",
+           "linear_speed_mps");

@@ -1,0 +1,100 @@
+#include "service/identify/estimate_page.h"
+
+#include <math.h>
+
+void estimate_page_cell(FILE *out, int width, enum page_form form, int places, double value)
+{
+    if (isnan(value)) {
+        (void)fprintf(out, " %*s", width, "-");
+    } else if (form == PAGE_DIGITS) {
+        (void)fprintf(out, " %*.*g", width, places, value);
+    } else if (form == PAGE_DECIMALS) {
+        (void)fprintf(out, " %*.*f", width, places, value);
+    } else {
+        (void)fprintf(out, " %+*.*f", width, places, value);
+    }
+}
+
+/* An error as a share of its value: of 0.02 % still a digit, of ten times a value none. */
+static void print_share(FILE *out, double se, double value)
+{
+    const double percent = 100.0 * se / fabs(value);
+    if (percent <= 1000.0) {
+        (void)fprintf(out, " %7.*f %%", percent < 0.995 ? 2 : 1, percent);
+    } else {
+        (void)fprintf(out, " %7s %%", isnan(percent) ? "-" : "> 1000");
+    }
+}
+
+void estimate_page_verdict(FILE *out, const struct estimate *estimate)
+{
+    for (size_t i = 0; i < estimate->reason_count; i++) {
+        (void)fprintf(out, "  %s %s\n",
+                      estimate->reason_verdicts[i] == ESTIMATE_PASS ? "note:" : "because",
+                      estimate->reasons[i]);
+    }
+    for (size_t i = 0; i < estimate->advice_count; i++) {
+        (void)fprintf(out, "  advice: %s\n", estimate->advice[i]);
+    }
+}
+
+void estimate_page_head(FILE *out)
+{
+    (void)fprintf(out, "\n  %-4s %-26s %10s %9s  %-23s %9s\n", "", "parameter", "estimate",
+                  "error", "95 % interval", "relative");
+}
+
+void estimate_page_row(FILE *out, const char *symbol, const char *name, double value, double se,
+                       double lo, double hi, const char *note)
+{
+    (void)fprintf(out, "  %-4s %-26s", symbol, name);
+    if (!isfinite(value)) {
+        (void)fprintf(out, " %10s\n", "unknown");
+        return;
+    }
+    (void)fprintf(out, " %10.5g", value);
+    estimate_page_cell(out, 9, PAGE_DIGITS, 3, se);
+    (void)fputc(' ', out);
+    estimate_page_cell(out, 10, PAGE_DIGITS, 5, lo);
+    (void)fputs(" ..", out);
+    estimate_page_cell(out, -10, PAGE_DIGITS, 5, hi);
+    print_share(out, se, value);
+    (void)fprintf(out, "%s%s\n", *note ? "  " : "", note);
+}
+
+void estimate_page_parameter(FILE *out, const struct estimate *e, size_t i, const char *note)
+{
+    estimate_page_row(out, e->symbol[i], e->name[i], e->value[i], e->se[i], e->lo[i], e->hi[i],
+                      e->identifiable[i] ? note : "not identifiable");
+}
+
+void estimate_page_correlation(FILE *out, const struct estimate *estimate)
+{
+    (void)fputs("\n  correlation of the estimates\n      ", out);
+    for (size_t i = 0; i + 1 < estimate->p; i++) {
+        (void)fprintf(out, " %6s", estimate->symbol[i]);
+    }
+    for (size_t i = 1; i < estimate->p; i++) {
+        (void)fprintf(out, "\n  %-4s", estimate->symbol[i]);
+        for (size_t j = 0; j < i; j++) {
+            estimate_page_cell(out, 6, PAGE_DECIMALS, 2, estimate_correlation(estimate, i, j));
+        }
+    }
+    (void)fputc('\n', out);
+}
+
+void estimate_page_rank(FILE *out, const struct estimate *estimate, const char *more)
+{
+    (void)fprintf(out, "  scaled condition number %.3g, rank %zu of %zu%s\n",
+                  estimate->condition, estimate->rank, estimate->p, more);
+    for (size_t i = 0; i < estimate->null_count; i++) {
+        (void)fprintf(out, "  free: %s\n", estimate->nulls[i]);
+    }
+    for (size_t i = 0; i < estimate->combination_count; i++) {
+        const struct estimate_combination *c = &estimate->combinations[i];
+        if (isfinite(c->value)) {
+            (void)fprintf(out, "  determined: %s = %.5g, error %.3g\n", c->name, c->value,
+                          c->se);
+        }
+    }
+}
