@@ -13,7 +13,11 @@ target_link_libraries(machine_diagrams PRIVATE tandem_twin tandem_flags)
 add_custom_command(OUTPUT ${page_build}/machines.html DEPENDS machine_diagrams
   COMMAND machine_diagrams ${page_build}/machines.dot
   COMMAND ${DOT} -Tsvg ${page_build}/machines.dot > ${page_build}/machines.html VERBATIM)
-list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html)
+# The models that recordings are fitted to, nor does a new one of these.
+add_executable(model_list cmake/model_list.c)
+target_link_libraries(model_list PRIVATE tandem_twin_models tandem_flags)
+add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js VERBATIM)
+list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html ${page_build}/models.js)
 set(page_gzip)
 foreach(file ${page_files})
   get_filename_component(name ${file} NAME)

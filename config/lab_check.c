@@ -6,7 +6,7 @@
 
 #include "config/following_text.h"
 #include "logger/message/codecs.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 bool lab_check_id(const char *id)
 {

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 #include "twin/pair/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */

@@ -46,6 +46,12 @@ struct model_axis {
     const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
+/* What lies beyond these is in another unit. 0: any. */
+struct model_limits {
+    double nu_max[MODEL_AXES_MAX];
+    double motion_s_min, motion_s_max; /* of how long its motion takes to settle */
+};
+
 struct model {
     const char *name;
     const struct model_axis *axes;
@@ -85,6 +91,12 @@ struct model {
     void (*slope)(const double *theta, const double *pose, const double *nu, double *jacobian);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
+};
+
+/* One of several models of the same form, from narrow to wide. */
+struct model_variant {
+    const struct model *model;
+    double velocity; /* below which it differs from those before it, > 0 */
 };
 
 /* Index of the first parameter that is not finite or has not the sign of a physical one; -1

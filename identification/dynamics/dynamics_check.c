@@ -377,7 +377,7 @@ enum { TIMED_MIN = 30 };
 static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */
-static void judge_time(struct dynamics_fit *fit, const struct dynamics_limits *limits,
+static void judge_time(struct dynamics_fit *fit, const struct model_limits *limits,
                        const struct data_card *card, double motion)
 {
     const double run_s = card->duration_s / (double)card->runs;
@@ -422,7 +422,7 @@ static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axi
 }
 
 static void judge_card(struct dynamics_fit *fit, const struct model *model,
-                       const struct data_card *card, const struct dynamics_limits *limits)
+                       const struct data_card *card, const struct model_limits *limits)
 {
     const size_t refused = card->incomplete + card->back_rows + card->short_rows;
     if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
@@ -541,7 +541,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
 }
 
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct dynamics_limits *limits,
+                          const struct data_card *card, const struct model_limits *limits,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out)
 {

@@ -45,15 +45,9 @@ MUST_USE enum status dynamics_check_residuals(const struct model *model,
                                               const struct data_set *set,
                                               double *const *residual, bool *simulated);
 
-/* What lies beyond these is in another unit. 0: any. */
-struct dynamics_limits {
-    double nu_max[MODEL_AXES_MAX];
-    double motion_s_min, motion_s_max; /* of dynamics_check.motion_s */
-};
-
 /* Add to the verdict what the data card and the checks say; held_out may be NULL. */
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct dynamics_limits *limits,
+                          const struct data_card *card, const struct model_limits *limits,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out);
 

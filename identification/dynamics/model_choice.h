@@ -14,11 +14,6 @@
 #include "identification/data/linear_model.h"
 #include "identification/dynamics/dynamics_linear.h"
 
-struct model_variant {
-    const struct model *model;
-    double velocity; /* below which it differs from those before it, > 0 */
-};
-
 /* The first of count >= 1 variants, from narrow to wide, that explains the efforts within 2 %
  * of the best one, among those wider than noise and still slow enough for the samples; the last
  * one where there is none. Compares weak forms. Returns as dynamics_linear_fit(). */

@@ -141,11 +141,10 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
                : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
 }
 
-static enum status source_check_identify(void *context, const struct web_identify *what,
-                                         struct err *err)
+static enum status source_check_identify(void *context, const char *query, struct err *err)
 {
     (void)context;
-    return identify_jobs_check(what, err);
+    return identify_jobs_check(query, err);
 }
 
 static bool source_claim_upload(void *context)
@@ -160,11 +159,11 @@ static void source_release_upload(void *context)
     uploads_release(d->uploads);
 }
 
-static enum status source_identify(void *context, const struct web_identify *what, char *text,
-                                   size_t bytes, uint64_t *job, struct err *err)
+static enum status source_identify(void *context, const char *query, char *text, size_t bytes,
+                                   uint64_t *job, struct err *err)
 {
     struct daemon *d = context;
-    return identify_jobs_submit(d->uploads, what, text, bytes, job, err);
+    return identify_jobs_submit(d->uploads, query, text, bytes, job, err);
 }
 
 static enum status source_check_replay(void *context, const struct web_replay *what,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/text_file.h"
+#include "twin/models/models.h"
 #include "twin/models/usv3.h"
 
 enum kind { KIND_FOLLOW, KIND_JOINT };

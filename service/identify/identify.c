@@ -5,10 +5,12 @@
 
 #include "service/identify/dynamics_page.h"
 #include "service/identify/identify_odometry.h"
+#include "service/identify/identify_options.h"
 #include "service/identify/identify_travel_time.h"
 
 /* What is done with each sort of model. */
 struct way {
+    /* NULL: nothing is to be checked. */
     enum status (*check)(const struct model_row *row, const struct identify_request *request,
                          struct err *err);
     enum status (*run)(const struct model_row *row, const struct identify_request *request,
@@ -18,7 +20,7 @@ struct way {
 static const struct way ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_MOTION] = {identify_dynamics_check, dynamics_page},
     [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
-    [MODEL_OF_WHEELS] = {identify_odometry_check, identify_odometry},
+    [MODEL_OF_WHEELS] = {NULL, identify_odometry},
 };
 
 static enum status refuse_role(const struct model_row *row, const char *role, struct err *err)
@@ -42,32 +44,19 @@ static bool has_role(const struct model_row *row, const char *name)
     return *role != NULL;
 }
 
-/* An option that is for models of motion only; NULL: none was given. */
-static const char *motion_option(const struct identify_request *request)
+/* Something is asked that is not for this sort of model. */
+static enum status refuse_others(const struct model_row *row,
+                                 const struct identify_request *request, struct err *err)
 {
-    const struct {
-        bool given;
-        const char *name;
-    } options[] = {
-        {request->biases, "biases"},           {request->delay_max_s != NULL, "delay_max_s"},
-        {request->ridge > 0.0, "ridge"},       {request->robust, "robust"},
-        {request->journal, "journal"},         {request->pair != NULL, "pair"},
-        {request->current != NULL, "current"}, {request->plot != NULL, "plot"},
-    };
-    for (size_t i = 0; i < COUNT(options); i++) {
-        if (options[i].given) {
-            return options[i].name;
+    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT; i++) {
+        const struct identify_option *option = &identify_options[i];
+        if (!(option->data >> row->data & 1U) && identify_option_given(option, request)) {
+            return err_set(err, STATUS_E_ARG,
+                           option->query ? option->query : option->argument.name, 0, 0,
+                           "--%s is not for %s", option->argument.name, row->name);
         }
     }
-    return NULL;
-}
-
-static enum status refuse_option(const struct model_row *row, const char *option,
-                                 struct err *err)
-{
-    const bool delay = strcmp(option, "delay_max_s") == 0;
-    return err_set(err, STATUS_E_ARG, option, 0, 0, "--%s is not for %s",
-                   delay ? "delay-max" : option, row->name);
+    return STATUS_OK;
 }
 
 enum status identify_check(const struct model_row *row, const struct identify_request *request,
@@ -77,19 +66,16 @@ enum status identify_check(const struct model_row *row, const struct identify_re
         return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
-    const char *motion = row->data == MODEL_OF_MOTION ? NULL : motion_option(request);
-    if (motion) {
-        return refuse_option(row, motion, err);
-    }
-    if (request->heading_m > 0.0 && row->data != MODEL_OF_WHEELS) {
-        return refuse_option(row, "heading-m", err);
+    const enum status st = refuse_others(row, request, err);
+    if (st != STATUS_OK) {
+        return st;
     }
     for (size_t i = 0; i < request->column_count; i++) {
         if (!has_role(row, request->columns[i].role)) {
             return refuse_role(row, request->columns[i].role, err);
         }
     }
-    return ways[row->data].check(row, request, err);
+    return ways[row->data].check ? ways[row->data].check(row, request, err) : STATUS_OK;
 }
 
 enum status identify_run(const struct model_row *row, const struct identify_request *request,

@@ -5,7 +5,7 @@
 #define SERVICE_IDENTIFY_IDENTIFY_H
 
 #include "service/identify/identify_request.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 /* Can be done what is asked for, whatever the data? The side, the roles, that what is asked is
  * for models of this sort, and what these check themselves. STATUS_E_ARG: err->where is the

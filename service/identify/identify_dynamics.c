@@ -7,6 +7,7 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/missing_term.h"
+#include "identification/dynamics/model_choice.h"
 #include "service/cli/gnuplot.h"
 #include "service/identify/current_parameters.h"
 #include "service/identify/dynamics_plot.h"
@@ -222,8 +223,8 @@ static enum status fit_and_check(const struct identify_request *request,
     result->options.biases = request->biases;
     result->options.ridge = request->ridge;
     result->options.robust = request->robust;
-    if (request->delay_max_s) {
-        result->options.delay_max_s = *request->delay_max_s;
+    if (request->delay_max_s >= 0.0) {
+        result->options.delay_max_s = request->delay_max_s;
     }
     if (request->go_on) {
         result->options.go_on = search_on;

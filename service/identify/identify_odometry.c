@@ -283,15 +283,6 @@ static void print_page(const struct result *result, FILE *out)
     }
 }
 
-enum status identify_odometry_check(const struct model_row *row,
-                                    const struct identify_request *request, struct err *err)
-{
-    (void)row;
-    return !request->method
-               ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, "method", 0, 0, "--method is not for odometry");
-}
-
 enum status identify_odometry(const struct model_row *row,
                               const struct identify_request *request, FILE *out,
                               struct err *err)

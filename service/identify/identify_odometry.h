@@ -6,10 +6,7 @@
 #include "service/identify/identify_request.h"
 #include "twin/models/model.h"
 
-/* As identify_check() and identify_run(). */
-MUST_USE enum status identify_odometry_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
+/* As identify_run(). */
 MUST_USE enum status identify_odometry(const struct model_row *row,
                                        const struct identify_request *request, FILE *out,
                                        struct err *err);

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+struct identify_request identify_request_defaults(void)
+{
+    return (struct identify_request){.side = "real", .delay_max_s = -1.0};
+}
+
 enum status identify_take_columns(const char *text, struct identify_request *request,
                                   struct err *err)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "service/cli/arguments.h"
 
 /* "role=column" from --columns. */
 struct identify_column {
@@ -26,23 +27,29 @@ struct identify_input {
 };
 
 struct identify_request {
-    const char *method; /* NULL: the model's default */
-    const char *side;   /* "real" or "virtual" */
-    /* Recordings that take no part in the fit. */
-    struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
-    size_t validate_count;
-    double heading_m; /* of struct odometry_set; for odometry only */
+    /* ---- what the table of identify_options.h says; a text is NULL where nothing was said */
+    const char *model;
+    const char *method;            /* NULL: the model's default */
+    const char *side;              /* "real" or "virtual" */
+    const char *column_words;      /* for identify_take_columns() */
+    const char *name;              /* of a recording in memory */
+    struct argument_list held_out; /* names of files for validate */
+    double heading_m;              /* of struct odometry_set; for odometry only */
     /* For models of motion only. */
-    bool biases;  /* also fit constant efforts */
-    bool robust;  /* as in struct dynamics_options */
-    double ridge; /* as in struct dynamics_options */
-    /* The longest delay to look for, s, >= 0; 0: none. NULL: chosen by the recording. */
-    const double *delay_max_s;
+    bool biases;         /* also fit constant efforts */
+    bool robust;         /* as in struct dynamics_options */
+    double ridge;        /* as in struct dynamics_options */
+    double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */
     bool journal;        /* inputs are journals, whatever they begin with */
     const char *pair;    /* of a journal; NULL: the only one there is */
     const char *current; /* service/identify/current_parameters.h; NULL: compare with nothing */
     const char *plot;    /* file to draw to; NULL: none */
     bool json;
+
+    /* ---- what follows from it, and who asks */
+    /* Recordings that take no part in the fit. */
+    struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
+    size_t validate_count;
     struct identify_column columns[IDENTIFY_COLUMNS_MAX];
     size_t column_count;
     const struct identify_input *files; /* [file_count] */
@@ -52,6 +59,9 @@ struct identify_request {
     bool (*go_on)(void *context, const char *stage, double share);
     void *context;
 };
+
+/* What holds where nothing is said: the real side, a delay by the recording. */
+struct identify_request identify_request_defaults(void);
 
 /* "a=b,c=d" into request->columns. STATUS_E_ARG with err. */
 MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,

@@ -177,8 +177,10 @@ static enum status identify_text(const struct model_row *row,
                                  const struct identify_input *input,
                                  struct selftest_result *result, struct err *err)
 {
-    const struct identify_request request = {.side = "real", .files = input, .file_count = 1};
+    struct identify_request request = identify_request_defaults();
     struct identify_result *found = calloc(1, sizeof *found);
+    request.files = input;
+    request.file_count = 1;
     if (!found) {
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
     }

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "twin/models/model.h"
+#include "identification/dynamics_fit.h"
+#include "twin/models/models.h"
 
 /* One parameter over all runs; the last one is the delay. */
 struct selftest_parameter {

@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "service/identify/identify.h"
-#include "web/http/query.h"
+#include "service/jobs/identify_query.h"
 
 /* What is to be done with one recording, and the texts of the request. */
 struct fit {
-    const struct model_row *model;
+    const struct model_row *row;
     struct identify_request request;
     struct identify_input input;
-    char name[QUERY_NAME_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX],
-        pair[QUERY_WORD_MAX], current[QUERY_COLUMNS_MAX];
-    double delay_max_s;
+    struct identify_words words;
     struct job *job; /* while it runs */
 };
 
@@ -29,105 +27,84 @@ static enum status refuse_model(const char *name, struct err *err)
         used += n > 0 ? (size_t)n : 0;
     }
     return err_set(err, STATUS_E_ARG, "model", 0, 0,
-                   name[0] ? "there is no such model; there are%s" : "one is needed of%s",
-                   names);
+                   name ? "there is no such model; there are%s" : "one is needed of%s", names);
 }
 
-/* The request that the words make; texts are borrowed from what. */
-static enum status read_wish(const struct web_identify *what, const struct model_row **model,
-                             struct identify_request *request, struct err *err)
+static enum status read_fit(const char *query, struct fit *fit, struct err *err)
 {
-    *model = model_row_find(what->model);
-    if (!*model) {
-        return refuse_model(what->model, err);
+    struct identify_request *request = &fit->request;
+    enum status st = identify_query_read(query, &fit->words, request, err);
+    if (st != STATUS_OK) {
+        return st;
     }
-    *request = (struct identify_request){
-        .method = what->method[0] ? what->method : NULL,
-        .side = what->side[0] ? what->side : "real",
-        .pair = what->pair[0] ? what->pair : NULL,
-        .biases = what->biases,
-        .robust = what->robust,
-        .ridge = what->ridge,
-        .delay_max_s = what->delay_max_s >= 0.0 ? &what->delay_max_s : NULL,
-        .current = what->current[0] ? what->current : NULL,
-        .json = true};
+    fit->row = request->model ? model_row_find(request->model) : NULL;
+    if (!fit->row) {
+        return refuse_model(request->model, err);
+    }
+    request->json = true;
     /* A text without it would name a file, of the daemon's machine. */
     if (request->current && !strchr(request->current, '=')) {
         return err_set(err, STATUS_E_ARG, "current", 0, 0,
                        "name=value,name=value was expected");
     }
-    const enum status st = identify_take_columns(what->columns, request, err);
-    return st == STATUS_OK ? identify_check(*model, request, err) : st;
+    st = request->column_words ? identify_take_columns(request->column_words, request, err)
+                               : STATUS_OK;
+    return st == STATUS_OK ? identify_check(fit->row, request, err) : st;
 }
 
-enum status identify_jobs_check(const struct web_identify *what, struct err *err)
+/* What is asked for, with texts of its own; NULL: see *st. */
+static struct fit *make_fit(const char *query, enum status *st, struct err *err)
 {
-    const struct model_row *model = NULL;
-    struct identify_request request;
-    return read_wish(what, &model, &request, err);
+    struct fit *fit = calloc(1, sizeof *fit);
+    *st = fit ? read_fit(query, fit, err)
+              : err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
+    if (*st != STATUS_OK) {
+        free(fit);
+        return NULL;
+    }
+    return fit;
+}
+
+enum status identify_jobs_check(const char *query, struct err *err)
+{
+    enum status st = STATUS_OK;
+    free(make_fit(query, &st, err));
+    return st;
 }
 
 /* ---- the job ---- */
 
-static bool go_on(void *context, const char *stage, double share)
+static bool report_progress(void *context, const char *stage, double share)
 {
     const struct fit *fit = context;
     job_progress(fit->job, share, stage);
     return job_go_on(fit->job);
 }
 
-static enum status run(struct job *job, void *context, FILE *out, struct err *err)
+static enum status run_fit(struct job *job, void *context, FILE *out, struct err *err)
 {
     struct fit *fit = context;
     fit->job = job;
-    return identify_run(fit->model, &fit->request, out, err);
+    return identify_run(fit->row, &fit->request, out, err);
 }
 
-/* What is asked for, with texts of its own. */
-static struct fit *make_fit(const struct web_identify *what, enum status *st, struct err *err)
-{
-    struct fit *fit = calloc(1, sizeof *fit);
-    if (!fit) {
-        *st = err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
-        return NULL;
-    }
-    (void)snprintf(fit->name, sizeof fit->name, "%s", what->name);
-    (void)snprintf(fit->method, sizeof fit->method, "%s", what->method);
-    (void)snprintf(fit->side, sizeof fit->side, "%s", what->side);
-    (void)snprintf(fit->pair, sizeof fit->pair, "%s", what->pair);
-    (void)snprintf(fit->current, sizeof fit->current, "%s", what->current);
-    struct web_identify own = *what;
-    own.method = fit->method;
-    own.side = fit->side;
-    own.pair = fit->pair;
-    own.current = fit->current;
-    *st = read_wish(&own, &fit->model, &fit->request, err);
-    if (*st != STATUS_OK) {
-        free(fit);
-        return NULL;
-    }
-    fit->delay_max_s = what->delay_max_s;
-    if (fit->request.delay_max_s) {
-        fit->request.delay_max_s = &fit->delay_max_s;
-    }
-    fit->request.files = &fit->input;
-    fit->request.file_count = 1;
-    fit->request.go_on = go_on;
-    fit->request.context = fit;
-    return fit;
-}
-
-enum status identify_jobs_submit(struct uploads *uploads, const struct web_identify *what,
-                                 char *text, size_t bytes, uint64_t *job, struct err *err)
+enum status identify_jobs_submit(struct uploads *uploads, const char *query, char *text,
+                                 size_t bytes, uint64_t *job, struct err *err)
 {
     enum status st = STATUS_OK;
-    struct fit *fit = make_fit(what, &st, err);
+    struct fit *fit = make_fit(query, &st, err);
     if (!fit) {
         return st;
     }
-    fit->input = (struct identify_input){.path = fit->name, .text = text, .bytes = bytes};
-    struct upload_work work = {.run = run, .context = fit};
-    (void)snprintf(work.what, sizeof work.what, "%s", fit->model->name);
+    struct identify_request *request = &fit->request;
+    fit->input = (struct identify_input){
+        .path = request->name ? request->name : "upload.csv", .text = text, .bytes = bytes};
+    request->files = &fit->input;
+    request->file_count = 1;
+    request->go_on = report_progress;
+    request->context = fit;
+    struct upload_work work = {.run = run_fit, .context = fit};
+    (void)snprintf(work.what, sizeof work.what, "%s", fit->row->name);
     st = uploads_submit(uploads, &work, text, job, err);
     if (st != STATUS_OK) {
         free(fit);

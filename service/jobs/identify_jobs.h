@@ -5,9 +5,9 @@
 #include "service/jobs/uploads.h"
 
 /* Any thread; as check_identify() and identify() of struct web_source. */
-MUST_USE enum status identify_jobs_check(const struct web_identify *what, struct err *err);
-MUST_USE enum status identify_jobs_submit(struct uploads *uploads,
-                                          const struct web_identify *what, char *text,
-                                          size_t bytes, uint64_t *job, struct err *err);
+MUST_USE enum status identify_jobs_check(const char *query, struct err *err);
+MUST_USE enum status identify_jobs_submit(struct uploads *uploads, const char *query,
+                                          char *text, size_t bytes, uint64_t *job,
+                                          struct err *err);
 
 #endif

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t n = size < TEXT_MAX ? size : TEXT_MAX;
     memcpy(text, data, n);
     text[n] = '\0';
-    memset(&request, 0, sizeof request);
+    request = identify_request_defaults();
     request.side = "real";
     const enum status st = identify_take_columns(text, &request, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
+#include "service/jobs/identify_query.h"
 #include "web/http/cursor.h"
 #include "web/http/routes.h"
 #include "web/server/dispatch.h"
@@ -41,13 +42,30 @@ static void check_query(const char *text)
     assert(q.since_us < q.until_us);
     assert(q.verdict >= -1 && q.verdict < VERDICT_COUNT);
     assert(q.type >= -1 && q.type < ALARM_TYPE_COUNT);
-    assert(memchr(q.columns, 0, sizeof q.columns) && !strchr(q.name, '/'));
+    assert(memchr(q.name, 0, sizeof q.name) && !strchr(q.name, '/'));
     char place[CURSOR_PLACE_MAX];
     if (q.cursor[0] && cursor_read(q.cursor, 7, place)) {
         char again[CURSOR_TEXT_MAX];
         cursor_write(place, 7, again);
         assert(strcmp(again, q.cursor) == 0);
     }
+}
+
+static void check_identify_query(const char *text)
+{
+    struct identify_words words;
+    struct identify_request request;
+    struct err err = {0};
+    if (strlen(text) > QUERY_TEXT_MAX) {
+        return;
+    }
+    if (identify_query_read(text, &words, &request, &err) != STATUS_OK) {
+        assert(err.text[0] && memchr(err.where, 0, sizeof err.where));
+        return;
+    }
+    assert(request.side[0] && words.used <= sizeof words.text);
+    assert(request.ridge >= 0.0 && request.heading_m <= 100.0);
+    assert(!request.name || !strchr(request.name, '/'));
 }
 
 static void check_head(const char *method, const char *url)
@@ -88,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)dispatch_tag_matches(url, "\"0123456789abcdef\"");
     char *query = strchr(url, '?');
     check_query(query ? query + 1 : url);
+    check_identify_query(query ? query + 1 : url);
     if (query) {
         *query = '\0';
     }

@@ -72,7 +72,7 @@ static void make_half(const struct motion_file *file, const struct channels *cha
 static void fit_half(const struct motion_file *file, const struct channels *channels,
                      const struct dynamics_options *options, bool choose, struct outcome *out)
 {
-    static const struct dynamics_limits limits;
+    static const struct model_limits limits;
     struct data_table first;
     struct data_table second;
     struct data_card card;

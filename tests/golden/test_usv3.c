@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 #include "base/constants.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 #include "twin/models/usv3.h"
 
 enum { SUBSTEPS = 8 }; /* of the data sets */

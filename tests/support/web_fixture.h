@@ -15,6 +15,7 @@
 #include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
+#include "service/jobs/identify_jobs.h"
 #include "twin/pair_step.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
@@ -145,13 +146,11 @@ static inline enum status fixture_refit(void *context, size_t pair, enum side si
 
 /* ---- jobs: 42 is done, 43 failed, 44 runs, 45 waits, 77 is the one just handed over ---- */
 
-static inline enum status fixture_check_identify(void *context, const struct web_identify *what,
+static inline enum status fixture_check_identify(void *context, const char *query,
                                                  struct err *err)
 {
     (void)context;
-    return strcmp(what->model, "usv3") == 0
-               ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, "model", 0, 0, "there is no such model");
+    return identify_jobs_check(query, err);
 }
 
 static inline bool fixture_claim_upload(void *context)
@@ -170,19 +169,16 @@ static inline void fixture_release_upload(void *context)
     atomic_fetch_sub(&f->uploads, 1);
 }
 
-static inline enum status fixture_identify(void *context, const struct web_identify *what,
-                                           char *text, size_t bytes, uint64_t *job,
-                                           struct err *err)
+/* As the daemon does: the text is the job's. */
+static inline enum status fixture_take(struct fixture *f, const char *wish, char *text,
+                                       size_t bytes, uint64_t *job, struct err *err)
 {
-    struct fixture *f = context;
     const enum status status = (enum status)atomic_load(&f->identify_status);
     if (status != STATUS_OK) {
         return err_set(err, status, "identify", 0, 0, "not now");
     }
     (void)pthread_mutex_lock(&f->lock);
-    (void)snprintf(f->wish, sizeof f->wish, "%s|%s|%s|%s|%s|%d%s|%d %g %g %s", what->model,
-                   what->method, what->side, what->columns, what->name, what->biases,
-                   what->pair, what->robust, what->ridge, what->delay_max_s, what->current);
+    (void)snprintf(f->wish, sizeof f->wish, "%s", wish);
     (void)snprintf(f->upload, sizeof f->upload, "%.*s", (int)(bytes < 200 ? bytes : 200), text);
     f->upload_bytes = bytes;
     (void)pthread_mutex_unlock(&f->lock);
@@ -190,6 +186,12 @@ static inline enum status fixture_identify(void *context, const struct web_ident
     fixture_release_upload(f);
     *job = 77;
     return STATUS_OK;
+}
+
+static inline enum status fixture_identify(void *context, const char *query, char *text,
+                                           size_t bytes, uint64_t *job, struct err *err)
+{
+    return fixture_take(context, query, text, bytes, job, err);
 }
 
 static inline enum status fixture_check_replay(void *context, const struct web_replay *what,
@@ -205,10 +207,9 @@ static inline enum status fixture_replay(void *context, const struct web_replay 
                                          char *text, size_t bytes, uint64_t *job,
                                          struct err *err)
 {
-    const struct web_identify wish = {
-        "replay",          "", "", "", .current = "", .delay_max_s = -1.0, .name = what->name,
-        .pair = what->pair};
-    return fixture_identify(context, &wish, text, bytes, job, err);
+    char wish[256];
+    (void)snprintf(wish, sizeof wish, "replay %s %s", what->name, what->pair);
+    return fixture_take(context, wish, text, bytes, job, err);
 }
 
 static inline void fixture_show_job(uint64_t id, web_show_job *show, void *context)

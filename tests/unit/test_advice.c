@@ -11,7 +11,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "identification/dynamics/missing_term.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 enum { SAMPLES = 240 };
 static const double DT_S = 0.1;
@@ -133,7 +133,7 @@ static size_t report(const struct model *model, const struct ill *ill,
     static struct dynamics_check check;
     static struct dynamics_sensitivity sensitivity;
     struct dynamics_options options = dynamics_options_for(model);
-    const struct dynamics_limits limits = {
+    const struct model_limits limits = {
         .nu_max = {20.0, 20.0, 20.0}, .motion_s_min = 0.5, .motion_s_max = 10.0};
     struct err err = {0};
     options.biases = biases;

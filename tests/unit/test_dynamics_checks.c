@@ -260,7 +260,7 @@ static void test_units(void)
         {"minutes", 1, 1, 1 / 60.0, ESTIMATE_FAIL, "are the times in minutes"},
         {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wild samples"},
     };
-    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct usv_record other;
         struct dynamics_check check = {.motion_s = 2.4 * rows[i].t};
@@ -309,7 +309,7 @@ static void test_units(void)
 /* Few rows tell nothing of the unit of time. */
 static void test_unit_of_few(void)
 {
-    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
     for (size_t n = 29; n <= 30; n++) {
         for (int slow = 0; slow < 2; slow++) {
             const struct data_card card = {.rows = n, .used = n, .runs = 1, .duration_s = 3.0};
@@ -330,7 +330,7 @@ static void test_unit_of_few(void)
 /* Nor do runs that are over before a robot has changed its velocity. */
 static void test_unit_of_short_runs(void)
 {
-    const struct dynamics_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
     for (size_t runs = 1; runs <= 15; runs += 14) {
         const struct data_card card = {
             .rows = 135, .used = 135, .runs = runs, .duration_s = 12.0};
@@ -429,7 +429,7 @@ static void test_dead_columns(void)
 /* A simulation worse than the mean is not one that explains nothing. */
 static void test_worse_than_mean(void)
 {
-    static const struct dynamics_limits none;
+    static const struct model_limits none;
     const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
     struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
     struct dynamics_fit fit;
@@ -466,7 +466,7 @@ static void test_nearly_zero(void)
 /* Wrong samples that were not looked past are told, but not what a poor model leaves. */
 static void test_outliers_told(void)
 {
-    static const struct dynamics_limits none;
+    static const struct model_limits none;
     static const struct {
         const char *row;
         size_t outliers;
@@ -497,7 +497,7 @@ static void test_outliers_told(void)
 /* What is left counts by its size, and not where it is nothing beside the motion. */
 static void test_misfit(void)
 {
-    static const struct dynamics_limits none;
+    static const struct model_limits none;
     static const struct {
         const char *row;
         double follows, r2, correlation;

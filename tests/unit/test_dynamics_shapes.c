@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "service/identify/identify.h"
 #include "twin/models/diffdrive.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 #include "twin/report/pair_dynamics_report.h"
 
 static const double truth[DIFFDRIVE_PARAMETERS] = {0.25, 0.15, 0.01, 1.02, -0.02, 1.05};
@@ -266,8 +266,12 @@ static char *identify(const struct shape *shape, const char *columns, enum statu
     size_t bytes = 0;
     const struct identify_input input = {
         .path = "journal", .text = text, .bytes = strlen(text)};
-    struct identify_request request = {
-        .side = "real", .method = "weak_iv", .json = true, .files = &input, .file_count = 1};
+    struct identify_request request = {.side = "real",
+                                       .delay_max_s = -1.0,
+                                       .method = "weak_iv",
+                                       .json = true,
+                                       .files = &input,
+                                       .file_count = 1};
     const struct model_row *model = model_row_find(shape->model);
     FILE *out = open_memstream(&document, &bytes);
     CU_ASSERT_FATAL(out != NULL);

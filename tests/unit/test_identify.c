@@ -82,7 +82,7 @@ static void test_memory(void)
         const struct identify_input file = {.path = rows[i].path};
         const struct identify_input memory = {rows[i].name, text, bytes};
         struct identify_request request = {
-            .side = "real", .json = true, .files = &file, .file_count = 1};
+            .side = "real", .delay_max_s = -1.0, .json = true, .files = &file, .file_count = 1};
         if (i == 0) {
             set_columns(&request);
         }
@@ -108,8 +108,12 @@ static void test_memory(void)
 static void test_patience(void)
 {
     const struct identify_input file = {.path = vessel_file};
-    struct identify_request request = {
-        .side = "real", .json = true, .files = &file, .file_count = 1, .method = "pem"};
+    struct identify_request request = {.side = "real",
+                                       .delay_max_s = -1.0,
+                                       .json = true,
+                                       .files = &file,
+                                       .file_count = 1,
+                                       .method = "pem"};
     size_t ended = 0;
     set_columns(&request);
     request.validate[request.validate_count++] = file;
@@ -182,6 +186,7 @@ static void test_within(void)
     struct watch watch = {.asked = 0};
     struct err err = {0};
     struct identify_request request = {.side = "real",
+                                       .delay_max_s = -1.0,
                                        .files = &input,
                                        .file_count = 1,
                                        .go_on = end_within,
@@ -222,8 +227,11 @@ static void test_faults(void)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct identify_input input = {"up.csv", rows[i].text, strlen(rows[i].text)};
-        struct identify_request request = {
-            .side = rows[i].side, .method = rows[i].method, .files = &input, .file_count = 1};
+        struct identify_request request = {.side = rows[i].side,
+                                           .delay_max_s = -1.0,
+                                           .method = rows[i].method,
+                                           .files = &input,
+                                           .file_count = 1};
         struct err err = {0};
         enum status st = STATUS_COUNT;
         CHECK_INT(rows[i].row, identify_take_columns(rows[i].columns, &request, &err),
@@ -237,7 +245,7 @@ static void test_faults(void)
         CHECK_TEXT(rows[i].row, text, "");
         free(text);
     }
-    struct identify_request request = {.side = "real"};
+    struct identify_request request = {.side = "real", .delay_max_s = -1.0};
     CHECK_INT("no role", identify_take_columns("=u", &request, NULL), STATUS_E_ARG);
     CHECK_INT("no column", identify_take_columns("u=,v=b", &request, NULL), STATUS_E_ARG);
     CHECK("none", model_row_find("walk") == NULL);

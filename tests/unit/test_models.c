@@ -3,7 +3,7 @@
 #include "tests/support/check.h"
 
 #include "twin/models/joint.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 enum { STATES = 200 };
 

@@ -336,7 +336,7 @@ static void test_answers_at_once(void)
 /* A poor fit of a velocity that hardly changes says so; one of a velocity that does, not. */
 static void test_steady_velocity(void)
 {
-    static const struct dynamics_limits limits;
+    static const struct model_limits limits;
     static const double means[] = {0.06, -0.06, 0.0, 0.03};
     for (size_t i = 0; i < COUNT(means); i++) {
         struct dynamics_fit fit;

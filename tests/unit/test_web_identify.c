@@ -61,7 +61,8 @@ static void test_upload(void)
                "/api/v1/identify/77");
     check_contract("taken", "/api/v1/identify", "post", "application/json", &reply);
     CHECK_TEXT("wish", fixture.wish,
-               "usv3|pem||u=surge,v=sway|a.csv|1r1|1 0.001 0.5 d1=120,delay_s=0");
+               "model=usv3&method=pem&columns=u%3Dsurge,v=sway&biases=true&name=a.csv&pair=r1&"
+               "robust=true&ridge=1e-3&delay_max_s=0.5&current=d1%3D120,delay_s=0");
     CHECK_TEXT("as it came", fixture.upload, "t,u\n0,1\n");
     CHECK_INT("claim given back", atomic_load(&fixture.uploads), 0);
     http_free(&reply);
@@ -71,7 +72,7 @@ static void test_upload(void)
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/identify?model=usv3", AUTH, "x");
     CHECK_INT("no media type", reply.status, 202);
-    CHECK_TEXT("what is not said", fixture.wish, "usv3||||upload.csv|0|0 0 -1 ");
+    CHECK_TEXT("what is not said", fixture.wish, "model=usv3");
     http_free(&reply);
 }
 
@@ -85,7 +86,7 @@ static void test_replay(void)
     CHECK_TEXT("location", http_header(&reply, "Location", text, sizeof text),
                "/api/v1/replay/77");
     check_contract("taken", "/api/v1/replay", "post", "application/json", &reply);
-    CHECK_TEXT("wish", fixture.wish, "replay||||lab.jsonl|0r1|0 0 -1 ");
+    CHECK_TEXT("wish", fixture.wish, "replay lab.jsonl r1");
     CHECK_TEXT("as it came", fixture.upload, "{}\n");
     http_free(&reply);
     reply = http_request(port, "POST", "/api/v1/replay?pair=nobody", CSV, "x");
@@ -118,8 +119,8 @@ static void test_refusals(void)
          "there is no such model"},
         {"unknown parameter", "/api/v1/identify?model=usv3&speed=1", CSV, "x", 400,
          "bad-parameter",
-         "this resource has model method side columns biases robust ridge delay_max_s current "
-         "name pair"},
+         "this resource has model method columns side pair biases delay_max_s robust ridge "
+         "heading_m current name"},
         {"biases", "/api/v1/identify?model=usv3&biases=maybe", CSV, "x", 400, "bad-parameter",
          "true or false"},
         {"json", "/api/v1/identify?model=usv3", AUTH "Content-Type: application/json\r\n", "{}",

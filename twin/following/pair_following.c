@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/lab_time.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 /* Fidelity is published this often. */
 static const int64_t PUBLISH_US = 1000000;

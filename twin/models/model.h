@@ -1,6 +1,6 @@
-/* twin/models/model.h - the table of models: one file a model of motion, one row here.
+/* twin/models/model.h - a row of the table of models (twin/models/models.h).
  *
- * A row is all that anybody knows of a model: `tandem identify` and its help, the lab file, the
+ * It is all that anybody knows of a model: `tandem identify` and its help, the lab file, the
  * HTTP API, the dashboard and the self test go by it. What a model of motion is, and what can
  * be done with any of them: identification/data/linear_model.h. Pure.
  */
@@ -10,8 +10,6 @@
 #include <stddef.h>
 
 #include "identification/data/linear_model.h"
-#include "identification/dynamics/dynamics_check.h"
-#include "identification/dynamics/model_choice.h"
 #include "twin/models/allocation.h"
 
 /* What a model is fitted to, and so how. */
@@ -50,7 +48,7 @@ struct model_row {
     /* Models of the same form to choose from by the data; NULL: there is but one. */
     const struct model_variant *variants;
     size_t variant_count;
-    struct dynamics_limits limits;
+    struct model_limits limits;
     /* Robots of this model that are known by name: their parameters and what pushes them (axes,
      * actuators, effect, lo, hi), out; false when there is none of this name. NULL: none are.
      */
@@ -58,18 +56,5 @@ struct model_row {
     const char *robots; /* their names, in words */
     struct model_trial trial;
 };
-
-extern const struct model_row *const model_rows[]; /* [model_row_count] */
-extern const size_t model_row_count;
-
-/* NULL when there is none of this name. */
-const struct model_row *model_row_find(const char *name);
-
-/* Models of motion, by their place among themselves; NULL beyond the last. */
-const struct model *model_at(size_t index);
-size_t model_count(void);
-
-/* NULL when there is no such model of motion. */
-const struct model *model_find(const char *name);
 
 #endif

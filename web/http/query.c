@@ -135,61 +135,6 @@ static enum status read_text(enum query_parameter parameter, const char *text, c
     return STATUS_OK;
 }
 
-static enum status read_flag(enum query_parameter parameter, const char *text, bool *flag,
-                             struct err *err)
-{
-    *flag = strcmp(text, "true") == 0;
-    return *flag || strcmp(text, "false") == 0
-               ? STATUS_OK
-               : refuse(err, parameter, "must be true or false");
-}
-
-/* Digits, a point, an exponent: what JSON calls a number. */
-static enum status read_real(enum query_parameter parameter, const char *text, double max,
-                             double *value, struct err *err)
-{
-    char *end = NULL;
-    const double number = strtod(text, &end);
-    if (text[strspn(text, "0123456789.eE+-")] || text[0] == '\0' || *end ||
-        !(number >= 0.0 && number <= max)) {
-        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
-                       "must be a number from 0 to %.10g", max);
-    }
-    *value = number;
-    return STATUS_OK;
-}
-
-/* What an identification is asked with. */
-static enum status read_wish(enum query_parameter parameter, const char *text,
-                             struct query *query, struct err *err)
-{
-    if (parameter == QUERY_BIASES || parameter == QUERY_ROBUST) {
-        return read_flag(parameter, text,
-                         parameter == QUERY_BIASES ? &query->biases : &query->robust, err);
-    }
-    if (parameter == QUERY_RIDGE) {
-        return read_real(parameter, text, QUERY_RIDGE_MAX, &query->ridge, err);
-    }
-    if (parameter == QUERY_DELAY_MAX) {
-        return read_real(parameter, text, QUERY_DELAY_MAX_S, &query->delay_max_s, err);
-    }
-    if (parameter == QUERY_COLUMNS || parameter == QUERY_CURRENT) {
-        return read_text(parameter, text,
-                         parameter == QUERY_COLUMNS ? query->columns : query->current,
-                         QUERY_COLUMNS_MAX, err);
-    }
-    if (parameter == QUERY_NAME) {
-        return strchr(text, '/')
-                   ? refuse(err, parameter, "must be a file's name without folders")
-                   : read_text(parameter, text, query->name, sizeof query->name, err);
-    }
-    char *word = parameter == QUERY_MODEL    ? query->model
-                 : parameter == QUERY_METHOD ? query->method
-                 : parameter == QUERY_PAIR   ? query->pair
-                                             : query->side;
-    return read_text(parameter, text, word, QUERY_WORD_MAX, err);
-}
-
 static enum status read_event_types(const char *text, struct query *query, struct err *err)
 {
     int type = 0;
@@ -239,18 +184,12 @@ static enum status read_value(enum query_parameter parameter, const char *text,
         return read_name(parameter, text, &verdict_names, &query->verdict, err);
     case QUERY_TYPE:
         return read_name(parameter, text, &alarm_type_names, &query->type, err);
-    case QUERY_MODEL:
-    case QUERY_METHOD:
-    case QUERY_SIDE:
-    case QUERY_COLUMNS:
-    case QUERY_BIASES:
-    case QUERY_ROBUST:
-    case QUERY_RIDGE:
-    case QUERY_DELAY_MAX:
-    case QUERY_CURRENT:
     case QUERY_NAME:
+        return strchr(text, '/')
+                   ? refuse(err, parameter, "must be a file's name without folders")
+                   : read_text(parameter, text, query->name, sizeof query->name, err);
     case QUERY_PAIR:
-        return read_wish(parameter, text, query, err);
+        return read_text(parameter, text, query->pair, sizeof query->pair, err);
     case QUERY_EVENT_PAIRS:
         return read_text(parameter, text, query->pairs, sizeof query->pairs, err);
     case QUERY_EVENT_TYPES:
@@ -330,7 +269,6 @@ void query_default(struct query *query)
                             .until_us = LAB_TIME_MAX,
                             .verdict = -1,
                             .type = -1,
-                            .delay_max_s = -1.0,
                             .points = QUERY_POINTS_DEFAULT,
                             .event_types = (1u << EVENT_TYPE_COUNT) - 1};
 }
@@ -341,6 +279,10 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
     struct query out;
     query_default(&out);
     const char *p = text ? text : "";
+    if (allowed == QUERY_RAW) {
+        (void)snprintf(query->text, sizeof query->text, "%s", p);
+        return STATUS_OK;
+    }
     while (*p) {
         const size_t n = strcspn(p, "&");
         if (n > 0) {
@@ -360,6 +302,5 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 }
 
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
-           "format", "verdict", "type", "model", "method", "side", "columns", "biases",
-           "robust", "ridge", "delay_max_s", "current", "name", "pair", "points", "field",
-           "pair", "type", "last_event_id");
+           "format", "verdict", "type", "name", "pair", "points", "field", "pair", "type",
+           "last_event_id");

@@ -24,15 +24,6 @@ enum query_parameter {
     QUERY_FORMAT,
     QUERY_VERDICT,
     QUERY_TYPE,
-    QUERY_MODEL,
-    QUERY_METHOD,
-    QUERY_SIDE,
-    QUERY_COLUMNS,
-    QUERY_BIASES,
-    QUERY_ROBUST,
-    QUERY_RIDGE,
-    QUERY_DELAY_MAX,
-    QUERY_CURRENT,
     QUERY_NAME,
     QUERY_PAIR,
     QUERY_POINTS,
@@ -46,11 +37,12 @@ enum query_parameter {
 /* Bit of a parameter in a set of them. */
 #define QUERY_BIT(parameter) (1u << (parameter))
 
+/* Instead of a set: the query is not parsed here, whoever is asked knows its parameters. */
+#define QUERY_RAW (1u << 31)
+
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
 enum { QUERY_POINTS_MAX = 4000, QUERY_POINTS_DEFAULT = 500 };
 enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
-
-enum { QUERY_RIDGE_MAX = 1000000, QUERY_DELAY_MAX_S = 10 };
 
 enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
 
@@ -61,18 +53,12 @@ struct query {
     int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
     bool oldest;      /* oldest first; else newest first */
     enum query_format format;
-    int verdict;                  /* enum verdict, or -1: every */
-    int type;                     /* enum alarm_type, or -1: every */
-    char cursor[CURSOR_TEXT_MAX]; /* "" when absent */
-    /* Of an identification; "" when absent. What they may say is for the models to judge. */
-    char model[QUERY_WORD_MAX], method[QUERY_WORD_MAX], side[QUERY_WORD_MAX];
-    char pair[QUERY_WORD_MAX];       /* of a journal */
-    char columns[QUERY_COLUMNS_MAX]; /* "role=column,role=column" */
-    char name[QUERY_NAME_MAX];       /* of the recording, without '/' */
-    char current[QUERY_COLUMNS_MAX]; /* "name=value,name=value" */
-    bool biases, robust;
-    double ridge;                  /* 0 .. QUERY_RIDGE_MAX */
-    double delay_max_s;            /* 0 .. QUERY_DELAY_MAX_S; below 0: not given */
+    int verdict;                   /* enum verdict, or -1: every */
+    int type;                      /* enum alarm_type, or -1: every */
+    char cursor[CURSOR_TEXT_MAX];  /* "" when absent */
+    char text[QUERY_TEXT_MAX + 1]; /* of QUERY_RAW: as it came */
+    char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
+    char name[QUERY_NAME_MAX];     /* of the recording, without '/'; "" when absent */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */
     unsigned event_types;          /* set of 1 << enum event_type; all when absent */
     char last_event_id[EVENT_PLACE_MAX];

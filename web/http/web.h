@@ -64,18 +64,6 @@ const struct pair_following *view_following(const struct view *view, size_t pair
 
 enum { WEB_MACHINES_MAX = 8192 };
 
-/* What is to be identified; texts are "" where nothing was said. Borrowed. */
-struct web_identify {
-    const char *model, *method, *side;
-    const char *columns; /* "role=column,role=column" */
-    const char *name;    /* of the recording */
-    const char *pair;    /* of a journal that holds several */
-    const char *current; /* parameters to compare with: "name=value,name=value" */
-    bool biases, robust;
-    double ridge;       /* >= 0 */
-    double delay_max_s; /* < 0: chosen by the recording */
-};
-
 /* A recording that is to be replayed. Borrowed. */
 struct web_replay {
     const char *name; /* of the recording */
@@ -129,9 +117,9 @@ struct web_source {
     enum status (*refit)(void *context, size_t pair, enum side side, uint64_t *job,
                          struct err *err);
     /* ---- uploaded recordings, fitted or replayed, and jobs ---- */
-    /* Can it be done? STATUS_E_ARG: err->where names the query parameter at fault. */
-    enum status (*check_identify)(void *context, const struct web_identify *what,
-                                  struct err *err);
+    /* Can it be done? query is what stands behind the '?', as it came. STATUS_E_ARG: err->where
+     * names the parameter at fault. */
+    enum status (*check_identify)(void *context, const char *query, struct err *err);
     /* Is there room for one more recording? A claim ends with release_upload(), or goes with
      * the recording to identify() and ends with its job. */
     bool (*claim_upload)(void *context);
@@ -140,8 +128,8 @@ struct web_source {
      * STATUS_OK only.
      * STATUS_E_ARG as above; STATUS_E_FULL: try later; STATUS_E_NOMEM; STATUS_E_IO: starting or
      * stopping. */
-    enum status (*identify)(void *context, const struct web_identify *what, char *text,
-                            size_t bytes, uint64_t *job, struct err *err);
+    enum status (*identify)(void *context, const char *query, char *text, size_t bytes,
+                            uint64_t *job, struct err *err);
     /* The same two for a journal or a table of moves that is to run through the lab's code. */
     enum status (*check_replay)(void *context, const struct web_replay *what, struct err *err);
     enum status (*replay)(void *context, const struct web_replay *what, char *text,

@@ -2,6 +2,7 @@
 
 import {getAll, get, setToken, token} from "./api.js";
 import {dateTime, withUnit} from "./format.js";
+import {MODELS} from "./models.js";
 import {runJob} from "./offline_job.js";
 import {el, empty, failure, section, show, symbol, table} from "./ui.js";
 import {askToken} from "./token.js";
@@ -10,11 +11,6 @@ import {mayUpload, sniff, upload} from "./upload.js";
 export const title = "Offline";
 
 const KINDS = {journal: "a journal", moves: "a table of moves", motion: "a table of motion"};
-const MODELS = [
-    ["usv3", "vessel: masses, inertia, damping"], ["diffdrive", "differential drive that follows velocity commands"],
-    ["first_order", "one channel with gain, lag and delay"], ["joint", "joint: inertia, friction, load"],
-    ["odometry", "wheels and track from a pose sensor"], ["travel_time", "travel times of moves"],
-];
 
 function megabytes(bytes) {
     return withUnit((bytes / 1e6).toFixed(bytes < 1e6 ? 2 : 1), "MB");
@@ -34,9 +30,10 @@ class Wish {
     constructor(root, file, about, pairs, signal) {
         Object.assign(this, {root, file, about, pairs, signal});
         const replays = about.kind !== "motion";
+        const first = MODELS.find(m => m.data === about.kind);
         this.action = el("select", {id: "action", onchange: () => this.adapt()},
             about.kind !== "motion" && option("replay", "Replay: lag, verdicts, calibration, alarms", replays),
-            MODELS.map(([name, words]) => option(name, `Fit ${name}: ${words}`, !replays && name === "usv3")));
+            MODELS.map(m => option(m.name, `Fit ${m.name}: ${m.words}`, !replays && m === first)));
         this.pair = el("select", {id: "pair"}, option("", about.hasPair ? "all that are in it" : "the lab's only one"),
             pairs.map(p => option(p.id, p.id, !about.hasPair && pairs.length > 1 && p === pairs[0])));
         this.side = el("select", {id: "side"}, option("real", "real"), option("virtual", "virtual"));
@@ -61,7 +58,7 @@ class Wish {
         const replays = this.action.value === "replay";
         const table = this.about.kind !== "journal";
         this.pairField.hidden = !replays && table;
-        this.sideField.hidden = replays || (table && this.action.value !== "travel_time");
+        this.sideField.hidden = replays || (table && !MODELS.some(m => m.name === this.action.value && m.data === "moves"));
         this.columnsField.hidden = replays || !table;
     }
 

@@ -13,11 +13,6 @@
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
-#define WISH                                                                                   \
-    (QUERY_BIT(QUERY_MODEL) | QUERY_BIT(QUERY_METHOD) | QUERY_BIT(QUERY_SIDE) |                \
-     QUERY_BIT(QUERY_COLUMNS) | QUERY_BIT(QUERY_BIASES) | QUERY_BIT(QUERY_NAME) |              \
-     QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_ROBUST) | QUERY_BIT(QUERY_RIDGE) |                \
-     QUERY_BIT(QUERY_DELAY_MAX) | QUERY_BIT(QUERY_CURRENT))
 #define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR))
 
 const struct web_route web_routes[] = {

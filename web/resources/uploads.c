@@ -19,22 +19,6 @@ static bool is_media_type(const char *content_type, const char *wanted)
     return strncasecmp(content_type, wanted, n) == 0 && strchr(" \t;", content_type[n]);
 }
 
-static struct web_identify wish_of(const struct web_request *request)
-{
-    const struct query *query = &request->query;
-    return (struct web_identify){.model = query->model,
-                                 .method = query->method,
-                                 .side = query->side,
-                                 .columns = query->columns,
-                                 .name = query->name[0] ? query->name : "upload.csv",
-                                 .pair = query->pair,
-                                 .current = query->current,
-                                 .biases = query->biases,
-                                 .robust = query->robust,
-                                 .ridge = query->ridge,
-                                 .delay_max_s = query->delay_max_s};
-}
-
 static struct web_replay replay_of(const struct web_request *request)
 {
     const struct query *query = &request->query;
@@ -49,8 +33,7 @@ static enum status check(const struct web_request *request, struct err *err)
         const struct web_replay what = replay_of(request);
         return source->check_replay(source->context, &what, err);
     }
-    const struct web_identify what = wish_of(request);
-    return source->check_identify(source->context, &what, err);
+    return source->check_identify(source->context, request->query.text, err);
 }
 
 static bool refuse_recording(const struct web_request *request, struct web_response *response)
@@ -128,9 +111,8 @@ void post_identify(const struct web_request *request, struct web_response *respo
     struct err err = {0};
     uint64_t job = 0;
     if (has_recording(request, response)) {
-        const struct web_identify what = wish_of(request);
-        const enum status st =
-            source->identify(source->context, &what, body->text, body->bytes, &job, &err);
+        const enum status st = source->identify(source->context, request->query.text,
+                                                body->text, body->bytes, &job, &err);
         answer(request, response, st, job, &err, "/api/v1/identify");
     }
 }

@@ -1,4 +1,4 @@
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 #include <string.h>
 

@@ -1,0 +1,21 @@
+/* twin/models/models.h - the table of models: one file a model of motion, and its row here. Pure.
+ */
+#ifndef TWIN_MODELS_MODELS_H
+#define TWIN_MODELS_MODELS_H
+
+#include "twin/models/model.h"
+
+extern const struct model_row *const model_rows[]; /* [model_row_count] */
+extern const size_t model_row_count;
+
+/* NULL when there is none of this name. */
+const struct model_row *model_row_find(const char *name);
+
+/* Models of motion, by their place among themselves; NULL beyond the last. */
+const struct model *model_at(size_t index);
+size_t model_count(void);
+
+/* NULL when there is no such model of motion. */
+const struct model *model_find(const char *name);
+
+#endif
