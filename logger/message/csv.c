@@ -151,7 +151,7 @@ static char *take_quoted(char **from)
 }
 
 /* Cuts the record at hand in place at its commas. */
-static enum status split(struct csv *csv, struct err *err)
+static enum status split_record(struct csv *csv, struct err *err)
 {
     struct csv_fields *fields = &csv->fields;
     char *text = csv->text;
@@ -285,7 +285,7 @@ static enum status take_first(struct csv *csv, struct err *err)
 {
     const size_t bytes = csv->used;
     double ignored = 0.0;
-    enum status st = split(csv, err);
+    enum status st = split_record(csv, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -326,7 +326,7 @@ static enum status take_record(struct csv *csv, struct err *err)
     if (!csv->has_header) {
         return take_first(csv, err);
     }
-    const enum status st = split(csv, err);
+    const enum status st = split_record(csv, err);
     return st == STATUS_OK ? take_row(csv, err) : st;
 }
 
@@ -348,7 +348,7 @@ static bool inside_quotes(struct csv *csv)
     return csv->quote == CSV_QUOTED;
 }
 
-static enum status append(struct csv *csv, const char *bytes, size_t n, struct err *err)
+static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, struct err *err)
 {
     if (n > CSV_LINE_MAX - csv->used) {
         return err_set(err, STATUS_E_PARSE, csv->name, csv->line, 0,
@@ -394,7 +394,7 @@ static enum status end_line(struct csv *csv, struct err *err)
         csv->quote == CSV_QUOTED) {
         if (!is_remark(csv) && inside_quotes(csv)) {
             csv->line_breaks++;
-            return append(csv, "\n", 1, err);
+            return append_bytes(csv, "\n", 1, err);
         }
     }
     return end_record(csv, err);
@@ -405,7 +405,7 @@ enum status csv_feed(struct csv *csv, const char *bytes, size_t n, struct err *e
     while (n > 0 && csv->outcome == STATUS_OK) {
         const char *end = memchr(bytes, '\n', n);
         const size_t part = end ? (size_t)(end - bytes) : n;
-        csv->outcome = append(csv, bytes, part, err);
+        csv->outcome = append_bytes(csv, bytes, part, err);
         if (csv->outcome == STATUS_OK && end) {
             csv->outcome = end_line(csv, err);
         }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,29 +22,30 @@ static enum status refuse_file(const char *path, const char *what, int why, stru
 /* What has been read so far. */
 struct reading {
     const struct csv_source *source;
+    const struct csv_lines *lines;
     struct csv *csv;
-    struct csv_file_mark seen;
+    struct file_mark seen;
     uint64_t total; /* 0: not known */
 };
 
-static enum status take_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
+static enum status feed_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
 {
-    const struct csv_source *source = r->source;
+    const struct csv_lines *lines = r->lines;
     const enum status st = csv_feed(r->csv, bytes, n, err);
     r->seen.bytes += n;
-    if (st == STATUS_OK && source->go_on &&
-        !source->go_on(source->context, r->seen.bytes, r->total)) {
-        return err_set(err, STATUS_E_STALE, source->path, 0, 0, "cancelled");
+    if (st == STATUS_OK && lines->go_on &&
+        !lines->go_on(lines->context, r->seen.bytes, r->total)) {
+        return err_set(err, STATUS_E_STALE, r->source->path, 0, 0, "cancelled");
     }
     return st;
 }
 
 /* The same of what nobody has hashed. */
-static enum status take_and_hash(struct reading *r, const char *bytes, size_t n,
+static enum status hash_and_feed(struct reading *r, const char *bytes, size_t n,
                                  struct err *err)
 {
     r->seen.hash = hash_bytes(r->seen.hash, bytes, n);
-    return take_piece(r, bytes, n, err);
+    return feed_piece(r, bytes, n, err);
 }
 
 static enum status read_text(struct reading *r, struct err *err)
@@ -52,7 +54,7 @@ static enum status read_text(struct reading *r, struct err *err)
     r->total = source->bytes;
     while (r->seen.bytes < source->bytes) {
         const size_t left = source->bytes - (size_t)r->seen.bytes;
-        const enum status st = take_and_hash(r, source->text + r->seen.bytes,
+        const enum status st = hash_and_feed(r, source->text + r->seen.bytes,
                                              left < PIECE_BYTES ? left : PIECE_BYTES, err);
         if (st != STATUS_OK) {
             return st;
@@ -69,7 +71,7 @@ static enum status read_pipe(struct reading *r, FILE *in, struct err *err)
         errno = 0;
         const size_t n = fread(bytes, 1, sizeof bytes, in);
         const int failure = ferror(in) ? errno : 0;
-        const enum status st = take_and_hash(r, bytes, n, err);
+        const enum status st = hash_and_feed(r, bytes, n, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -89,10 +91,10 @@ static enum status read_regular(struct reading *r, FILE *in, struct err *err)
     }
     size_t n = 0;
     for (const char *bytes; st == STATUS_OK && (bytes = read_ahead_next(reader, &n));) {
-        st = take_piece(r, bytes, n, err);
+        st = feed_piece(r, bytes, n, err);
     }
     if (st == STATUS_OK) {
-        struct read_ahead_mark mark;
+        struct file_mark mark;
         const int failure = read_ahead_end(reader, &mark);
         r->seen.hash = mark.hash;
         st = failure ? refuse_file(r->source->path, "cannot read", failure, err)
@@ -127,21 +129,21 @@ static enum status read_file(struct reading *r, struct err *err)
     return st;
 }
 
-enum status csv_file_read_marked(const struct csv_source *source, struct csv *csv,
-                                 struct csv_file_mark *mark, struct err *err)
+enum status csv_file_read(const struct csv_source *source, const struct csv_lines *lines,
+                          struct file_mark *mark, struct err *err)
 {
-    struct reading r = {.source = source, .csv = csv, .seen = {0, HASH_START}};
+    struct reading r = {.source = source, .lines = lines, .seen = {0, HASH_START}};
+    r.csv = malloc(sizeof *r.csv);
+    if (!r.csv) {
+        return err_set(err, STATUS_E_NOMEM, source->path, 0, 0, "no memory");
+    }
+    csv_start(r.csv, source->path, lines->header, lines->row, lines->context);
     const enum status st = source->text ? read_text(&r, err) : read_file(&r, err);
-    if (st == STATUS_OK) {
+    free(r.csv);
+    if (st == STATUS_OK && mark) {
         *mark = r.seen;
     }
     return st;
-}
-
-enum status csv_file_read(const struct csv_source *source, struct csv *csv, struct err *err)
-{
-    struct csv_file_mark mark;
-    return csv_file_read_marked(source, csv, &mark, err);
 }
 
 void csv_file_complain(const struct err *err)

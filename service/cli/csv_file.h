@@ -6,29 +6,31 @@
 #include <stdint.h>
 
 #include "logger/message/csv.h"
+#include "service/cli/read_ahead.h"
 
 /* What is read. Everything is borrowed. */
 struct csv_source {
     const char *path; /* of a file, "-" is standard input; of a text its name */
     const char *text; /* [bytes]: read this and no file; NULL: the file */
     size_t bytes;
+};
+
+/* What is done with it. */
+struct csv_lines {
+    csv_line *header; /* NULL: nothing */
+    csv_line *row;
     /* Asked between pieces of 64 kB at most; total is 0 where it is not known. False ends the
      * reading with STATUS_E_STALE. NULL: never asked. */
     bool (*go_on)(void *context, uint64_t done, uint64_t total);
     void *context;
 };
 
-/* Read from start to end; csv_start() with the callbacks was called. Returns STATUS_E_IO when a
- * file cannot be opened or read, STATUS_E_STALE as above, else as csv_finish(). */
-MUST_USE enum status csv_file_read(const struct csv_source *source, struct csv *csv,
+/* Read from start to end; mark, or NULL: what was read, written on STATUS_OK. Allocates some
+ * 90 kB meanwhile. Returns STATUS_E_IO when a file cannot be opened or read, STATUS_E_NOMEM,
+ * STATUS_E_STALE as above, else as csv_finish(). */
+MUST_USE enum status csv_file_read(const struct csv_source *source,
+                                   const struct csv_lines *lines, struct file_mark *mark,
                                    struct err *err);
-
-/* The same, and what was read: its size and hash (base/hash.h). Written on STATUS_OK. */
-struct csv_file_mark {
-    uint64_t bytes, hash;
-};
-MUST_USE enum status csv_file_read_marked(const struct csv_source *source, struct csv *csv,
-                                          struct csv_file_mark *mark, struct err *err);
 
 /* "tandem: file:line:column: text" on stderr. */
 void csv_file_complain(const struct err *err);

@@ -73,12 +73,12 @@ enum status csv_product_find(const struct csv *csv, const char *text,
 }
 
 enum status csv_product_value(const struct csv *csv, const struct csv_product *product,
-                              double *value, struct err *err)
+                              bool strict, double *value, struct err *err)
 {
     double all = product->scale;
     for (size_t i = 0; i < product->count; i++) {
         double factor = (double)NAN;
-        if (!is_missing(csv_text(csv, product->column[i]))) {
+        if (strict || !is_missing(csv_text(csv, product->column[i]))) {
             const enum status st = csv_number(csv, product->column[i], &factor, err);
             if (st != STATUS_OK) {
                 return st;

@@ -21,9 +21,9 @@ struct csv_product {
 MUST_USE enum status csv_product_find(const struct csv *csv, const char *text,
                                       struct csv_product *product, struct err *err);
 
-/* Of the current row; NaN where a field is empty or says that there is no value. Returns
- * STATUS_E_PARSE with err for a field that is no number. */
+/* Of the current row; NaN where a field is empty or says that there is no value, unless strict.
+ * Returns STATUS_E_PARSE with err for a field that is no number. */
 MUST_USE enum status csv_product_value(const struct csv *csv, const struct csv_product *product,
-                                       double *value, struct err *err);
+                                       bool strict, double *value, struct err *err);
 
 #endif

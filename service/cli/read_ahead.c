@@ -20,7 +20,7 @@ struct read_ahead {
     bool ended, stopped;
     bool lent; /* the caller has piece given_back */
     int failure;
-    struct read_ahead_mark mark;
+    struct file_mark mark;
     size_t count[PIECES];
     char bytes[PIECES][PIECE_BYTES];
 };
@@ -37,10 +37,10 @@ static bool may_read(struct read_ahead *r)
     return go_on;
 }
 
-static void *run_reader(void *context)
+static void *read_pieces(void *context)
 {
     struct read_ahead *r = context;
-    struct read_ahead_mark mark = {0, HASH_START};
+    struct file_mark mark = {0, HASH_START};
     size_t at = 0; /* only this thread changes r->read */
     bool ended = false;
     while (!ended && may_read(r)) {
@@ -72,7 +72,7 @@ enum status read_ahead_start(FILE *in, struct read_ahead **reader)
     r->in = in;
     (void)pthread_mutex_init(&r->lock, NULL);
     (void)pthread_cond_init(&r->changed, NULL);
-    if (pthread_create(&r->thread, NULL, run_reader, r) != 0) {
+    if (pthread_create(&r->thread, NULL, read_pieces, r) != 0) {
         (void)pthread_cond_destroy(&r->changed);
         (void)pthread_mutex_destroy(&r->lock);
         free(r);
@@ -104,7 +104,7 @@ const char *read_ahead_next(struct read_ahead *r, size_t *n)
     return bytes;
 }
 
-int read_ahead_end(const struct read_ahead *r, struct read_ahead_mark *mark)
+int read_ahead_end(const struct read_ahead *r, struct file_mark *mark)
 {
     *mark = r->mark; /* the thread has ended, or nearly: it writes no more */
     return r->failure;

@@ -16,7 +16,7 @@
 struct read_ahead;
 
 /* What a file was, read to its end. */
-struct read_ahead_mark {
+struct file_mark {
     uint64_t bytes, hash; /* base/hash.h */
 };
 
@@ -28,7 +28,7 @@ MUST_USE enum status read_ahead_start(FILE *in, struct read_ahead **reader);
 const char *read_ahead_next(struct read_ahead *reader, size_t *n);
 
 /* Once there is no next piece: what was read, and errno of what failed, 0 for nothing. */
-int read_ahead_end(const struct read_ahead *reader, struct read_ahead_mark *mark);
+int read_ahead_end(const struct read_ahead *reader, struct file_mark *mark);
 
 /* At any time; waits for a read that has begun, which is short for files. NULL is nothing. */
 void read_ahead_stop(struct read_ahead *reader);

@@ -4,80 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service/cli/csv_file.h"
+#include "service/cli/table.h"
 #include "twin/models/usv3.h"
 
 enum { COLUMNS_MAX = 1 + MODEL_AXES_MAX, ROWS_MAX = 10000000 };
 
 struct rows {
     const struct experiment_file *file;
-    const char *names[COLUMNS_MAX];
-    size_t at[COLUMNS_MAX]; /* in the file */
-    size_t columns;
-    double *values; /* [n][columns] */
-    size_t n, capacity;
+    const char *names[COLUMNS_MAX][2];
+    struct table table;
 };
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static enum status check_time(void *context, const struct csv *csv, struct err *err)
 {
-    struct rows *rows = context;
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < rows->columns && status == STATUS_OK; i++) {
-        status = csv_require(csv, rows->names[i], &rows->at[i], err);
+    const struct table *table = &((const struct rows *)context)->table;
+    const double *t_s = table->channel[0].values + table->count;
+    const size_t column = table->channel[0].from.column[0];
+    if (table->count > 0 && !(t_s[0] > t_s[-1])) {
+        return csv_error(csv, column, err, "time must rise from row to row");
     }
-    return status;
+    return table->count == 0 && t_s[0] > 0.0
+               ? csv_error(csv, column, err, "the first row must be at 0 s or before")
+               : STATUS_OK;
 }
 
-static enum status make_room(struct rows *rows, const struct csv *csv, struct err *err)
+static enum status read_rows(const char *path, struct rows *rows, struct err *err)
 {
-    if (rows->n == ROWS_MAX) {
-        return csv_error(csv, 0, err, "more rows than an experiment can have");
-    }
-    if (rows->n == rows->capacity) {
-        const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 256;
-        double *grown =
-            realloc(rows->values, capacity * rows->columns * sizeof rows->values[0]);
-        if (!grown) {
-            return err_set(err, STATUS_E_NOMEM, csv->name, csv->line, 0, "not enough memory");
-        }
-        rows->values = grown;
-        rows->capacity = capacity;
-    }
-    return STATUS_OK;
-}
-
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
-{
-    struct rows *rows = context;
-    enum status status = make_room(rows, csv, err);
-    double *row = rows->values + rows->n * rows->columns;
-    for (size_t i = 0; i < rows->columns && status == STATUS_OK; i++) {
-        status = csv_number(csv, rows->at[i], &row[i], err);
-    }
-    if (status == STATUS_OK && rows->n > 0 && !(row[0] > row[-(ptrdiff_t)rows->columns])) {
-        status = csv_error(csv, rows->at[0], err, "time must rise from row to row");
-    }
-    if (status == STATUS_OK && rows->n == 0 && row[0] > 0.0) {
-        status = csv_error(csv, rows->at[0], err, "the first row must be at 0 s or before");
-    }
-    rows->n += status == STATUS_OK ? 1 : 0;
-    return status;
-}
-
-static enum status read_rows(const char *path, struct rows *rows, csv_line *on_header,
-                             csv_line *on_row, struct err *err)
-{
-    struct csv *csv = malloc(sizeof *csv);
-    if (!csv) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "not enough memory");
-    }
-    csv_start(csv, path, on_header, on_row, rows);
-    enum status status = csv_file_read(&(struct csv_source){.path = path}, csv, err);
-    if (status == STATUS_OK && rows->n == 0) {
-        status = err_set(err, STATUS_E_PARSE, path, 0, 0, "there is no row");
-    }
-    free(csv);
-    return status;
+    const struct csv_source source = {.path = path};
+    const enum status status = table_read(&rows->table, &source, NULL, err);
+    return status == STATUS_OK && rows->table.count == 0
+               ? err_set(err, STATUS_E_PARSE, path, 0, 0, "there is no row")
+               : status;
 }
 
 /* Wrench of both sides' thrusters under normalised commands. */
@@ -94,6 +51,7 @@ static void command_thrusters(const struct usv3_vessel *vessel, double left, dou
 static void fill_grid(const struct rows *rows, struct follow_input *out)
 {
     const struct experiment_file *file = rows->file;
+    const struct table *table = &rows->table;
     const size_t axes = file->model->axis_count;
     const struct usv3_vessel *reference = usv3_vessel_find(file->reference.vessel);
     const struct usv3_vessel *plant = usv3_vessel_find(file->plant.vessel);
@@ -104,13 +62,12 @@ static void fill_grid(const struct rows *rows, struct follow_input *out)
 
     for (size_t k = 0; k < out->input.n; k++) {
         /* A row acts from its time on; half a microsecond is rounding. */
-        while (row + 1 < rows->n &&
-               rows->values[(row + 1) * rows->columns] <= (double)k * h + 5e-7) {
+        while (row + 1 < table->count &&
+               table->channel[0].values[row + 1] <= (double)k * h + 5e-7) {
             row++;
         }
-        const double *wanted = rows->values + row * rows->columns + 1;
-        for (size_t i = 0; i + 1 < rows->columns; i++) {
-            hand[i] = keep * hand[i] + (1.0 - keep) * wanted[i];
+        for (size_t i = 0; i + 1 < table->channels; i++) {
+            hand[i] = keep * hand[i] + (1.0 - keep) * table->channel[1 + i].values[row];
         }
         if (file->sticks == EXPERIMENT_EFFORTS) {
             memcpy(out->reference + k * axes, hand, axes * sizeof hand[0]);
@@ -125,29 +82,38 @@ static void fill_grid(const struct rows *rows, struct follow_input *out)
     }
 }
 
+static void add_column(struct rows *rows, const char *name)
+{
+    struct table *table = &rows->table;
+    rows->names[table->channels][0] = name;
+    table->channel[table->channels].names = rows->names[table->channels];
+    table->channels++;
+}
+
 static void name_columns(const struct experiment_file *file, struct rows *rows)
 {
-    rows->names[rows->columns++] = "t_s";
-    if (file->sticks == EXPERIMENT_EFFORTS) {
-        for (size_t i = 0; i < file->model->axis_count; i++) {
-            rows->names[rows->columns++] = file->model->axes[i].effort;
-        }
-        return;
-    }
     const bool sticks = file->sticks == EXPERIMENT_SURGE_YAW;
-    rows->names[rows->columns++] = sticks ? "surge" : "left";
-    rows->names[rows->columns++] = sticks ? "yaw" : "right";
+    add_column(rows, "t_s");
+    for (size_t i = 0; file->sticks == EXPERIMENT_EFFORTS && i < file->model->axis_count; i++) {
+        add_column(rows, file->model->axes[i].effort);
+    }
+    if (file->sticks != EXPERIMENT_EFFORTS) {
+        add_column(rows, sticks ? "surge" : "left");
+        add_column(rows, sticks ? "yaw" : "right");
+    }
 }
 
 enum status follow_input_read(const struct experiment_file *file, struct follow_input *out,
                               struct err *err)
 {
-    struct rows rows = {.file = file};
+    struct rows rows = {.file = file,
+                        .table = {.rows_max = ROWS_MAX, .strict = true, .on_row = check_time}};
     struct follow_input made = {.input = {.step_s = file->trial.input.step_s}};
     const size_t axes = file->model->axis_count;
     const double steps = file->trial.duration_s / made.input.step_s;
+    rows.table.context = &rows;
     name_columns(file, &rows);
-    enum status status = read_rows(file->input_path, &rows, take_header, take_row, err);
+    enum status status = read_rows(file->input_path, &rows, err);
     if (status == STATUS_OK && steps > ROWS_MAX) {
         status =
             err_set(err, STATUS_E_RANGE, "duration_s", 0, 0, "%g s are too long: at most %g",
@@ -167,7 +133,7 @@ enum status follow_input_read(const struct experiment_file *file, struct follow_
             status = err_set(err, STATUS_E_NOMEM, file->input_path, 0, 0, "not enough memory");
         }
     }
-    free(rows.values);
+    table_free(&rows.table);
     return status;
 }
 
@@ -204,13 +170,9 @@ enum status follow_draws_read(const char *path, size_t rows, size_t columns, dou
                               struct err *err)
 {
     struct draws draws = {.rows = rows, .columns = columns, .values = values};
-    struct csv *csv = malloc(sizeof *csv);
-    if (!csv) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "not enough memory");
-    }
-    csv_start(csv, path, NULL, take_draw, &draws);
-    enum status status = csv_file_read(&(struct csv_source){.path = path}, csv, err);
-    free(csv);
+    const struct csv_source source = {.path = path};
+    const struct csv_lines lines = {NULL, take_draw, NULL, &draws};
+    enum status status = csv_file_read(&source, &lines, NULL, err);
     if (status == STATUS_OK && draws.n < rows) {
         status = err_set(err, STATUS_E_RANGE, path, 0, 0,
                          "%zu rows are too few, each of the %zu runs needs one", draws.n, rows);

@@ -31,6 +31,10 @@ bool journal_field_from_name(const char *name, struct journal_field *field)
 /* Reading, between two lines. */
 struct reading {
     const struct dynamics_journal *wanted;
+    const struct csv_source *inputs; /* [count] */
+    size_t count;
+    struct journal_reader *reader; /* of files; NULL: inputs[0] is a text */
+    size_t at;                     /* in the text */
     struct dynamics_journal_card card;
     char prefix[MESSAGE_TOPIC_MAX]; /* of the topics of the robot at hand */
     char boot[EVENT_BOOT_MAX];
@@ -258,24 +262,7 @@ static void take_line(struct reading *r, const char *text, size_t bytes)
     }
 }
 
-static struct reading *begin(const struct dynamics_journal *wanted, struct err *err)
-{
-    struct reading *r = calloc(1, sizeof *r);
-    if (!r) {
-        (void)err_set(err, STATUS_E_NOMEM, "journal", 0, 0, "no memory");
-        return NULL;
-    }
-    r->wanted = wanted;
-    r->fresh = true;
-    r->last_seq = -1;
-    r->err = err;
-    if (wanted->pair) {
-        (void)snprintf(r->card.pair, sizeof r->card.pair, "%s", wanted->pair);
-    }
-    return r;
-}
-
-static enum status end(struct reading *r, enum status st, struct dynamics_journal_card *card)
+static enum status judge_reading(struct reading *r, enum status st)
 {
     st = r->outcome != STATUS_OK ? r->outcome : st;
     if (st == STATUS_OK && r->card.samples == 0) {
@@ -286,20 +273,19 @@ static enum status end(struct reading *r, enum status st, struct dynamics_journa
                      (unsigned long long)r->card.lines, (unsigned long long)r->card.unreadable,
                      (unsigned long long)r->card.malformed);
     }
-    *card = r->card;
-    free(r);
     return st;
 }
 
 /* The input that a line came from: a file by its name, or the directory it is in. */
-static size_t find_input(const char *const *paths, size_t count, const char *path)
+static size_t find_input(const struct reading *r, const char *path)
 {
     size_t best = 0;
     size_t longest = 0;
-    for (size_t i = 0; i < count; i++) {
-        const size_t n = strlen(paths[i]);
-        if (strncmp(paths[i], path, n) == 0 && n > longest &&
-            (path[n] == '\0' || path[n] == '/' || paths[i][n - 1] == '/')) {
+    for (size_t i = 0; i < r->count; i++) {
+        const char *input = r->inputs[i].path;
+        const size_t n = strlen(input);
+        if (strncmp(input, path, n) == 0 && n > longest &&
+            (path[n] == '\0' || path[n] == '/' || input[n - 1] == '/')) {
             best = i;
             longest = n;
         }
@@ -307,78 +293,103 @@ static size_t find_input(const char *const *paths, size_t count, const char *pat
     return best;
 }
 
-static void mark_line(struct journal_mark *mark, const struct journal_line *line)
+static void mark_line(struct file_mark *mark, const struct journal_line *line)
 {
     mark->hash = hash_bytes(mark->hash, line->text, line->bytes);
     mark->hash = line->torn ? mark->hash : hash_bytes(mark->hash, "\n", 1);
     mark->bytes += line->bytes + (line->torn ? 0 : 1);
 }
 
-static enum status read_lines(struct reading *r, struct journal_reader *reader,
-                              const char *const *paths, size_t count,
-                              struct journal_mark *marks)
+static enum status next_line(struct reading *r, struct file_mark *marks,
+                             struct journal_line *line)
 {
-    const struct dynamics_journal *wanted = r->wanted;
+    const struct csv_source *text = &r->inputs[0];
+    if (r->reader) {
+        const enum status st = journal_reader_next(r->reader, line, r->err);
+        if (st == STATUS_OK) {
+            mark_line(&marks[find_input(r, line->path)], line);
+        }
+        return st;
+    }
+    if (r->at >= text->bytes) {
+        return STATUS_E_EMPTY;
+    }
+    line->text = text->text + r->at;
+    const char *end = memchr(line->text, '\n', text->bytes - r->at);
+    line->bytes = end ? (size_t)(end - line->text) : text->bytes - r->at;
+    r->at += line->bytes + 1;
+    return STATUS_OK;
+}
+
+static bool may_go_on(const struct reading *r)
+{
+    struct journal_reader_stats stats = {.bytes = r->at, .total_bytes = r->inputs[0].bytes};
+    if (r->reader) {
+        journal_reader_stats(r->reader, &stats);
+    }
+    return !r->wanted->go_on ||
+           r->wanted->go_on(r->wanted->context, stats.bytes, stats.total_bytes);
+}
+
+static enum status read_lines(struct reading *r, struct file_mark *marks)
+{
     for (uint64_t asked = 0; r->outcome == STATUS_OK; asked++) {
         struct journal_line line;
-        const enum status st = journal_reader_next(reader, &line, r->err);
+        const enum status st = next_line(r, marks, &line);
         if (st != STATUS_OK) {
             return st == STATUS_E_EMPTY ? STATUS_OK : st;
         }
-        mark_line(&marks[find_input(paths, count, line.path)], &line);
         take_line(r, line.text, line.bytes);
-        if (wanted->go_on && asked % 1024 == 0) {
-            struct journal_reader_stats stats;
-            journal_reader_stats(reader, &stats);
-            if (!wanted->go_on(wanted->context, stats.bytes, stats.total_bytes)) {
-                return err_set(r->err, STATUS_E_STALE, "journal", 0, 0, "cancelled");
-            }
+        if (asked % 1024 == 0 && !may_go_on(r)) {
+            return err_set(r->err, STATUS_E_STALE, "journal", 0, 0, "cancelled");
         }
     }
     return STATUS_OK;
 }
 
-enum status dynamics_journal_read(const struct dynamics_journal *wanted,
-                                  const char *const *paths, size_t count,
-                                  struct journal_mark *marks,
-                                  struct dynamics_journal_card *card, struct err *err)
+/* Files are opened; a text is at hand, and known whole. */
+static enum status open_inputs(struct reading *r, struct file_mark *marks)
 {
-    struct journal_reader *reader = NULL;
-    enum status st = journal_reader_open_files(paths, count, &reader, err);
-    if (st != STATUS_OK) {
-        return st;
+    const char *paths[DYNAMICS_JOURNALS_MAX];
+    const struct csv_source *first = &r->inputs[0];
+    if (first->text) {
+        marks[0] =
+            (struct file_mark){first->bytes, hash_bytes(HASH_START, first->text, first->bytes)};
+        return r->count == 1 ? STATUS_OK
+                             : err_set(r->err, STATUS_E_ARG, "identify", 0, 0,
+                                       "one journal at a time was expected");
     }
-    struct reading *r = begin(wanted, err);
-    for (size_t i = 0; i < count; i++) {
-        marks[i] = (struct journal_mark){0, HASH_START};
+    for (size_t i = 0; i < r->count; i++) {
+        paths[i] = r->inputs[i].path;
+        marks[i] = (struct file_mark){0, HASH_START};
     }
-    st = r ? end(r, read_lines(r, reader, paths, count, marks), card) : STATUS_E_NOMEM;
-    journal_reader_close(reader);
-    return st;
+    return journal_reader_open_files(paths, r->count, &r->reader, r->err);
 }
 
-enum status dynamics_journal_read_text(const struct dynamics_journal *wanted, const char *name,
-                                       const char *text, size_t bytes,
-                                       struct journal_mark *mark,
-                                       struct dynamics_journal_card *card, struct err *err)
+enum status dynamics_journal_read(const struct dynamics_journal *wanted,
+                                  const struct csv_source *inputs, size_t count,
+                                  struct file_mark *marks, struct dynamics_journal_card *card,
+                                  struct err *err)
 {
-    struct reading *r = begin(wanted, err);
-    enum status st = STATUS_OK;
-    size_t at = 0;
+    struct reading *r = calloc(1, sizeof *r);
     if (!r) {
-        return STATUS_E_NOMEM;
+        return err_set(err, STATUS_E_NOMEM, "journal", 0, 0, "no memory");
     }
-    *mark = (struct journal_mark){bytes, hash_bytes(HASH_START, text, bytes)};
-    for (uint64_t asked = 0; at < bytes && r->outcome == STATUS_OK && st == STATUS_OK;
-         asked++) {
-        const char *line = text + at;
-        const char *stop = memchr(line, '\n', bytes - at);
-        const size_t n = stop ? (size_t)(stop - line) : bytes - at;
-        take_line(r, line, n);
-        at += n + 1;
-        if (wanted->go_on && asked % 1024 == 0 && !wanted->go_on(wanted->context, at, bytes)) {
-            st = err_set(err, STATUS_E_STALE, name, 0, 0, "cancelled");
-        }
+    *r = (struct reading){.wanted = wanted,
+                          .inputs = inputs,
+                          .count = count,
+                          .fresh = true,
+                          .last_seq = -1,
+                          .err = err};
+    if (wanted->pair) {
+        (void)snprintf(r->card.pair, sizeof r->card.pair, "%s", wanted->pair);
     }
-    return end(r, st, card);
+    enum status st = open_inputs(r, marks);
+    if (st == STATUS_OK) {
+        st = judge_reading(r, read_lines(r, marks));
+        *card = r->card;
+    }
+    journal_reader_close(r->reader);
+    free(r);
+    return st;
 }

@@ -10,8 +10,9 @@
 
 #include "base/err.h"
 #include "base/names.h"
-#include "identification/data/linear_model.h"
+#include "identification/data/data_set.h"
 #include "logger/message/event.h"
+#include "service/cli/csv_file.h"
 
 /* Which clock stamps the rows. Of a boot's first sample: simulated time where it is told, for
  * that is the time in which a simulator moves; else the robot's clock; else arrival. Samples of
@@ -55,6 +56,8 @@ struct journal_field {
 /* "nu[0]", "tau[2]", "pose[1]"; false when it is none. */
 bool journal_field_from_name(const char *name, struct journal_field *field);
 
+enum { DYNAMICS_JOURNALS_MAX = DATA_RUNS_MAX };
+
 struct dynamics_journal {
     const char *pair; /* NULL: the only one there is */
     enum side side;
@@ -69,27 +72,15 @@ struct dynamics_journal {
     void *context;
 };
 
-/* What was read of each file. */
-struct journal_mark {
-    uint64_t bytes, hash;
-};
-
-/* Read journals (files, "-", or directories), merged by time; marks is [count], out.
+/* Read journals, merged by time: files, "-" or directories, or one text. marks is [count], out.
  *
  * Efforts are those of the telemetry; of the virtual side, where it has none, those of the last
  * message on virtual/control before it. STATUS_E_IO, STATUS_E_PARSE (a file cannot be read),
- * STATUS_E_EMPTY (no telemetry of the robot), STATUS_E_ARG
- * (several pairs and none chosen), STATUS_E_NOMEM, or what take returned, with err filled. */
+ * STATUS_E_EMPTY (no telemetry of the robot), STATUS_E_ARG (several pairs and none chosen, or
+ * several texts), STATUS_E_NOMEM, or what take returned, with err filled. */
 MUST_USE enum status dynamics_journal_read(const struct dynamics_journal *wanted,
-                                           const char *const *paths, size_t count,
-                                           struct journal_mark *marks,
+                                           const struct csv_source *inputs, size_t count,
+                                           struct file_mark *marks,
                                            struct dynamics_journal_card *card, struct err *err);
-
-/* The same of lines in memory. */
-MUST_USE enum status dynamics_journal_read_text(const struct dynamics_journal *wanted,
-                                                const char *name, const char *text,
-                                                size_t bytes, struct journal_mark *mark,
-                                                struct dynamics_journal_card *card,
-                                                struct err *err);
 
 #endif

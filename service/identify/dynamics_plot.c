@@ -97,7 +97,8 @@ static void write_curve(FILE *to, const struct dynamics_plot_part *part, size_t 
 }
 
 /* The place of a panel, in shares of the picture. */
-static void place(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis, bool lower)
+static void place_part(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis,
+                       bool lower)
 {
     const double width = (double)plot->part_count * COLUMN_WIDTH;
     const double height = HEAD + FOOT + (double)plot->model->axis_count * ROW_HEIGHT;
@@ -156,7 +157,7 @@ static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p,
     if (!isnan(rms)) {
         (void)snprintf(told, sizeof told, "RMSE %.3g", rms);
     }
-    place(to, plot, p, axis, true);
+    place_part(to, plot, p, axis, true);
     (void)fputs("unset title\nset key off\nset ylabel 'residual' offset 1,0\n", to);
     if (axis + 1 == plot->model->axis_count) {
         (void)fprintf(
@@ -179,7 +180,7 @@ static void write_panels(FILE *to, const struct dynamics_plot *plot, size_t p, s
     const double end = start_of_run(set, set->run_count - 1) +
                        (double)(set->n - set->run_start[set->run_count - 1]) * set->dt_s;
     write_run_marks(to, set);
-    place(to, plot, p, axis, false);
+    place_part(to, plot, p, axis, false);
     (void)fprintf(to, "set xrange [0:%.6g]\nset format x ''\nunset xlabel\nset ylabel ", end);
     gnuplot_label(to, plot->model->axes[axis].velocity);
     (void)fputs(axis == 0 ? " offset 1,0\nset title " : " offset 1,0\nunset title\n", to);

@@ -6,18 +6,19 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "service/cli/csv_product.h"
-
 /* Reading is the first tenth of the work. */
 static const double READING_SHARE = 0.1;
+
+enum { CHANNELS_MAX = 1 + 3 * MODEL_AXES_MAX, ROWS_MAX = 20000000, NAMES = 3 };
 
 /* Rows of all inputs of one purpose: time, velocities, efforts, poses. */
 struct rows_in {
     const struct model_row *row;
-    bool chosen;                                      /* absent is known */
-    struct csv_product column[IDENTIFY_CHANNELS_MAX]; /* in the input at hand */
-    double sign[IDENTIFY_CHANNELS_MAX]; /* of a journal's field: -1, turned by a minus */
-    struct identify_rows rows;
+    const struct identify_request *request;
+    bool chosen;                            /* which channels are absent is known */
+    double sign[CHANNELS_MAX];              /* of a journal's field: -1, turned by a minus */
+    const char *names[CHANNELS_MAX][NAMES]; /* role and usual name */
+    struct table table;
     struct data_raw raw;
 };
 
@@ -40,9 +41,8 @@ static const char *role_of(const struct model_row *row, size_t channel)
 {
     static const size_t blocks[] = {[VELOCITY] = 1, [EFFORT] = 0, [POSE] = 2};
     const size_t axes = row->model->axis_count;
-    const enum quantity quantity = quantity_of(row, channel);
-    return row
-        ->roles[quantity == TIME ? 0 : 1 + blocks[quantity] * axes + (channel - 1) % axes];
+    const size_t block = blocks[quantity_of(row, channel)];
+    return row->roles[channel == 0 ? 0 : 1 + block * axes + (channel - 1) % axes];
 }
 
 static const char *usual_name(const struct model_row *row, size_t channel)
@@ -61,84 +61,36 @@ static const char *usual_name(const struct model_row *row, size_t channel)
     }
 }
 
-static const char *name_of(const struct rows_in *in, const struct csv *csv, size_t channel)
-{
-    const char *role = role_of(in->row, channel);
-    const char *given = identify_column(in->rows.request, role);
-    return given ? given : csv_find(csv, role) >= 0 ? role : usual_name(in->row, channel);
-}
-
-/* Whether a header or the request has something for a channel. */
-static bool is_offered(const struct rows_in *in, const struct csv *csv, size_t channel)
-{
-    return identify_column(in->rows.request, role_of(in->row, channel)) ||
-           csv_find(csv, name_of(in, csv, channel)) >= 0;
-}
-
 /* The first input says which velocities there are, and so which poses are needed. One that
  * was asked for by name is read in any case: it tells what else the efforts depend on. */
-static void choose_channels(struct rows_in *in, const struct csv *csv)
+static enum status choose_channels(void *context, const struct csv *csv, struct err *err)
 {
+    struct rows_in *in = context;
+    (void)err;
     const size_t axes = in->row->model->axis_count;
-    for (size_t a = 0; has_pose(in->row) && a < axes; a++) {
+    for (size_t a = 0; !in->chosen && has_pose(in->row) && a < axes; a++) {
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
-        in->rows.absent[velocity] = !is_offered(in, csv, velocity) && is_offered(in, csv, pose);
-        in->rows.absent[pose] = !in->row->model->needs_pose && !in->rows.absent[velocity] &&
-                                !identify_column(in->rows.request, role_of(in->row, pose));
+        in->table.channel[velocity].absent =
+            !table_offers(&in->table, csv, velocity) && table_offers(&in->table, csv, pose);
+        in->table.channel[pose].absent = !in->row->model->needs_pose &&
+                                         !in->table.channel[velocity].absent &&
+                                         !in->table.channel[pose].given;
     }
     in->chosen = true;
-}
-
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
-{
-    struct rows_in *in = context;
-    if (!in->chosen) {
-        choose_channels(in, csv);
-    }
-    for (size_t c = 0; c < in->rows.channels; c++) {
-        const enum status st = in->rows.absent[c] ? STATUS_OK
-                                                  : csv_product_find(csv, name_of(in, csv, c),
-                                                                     &in->column[c], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
     return STATUS_OK;
 }
 
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
-    struct rows_in *in = context;
-    enum status st = identify_rows_expect(&in->rows, csv->name, csv->line, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    for (size_t c = 0; c < in->rows.channels; c++) {
-        st = in->rows.absent[c] ? STATUS_OK
-                                : csv_product_value(csv, &in->column[c],
-                                                    &in->rows.values[c][in->rows.count], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
-    in->rows.count++;
-    return STATUS_OK;
-}
-
-static enum status read_tables(struct rows_in *in, const struct dynamics_source *source,
-                               struct err *err)
-{
-    const struct identify_lines lines = {take_header, take_row, in};
-    in->raw.part_count = source->count;
-    return identify_rows_read(&in->rows, &lines, source->inputs, source->count,
-                              in->raw.part_start, source->files, err);
+    const struct rows_in *in = context;
+    return identify_go_on(in->request, READING_SHARE, done, total);
 }
 
 static enum status take_sample(void *context, const double *row, bool new_part, struct err *err)
 {
     struct rows_in *in = context;
-    const enum status st = identify_rows_expect(&in->rows, "journal", 0, err);
+    const enum status st = table_expect(&in->table, "journal", 0, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -148,12 +100,13 @@ static enum status take_sample(void *context, const double *row, bool new_part, 
                        (int)DATA_RUNS_MAX);
     }
     if (new_part) {
-        in->raw.part_start[in->raw.part_count++] = in->rows.count;
+        in->raw.part_start[in->raw.part_count++] = in->table.count;
     }
-    for (size_t c = 0; c < in->rows.channels; c++) {
-        in->rows.values[c][in->rows.count] = c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
+    for (size_t c = 0; c < in->table.channels; c++) {
+        in->table.channel[c].values[in->table.count] =
+            c > 0 && in->sign[c] < 0.0 ? 0.0 - row[c] : row[c];
     }
-    in->rows.count++;
+    in->table.count++;
     return STATUS_OK;
 }
 
@@ -163,7 +116,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
 {
     const size_t axes = in->row->model->axis_count;
     const char *role = role_of(in->row, channel);
-    const char *given = identify_column(in->rows.request, role);
+    const char *given = in->table.channel[channel].given;
     const bool turned = given && given[0] == '-';
     *sign = turned ? -1.0 : 1.0;
     *field = (struct journal_field){.axis = false};
@@ -187,25 +140,13 @@ static enum status read_marked_journals(struct rows_in *in,
                                         const struct dynamics_source *source,
                                         const struct dynamics_journal *wanted, struct err *err)
 {
-    struct journal_mark marks[IDENTIFY_FILES_MAX];
-    const char *paths[IDENTIFY_FILES_MAX];
-    const struct identify_input *first = &source->inputs[0];
-    for (size_t i = 0; i < source->count; i++) {
-        paths[i] = source->inputs[i].path;
-        if (source->inputs[i].text && source->count > 1) {
-            return err_set(err, STATUS_E_ARG, "identify", 0, 0,
-                           "one journal at a time was expected");
-        }
-    }
+    struct file_mark marks[IDENTIFY_FILES_MAX];
     in->raw.part_count = 1;
-    const enum status st =
-        first->text
-            ? dynamics_journal_read_text(wanted, first->path, first->text, first->bytes, marks,
-                                         source->journal, err)
-            : dynamics_journal_read(wanted, paths, source->count, marks, source->journal, err);
+    const enum status st = dynamics_journal_read(wanted, source->inputs, source->count, marks,
+                                                 source->journal, err);
     for (size_t i = 0; i < source->count && st == STATUS_OK; i++) {
-        source->files[i].name = identify_base_name(paths[i]);
-        source->files[i].mark = (struct csv_file_mark){marks[i].bytes, marks[i].hash};
+        source->files[i] =
+            (struct identify_file){identify_base_name(source->inputs[i].path), marks[i]};
     }
     *source->is_journal = true;
     return st;
@@ -221,7 +162,7 @@ static enum status refuse_misfit(const struct rows_in *in,
     static const double RATIO_MAX = 0.1;
     static const char *const vectors[] = {[JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau"};
     const struct model *model = in->row->model;
-    for (size_t c = 1; c < in->rows.channels; c++) {
+    for (size_t c = 1; c < in->table.channels; c++) {
         const enum journal_vector v = fields[c - 1].vector;
         if (!fields[c - 1].axis ||
             (double)card->unfit[v] <= RATIO_MAX * (double)card->samples) {
@@ -262,13 +203,13 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
         const size_t velocity = 1 + a;
         const size_t pose = 1 + 2 * axes + a;
         const bool moves = card->seen >> (velocity - 1) & 1U;
-        in->rows.absent[velocity] = !moves && (card->seen >> (pose - 1) & 1U);
-        in->rows.absent[pose] = moves && !in->row->model->needs_pose;
+        in->table.channel[velocity].absent = !moves && (card->seen >> (pose - 1) & 1U);
+        in->table.channel[pose].absent = moves && !in->row->model->needs_pose;
     }
-    for (size_t c = 1; c < in->rows.channels; c++) {
-        if (in->rows.absent[c]) {
-            free(in->rows.values[c]);
-            in->rows.values[c] = NULL;
+    for (size_t c = 1; c < in->table.channels; c++) {
+        if (in->table.channel[c].absent) {
+            free(in->table.channel[c].values);
+            in->table.channel[c].values = NULL;
         } else if (!(card->seen >> (c - 1) & 1U)) {
             return err_set(err, STATUS_E_EMPTY, "journal", 0, 0,
                            "no sample of %s's %s side has %s[%zu]", card->pair, side,
@@ -278,39 +219,32 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
     return STATUS_OK;
 }
 
-static bool go_on(void *context, uint64_t done, uint64_t total)
-{
-    const struct rows_in *in = context;
-    return identify_rows_go_on(&in->rows, done, total);
-}
-
 static enum status read_journals(struct rows_in *in, const struct dynamics_source *source,
                                  struct err *err)
 {
-    struct journal_field fields[IDENTIFY_CHANNELS_MAX];
+    struct journal_field fields[CHANNELS_MAX];
     const struct dynamics_journal wanted = {
-        .pair = in->rows.request->pair,
-        .side = strcmp(in->rows.request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
+        .pair = in->request->pair,
+        .side = strcmp(in->request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
         .model = in->row->model,
-        .field_count = in->rows.channels - 1,
+        .field_count = in->table.channels - 1,
         .fields = fields,
         .take = take_sample,
-        .go_on = in->rows.request->go_on ? go_on : NULL,
+        .go_on = tell_reading,
         .context = in};
-    for (size_t c = 1; c < in->rows.channels; c++) {
+    for (size_t c = 1; c < in->table.channels; c++) {
         const enum status st = find_field(in, c, &fields[c - 1], &in->sign[c], err);
         if (st != STATUS_OK) {
             return st;
         }
     }
     const enum status st = read_marked_journals(in, source, &wanted, err);
-    return st == STATUS_OK ? leave_out(in, source->journal, in->rows.request->side, fields, err)
+    return st == STATUS_OK ? leave_out(in, source->journal, in->request->side, fields, err)
                            : st;
 }
 
 /* What an input is: a journal's lines are objects. */
-static bool is_journal(const struct identify_request *request,
-                       const struct identify_input *input)
+static bool is_journal(const struct identify_request *request, const struct csv_source *input)
 {
     struct stat kind;
     char head[64] = "";
@@ -332,31 +266,50 @@ static bool is_journal(const struct identify_request *request,
     return head[strspn(head, " \t\r\n")] == '{';
 }
 
+static void name_channels(struct rows_in *in)
+{
+    struct table *table = &in->table;
+    table->channels = 1 + (has_pose(in->row) ? 3 : 2) * in->row->model->axis_count;
+    table->rows_max = ROWS_MAX;
+    table->on_header = choose_channels;
+    table->go_on = tell_reading;
+    table->context = in;
+    for (size_t c = 0; c < table->channels; c++) {
+        in->names[c][0] = role_of(in->row, c);
+        in->names[c][1] = usual_name(in->row, c);
+        table->channel[c].names = in->names[c];
+        table->channel[c].given = identify_column(in->request, in->names[c][0]);
+    }
+}
+
 static enum status read_inputs(struct rows_in *in, const struct dynamics_source *source,
                                struct err *err)
 {
     const size_t axes = in->row->model->axis_count;
-    in->rows.channels = 1 + (has_pose(in->row) ? 3 : 2) * axes;
-    const bool journal = is_journal(in->rows.request, &source->inputs[0]);
+    name_channels(in);
+    const bool journal = is_journal(in->request, &source->inputs[0]);
     for (size_t i = 1; i < source->count; i++) {
-        if (is_journal(in->rows.request, &source->inputs[i]) != journal) {
+        if (is_journal(in->request, &source->inputs[i]) != journal) {
             return err_set(err, STATUS_E_ARG, source->inputs[i].path, 0, 0,
                            "tables and journals cannot be read together");
         }
     }
-    const enum status st =
-        journal ? read_journals(in, source, err) : read_tables(in, source, err);
+    in->raw.part_count = source->count;
+    const enum status st = journal
+                               ? read_journals(in, source, err)
+                               : identify_read_tables(&in->table, source->inputs, source->count,
+                                                      in->raw.part_start, source->files, err);
     if (st != STATUS_OK) {
         return st;
     }
-    in->raw.part_start[in->raw.part_count] = in->rows.count;
+    in->raw.part_start[in->raw.part_count] = in->table.count;
     in->raw.axes = axes;
-    in->raw.n = in->rows.count;
-    in->raw.t_s = in->rows.values[0];
+    in->raw.n = in->table.count;
+    in->raw.t_s = in->table.channel[0].values;
     for (size_t a = 0; a < axes; a++) {
-        in->raw.nu[a] = in->rows.values[1 + a];
-        in->raw.tau[a] = in->rows.values[1 + axes + a];
-        in->raw.pose[a] = has_pose(in->row) ? in->rows.values[1 + 2 * axes + a] : NULL;
+        in->raw.nu[a] = in->table.channel[1 + a].values;
+        in->raw.tau[a] = in->table.channel[1 + axes + a].values;
+        in->raw.pose[a] = has_pose(in->row) ? in->table.channel[1 + 2 * axes + a].values : NULL;
     }
     return STATUS_OK;
 }
@@ -372,13 +325,12 @@ enum status dynamics_rows_load(const struct model_row *row,
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
     in->row = row;
-    in->rows.request = request;
-    in->rows.share = READING_SHARE;
+    in->request = request;
     enum status st = read_inputs(in, source, err);
     if (st == STATUS_OK) {
         st = data_table_make(&in->raw, table, source->card, err);
     }
-    identify_rows_free(&in->rows);
+    table_free(&in->table);
     free(in);
     return st;
 }

@@ -5,14 +5,14 @@
 
 #include "identification/data/data_set.h"
 #include "service/identify/dynamics_journal.h"
-#include "service/identify/identify_rows.h"
+#include "service/identify/identify_request.h"
 #include "twin/models/model.h"
 
 enum { IDENTIFY_FILES_MAX = DATA_RUNS_MAX };
 
 /* What is read for a fit, or held out of it. */
 struct dynamics_source {
-    const struct identify_input *inputs;
+    const struct csv_source *inputs;
     size_t count;                          /* 1 .. IDENTIFY_FILES_MAX */
     struct identify_file *files;           /* [count] out */
     struct data_card *card;                /* out */

@@ -30,13 +30,13 @@ static const char examples[] =
     "  tandem identify --model usv3 --validate day2.csv --plot day1.svg day1.csv\n"
     "  tandem identify --model usv3 --pair r1 --side virtual --current used.json log.jsonl\n";
 
-static int complain(const char *what, const char *subject, const char *right)
+static int refuse_usage(const char *what, const char *subject, const char *right)
 {
     (void)fprintf(stderr, "tandem: identify: %s '%s', %s\n", what, subject, right);
     return EXIT_USAGE;
 }
 
-static int answer(enum status st, const struct err *err)
+static int report_status(enum status st, const struct err *err)
 {
     if (st == STATUS_E_ARG) {
         (void)fprintf(stderr, "tandem: identify: %s\n", err->text);
@@ -49,7 +49,7 @@ static int answer(enum status st, const struct err *err)
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-static bool show(void *context, const char *stage, double share)
+static bool show_progress(void *context, const char *stage, double share)
 {
     struct progress *progress = context;
     progress->what = stage;
@@ -70,22 +70,22 @@ static int run_model(struct identify_request *request)
         return EXIT_USAGE;
     }
     if (!row) {
-        return complain("unknown model", name, "'tandem identify --help' lists them");
+        return refuse_usage("unknown model", name, "'tandem identify --help' lists them");
     }
     enum status st = identify_check(row, request, &err);
     if (st == STATUS_OK) {
         stop_signal_install();
         progress_start(&progress, "reading");
-        request->go_on = show;
+        request->go_on = show_progress;
         request->context = &progress;
         st = identify_run(row, request, stdout, &err);
         progress_end(&progress);
     }
-    return answer(st, &err);
+    return report_status(st, &err);
 }
 
 /* The page of help: the models tell their part. NULL: no memory. */
-static char *describe(void)
+static char *describe_models(void)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -105,7 +105,7 @@ static bool take_words(int argc, char **argv, struct identify_request *request, 
 {
     struct argument rows[IDENTIFY_OPTION_COUNT];
     const size_t count = identify_options_arguments(request, rows);
-    char *description = describe();
+    char *description = describe_models();
     const struct arguments arguments = {
         .command = "identify",
         .operands = "FILE...",
@@ -119,7 +119,7 @@ static bool take_words(int argc, char **argv, struct identify_request *request, 
     return goes_on;
 }
 
-static int identify(int argc, char **argv, struct identify_input *files)
+static int identify_files(int argc, char **argv, struct csv_source *files)
 {
     const char *held_out[IDENTIFY_HELD_OUT_MAX];
     struct identify_request request = identify_request_defaults();
@@ -140,7 +140,7 @@ static int identify(int argc, char **argv, struct identify_input *files)
     const enum status st = request.column_words
                                ? identify_take_columns(request.column_words, &request, &err)
                                : STATUS_OK;
-    return st == STATUS_OK ? run_model(&request) : answer(st, &err);
+    return st == STATUS_OK ? run_model(&request) : report_status(st, &err);
 }
 
 /* Columns that were given back are used again instead of asking for fresh pages, which takes a
@@ -155,12 +155,12 @@ static void keep_memory(void)
 int command_identify(int argc, char **argv)
 {
     keep_memory();
-    struct identify_input *files = calloc((size_t)argc + 1, sizeof *files);
+    struct csv_source *files = calloc((size_t)argc + 1, sizeof *files);
     if (!files) {
         (void)fputs("tandem: identify: no memory\n", stderr);
         return EXIT_FAILED;
     }
-    const int code = identify(argc, argv, files);
+    const int code = identify_files(argc, argv, files);
     free(files);
     return code;
 }

@@ -12,10 +12,10 @@
 #include "service/identify/current_parameters.h"
 #include "service/identify/dynamics_plot.h"
 
-static enum status load(const struct identify_result *result,
-                        const struct identify_request *request,
-                        const struct identify_input *inputs, size_t count,
-                        struct identify_data *data, struct err *err)
+static enum status load_data(const struct identify_result *result,
+                             const struct identify_request *request,
+                             const struct csv_source *inputs, size_t count,
+                             struct identify_data *data, struct err *err)
 {
     const struct dynamics_source source = {.inputs = inputs,
                                            .count = count,
@@ -34,7 +34,7 @@ static enum status hold_out(const struct identify_request *request,
 {
     struct identify_data *data = &result->held_out;
     enum status st =
-        load(result, request, request->validate, request->validate_count, data, err);
+        load_data(result, request, request->validate, request->validate_count, data, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -44,8 +44,8 @@ static enum status hold_out(const struct identify_request *request,
 
 /* A fit fails for want of memory, or because of numbers so large that their squares overflow.
  */
-static enum status explain(const struct identify_result *result, enum status st,
-                           struct err *err)
+static enum status explain_failure(const struct identify_result *result, enum status st,
+                                   struct err *err)
 {
     const struct model *model = result->kind->model;
     const char *name = "";
@@ -92,8 +92,8 @@ static enum status give_up(struct err *err)
     return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
 }
 
-static enum status ask(const struct identify_request *request, const char *stage, double share,
-                       struct err *err)
+static enum status ask_on(const struct identify_request *request, const char *stage,
+                          double share, struct err *err)
 {
     return !request->go_on || request->go_on(request->context, stage, share) ? STATUS_OK
                                                                              : give_up(err);
@@ -110,7 +110,7 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     const enum status st = model_choose(row->variants, row->variant_count,
                                         &result->own.table.set, &result->options, &at);
     if (st != STATUS_OK) {
-        return explain(result, st, err);
+        return explain_failure(result, st, err);
     }
     result->chosen = *row;
     result->chosen.model = row->variants[at].model;
@@ -120,12 +120,12 @@ static enum status choose_variant(struct identify_result *result, struct err *er
 }
 
 /* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
-static enum status fit(const struct identify_request *request, enum dynamics_method method,
-                       struct identify_result *result, struct err *err)
+static enum status fit_data(const struct identify_request *request, enum dynamics_method method,
+                            struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
-    enum status st = ask(request, "starting", 0.1, err);
+    enum status st = ask_on(request, "starting", 0.1, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -135,7 +135,7 @@ static enum status fit(const struct identify_request *request, enum dynamics_met
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
         return give_up(err);
     }
-    return st == STATUS_OK ? st : explain(result, st, err);
+    return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
 static bool filter_on(void *context, enum dynamics_method stage, size_t which)
@@ -166,7 +166,7 @@ static enum status check_own(const struct identify_request *request,
         return give_up(err);
     }
     if (st == STATUS_OK) {
-        st = ask(request, "checking", 0.9, err);
+        st = ask_on(request, "checking", 0.9, err);
         if (st != STATUS_OK) {
             return st;
         }
@@ -175,11 +175,11 @@ static enum status check_own(const struct identify_request *request,
     if (st == STATUS_OK && result->is_compared) {
         st = dynamics_compare(model, &result->fit, set, &result->current, &result->comparison);
     }
-    return st == STATUS_OK ? st : explain(result, st, err);
+    return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
-static enum status check(const struct identify_request *request, struct identify_result *result,
-                         struct err *err)
+static enum status check_fit(const struct identify_request *request,
+                             struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
     enum status st = check_own(request, result, err);
@@ -231,10 +231,10 @@ static enum status fit_and_check(const struct identify_request *request,
         result->options.context = &search;
     }
     enum status st =
-        load(result, request, request->files, request->file_count, &result->own, err);
+        load_data(result, request, request->files, request->file_count, &result->own, err);
     st = st == STATUS_OK ? choose_variant(result, err) : st;
-    st = st == STATUS_OK ? fit(request, method, result, err) : st;
-    st = st == STATUS_OK ? check(request, result, err) : st;
+    st = st == STATUS_OK ? fit_data(request, method, result, err) : st;
+    st = st == STATUS_OK ? check_fit(request, result, err) : st;
     if (st == STATUS_OK) {
         result->options.go_on = NULL;
         result->options.context = NULL;

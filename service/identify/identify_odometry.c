@@ -10,10 +10,9 @@
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
-#include "service/identify/identify_rows.h"
 #include "twin/report/odometry_report.h"
 
-enum { CHANNELS = 6, NAMES = 4 };
+enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
 
 /* What each channel may be called, where --columns does not say. */
 static const char *const names[CHANNELS][NAMES] = {
@@ -29,8 +28,8 @@ static const char *const names[CHANNELS][NAMES] = {
 static const double READING_SHARE = 0.7;
 
 struct rows_in {
-    size_t column[CHANNELS]; /* in the file at hand */
-    struct identify_rows rows;
+    const struct identify_request *request;
+    struct table table;
     struct odometry_raw raw;
 };
 
@@ -44,79 +43,43 @@ struct result {
     struct identify_file files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
 };
 
-static enum status take_header(void *context, const struct csv *csv, struct err *err)
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
-    struct rows_in *in = context;
-    for (size_t c = 0; c < CHANNELS; c++) {
-        const char *name = identify_column(in->rows.request, names[c][0]);
-        for (size_t k = 0; !name && names[c][k]; k++) {
-            name = csv_find(csv, names[c][k]) >= 0 ? names[c][k] : NULL;
-        }
-        const enum status st = csv_require(csv, name ? name : names[c][1], &in->column[c], err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
-    return STATUS_OK;
+    return identify_go_on(((const struct rows_in *)context)->request, READING_SHARE, done,
+                          total);
 }
 
-/* What a logger writes when it has no value. */
-static bool is_missing(const char *text)
-{
-    static const char *const words[] = {"", "nan", "NaN", "NAN", "null", "NA", "inf", "-inf"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strcmp(text, words[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum status take_row(void *context, const struct csv *csv, struct err *err)
-{
-    struct rows_in *in = context;
-    enum status st = identify_rows_expect(&in->rows, csv->name, csv->line, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    for (size_t c = 0; c < CHANNELS; c++) {
-        double *value = &in->rows.values[c][in->rows.count];
-        *value = nan("");
-        st = is_missing(csv_text(csv, in->column[c]))
-                 ? STATUS_OK
-                 : csv_number(csv, in->column[c], value, err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
-    in->rows.count++;
-    return STATUS_OK;
-}
-
-static enum status read_inputs(struct rows_in *in, const struct identify_input *inputs,
+static enum status read_inputs(struct rows_in *in, const struct csv_source *inputs,
                                size_t count, struct identify_file *files, struct err *err)
 {
-    const struct identify_lines lines = {take_header, take_row, in};
+    struct table *table = &in->table;
+    table->channels = CHANNELS;
+    table->rows_max = ROWS_MAX;
+    table->go_on = tell_reading;
+    table->context = in;
+    for (size_t c = 0; c < CHANNELS; c++) {
+        table->channel[c].names = names[c];
+        table->channel[c].given = identify_column(in->request, names[c][0]);
+    }
     const enum status st =
-        identify_rows_read(&in->rows, &lines, inputs, count, in->raw.part_start, files, err);
+        identify_read_tables(table, inputs, count, in->raw.part_start, files, err);
     if (st != STATUS_OK) {
         return st;
     }
-    in->raw.part_start[count] = in->rows.count;
     in->raw.part_count = count;
-    in->raw.n = in->rows.count;
-    in->raw.t_s = in->rows.values[0];
-    in->raw.wheel_left_rad = in->rows.values[1];
-    in->raw.wheel_right_rad = in->rows.values[2];
-    in->raw.x_m = in->rows.values[3];
-    in->raw.y_m = in->rows.values[4];
-    in->raw.theta_rad = in->rows.values[5];
+    in->raw.n = table->count;
+    in->raw.t_s = table->channel[0].values;
+    in->raw.wheel_left_rad = table->channel[1].values;
+    in->raw.wheel_right_rad = table->channel[2].values;
+    in->raw.x_m = table->channel[3].values;
+    in->raw.y_m = table->channel[4].values;
+    in->raw.theta_rad = table->channel[5].values;
     return STATUS_OK;
 }
 
 /* What is read for a fit, or held out of it. */
 struct source {
-    const struct identify_input *inputs;
+    const struct csv_source *inputs;
     size_t count;
     struct identify_file *files; /* [count] out */
     struct odometry_card *card;  /* out */
@@ -131,14 +94,12 @@ static enum status load_rows(const struct identify_request *request,
     if (!in) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
-    in->rows.request = request;
-    in->rows.share = READING_SHARE;
-    in->rows.channels = CHANNELS;
+    in->request = request;
     enum status st = read_inputs(in, source->inputs, source->count, source->files, err);
     if (st == STATUS_OK) {
         st = odometry_set_make(&in->raw, set, source->card, err);
     }
-    identify_rows_free(&in->rows);
+    table_free(&in->table);
     free(in);
     return st;
 }

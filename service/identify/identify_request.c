@@ -1,5 +1,7 @@
 #include "service/identify/identify_request.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct identify_request identify_request_defaults(void)
@@ -48,4 +50,43 @@ const char *identify_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+enum status identify_read_tables(struct table *table, const struct csv_source *inputs,
+                                 size_t count, size_t *part_start, struct identify_file *files,
+                                 struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        part_start[i] = table->count;
+        files[i].name = identify_base_name(inputs[i].path);
+        const enum status st = table_read(table, &inputs[i], &files[i].mark, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    part_start[count] = table->count;
+    return STATUS_OK;
+}
+
+bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
+                    uint64_t total)
+{
+    const double part = total > 0 ? (double)done / (double)total : 0.0;
+    return !request->go_on || request->go_on(request->context, "reading", share * part);
+}
+
+void identify_files_json(struct json_writer *w, const char *key,
+                         const struct identify_file *files, size_t count)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        char hash[17];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, files[i].mark.hash);
+        json_write_object(w, NULL);
+        json_write_text(w, "name", files[i].name);
+        json_write_int(w, "bytes", (int64_t)files[i].mark.bytes);
+        json_write_text(w, "fnv1a", hash);
+        json_write_close(w);
+    }
+    json_write_close(w);
 }

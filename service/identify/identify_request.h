@@ -9,7 +9,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "logger/message/json_write.h"
 #include "service/cli/arguments.h"
+#include "service/cli/table.h"
 
 /* "role=column" from --columns. */
 struct identify_column {
@@ -19,11 +21,10 @@ struct identify_column {
 
 enum { IDENTIFY_COLUMNS_MAX = 32, IDENTIFY_HELD_OUT_MAX = 16 };
 
-/* One recording. */
-struct identify_input {
-    const char *path; /* of a file, "-" is standard input; of a text its name */
-    const char *text; /* [bytes]: read this and no file; NULL: the file */
-    size_t bytes;
+/* A recording that has been read. */
+struct identify_file {
+    const char *name; /* without its folders */
+    struct file_mark mark;
 };
 
 struct identify_request {
@@ -48,12 +49,12 @@ struct identify_request {
 
     /* ---- what follows from it, and who asks */
     /* Recordings that take no part in the fit. */
-    struct identify_input validate[IDENTIFY_HELD_OUT_MAX];
+    struct csv_source validate[IDENTIFY_HELD_OUT_MAX];
     size_t validate_count;
     struct identify_column columns[IDENTIFY_COLUMNS_MAX];
     size_t column_count;
-    const struct identify_input *files; /* [file_count] */
-    size_t file_count;                  /* >= 1 */
+    const struct csv_source *files; /* [file_count] */
+    size_t file_count;              /* >= 1 */
     /* Asked several times a second: what is being done, and roughly which part of the whole is
      * behind (0 .. 1). False ends the work with STATUS_E_STALE. NULL: never asked. */
     bool (*go_on)(void *context, const char *stage, double share);
@@ -69,6 +70,20 @@ MUST_USE enum status identify_take_columns(const char *text, struct identify_req
 
 /* The column that --columns gives to a role, or NULL. */
 const char *identify_column(const struct identify_request *request, const char *role);
+
+/* Read files one after the other into a table; the row at which each begins goes into
+ * part_start[count + 1], what they are into files[count]. As table_read(). */
+MUST_USE enum status identify_read_tables(struct table *table, const struct csv_source *inputs,
+                                          size_t count, size_t *part_start,
+                                          struct identify_file *files, struct err *err);
+
+/* How far the reading is, which is such a share of all: the answer of request->go_on. */
+bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
+                    uint64_t total);
+
+/* A list of files with their sizes and hashes. */
+void identify_files_json(struct json_writer *w, const char *key,
+                         const struct identify_file *files, size_t count);
 
 /* The name of a recording without its folders. */
 const char *identify_base_name(const char *path);

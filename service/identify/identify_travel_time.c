@@ -11,9 +11,7 @@
 #include "base/constants.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
-#include "logger/message/csv.h"
 #include "logger/message/json_write.h"
-#include "service/cli/csv_file.h"
 #include "service/cli/json_file.h"
 #include "service/identify/estimate_page.h"
 #include "twin/report/travel_report.h"
@@ -21,6 +19,9 @@
 /* --columns displacement_m=-: the table has none. */
 static const char NONE[] = "-";
 static const double M_PER_MM = 1e-3;
+
+/* Reading is most of the work. */
+static const double READING_SHARE = 0.9;
 
 /* Where one quantity stands in the file at hand. */
 struct source {
@@ -38,7 +39,7 @@ struct loader {
     struct travel_move *moves;
     size_t count, room;
     size_t skipped;
-    struct csv csv;
+    const struct csv *csv; /* the table at hand */
 };
 
 /* A role by the name that --columns gives it (which must be there), else by its own. */
@@ -50,9 +51,9 @@ static enum status find_role(const struct loader *loader, const char *role, int 
         *column = -1;
         return STATUS_OK;
     }
-    *column = csv_find(&loader->csv, name ? name : role);
+    *column = csv_find(loader->csv, name ? name : role);
     size_t ignored = 0;
-    return name ? csv_require(&loader->csv, name, &ignored, err) : STATUS_OK;
+    return name ? csv_require(loader->csv, name, &ignored, err) : STATUS_OK;
 }
 
 /* The same quantity in either of two units; its column is -1 when the table has neither. */
@@ -90,13 +91,13 @@ static enum status find_lap(struct loader *loader, struct err *err)
     loader->status = -1;
     if (loader->lap.column < 0) {
         loader->lap.column = sided;
-        loader->op = csv_find(&loader->csv, "op");
-        loader->status = csv_find(&loader->csv, real ? "real_status" : "virtual_status");
+        loader->op = csv_find(loader->csv, "op");
+        loader->status = csv_find(loader->csv, real ? "real_status" : "virtual_status");
     }
     const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
     size_t ignored = 0;
     return loader->lap.column >= 0 || pair ? STATUS_OK
-                                           : csv_require(&loader->csv, "lap_s", &ignored, err);
+                                           : csv_require(loader->csv, "lap_s", &ignored, err);
 }
 
 /* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
@@ -120,13 +121,13 @@ static enum status find_motion(struct loader *loader, struct err *err)
     size_t ignored = 0;
     if (!turns &&
         !(drives && may_lack(loader, "rotation_rad", "displacement_m", "displacement_mm"))) {
-        return csv_require(&loader->csv, "rotation_rad", &ignored, err);
+        return csv_require(loader->csv, "rotation_rad", &ignored, err);
     }
     if (!drives && !may_lack(loader, "displacement_m", "rotation_rad", "rotation_deg")) {
-        return csv_require(&loader->csv, "displacement_m", &ignored, err);
+        return csv_require(loader->csv, "displacement_m", &ignored, err);
     }
     if (loader->has_motion && motion != loader->motion) {
-        return err_set(err, STATUS_E_PARSE, loader->csv.name, loader->csv.line, 0,
+        return err_set(err, STATUS_E_PARSE, loader->csv->name, loader->csv->line, 0,
                        "all files must have a rotation, a displacement, or both, as the first");
     }
     loader->motion = motion;
@@ -137,7 +138,7 @@ static enum status find_motion(struct loader *loader, struct err *err)
 static enum status take_header(void *context, const struct csv *csv, struct err *err)
 {
     struct loader *loader = context;
-    (void)csv;
+    loader->csv = csv;
     enum status st = find_lap(loader, err);
     st = st == STATUS_OK ? find_either(loader, "rotation_rad", "rotation_deg", RAD_PER_DEG,
                                        &loader->rotation, err)
@@ -155,7 +156,7 @@ static int lap_column(const struct loader *loader)
     if (loader->lap.column >= 0) {
         return loader->lap.column;
     }
-    const char *state = csv_text(&loader->csv, (size_t)loader->state);
+    const char *state = csv_text(loader->csv, (size_t)loader->state);
     const bool real = strcmp(loader->request->side, "real") == 0;
     if (strcmp(state, "AHEAD") == 0) {
         return real ? loader->lap2 : loader->lap1;
@@ -175,7 +176,7 @@ static enum status keep_move(struct loader *loader, const struct travel_move *mo
                                        ? realloc(loader->moves, room * sizeof *more)
                                        : NULL;
         if (!more) {
-            return err_set(err, STATUS_E_NOMEM, loader->csv.name, loader->csv.line, 0,
+            return err_set(err, STATUS_E_NOMEM, loader->csv->name, loader->csv->line, 0,
                            "no memory for more than %zu moves", loader->count);
         }
         loader->moves = more;
@@ -227,25 +228,17 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     return keep_move(loader, &move, err);
 }
 
-static bool go_on(void *context, uint64_t done, uint64_t total)
+static bool tell_reading(void *context, uint64_t done, uint64_t total)
 {
-    const struct loader *loader = context;
-    const struct identify_request *request = loader->request;
-    const double share = total > 0 ? (double)done / (double)total : 0.0;
-    return request->go_on(request->context, "reading", 0.9 * share);
+    return identify_go_on(((const struct loader *)context)->request, READING_SHARE, done,
+                          total);
 }
 
-static enum status load_moves(struct loader *loader, const struct identify_input *input,
+static enum status load_moves(struct loader *loader, const struct csv_source *input,
                               struct err *err)
 {
-    struct csv_source source = {
-        .path = input->path, .text = input->text, .bytes = input->bytes};
-    if (loader->request->go_on) {
-        source.go_on = go_on;
-        source.context = loader;
-    }
-    csv_start(&loader->csv, input->path, take_header, take_row, loader);
-    return csv_file_read(&source, &loader->csv, err);
+    const struct csv_lines lines = {take_header, take_row, tell_reading, loader};
+    return csv_file_read(input, &lines, NULL, err);
 }
 
 /* How well the fit predicts moves that it has not seen. */

@@ -56,7 +56,7 @@ static void draw_efforts(struct recording *r)
 }
 
 /* From rest, each effort late by the delay; then the noise of the measurement. */
-static void drive(struct recording *r)
+static void drive_robot(struct recording *r)
 {
     const struct model_trial *c = r->c;
     const struct model *model = r->row->model;
@@ -158,8 +158,8 @@ static void write_journal(struct recording *r, FILE *to)
     }
 }
 
-static void add(struct selftest_result *result, size_t i, double value, double se, double lo,
-                double hi)
+static void add_estimate(struct selftest_result *result, size_t i, double value, double se,
+                         double lo, double hi)
 {
     struct selftest_parameter *p = &result->parameter[i];
     if (!isfinite(value) || !isfinite(se)) {
@@ -173,8 +173,7 @@ static void add(struct selftest_result *result, size_t i, double value, double s
     p->covered += lo <= p->truth && p->truth <= hi ? 1 : 0;
 }
 
-static enum status identify_text(const struct model_row *row,
-                                 const struct identify_input *input,
+static enum status identify_text(const struct model_row *row, const struct csv_source *input,
                                  struct selftest_result *result, struct err *err)
 {
     struct identify_request request = identify_request_defaults();
@@ -188,12 +187,13 @@ static enum status identify_text(const struct model_row *row,
     if (st == STATUS_OK) {
         const struct dynamics_fit *fit = &found->fit;
         for (size_t i = 0; i < fit->estimate.p; i++) {
-            add(result, i, fit->estimate.value[i], sqrt(fit->estimate.covariance[i][i]),
-                fit->estimate.lo[i], fit->estimate.hi[i]);
+            add_estimate(result, i, fit->estimate.value[i],
+                         sqrt(fit->estimate.covariance[i][i]), fit->estimate.lo[i],
+                         fit->estimate.hi[i]);
         }
         struct dynamics_derived delay;
         dynamics_derive_delay(fit, &delay);
-        add(result, fit->estimate.p, delay.value, delay.se, delay.lo, delay.hi);
+        add_estimate(result, fit->estimate.p, delay.value, delay.se, delay.lo, delay.hi);
         result->verdicts[fit->estimate.verdict]++;
         result->runs++;
         identify_result_free(found);
@@ -206,13 +206,13 @@ static enum status record_and_identify(struct recording *r, struct selftest_resu
                                        struct err *err)
 {
     char *text = NULL;
-    struct identify_input input = {.path = "selftest"};
+    struct csv_source input = {.path = "selftest"};
     FILE *to = open_memstream(&text, &input.bytes);
     if (!to) {
         return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
     }
     draw_efforts(r);
-    drive(r);
+    drive_robot(r);
     if (result->runs % 2 == 0) {
         write_table(r, to);
     } else {

@@ -11,7 +11,7 @@
 struct fit {
     const struct model_row *row;
     struct identify_request request;
-    struct identify_input input;
+    struct csv_source input;
     struct identify_words words;
     struct job *job; /* while it runs */
 };
@@ -97,7 +97,7 @@ enum status identify_jobs_submit(struct uploads *uploads, const char *query, cha
         return st;
     }
     struct identify_request *request = &fit->request;
-    fit->input = (struct identify_input){
+    fit->input = (struct csv_source){
         .path = request->name ? request->name : "upload.csv", .text = text, .bytes = bytes};
     request->files = &fit->input;
     request->file_count = 1;

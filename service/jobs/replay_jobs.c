@@ -146,7 +146,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
     return st;
 }
 
-static enum status run(struct job *job, void *context, FILE *out, struct err *err)
+static enum status run_replay(struct job *job, void *context, FILE *out, struct err *err)
 {
     struct replay_job *j = context;
     const struct effects effects = {replay_take_effect, &j->run};
@@ -170,7 +170,7 @@ enum status replay_jobs_submit(struct uploads *uploads, const struct lab_file *f
                                const struct web_replay *what, char *text, size_t bytes,
                                uint64_t *job, struct err *err)
 {
-    struct upload_work work = {.what = "replay", .run = run};
+    struct upload_work work = {.what = "replay", .run = run_replay};
     enum status st = replay_jobs_check(file, what, err);
     if (st != STATUS_OK) {
         return st;

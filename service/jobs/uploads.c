@@ -19,7 +19,7 @@ struct upload {
 
 /* ---- the job ---- */
 
-static enum status run(struct job *job, void *context, struct err *err)
+static enum status run_upload(struct job *job, void *context, struct err *err)
 {
     struct upload *upload = context;
     char *text = NULL;
@@ -39,7 +39,7 @@ static enum status run(struct job *job, void *context, struct err *err)
     return st;
 }
 
-static void release(void *context)
+static void release_upload(void *context)
 {
     struct upload *upload = context;
     uploads_release(upload->uploads);
@@ -98,7 +98,7 @@ enum status uploads_submit(struct uploads *uploads, const struct upload_work *wo
     }
     *upload = (struct upload){.uploads = uploads, .work = *work, .text = text};
     struct job_order order = {
-        .class = JOB_UPLOAD, .run = run, .release = release, .context = upload};
+        .class = JOB_UPLOAD, .run = run_upload, .release = release_upload, .context = upload};
     memcpy(order.what, work->what, sizeof order.what);
     memcpy(order.pair, work->pair, sizeof order.pair);
     const enum status st = worker_submit(uploads->worker, &order, job);

@@ -54,7 +54,7 @@ static bool has_ended(const struct job *job)
     return job->id != 0 && job->state >= JOB_DONE;
 }
 
-static void forget(struct job *job)
+static void forget_job(struct job *job)
 {
     free(job->result);
     *job = (struct job){.worker = job->worker};
@@ -93,7 +93,7 @@ static void forget_class(struct worker *w, enum job_class class, int64_t t_us)
                         t_us - oldest->ended_us < w->params.keep_us)) {
             return;
         }
-        forget(oldest);
+        forget_job(oldest);
     }
 }
 
@@ -124,14 +124,14 @@ static void end_job(struct worker *w, struct job *job, enum job_state state)
 
 /* ---- the thread ---- */
 
-static void release(const struct job_order *order)
+static void release_job(const struct job_order *order)
 {
     if (order->release) {
         order->release(order->context);
     }
 }
 
-static enum job_state outcome(const struct job *job, enum status st)
+static enum job_state judge_outcome(const struct job *job, enum status st)
 {
     if (st == STATUS_OK) {
         return JOB_DONE;
@@ -150,7 +150,7 @@ static void carry_out(struct worker *w, struct job *job)
     job->began_us = now_us(w);
     (void)pthread_mutex_unlock(&w->lock);
     const enum status st = order.run(job, order.context, &err);
-    release(&order);
+    release_job(&order);
     (void)pthread_mutex_lock(&w->lock);
     if (st == STATUS_OK) {
         job->progress = 1.0;
@@ -160,11 +160,11 @@ static void carry_out(struct worker *w, struct job *job)
     }
     w->counts.running[order.class]--;
     const int64_t began_us = job->began_us;
-    end_job(w, job, outcome(job, st));
+    end_job(w, job, judge_outcome(job, st));
     w->counts.busy_us += now_us(w) - began_us;
 }
 
-static void *run(void *context)
+static void *run_worker(void *context)
 {
     struct worker *w = context;
     (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, on Linux */
@@ -286,11 +286,11 @@ enum status worker_cancel(struct worker *w, uint64_t id)
         }
     }
     (void)pthread_mutex_unlock(&w->lock);
-    release(&order);
+    release_job(&order);
     return st;
 }
 
-static void show(const struct job *job, worker_visit *visit, void *context)
+static void show_job(const struct job *job, worker_visit *visit, void *context)
 {
     const struct job_report report = {.id = job->id,
                                       .class = job->order.class,
@@ -315,7 +315,7 @@ enum status worker_read(struct worker *w, uint64_t id, worker_visit *visit, void
     forget_old(w, now_us(w));
     const struct job *job = find_job(w, id);
     if (job) {
-        show(job, visit, context);
+        show_job(job, visit, context);
     }
     (void)pthread_mutex_unlock(&w->lock);
     return job ? STATUS_OK : STATUS_E_EMPTY;
@@ -337,7 +337,7 @@ void worker_list(struct worker *w, worker_visit *visit, void *context)
         if (!newest) {
             break;
         }
-        show(newest, visit, context);
+        show_job(newest, visit, context);
         before = newest->id;
     }
     (void)pthread_mutex_unlock(&w->lock);
@@ -381,7 +381,7 @@ enum status worker_start(const struct worker_params *params, struct worker **out
     w->slot_count = slots;
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->work, NULL);
-    if (pthread_create(&w->thread, NULL, run, w) != 0) {
+    if (pthread_create(&w->thread, NULL, run_worker, w) != 0) {
         (void)pthread_cond_destroy(&w->work);
         (void)pthread_mutex_destroy(&w->lock);
         free(w);
@@ -421,7 +421,7 @@ void worker_stop(struct worker *w)
         any = drop_waiting(w, &order);
         (void)pthread_mutex_unlock(&w->lock);
         if (any) {
-            release(&order);
+            release_job(&order);
         }
     }
 }

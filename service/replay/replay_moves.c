@@ -34,7 +34,7 @@ struct columns {
     double rotation_factor, displacement_factor;
 };
 
-struct table {
+struct move_table {
     const struct replay_moves *wanted;
     const struct lab_file *file;
     struct columns at;
@@ -42,7 +42,7 @@ struct table {
     int64_t next_us; /* where the table has no times */
     struct move *moves;
     size_t count, room;
-    struct csv csv;
+    const struct csv *csv; /* while it is read */
 };
 
 /* ---- the header ---- */
@@ -56,9 +56,9 @@ static int find_any(const struct csv *csv, const char *const *names)
     return column;
 }
 
-static enum status find_laps(struct table *t, struct err *err)
+static enum status find_laps(struct move_table *t, struct err *err)
 {
-    const struct csv *csv = &t->csv;
+    const struct csv *csv = t->csv;
     struct columns *at = &t->at;
     size_t ignored = 0;
     at->state = -1;
@@ -80,9 +80,10 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     static const char *const times[] = {"t", "t_s", "T", "T_s", NULL};
     static const char *const turns[] = {"rotation_rad", "rotation_deg", NULL};
     static const char *const drives[] = {"displacement_m", "displacement_mm", NULL};
-    struct table *t = context;
+    struct move_table *t = context;
     struct columns *at = &t->at;
     size_t ignored = 0;
+    t->csv = csv;
     at->t = find_any(csv, times);
     at->rotation = find_any(csv, turns);
     at->displacement = find_any(csv, drives);
@@ -137,20 +138,20 @@ static enum status take_seconds(const struct csv *csv, int column, bool may_be_n
     return STATUS_OK;
 }
 
-static enum status take_pair(const struct table *t, struct move *move, struct err *err)
+static enum status take_pair(const struct move_table *t, struct move *move, struct err *err)
 {
     if (t->fixed_pair >= 0) {
         move->pair = (uint32_t)t->fixed_pair;
         return STATUS_OK;
     }
-    const char *id = csv_text(&t->csv, (size_t)t->at.pair);
+    const char *id = csv_text(t->csv, (size_t)t->at.pair);
     for (size_t i = 0; i < t->file->pair_count; i++) {
         if (strcmp(t->file->pairs[i].id, id) == 0) {
             move->pair = (uint32_t)i;
             return STATUS_OK;
         }
     }
-    return csv_error(&t->csv, (size_t)t->at.pair, err,
+    return csv_error(t->csv, (size_t)t->at.pair, err,
                      "a pair of this lab was expected; say whose moves these are");
 }
 
@@ -172,20 +173,20 @@ static enum status take_status(const struct csv *csv, int column, enum reply_sta
 }
 
 /* In a smart logger's table lap1 is that of the robot that answered first. */
-static void order_laps(const struct table *t, struct move *move)
+static void order_laps(const struct move_table *t, struct move *move)
 {
     if (t->at.state >= 0 &&
-        strcmp(csv_text(&t->csv, (size_t)t->at.state), verdict_name(VERDICT_AHEAD)) == 0) {
+        strcmp(csv_text(t->csv, (size_t)t->at.state), verdict_name(VERDICT_AHEAD)) == 0) {
         const int64_t first_us = move->lap_us[SIDE_REAL];
         move->lap_us[SIDE_REAL] = move->lap_us[SIDE_VIRTUAL];
         move->lap_us[SIDE_VIRTUAL] = first_us;
     }
 }
 
-static void take_names(const struct table *t, struct move *move)
+static void take_names(const struct move_table *t, struct move *move)
 {
-    const char *op = t->at.op >= 0 ? csv_text(&t->csv, (size_t)t->at.op) : "";
-    const char *id = t->at.id >= 0 ? csv_text(&t->csv, (size_t)t->at.id) : "";
+    const char *op = t->at.op >= 0 ? csv_text(t->csv, (size_t)t->at.op) : "";
+    const char *id = t->at.id >= 0 ? csv_text(t->csv, (size_t)t->at.id) : "";
     (void)snprintf(move->op, sizeof move->op, "%s", op[0] ? op : "go");
     if (id[0]) {
         (void)snprintf(move->id, sizeof move->id, "%s", id);
@@ -194,13 +195,13 @@ static void take_names(const struct table *t, struct move *move)
     }
 }
 
-static enum status keep_move(struct table *t, const struct move *move, struct err *err)
+static enum status keep_move(struct move_table *t, const struct move *move, struct err *err)
 {
     if (t->count == t->room) {
         const size_t room = t->room ? 2 * t->room : 1024;
         struct move *more = room <= MOVES_MAX ? realloc(t->moves, room * sizeof *more) : NULL;
         if (!more) {
-            return err_set(err, STATUS_E_NOMEM, t->csv.name, t->csv.line, 0,
+            return err_set(err, STATUS_E_NOMEM, t->csv->name, t->csv->line, 0,
                            "no memory for more than %zu moves", t->count);
         }
         t->moves = more;
@@ -212,7 +213,7 @@ static enum status keep_move(struct table *t, const struct move *move, struct er
 
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
 {
-    struct table *t = context;
+    struct move_table *t = context;
     const struct columns *at = &t->at;
     struct move move = {.pair = 0};
     enum status st = take_pair(t, &move, err);
@@ -257,7 +258,7 @@ static int compare_parts(const void *one, const void *other)
     return (a->what > b->what) - (a->what < b->what);
 }
 
-static size_t take_apart(const struct table *t, struct part *parts)
+static size_t take_apart(const struct move_table *t, struct part *parts)
 {
     size_t n = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -274,7 +275,8 @@ static size_t take_apart(const struct table *t, struct part *parts)
     return n;
 }
 
-static void feed_part(const struct table *t, const struct part *part, struct replay *replay)
+static void feed_part(const struct move_table *t, const struct part *part,
+                      struct replay *replay)
 {
     const struct move *move = &t->moves[part->move];
     struct message message = {.t_us = part->t_us, .qos = 1};
@@ -305,7 +307,7 @@ static void feed_part(const struct table *t, const struct part *part, struct rep
     replay_message(replay, &message);
 }
 
-static enum status feed_all(const struct table *t, struct replay *replay, struct err *err)
+static enum status feed_all(const struct move_table *t, struct replay *replay, struct err *err)
 {
     const struct replay_moves *wanted = t->wanted;
     struct part *parts = calloc((1 + SIDE_COUNT) * t->count + 1, sizeof *parts);
@@ -334,12 +336,12 @@ static enum status feed_all(const struct table *t, struct replay *replay, struct
 
 static bool go_on_reading(void *context, uint64_t done, uint64_t total)
 {
-    const struct replay_moves *wanted = context;
+    const struct replay_moves *wanted = ((const struct move_table *)context)->wanted;
     return wanted->go_on(wanted->context, "reading",
                          total > 0 ? 0.3 * (double)done / (double)total : 0.0);
 }
 
-static enum status choose_pair(struct table *t, struct replay *replay, struct err *err)
+static enum status choose_pair(struct move_table *t, struct replay *replay, struct err *err)
 {
     const char *pair = t->wanted->pair;
     t->fixed_pair = pair[0] ? lab_find(replay->lab, pair) : -1;
@@ -355,22 +357,19 @@ static enum status choose_pair(struct table *t, struct replay *replay, struct er
 enum status replay_moves(struct replay *replay, const struct lab_file *file,
                          struct replay_moves *moves, struct err *err)
 {
-    struct table *t = calloc(1, sizeof *t);
+    struct move_table *t = calloc(1, sizeof *t);
     if (!t) {
         return err_set(err, STATUS_E_NOMEM, moves->name, 0, 0, "no memory");
     }
-    const struct csv_source source = {.path = moves->name,
-                                      .text = moves->text,
-                                      .bytes = moves->bytes,
-                                      .go_on = go_on_reading,
-                                      .context = moves};
+    const struct csv_source source = {
+        .path = moves->name, .text = moves->text, .bytes = moves->bytes};
+    const struct csv_lines lines = {take_header, take_row, go_on_reading, t};
     t->wanted = moves;
     t->file = file;
     t->next_us = PAUSE_US;
     enum status st = choose_pair(t, replay, err);
     if (st == STATUS_OK) {
-        csv_start(&t->csv, moves->name, take_header, take_row, t);
-        st = csv_file_read(&source, &t->csv, err);
+        st = csv_file_read(&source, &lines, NULL, err);
     }
     if (st == STATUS_OK) {
         st = feed_all(t, replay, err);

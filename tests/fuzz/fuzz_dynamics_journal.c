@@ -83,12 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                             .take = take,
                                             .context = &rows};
     struct dynamics_journal_card card;
-    struct journal_mark mark;
+    struct file_mark mark;
     struct err err = {0};
     memset(&rows, 0, sizeof rows);
     rows.raw.part_count = 1;
-    const enum status st = dynamics_journal_read_text(&wanted, "fuzz", (const char *)data + 1,
-                                                      size - 1, &mark, &card, &err);
+    const struct csv_source input = {"fuzz", (const char *)data + 1, size - 1};
+    const enum status st = dynamics_journal_read(&wanted, &input, 1, &mark, &card, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
     assert(mark.bytes == size - 1);
     if (st == STATUS_OK) {

@@ -26,7 +26,6 @@ struct recording {
 };
 
 static struct recording recording;
-static struct csv csv;
 
 static enum status take_header(void *context, const struct csv *table, struct err *err)
 {
@@ -46,9 +45,9 @@ static enum status take_row(void *context, const struct csv *table, struct err *
     const size_t k = r->raw.n;
     CU_ASSERT_FATAL(k < ROWS_MAX);
     for (size_t c = 0; c < CHANNELS; c++) {
-        const enum status st =
-            r->columns[c][0] ? csv_product_value(table, &r->product[c], &r->value[c][k], err)
-                             : STATUS_OK;
+        const enum status st = r->columns[c][0] ? csv_product_value(table, &r->product[c],
+                                                                    false, &r->value[c][k], err)
+                                                : STATUS_OK;
         if (st != STATUS_OK) {
             return st;
         }
@@ -77,7 +76,7 @@ static bool add(const char *file)
 {
     char path[1024];
     const char *data = getenv("TANDEM_DATA");
-    struct csv_file_mark mark;
+    struct file_mark mark;
     struct err err = {0};
     (void)snprintf(path, sizeof path, "%s/%s",
                    data && *data ? data : TANDEM_SOURCE_DIR "/../shared/data", file);
@@ -88,9 +87,9 @@ static bool add(const char *file)
     }
     (void)fclose(in);
     const struct csv_source source = {.path = path};
-    csv_start(&csv, path, take_header, take_row, &recording);
+    const struct csv_lines lines = {take_header, take_row, NULL, &recording};
     recording.raw.part_start[recording.raw.part_count] = recording.raw.n;
-    CHECK_INT(err.text, csv_file_read_marked(&source, &csv, &mark, &err), STATUS_OK);
+    CHECK_INT(err.text, csv_file_read(&source, &lines, &mark, &err), STATUS_OK);
     recording.raw.part_start[++recording.raw.part_count] = recording.raw.n;
     return true;
 }

@@ -46,9 +46,9 @@ static struct dynamics_journal wanted_of(const char *pair, enum side side, struc
 static enum status read_text(const struct dynamics_journal *wanted, const char *text,
                              struct dynamics_journal_card *card, struct err *err)
 {
-    struct journal_mark mark;
-    const enum status st =
-        dynamics_journal_read_text(wanted, "text", text, strlen(text), &mark, card, err);
+    struct file_mark mark;
+    const struct csv_source input = {"text", text, strlen(text)};
+    const enum status st = dynamics_journal_read(wanted, &input, 1, &mark, card, err);
     if (st == STATUS_OK) {
         CHECK_INT("mark", mark.bytes, strlen(text));
         CHECK_INT("mark", mark.hash == hash_text(text), true);
@@ -208,7 +208,7 @@ static void test_files(void)
     char directory[] = "/tmp/tandem_journal_XXXXXX";
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
     char paths[2][64];
-    const char *both[2] = {paths[0], paths[1]};
+    const struct csv_source both[2] = {{.path = paths[0]}, {.path = paths[1]}};
     for (size_t i = 0; i < 2; i++) {
         (void)snprintf(paths[i], sizeof paths[i], "%s/%zu.jsonl", directory, i);
         FILE *out = fopen(paths[i], "w");
@@ -219,7 +219,7 @@ static void test_files(void)
     struct table table = {.count = 0};
     struct dynamics_journal wanted = wanted_of(NULL, SIDE_REAL, &table);
     struct dynamics_journal_card card;
-    struct journal_mark marks[2];
+    struct file_mark marks[2];
     struct err err = {0};
     wanted.field_count = 2;
     CHECK_INT("files", dynamics_journal_read(&wanted, both, 2, marks, &card, &err), STATUS_OK);

@@ -264,8 +264,7 @@ static char *identify(const struct shape *shape, const char *columns, enum statu
     char *text = write_journal(shape, 1200);
     char *document = NULL;
     size_t bytes = 0;
-    const struct identify_input input = {
-        .path = "journal", .text = text, .bytes = strlen(text)};
+    const struct csv_source input = {.path = "journal", .text = text, .bytes = strlen(text)};
     struct identify_request request = {.side = "real",
                                        .delay_max_s = -1.0,
                                        .method = "weak_iv",

@@ -79,8 +79,8 @@ static void test_memory(void)
         struct watch watch = {.asked = 0};
         size_t bytes = 0;
         char *text = read_file(rows[i].path, &bytes);
-        const struct identify_input file = {.path = rows[i].path};
-        const struct identify_input memory = {rows[i].name, text, bytes};
+        const struct csv_source file = {.path = rows[i].path};
+        const struct csv_source memory = {rows[i].name, text, bytes};
         struct identify_request request = {
             .side = "real", .delay_max_s = -1.0, .json = true, .files = &file, .file_count = 1};
         if (i == 0) {
@@ -107,7 +107,7 @@ static void test_memory(void)
 /* Whenever the answer is no, the work ends, nothing is written, and nothing is lost. */
 static void test_patience(void)
 {
-    const struct identify_input file = {.path = vessel_file};
+    const struct csv_source file = {.path = vessel_file};
     struct identify_request request = {.side = "real",
                                        .delay_max_s = -1.0,
                                        .json = true,
@@ -182,7 +182,7 @@ static void test_within(void)
 {
     size_t bytes = 0;
     char *text = make_long(10, &bytes);
-    const struct identify_input input = {"long.csv", text, bytes};
+    const struct csv_source input = {"long.csv", text, bytes};
     struct watch watch = {.asked = 0};
     struct err err = {0};
     struct identify_request request = {.side = "real",
@@ -226,7 +226,7 @@ static void test_faults(void)
          "there is no column"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const struct identify_input input = {"up.csv", rows[i].text, strlen(rows[i].text)};
+        const struct csv_source input = {"up.csv", rows[i].text, strlen(rows[i].text)};
         struct identify_request request = {.side = rows[i].side,
                                            .delay_max_s = -1.0,
                                            .method = rows[i].method,

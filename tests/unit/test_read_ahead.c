@@ -30,7 +30,7 @@ static FILE *make_file(size_t bytes, uint64_t *hash)
 static void check_whole(size_t bytes)
 {
     struct read_ahead *reader = NULL;
-    struct read_ahead_mark mark;
+    struct file_mark mark;
     uint64_t hash = 0;
     FILE *file = make_file(bytes, &hash);
     size_t at = 0;
@@ -82,7 +82,7 @@ static void test_stop(void)
 static void test_failure(void)
 {
     struct read_ahead *reader = NULL;
-    struct read_ahead_mark mark;
+    struct file_mark mark;
     size_t n = 0;
     FILE *file = fopen("/dev/null", "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);

@@ -1,5 +1,4 @@
-/* twin/models/models.h - the table of models: one file a model of motion, and its row here. Pure.
- */
+/* twin/models/models.h - the table of models: a file a model of motion, a row here. Pure. */
 #ifndef TWIN_MODELS_MODELS_H
 #define TWIN_MODELS_MODELS_H
 

@@ -26,7 +26,7 @@ static struct web_replay replay_of(const struct web_request *request)
                                .pair = query->pair};
 }
 
-static enum status check(const struct web_request *request, struct err *err)
+static enum status check_wish(const struct web_request *request, struct err *err)
 {
     const struct web_source *source = request->context->source;
     if (request->route->handle == post_replay) {
@@ -56,7 +56,7 @@ bool upload_admit(struct web_request *request, const char *content_type,
                     "'application/x-ndjson'");
         return false;
     }
-    if (check(request, &err) != STATUS_OK) {
+    if (check_wish(request, &err) != STATUS_OK) {
         web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
         return false;
     }
@@ -82,8 +82,8 @@ static bool has_recording(const struct web_request *request, struct web_response
 }
 
 /* The job is the lab's, or it is not: path is where jobs of its kind are. */
-static void answer(const struct web_request *request, struct web_response *response,
-                   enum status st, uint64_t job, const struct err *err, const char *path)
+static void answer_job(const struct web_request *request, struct web_response *response,
+                       enum status st, uint64_t job, const struct err *err, const char *path)
 {
     if (st == STATUS_E_ARG) {
         web_problem_err(request, response, PROBLEM_BAD_PARAMETER, err);
@@ -113,7 +113,7 @@ void post_identify(const struct web_request *request, struct web_response *respo
     if (has_recording(request, response)) {
         const enum status st = source->identify(source->context, request->query.text,
                                                 body->text, body->bytes, &job, &err);
-        answer(request, response, st, job, &err, "/api/v1/identify");
+        answer_job(request, response, st, job, &err, "/api/v1/identify");
     }
 }
 
@@ -127,6 +127,6 @@ void post_replay(const struct web_request *request, struct web_response *respons
         const struct web_replay what = replay_of(request);
         const enum status st =
             source->replay(source->context, &what, body->text, body->bytes, &job, &err);
-        answer(request, response, st, job, &err, "/api/v1/replay");
+        answer_job(request, response, st, job, &err, "/api/v1/replay");
     }
 }

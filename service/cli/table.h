@@ -1,0 +1,51 @@
+/* service/cli/table.h - tables of numbers, read row by row into columns that grow.
+ *
+ * A channel is a quantity made of columns of the file: by the name that somebody gave, or by
+ * the first of its own names that the header has.
+ */
+#ifndef SERVICE_CLI_TABLE_H
+#define SERVICE_CLI_TABLE_H
+
+#include "service/cli/csv_file.h"
+#include "service/cli/csv_product.h"
+
+enum { TABLE_CHANNELS_MAX = 24 };
+
+struct table_channel {
+    const char *given;        /* has to be in the file; NULL: nobody said */
+    const char *const *names; /* else the first of these; ends with NULL. An error calls the
+                               * second one, if there is one, by which it is found in files */
+    bool absent;              /* not read */
+    struct csv_product from;  /* in the file at hand */
+    double *values;           /* [room]; NULL where absent */
+};
+
+struct table {
+    size_t channels;
+    struct table_channel channel[TABLE_CHANNELS_MAX];
+    size_t rows_max;
+    bool strict; /* a field without a value is an error; else NaN */
+    /* What else there is to do with a header, before columns are looked for in it, and with a
+     * row, whose values are in place and not counted yet. NULL: nothing. */
+    csv_line *on_header, *on_row;
+    bool (*go_on)(void *context, uint64_t done, uint64_t total); /* as of struct csv_lines */
+    void *context;
+    size_t count, room; /* rows */
+};
+
+/* Add the rows of one more file. As csv_file_read(), STATUS_E_PARSE for columns that are not
+ * there, STATUS_E_FULL beyond rows_max, STATUS_E_NOMEM, or what on_header and on_row return. */
+MUST_USE enum status table_read(struct table *table, const struct csv_source *source,
+                                struct file_mark *mark, struct err *err);
+
+/* Room for one more row, values[count], or why not: name and line are where it stands.
+ * STATUS_E_FULL, STATUS_E_NOMEM. */
+MUST_USE enum status table_expect(struct table *table, const char *name, unsigned line,
+                                  struct err *err);
+
+/* Whether a header, or who asks, has something for a channel. */
+bool table_offers(const struct table *table, const struct csv *csv, size_t channel);
+
+void table_free(struct table *table); /* the values */
+
+#endif
