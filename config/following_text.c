@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "twin/following/follower.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 
 static const char *skip_blanks(const char *at)
 {

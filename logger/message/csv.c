@@ -126,6 +126,20 @@ enum status csv_number(const struct csv *csv, size_t column, double *value, stru
     return csv_error(csv, column, err, what);
 }
 
+enum status csv_quantity_read(const struct csv *csv, struct csv_quantity quantity,
+                              double *value, struct err *err)
+{
+    double number = 0.0;
+    if (quantity.column < 0 || *csv_text(csv, (size_t)quantity.column) == '\0') {
+        return STATUS_OK;
+    }
+    const enum status st = csv_number(csv, (size_t)quantity.column, &number, err);
+    if (st == STATUS_OK) {
+        *value = number * quantity.factor;
+    }
+    return st;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

@@ -84,6 +84,16 @@ const char *csv_text(const struct csv *csv, size_t column);
 MUST_USE enum status csv_number(const struct csv *csv, size_t column, double *value,
                                 struct err *err);
 
+/* A quantity that stands in a column of its own unit. */
+struct csv_quantity {
+    int column;    /* -1: the table does not have it */
+    double factor; /* to its SI unit */
+};
+
+/* Of the current row in its SI unit; *value stays as it is where there is nothing. */
+MUST_USE enum status csv_quantity_read(const struct csv *csv, struct csv_quantity quantity,
+                                       double *value, struct err *err);
+
 /* An error about a field of the current row, for callers with a closer look at what it says. */
 enum status csv_error(const struct csv *csv, size_t column, struct err *err, const char *text);
 

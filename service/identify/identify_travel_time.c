@@ -23,15 +23,10 @@ static const double M_PER_MM = 1e-3;
 /* Reading is most of the work. */
 static const double READING_SHARE = 0.9;
 
-/* Where one quantity stands in the file at hand. */
-struct source {
-    int column; /* -1: not there */
-    double factor;
-};
-
 struct loader {
     const struct identify_request *request;
-    struct source rotation, displacement, lap;
+    struct csv_quantity rotation, displacement; /* in the table at hand */
+    int lap;
     enum travel_motion motion; /* by the columns of the files so far */
     bool has_motion;           /* there was a file */
     int lap1, lap2, state;     /* a smart logger's table; -1: it is none */
@@ -58,7 +53,7 @@ static enum status find_role(const struct loader *loader, const char *role, int 
 
 /* The same quantity in either of two units; its column is -1 when the table has neither. */
 static enum status find_either(const struct loader *loader, const char *si, const char *other,
-                               double factor, struct source *source, struct err *err)
+                               double factor, struct csv_quantity *quantity, struct err *err)
 {
     int column[2] = {-1, -1};
     enum status st = find_role(loader, si, &column[0], err);
@@ -69,7 +64,8 @@ static enum status find_either(const struct loader *loader, const char *si, cons
     const bool use_other =
         column[1] >= 0 && (column[0] < 0 || (identify_column(loader->request, other) &&
                                              !identify_column(loader->request, si)));
-    *source = (struct source){use_other ? column[1] : column[0], use_other ? factor : 1.0};
+    *quantity =
+        (struct csv_quantity){use_other ? column[1] : column[0], use_other ? factor : 1.0};
     return STATUS_OK;
 }
 
@@ -77,8 +73,7 @@ static enum status find_lap(struct loader *loader, struct err *err)
 {
     const bool real = strcmp(loader->request->side, "real") == 0;
     int sided = -1;
-    loader->lap.factor = 1.0;
-    enum status st = find_role(loader, "lap_s", &loader->lap.column, err);
+    enum status st = find_role(loader, "lap_s", &loader->lap, err);
     st = st == STATUS_OK ? find_role(loader, real ? "real_lap_s" : "virtual_lap_s", &sided, err)
                          : st;
     st = st == STATUS_OK ? find_role(loader, "lap1_s", &loader->lap1, err) : st;
@@ -89,15 +84,15 @@ static enum status find_lap(struct loader *loader, struct err *err)
     }
     loader->op = -1;
     loader->status = -1;
-    if (loader->lap.column < 0) {
-        loader->lap.column = sided;
+    if (loader->lap < 0) {
+        loader->lap = sided;
         loader->op = csv_find(loader->csv, "op");
         loader->status = csv_find(loader->csv, real ? "real_status" : "virtual_status");
     }
     const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
     size_t ignored = 0;
-    return loader->lap.column >= 0 || pair ? STATUS_OK
-                                           : csv_require(loader->csv, "lap_s", &ignored, err);
+    return loader->lap >= 0 || pair ? STATUS_OK
+                                    : csv_require(loader->csv, "lap_s", &ignored, err);
 }
 
 /* Whether the table may lack a quantity: "-" says so, or that the other one was named by hand.
@@ -153,8 +148,8 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
  * robot answered first; SYNC: the laps are as good as equal. */
 static int lap_column(const struct loader *loader)
 {
-    if (loader->lap.column >= 0) {
-        return loader->lap.column;
+    if (loader->lap >= 0) {
+        return loader->lap;
     }
     const char *state = csv_text(loader->csv, (size_t)loader->state);
     const bool real = strcmp(loader->request->side, "real") == 0;
@@ -186,21 +181,9 @@ static enum status keep_move(struct loader *loader, const struct travel_move *mo
     return STATUS_OK;
 }
 
-static bool is_empty(const struct csv *csv, const struct source *source)
+static bool is_empty(const struct csv *csv, int column)
 {
-    return source->column >= 0 && *csv_text(csv, (size_t)source->column) == '\0';
-}
-
-/* In its SI unit; what the table does not have stays as it is. */
-static enum status take_number(const struct csv *csv, const struct source *source,
-                               double *value, struct err *err)
-{
-    if (source->column < 0) {
-        return STATUS_OK;
-    }
-    const enum status st = csv_number(csv, (size_t)source->column, value, err);
-    *value *= source->factor;
-    return st;
+    return column >= 0 && *csv_text(csv, (size_t)column) == '\0';
 }
 
 static enum status take_row(void *context, const struct csv *csv, struct err *err)
@@ -212,20 +195,18 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
         (loader->status >= 0 && strcmp(csv_text(csv, (size_t)loader->status), "done") != 0);
     struct travel_move move = {.lap_s = 0.0};
 
-    if (other || lap < 0 || *csv_text(csv, (size_t)lap) == '\0' ||
-        is_empty(csv, &loader->rotation) || is_empty(csv, &loader->displacement)) {
+    if (other || lap < 0 || is_empty(csv, lap) || is_empty(csv, loader->rotation.column) ||
+        is_empty(csv, loader->displacement.column)) {
         loader->skipped++;
         return STATUS_OK;
     }
     enum status st = csv_number(csv, (size_t)lap, &move.lap_s, err);
-    st = st == STATUS_OK ? take_number(csv, &loader->rotation, &move.rotation_rad, err) : st;
-    st = st == STATUS_OK ? take_number(csv, &loader->displacement, &move.displacement_m, err)
+    st = st == STATUS_OK ? csv_quantity_read(csv, loader->rotation, &move.rotation_rad, err)
                          : st;
-    if (st != STATUS_OK) {
-        return st;
-    }
-    move.lap_s *= loader->lap.factor;
-    return keep_move(loader, &move, err);
+    st = st == STATUS_OK
+             ? csv_quantity_read(csv, loader->displacement, &move.displacement_m, err)
+             : st;
+    return st == STATUS_OK ? keep_move(loader, &move, err) : st;
 }
 
 static bool tell_reading(void *context, uint64_t done, uint64_t total)

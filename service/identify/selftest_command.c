@@ -13,7 +13,7 @@
 #include "service/cli/version.h"
 #include "service/identify/selftest.h"
 
-struct wishes {
+struct selftest_options {
     const char *model;
     int runs, seed;
     bool json;
@@ -83,56 +83,56 @@ static void write_result(struct json_writer *w, const struct model_row *row,
 }
 
 /* All runs of one case; false with a message when they could not be done. */
-static bool run_case(const struct model_row *row, const struct wishes *wishes,
+static bool run_case(const struct model_row *row, const struct selftest_options *options,
                      struct selftest_result *result)
 {
     struct progress progress;
     struct err err = {0};
     selftest_start(row, result);
     progress_start(&progress, row->name);
-    for (int run = 0; run < wishes->runs; run++) {
-        enum status st = selftest_run(row, (uint64_t)wishes->seed, result, &err);
+    for (int run = 0; run < options->runs; run++) {
+        enum status st = selftest_run(row, (uint64_t)options->seed, result, &err);
         if (st == STATUS_OK && stop_signal_raised()) {
             st = err_set(&err, STATUS_E_STALE, "selftest", 0, 0,
-                         "cancelled after %d of %d runs", run + 1, wishes->runs);
+                         "cancelled after %d of %d runs", run + 1, options->runs);
         }
         if (st != STATUS_OK) {
             progress_end(&progress);
             csv_file_complain(&err);
             return false;
         }
-        progress_step(&progress, (uint64_t)run + 1, (uint64_t)wishes->runs);
+        progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
     }
     progress_end(&progress);
     selftest_judge(result);
     return true;
 }
 
-static int run_cases(const struct wishes *wishes)
+static int run_cases(const struct selftest_options *options)
 {
     char text[1024];
     struct json_writer w;
     bool well = true;
     bool any = false;
     json_write_start(&w, text, sizeof text, json_file_flush, stdout);
-    if (wishes->json) {
+    if (options->json) {
         json_write_object(&w, NULL);
         json_write_text(&w, "version", TANDEM_VERSION);
-        json_write_int(&w, "seed", wishes->seed);
+        json_write_int(&w, "seed", options->seed);
         json_write_array(&w, "models");
     }
     for (size_t i = 0; i < model_row_count; i++) {
         const struct model_row *row = model_rows[i];
         struct selftest_result result;
-        if (!row->model || (wishes->model && strcmp(wishes->model, row->name) != 0)) {
+        if (!row->model || (options->model && strcmp(options->model, row->name) != 0)) {
             continue;
         }
         any = true;
-        if (!run_case(row, wishes, &result)) {
+        if (!run_case(row, options, &result)) {
             return EXIT_FAILED;
         }
         well = well && result.well;
-        if (wishes->json) {
+        if (options->json) {
             write_result(&w, row, &result);
         } else {
             print_result(row, &result);
@@ -142,10 +142,10 @@ static int run_cases(const struct wishes *wishes)
         (void)fprintf(stderr,
                       "tandem: selftest: no model '%s', 'tandem selftest --help' lists "
                       "them\n",
-                      wishes->model);
+                      options->model);
         return EXIT_USAGE;
     }
-    if (wishes->json) {
+    if (options->json) {
         json_write_close(&w);
         json_write_bool(&w, "well", well);
         json_write_close(&w);
@@ -160,7 +160,7 @@ static int run_cases(const struct wishes *wishes)
 
 int command_selftest(int argc, char **argv)
 {
-    struct wishes wishes = {.runs = 20, .seed = 1};
+    struct selftest_options options = {.runs = 20, .seed = 1};
     char description[1024] = "  Records simulated robots of known parameters, with noise, a "
                              "delay and lost rows, as\n"
                              "  tables and as journals, identifies them as `tandem identify` "
@@ -177,10 +177,11 @@ int command_selftest(int argc, char **argv)
     }
     /* clang-format off */
     const struct argument rows[] = {
-        {"model", 'm', ARGUMENT_TEXT, &wishes.model, 0, 0, "NAME", "test this one only"},
-        {"runs", 0, ARGUMENT_INTEGER, &wishes.runs, 2, 100000, "N", "recordings of each (20)"},
-        {"seed", 0, ARGUMENT_INTEGER, &wishes.seed, 0, 1e9, "N", "of the draws (1); the same seed gives the same bytes"},
-        {"json", 0, ARGUMENT_FLAG, &wishes.json, 0, 0, NULL, "print one JSON document and nothing else"},
+        {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
+        {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
+        {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",
+         "of the draws (1); the same seed gives the same bytes"},
+        {"json", 0, ARGUMENT_FLAG, &options.json, 0, 0, NULL, "print one JSON document and nothing else"},
     };
     /* clang-format on */
     const struct arguments arguments = {
@@ -194,5 +195,5 @@ int command_selftest(int argc, char **argv)
         return code;
     }
     stop_signal_install();
-    return run_cases(&wishes);
+    return run_cases(&options);
 }

@@ -227,11 +227,6 @@ enum status job_result(struct job *job, const char *text, size_t bytes)
     return STATUS_OK;
 }
 
-uint64_t job_id(const struct job *job)
-{
-    return job->id;
-}
-
 /* ---- any thread ---- */
 
 enum status worker_submit(struct worker *w, const struct job_order *order, uint64_t *id)

@@ -124,7 +124,6 @@ MUST_USE bool job_go_on(struct job *job);
 void job_progress(struct job *job, double share, const char *stage);
 /* Copies the text. STATUS_E_NOMEM, STATUS_E_FULL (longer than JOB_RESULT_MAX). */
 MUST_USE enum status job_result(struct job *job, const char *text, size_t bytes);
-uint64_t job_id(const struct job *job);
 
 extern const struct names job_state_names;
 const char *job_state_name(enum job_state state); /* "queued" … */

@@ -30,8 +30,8 @@ struct part {
 
 /* Where things stand in the table; -1: nowhere. */
 struct columns {
-    int t, pair, op, id, rotation, displacement, state, lap[SIDE_COUNT], status[SIDE_COUNT];
-    double rotation_factor, displacement_factor;
+    int t, pair, op, id, state, lap[SIDE_COUNT], status[SIDE_COUNT];
+    struct csv_quantity rotation, displacement;
 };
 
 struct move_table {
@@ -85,16 +85,16 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
     size_t ignored = 0;
     t->csv = csv;
     at->t = find_any(csv, times);
-    at->rotation = find_any(csv, turns);
-    at->displacement = find_any(csv, drives);
-    at->rotation_factor = csv_find(csv, turns[0]) >= 0 ? 1.0 : RAD_PER_DEG;
-    at->displacement_factor = csv_find(csv, drives[0]) >= 0 ? 1.0 : M_PER_MM;
+    at->rotation = (struct csv_quantity){find_any(csv, turns),
+                                         csv_find(csv, turns[0]) >= 0 ? 1.0 : RAD_PER_DEG};
+    at->displacement = (struct csv_quantity){find_any(csv, drives),
+                                             csv_find(csv, drives[0]) >= 0 ? 1.0 : M_PER_MM};
     at->pair = csv_find(csv, "pair");
     at->op = csv_find(csv, "op");
     at->id = csv_find(csv, "id");
     at->status[SIDE_REAL] = csv_find(csv, "real_status");
     at->status[SIDE_VIRTUAL] = csv_find(csv, "virtual_status");
-    if (at->rotation < 0 && at->displacement < 0) {
+    if (at->rotation.column < 0 && at->displacement.column < 0) {
         return csv_require(csv, turns[0], &ignored, err);
     }
     if (t->fixed_pair < 0 && at->pair < 0) {
@@ -106,29 +106,14 @@ static enum status take_header(void *context, const struct csv *csv, struct err 
 
 /* ---- rows ---- */
 
-static enum status take_number(const struct csv *csv, int column, double factor, double *value,
-                               struct err *err)
-{
-    *value = 0.0;
-    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
-        return STATUS_OK;
-    }
-    const enum status st = csv_number(csv, (size_t)column, value, err);
-    *value *= factor;
-    return st;
-}
-
 /* Seconds of the current row in microseconds; LAB_TIME_NONE where there is nothing. */
 static enum status take_seconds(const struct csv *csv, int column, bool may_be_negative,
                                 int64_t *us, struct err *err)
 {
-    double s = 0.0;
+    double s = (double)NAN;
     *us = LAB_TIME_NONE;
-    if (column < 0 || *csv_text(csv, (size_t)column) == '\0') {
-        return STATUS_OK;
-    }
-    const enum status st = csv_number(csv, (size_t)column, &s, err);
-    if (st != STATUS_OK) {
+    const enum status st = csv_quantity_read(csv, (struct csv_quantity){column, 1.0}, &s, err);
+    if (st != STATUS_OK || isnan(s)) {
         return st;
     }
     if (!(fabs(s) < 1e11) || (s < 0.0 && !may_be_negative)) {
@@ -218,11 +203,8 @@ static enum status take_row(void *context, const struct csv *csv, struct err *er
     struct move move = {.pair = 0};
     enum status st = take_pair(t, &move, err);
     st = st == STATUS_OK ? take_seconds(csv, at->t, true, &move.t_us, err) : st;
-    st = st == STATUS_OK
-             ? take_number(csv, at->rotation, at->rotation_factor, &move.rotation_rad, err)
-             : st;
-    st = st == STATUS_OK ? take_number(csv, at->displacement, at->displacement_factor,
-                                       &move.displacement_m, err)
+    st = st == STATUS_OK ? csv_quantity_read(csv, at->rotation, &move.rotation_rad, err) : st;
+    st = st == STATUS_OK ? csv_quantity_read(csv, at->displacement, &move.displacement_m, err)
                          : st;
     int64_t longest_us = 0;
     for (int side = 0; side < SIDE_COUNT && st == STATUS_OK; side++) {

@@ -122,12 +122,18 @@ static const size_t planar[DIFFDRIVE_AXES] = {0, 2};
 
 /* clang-format off */
 static const struct model_parameter parameters[DIFFDRIVE_PARAMETERS] = {
-    {"forward_inertia_s",  "t1", "s",         MODEL_POSITIVE, "mass, wheels and D gain against the P gain of the forward speed", "inertia of driving"},
-    {"turn_inertia_s",     "t2", "s",         MODEL_POSITIVE, "inertia, wheels and D gain against the P gain of the turning speed", "inertia of turning"},
-    {"centrifugal_sm",     "t3", "s m/rad^2", MODEL_ANY,      "push ahead in a turn; negative when the mass is behind the axle", "push ahead in a turn"},
-    {"forward_drag_ratio", "t4", "1",         MODEL_POSITIVE, "command for each m/s of steady forward speed", "drag of driving"},
-    {"coupling_spm",       "t5", "s/m",       MODEL_ANY,      "resistance to a turn under way; negative when the mass is behind the axle", "coupling of driving and turning"},
-    {"turn_drag_ratio",    "t6", "1",         MODEL_POSITIVE, "command for each rad/s of steady turning speed", "drag of turning"},
+    {"forward_inertia_s",  "t1", "s",         MODEL_POSITIVE,
+     "mass, wheels and D gain against the P gain of the forward speed", "inertia of driving"},
+    {"turn_inertia_s",     "t2", "s",         MODEL_POSITIVE,
+     "inertia, wheels and D gain against the P gain of the turning speed", "inertia of turning"},
+    {"centrifugal_sm",     "t3", "s m/rad^2", MODEL_ANY,
+     "push ahead in a turn; negative when the mass is behind the axle", "push ahead in a turn"},
+    {"forward_drag_ratio", "t4", "1",         MODEL_POSITIVE,
+     "command for each m/s of steady forward speed", "drag of driving"},
+    {"coupling_spm",       "t5", "s/m",       MODEL_ANY,
+     "resistance to a turn under way; negative when the mass is behind the axle", "coupling of driving and turning"},
+    {"turn_drag_ratio",    "t6", "1",         MODEL_POSITIVE,
+     "command for each rad/s of steady turning speed", "drag of turning"},
 };
 
 static const struct model_derived derived[] = {

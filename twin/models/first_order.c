@@ -121,9 +121,12 @@ static const struct model_axis axes[] = {
 
 /* clang-format off */
 static const struct model_parameter parameters[] = {
-    {"command_per_acceleration", "a", "command s/velocity", MODEL_POSITIVE,     "command that speeds the channel up by one unit a second, tau/K", "lag"},
-    {"command_per_velocity",     "b", "command/velocity",   MODEL_POSITIVE,     "command for each unit of steady velocity, 1/K", "gain"},
-    {"dead_band",                "e", "command",            MODEL_NOT_NEGATIVE, "command below which the channel stays at rest", "dead band"},
+    {"command_per_acceleration", "a", "command s/velocity", MODEL_POSITIVE,
+     "command that speeds the channel up by one unit a second, tau/K", "lag"},
+    {"command_per_velocity",     "b", "command/velocity",   MODEL_POSITIVE,
+     "command for each unit of steady velocity, 1/K", "gain"},
+    {"dead_band",                "e", "command",            MODEL_NOT_NEGATIVE,
+     "command below which the channel stays at rest", "dead band"},
 };
 
 static const struct model_derived derived[] = {
@@ -132,7 +135,8 @@ static const struct model_derived derived[] = {
 };
 
 static const struct model_derived derived_deadband[] = {
-    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command beyond the dead band", deadband_gain},
+    {"gain",            "K",   "velocity/command",
+     "steady velocity for each unit of command beyond the dead band", deadband_gain},
     {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        deadband_time_s},
 };
 /* clang-format on */

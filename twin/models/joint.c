@@ -46,11 +46,16 @@ static const struct model_axis axes[] = {
 
 /* clang-format off */
 static const struct model_parameter parameters[LOADED_PARAMETERS] = {
-    {"inertia", "J",  "effort/acceleration", MODEL_POSITIVE,     "inertia of motor and arm, or mass", "inertia"},
-    {"viscous", "Fv", "effort/velocity",   MODEL_NOT_NEGATIVE, "viscous friction, back-EMF included", "viscous friction"},
-    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE, "dry friction", "dry friction"},
-    {"offset",  "o",  "effort",         MODEL_ANY,          "constant effort: imbalance, amplifier offset", "constant effort"},
-    {"load",    "G",  "effort",         MODEL_ANY,          "m g l of a pendulum, q = 0 hanging down", "load"},
+    {"inertia", "J",  "effort/acceleration", MODEL_POSITIVE,
+     "inertia of motor and arm, or mass", "inertia"},
+    {"viscous", "Fv", "effort/velocity",   MODEL_NOT_NEGATIVE,
+     "viscous friction, back-EMF included", "viscous friction"},
+    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE,
+     "dry friction", "dry friction"},
+    {"offset",  "o",  "effort",         MODEL_ANY,
+     "constant effort: imbalance, amplifier offset", "constant effort"},
+    {"load",    "G",  "effort",         MODEL_ANY,
+     "m g l of a pendulum, q = 0 hanging down", "load"},
 };
 /* clang-format on */
 

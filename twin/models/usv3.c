@@ -123,15 +123,24 @@ static const struct model_axis axes[USV3_AXES] = {
 
 /* clang-format off */
 static const struct model_parameter parameters[USV3_PARAMETERS] = {
-    {"surge_mass_kg",         "d1", "kg",       MODEL_POSITIVE, "mass and added mass in surge, m - X_udot", "surge mass"},
-    {"sway_mass_kg",          "d2", "kg",       MODEL_POSITIVE, "mass and added mass in sway, m - Y_vdot", "sway mass"},
-    {"yaw_inertia_kgm2",      "d3", "kg m^2",   MODEL_POSITIVE, "inertia and added inertia in yaw, I_z - N_rdot", "yaw inertia"},
-    {"surge_linear_kgps",     "d4", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in surge, -X_u", "linear surge damping"},
-    {"surge_quadratic_kgpm",  "d5", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in surge, -X_uu", "quadratic surge damping"},
-    {"sway_linear_kgps",      "d6", "kg/s",     MODEL_NOT_NEGATIVE, "linear damping in sway, -Y_v", "linear sway damping"},
-    {"sway_quadratic_kgpm",   "d7", "kg/m",     MODEL_NOT_NEGATIVE, "quadratic damping in sway, -Y_vv", "quadratic sway damping"},
-    {"yaw_linear_kgm2ps",     "d8", "kg m^2/s", MODEL_NOT_NEGATIVE, "linear damping in yaw, -N_r", "linear yaw damping"},
-    {"yaw_quadratic_kgm2",    "d9", "kg m^2",   MODEL_NOT_NEGATIVE, "quadratic damping in yaw, -N_rr", "quadratic yaw damping"},
+    {"surge_mass_kg",         "d1", "kg",       MODEL_POSITIVE,
+     "mass and added mass in surge, m - X_udot", "surge mass"},
+    {"sway_mass_kg",          "d2", "kg",       MODEL_POSITIVE,
+     "mass and added mass in sway, m - Y_vdot", "sway mass"},
+    {"yaw_inertia_kgm2",      "d3", "kg m^2",   MODEL_POSITIVE,
+     "inertia and added inertia in yaw, I_z - N_rdot", "yaw inertia"},
+    {"surge_linear_kgps",     "d4", "kg/s",     MODEL_NOT_NEGATIVE,
+     "linear damping in surge, -X_u", "linear surge damping"},
+    {"surge_quadratic_kgpm",  "d5", "kg/m",     MODEL_NOT_NEGATIVE,
+     "quadratic damping in surge, -X_uu", "quadratic surge damping"},
+    {"sway_linear_kgps",      "d6", "kg/s",     MODEL_NOT_NEGATIVE,
+     "linear damping in sway, -Y_v", "linear sway damping"},
+    {"sway_quadratic_kgpm",   "d7", "kg/m",     MODEL_NOT_NEGATIVE,
+     "quadratic damping in sway, -Y_vv", "quadratic sway damping"},
+    {"yaw_linear_kgm2ps",     "d8", "kg m^2/s", MODEL_NOT_NEGATIVE,
+     "linear damping in yaw, -N_r", "linear yaw damping"},
+    {"yaw_quadratic_kgm2",    "d9", "kg m^2",   MODEL_NOT_NEGATIVE,
+     "quadratic damping in yaw, -N_rr", "quadratic yaw damping"},
 };
 /* clang-format on */
 

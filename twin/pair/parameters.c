@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "twin/models/model.h"
+#include "twin/models/models.h"
 #include "twin/pair/pair_params.h"
 
 /* A speed known to worse than this share is a guess; MARGINAL beyond half of it. */

@@ -15,7 +15,8 @@ export async function sniff(file) {
     const data = lines.find(line => !line.startsWith("#")) ?? "";
     const remark = lines.find(line => line.startsWith("#")) ?? "";
     const header = /^[\s"]*[-+.\d]/.test(data) ? remark.replace(/^#\s*/, "") : data;
-    const columns = header.split(",").map(name => name.trim().replace(/^"|"$/g, "").split(/\s/)[0].replace(/\[(\w+)\]/, "_$1"));
+    const columns = header.split(",").map(
+        name => name.trim().replace(/^"|"$/g, "").split(/\s/)[0].replace(/\[(\w+)\]/, "_$1"));
     const has = (...names) => names.every(name => columns.includes(name));
     const moves = has("real_lap_s") || has("virtual_lap_s") || has("lap1_s", "lap2_s", "state");
     return {kind: moves ? "moves" : "motion", columns, hasPair: columns.includes("pair")};
@@ -50,11 +51,13 @@ export function upload(address, file, mediaType, told, signal) {
             if (request.status === 202) {
                 done(body);
             } else {
-                fail(new Problem(request.status, body.title ?? `HTTP ${request.status}`, body.detail ?? "The daemon gave no reason.", body.type ?? ""));
+                fail(new Problem(request.status, body.title ?? `HTTP ${request.status}`,
+                    body.detail ?? "The daemon gave no reason.", body.type ?? ""));
             }
         });
         request.addEventListener("error", () => fail(new Problem(0, "The recording did not arrive",
-            "It may be larger than http.upload_mb of the lab file allows, or still be written to (copy it first); or too many recordings are there already, or the daemon has stopped.", "")));
+            "It may be larger than http.upload_mb of the lab file allows, or still be written to (copy it first); or " +
+            "too many recordings are there already, or the daemon has stopped.", "")));
         signal.addEventListener("abort", () => request.abort());
         request.send(file);
     });

@@ -37,19 +37,22 @@ class Wish {
         this.pair = el("select", {id: "pair"}, option("", about.hasPair ? "all that are in it" : "the lab's only one"),
             pairs.map(p => option(p.id, p.id, !about.hasPair && pairs.length > 1 && p === pairs[0])));
         this.side = el("select", {id: "side"}, option("real", "real"), option("virtual", "virtual"));
-        this.columns = el("input", {id: "columns", type: "text", autocomplete: "off", spellcheck: "false", placeholder: "tau_u=Tu,u=u_meas"});
+        this.columns = el("input", {id: "columns", type: "text", autocomplete: "off", spellcheck: "false",
+            placeholder: "tau_u=Tu,u=u_meas"});
         this.send = el("button", {type: "submit", class: "primary"}, "Upload and run");
         this.bar = el("progress", {max: "1", value: 0, hidden: true, "aria-label": "Uploaded"});
         this.said = el("div", {"aria-live": "polite"});
         this.pairField = labelled("pair", "Pair", this.pair);
         this.sideField = labelled("side", "Robot", this.side);
+        const found = about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : "";
         this.columnsField = labelled("columns", "Columns", this.columns,
-            `role=column, …, where the names differ from the model's${about.columns.length > 0 ? `; in it: ${about.columns.join(", ")}` : ""}`);
+            `role=column, …, where the names differ from the model's${found}`);
         show(root, el("form", {class: "panel wish", onsubmit: event => {
             event.preventDefault();
             this.run();
         }}, el("h2", {}, file.name, el("small", {}, ` ${megabytes(file.size)}, ${KINDS[about.kind]}`)),
-        el("div", {class: "fields"}, labelled("action", "What to do", this.action), this.pairField, this.sideField, this.columnsField),
+        el("div", {class: "fields"}, labelled("action", "What to do", this.action), this.pairField, this.sideField,
+            this.columnsField),
         el("div", {class: "bar"}, this.send, this.bar), this.said));
         this.adapt();
     }
@@ -58,7 +61,8 @@ class Wish {
         const replays = this.action.value === "replay";
         const table = this.about.kind !== "journal";
         this.pairField.hidden = !replays && table;
-        this.sideField.hidden = replays || (table && !MODELS.some(m => m.name === this.action.value && m.data === "moves"));
+        const model = MODELS.find(m => m.name === this.action.value);
+        this.sideField.hidden = replays || (table && model.data !== "moves");
         this.columnsField.hidden = replays || !table;
     }
 
@@ -78,7 +82,8 @@ class Wish {
 
     async run() {
         if (!token()) {
-            await askToken("Uploading needs the token that the lab file names (http.token_file). It is kept until this tab is closed, and goes to this daemon only.");
+            await askToken("Uploading needs the token that the lab file names (http.token_file). It is kept until " +
+                "this tab is closed, and goes to this daemon only.");
         }
         this.send.disabled = true;
         this.bar.hidden = false;
@@ -104,7 +109,8 @@ class Wish {
 // ---- the way in ----
 
 function dropZone(take) {
-    const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt", onchange: () => input.files[0] && take(input.files[0])});
+    const input = el("input", {type: "file", id: "recording", accept: ".jsonl,.ndjson,.json,.csv,.txt",
+        onchange: () => input.files[0] && take(input.files[0])});
     const zone = el("div", {class: "drop", ondragover: event => {
         event.preventDefault();
         zone.classList.add("over");
@@ -121,13 +127,18 @@ function dropZone(take) {
     return zone;
 }
 
-const STATES = {done: ["✓", "sync"], failed: ["✕", "bad"], cancelled: ["◇", "unsure"], running: ["◌", "accent"], queued: ["◌", "unsure"]};
+const STATES = {done: ["✓", "sync"], failed: ["✕", "bad"], cancelled: ["◇", "unsure"], running: ["◌", "accent"],
+    queued: ["◌", "unsure"]};
 
 function earlier(jobs) {
-    return jobs.length === 0 ? empty("None yet", "The last 32 are kept for an hour.") : table("Recordings uploaded before", [
+    if (jobs.length === 0) {
+        return empty("None yet", "The last 32 are kept for an hour.");
+    }
+    const sign = j => symbol(STATES[j.state][0], `sign tone-${STATES[j.state][1]}`);
+    return table("Recordings uploaded before", [
         {label: "Came", cell: j => el("a", {href: `#/offline/${j.id}`}, dateTime(j.queued_t)), className: "nowrap"},
         {label: "What", cell: j => (j.model === "replay" ? "replay" : `fit of ${j.model}`)},
-        {label: "State", cell: j => el("span", {class: "nowrap"}, symbol(STATES[j.state][0], `sign tone-${STATES[j.state][1]}`), ` ${j.state}`)},
+        {label: "State", cell: j => el("span", {class: "nowrap"}, sign(j), ` ${j.state}`)},
         {label: "", cell: j => j.error?.text ?? "", className: "muted"},
     ], jobs);
 }
@@ -144,7 +155,8 @@ async function mountEntry(root, signal) {
             show(wish, failure(error));
         }
     };
-    show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the daemon once more: nothing of it reaches the robots, the journal or the store."),
+    show(root, el("h1", {}, "Offline"), el("p", {class: "muted lead"}, "What happened, run through the code of the " +
+        "daemon once more: nothing of it reaches the robots, the journal or the store."),
         dropZone(take), wish, section("Uploaded before", list));
     try {
         const {jobs} = await get("identify", signal);

@@ -26,7 +26,7 @@ static struct web_replay replay_of(const struct web_request *request)
                                .pair = query->pair};
 }
 
-static enum status check_wish(const struct web_request *request, struct err *err)
+static enum status check_query(const struct web_request *request, struct err *err)
 {
     const struct web_source *source = request->context->source;
     if (request->route->handle == post_replay) {
@@ -56,7 +56,7 @@ bool upload_admit(struct web_request *request, const char *content_type,
                     "'application/x-ndjson'");
         return false;
     }
-    if (check_wish(request, &err) != STATUS_OK) {
+    if (check_query(request, &err) != STATUS_OK) {
         web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
         return false;
     }
