@@ -183,20 +183,20 @@ static enum status source_replay(void *context, const struct web_replay *what, c
 static enum status source_cancel_job(void *context, uint64_t job)
 {
     struct daemon *d = context;
-    return uploads_cancel(d->uploads, job);
+    return worker_cancel(d->worker, job);
 }
 
 static enum status source_read_job(void *context, uint64_t job, web_show_job *show,
                                    void *show_context)
 {
     struct daemon *d = context;
-    return uploads_read(d->uploads, job, show, show_context);
+    return worker_read(d->worker, job, show, show_context);
 }
 
 static void source_list_jobs(void *context, web_show_job *show, void *show_context)
 {
     struct daemon *d = context;
-    uploads_list(d->uploads, show, show_context);
+    worker_list(d->worker, show, show_context);
 }
 
 static void source_metrics(void *context, struct metrics *metrics)

@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "service/jobs/worker.h"
-#include "web/http/web.h"
 
 struct uploads;
 
@@ -40,11 +39,6 @@ void uploads_release(struct uploads *uploads);
  * only. STATUS_E_FULL: try later; STATUS_E_NOMEM; STATUS_E_IO: stopping. */
 MUST_USE enum status uploads_submit(struct uploads *uploads, const struct upload_work *work,
                                     char *text, uint64_t *job, struct err *err);
-
-MUST_USE enum status uploads_cancel(struct uploads *uploads, uint64_t job);
-MUST_USE enum status uploads_read(struct uploads *uploads, uint64_t job, web_show_job *show,
-                                  void *context);
-void uploads_list(struct uploads *uploads, web_show_job *show, void *context);
 
 /* Recordings in memory now, those on their way included. */
 unsigned uploads_held(struct uploads *uploads);

@@ -285,38 +285,38 @@ enum status worker_cancel(struct worker *w, uint64_t id)
     return st;
 }
 
-static void show_job(const struct job *job, worker_visit *visit, void *context)
+static void show_job(const struct job *job, web_show_job *show, void *context)
 {
-    const struct job_report report = {.id = job->id,
-                                      .class = job->order.class,
-                                      .state = job->state,
-                                      .cancelling = job->cancel && job->state == JOB_RUNNING,
-                                      .what = job->order.what,
-                                      .pair = job->order.pair,
-                                      .progress = job->progress,
-                                      .stage = job->stage,
-                                      .queued_us = job->queued_us,
-                                      .began_us = job->began_us,
-                                      .ended_us = job->ended_us,
-                                      .err = job->err,
-                                      .result = job->result,
-                                      .result_bytes = job->result_bytes};
-    visit(context, &report);
+    const struct web_job shown = {.id = job->id,
+                                  .kind = job_class_name(job->order.class),
+                                  .model = job->order.what,
+                                  .pair = job->order.pair,
+                                  .state = job_state_name(job->state),
+                                  .cancelling = job->cancel && job->state == JOB_RUNNING,
+                                  .progress = job->progress,
+                                  .stage = job->stage,
+                                  .queued_us = job->queued_us,
+                                  .began_us = job->began_us,
+                                  .ended_us = job->ended_us,
+                                  .err = job->state == JOB_FAILED ? &job->err : NULL,
+                                  .result = job->result,
+                                  .result_bytes = job->result_bytes};
+    show(context, &shown);
 }
 
-enum status worker_read(struct worker *w, uint64_t id, worker_visit *visit, void *context)
+enum status worker_read(struct worker *w, uint64_t id, web_show_job *show, void *context)
 {
     (void)pthread_mutex_lock(&w->lock);
     forget_old(w, now_us(w));
     const struct job *job = find_job(w, id);
     if (job) {
-        show_job(job, visit, context);
+        show_job(job, show, context);
     }
     (void)pthread_mutex_unlock(&w->lock);
     return job ? STATUS_OK : STATUS_E_EMPTY;
 }
 
-void worker_list(struct worker *w, worker_visit *visit, void *context)
+void worker_list(struct worker *w, web_show_job *show, void *context)
 {
     (void)pthread_mutex_lock(&w->lock);
     forget_old(w, now_us(w));
@@ -332,7 +332,7 @@ void worker_list(struct worker *w, worker_visit *visit, void *context)
         if (!newest) {
             break;
         }
-        show_job(newest, visit, context);
+        show_job(newest, show, context);
         before = newest->id;
     }
     (void)pthread_mutex_unlock(&w->lock);

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/names.h"
 #include "logger/message/event.h"
+#include "web/http/web.h"
 
 enum job_class { JOB_LAB, JOB_UPLOAD, JOB_CLASS_COUNT };
 
@@ -46,23 +47,6 @@ struct job_order {
      * worker's lock. NULL: nothing to give back. */
     void (*release)(void *context);
     void *context;
-};
-
-/* How a job stands. */
-struct job_report {
-    uint64_t id;
-    enum job_class class;
-    enum job_state state;
-    bool cancelling; /* running, but told to end */
-    const char *what, *pair;
-    double progress;    /* 0 .. 1, never falls */
-    const char *stage;  /* what it is at, "" before it began */
-    int64_t queued_us;  /* lab time, as the others */
-    int64_t began_us;   /* LAB_TIME_NONE: not yet, or never */
-    int64_t ended_us;   /* LAB_TIME_NONE: not yet */
-    struct err err;     /* JOB_FAILED: why */
-    const char *result; /* [result_bytes], not terminated; NULL: none */
-    size_t result_bytes;
 };
 
 struct worker_params {
@@ -106,12 +90,11 @@ MUST_USE enum status worker_submit(struct worker *worker, const struct job_order
  * job; STATUS_E_STALE: it has ended already. */
 MUST_USE enum status worker_cancel(struct worker *worker, uint64_t id);
 
-/* Any thread. visit is called under the worker's lock and must not call the worker; the report
- * is valid until it returns. One job (STATUS_E_EMPTY: no such job), or all, newest first. */
-typedef void worker_visit(void *context, const struct job_report *report);
-MUST_USE enum status worker_read(struct worker *worker, uint64_t id, worker_visit *visit,
+/* Any thread. How a job stands: show is called under the worker's lock and must not call the
+ * worker. One job (STATUS_E_EMPTY: no such job), or all, newest first. */
+MUST_USE enum status worker_read(struct worker *worker, uint64_t id, web_show_job *show,
                                  void *context);
-void worker_list(struct worker *worker, worker_visit *visit, void *context);
+void worker_list(struct worker *worker, web_show_job *show, void *context);
 
 void worker_read_counts(struct worker *worker, struct worker_counts *out); /* any thread */
 

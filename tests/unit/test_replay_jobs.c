@@ -59,7 +59,7 @@ static struct outcome replay(const char *text, size_t bytes, const char *pair)
                     STATUS_OK);
     for (int i = 0; i < 12000 && !o.ended; i++) {
         (void)usleep(5000);
-        CHECK_INT("read", uploads_read(uploads, job, look, &o), STATUS_OK);
+        CHECK_INT("read", worker_read(worker, job, look, &o), STATUS_OK);
     }
     CHECK("ended", o.ended);
     return o;

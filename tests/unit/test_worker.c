@@ -93,14 +93,18 @@ static enum status submit(struct worker *w, enum job_class class, struct work *w
 
 /* What a visitor saw, kept beyond the lock. */
 struct seen {
-    struct job_report report;
+    struct web_job report;
+    enum job_state state;
+    struct err err; /* of one that failed */
     char result[64], stage[64];
 };
 
-static void look(void *context, const struct job_report *report)
+static void look(void *context, const struct web_job *report)
 {
     struct seen *seen = context;
     seen->report = *report;
+    seen->state = (enum job_state)names_value(&job_state_names, report->state);
+    seen->err = report->err ? *report->err : (struct err){0};
     (void)snprintf(seen->stage, sizeof seen->stage, "%s", report->stage);
     (void)snprintf(seen->result, sizeof seen->result, "%.*s", (int)report->result_bytes,
                    report->result ? report->result : "");
@@ -108,7 +112,7 @@ static void look(void *context, const struct job_report *report)
 
 static struct seen see(struct worker *w, uint64_t id)
 {
-    struct seen seen = {.report = {.state = JOB_STATE_COUNT}};
+    struct seen seen = {.state = JOB_STATE_COUNT};
     CHECK_INT("known", worker_read(w, id, look, &seen), STATUS_OK);
     return seen;
 }
@@ -124,7 +128,7 @@ static void wait_for(atomic_bool *what)
 static struct seen wait_end(struct worker *w, uint64_t id)
 {
     struct seen seen = see(w, id);
-    for (int i = 0; i < 20000 && seen.report.state < JOB_DONE; i++) {
+    for (int i = 0; i < 20000 && seen.state < JOB_DONE; i++) {
         (void)usleep(500);
         seen = see(w, id);
     }
@@ -142,22 +146,22 @@ static void test_life(void)
     CHECK("numbered by lab time", id >= (uint64_t)atomic_load(&clock_us));
     wait_for(&good.began);
     struct seen seen = see(w, id);
-    CHECK_INT("running", seen.report.state, JOB_RUNNING);
+    CHECK_INT("running", seen.state, JOB_RUNNING);
     CHECK_NEAR("progress never falls", seen.report.progress, 0.5, 0, 0);
     CHECK_TEXT("stage", seen.stage, "at it");
     CHECK("not ended", seen.report.ended_us == LAB_TIME_NONE && !seen.report.result);
     atomic_store(&good.go, true);
     seen = wait_end(w, id);
-    CHECK_INT("done", seen.report.state, JOB_DONE);
+    CHECK_INT("done", seen.state, JOB_DONE);
     CHECK_NEAR("all of it", seen.report.progress, 1.0, 0, 0);
     CHECK_TEXT("result", seen.result, "{\"a\":1}");
     CHECK_INT("given back", atomic_load(&good.released), 1);
     CHECK_INT("submit", submit(w, JOB_UPLOAD, &bad, &next), STATUS_OK);
     CHECK("another number", next > id);
     seen = wait_end(w, next);
-    CHECK_INT("failed", seen.report.state, JOB_FAILED);
-    CHECK_INT("line", seen.report.err.line, 7);
-    CHECK_TEXT("why", seen.report.err.text, "no number");
+    CHECK_INT("failed", seen.state, JOB_FAILED);
+    CHECK_INT("line", seen.err.line, 7);
+    CHECK_TEXT("why", seen.err.text, "no number");
     CHECK_INT("too late", worker_cancel(w, id), STATUS_E_STALE);
     CHECK_INT("unknown", worker_cancel(w, 99), STATUS_E_EMPTY);
     CHECK_INT("no number", worker_read(w, 0, look, &seen), STATUS_E_EMPTY);
@@ -187,10 +191,10 @@ static void test_lab_first(void)
     CHECK_INT("uploaded", counts.running[JOB_UPLOAD], 1);
     CHECK_INT("of the lab", counts.running[JOB_LAB], 1);
     atomic_store(&lab[1].go, true);
-    CHECK_INT("lab", wait_end(w, lab_id[2]).report.state, JOB_DONE);
-    CHECK_INT("upload runs on", see(w, id[0]).report.state, JOB_RUNNING);
+    CHECK_INT("lab", wait_end(w, lab_id[2]).state, JOB_DONE);
+    CHECK_INT("upload runs on", see(w, id[0]).state, JOB_RUNNING);
     atomic_store(&upload.go, true);
-    CHECK_INT("upload", wait_end(w, id[1]).report.state, JOB_DONE);
+    CHECK_INT("upload", wait_end(w, id[1]).state, JOB_DONE);
     worker_stop(w);
     CHECK_TEXT("order", diary, "U1 L1 L2 L3 U2 ");
     worker_read_counts(w, &counts);
@@ -215,12 +219,12 @@ static void test_cancel(void)
     CHECK_INT("full", submit(w, JOB_UPLOAD, &refused, &none), STATUS_E_FULL);
     CHECK_INT("its context stays the caller's", atomic_load(&refused.released), 0);
     CHECK_INT("cancel", worker_cancel(w, id[1]), STATUS_OK);
-    CHECK_INT("at once", see(w, id[1]).report.state, JOB_CANCELLED);
+    CHECK_INT("at once", see(w, id[1]).state, JOB_CANCELLED);
     CHECK_INT("given back", atomic_load(&waiting.released), 1);
     CHECK("never began", see(w, id[1]).report.began_us == LAB_TIME_NONE);
     CHECK_INT("cancel", worker_cancel(w, id[0]), STATUS_OK);
-    CHECK_INT("soon", wait_end(w, id[0]).report.state, JOB_CANCELLED);
-    CHECK_INT("the next one", wait_end(w, id[2]).report.state, JOB_DONE);
+    CHECK_INT("soon", wait_end(w, id[0]).state, JOB_CANCELLED);
+    CHECK_INT("the next one", wait_end(w, id[2]).state, JOB_DONE);
     worker_stop(w);
     CHECK_TEXT("who ran", diary, "running last ");
     struct worker_counts counts;
@@ -230,7 +234,7 @@ static void test_cancel(void)
     worker_destroy(w);
 }
 
-static void count_one(void *context, const struct job_report *report)
+static void count_one(void *context, const struct web_job *report)
 {
     uint64_t *seen = context; /* how many, the last one's number, how many out of order */
     seen[2] += seen[0] > 0 && report->id >= seen[1];
@@ -265,7 +269,7 @@ static void test_keeping(void)
     CHECK_INT("kept", count_jobs(w), 4);
     CHECK_TEXT("of the other class", see(w, id).result, "kept");
     CHECK_INT("forgotten", worker_read(w, lab_id[4], look, &seen), STATUS_E_EMPTY);
-    CHECK_INT("one of the last three", see(w, lab_id[5]).report.state, JOB_DONE);
+    CHECK_INT("one of the last three", see(w, lab_id[5]).state, JOB_DONE);
     atomic_fetch_add(&clock_us, 1000000);
     CHECK_INT("too old", count_jobs(w), 0);
     worker_stop(w);
