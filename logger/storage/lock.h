@@ -7,6 +7,7 @@
 #define LOGGER_STORAGE_LOCK_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 /* As pthread_mutex_init(). Where the system knows no lending it is a plain lock. */
 void lock_init(pthread_mutex_t *mutex);
@@ -14,5 +15,11 @@ void lock_init(pthread_mutex_t *mutex);
 /* As pthread_mutex_lock() and pthread_mutex_unlock(), which fail by a bug only. */
 void lock_take(pthread_mutex_t *mutex);
 void lock_give(pthread_mutex_t *mutex);
+
+/* A condition on the monotonic clock. */
+void lock_init_condition(pthread_cond_t *condition);
+
+/* As pthread_cond_timedwait() on such a condition, until CLOCK_MONOTONIC is until_us. */
+void lock_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t until_us);
 
 #endif

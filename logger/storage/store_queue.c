@@ -361,13 +361,9 @@ static bool params_are_valid(const struct store_queue_params *params)
 
 static void init_conditions(struct store_queue *q)
 {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     lock_init(&q->lock);
-    (void)pthread_cond_init(&q->work, &attributes);
-    (void)pthread_cond_init(&q->done, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    lock_init_condition(&q->work);
+    lock_init_condition(&q->done);
 }
 
 static void destroy_queue(struct store_queue *q)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "logger/message/json_write.h"
 #include "logger/message/lab_line.h"
@@ -374,15 +373,11 @@ struct orders {
 
 static struct orders wait_for_orders(struct keeper *k)
 {
-    struct timespec until = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ROUND_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
+    const int64_t until_us = lab_clock_monotonic_us() + ROUND_MS * INT64_C(1000);
     (void)pthread_mutex_lock(&k->lock);
     if (!k->stop && k->findings[KEEPER_TRAVEL_TIME].count == 0 &&
         k->findings[KEEPER_DYNAMICS].count == 0) {
-        (void)pthread_cond_timedwait(&k->changed, &k->lock, &until);
+        lock_wait(&k->changed, &k->lock, until_us);
     }
     const struct orders orders = {k->stop, k->checkpoint_waits, k->stop_us};
     (void)pthread_mutex_unlock(&k->lock);
@@ -441,11 +436,7 @@ enum status keeper_start(const struct keeper_params *params, struct keeper **out
     k->alive_every_us = notify_alive_us();
     (void)snprintf(k->health.broker_text, sizeof k->health.broker_text, "not connected yet");
     lock_init(&k->lock);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&k->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    lock_init_condition(&k->changed);
     if (pthread_create(&k->thread, NULL, run_keeper, k) != 0) {
         k->params.state_bytes = 0;
         keeper_destroy(k);

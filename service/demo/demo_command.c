@@ -608,7 +608,8 @@ int command_demo(int argc, char **argv)
     struct demo_options o = {.kind = "kinematic", .interval_s = 0.1};
     /* clang-format off */
     const struct argument rows[] = {
-        {"kind", 0, ARGUMENT_TEXT, &o.kind, 0, 0, "kinematic|usv3", "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
+        {"kind", 0, ARGUMENT_TEXT, &o.kind, 0, 0, "kinematic|usv3",
+         "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
         {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
         {"interval", 0, ARGUMENT_REAL, &o.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
         {"dir", 0, ARGUMENT_TEXT, &o.dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "logger/storage/lock.h"
@@ -118,12 +117,8 @@ static void note_address(struct mqtt_client *client)
 
 static void init_locks(struct mqtt_client *client)
 {
-    pthread_condattr_t monotonic;
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&client->wake, &monotonic);
-    (void)pthread_cond_init(&client->news, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
+    lock_init_condition(&client->wake);
+    lock_init_condition(&client->news);
     lock_init(&client->mutex);
     (void)pthread_mutex_init(&client->delivery, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/mqtt/mqtt_sender.h"
 
@@ -365,7 +366,7 @@ static void renew_handle(struct mqtt_client *client)
     } else {
         mqtt_link_note_error(client, "connecting to", "out of memory");
         client->attempt_us = lab_clock_monotonic_us() + MQTT_LINK_BACKOFF_MAX_US;
-        mqtt_link_wait(client, &client->wake, client->attempt_us);
+        lock_wait(&client->wake, &client->mutex, client->attempt_us);
     }
 }
 
@@ -502,7 +503,7 @@ static void keep_once(struct mqtt_client *client)
     } else if (client->heartbeat_topic) {
         next_us = client->heartbeat_due_us;
     }
-    mqtt_link_wait(client, &client->wake, next_us);
+    lock_wait(&client->wake, &client->mutex, next_us);
 }
 
 static void *run_keeper_thread(void *context)

@@ -1,9 +1,9 @@
 #include "service/mqtt/mqtt_link.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/hash.h"
+#include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 
 void mqtt_link_lock(struct mqtt_client *client)
@@ -16,18 +16,12 @@ void mqtt_link_unlock(struct mqtt_client *client)
     (void)pthread_mutex_unlock(&client->mutex);
 }
 
-void mqtt_link_wait(struct mqtt_client *client, pthread_cond_t *condition, int64_t until_us)
-{
-    const struct timespec t = {until_us / 1000000, until_us % 1000000 * 1000};
-    (void)pthread_cond_timedwait(condition, &client->mutex, &t);
-}
-
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us)
 {
     mqtt_link_lock(client);
     while (!is_so(client) && lab_clock_monotonic_us() < until_us) {
-        mqtt_link_wait(client, &client->news, until_us);
+        lock_wait(&client->news, &client->mutex, until_us);
     }
     const bool so = is_so(client);
     mqtt_link_unlock(client);

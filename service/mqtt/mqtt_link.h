@@ -104,10 +104,8 @@ struct mqtt_client {
 
 void mqtt_link_lock(struct mqtt_client *client);
 void mqtt_link_unlock(struct mqtt_client *client);
-/* Wait for a condition of the client, at most until lab_clock_monotonic_us() is until_us. Under
- * mutex. */
-void mqtt_link_wait(struct mqtt_client *client, pthread_cond_t *condition, int64_t until_us);
-/* The same for what is asked of the client under mutex. Returns whether it came to be so. */
+/* Wait until it is so, asked under mutex at each news, at most until lab_clock_monotonic_us()
+ * is until_us. Returns whether it came to be so. */
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us);
 /* "doing host:port: reason". Under mutex. */

@@ -124,10 +124,10 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
     const struct argument rows[] = {
         {"config", 'c', ARGUMENT_TEXT, &o->lab_path, 0, 0, "LAB.yaml", "the lab file (needed)"},
         {"json", 0, ARGUMENT_FLAG, &o->json, 0, 0, NULL, "one JSON document: entries, alarms, fits, clocks, counts"},
-        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR", "entries.csv, alarms.csv, log.csv, changes.csv and"
-                                                            " travel_time.csv in DIR"},
-        {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS", "take in a line stamped at most so long after the one"
-                                                            " before it (31; 1000 where the daemon was away)"},
+        {"csv", 0, ARGUMENT_TEXT, &o->csv_dir, 0, 0, "DIR",
+         "entries.csv, alarms.csv, log.csv, changes.csv and travel_time.csv in DIR"},
+        {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS",
+         "take in a line stamped at most so long after the one before it (31; 1000 where the daemon was away)"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */

@@ -6,16 +6,13 @@
 #include <time.h>
 
 #include "logger/message/codec.h"
+#include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 
 enum status session_init(struct session *s, size_t item_bytes, size_t capacity)
 {
-    pthread_condattr_t monotonic;
     *s = (struct session){.item_bytes = item_bytes, .capacity = capacity};
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&s->arrived, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
+    lock_init_condition(&s->arrived);
     (void)pthread_mutex_init(&s->mutex, NULL);
     s->items = calloc(capacity, item_bytes);
     return s->items ? STATUS_OK : STATUS_E_NOMEM;
@@ -87,10 +84,9 @@ bool session_pop(struct session *s, void *item)
 
 void session_wait(struct session *s, int64_t until_us)
 {
-    const struct timespec until = {until_us / 1000000, until_us % 1000000 * 1000};
     (void)pthread_mutex_lock(&s->mutex);
     while (s->count == 0 && lab_clock_monotonic_us() < until_us) {
-        (void)pthread_cond_timedwait(&s->arrived, &s->mutex, &until);
+        lock_wait(&s->arrived, &s->mutex, until_us);
     }
     (void)pthread_mutex_unlock(&s->mutex);
 }

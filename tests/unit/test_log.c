@@ -80,7 +80,7 @@ static void test_levels(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         begin(LOG_PLAIN, rows[i].level);
         CHECK_INT(rows[i].name, log_on(LOG_ENTRY), rows[i].level == LOG_LEVEL_DEBUG);
-        log_write(LOG_WEB_FAILED, NULL, "1");
+        log_write(LOG_STOP_INCOMPLETE, NULL, "1");
         log_write(LOG_RELOAD, NULL, "2");
         log_write(LOG_STARTING, NULL, "3");
         log_write(LOG_ENTRY, NULL, "4");

@@ -95,12 +95,8 @@ enum status event_hub_create(const struct event_hub_params *params, struct event
     hub->text = malloc(params->bytes);
     hub->slot = calloc(params->events, sizeof *hub->slot);
     hub->count = calloc(params->pair_count, sizeof *hub->count);
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     lock_init(&hub->lock);
-    (void)pthread_cond_init(&hub->news, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    lock_init_condition(&hub->news);
     if (!hub->text || !hub->slot || !hub->count) {
         event_hub_destroy(hub);
         return STATUS_E_NOMEM;
