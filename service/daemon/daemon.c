@@ -9,7 +9,6 @@
 
 #include "logger/message/codecs.h"
 #include "logger/message/json_write.h"
-#include "logger/message/lab_line.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/cli/version.h"
@@ -99,12 +98,10 @@ static enum status source_request(void *context, const char *payload, size_t byt
                                   struct err *err)
 {
     struct daemon *d = context;
-    char topic[MESSAGE_TOPIC_MAX];
     if (!atomic_load(&d->running)) {
         return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
     }
-    lab_line_topic(d->file->broker.prefix, "request", topic);
-    inbox_note(d->inbox, topic, payload, bytes);
+    inbox_note(d->inbox, "request", payload, bytes);
     return STATUS_OK;
 }
 
@@ -376,6 +373,7 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .ring_bytes = RING_BYTES,
         .journal = d->journal,
         .directory = d->file->journal.dir,
+        .prefix = d->file->broker.prefix,
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
         .now_us = now_us,
         .last_us = d->restore.last_us == LAB_TIME_NONE ? 0 : d->restore.last_us,
@@ -401,15 +399,7 @@ static void note_own(struct daemon *d, const char *what)
     json_write_text(&w, "fingerprint", fingerprint);
     json_write_close(&w);
     const bool whole = json_write_end(&w);
-    char topic[MESSAGE_TOPIC_MAX];
-    lab_line_topic(d->file->broker.prefix, what, topic);
-    inbox_note(d->inbox, topic, payload, whole ? w.used : 0);
-}
-
-static enum status publish_effect(void *context, const char *rest, const char *payload,
-                                  size_t bytes, int qos, bool retained)
-{
-    return gateway_send(context, rest, payload, bytes, qos, retained);
+    inbox_note(d->inbox, what, payload, whole ? w.used : 0);
 }
 
 static enum status start_lab(struct daemon *d, struct err *err)
@@ -421,10 +411,8 @@ static enum status start_lab(struct daemon *d, struct err *err)
         .keeper = d->keeper,
         .fits = d->fits,
         .events = d->events,
-        .publish = publish_effect,
-        .publish_context = d->gateway,
-        .now_us = source_now,
-        .now_context = d,
+        .gateway = d->gateway,
+        .inbox = d->inbox,
     };
     enum status status = outbox_create(&outbox, &d->outbox);
     if (status == STATUS_OK) {
@@ -463,7 +451,6 @@ static enum status start_threads(struct daemon *d, struct err *err)
         .inbox = d->inbox,
         .gateway = d->gateway,
         .events = d->events,
-        .prefix = d->file->broker.prefix,
         .checkpoint_path = d->file->checkpoint.file,
         .fingerprint = d->fingerprint,
         .state_bytes = state_bytes,
@@ -489,7 +476,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
         status = uploads_create(d->worker, d->file->http.uploads_max, &d->uploads);
     }
     if (status == STATUS_OK) {
-        const struct fits_params fits = {d->lab, d->worker, d->inbox, d->file->broker.prefix};
+        const struct fits_params fits = {d->lab, d->worker, d->inbox};
         status = fits_create(&fits, &d->fits);
     }
     return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "logger/message/json_write.h"
-#include "logger/message/lab_line.h"
 #include "logger/storage/lock.h"
 #include "service/cli/json_file.h"
 #include "twin/dynamics/pair_dynamics.h"
@@ -82,11 +81,9 @@ void fits_destroy(struct fits *f)
 static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job,
                      enum fit_outcome outcome, const char *why)
 {
-    char topic[MESSAGE_TOPIC_MAX];
     char payload[512];
     char detail[104];
     struct json_writer w;
-    lab_line_topic(f->params.prefix, "fit", topic);
     (void)snprintf(detail, sizeof detail, "%s", why);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
@@ -99,7 +96,7 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     }
     json_write_close(&w);
     if (json_write_end(&w)) {
-        inbox_note(f->params.inbox, topic, payload, w.used);
+        inbox_note(f->params.inbox, "fit", payload, w.used);
     }
 }
 

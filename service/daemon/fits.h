@@ -21,7 +21,6 @@ struct fits_params { /* all borrowed */
     const struct lab *lab;
     struct worker *worker;
     struct inbox *inbox;
-    const char *prefix; /* of topics */
 };
 
 struct fits_counts {

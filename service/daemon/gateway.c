@@ -63,16 +63,14 @@ static void take_message(void *context, const char *topic, const void *payload, 
 static void note_silence(void *context, int64_t silent_us)
 {
     struct gateway *g = context;
-    char topic[MESSAGE_TOPIC_MAX];
     char payload[64];
     struct json_writer w;
-    lab_line_topic(g->prefix, "away", topic);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
     json_write_seconds(&w, "away_s", silent_us);
     json_write_close(&w);
     (void)json_write_end(&w);
-    inbox_note(g->inbox, topic, payload, w.used);
+    inbox_note(g->inbox, "away", payload, w.used);
 }
 
 static void add_topic(const struct gateway *g, const char *filter, int qos,

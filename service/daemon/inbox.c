@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "logger/message/lab_line.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "service/daemon/ring.h"
@@ -226,13 +227,11 @@ void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind ki
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
-void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes)
+void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes)
 {
     struct message m = {
         .qos = 1, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
-    const size_t topic_bytes = strlen(topic);
-    assert(topic_bytes < sizeof m.topic);
-    memcpy(m.topic, topic, topic_bytes + 1);
+    lab_line_topic(inbox->params.prefix, what, m.topic);
     inbox_take(inbox, &m, INBOX_EVENT);
 }
 

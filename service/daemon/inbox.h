@@ -32,6 +32,7 @@ struct inbox_params {
     size_t ring_bytes;       /* 2 * MESSAGE_LINE_MAX and more: then any line fits */
     struct journal *journal; /* borrowed */
     const char *directory;   /* of the journal, borrowed */
+    const char *prefix;      /* of topics, borrowed; for inbox_note() */
     bool journal_samples;    /* telemetry is journalled, too */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
@@ -65,8 +66,9 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 /* One message; its t_us is set here. What it borrows is copied. */
 void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind);
 
-/* A note of the daemon's own: topic and payload (JSON) as if they had been published. */
-void inbox_note(struct inbox *inbox, const char *topic, const char *payload, size_t bytes);
+/* A line of the daemon's own, logger/message/lab_line.h: what it is about and its payload,
+ * JSON. */
+void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
 
 /* The journal's files from that of position on are needed. Any thread. */
 void inbox_keep_from(struct inbox *inbox, struct journal_position position);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "logger/message/json_write.h"
-#include "logger/message/lab_line.h"
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
@@ -72,12 +71,10 @@ static void set_health(struct keeper *k, bool *flag, char text[160], bool fine,
  * although nothing comes. */
 static void note_gap(struct keeper *k, uint64_t lost_lines)
 {
-    char topic[MESSAGE_TOPIC_MAX];
     char payload[64];
-    lab_line_topic(k->params.prefix, "gap", topic);
     const int bytes =
         snprintf(payload, sizeof payload, "{\"missing\":%llu}", (unsigned long long)lost_lines);
-    inbox_note(k->params.inbox, topic, payload, (size_t)bytes);
+    inbox_note(k->params.inbox, "gap", payload, (size_t)bytes);
 }
 
 static void watch_journal(struct keeper *k)

@@ -28,7 +28,6 @@ struct keeper_params {
     struct inbox *inbox;
     struct gateway *gateway;
     struct event_hub *events; /* NULL: nobody listens */
-    const char *prefix;       /* of topics, for notes in the journal */
     const char *checkpoint_path;
     uint64_t fingerprint;            /* of the lab, for checkpoints */
     size_t state_bytes;              /* of lab_state() */

@@ -88,7 +88,7 @@ static void publish_rest(struct outbox *o, uint32_t pair, const char *rest, cons
                          size_t bytes, int qos, bool retained)
 {
     const enum status status =
-        o->params.publish(o->params.publish_context, rest, payload, bytes, qos, retained);
+        gateway_send(o->params.gateway, rest, payload, bytes, qos, retained);
     if (status == STATUS_OK) {
         o->counts.published++;
     } else {
@@ -266,7 +266,7 @@ static void emit_event(struct outbox *o, const struct effect *effect)
 /* A command whose time is over when its turn comes would move a robot that nobody waits for. */
 static bool is_stale(const struct outbox *o, const struct effect *effect)
 {
-    return o->params.now_us(o->params.now_context) - effect->t_us >
+    return inbox_now_us(o->params.inbox) - effect->t_us >
            lab_pair_params(o->params.lab, effect->pair)->timeout_us;
 }
 
@@ -286,7 +286,7 @@ static void emit_probe(struct outbox *o, const struct effect *effect)
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    native_write_probe(&w, effect->probe, o->params.now_us(o->params.now_context));
+    native_write_probe(&w, effect->probe, inbox_now_us(o->params.inbox));
     if (json_write_end(&w)) {
         send_out(o, effect->pair, CODEC_PROBE, effect->side, json, w.used, 0);
     }
@@ -321,7 +321,7 @@ static void emit_control(struct outbox *o, const struct effect *effect)
     static const int64_t limits_us[OUTBOX_LATENESS - 1] = {100,  250,  500,   1000,
                                                            2000, 5000, 10000, 100000};
     const struct pair_params *p = lab_pair_params(o->params.lab, effect->pair);
-    const int64_t late_us = o->params.now_us(o->params.now_context) - effect->t_us;
+    const int64_t late_us = inbox_now_us(o->params.inbox) - effect->t_us;
     size_t class = 0;
     if (!o->live) {
         o->counts.held_back++;

@@ -21,10 +21,6 @@
 #include "twin/lab.h"
 #include "web/http/event_hub.h"
 
-/* "<prefix>/<rest>"; errors as of mqtt_client_publish(). */
-typedef enum status outbox_publish(void *context, const char *rest, const char *payload,
-                                   size_t bytes, int qos, bool retained);
-
 struct outbox_params {
     const struct lab *lab;
     struct store_queue *queue;
@@ -32,10 +28,8 @@ struct outbox_params {
     struct keeper *keeper;    /* makes and publishes calibrations */
     struct fits *fits;        /* carries out batch fits */
     struct event_hub *events; /* for those who listen over HTTP; NULL: nobody */
-    outbox_publish *publish;
-    void *publish_context;
-    int64_t (*now_us)(void *context); /* lab time */
-    void *now_context;
+    struct gateway *gateway;
+    struct inbox *inbox; /* whose clock is lab time */
 };
 
 enum { OUTBOX_LATENESS = 9 };

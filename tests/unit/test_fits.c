@@ -54,6 +54,7 @@ static void set_up(enum dynamics_method method, size_t queue_max)
     const struct inbox_params inbox = {.ring_bytes = 65536,
                                        .journal = b.journal,
                                        .directory = b.directory,
+                                       .prefix = "tandem/v1",
                                        .journal_samples = true,
                                        .now_us = read_clock,
                                        .wake_fd = b.wake_fd};
@@ -70,7 +71,7 @@ static void set_up(enum dynamics_method method, size_t queue_max)
         p->method = (uint8_t)method;
     }
     script_open(&b.s);
-    const struct fits_params fits = {b.s.lab, b.worker, b.inbox, "tandem/v1"};
+    const struct fits_params fits = {b.s.lab, b.worker, b.inbox};
     CU_ASSERT_FATAL(fits_create(&fits, &b.fits) == STATUS_OK);
 }
 
