@@ -204,6 +204,17 @@ struct lab *lab_init(void *memory, const struct lab_params *p)
     return lab;
 }
 
+const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
+                                          const char *id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(pairs[i].id, id) == 0) {
+            return &pairs[i];
+        }
+    }
+    return NULL;
+}
+
 long lab_find(const struct lab *lab, const char *id)
 {
     size_t k = hash_text(id) & (lab->table_size - 1);

@@ -64,6 +64,11 @@ const struct codec *lab_codec(const struct lab *lab, size_t index);
 void lab_codecs(const struct lab *lab, struct codec_set *set);
 /* Index of the pair with this id, or -1. */
 long lab_find(const struct lab *lab, const char *id);
+
+/* The same among settings of which no lab was made; NULL: none. Looks at one after the other.
+ */
+const struct pair_params *lab_find_params(const struct pair_params *pairs, size_t count,
+                                          const char *id);
 const struct lab_counts *lab_counts(const struct lab *lab);
 int64_t lab_time(const struct lab *lab); /* of the last event; LAB_TIME_NONE before the first */
 bool lab_stopped(const struct lab *lab); /* the last event was EVENT_STOP */

@@ -69,16 +69,6 @@ static bool split_topic(const char *prefix, const char *topic, char pair[EVENT_P
     return *side < SIDE_COUNT;
 }
 
-static long find_pair(const struct lab_params *lab, const char *id)
-{
-    for (size_t i = 0; i < lab->pair_count; i++) {
-        if (strcmp(lab->pairs[i].id, id) == 0) {
-            return (long)i;
-        }
-    }
-    return -1;
-}
-
 static bool is_object(const char *text, size_t bytes)
 {
     struct json_scan s;
@@ -95,16 +85,17 @@ bool robot_states_take(struct robot_states *states, const char *prefix, const ch
     if (!split_topic(prefix, topic, id, &side)) {
         return false;
     }
-    const long pair = find_pair(states->lab, id);
+    const struct lab_params *lab = states->lab;
+    const struct pair_params *pair = lab_find_params(lab->pairs, lab->pair_count, id);
     const bool good =
-        pair >= 0 && bytes <= ROBOT_STATES_MAX && (bytes == 0 || is_object(payload, bytes));
+        pair && bytes <= ROBOT_STATES_MAX && (bytes == 0 || is_object(payload, bytes));
     char *text = good && bytes > 0 ? malloc(bytes) : NULL;
     if (text) {
         memcpy(text, payload, bytes);
     }
     (void)pthread_mutex_lock(&states->lock);
     if (good && (text || bytes == 0)) {
-        struct robot_state *state = &states->state[pair][side];
+        struct robot_state *state = &states->state[pair - lab->pairs][side];
         char *old = state->text;
         state->text = text;
         state->bytes = bytes;

@@ -16,6 +16,7 @@
 #include "service/daemon/daemon.h"
 #include "service/daemon/notify.h"
 #include "service/robots/maps.h"
+#include "twin/lab.h"
 
 enum {
     READY_MS = 10000, /* a broker that lets us wait longer does not hold up the start */
@@ -62,16 +63,6 @@ static void compare_rows(const struct option_table *table, const void *old, cons
     }
 }
 
-static const struct pair_params *find_pair(const struct lab_file *lab, const char *id)
-{
-    for (size_t i = 0; i < lab->pair_count; i++) {
-        if (strcmp(lab->pairs[i].id, id) == 0) {
-            return &lab->pairs[i];
-        }
-    }
-    return NULL;
-}
-
 /* What `new` has otherwise than `old`. A change of `defaults` shows in the pairs that use it.
  */
 static void compare_labs(const struct lab_file *old, const struct lab_file *new,
@@ -82,7 +73,8 @@ static void compare_labs(const struct lab_file *old, const struct lab_file *new,
     for (size_t i = 0; i < new->pair_count; i++) {
         const struct pair_params *pair = &new->pairs[i];
         const bool in_place = one_order && strcmp(old->pairs[i].id, pair->id) == 0;
-        const struct pair_params *before = in_place ? &old->pairs[i] : find_pair(old, pair->id);
+        const struct pair_params *before =
+            in_place ? &old->pairs[i] : lab_find_params(old->pairs, old->pair_count, pair->id);
         char owner[sizeof pair->id + sizeof "pairs.."];
         (void)snprintf(owner, sizeof owner, "pairs.%s%s", pair->id, before ? "." : "");
         if (before) {

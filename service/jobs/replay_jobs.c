@@ -26,20 +26,10 @@ struct replay_job {
     struct err fault; /* the first line that is no message */
 };
 
-static const struct pair_params *find_pair(const struct lab_file *file, const char *id)
-{
-    for (size_t i = 0; i < file->pair_count; i++) {
-        if (strcmp(file->pairs[i].id, id) == 0) {
-            return &file->pairs[i];
-        }
-    }
-    return NULL;
-}
-
 enum status replay_jobs_check(const struct lab_file *file, const struct web_replay *what,
                               struct err *err)
 {
-    return !what->pair[0] || find_pair(file, what->pair)
+    return !what->pair[0] || lab_find_params(file->pairs, file->pair_count, what->pair)
                ? STATUS_OK
                : err_set(err, STATUS_E_ARG, "pair", 0, 0,
                          "the lab has no pair '%s'; /api/v1/pairs lists them", what->pair);
@@ -182,7 +172,8 @@ enum status replay_jobs_submit(struct uploads *uploads, const struct lab_file *f
     j->file = *file;
     if (what->pair[0]) {
         /* The parameters of this pair are all that is needed. */
-        const struct pair_params *only = find_pair(file, what->pair);
+        const struct pair_params *only =
+            lab_find_params(file->pairs, file->pair_count, what->pair);
         j->file.pairs += only - file->pairs;
         j->file.pair_count = 1;
     }
