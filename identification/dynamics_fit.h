@@ -13,6 +13,7 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/estimate.h"
+#include "identification/numeric/limits.h"
 
 enum dynamics_method {
     DYNAMICS_OLS_CENTRAL,
@@ -38,6 +39,7 @@ enum {
     /* Parameters of the model, then one constant effort per axis when asked for. */
     DYNAMICS_P_MAX = MODEL_PARAMETERS_MAX + MODEL_AXES_MAX
 };
+_Static_assert((int)DYNAMICS_P_MAX < (int)NUMERIC_COLUMNS_MAX, "and the right side of a row");
 _Static_assert((int)DYNAMICS_P_MAX <= (int)ESTIMATE_P_MAX, "all have a place in an estimate");
 
 struct dynamics_fit {

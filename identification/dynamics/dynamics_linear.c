@@ -11,15 +11,16 @@
 #include "identification/dynamics/row_source.h"
 #include "identification/null_space.h"
 #include "identification/numeric/dot.h"
-#include "identification/numeric/long_run.h"
-#include "identification/numeric/spectrum.h"
-#include "identification/numeric/triangle.h"
+#include "identification/numeric/hac_covariance.h"
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/numeric/svd.h"
 
 enum { P = DYNAMICS_P_MAX, AXES = MODEL_AXES_MAX };
 
-static_assert((int)ROW_BLOCK == (int)LONG_RUN_MANY, "a block of moments is added at once");
-static_assert((int)P + 1 <= (int)TRIANGLE_COLUMNS_MAX, "a row and its right side fit");
+static_assert((int)ROW_BLOCK == (int)HAC_MANY, "a block of moments is added at once");
 
+/* Singular values below this share of the largest count as zero. */
+static const double RANK_RATIO = 1e-9;
 /* An axis that fits better than this share of its own equations is as good as exact. */
 static const double EXACT_RATIO = 1e-9;
 /* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The
@@ -44,11 +45,11 @@ struct fitter {
     size_t times; /* equations per axis */
     bool active[AXES][P];
     double weight[AXES];
-    struct triangle triangle[AXES];
+    struct qr_accumulator triangle[AXES];
     double norm[P]; /* of the columns of all weighted equations */
     double theta[P];
     double bread[P * P];
-    struct spectrum spectrum;
+    struct svd svd;
 };
 
 struct dynamics_options dynamics_options_defaults(void)
@@ -109,7 +110,7 @@ static void start_triangles(struct fitter *f, const struct row_source *rows)
         for (size_t e = first; e < end; e++) {
             f->active[a][rows->column[e]] = true;
         }
-        triangle_start(&f->triangle[a], end - first + 1);
+        qr_start(&f->triangle[a], end - first + 1);
     }
 }
 
@@ -126,11 +127,11 @@ static void take_rows(struct fitter *f, struct row_source *rows)
                 column[n++] = row_source_column(rows, e);
             }
             column[n] = row_source_rhs(rows, a);
-            triangle_add_columns(&f->triangle[a], column, rows->count);
+            qr_add_columns(&f->triangle[a], column, rows->count);
         }
     }
     for (size_t a = 0; a < f->axes; a++) {
-        triangle_flush(&f->triangle[a]);
+        qr_flush(&f->triangle[a]);
     }
 }
 
@@ -145,7 +146,7 @@ static double squares_of(const struct fitter *f, size_t a, const double *theta)
         }
     }
     x[n] = 1.0;
-    return triangle_squares(&f->triangle[a], x);
+    return qr_squares(&f->triangle[a], x);
 }
 
 /* Degrees of freedom per axis. */
@@ -157,11 +158,11 @@ static double freedom(const struct fitter *f)
 }
 
 /* The triangle of all equations, each axis by its weight. */
-static void combine(const struct fitter *f, struct triangle *all)
+static void combine(const struct fitter *f, struct qr_accumulator *all)
 {
-    triangle_start(all, f->p + 1);
+    qr_start(all, f->p + 1);
     for (size_t a = 0; a < f->axes; a++) {
-        const struct triangle *t = &f->triangle[a];
+        const struct qr_accumulator *t = &f->triangle[a];
         const double root = sqrt(f->weight[a]);
         for (size_t i = 0; i < t->columns; i++) {
             double row[P + 1] = {0.0};
@@ -170,10 +171,10 @@ static void combine(const struct fitter *f, struct triangle *all)
                 row[c] = f->active[a][c] ? root * t->r[i][n++] : 0.0;
             }
             row[f->p] = root * t->r[i][n];
-            triangle_add(all, row);
+            qr_add(all, row);
         }
     }
-    triangle_flush(all);
+    qr_flush(all);
 }
 
 /* to = a b or a b', all [p x p]. */
@@ -191,20 +192,20 @@ static void multiply(const double *a, const double *b, bool transposed, size_t p
 }
 
 /* One more row a column, with nothing on its right side. */
-static void add_ridge(const struct fitter *f, struct triangle *all)
+static void add_ridge(const struct fitter *f, struct qr_accumulator *all)
 {
     for (size_t j = 0; f->options->ridge > 0.0 && j < f->p; j++) {
         double row[P + 1] = {0.0};
         row[j] = sqrt(f->options->ridge) * f->norm[j];
-        triangle_add(all, row);
+        qr_add(all, row);
     }
-    triangle_flush(all);
+    qr_flush(all);
 }
 
 /* Weighted least squares: theta, bread = (G' W G)^+, norms of the columns. */
 static enum status solve_squares(struct fitter *f)
 {
-    struct triangle all;
+    struct qr_accumulator all;
     double r[P * P] = {0.0}; /* gcc at -O2 does not see that p > 0 */
     const size_t p = f->p;
     combine(f, &all);
@@ -221,17 +222,17 @@ static enum status solve_squares(struct fitter *f)
             r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
         }
     }
-    const enum status st = spectrum_find(r, p, NULL, f->norm, &f->spectrum);
+    const enum status st = svd_find(r, p, NULL, f->norm, RANK_RATIO, &f->svd);
     if (st != STATUS_OK) {
         return st;
     }
     for (size_t i = 0; i < p; i++) {
         f->theta[i] = 0.0;
         for (size_t k = 0; k < p; k++) {
-            f->theta[i] += f->spectrum.inverse[i * p + k] * all.r[k][p];
+            f->theta[i] += f->svd.inverse[i * p + k] * all.r[k][p];
         }
     }
-    multiply(f->spectrum.inverse, f->spectrum.inverse, true, p, f->bread);
+    multiply(f->svd.inverse, f->svd.inverse, true, p, f->bread);
     return STATUS_OK;
 }
 
@@ -241,7 +242,7 @@ static void reweight(struct fitter *f)
     for (size_t a = 0; a < f->axes && !f->options->pooled; a++) {
         /* Equations without a right side (an axis that is not pushed) have a size as well. */
         double size = squares_of(f, a, NULL);
-        const struct triangle *t = &f->triangle[a];
+        const struct qr_accumulator *t = &f->triangle[a];
         for (size_t j = 0; j + 1 < t->columns; j++) {
             for (size_t i = 0; i <= j; i++) {
                 size += t->r[i][j] * t->r[i][j];
@@ -257,7 +258,7 @@ static void describe_columns(struct fitter *f)
 {
     double squares[P] = {0.0};
     for (size_t a = 0; a < f->axes; a++) {
-        const struct triangle *t = &f->triangle[a];
+        const struct qr_accumulator *t = &f->triangle[a];
         size_t n = 0;
         for (size_t j = 0; j < f->p; j++) {
             for (size_t i = 0; f->active[a][j] && i <= n; i++) {
@@ -348,13 +349,13 @@ static void find_moments(const struct fitter *f, const struct row_source *rows,
 static void find_errors(struct fitter *f, struct row_source *rows,
                         struct row_source *instruments)
 {
-    struct long_run m;
-    double g[LONG_RUN_ROOM][ROW_BLOCK] = {{0.0}};
+    struct hac_covariance m;
+    double g[HAC_ROOM][ROW_BLOCK] = {{0.0}};
     double covariance[P * P];
     size_t last = 0;
     const size_t p = f->p;
     f->fit->hac_share = (double)reach_of(f, rows) / (double)f->times;
-    long_run_start(&m, p, reach_of(f, rows), instruments != NULL);
+    hac_start(&m, p, reach_of(f, rows), instruments != NULL);
     row_source_rewind(rows);
     if (instruments) {
         row_source_rewind(instruments);
@@ -362,12 +363,12 @@ static void find_errors(struct fitter *f, struct row_source *rows,
     while (row_source_next(rows) && (!instruments || row_source_next(instruments))) {
         find_moments(f, rows, instruments ? instruments : rows, g);
         if (rows->run != last) {
-            long_run_break(&m);
+            hac_break(&m);
             last = rows->run;
         }
-        long_run_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
+        hac_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
     }
-    long_run_break(&m);
+    hac_break(&m);
     sandwich(f, m.plain, covariance);
     for (size_t i = 0; i < p && instruments; i++) {
         f->fit->estimate.se_white[i] = sqrt(covariance[i * p + i]);
@@ -386,7 +387,7 @@ static void report_nulls(struct fitter *f)
 {
     struct null_space space;
     struct null_unknowns unknowns = {.model = f->model};
-    null_space_find(&space, f->spectrum.v, f->p, f->spectrum.rank);
+    null_space_find(&space, f->svd.v, f->p, f->svd.rank);
     for (size_t i = 0; i < f->p; i++) {
         unknowns.index[i] = i;
         unknowns.length[i] = f->norm[i];
@@ -419,8 +420,8 @@ static void report(struct fitter *f, struct row_source *rows, struct row_source 
     double weighted = 0.0;
     fit->rows = f->times * f->axes;
     fit->n = f->set->n;
-    fit->estimate.rank = f->spectrum.rank;
-    fit->estimate.condition = f->spectrum.condition;
+    fit->estimate.rank = f->svd.rank;
+    fit->estimate.condition = f->svd.condition;
     for (size_t a = 0; a < f->axes; a++) {
         const double squares = squares_of(f, a, f->theta);
         weighted += f->weight[a] * squares;
@@ -444,10 +445,10 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
         for (size_t e = first; e < end; e++) {
             const double *z = row_source_column(instruments, e);
             const size_t i = rows->column[e];
-            zb[i] += f->weight[a] * dot(z, row_source_rhs(rows, a), rows->count);
+            zb[i] += f->weight[a] * dot_product(z, row_source_rhs(rows, a), rows->count);
             for (size_t c = first; c < end; c++) {
                 zg[i * f->p + rows->column[c]] +=
-                    f->weight[a] * dot(z, row_source_column(rows, c), rows->count);
+                    f->weight[a] * dot_product(z, row_source_column(rows, c), rows->count);
             }
         }
     }
@@ -468,17 +469,17 @@ static enum status solve_instruments(struct fitter *f, struct row_source *rows,
     for (size_t i = 0; i < p; i++) {
         zg[i * p + i] += f->options->ridge * f->norm[i] * f->norm[i];
     }
-    const enum status st = spectrum_find(zg, p, f->norm, f->norm, &f->spectrum);
+    const enum status st = svd_find(zg, p, f->norm, f->norm, RANK_RATIO, &f->svd);
     if (st != STATUS_OK) {
         return st;
     }
     for (size_t i = 0; i < p; i++) {
         f->theta[i] = 0.0;
         for (size_t k = 0; k < p; k++) {
-            f->theta[i] += f->spectrum.inverse[i * p + k] * zb[k];
+            f->theta[i] += f->svd.inverse[i * p + k] * zb[k];
         }
     }
-    memcpy(f->bread, f->spectrum.inverse, sizeof f->bread);
+    memcpy(f->bread, f->svd.inverse, sizeof f->bread);
     return STATUS_OK;
 }
 
@@ -517,7 +518,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
     if (st != STATUS_OK) {
         return st;
     }
-    const struct spectrum weak = f->spectrum;
+    const struct svd weak = f->svd;
     const double *start = f->options->iv_start;
     bool near = false;
     if (start) {
@@ -538,7 +539,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         f->fit->iterations = i + 1;
     }
     if (st == STATUS_OK && f->fit->stop == DYNAMICS_STOP_DIVERGED) {
-        f->spectrum = weak;
+        f->svd = weak;
         st = fit_squares(f);
         if (st == STATUS_OK) {
             report(f, rows, NULL);
@@ -557,7 +558,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
 static enum status fit_instruments(struct fitter *f, struct row_source *rows)
 {
     double *simulated[AXES] = {NULL};
-    if (f->spectrum.rank < f->p) {
+    if (f->svd.rank < f->p) {
         f->fit->stop = DYNAMICS_STOP_DIVERGED;
         report(f, rows, NULL);
         return STATUS_OK;

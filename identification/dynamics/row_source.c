@@ -297,8 +297,8 @@ static void smooth(const struct row_source *rows, struct motion *motion)
         double *rhs = rhs_of(rows, a);
         for (size_t k = 0; k < rows->count; k++) {
             const size_t from = rows->at + k - rows->half;
-            motion->nu[a][k] = dot(rows->smooth, set->nu[a] + from, n);
-            motion->nu_dot[a][k] = dot(rows->slope, set->nu[a] + from, n);
+            motion->nu[a][k] = dot_product(rows->smooth, set->nu[a] + from, n);
+            motion->nu_dot[a][k] = dot_product(rows->slope, set->nu[a] + from, n);
             rhs[k] = 0.0;
             for (size_t m = 0; m < n; m++) {
                 rhs[k] += rows->smooth[m] * effort_at(set, a, from + m, first);
@@ -423,11 +423,12 @@ static void weak_rows(struct row_source *rows)
         fill_cache(rows, first, first + n);
         const double *column = rows->cache->data + (first - rows->cached_from);
         for (size_t i = 0; i < rows->static_count; i++) {
-            at_place(rows, rows->still[i])[k] = dot(weight, column + cache_room(rows) * i, n);
+            at_place(rows, rows->still[i])[k] =
+                dot_product(weight, column + cache_room(rows) * i, n);
         }
         for (size_t a = 0; a < set->axes; a++) {
-            change[a] = dot(slope, set->nu[a] + first, n);
-            rhs_of(rows, a)[k] = dot(cell, set->tau[a] + first, n);
+            change[a] = dot_product(slope, set->nu[a] + first, n);
+            rhs_of(rows, a)[k] = dot_product(cell, set->tau[a] + first, n);
         }
         for (size_t i = 0; i < rows->inertia_count; i++) {
             const struct row_inertia *inertia = &rows->inertia[i];

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* sum x[i] y[i], i < n. */
-static inline double dot(const double *x, const double *y, size_t n)
+static inline double dot_product(const double *x, const double *y, size_t n)
 {
     enum { LANES = 8 };
     double s[LANES] = {0.0};

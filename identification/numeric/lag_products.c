@@ -6,7 +6,7 @@
 
 enum { PIECE = 1024 };
 
-static void centre(const struct lag_series *series, size_t from, size_t n, double *to)
+static void centre_values(const struct lag_series *series, size_t from, size_t n, double *to)
 {
     for (size_t i = 0; i < n; i++) {
         const double value = series->values[from + i];
@@ -24,10 +24,10 @@ void lag_products_add(const struct lag_series *x, const struct lag_series *y, si
         for (size_t i = 0; i < lags && k > first; i++) {
             before[i] = before[PIECE + i];
         }
-        centre(x, k, n, here);
-        centre(y, k, n, before + lags);
+        centre_values(x, k, n, here);
+        centre_values(y, k, n, before + lags);
         for (size_t l = 0; l <= lags; l++) {
-            sums[l] += dot(here, before + lags - l, n);
+            sums[l] += dot_product(here, before + lags - l, n);
         }
     }
 }

@@ -5,15 +5,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
-#include <gsl/gsl_matrix.h>
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/numeric/svd.h"
+
 /* Trials of a start from as many rows as there are unknowns, for each unknown. */
 enum { TRIALS = 20 };
-enum { BLOCK_ROWS = 64, LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50, JACOBI_SWEEPS = 40 };
+enum { LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50 };
 
 /* Below this share of the largest singular value of the scaled design two columns are one:
  * angles that differ by a millionth do not make two angles. */
@@ -21,8 +21,6 @@ static const double RANK_TOLERANCE = 1e-6;
 /* Squared length of the part of a function that lies outside the row space. Rounding leaves
  * about 1e-20, a missing move leaves 1e-2 or more. */
 static const double NULL_TOLERANCE = 1e-8;
-/* Cosine of the angle between columns that are orthogonal within rounding. */
-static const double JACOBI_TOLERANCE = 1e-15;
 static const double HUBER_C = 1.345;
 static const double TUKEY_C = 4.685;
 /* Median of |z| to standard deviation for Gaussian noise. */
@@ -44,233 +42,74 @@ static const double SLOPE_MIN = 0.2;
 
 /* Work arrays of one run; all NULL is empty. */
 struct work {
-    size_t rows;       /* at a time */
-    gsl_matrix *block; /* [p + 1 + rows x p + 1], the triangle on top */
-    gsl_vector *tau;   /* [p + 1] */
-    gsl_vector *e;     /* [n] residuals */
-    gsl_vector *w;     /* [n] weights */
-    gsl_vector *a;     /* [n] scratch for order statistics */
+    gsl_vector *e; /* [n] residuals */
+    gsl_vector *w; /* [n] weights */
+    gsl_vector *a; /* [n] scratch for order statistics */
 };
 
-/* One weighted solution; the arrays run over the columns that are not empty. */
+/* One weighted solution. */
 struct solution {
     double beta[ROBUST_LS_P_MAX];
-    double norm[ROBUST_LS_P_MAX];
-    double v[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [p x rank] right singular vectors, scaled */
-    double s[ROBUST_LS_P_MAX];
-    size_t rank;
+    double norm[ROBUST_LS_P_MAX]; /* of the columns; 0: empty */
+    struct svd svd;               /* of the triangle with columns of length one */
 };
 
-static void work_free(struct work *work)
+static void free_work(struct work *work)
 {
-    gsl_matrix_free(work->block);
-    gsl_vector_free(work->tau);
     gsl_vector_free(work->e);
     gsl_vector_free(work->w);
     gsl_vector_free(work->a);
 }
 
-static bool work_alloc(struct work *work, size_t n, size_t p)
+static bool alloc_work(struct work *work, size_t n)
 {
-    const size_t rows = n < BLOCK_ROWS ? n : BLOCK_ROWS;
     *work = (struct work){
-        .rows = rows,
-        .block = gsl_matrix_alloc(p + 1 + rows, p + 1),
-        .tau = gsl_vector_alloc(p + 1),
-        .e = gsl_vector_alloc(n),
-        .w = gsl_vector_alloc(n),
-        .a = gsl_vector_alloc(n),
-    };
-    return work->block && work->tau && work->e && work->w && work->a;
+        .e = gsl_vector_alloc(n), .w = gsl_vector_alloc(n), .a = gsl_vector_alloc(n)};
+    return work->e && work->w && work->a;
 }
 
-static enum status failure(int gsl_code)
+/* Triangle of [sqrt(w) X, sqrt(w) y]; weights NULL: all are one. */
+static void reduce_rows(const struct robust_ls_problem *problem, const gsl_vector *weights,
+                        struct qr_accumulator *qr)
 {
-    return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
+    qr_start(qr, problem->p + 1);
+    for (size_t i = 0; i < problem->n; i++) {
+        const double root = weights ? sqrt(gsl_vector_get(weights, i)) : 1.0;
+        double row[ROBUST_LS_P_MAX + 1];
+        for (size_t j = 0; j < problem->p; j++) {
+            row[j] = root * problem->x[i * problem->p + j];
+        }
+        row[problem->p] = root * problem->y[i];
+        qr_add(qr, row);
+    }
+    qr_flush(qr);
 }
 
-/* Rows first .. first + rows - 1, weighted, below the triangle; zeros beyond the last. */
-static void fill_block(const struct robust_ls_problem *problem, struct work *work, size_t first)
+/* Weighted least squares, of minimum norm in scaled columns. */
+static enum status solve_weighted(const struct robust_ls_problem *problem,
+                                  const gsl_vector *weights, struct solution *out)
 {
     const size_t p = problem->p;
-    for (size_t k = 0; k < work->rows; k++) {
-        const size_t i = first + k;
-        const bool there = i < problem->n;
-        const double root = there ? sqrt(gsl_vector_get(work->w, i)) : 0.0;
-        for (size_t j = 0; j < p; j++) {
-            gsl_matrix_set(work->block, p + 1 + k, j,
-                           there ? root * problem->x[i * p + j] : 0.0);
-        }
-        gsl_matrix_set(work->block, p + 1 + k, p, there ? root * problem->y[i] : 0.0);
-    }
-}
-
-/* Triangle of [sqrt(w) X, sqrt(w) y], left in the upper p + 1 rows of work->block. */
-static enum status reduce(const struct robust_ls_problem *problem, struct work *work)
-{
-    const size_t p = problem->p;
-    gsl_matrix *block = work->block;
-
-    gsl_matrix_set_zero(block);
-    for (size_t first = 0; first < problem->n; first += work->rows) {
-        fill_block(problem, work, first);
-        const int code = gsl_linalg_QR_decomp(block, work->tau);
-        if (code != GSL_SUCCESS) {
-            return failure(code);
-        }
-        for (size_t row = 1; row <= p; row++) {
-            for (size_t j = 0; j < row; j++) {
-                gsl_matrix_set(block, row, j, 0.0);
-            }
-        }
-    }
-    for (size_t row = 0; row <= p; row++) {
-        for (size_t j = row; j <= p; j++) {
-            if (!isfinite(gsl_matrix_get(block, row, j))) {
-                return STATUS_E_MATH;
-            }
-        }
-    }
-    return STATUS_OK;
-}
-
-/* Singular values and vectors of a matrix of few columns, largest first. */
-struct svd {
-    size_t rows, columns;
-    double u[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][rows]: the matrix, then u */
-    double v[ROBUST_LS_P_MAX][ROBUST_LS_P_MAX]; /* [columns][columns] */
-    double s[ROBUST_LS_P_MAX];
-};
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
-static void rotate(double *a, double *b, size_t n, double c, double s)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double t = a[i];
-        a[i] = c * t - s * b[i];
-        b[i] = s * t + c * b[i];
-    }
-}
-
-/* Makes two columns orthogonal; false when they were. */
-static bool orthogonalise(struct svd *svd, size_t j, size_t k)
-{
-    const double a = dot(svd->u[j], svd->u[j], svd->rows);
-    const double b = dot(svd->u[k], svd->u[k], svd->rows);
-    const double d = dot(svd->u[j], svd->u[k], svd->rows);
-    if (!(fabs(d) > JACOBI_TOLERANCE * sqrt(a) * sqrt(b))) {
-        return false;
-    }
-    const double zeta = (b - a) / (2.0 * d);
-    const double t = copysign(1.0, zeta) / (fabs(zeta) + hypot(1.0, zeta));
-    const double c = 1.0 / hypot(1.0, t);
-    rotate(svd->u[j], svd->u[k], svd->rows, c, c * t);
-    rotate(svd->v[j], svd->v[k], svd->columns, c, c * t);
-    return true;
-}
-
-static void swap_columns(struct svd *svd, size_t j, size_t k)
-{
-    for (size_t i = 0; i < ROBUST_LS_P_MAX; i++) {
-        const double u = svd->u[j][i];
-        const double v = svd->v[j][i];
-        svd->u[j][i] = svd->u[k][i];
-        svd->v[j][i] = svd->v[k][i];
-        svd->u[k][i] = u;
-        svd->v[k][i] = v;
-    }
-    const double s = svd->s[j];
-    svd->s[j] = svd->s[k];
-    svd->s[k] = s;
-}
-
-/* One-sided Jacobi. Not GSL's: gsl_linalg_SV_decomp() allocates and does not check, and
- * gsl_linalg_SV_decomp_jacobi() gives up on some weighted designs of rank below p. */
-static void decompose(struct svd *svd)
-{
-    bool moved = true;
-    for (size_t j = 0; j < svd->columns; j++) {
-        for (size_t k = 0; k < svd->columns; k++) {
-            svd->v[j][k] = j == k ? 1.0 : 0.0;
-        }
-    }
-    for (int sweep = 0; sweep < JACOBI_SWEEPS && moved; sweep++) {
-        moved = false;
-        for (size_t j = 0; j < svd->columns; j++) {
-            for (size_t k = j + 1; k < svd->columns; k++) {
-                moved = orthogonalise(svd, j, k) || moved;
-            }
-        }
-    }
-    for (size_t j = 0; j < svd->columns; j++) {
-        svd->s[j] = sqrt(dot(svd->u[j], svd->u[j], svd->rows));
-        for (size_t i = 0; i < svd->rows && svd->s[j] > 0.0; i++) {
-            svd->u[j][i] /= svd->s[j];
-        }
-        for (size_t k = j; k > 0 && svd->s[k] > svd->s[k - 1]; k--) {
-            swap_columns(svd, k, k - 1);
-        }
-    }
-}
-
-/* Copies the columns of the triangle that are not empty, scaled to unit length; column[k] tells
- * which. */
-static void scale_columns(const struct work *work, size_t p, struct svd *svd, double *norm,
-                          size_t *column)
-{
-    *svd = (struct svd){.rows = p};
+    struct qr_accumulator qr;
+    double r[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX] = {0.0};
+    reduce_rows(problem, weights, &qr);
     for (size_t j = 0; j < p; j++) {
-        double sum = 0.0;
+        double squares = 0.0;
         for (size_t i = 0; i <= j; i++) {
-            const double r = gsl_matrix_get(work->block, i, j);
-            sum += r * r;
+            r[i * p + j] = qr.r[i][j];
+            squares += qr.r[i][j] * qr.r[i][j];
         }
-        norm[j] = sqrt(sum);
-        if (norm[j] > 0.0) {
-            for (size_t i = 0; i <= j; i++) {
-                svd->u[svd->columns][i] = gsl_matrix_get(work->block, i, j) / norm[j];
-            }
-            column[svd->columns++] = j;
-        }
+        out->norm[j] = sqrt(squares);
     }
-}
-
-/* Weighted least squares with the weights in work->w, of minimum norm in scaled columns. */
-static enum status solve(const struct robust_ls_problem *problem, struct work *work,
-                         struct solution *out)
-{
-    const size_t p = problem->p;
-    const enum status st = reduce(problem, work);
+    const enum status st = svd_find(r, p, NULL, out->norm, RANK_TOLERANCE, &out->svd);
     if (st != STATUS_OK) {
         return st;
     }
-    struct svd svd;
-    size_t column[ROBUST_LS_P_MAX] = {0};
-    *out = (struct solution){.rank = 0};
-    scale_columns(work, p, &svd, out->norm, column);
-    decompose(&svd);
-    for (size_t k = 0; k < svd.columns && svd.s[k] > RANK_TOLERANCE * svd.s[0]; k++) {
-        double z = 0.0;
-        for (size_t i = 0; i < p; i++) {
-            z += svd.u[k][i] * gsl_matrix_get(work->block, i, p);
-        }
-        for (size_t i = 0; i < svd.columns; i++) {
-            const size_t j = column[i];
-            out->v[j][k] = svd.v[k][i];
-            out->beta[j] += out->v[j][k] * (z / svd.s[k]) / out->norm[j];
-        }
-        out->s[k] = svd.s[k];
-        out->rank = k + 1;
-    }
     for (size_t j = 0; j < p; j++) {
+        out->beta[j] = 0.0;
+        for (size_t k = 0; k < p; k++) {
+            out->beta[j] += out->svd.inverse[j * p + k] * qr.r[k][p];
+        }
         if (!isfinite(out->beta[j])) {
             return STATUS_E_MATH;
         }
@@ -339,8 +178,8 @@ static double slope_of(enum robust_ls_method method, double z)
 }
 
 /* Least absolute deviations by reweighting, from the solution at hand. */
-static enum status lad(const struct robust_ls_problem *problem, struct work *work,
-                       struct solution *at, size_t *iterations)
+static enum status fit_absolute(const struct robust_ls_problem *problem, struct work *work,
+                                struct solution *at, size_t *iterations)
 {
     double before = INFINITY;
     for (int round = 0; round < LAD_ITERATIONS_MAX; round++) {
@@ -354,7 +193,7 @@ static enum status lad(const struct robust_ls_problem *problem, struct work *wor
             break;
         }
         before = sum;
-        const enum status st = solve(problem, work, at);
+        const enum status st = solve_weighted(problem, work->w, at);
         if (st != STATUS_OK) {
             return st;
         }
@@ -378,11 +217,11 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
             gsl_vector_set(work->w, i,
                            weight_of(fit->method, gsl_vector_get(work->e, i) / fit->sd));
         }
-        const enum status st = solve(problem, work, &at);
+        const enum status st = solve_weighted(problem, work->w, &at);
         if (st != STATUS_OK) {
             return st;
         }
-        if (at.rank < rank) {
+        if (at.svd.rank < rank) {
             *lost = true;
             return STATUS_OK;
         }
@@ -434,15 +273,16 @@ static double noise_variance(const struct robust_ls_fit *fit, const gsl_vector *
 /* What follows from the plain design: rank, null directions, and later the covariance. */
 static void describe_design(const struct solution *plain, struct robust_ls_fit *fit)
 {
-    fit->rank = plain->rank;
-    fit->condition = plain->rank > 0 ? plain->s[0] / plain->s[plain->rank - 1] : nan("");
+    const struct svd *svd = &plain->svd;
+    fit->rank = svd->rank;
+    fit->condition = svd->rank > 0 ? svd->s[0] / svd->s[svd->rank - 1] : nan("");
     for (size_t i = 0; i < fit->p; i++) {
         fit->column_norm[i] = plain->norm[i];
         fit->beta[i] = plain->beta[i];
         for (size_t j = 0; j < fit->p; j++) {
             double sum = i == j ? 1.0 : 0.0;
-            for (size_t k = 0; k < plain->rank; k++) {
-                sum -= plain->v[i][k] * plain->v[j][k];
+            for (size_t k = 0; k < svd->rank; k++) {
+                sum -= svd->v[i * fit->p + k] * svd->v[j * fit->p + k];
             }
             fit->null_projection[i][j] = sum;
         }
@@ -452,14 +292,15 @@ static void describe_design(const struct solution *plain, struct robust_ls_fit *
 static void set_covariance(const struct solution *plain, double variance,
                            struct robust_ls_fit *fit)
 {
+    const double *inverse = plain->svd.inverse;
     for (size_t i = 0; i < fit->p; i++) {
         for (size_t j = 0; j < fit->p; j++) {
             double sum = 0.0;
-            for (size_t k = 0; k < plain->rank; k++) {
-                sum += plain->v[i][k] / plain->s[k] * (plain->v[j][k] / plain->s[k]);
+            for (size_t k = 0; k < fit->p; k++) {
+                sum += inverse[i * fit->p + k] * inverse[j * fit->p + k];
             }
-            const double scale = plain->norm[i] * plain->norm[j];
-            fit->covariance[i][j] = scale > 0.0 ? variance * (sum / scale) : 0.0;
+            fit->covariance[i][j] =
+                plain->norm[i] * plain->norm[j] > 0.0 ? variance * sum : 0.0;
         }
     }
 }
@@ -474,7 +315,7 @@ static double plain_sd(const gsl_vector *e, size_t rank)
 }
 
 /* Rows picked one after the other, the same in every run: Lehmer's generator. */
-static size_t pick(uint32_t *state, size_t n)
+static size_t pick_row(uint32_t *state, size_t n)
 {
     *state = (uint32_t)((uint64_t)*state * 48271U % 2147483647U);
     return (size_t)((uint64_t)*state * n / 2147483647U);
@@ -482,20 +323,19 @@ static size_t pick(uint32_t *state, size_t n)
 
 /* The solution through as many rows as there are unknowns; of lower rank when they do not
  * determine one. */
-static enum status through_rows(const struct robust_ls_problem *problem, struct work *few,
-                                size_t rank, uint32_t *state, struct solution *at)
+static enum status through_rows(const struct robust_ls_problem *problem, size_t rank,
+                                uint32_t *state, struct solution *at)
 {
     double x[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
     double y[ROBUST_LS_P_MAX];
     for (size_t k = 0; k < rank; k++) {
-        const size_t i = pick(state, problem->n);
+        const size_t i = pick_row(state, problem->n);
         memcpy(x + k * problem->p, problem->x + i * problem->p, problem->p * sizeof *x);
         y[k] = problem->y[i];
     }
     const struct robust_ls_problem part = {
         .x = x, .y = y, .n = rank, .p = problem->p, .floor = problem->floor};
-    gsl_vector_set_all(few->w, 1.0);
-    return solve(&part, few, at);
+    return solve_weighted(&part, NULL, at);
 }
 
 /* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
@@ -512,17 +352,16 @@ static double majority_scale(struct work *work, size_t n, size_t rank, double fl
 
 /* Of many solutions through few rows the one to which the majority keeps closest. */
 static enum status search_rows(const struct robust_ls_problem *problem, struct work *work,
-                               struct work *few, size_t rank, struct solution *best,
-                               double *least)
+                               size_t rank, struct solution *best, double *least)
 {
     uint32_t state = 20221;
     for (size_t trial = 0; trial < TRIALS * rank; trial++) {
         struct solution one;
-        const enum status st = through_rows(problem, few, rank, &state, &one);
+        const enum status st = through_rows(problem, rank, &state, &one);
         if (st == STATUS_E_NOMEM) {
             return st;
         }
-        if (st != STATUS_OK || one.rank < rank) {
+        if (st != STATUS_OK || one.svd.rank < rank) {
             continue;
         }
         set_residuals(problem, one.beta, work->e);
@@ -545,47 +384,36 @@ static enum status near_rows(const struct robust_ls_problem *problem, struct wor
         const bool near = fabs(gsl_vector_get(work->e, i)) <= NEAR_SD * scale;
         gsl_vector_set(work->w, i, near ? 1.0 : 0.0);
     }
-    const enum status st = solve(problem, work, &refined);
+    const enum status st = solve_weighted(problem, work->w, &refined);
     if (st == STATUS_OK) {
-        *at = refined.rank == best->rank ? refined : *best;
+        *at = refined.svd.rank == best->svd.rank ? refined : *best;
     }
     return st;
 }
 
 /* A start that holds however far a quarter of the rows stray: taken when the others keep far
  * closer to it than to the one at hand. */
-static enum status majority(const struct robust_ls_problem *problem, struct work *work,
-                            struct work *few, size_t rank, struct solution *at)
+static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
+                                 size_t rank, struct solution *at)
 {
     struct solution best = *at;
     set_residuals(problem, at->beta, work->e);
     const double scale = majority_scale(work, problem->n, rank, problem->floor);
     double least = scale;
-    const enum status st = search_rows(problem, work, few, rank, &best, &least);
+    const enum status st = search_rows(problem, work, rank, &best, &least);
     return st == STATUS_OK && least < CLOSER_RATIO * scale
                ? near_rows(problem, work, &best, least, at)
                : st;
 }
 
-static enum status find_majority(const struct robust_ls_problem *problem, struct work *work,
-                                 size_t rank, struct solution *at)
-{
-    struct work few;
-    const enum status st = work_alloc(&few, rank, problem->p)
-                               ? majority(problem, work, &few, rank, at)
-                               : STATUS_E_NOMEM;
-    work_free(&few);
-    return st;
-}
-
 /* Robust part: LAD start, or that of a majority which keeps far closer, then weights; Huber's
  * never lose a row, so they stand in. */
-static enum status robust(const struct robust_ls_problem *problem, struct work *work,
-                          const struct solution *plain, struct robust_ls_fit *fit)
+static enum status fit_robust(const struct robust_ls_problem *problem, struct work *work,
+                              const struct solution *plain, struct robust_ls_fit *fit)
 {
     struct solution at = *plain;
     bool lost = false;
-    enum status st = lad(problem, work, &at, &fit->iterations);
+    enum status st = fit_absolute(problem, work, &at, &fit->iterations);
     if (st == STATUS_OK && fit->method == ROBUST_LS_TUKEY &&
         problem->n >= MAJORITY_ROWS * fit->rank) {
         st = find_majority(problem, work, fit->rank, &at);
@@ -604,15 +432,15 @@ static enum status robust(const struct robust_ls_problem *problem, struct work *
     return st;
 }
 
-static enum status run(const struct robust_ls_problem *problem, enum robust_ls_method method,
-                       struct work *work, struct robust_ls_fit *fit)
+static enum status run_method(const struct robust_ls_problem *problem,
+                              enum robust_ls_method method, struct work *work,
+                              struct robust_ls_fit *fit)
 {
     struct solution plain;
     *fit = (struct robust_ls_fit){
         .n = problem->n, .p = problem->p, .method = method, .iterations = 1, .converged = true};
 
-    gsl_vector_set_all(work->w, 1.0);
-    enum status st = solve(problem, work, &plain);
+    enum status st = solve_weighted(problem, NULL, &plain);
     if (st != STATUS_OK) {
         return st;
     }
@@ -624,7 +452,7 @@ static enum status run(const struct robust_ls_problem *problem, enum robust_ls_m
         fit->method = ROBUST_LS_OLS;
     }
     if (fit->method != ROBUST_LS_OLS) {
-        st = robust(problem, work, &plain, fit);
+        st = fit_robust(problem, work, &plain, fit);
     }
     if (st == STATUS_OK) {
         set_covariance(&plain, noise_variance(fit, work->e), fit);
@@ -642,9 +470,8 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
     }
     struct work work;
     struct robust_ls_fit out;
-    enum status st = work_alloc(&work, problem->n, problem->p)
-                         ? run(problem, method, &work, &out)
-                         : STATUS_E_NOMEM;
+    enum status st = alloc_work(&work, problem->n) ? run_method(problem, method, &work, &out)
+                                                   : STATUS_E_NOMEM;
     if (st == STATUS_OK) {
         for (size_t i = 0; residual && i < problem->n; i++) {
             residual[i] = gsl_vector_get(work.e, i);
@@ -654,7 +481,7 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
         }
         *fit = out;
     }
-    work_free(&work);
+    free_work(&work);
     return st;
 }
 

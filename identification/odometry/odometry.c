@@ -8,8 +8,8 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/constants.h"
+#include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/robust_ls.h"
-#include "identification/numeric/triangle.h"
 #include "identification/odometry/odometry_parts.h"
 
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
@@ -84,7 +84,7 @@ static void choose_weights(const struct odometry_set *set, const struct sums *su
 }
 
 static void add_residual(const struct odometry_walk *walk, const struct odometry_system *system,
-                         const bool *held, struct triangle *triangle)
+                         const bool *held, struct qr_accumulator *triangle)
 {
     double e[3];
     double row[ODOMETRY_COLUMNS + 1];
@@ -98,7 +98,7 @@ static void add_residual(const struct odometry_walk *walk, const struct odometry
             row[j] = free ? weight * walk->sensor_by[i][j] : 0.0;
         }
         row[REST] = weight * e[i];
-        triangle_add(triangle, row);
+        qr_add(triangle, row);
     }
 }
 
@@ -107,26 +107,26 @@ static void add_residual(const struct odometry_walk *walk, const struct odometry
 static void linearise(const struct odometry_set *set, const struct odometry_point *point,
                       const struct sums *sums, struct odometry_system *system)
 {
-    struct triangle all;
-    triangle_start(&all, ODOMETRY_P + 1);
+    struct qr_accumulator all;
+    qr_start(&all, ODOMETRY_P + 1);
     choose_weights(set, sums, system);
     for (size_t r = 0; r < set->run_count; r++) {
         struct odometry_walk walk;
-        struct triangle run;
-        triangle_start(&run, ODOMETRY_COLUMNS + 1);
+        struct qr_accumulator run;
+        qr_start(&run, ODOMETRY_COLUMNS + 1);
         odometry_walk_begin(&walk, set, r, point, true);
         do {
             add_residual(&walk, system, point->held, &run);
         } while (odometry_walk_next(&walk));
-        triangle_flush(&run);
+        qr_flush(&run);
         for (size_t i = 0; i < ODOMETRY_START; i++) {
             memcpy(system->head[r][i], run.r[i], sizeof system->head[r][i]);
         }
         for (size_t i = ODOMETRY_START; i <= ODOMETRY_COLUMNS; i++) {
-            triangle_add(&all, run.r[i] + ODOMETRY_START);
+            qr_add(&all, run.r[i] + ODOMETRY_START);
         }
     }
-    triangle_flush(&all);
+    qr_flush(&all);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         memcpy(system->r[i], all.r[i], sizeof system->r[i]);
     }

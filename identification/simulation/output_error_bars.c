@@ -1,7 +1,7 @@
 /* Error bars of an output-error fit, ordinary and robust (docs/model/output_error.md, eq. 5 -
  * 7).
  */
-#include "identification/numeric/long_run.h"
+#include "identification/numeric/hac_covariance.h"
 #include "identification/simulation/information.h"
 #include "identification/simulation/output_error_parts.h"
 
@@ -10,7 +10,7 @@
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
 
-enum { HAC_LAGS_MAX = 4096 };
+enum { OE_LAGS_MAX = 4096 };
 
 struct bars {
     struct information information;
@@ -181,8 +181,8 @@ static size_t choose_lags(const struct oe_work *work, const struct output_error_
     for (size_t i = 0; i < work->n; i++) {
         rho = fmax(rho, fabs(report->axis[i].correlation));
     }
-    const size_t lags = long_run_lags(rho, work->counted);
-    return lags < HAC_LAGS_MAX ? lags : HAC_LAGS_MAX;
+    const size_t lags = hac_lags(rho, work->counted);
+    return lags < OE_LAGS_MAX ? lags : OE_LAGS_MAX;
 }
 
 static enum status fill(struct oe_work *work, struct bars *bars, struct dynamics_fit *fit,

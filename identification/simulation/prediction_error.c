@@ -587,15 +587,15 @@ static enum status find_robust(struct pe_work *work, const struct information *i
                                struct dynamics_fit *fit)
 {
     const size_t g = work->filter.g;
-    struct long_run scores;
+    struct hac_covariance scores;
     double half[INFORMATION_MAX * INFORMATION_MAX];
     double rho = 0.0;
     for (size_t i = 0; i < work->filter.n; i++) {
         rho = fmax(rho, fabs(report->axis[i].correlation));
     }
-    const size_t lags = long_run_lags(rho, work->counted);
+    const size_t lags = hac_lags(rho, work->counted);
     fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
-    long_run_start(&scores, g, lags, false);
+    hac_start(&scores, g, lags, false);
     struct prediction_pass pass = {.triangle = work->next, .scores = &scores};
     const enum status st = prediction_filter_pass(&work->filter, &work->here, &pass);
     gsl_matrix_view s = gsl_matrix_view_array(scores.robust, g, g);

@@ -223,7 +223,7 @@ static void count(struct prediction_filter *filter, const struct trajectory *wal
     gsl_matrix_memcpy(&rows.matrix, &velocity_by.matrix);
     (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
                          &rows.matrix);
-    double score[LONG_RUN_COLUMNS_MAX] = {0.0};
+    double score[NUMERIC_COLUMNS_MAX] = {0.0};
     for (size_t i = 0; i < n; i++) {
         gsl_matrix_set(filter->block, row + i, filter->g, z[i]);
         for (size_t j = 0; j < filter->g; j++) {
@@ -231,7 +231,7 @@ static void count(struct prediction_filter *filter, const struct trajectory *wal
         }
     }
     if (pass->scores) {
-        long_run_add(pass->scores, score);
+        hac_add(pass->scores, score);
     }
 }
 
@@ -274,7 +274,7 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
         update(filter, &walk, force, e);
     }
     if (pass->scores) {
-        long_run_break(pass->scores);
+        hac_break(pass->scores);
     }
     return pass->triangle ? fold(filter, pass->triangle, row) : STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #include <gsl/gsl_matrix.h>
 
 #include "identification/data/trajectory.h"
-#include "identification/numeric/long_run.h"
+#include "identification/numeric/hac_covariance.h"
 #include "identification/simulation/prediction_error.h"
 #include "identification/simulation/unknowns.h"
 
@@ -38,10 +38,10 @@ struct prediction_filter {
 
 /* What a pass gives. */
 struct prediction_pass {
-    double cost;             /* -2 log likelihood; INFINITY when it ran away */
-    size_t counted;          /* samples with an innovation that counts */
-    gsl_matrix *triangle;    /* [g + 1 x g + 1], in; NULL: not wanted */
-    struct long_run *scores; /* started, of g moments, in; NULL or with a triangle */
+    double cost;                   /* -2 log likelihood; INFINITY when it ran away */
+    size_t counted;                /* samples with an innovation that counts */
+    gsl_matrix *triangle;          /* [g + 1 x g + 1], in; NULL: not wanted */
+    struct hac_covariance *scores; /* started, of g moments, in; NULL or with a triangle */
 };
 
 /* set of rules all but step_s. False when memory ran out; filter_free() in any case. */

@@ -1,4 +1,4 @@
-#include "identification/numeric/long_run.h"
+#include "identification/numeric/hac_covariance.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 /* Neighbours more correlated than this count as if by this much. */
 static const double CORRELATION_MAX = 0.99;
 
-size_t long_run_lags(double rho, size_t n)
+size_t hac_lags(double rho, size_t n)
 {
     const double r = fmin(fabs(rho), CORRELATION_MAX);
     const double alpha = 4.0 * r * r / ((1.0 - r * r) * (1.0 - r * r));
@@ -16,12 +16,12 @@ size_t long_run_lags(double rho, size_t n)
     return (size_t)fmin(lags, floor((double)n / 4.0));
 }
 
-void long_run_start(struct long_run *m, size_t p, size_t reach, bool with_plain)
+void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain)
 {
     memset(m, 0, sizeof *m);
     m->p = p;
     m->with_plain = with_plain;
-    m->block = (reach + LONG_RUN_LAGS_MAX - 1) / LONG_RUN_LAGS_MAX;
+    m->block = (reach + HAC_LAGS_MAX - 1) / HAC_LAGS_MAX;
     m->block = m->block > 0 ? m->block : 1;
     m->lags = reach / m->block;
 }
@@ -38,7 +38,7 @@ static void add_square(double *to, const double *x, size_t p)
 }
 
 /* What rounding leaves in a sum that terms come to and go from would stay for ever. */
-static void sum_anew(struct long_run *m)
+static void sum_anew(struct hac_covariance *m)
 {
     memset(m->sum, 0, sizeof m->sum);
     for (size_t i = 0; i < m->p; i++) {
@@ -49,11 +49,11 @@ static void sum_anew(struct long_run *m)
 }
 
 /* Squares of the sums that wait. */
-static void take_sums(struct long_run *m)
+static void take_sums(struct hac_covariance *m)
 {
     for (size_t i = 0; i < m->p; i++) {
         for (size_t j = i; j < m->p; j++) {
-            m->windows[i * m->p + j] += dot(m->sums[i], m->sums[j], m->waiting);
+            m->windows[i * m->p + j] += dot_product(m->sums[i], m->sums[j], m->waiting);
         }
     }
     m->waiting = 0;
@@ -61,9 +61,10 @@ static void take_sums(struct long_run *m)
 
 /* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns,
  * none of which waits for another. */
-static void slide(struct long_run *m, size_t first, const double *g, size_t stride, size_t n)
+static void slide_window(struct hac_covariance *m, size_t first, const double *g, size_t stride,
+                         size_t n)
 {
-    enum { LANES = LONG_RUN_AT_ONCE };
+    enum { LANES = HAC_AT_ONCE };
     double sum[LANES];
     memcpy(sum, m->sum + first, sizeof sum);
     for (size_t k = 0; k < n; k++) {
@@ -79,33 +80,33 @@ static void slide(struct long_run *m, size_t first, const double *g, size_t stri
 }
 
 /* Blocks by columns, so far apart. */
-static void push(struct long_run *m, const double *g, size_t stride, size_t n)
+static void push_blocks(struct hac_covariance *m, const double *g, size_t stride, size_t n)
 {
     for (size_t done = 0; done < n;) {
         size_t now = n - done;
         now = now < m->lags + 1 - m->at ? now : m->lags + 1 - m->at;
-        now = now < LONG_RUN_WAITING - m->waiting ? now : LONG_RUN_WAITING - m->waiting;
-        for (size_t i = 0; i < m->p; i += LONG_RUN_AT_ONCE) {
-            slide(m, i, g + i * stride + done, stride, now);
+        now = now < HAC_WAITING - m->waiting ? now : HAC_WAITING - m->waiting;
+        for (size_t i = 0; i < m->p; i += HAC_AT_ONCE) {
+            slide_window(m, i, g + i * stride + done, stride, now);
         }
         m->at = m->at + now > m->lags ? 0 : m->at + now;
         m->waiting += now;
         done += now;
-        if (m->waiting == LONG_RUN_WAITING) {
+        if (m->waiting == HAC_WAITING) {
             take_sums(m);
             sum_anew(m);
         }
     }
 }
 
-static void close_block(struct long_run *m)
+static void close_block(struct hac_covariance *m)
 {
-    push(m, m->now, 1, 1);
+    push_blocks(m, m->now, 1, 1);
     memset(m->now, 0, sizeof m->now);
     m->in_block = 0;
 }
 
-void long_run_add(struct long_run *m, const double *g)
+void hac_add(struct hac_covariance *m, const double *g)
 {
     if (m->with_plain) {
         add_square(m->plain, g, m->p);
@@ -118,15 +119,15 @@ void long_run_add(struct long_run *m, const double *g)
     }
 }
 
-void long_run_add_many(struct long_run *m, const double (*g)[LONG_RUN_MANY], size_t n)
+void hac_add_many(struct hac_covariance *m, const double (*g)[HAC_MANY], size_t n)
 {
     for (size_t i = 0; m->with_plain && i < m->p; i++) {
         for (size_t j = i; j < m->p; j++) {
-            m->plain[i * m->p + j] += dot(g[i], g[j], n);
+            m->plain[i * m->p + j] += dot_product(g[i], g[j], n);
         }
     }
     if (m->block == 1) {
-        push(m, g[0], LONG_RUN_MANY, n);
+        push_blocks(m, g[0], HAC_MANY, n);
         return;
     }
     for (size_t k = 0; k < n; k++) {
@@ -139,7 +140,7 @@ void long_run_add_many(struct long_run *m, const double (*g)[LONG_RUN_MANY], siz
     }
 }
 
-void long_run_break(struct long_run *m)
+void hac_break(struct hac_covariance *m)
 {
     if (m->in_block > 0) {
         close_block(m);

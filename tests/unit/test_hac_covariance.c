@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/numeric/long_run.h"
+#include "identification/numeric/hac_covariance.h"
 #include "tests/support/check.h"
 
 enum { P = 3, SQUARE = P * P, ALL = 700 };
@@ -68,22 +68,22 @@ static void test_definition(void)
     };
     draw_moments();
     for (size_t r = 0; r < COUNT(rows); r++) {
-        struct long_run m;
+        struct hac_covariance m;
         double want[SQUARE] = {0.0};
         double plain[SQUARE] = {0.0};
-        long_run_start(&m, P, rows[r].reach, true);
+        hac_start(&m, P, rows[r].reach, true);
         CHECK_INT(rows[r].row, m.block, rows[r].block);
         CHECK_INT(rows[r].row, m.lags, rows[r].lags);
         for (size_t k = 0; k < ALL; k++) {
             if (k == rows[r].cut) {
-                long_run_break(&m);
+                hac_break(&m);
             }
-            long_run_add(&m, moments[k]);
+            hac_add(&m, moments[k]);
             for (size_t i = 0; i < SQUARE; i++) {
                 plain[i] += moments[k][i / P] * moments[k][i % P];
             }
         }
-        long_run_break(&m);
+        hac_break(&m);
         define(0, rows[r].cut, rows[r].block, rows[r].lags, want);
         define(rows[r].cut, ALL, rows[r].block, rows[r].lags, want);
         for (size_t i = 0; i < SQUARE; i++) {
@@ -96,17 +96,17 @@ static void test_definition(void)
 /* A wild moment must not stay in the sums that follow it. */
 static void test_forgets(void)
 {
-    struct long_run m;
+    struct hac_covariance m;
     const double wild[1] = {1e12};
     const double tame[1] = {1e-3};
-    long_run_start(&m, 1, 4, false);
-    long_run_add(&m, wild);
+    hac_start(&m, 1, 4, false);
+    hac_add(&m, wild);
     for (size_t k = 0; k < 100; k++) {
-        long_run_add(&m, tame);
+        hac_add(&m, tame);
     }
     const double before = m.sum[0];
     CHECK_NEAR("sum of five", before, 5e-3, 1e-12, 0.0);
-    long_run_break(&m);
+    hac_break(&m);
     CHECK_NEAR("not asked for", m.plain[0], 0.0, 0.0, 0.0);
 }
 
@@ -115,7 +115,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    CU_pSuite suite = CU_add_suite("long_run", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("hac_covariance", NULL, NULL);
     CU_add_test(suite, "definition", test_definition);
     CU_add_test(suite, "forgets", test_forgets);
     return check_run();

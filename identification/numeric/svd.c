@@ -1,24 +1,21 @@
-#include "identification/numeric/spectrum.h"
+#include "identification/numeric/svd.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <gsl/gsl_linalg.h>
 
-enum { P = DYNAMICS_P_MAX };
-
-/* Singular values below this share of the largest count as zero. */
-static const double RANK_RATIO = 1e-9;
+enum { P = NUMERIC_COLUMNS_MAX };
 
 /* One over the scale of an entry; 0 where there is none. */
-static double shrink(const double *left, const double *right, size_t i, size_t j)
+static double find_shrink(const double *left, const double *right, size_t i, size_t j)
 {
     const double scale = (left ? left[i] : 1.0) * right[j];
     return scale > 0.0 ? 1.0 / scale : 0.0;
 }
 
 static void find_inverse(const double *u, const double *left, const double *right,
-                         struct spectrum *out)
+                         struct svd *out)
 {
     const size_t p = out->p;
     for (size_t j = 0; j < p; j++) {
@@ -27,14 +24,14 @@ static void find_inverse(const double *u, const double *left, const double *righ
             for (size_t k = 0; k < out->rank; k++) {
                 sum += out->v[j * p + k] * u[i * p + k] / out->s[k];
             }
-            out->inverse[j * p + i] = sum * shrink(left, right, i, j);
+            out->inverse[j * p + i] = sum * find_shrink(left, right, i, j);
         }
     }
 }
 
 /* By rotations, which are exact to the last digit of small values; where they go round in a
  * circle, as they do once in some hundred matrices, by bidiagonals. */
-static int decompose(const double *m, size_t p, double *u, struct spectrum *out)
+static int decompose_scaled(const double *m, size_t p, double *u, struct svd *out)
 {
     double room[P];
     gsl_matrix_view a = gsl_matrix_view_array(u, p, p);
@@ -49,25 +46,25 @@ static int decompose(const double *m, size_t p, double *u, struct spectrum *out)
     return gsl_linalg_SV_decomp(&a.matrix, &v.matrix, &s.vector, &work.vector);
 }
 
-enum status spectrum_find(const double *m, size_t p, const double *left, const double *right,
-                          struct spectrum *out)
+enum status svd_find(const double *m, size_t p, const double *left, const double *right,
+                     double rank_ratio, struct svd *out)
 {
     double scaled[P * P];
     double u[P * P];
     for (size_t i = 0; i < p; i++) {
         for (size_t j = 0; j < p; j++) {
-            scaled[i * p + j] = m[i * p + j] * shrink(left, right, i, j);
+            scaled[i * p + j] = m[i * p + j] * find_shrink(left, right, i, j);
             if (!isfinite(scaled[i * p + j])) {
                 return STATUS_E_MATH;
             }
         }
     }
-    if (decompose(scaled, p, u, out) != 0) {
+    if (decompose_scaled(scaled, p, u, out) != 0) {
         return STATUS_E_MATH;
     }
     out->p = p;
     out->rank = 0;
-    while (out->rank < p && out->s[out->rank] > RANK_RATIO * out->s[0]) {
+    while (out->rank < p && out->s[out->rank] > rank_ratio * out->s[0]) {
         out->rank++;
     }
     out->condition = out->rank == p ? out->s[0] / out->s[p - 1] : (double)INFINITY;

@@ -1,4 +1,4 @@
-#include "identification/numeric/triangle.h"
+#include "identification/numeric/qr_accumulator.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,7 +13,7 @@ static const double INVERSE_MAX = 1e6;
 static const double SQUARES_MIN = 1e-200;
 static const double SQUARES_MAX = 1e200;
 
-void triangle_start(struct triangle *t, size_t columns)
+void qr_start(struct qr_accumulator *t, size_t columns)
 {
     t->columns = columns;
     t->waiting = 0;
@@ -21,7 +21,7 @@ void triangle_start(struct triangle *t, size_t columns)
 }
 
 /* Reflects column j of the block into r[j][j]. */
-static void reflect(struct triangle *t, size_t j)
+static void reflect_column(struct qr_accumulator *t, size_t j)
 {
     const size_t n = t->waiting;
     double *v = t->block[j];
@@ -56,23 +56,23 @@ static void reflect(struct triangle *t, size_t j)
 }
 
 struct square {
-    double at[TRIANGLE_COLUMNS_MAX][TRIANGLE_COLUMNS_MAX]; /* upper */
+    double at[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* upper */
 };
 
 /* Columns of a block that are not the same, and which of them stands for each column. */
 struct kept {
-    size_t count, column[TRIANGLE_COLUMNS_MAX];
-    double length[TRIANGLE_COLUMNS_MAX];
-    size_t by[TRIANGLE_COLUMNS_MAX]; /* of column[] */
-    double sign[TRIANGLE_COLUMNS_MAX];
+    size_t count, column[NUMERIC_COLUMNS_MAX];
+    double length[NUMERIC_COLUMNS_MAX];
+    size_t by[NUMERIC_COLUMNS_MAX]; /* of column[] */
+    double sign[NUMERIC_COLUMNS_MAX];
 };
 
 /* 1 when two columns of a full block are the same, -1 when all their signs differ, else 0. */
-static double sameness(const double *x, const double *y)
+static double compare_columns(const double *x, const double *y)
 {
     bool plus = true;
     bool minus = true;
-    for (size_t i = 0; i < TRIANGLE_BLOCK && (plus || minus); i++) {
+    for (size_t i = 0; i < QR_BLOCK && (plus || minus); i++) {
         plus = plus && fabs(x[i] - y[i]) <= 0.0;
         minus = minus && fabs(x[i] + y[i]) <= 0.0;
     }
@@ -80,14 +80,14 @@ static double sameness(const double *x, const double *y)
 }
 
 /* A model may multiply two parameters by the same, as (d2 - d1) u v does. */
-static void keep_different(const struct triangle *t, struct kept *kept)
+static void keep_different(const struct qr_accumulator *t, struct kept *kept)
 {
     kept->count = 0;
     for (size_t j = 0; j < t->columns; j++) {
         size_t k = 0;
         double sign = 0.0;
         while (k < kept->count && !(fabs(sign) > 0.0)) {
-            sign = sameness(t->block[kept->column[k++]], t->block[j]);
+            sign = compare_columns(t->block[kept->column[k++]], t->block[j]);
         }
         const bool seen = fabs(sign) > 0.0;
         kept->by[j] = seen ? k - 1 : kept->count;
@@ -100,11 +100,12 @@ static void keep_different(const struct triangle *t, struct kept *kept)
 
 /* Products of different columns, each scaled to length one; a column of zeros is left alone
  * with a one on the diagonal. */
-static bool correlate(const struct triangle *t, struct kept *kept, struct square *to)
+static bool correlate_columns(const struct qr_accumulator *t, struct kept *kept,
+                              struct square *to)
 {
     for (size_t j = 0; j < kept->count; j++) {
         const double *x = t->block[kept->column[j]];
-        const double squares = dot(x, x, TRIANGLE_BLOCK);
+        const double squares = dot_product(x, x, QR_BLOCK);
         if (squares > 0.0 && !(squares > SQUARES_MIN && squares < SQUARES_MAX)) {
             return false;
         }
@@ -113,14 +114,14 @@ static bool correlate(const struct triangle *t, struct kept *kept, struct square
         for (size_t i = 0; i < j; i++) {
             const double both = kept->length[i] * kept->length[j];
             to->at[i][j] =
-                both > 0.0 ? dot(t->block[kept->column[i]], x, TRIANGLE_BLOCK) / both : 0.0;
+                both > 0.0 ? dot_product(t->block[kept->column[i]], x, QR_BLOCK) / both : 0.0;
         }
     }
     return true;
 }
 
 /* Cholesky's factor in place; false when columns are as good as parallel. */
-static bool factor(size_t n, struct square *m)
+static bool factor_cholesky(size_t n, struct square *m)
 {
     for (size_t j = 0; j < n; j++) {
         for (size_t i = 0; i <= j; i++) {
@@ -160,12 +161,13 @@ static bool inverts_well(size_t n, const struct square *m)
 
 /* Replaces a full block by the few rows of its own triangle; not where that would cost digits.
  */
-static void condense(struct triangle *t)
+static void condense_block(struct qr_accumulator *t)
 {
     struct kept kept;
     struct square m;
     keep_different(t, &kept);
-    if (!correlate(t, &kept, &m) || !factor(kept.count, &m) || !inverts_well(kept.count, &m)) {
+    if (!correlate_columns(t, &kept, &m) || !factor_cholesky(kept.count, &m) ||
+        !inverts_well(kept.count, &m)) {
         return;
     }
     for (size_t j = 0; j < t->columns; j++) {
@@ -179,44 +181,44 @@ static void condense(struct triangle *t)
     t->waiting = kept.count;
 }
 
-void triangle_flush(struct triangle *t)
+void qr_flush(struct qr_accumulator *t)
 {
-    if (t->waiting == TRIANGLE_BLOCK) {
-        condense(t);
+    if (t->waiting == QR_BLOCK) {
+        condense_block(t);
     }
     for (size_t j = 0; j < t->columns; j++) {
-        reflect(t, j);
+        reflect_column(t, j);
     }
     t->waiting = 0;
 }
 
-void triangle_add(struct triangle *t, const double *row)
+void qr_add(struct qr_accumulator *t, const double *row)
 {
     for (size_t c = 0; c < t->columns; c++) {
         t->block[c][t->waiting] = row[c];
     }
-    if (++t->waiting == TRIANGLE_BLOCK) {
-        triangle_flush(t);
+    if (++t->waiting == QR_BLOCK) {
+        qr_flush(t);
     }
 }
 
-void triangle_add_columns(struct triangle *t, const double *const *column, size_t n)
+void qr_add_columns(struct qr_accumulator *t, const double *const *column, size_t n)
 {
     for (size_t done = 0; done < n;) {
-        const size_t room = TRIANGLE_BLOCK - t->waiting;
+        const size_t room = QR_BLOCK - t->waiting;
         const size_t now = n - done < room ? n - done : room;
         for (size_t c = 0; c < t->columns; c++) {
             memcpy(t->block[c] + t->waiting, column[c] + done, now * sizeof **column);
         }
         t->waiting += now;
         done += now;
-        if (t->waiting == TRIANGLE_BLOCK) {
-            triangle_flush(t);
+        if (t->waiting == QR_BLOCK) {
+            qr_flush(t);
         }
     }
 }
 
-double triangle_squares(const struct triangle *t, const double *x)
+double qr_squares(const struct qr_accumulator *t, const double *x)
 {
     double sum = 0.0;
     for (size_t i = 0; i < t->columns; i++) {

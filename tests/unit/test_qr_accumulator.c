@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/numeric/triangle.h"
+#include "identification/numeric/qr_accumulator.h"
 #include "tests/support/check.h"
 
 enum { ROWS = 1000, COLUMNS = 5 };
@@ -26,13 +26,13 @@ static void draw_matrix(void)
     }
 }
 
-static void take(struct triangle *t, size_t rows)
+static void take(struct qr_accumulator *t, size_t rows)
 {
-    triangle_start(t, COLUMNS);
+    qr_start(t, COLUMNS);
     for (size_t k = 0; k < rows; k++) {
-        triangle_add(t, matrix[k]);
+        qr_add(t, matrix[k]);
     }
-    triangle_flush(t);
+    qr_flush(t);
 }
 
 static double squares_of(const double *x, size_t rows)
@@ -81,7 +81,7 @@ static void test_squares(void)
             }
         }
         for (size_t n = 0; n < COUNT(counts); n++) {
-            struct triangle t;
+            struct qr_accumulator t;
             take(&t, counts[n]);
             for (size_t d = 0; d < COUNT(directions); d++) {
                 double whole = 0.0;
@@ -92,7 +92,7 @@ static void test_squares(void)
                 }
                 /* Reflections lose the digits of a double in the vectors, not in the squares.
                  */
-                CHECK_NEAR(rows[i].row, triangle_squares(&t, directions[d]),
+                CHECK_NEAR(rows[i].row, qr_squares(&t, directions[d]),
                            squares_of(directions[d], counts[n]), 2e-4, 1e-26 * whole);
             }
         }
@@ -102,11 +102,11 @@ static void test_squares(void)
 /* Where columns stand apart all ways give the same to the last digits. */
 static void test_digits(void)
 {
-    struct triangle t;
+    struct qr_accumulator t;
     const double x[COLUMNS] = {1, -2, 0.5, 3, -1};
     draw_matrix();
     take(&t, ROWS);
-    CHECK_NEAR("digits", triangle_squares(&t, x), squares_of(x, ROWS), 1e-13, 0.0);
+    CHECK_NEAR("digits", qr_squares(&t, x), squares_of(x, ROWS), 1e-13, 0.0);
     for (size_t i = 0; i < COLUMNS; i++) {
         for (size_t j = 0; j < i; j++) {
             CHECK_NEAR("below the diagonal", t.r[i][j], 0.0, 0.0, 0.0);
@@ -118,12 +118,12 @@ static void test_not_finite(void)
 {
     static const double bad[] = {NAN, INFINITY, 1e200};
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct triangle t;
+        struct qr_accumulator t;
         const double x[COLUMNS] = {1, 1, 1, 1, 1};
         draw_matrix();
         matrix[200][2] = bad[i];
         take(&t, ROWS);
-        CU_ASSERT_FALSE(isfinite(triangle_squares(&t, x)));
+        CU_ASSERT_FALSE(isfinite(qr_squares(&t, x)));
     }
 }
 
@@ -132,7 +132,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
-    CU_pSuite suite = CU_add_suite("triangle", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("qr_accumulator", NULL, NULL);
     CU_add_test(suite, "squares", test_squares);
     CU_add_test(suite, "digits", test_digits);
     CU_add_test(suite, "not finite", test_not_finite);

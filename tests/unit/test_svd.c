@@ -1,11 +1,12 @@
 /* Singular values of scaled matrices, and one that GSL's rotations do not finish. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 
-#include "identification/numeric/spectrum.h"
+#include "identification/numeric/svd.h"
 #include "tests/support/check.h"
 
 enum { P = 4 };
@@ -22,8 +23,8 @@ static const double scale[P] = {19621.969525415607, 9752.2203230433988, 2183.210
 
 static void test_stubborn(void)
 {
-    struct spectrum found;
-    CU_ASSERT_EQUAL_FATAL(spectrum_find(stubborn, P, scale, scale, &found), STATUS_OK);
+    struct svd found;
+    CU_ASSERT_EQUAL_FATAL(svd_find(stubborn, P, scale, scale, 1e-9, &found), STATUS_OK);
     CHECK_INT("rank", found.rank, P);
     CHECK_INT("condition", found.condition > 1.0 && found.condition < 1e3, true);
     for (size_t i = 0; i < P; i++) {
@@ -41,9 +42,9 @@ static void test_stubborn(void)
 static void test_not_finite(void)
 {
     double m[P * P] = {1.0};
-    struct spectrum found;
+    struct svd found;
     m[5] = NAN;
-    CHECK_INT("NaN", spectrum_find(m, P, NULL, scale, &found), STATUS_E_MATH);
+    CHECK_INT("NaN", svd_find(m, P, NULL, scale, 1e-9, &found), STATUS_E_MATH);
 }
 
 int main(void)
@@ -52,7 +53,7 @@ int main(void)
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return 1;
     }
-    CU_pSuite suite = CU_add_suite("spectrum", NULL, NULL);
+    CU_pSuite suite = CU_add_suite("svd", NULL, NULL);
     CU_add_test(suite, "stubborn", test_stubborn);
     CU_add_test(suite, "not finite", test_not_finite);
     const CU_ErrorCode ran = CU_basic_run_tests();
