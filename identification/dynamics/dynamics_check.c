@@ -217,7 +217,7 @@ static enum status find_residuals(const struct model *model, const struct dynami
                                   const struct data_set *set, const struct data_set *late,
                                   double *const *residual, bool *simulated)
 {
-    struct output_error_report report;
+    struct search_report report;
     *simulated = false;
     for (size_t i = 0; i < fit->estimate.p; i++) {
         if (!isfinite(fit->estimate.value[i])) {

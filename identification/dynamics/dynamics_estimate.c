@@ -32,9 +32,9 @@ static const double SLOPE_PERIODS = 0.5;
 static enum status predict(const struct model *model, const struct data_set *set,
                            const struct dynamics_options *options,
                            const struct dynamics_fit *from, struct dynamics_fit *fit,
-                           struct prediction_error_report *report)
+                           struct search_report *report)
 {
-    struct output_error_options search;
+    struct search_options search;
     struct estimate_stage stage = {options, DYNAMICS_PEM};
     if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
         *fit = *from;
@@ -70,8 +70,8 @@ static enum status estimate(const struct model *model, const struct data_set *se
                             enum dynamics_method method, const struct dynamics_options *options,
                             struct dynamics_fit *fit)
 {
-    struct output_error_report report;
-    struct prediction_error_report pem;
+    struct search_report report;
+    struct search_report pem;
     struct dynamics_fit start;
     struct dynamics_fit simulated;
     if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
@@ -87,7 +87,7 @@ static enum status estimate(const struct model *model, const struct data_set *se
     return predict(model, set, options, &simulated, fit, &pem);
 }
 
-static bool explains(const struct model *model, const struct output_error_report *report)
+static bool explains(const struct model *model, const struct search_report *report)
 {
     bool well = true;
     for (size_t i = 0; i < model->axis_count; i++) {
@@ -101,8 +101,8 @@ struct contest {
     const struct model *model;
     const struct data_set *set;
     struct dynamics_fit simulated, predicted;
-    struct output_error_report oe;
-    struct prediction_error_report pem;
+    struct search_report oe;
+    struct search_report pem;
 };
 
 /* Physical parameters at zero, or further from output error than its robust errors allow: that
@@ -128,7 +128,7 @@ static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
     return false;
 }
 
-static bool doubt_axes(const struct contest *c, const struct output_error_report *other,
+static bool doubt_axes(const struct contest *c, const struct search_report *other,
                        char doubt[ESTIMATE_TEXT_MAX])
 {
     for (size_t i = 0; i < c->model->axis_count; i++) {
@@ -153,7 +153,7 @@ static bool doubt_axes(const struct contest *c, const struct output_error_report
  * kind that pem knows. */
 static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
-    struct output_error_report other;
+    struct search_report other;
     const double delay_s = isfinite(c->predicted.delay_s) ? c->predicted.delay_s : 0.0;
     if (doubt_values(c, doubt)) {
         return STATUS_OK;

@@ -21,12 +21,12 @@ bool estimate_is_whole(const struct dynamics_fit *fit);
 
 /* What a search by simulation begins with; it keeps the stage. */
 void estimate_set_search(const struct model *model, const struct data_set *set,
-                         struct estimate_stage *stage, struct output_error_options *search);
+                         struct estimate_stage *stage, struct search_options *search);
 
 /* Around a delay that is nearly known. What is left out at the start of each run for the sake
  * of the latest delay shrinks with it. */
 void estimate_narrow(const struct dynamics_fit *from, double reach_s,
-                     struct output_error_options *search);
+                     struct search_options *search);
 
 /* What regression alone knows about the recording. */
 void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_fit *fit);
@@ -36,7 +36,7 @@ void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_f
 MUST_USE enum status
 estimate_by_simulation(const struct model *model, const struct data_set *set,
                        const struct dynamics_options *options, struct dynamics_fit *start,
-                       struct dynamics_fit *fit, struct output_error_report *report);
+                       struct dynamics_fit *fit, struct search_report *report);
 
 /* All samples count alike. method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
 MUST_USE enum status estimate_plainly(const struct model *model, const struct data_set *set,

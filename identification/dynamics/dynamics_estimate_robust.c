@@ -39,8 +39,8 @@ static bool is_usable(const struct dynamics_fit *fit)
  * ended. */
 static enum status simulate(struct rounds *r, bool *found)
 {
-    struct output_error_report report;
-    struct output_error_options search;
+    struct search_report report;
+    struct search_options search;
     struct estimate_stage stage = {r->options, DYNAMICS_OUTPUT_ERROR};
     enum status st = STATUS_OK;
     if (r->round == 0) {

@@ -60,10 +60,10 @@ static bool go_on(void *context, size_t iteration)
 }
 
 void estimate_set_search(const struct model *model, const struct data_set *set,
-                         struct estimate_stage *stage, struct output_error_options *search)
+                         struct estimate_stage *stage, struct search_options *search)
 {
     const struct dynamics_options *options = stage->options;
-    output_error_defaults(model, search);
+    search_defaults(model, search);
     search->with_biases = options->biases;
     for (size_t r = 0; r < set->run_count; r++) {
         search->at_rest[r] = options->from_rest || begins_at_rest(set, r);
@@ -79,7 +79,7 @@ void estimate_set_search(const struct model *model, const struct data_set *set,
 /* Around a delay that is nearly known. What is left out at the start of each run for the sake
  * of the latest delay shrinks with it. */
 void estimate_narrow(const struct dynamics_fit *from, double reach_s,
-                     struct output_error_options *search)
+                     struct search_options *search)
 {
     search->delay_s = from->delay_s;
     search->delay_s_min = fmax(search->delay_s_min, from->delay_s - reach_s);
@@ -115,13 +115,12 @@ static enum status find_start(const struct model *model, const struct data_set *
 
 /* output_error from a start: first with every delay that may be, then near the one it found. */
 static enum status search_twice(const struct model *model, const struct data_set *set,
-                                struct output_error_options *search,
-                                const struct dynamics_fit *start, struct dynamics_fit *fit,
-                                struct output_error_report *report)
+                                struct search_options *search, const struct dynamics_fit *start,
+                                struct dynamics_fit *fit, struct search_report *report)
 {
-    struct output_error_report second;
+    struct search_report second;
     struct dynamics_fit near;
-    const struct output_error_options wide = *search;
+    const struct search_options wide = *search;
     enum status st =
         output_error_fit(model, set, start->estimate.value, search, NULL, fit, report);
     if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(fit) ||
@@ -154,7 +153,7 @@ static enum status search_twice(const struct model *model, const struct data_set
 }
 
 /* How many residuals in a row tell as much as one that is independent. */
-static double inflation(const struct model *model, const struct output_error_report *report)
+static double inflation(const struct model *model, const struct search_report *report)
 {
     double rho = 0.0;
     for (size_t i = 0; i < model->axis_count; i++) {
@@ -166,7 +165,7 @@ static double inflation(const struct model *model, const struct output_error_rep
 /* Mark what physical parameters a search pushed to zero although the start has them above it;
  * whether there are any beyond those marked already. */
 static bool mark_pushed(const struct model *model, const struct dynamics_fit *start,
-                        const struct output_error_report *report, bool *pushed)
+                        const struct search_report *report, bool *pushed)
 {
     bool more = false;
     for (size_t i = 0; i < model->parameter_count; i++) {
@@ -199,11 +198,11 @@ static void hold(const struct model *model, const struct dynamics_fit *start, si
  * value, that one stays, with its error, and the others are found beside it. search is what fit
  * was found with. */
 static enum status keep_positive(const struct model *model, const struct data_set *set,
-                                 struct output_error_options *search,
+                                 struct search_options *search,
                                  const struct dynamics_fit *start, struct dynamics_fit *fit,
-                                 struct output_error_report *report)
+                                 struct search_report *report)
 {
-    struct output_error_report other = *report;
+    struct search_report other = *report;
     struct dynamics_fit held = *fit;
     bool *pushed = search->fixed;
     size_t count = 0;
@@ -267,7 +266,7 @@ static struct dynamics_fit calm_down(const struct model *model,
 enum status estimate_by_simulation(const struct model *model, const struct data_set *set,
                                    const struct dynamics_options *options,
                                    struct dynamics_fit *start, struct dynamics_fit *fit,
-                                   struct output_error_report *report)
+                                   struct search_report *report)
 {
     enum status st = find_start(model, set, options, start);
     if (st != STATUS_OK) {
@@ -289,7 +288,7 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
                         dynamics_method_name(start->method));
         return STATUS_OK;
     }
-    struct output_error_options search;
+    struct search_options search;
     struct estimate_stage stage = {options, DYNAMICS_OUTPUT_ERROR};
     estimate_set_search(model, set, &stage, &search);
     st = search_twice(model, set, &search, start, fit, report);

@@ -29,7 +29,7 @@ static void reflect_column(struct qr_accumulator *t, size_t j)
     for (size_t i = 0; i < n; i++) {
         squares += v[i] * v[i];
     }
-    if (!(squares > 0.0)) {
+    if (squares <= 0.0) {
         return;
     }
     const double alpha = t->r[j][j];

@@ -1,145 +1,168 @@
 #include "identification/simulation/information.h"
 
 #include <math.h>
+#include <string.h>
 
-#include <gsl/gsl_blas.h>
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
+#include "identification/numeric/qr_accumulator.h"
 
 /* Of the largest singular value of the scaled columns: less is no information. */
 static const double RANK_TOLERANCE = 1e-7;
 
-bool information_alloc(struct information *information, size_t g, const bool *free)
+double information_se(double variance)
 {
-    *information = (struct information){.g = g};
-    for (size_t j = 0; j < g; j++) {
-        if (free[j]) {
+    return isfinite(variance) && variance >= 0.0 ? sqrt(variance) : nan("");
+}
+
+/* The free columns are not square: those that are not free leave rows of theirs, which count
+ * as well. */
+static enum status decompose_columns(struct information *information, const double *r,
+                                     size_t stride)
+{
+    const size_t count = information->count;
+    struct qr_accumulator qr;
+    double row[UNKNOWNS_MAX];
+    double square[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    qr_start(&qr, count);
+    for (size_t i = 0; i < information->g; i++) {
+        for (size_t k = 0; k < count; k++) {
+            const size_t j = information->index[k];
+            row[k] = i <= j ? r[i * stride + j] : 0.0;
+        }
+        qr_add(&qr, row);
+    }
+    qr_flush(&qr);
+    for (size_t k = 0; k < count; k++) {
+        double squares = 0.0;
+        for (size_t i = 0; i < count; i++) {
+            square[i * count + k] = i <= k ? qr.r[i][k] : 0.0;
+            squares += square[i * count + k] * square[i * count + k];
+        }
+        information->length[k] = sqrt(squares);
+    }
+    return svd_find(square, count, NULL, information->length, RANK_TOLERANCE,
+                    &information->svd);
+}
+
+/* (R'R)^+ of the free ones, from R^+. */
+static void set_covariance(struct information *information)
+{
+    const size_t count = information->count;
+    const double *inverse = information->svd.inverse;
+    for (size_t a = 0; a < count; a++) {
+        for (size_t b = 0; b < count; b++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < count; k++) {
+                sum += inverse[a * count + k] * inverse[b * count + k];
+            }
+            information
+                ->covariance[information->index[a] * information->g + information->index[b]] =
+                sum;
+        }
+    }
+}
+
+enum status information_find(struct information *information, const struct unknowns *unknowns,
+                             const double *r, size_t stride)
+{
+    memset(information, 0, sizeof *information);
+    information->g = unknowns->g;
+    for (size_t j = 0; j < unknowns->g; j++) {
+        if (unknowns->free[j]) {
             information->index[information->count++] = j;
         }
     }
-    const size_t count = information->count > 0 ? information->count : 1;
-    information->v = gsl_matrix_alloc(count, count);
-    information->s = gsl_vector_alloc(count);
-    information->covariance = gsl_matrix_alloc(g, g);
-    information->u = gsl_matrix_alloc(count, count);
-    information->reflector = gsl_matrix_alloc(count, count);
-    information->columns = gsl_matrix_alloc(g, count);
-    return information->v && information->s && information->covariance && information->u &&
-           information->reflector && information->columns;
-}
-
-void information_free(struct information *information)
-{
-    gsl_matrix_free(information->v);
-    gsl_vector_free(information->s);
-    gsl_matrix_free(information->covariance);
-    gsl_matrix_free(information->u);
-    gsl_matrix_free(information->reflector);
-    gsl_matrix_free(information->columns);
-}
-
-static enum status failure(int gsl_code)
-{
-    return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
-}
-
-/* Singular values of the columns, scaled to unit length. Columns that are not free are empty,
- * but their rows hold what the others left there: all rows count, so the columns are made
- * square again first. */
-static enum status decompose(struct information *information, const gsl_matrix *triangle)
-{
-    for (size_t k = 0; k < information->count; k++) {
-        gsl_vector_const_view column =
-            gsl_matrix_const_subcolumn(triangle, information->index[k], 0, information->g);
-        gsl_vector_view to = gsl_matrix_column(information->columns, k);
-        const double length = gsl_blas_dnrm2(&column.vector);
-        information->length[k] = length > 0.0 ? length : 1.0;
-        gsl_vector_memcpy(&to.vector, &column.vector);
-        gsl_vector_scale(&to.vector, 1.0 / information->length[k]);
-    }
-    gsl_matrix_set_zero(information->u);
-    int code =
-        gsl_linalg_QR_UR_decomp(information->u, information->columns, information->reflector);
-    if (code == GSL_SUCCESS) {
-        code = gsl_linalg_SV_decomp_jacobi(information->u, information->v, information->s);
-    }
-    return code == GSL_SUCCESS ? STATUS_OK : failure(code);
-}
-
-static void set_covariance(struct information *information)
-{
-    for (size_t a = 0; a < information->count; a++) {
-        for (size_t b = 0; b < information->count; b++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < information->rank; k++) {
-                const double s = gsl_vector_get(information->s, k);
-                sum += gsl_matrix_get(information->v, a, k) *
-                       gsl_matrix_get(information->v, b, k) / (s * s);
-            }
-            gsl_matrix_set(information->covariance, information->index[a],
-                           information->index[b],
-                           sum / (information->length[a] * information->length[b]));
-        }
-    }
-}
-
-enum status information_take(struct information *information, const gsl_matrix *triangle)
-{
-    gsl_matrix_set_zero(information->covariance);
-    information->rank = 0;
-    information->nulls = (struct null_space){.p = 0};
     if (information->count == 0) {
         return STATUS_OK;
     }
-    const enum status st = decompose(information, triangle);
+    const enum status st = decompose_columns(information, r, stride);
     if (st != STATUS_OK) {
         return st;
     }
-    const double least = RANK_TOLERANCE * gsl_vector_get(information->s, 0);
-    while (information->rank < information->count &&
-           gsl_vector_get(information->s, information->rank) > least) {
-        information->rank++;
-    }
     set_covariance(information);
-    null_space_find(&information->nulls, information->v->data, information->count,
-                    information->rank);
+    null_space_find(&information->nulls, information->svd.v, information->count,
+                    information->svd.rank);
     for (size_t a = 0; a < information->count; a++) {
         information->open[information->index[a]] = information->nulls.open[a];
+        if (!(information->length[a] > 0.0)) {
+            information->length[a] = 1.0;
+        }
     }
     return STATUS_OK;
 }
 
-static void tell_nulls(const struct information *information, const struct model *model,
-                       const double *value, const gsl_matrix *covariance,
-                       struct dynamics_fit *fit)
+void information_sandwich(struct information *information, const struct hac_covariance *scores)
 {
-    struct null_unknowns unknowns = {.model = model};
-    for (size_t a = 0; a < information->count; a++) {
-        unknowns.index[a] = information->index[a];
-        unknowns.length[a] = information->length[a];
-        unknowns.value[a] = value[information->index[a]];
-        for (size_t b = 0; b < information->count; b++) {
-            unknowns.covariance[a][b] =
-                gsl_matrix_get(covariance, information->index[a], information->index[b]);
+    const size_t g = information->g;
+    const double *c = information->covariance;
+    double half[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    for (size_t i = 0; i < g; i++) {
+        for (size_t j = 0; j < g; j++) {
+            half[i * g + j] = 0.0;
+            for (size_t k = 0; k < g; k++) {
+                half[i * g + j] += c[i * g + k] * scores->robust[k * g + j];
+            }
         }
     }
-    null_space_tell(&information->nulls, &unknowns, fit);
+    for (size_t i = 0; i < g; i++) {
+        for (size_t j = 0; j < g; j++) {
+            information->robust[i * g + j] = 0.0;
+            for (size_t k = 0; k < g; k++) {
+                information->robust[i * g + j] += half[i * g + k] * c[k * g + j];
+            }
+        }
+    }
 }
 
-void information_describe(const struct information *information, const struct model *model,
-                          const double *value, const gsl_matrix *covariance,
-                          struct dynamics_fit *fit)
+/* Null directions and combinations, in names. */
+static void tell_nulls(const struct information *information, const struct unknowns *unknowns,
+                       const struct unknown_values *at, const double *used, double factor,
+                       struct dynamics_fit *fit)
 {
-    const size_t count = information->count;
-    const gsl_vector *s = information->s;
-    /* The fit's rank is that of its parameters; the delay is beside them. */
-    const size_t delay = information->g - 1;
-    const bool has_delay = count > 0 && information->index[count - 1] == delay;
-    fit->estimate.rank = information->rank - (has_delay && !information->open[delay] ? 1 : 0);
-    if (count > 0) {
-        fit->estimate.condition = information->rank < count
-                                      ? HUGE_VAL
-                                      : gsl_vector_get(s, 0) / gsl_vector_get(s, count - 1);
+    struct null_unknowns told = {.model = unknowns->model};
+    for (size_t a = 0; a < information->count; a++) {
+        const size_t i = information->index[a];
+        told.index[a] = i;
+        told.length[a] = information->length[a];
+        told.value[a] = i < unknowns->p ? at->theta[i] : at->delay_s;
+        for (size_t b = 0; b < information->count; b++) {
+            told.covariance[a][b] = factor * used[i * information->g + information->index[b]];
+        }
     }
-    tell_nulls(information, model, value, covariance, fit);
+    null_space_tell(&information->nulls, &told, fit);
+}
+
+void information_report(const struct information *information, const struct unknowns *unknowns,
+                        const struct unknown_values *at, double factor, bool white,
+                        struct dynamics_fit *fit)
+{
+    const bool *open = information->open;
+    const size_t g = information->g;
+    const size_t delay = unknowns->p;
+    const bool has_delay = unknowns->free[delay] && !open[delay];
+    const double *used = white ? information->covariance : information->robust;
+    /* The fit's rank is that of its parameters; the delay is beside them. */
+    fit->estimate.rank = information->svd.rank - (has_delay ? 1 : 0);
+    if (information->count > 0) {
+        fit->estimate.condition = information->svd.condition;
+    }
+    tell_nulls(information, unknowns, at, used, factor, fit);
+    for (size_t a = 0; a < unknowns->p; a++) {
+        const double ordinary = factor * information->covariance[a * g + a];
+        const double robust = factor * information->robust[a * g + a];
+        fit->estimate.value[a] = open[a] ? nan("") : at->theta[a];
+        fit->estimate.se_white[a] = open[a] ? nan("") : information_se(ordinary);
+        fit->se_hac[a] = open[a] ? nan("") : information_se(robust);
+        for (size_t b = 0; b < unknowns->p; b++) {
+            fit->estimate.covariance[a][b] =
+                open[a] || open[b] ? nan("") : factor * used[a * g + b];
+        }
+    }
+    if (!has_delay) {
+        return;
+    }
+    fit->delay_s = at->delay_s;
+    fit->delay_se_s = information_se(factor * used[delay * g + delay]);
+    for (size_t a = 0; a < unknowns->p; a++) {
+        fit->delay_covariance[a] = open[a] ? nan("") : factor * used[a * g + delay];
+    }
 }

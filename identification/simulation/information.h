@@ -1,8 +1,7 @@
-/* identification/simulation/information.h - what a triangle of whitened sensitivities says
+/* identification/simulation/information.h - what the triangle of whitened sensitivities says
  * about its unknowns: covariance, rank, and what the data leave open.
  *
- * Private to the nonlinear estimators. Unknowns are parameters, biases, delay. Pure but for
- * GSL's allocations.
+ * Private to the nonlinear estimators. Unknowns are parameters, biases, delay. Pure.
  */
 #ifndef IDENTIFICATION_SIMULATION_INFORMATION_H
 #define IDENTIFICATION_SIMULATION_INFORMATION_H
@@ -10,44 +9,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <gsl/gsl_matrix.h>
-#include <gsl/gsl_vector.h>
-
 #include "base/status.h"
 #include "identification/data/linear_model.h"
 #include "identification/dynamics_fit.h"
 #include "identification/null_space.h"
-
-enum { INFORMATION_MAX = NULL_SPACE_MAX };
+#include "identification/numeric/hac_covariance.h"
+#include "identification/numeric/svd.h"
+#include "identification/simulation/unknowns.h"
 
 struct information {
-    size_t g;                      /* unknowns */
-    size_t count;                  /* of them, free */
-    size_t rank;                   /* of their columns */
-    size_t index[INFORMATION_MAX]; /* of the free ones */
-    bool open[INFORMATION_MAX];    /* has a part in a null direction */
-    double length[INFORMATION_MAX];
-    struct null_space nulls;             /* of the free ones */
-    gsl_matrix *v;                       /* [count x count] right singular vectors */
-    gsl_vector *s;                       /* [count] singular values, descending */
-    gsl_matrix *covariance;              /* [g x g] inverse of R'R; zero where not free */
-    gsl_matrix *u, *reflector, *columns; /* scratch */
+    size_t g;                                       /* unknowns */
+    size_t count;                                   /* of them, free */
+    size_t index[UNKNOWNS_MAX];                     /* of the free ones */
+    bool open[UNKNOWNS_MAX];                        /* has a part in a null direction */
+    double length[UNKNOWNS_MAX];                    /* of the free columns */
+    struct null_space nulls;                        /* of the free ones */
+    struct svd svd;                                 /* of the free ones */
+    double covariance[UNKNOWNS_MAX * UNKNOWNS_MAX]; /* [g x g] of R'R; zero where not free */
+    double robust[UNKNOWNS_MAX * UNKNOWNS_MAX];     /* likewise, by information_sandwich() */
 };
 
-/* False when memory ran out; information_free() in any case. */
-bool information_alloc(struct information *information, size_t g, const bool *free);
+/* From the upper triangle of sensitivities, whose rows [g] lie `stride` apart. Returns
+ * STATUS_E_MATH when it is not finite. */
+MUST_USE enum status information_find(struct information *information,
+                                      const struct unknowns *unknowns, const double *r,
+                                      size_t stride);
 
-void information_free(struct information *information);
+/* Errors that hold though scores hang together: robust = C S C, with S their covariance. */
+void information_sandwich(struct information *information, const struct hac_covariance *scores);
 
-/* From the upper left [g x g] of a triangle whose columns of unknowns that are not free are
- * zero. Returns STATUS_E_MATH or STATUS_E_NOMEM when a decomposition fails. */
-MUST_USE enum status information_take(struct information *information,
-                                      const gsl_matrix *triangle);
+/* Values, errors, rank, condition, null directions and combinations of the fit: covariances
+ * times factor, the robust one unless residuals are white. */
+void information_report(const struct information *information, const struct unknowns *unknowns,
+                        const struct unknown_values *at, double factor, bool white,
+                        struct dynamics_fit *fit);
 
-/* rank, condition, null directions and combinations of the fit. value [g] and covariance
- * [g x g]: of the unknowns. */
-void information_describe(const struct information *information, const struct model *model,
-                          const double *value, const gsl_matrix *covariance,
-                          struct dynamics_fit *fit);
+/* A standard error; NaN where the variance is none. */
+double information_se(double variance);
 
 #endif

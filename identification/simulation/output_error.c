@@ -7,68 +7,38 @@
 #include "base/constants.h"
 #include "identification/simulation/output_error_parts.h"
 
-enum { ITERATIONS_MAX = 100, FIRST_SAMPLES = 5, FINER_MAX = 3 };
+enum { FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
-static const double LAMBDA_START = 1e-4;
-static const double LAMBDA_MIN = 1e-12;
-static const double LAMBDA_MAX = 1e9;
-/* Above it a step is too much shortened to tell whether the minimum is near. */
-static const double LAMBDA_FREE = 1e-2;
-/* A step shorter than this share of every standard error ends the search... */
-static const double STEP_TOLERANCE = 1e-3;
-/* ... and so does what such a step would gain in -2 log likelihood. */
-static const double COST_TOLERANCE = 1e-6;
+/* A step shorter than a thousandth of every standard error ends the search, and so does what
+ * such a step would gain. */
+static const struct damped_rules rules = {
+    .lambda = 1e-4, .ease = 0.2, .step_enough = 1e-3, .gain_enough = 1e-6};
 /* A valley so flat that ten iterations together gain less than this is a minimum, too. The gain
  * counts for less where residuals hang together: they tell as much as fewer independent ones.
  */
-enum { SLOW_ITERATIONS = 10 };
 static const double SLOW_GAIN = 0.05;
 static const double CORRELATION_MAX = 0.99;
-/* A velocity that runs this many times beyond the largest measured one has run away. */
-static const double RUN_AWAY_RATIO = 100.0;
 /* Of a channel's span: residuals below are rounding. */
 static const double FLOOR_RATIO = 1e-9;
 
-void output_error_defaults(const struct model *model, struct output_error_options *options)
-{
-    *options = (struct output_error_options){.iterations_max = ITERATIONS_MAX};
-    for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
-        const bool any = i >= model->parameter_count || model->parameters[i].sign == MODEL_ANY;
-        options->lower[i] = any ? -HUGE_VAL : 0.0;
-        options->upper[i] = HUGE_VAL;
-    }
-}
-
-static bool point_alloc(struct oe_point *point, const struct oe_work *work)
+static bool alloc_point(struct oe_point *point, const struct oe_work *work)
 {
     point->initial = gsl_matrix_alloc(work->runs, work->n);
     point->triangles = gsl_matrix_alloc(work->runs * work->n * work->columns, work->columns);
     return point->initial && point->triangles;
 }
 
-static bool work_alloc(struct oe_work *work)
+static bool alloc_work(struct oe_work *work)
 {
-    const size_t m = work->columns;
-    work->block = gsl_matrix_alloc(work->n * OE_BLOCK_ROWS, m);
-    work->reflector = gsl_matrix_alloc(m, m);
-    work->below = gsl_matrix_alloc(m, m);
-    work->run = gsl_matrix_alloc(work->runs * m, m);
-    work->global = gsl_matrix_alloc(work->g + 1, work->g + 1);
-    work->step = gsl_matrix_alloc(work->runs, work->n);
+    work->run = gsl_matrix_alloc(work->runs * work->columns, work->columns);
     work->residual = gsl_matrix_alloc(work->n, work->set->n);
-    const bool points = point_alloc(&work->here, work) && point_alloc(&work->there, work);
-    return points && work->block && work->reflector && work->below && work->run &&
-           work->global && work->step && work->residual;
+    const bool points = alloc_point(&work->here, work) && alloc_point(&work->there, work);
+    return points && work->run && work->residual;
 }
 
-static void work_free(struct oe_work *work)
+static void free_work(struct oe_work *work)
 {
-    gsl_matrix_free(work->block);
-    gsl_matrix_free(work->reflector);
-    gsl_matrix_free(work->below);
     gsl_matrix_free(work->run);
-    gsl_matrix_free(work->global);
-    gsl_matrix_free(work->step);
     gsl_matrix_free(work->residual);
     gsl_matrix_free(work->here.initial);
     gsl_matrix_free(work->here.triangles);
@@ -76,8 +46,8 @@ static void work_free(struct oe_work *work)
     gsl_matrix_free(work->there.triangles);
 }
 
-static void describe(struct oe_work *work, const struct model *model,
-                     const struct data_set *set, const struct output_error_options *options)
+static void describe_work(struct oe_work *work, const struct model *model,
+                          const struct data_set *set, const struct search_options *options)
 {
     *work = (struct oe_work){.model = model, .set = set, .options = options};
     work->n = model->axis_count;
@@ -104,19 +74,15 @@ static void describe(struct oe_work *work, const struct model *model,
     }
     for (size_t i = 0; i < work->n; i++) {
         double largest = 0.0;
-        for (size_t k = set->run_start[0]; k < set->run_start[work->runs]; k++) {
-            largest = fmax(largest, fabs(set->nu[i][k]));
-        }
-        /* An axis at rest gives no scale of its own. */
-        work->rules.limit[i] = largest > 0.0 ? RUN_AWAY_RATIO * largest : HUGE_VAL;
+        work->rules.limit[i] = unknowns_limit(set, i, &largest);
         work->floor2[i] = largest > 0.0 ? pow(FLOOR_RATIO * largest, 2.0) : DBL_EPSILON;
     }
 }
 
 /* Where the search begins. */
-static void place(struct oe_work *work, const double *start)
+static void place_start(struct oe_work *work, const double *start)
 {
-    const struct output_error_options *options = work->options;
+    const struct search_options *options = work->options;
     const struct data_set *set = work->set;
     struct oe_point *here = &work->here;
     unknowns_place(&work->unknowns, start, &here->values);
@@ -138,38 +104,8 @@ static void place(struct oe_work *work, const double *start)
                              : trajectory_step_s(work->model, here->values.theta, set);
 }
 
-/* The step from here, and there where it leads. */
-static enum status propose(struct oe_work *work, double lambda, double *length)
-{
-    double scale[OE_GLOBALS_MAX];
-    double step[OE_GLOBALS_MAX];
-    bool free[OE_GLOBALS_MAX];
-    memcpy(free, work->unknowns.free, sizeof free);
-    unknowns_scale(&work->unknowns, &work->here.values, scale);
-    do {
-        const enum status st = oe_step(work, lambda, scale, free, step, length);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    } while (unknowns_hold(&work->unknowns, &work->here.values, step, free));
-    const double ratio =
-        unknowns_move(&work->unknowns, &work->here.values, step, free, &work->there.values);
-    gsl_matrix_memcpy(work->there.initial, work->step);
-    gsl_matrix_scale(work->there.initial, ratio);
-    gsl_matrix_add(work->there.initial, work->here.initial);
-    return STATUS_OK;
-}
-
-/* Accept there. */
-static void move(struct oe_work *work)
-{
-    const struct oe_point left = work->here;
-    work->here = work->there;
-    work->there = left;
-}
-
 /* Of -2 log likelihood: what counts as 1 with residuals as correlated as they are here. */
-static double inflation(struct oe_work *work)
+static double find_inflation(struct oe_work *work)
 {
     const struct data_set *set = work->set;
     double rho = 0.0;
@@ -184,65 +120,47 @@ static double inflation(struct oe_work *work)
 }
 
 /* Whether what the last ten iterations gained is worth no more of them. */
-static bool is_slow(struct oe_work *work, double *past, size_t iteration)
+static bool is_slow(struct oe_work *work, size_t iteration)
 {
-    double *before = &past[iteration % SLOW_ITERATIONS];
+    double *before = &work->past[iteration % OE_SLOW_ITERATIONS];
     const double gain = *before - work->here.cost;
     const double most = SLOW_GAIN * (1.0 + CORRELATION_MAX) / (1.0 - CORRELATION_MAX);
     *before = work->here.cost;
-    return iteration >= SLOW_ITERATIONS && gain > 0.0 && gain <= most &&
-           gain <= SLOW_GAIN * inflation(work);
+    return iteration >= OE_SLOW_ITERATIONS && gain > 0.0 && gain <= most &&
+           gain <= SLOW_GAIN * find_inflation(work);
 }
 
-static enum status search(struct oe_work *work, size_t *iterations, enum dynamics_stop *stop)
+static bool is_over(void *context, size_t iteration, enum search_stop *stop)
 {
-    const struct output_error_options *o = work->options;
-    double past[SLOW_ITERATIONS];
-    double lambda = LAMBDA_START;
-    for (*iterations = 0; *iterations < o->iterations_max; (*iterations)++) {
-        double length = 0.0;
-        work->unknowns.iteration = *iterations;
-        if (o->go_on && !o->go_on(o->context, *iterations)) {
-            *stop = DYNAMICS_STOP_CANCELLED;
-            return STATUS_OK;
-        }
-        if (is_slow(work, past, *iterations)) {
-            *stop = DYNAMICS_STOP_CONVERGED;
-            return STATUS_OK;
-        }
-        enum status st = propose(work, lambda, &length);
-        if (st == STATUS_OK && lambda <= LAMBDA_FREE && length <= STEP_TOLERANCE) {
-            *stop = DYNAMICS_STOP_CONVERGED;
-            return STATUS_OK;
-        }
-        if (st == STATUS_OK) {
-            st = oe_evaluate(work, &work->there);
-        }
-        if (st != STATUS_OK) {
-            return st;
-        }
-        const double gain = work->here.cost - work->there.cost;
-        if (gain >= 0.0) {
-            move(work);
-            if (gain <= COST_TOLERANCE && lambda <= LAMBDA_FREE) {
-                *stop = DYNAMICS_STOP_CONVERGED;
-                return STATUS_OK;
-            }
-            lambda = fmax(0.2 * lambda, LAMBDA_MIN);
-        } else {
-            lambda *= 10.0;
-        }
-        if (lambda > LAMBDA_MAX) {
-            *stop = DYNAMICS_STOP_STALLED;
-            return STATUS_OK;
-        }
+    struct oe_work *work = context;
+    if (unknowns_is_over(&work->unknowns, iteration, stop)) {
+        return true;
     }
-    *stop = DYNAMICS_STOP_LIMIT;
+    *stop = SEARCH_CONVERGED;
+    return is_slow(work, iteration);
+}
+
+static enum status propose_step(void *context, double lambda, double *length)
+{
+    oe_step(context, lambda, length);
     return STATUS_OK;
 }
 
+static enum status try_step(void *context, double *gain)
+{
+    struct oe_work *work = context;
+    const enum status st = oe_evaluate(work, &work->there);
+    *gain = work->here.cost - work->there.cost;
+    if (st == STATUS_OK && *gain >= 0.0) {
+        const struct oe_point left = work->here;
+        work->here = work->there;
+        work->there = left;
+    }
+    return st;
+}
+
 /* A model that runs away may do so for its long steps only. */
-static enum status begin(struct oe_work *work)
+static enum status begin_search(struct oe_work *work)
 {
     for (int finer = 0; finer < FINER_MAX; finer++) {
         const enum status st = oe_evaluate(work, &work->here);
@@ -254,7 +172,7 @@ static enum status begin(struct oe_work *work)
     return STATUS_OK;
 }
 
-static void summarise(struct oe_work *work, struct output_error_report *report)
+static void summarise_residuals(struct oe_work *work, struct search_report *report)
 {
     const struct data_set *set = work->set;
     report->white = true;
@@ -266,96 +184,68 @@ static void summarise(struct oe_work *work, struct output_error_report *report)
     /* Two pi of the normal density, and what the exponent is at the maximum. */
     const double rest = (double)(work->n * work->counted) * (log(2.0 * PI) + 1.0);
     report->log_likelihood = -0.5 * (work->here.cost + rest);
-    for (size_t i = 0; i < work->p; i++) {
-        report->at_bound[i] = unknowns_at_bound(&work->unknowns, &work->here.values, i);
-    }
-    report->delay_at_bound = unknowns_at_bound(&work->unknowns, &work->here.values, work->p);
+    unknowns_report(&work->unknowns, &work->here.values, report);
     report->evaluations = work->evaluations;
     report->step_s = work->rules.step_s;
 }
 
-/* What only this method can say about itself. */
-static void judge(const struct oe_work *work, const struct output_error_report *report,
-                  struct dynamics_fit *fit)
+/* With nothing to judge. */
+static void give_up(struct oe_work *work, enum dynamics_stop stop, struct dynamics_fit *fit)
 {
-    if (fit->stop != DYNAMICS_STOP_CONVERGED) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early: %s",
-                        dynamics_stop_name(fit->stop));
-    }
-    for (size_t i = 0; i < work->n; i++) {
-        if (!report->axis[i].white && report->axis[i].n > 0) {
-            const bool much = !residual_has_trace(&report->axis[i]);
-            estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
-                            "residuals of %s are not white (next to each other %.2f): "
-                            "%s that the model does not have",
-                            work->model->axes[i].velocity, report->axis[i].correlation,
-                            much ? "something acts" : "a trace of something");
-        }
-    }
-    for (size_t i = 0; i < work->p; i++) {
-        char name[128];
-        if (report->at_bound[i]) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s stands at its bound %.4g",
-                            dynamics_parameter_both(work->model, i, name, sizeof name),
-                            work->here.values.theta[i]);
-        }
-    }
-    if (report->delay_at_bound) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "the delay stands at its bound of %.4g s", work->here.values.delay_s);
-    }
-}
-
-/* Told to end in the middle of an iteration. */
-static enum status give_up(struct oe_work *work, struct dynamics_fit *fit)
-{
-    fit->stop = DYNAMICS_STOP_CANCELLED;
-    memcpy(fit->estimate.value, work->here.values.theta, work->p * sizeof *fit->estimate.value);
     gsl_matrix_set_all(work->residual, NAN);
-    estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
-                    dynamics_stop_name(fit->stop));
-    return STATUS_OK;
+    unknowns_give_up(&work->unknowns, &work->here.values, stop, fit);
 }
 
-static enum status run(struct oe_work *work, const double *start, struct dynamics_fit *fit,
-                       struct output_error_report *report)
+static enum status run_fit(struct oe_work *work, const double *start, struct dynamics_fit *fit,
+                           struct search_report *report)
 {
-    place(work, start);
-    enum status st = begin(work);
-    if (st != STATUS_OK) {
-        return st == STATUS_E_STALE ? give_up(work, fit) : st;
+    static const char *const words[3] = {"residuals",
+                                         "something acts that the model does not have",
+                                         "a trace of something that the model does not have"};
+    struct damped_search search = {.rules = rules,
+                                   .context = work,
+                                   .is_over = is_over,
+                                   .propose = propose_step,
+                                   .try_step = try_step};
+    enum search_stop stop = SEARCH_LIMIT;
+    place_start(work, start);
+    enum status st = begin_search(work);
+    if (st == STATUS_OK) {
+        fit->n = work->set->n;
+        fit->rows = work->n * work->counted;
     }
-    fit->n = work->set->n;
-    fit->rows = work->n * work->counted;
-    if (!isfinite(work->here.cost)) {
-        fit->stop = DYNAMICS_STOP_DIVERGED;
-        memcpy(fit->estimate.value, work->here.values.theta, work->p * sizeof *start);
-        gsl_matrix_set_all(work->residual, NAN);
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "the model runs away from the recording: wrong units, signs or start?");
+    if (st == STATUS_OK && !isfinite(work->here.cost)) {
+        give_up(work, DYNAMICS_STOP_DIVERGED, fit);
         return STATUS_OK;
     }
-    st = search(work, &fit->iterations, &fit->stop);
-    if (st != STATUS_OK) {
-        return st == STATUS_E_STALE ? give_up(work, fit) : st;
+    if (st == STATUS_OK) {
+        st = damped_search_run(&search, work->options->iterations_max, &fit->iterations, &stop);
     }
+    if (st == STATUS_E_STALE) {
+        give_up(work, DYNAMICS_STOP_CANCELLED, fit);
+        return STATUS_OK;
+    }
+    if (st != STATUS_OK) {
+        return st;
+    }
+    fit->stop = unknowns_stop(stop);
     oe_residuals(work);
-    summarise(work, report);
+    summarise_residuals(work, report);
     for (size_t i = 0; i < work->n; i++) {
         fit->residual_sd[i] = sqrt(work->here.rss[i] / (double)work->counted);
     }
     st = oe_error_bars(work, fit, report);
     if (st == STATUS_OK) {
-        judge(work, report, fit);
+        unknowns_judge(&work->unknowns, &work->here.values, report, words, fit);
         dynamics_judge(fit, work->model, work->set);
     }
     return st;
 }
 
 enum status output_error_fit(const struct model *model, const struct data_set *set,
-                             const double *start, const struct output_error_options *options,
+                             const double *start, const struct search_options *options,
                              double *const *residual, struct dynamics_fit *fit,
-                             struct output_error_report *report)
+                             struct search_report *report)
 {
     assert(model && set && start && options && fit && report);
     enum status st = unknowns_check(model, set, start, options);
@@ -363,14 +253,14 @@ enum status output_error_fit(const struct model *model, const struct data_set *s
         return st;
     }
     struct oe_work work;
-    struct output_error_report told = {.evaluations = 0};
-    describe(&work, model, set, options);
+    struct search_report told = {.evaluations = 0};
+    describe_work(&work, model, set, options);
     if (work.counted < 1) {
         return STATUS_E_EMPTY;
     }
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_OUTPUT_ERROR, options->with_biases);
-    st = work_alloc(&work) ? run(&work, start, &out, &told) : STATUS_E_NOMEM;
+    st = alloc_work(&work) ? run_fit(&work, start, &out, &told) : STATUS_E_NOMEM;
     if (st == STATUS_OK) {
         *fit = out;
         *report = told;
@@ -379,17 +269,17 @@ enum status output_error_fit(const struct model *model, const struct data_set *s
                    set->n * sizeof *residual[i]);
         }
     }
-    work_free(&work);
+    free_work(&work);
     return st;
 }
 
 enum status output_error_validate(const struct model *model, const struct data_set *set,
                                   const double *theta, bool with_biases, double delay_s,
-                                  double *const *residual, struct output_error_report *report)
+                                  double *const *residual, struct search_report *report)
 {
-    struct output_error_options options;
+    struct search_options options;
     struct dynamics_fit fit;
-    output_error_defaults(model, &options);
+    search_defaults(model, &options);
     options.with_biases = with_biases;
     options.delay_s = delay_s;
     for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {

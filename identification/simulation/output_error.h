@@ -19,41 +19,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "identification/data/data_set.h"
-#include "identification/data/linear_model.h"
-#include "identification/dynamics_fit.h"
-#include "identification/numeric/residual_test.h"
-
-struct output_error_options {
-    bool with_biases;
-    bool fixed[DYNAMICS_P_MAX];                          /* stays at its start */
-    double lower[DYNAMICS_P_MAX], upper[DYNAMICS_P_MAX]; /* may be infinite */
-    bool at_rest[DATA_RUNS_MAX]; /* run begins with no velocity, which is not fitted then */
-    bool fit_delay;
-    double delay_s;                  /* start, or known value */
-    double delay_s_min, delay_s_max; /* when fitted: min <= start <= max */
-    double step_s;                   /* longest integration step; 0: chosen */
-    size_t iterations_max;
-    /* Asked before every iteration, and within one every few thousand samples: false ends the
-     * fit where it stands; within one only values and stop are filled. NULL: never asked. */
-    bool (*go_on)(void *context, size_t iteration);
-    void *context;
-};
-
-/* What is known beyond the fit. */
-struct output_error_report {
-    struct residual_summary axis[MODEL_AXES_MAX]; /* of the simulated velocities */
-    bool white;                                   /* on every axis */
-    double log_likelihood;
-    bool at_bound[DYNAMICS_P_MAX];
-    bool delay_at_bound;
-    size_t hac_lags;    /* of the robust standard errors */
-    size_t evaluations; /* simulations */
-    double step_s;      /* the integration step used */
-};
-
-/* Bounds from the signs of the parameters, no biases, no delay. */
-void output_error_defaults(const struct model *model, struct output_error_options *options);
+#include "identification/simulation/search_options.h"
 
 /* Fit. start: parameters, then biases when asked for; finite, of any sign: what no robot can
  * have is moved to where it can. residual (optional): [axis_count] rows of [set->n], out;
@@ -70,10 +36,9 @@ void output_error_defaults(const struct model *model, struct output_error_option
  * (a decomposition failed); outputs are written only on STATUS_OK, residual excepted. Cost:
  * about a dozen simulations with sensitivities. */
 MUST_USE enum status output_error_fit(const struct model *model, const struct data_set *set,
-                                      const double *start,
-                                      const struct output_error_options *options,
+                                      const double *start, const struct search_options *options,
                                       double *const *residual, struct dynamics_fit *fit,
-                                      struct output_error_report *report);
+                                      struct search_report *report);
 
 /* How well a fit foretells a recording that took no part in it: only the velocities at the
  * start of its runs are fitted. theta, biases and delay_s as in the fit; the rest as above. */
@@ -81,6 +46,6 @@ MUST_USE enum status output_error_validate(const struct model *model,
                                            const struct data_set *set, const double *theta,
                                            bool with_biases, double delay_s,
                                            double *const *residual,
-                                           struct output_error_report *report);
+                                           struct search_report *report);
 
 #endif

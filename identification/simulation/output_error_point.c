@@ -1,63 +1,38 @@
-/* Simulation of all runs, and the reduction of its Jacobian (docs/model/output_error.md). */
+/* Simulation of all runs, and the reduction of its Jacobian (docs/model/output_error.md).
+ *
+ * Each sample gives every axis a row of sensitivities and a residual, which go into the R of
+ * its run and axis at once: the Jacobian is never held. Weights of the axes follow from the
+ * residuals of all runs, so they are multiplied to these R's afterwards; a run's velocities at
+ * the start are its first columns, and what QR leaves below them is about the unknowns that all
+ * runs share. */
 #include "identification/simulation/output_error_parts.h"
 
 #include <math.h>
-
-#include <gsl/gsl_blas.h>
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
-
-static enum status failure(int gsl_code)
-{
-    return gsl_code == GSL_ENOMEM ? STATUS_E_NOMEM : STATUS_E_MATH;
-}
 
 double oe_weight(const struct oe_work *work, const struct oe_point *point, size_t axis)
 {
     return 1.0 / fmax(point->rss[axis] / (double)work->counted, work->floor2[axis]);
 }
 
-enum status oe_fold(struct oe_work *work, gsl_matrix *triangle, gsl_matrix *rows)
+/* Row i of the triangle of a run and an axis. */
+static double *triangle_row(const struct oe_work *work, const struct oe_point *point,
+                            size_t run, size_t axis, size_t i)
 {
-    const size_t m = triangle->size2;
-    gsl_matrix_view reflector = gsl_matrix_submatrix(work->reflector, 0, 0, m, m);
-    const int code = gsl_linalg_QR_UR_decomp(triangle, rows, &reflector.matrix);
-    return code == GSL_SUCCESS ? STATUS_OK : failure(code);
-}
-
-/* The triangle of a run and an axis. */
-static gsl_matrix_view triangle_of(const struct oe_work *work, const struct oe_point *point,
-                                   size_t run, size_t axis)
-{
-    const size_t m = work->columns;
-    return gsl_matrix_submatrix(point->triangles, (run * work->n + axis) * m, 0, m, m);
-}
-
-static enum status fold_block(struct oe_work *work, struct oe_point *point, size_t run,
-                              size_t rows)
-{
-    for (size_t i = 0; i < work->n && rows > 0; i++) {
-        gsl_matrix_view triangle = triangle_of(work, point, run, i);
-        gsl_matrix_view block =
-            gsl_matrix_submatrix(work->block, i * OE_BLOCK_ROWS, 0, rows, work->columns);
-        const enum status st = oe_fold(work, &triangle.matrix, &block.matrix);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
-    return STATUS_OK;
+    const size_t top = (run * work->n + axis) * work->columns;
+    return gsl_matrix_ptr(point->triangles, top + i, 0);
 }
 
 /* The rows of one sample, one for each axis, and its share of the sums of squares. */
 static void add_sample(struct oe_work *work, struct oe_point *point,
-                       const struct trajectory *walk, size_t row)
+                       const struct trajectory *walk, struct qr_accumulator *axes)
 {
     const size_t m = work->columns;
     for (size_t i = 0; i < work->n; i++) {
         const double residual = work->set->nu[i][walk->at] - walk->nu[i];
-        double *to = gsl_matrix_ptr(work->block, i * OE_BLOCK_ROWS + row, 0);
-        memcpy(to, walk->by + i * (m - 1), (m - 1) * sizeof *to);
-        to[m - 1] = residual;
+        double row[NUMERIC_COLUMNS_MAX];
+        memcpy(row, walk->by + i * (m - 1), (m - 1) * sizeof *row);
+        row[m - 1] = residual;
+        qr_add(&axes[i], row);
         point->rss[i] += residual * residual;
     }
 }
@@ -66,32 +41,35 @@ static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t
                             bool *ran_away)
 {
     const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
+    struct qr_accumulator axes[MODEL_AXES_MAX];
     struct trajectory walk;
-    size_t rows = 0;
+    bool more = true;
+    for (size_t i = 0; i < work->n; i++) {
+        qr_start(&axes[i], work->columns);
+    }
     trajectory_begin(&walk, &work->rules, run, point->values.theta, point->values.delay_s,
                      gsl_matrix_const_ptr(point->initial, run, 0));
-    for (;;) {
+    while (more) {
         if (!unknowns_go_on(&work->unknowns)) {
             return STATUS_E_STALE;
         }
         if (work->set->t_s[walk.at] >= settled_s) {
-            add_sample(work, point, &walk, rows++);
+            add_sample(work, point, &walk, axes);
         }
-        if (rows == OE_BLOCK_ROWS) {
-            const enum status st = fold_block(work, point, run, rows);
-            if (st != STATUS_OK) {
-                return st;
-            }
-            rows = 0;
-        }
-        if (walk.at + 1 == walk.end) {
-            return fold_block(work, point, run, rows);
-        }
-        if (!trajectory_next(&walk)) {
+        more = walk.at + 1 < walk.end;
+        if (more && !trajectory_next(&walk)) {
             *ran_away = true;
             return STATUS_OK;
         }
     }
+    for (size_t i = 0; i < work->n; i++) {
+        qr_flush(&axes[i]);
+        for (size_t k = 0; k < work->columns; k++) {
+            memcpy(triangle_row(work, point, run, i, k), axes[i].r[k],
+                   work->columns * sizeof(double));
+        }
+    }
+    return STATUS_OK;
 }
 
 enum status oe_evaluate(struct oe_work *work, struct oe_point *point)
@@ -145,120 +123,85 @@ void oe_residuals(struct oe_work *work)
     }
 }
 
-/* Length of a column of a triangle, 1 for one that is empty: nothing is moved along it. */
-static double length_of(const gsl_matrix *triangle, size_t column)
+/* Rows sqrt(lambda) times the lengths of the first columns. A velocity at the start that is
+ * forgotten before the residuals begin has no effect to be divided by: it is damped as if one
+ * sample showed it. */
+static void damp_start(const struct oe_work *work, struct qr_accumulator *qr, double lambda)
 {
-    gsl_vector_const_view v = gsl_matrix_const_subcolumn(triangle, column, 0, column + 1);
-    const double length = gsl_blas_dnrm2(&v.vector);
-    return length > 0.0 ? length : 1.0;
-}
-
-/* sqrt(lambda) times the lengths of the first columns, or least where they are shorter, as
- * rows below the triangle. */
-static enum status damp(struct oe_work *work, gsl_matrix *triangle, size_t count, double lambda,
-                        const bool *free, const double *least)
-{
-    gsl_matrix_view rows = gsl_matrix_submatrix(work->below, 0, 0, count, triangle->size2);
-    gsl_matrix_set_zero(&rows.matrix);
-    for (size_t j = 0; j < count; j++) {
-        const bool held = free && !free[j];
-        const double length = fmax(length_of(triangle, j), least ? least[j] : 0.0);
-        gsl_matrix_set(&rows.matrix, j, j, held ? 1.0 : sqrt(lambda) * length);
+    double lengths[MODEL_AXES_MAX] = {0.0};
+    for (size_t j = 0; j < work->n; j++) {
+        for (size_t i = 0; i <= j; i++) {
+            lengths[j] = hypot(lengths[j], qr->r[i][j]);
+        }
     }
-    return oe_fold(work, triangle, &rows.matrix);
+    for (size_t j = 0; j < work->n; j++) {
+        const double least = sqrt(oe_weight(work, &work->here, j));
+        double row[NUMERIC_COLUMNS_MAX] = {0.0};
+        row[j] = sqrt(lambda) * fmax(lengths[j] > 0.0 ? lengths[j] : 1.0, least);
+        qr_add(qr, row);
+    }
+    qr_flush(qr);
 }
 
-/* The triangle of one run from those of its axes; returns it in work->run. A velocity at the
- * start that is forgotten before the residuals begin has no effect to be divided by: it is
- * damped as if one sample showed it. */
-static enum status reduce_run(struct oe_work *work, size_t run, double lambda,
-                              const double *scale)
+/* The triangle of one run from those of its axes, into work->run. */
+static void reduce_run(struct oe_work *work, size_t run, double lambda)
 {
     const size_t m = work->columns;
-    gsl_matrix_view triangle = gsl_matrix_submatrix(work->run, run * m, 0, m, m);
-    double least[MODEL_AXES_MAX];
-    gsl_matrix_set_zero(&triangle.matrix);
-    for (size_t i = 0; i < work->n; i++) {
-        least[i] = sqrt(oe_weight(work, &work->here, i));
-        gsl_matrix_view axis = triangle_of(work, &work->here, run, i);
-        gsl_matrix_memcpy(work->below, &axis.matrix);
-        gsl_matrix_scale(work->below, least[i]);
-        if (work->options->at_rest[run]) {
-            gsl_matrix_view start = gsl_matrix_submatrix(work->below, 0, 0, m, work->n);
-            gsl_matrix_set_zero(&start.matrix);
-        }
-        for (size_t j = 0; scale && j < work->g; j++) {
-            gsl_vector_view column = gsl_matrix_column(work->below, work->n + j);
-            gsl_vector_scale(&column.vector, scale[j]);
-        }
-        const enum status st = oe_fold(work, &triangle.matrix, work->below);
-        if (st != STATUS_OK) {
-            return st;
+    struct qr_accumulator qr;
+    qr_start(&qr, m);
+    for (size_t a = 0; a < work->n; a++) {
+        const double root = sqrt(oe_weight(work, &work->here, a));
+        for (size_t i = 0; i < m; i++) {
+            const double *from = triangle_row(work, &work->here, run, a, i);
+            double row[NUMERIC_COLUMNS_MAX];
+            for (size_t j = 0; j < m; j++) {
+                const bool none = j < i || (j < work->n && work->options->at_rest[run]);
+                row[j] = none ? 0.0 : root * from[j];
+            }
+            qr_add(&qr, row);
         }
     }
-    return lambda > 0.0 ? damp(work, &triangle.matrix, work->n, lambda, NULL, least)
-                        : STATUS_OK;
+    qr_flush(&qr);
+    if (lambda > 0.0) {
+        damp_start(work, &qr, lambda);
+    }
+    for (size_t i = 0; i < m; i++) {
+        memcpy(gsl_matrix_ptr(work->run, run * m + i, 0), qr.r[i], m * sizeof(double));
+    }
 }
 
-enum status oe_reduce(struct oe_work *work, double lambda, const double *scale,
-                      const bool *free)
+void oe_reduce(struct oe_work *work, double lambda)
 {
-    const size_t g1 = work->g + 1;
-    gsl_matrix_set_zero(work->global);
+    qr_start(&work->global, work->g + 1);
     for (size_t r = 0; r < work->runs; r++) {
-        enum status st = reduce_run(work, r, lambda, scale);
-        if (st != STATUS_OK) {
-            return st;
-        }
+        reduce_run(work, r, lambda);
         /* What the velocities at the start of the run cannot explain is left to the rest. */
-        gsl_matrix_const_view rest =
-            gsl_matrix_const_submatrix(work->run, r * work->columns + work->n, work->n, g1, g1);
-        gsl_matrix_view copy = gsl_matrix_submatrix(work->below, 0, 0, g1, g1);
-        gsl_matrix_memcpy(&copy.matrix, &rest.matrix);
-        st = oe_fold(work, work->global, &copy.matrix);
-        if (st != STATUS_OK) {
-            return st;
+        for (size_t i = work->n; i < work->columns; i++) {
+            qr_add(&work->global,
+                   gsl_matrix_const_ptr(work->run, r * work->columns + i, work->n));
         }
     }
-    for (size_t j = 0; j < work->g; j++) {
-        gsl_vector_view column = gsl_matrix_column(work->global, j);
-        if (!free[j]) {
-            gsl_vector_set_zero(&column.vector);
-        }
-    }
-    return lambda > 0.0 ? damp(work, work->global, work->g, lambda, free, NULL) : STATUS_OK;
+    qr_flush(&work->global);
 }
 
-enum status oe_step(struct oe_work *work, double lambda, const double *scale, const bool *free,
-                    double *step, double *length)
+void oe_step(struct oe_work *work, double lambda, double *length)
 {
-    const enum status st = oe_reduce(work, lambda, scale, free);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    double sum = 0.0;
-    gsl_vector_view x = gsl_vector_view_array(step, work->g);
-    gsl_matrix_const_view u = gsl_matrix_const_submatrix(work->global, 0, 0, work->g, work->g);
-    for (size_t j = 0; j < work->g; j++) {
-        step[j] = gsl_matrix_get(work->global, j, work->g);
-        sum += step[j] * step[j];
-    }
-    int code = gsl_blas_dtrsv(CblasUpper, CblasNoTrans, CblasNonUnit, &u.matrix, &x.vector);
-    for (size_t r = 0; r < work->runs && code == GSL_SUCCESS; r++) {
-        const size_t top = r * work->columns;
-        gsl_matrix_const_view a =
-            gsl_matrix_const_submatrix(work->run, top, 0, work->n, work->n);
-        gsl_matrix_const_view b =
-            gsl_matrix_const_submatrix(work->run, top, work->n, work->n, work->g);
-        gsl_vector_view y = gsl_matrix_row(work->step, r);
+    struct unknown_step step;
+    oe_reduce(work, lambda);
+    unknowns_step(&work->unknowns, &work->here.values, work->global.r[0], NUMERIC_COLUMNS_MAX,
+                  lambda, &step);
+    work->there.values = step.to;
+    double squares = step.length * step.length;
+    for (size_t r = 0; r < work->runs; r++) {
+        const double *rows = gsl_matrix_const_ptr(work->run, r * work->columns, 0);
+        double follow[MODEL_AXES_MAX];
+        damped_follow(rows, work->columns, work->n, work->g, step.by, follow);
         for (size_t i = 0; i < work->n; i++) {
-            const double z = gsl_matrix_get(work->run, top + i, work->columns - 1);
-            gsl_vector_set(&y.vector, i, z);
-            sum += z * z;
+            const double z = rows[i * work->columns + work->columns - 1];
+            gsl_matrix_set(work->there.initial, r, i,
+                           gsl_matrix_get(work->here.initial, r, i) + step.ratio * follow[i]);
+            squares += z * z;
         }
-        (void)gsl_blas_dgemv(CblasNoTrans, -1.0, &b.matrix, &x.vector, 1.0, &y.vector);
-        code = gsl_blas_dtrsv(CblasUpper, CblasNoTrans, CblasNonUnit, &a.matrix, &y.vector);
     }
-    *length = sqrt(sum);
-    return code == GSL_SUCCESS ? STATUS_OK : failure(code);
+    *length = sqrt(squares);
 }

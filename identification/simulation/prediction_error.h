@@ -18,38 +18,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/simulation/output_error.h"
-
-struct prediction_noise {
-    double velocity_sd[MODEL_AXES_MAX]; /* of the measurement; > 0 */
-    double force_sd[MODEL_AXES_MAX];    /* >= 0, unit of the effort */
-    double force_time_s;                /* > 0, for which a force lasts */
-};
-
-/* What is known beyond the fit. */
-struct prediction_error_report {
-    struct prediction_noise noise;
-    struct residual_summary axis[MODEL_AXES_MAX]; /* of one-step predictions */
-    bool white;                                   /* innovations, on every axis */
-    double log_likelihood;
-    bool at_bound[DYNAMICS_P_MAX];
-    bool delay_at_bound;
-    size_t evaluations; /* passes of the filter */
-    double step_s;      /* the integration step used */
-};
+#include "identification/simulation/search_options.h"
 
 /* Fit. start and options as for output_error_fit(), whose result is a good start. noise: known,
  * or NULL to have it found.
  *
- * fit: se_hac is not computed, initial is the filter's first state.
+ * fit: initial is the filter's first state; its noise, too.
  *
  * Returns as output_error_fit() does; also STATUS_E_ARG for noise out of its range. Cost: about
  * a hundred passes of the filter, each some simulations with sensitivities. */
-MUST_USE enum status prediction_error_fit(const struct model *model, const struct data_set *set,
-                                          const double *start,
-                                          const struct output_error_options *options,
-                                          const struct prediction_noise *noise,
-                                          struct dynamics_fit *fit,
-                                          struct prediction_error_report *report);
+MUST_USE enum status
+prediction_error_fit(const struct model *model, const struct data_set *set, const double *start,
+                     const struct search_options *options, const struct prediction_noise *noise,
+                     struct dynamics_fit *fit, struct search_report *report);
 
 #endif

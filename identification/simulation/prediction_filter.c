@@ -7,12 +7,8 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 
-/* A velocity that runs this many times beyond the largest measured one has run away. */
-static const double RUN_AWAY_RATIO = 100.0;
-
 bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
-                             const struct data_set *set,
-                             const struct output_error_options *options)
+                             const struct data_set *set, const struct search_options *options)
 {
     *filter = (struct prediction_filter){.model = model, .set = set, .n = model->axis_count};
     unknowns_set(&filter->unknowns, model, options);
@@ -24,10 +20,7 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
                                               .sensitive = true};
     for (size_t i = 0; i < filter->n; i++) {
         double largest = 0.0;
-        for (size_t k = set->run_start[0]; k < set->run_start[set->run_count]; k++) {
-            largest = fmax(largest, fabs(set->nu[i][k]));
-        }
-        filter->rules.limit[i] = largest > 0.0 ? RUN_AWAY_RATIO * largest : HUGE_VAL;
+        filter->rules.limit[i] = unknowns_limit(set, i, &largest);
     }
     const size_t n = filter->n;
     const size_t g = filter->g;
@@ -38,14 +31,12 @@ bool prediction_filter_alloc(struct prediction_filter *filter, const struct mode
     filter->root = gsl_matrix_alloc(n, n);
     filter->state_by = gsl_matrix_alloc(2 * n, g);
     filter->moved_by = gsl_matrix_alloc(2 * n, g);
-    filter->block = gsl_matrix_alloc(PE_BLOCK_ROWS, g + 1);
-    filter->reflector = gsl_matrix_alloc(g + 1, g + 1);
-    filter->below = gsl_matrix_alloc(g + 1, g + 1);
+    filter->rows = gsl_matrix_alloc(n, g);
     filter->residual = gsl_matrix_alloc(n, set->n);
     filter->whitened = gsl_matrix_alloc(n, set->n);
     return filter->covariance && filter->transition && filter->product && filter->gain &&
-           filter->root && filter->state_by && filter->moved_by && filter->block &&
-           filter->reflector && filter->below && filter->residual && filter->whitened;
+           filter->root && filter->state_by && filter->moved_by && filter->rows &&
+           filter->residual && filter->whitened;
 }
 
 void prediction_filter_free(struct prediction_filter *filter)
@@ -57,16 +48,14 @@ void prediction_filter_free(struct prediction_filter *filter)
     gsl_matrix_free(filter->root);
     gsl_matrix_free(filter->state_by);
     gsl_matrix_free(filter->moved_by);
-    gsl_matrix_free(filter->block);
-    gsl_matrix_free(filter->reflector);
-    gsl_matrix_free(filter->below);
+    gsl_matrix_free(filter->rows);
     gsl_matrix_free(filter->residual);
     gsl_matrix_free(filter->whitened);
 }
 
 /* The first sample is all that is known of the velocities, and nothing is of the forces. */
-static void begin(struct prediction_filter *filter, struct trajectory *walk, size_t run,
-                  const double *theta, double delay_s)
+static void begin_run(struct prediction_filter *filter, struct trajectory *walk, size_t run,
+                      const double *theta, double delay_s)
 {
     const size_t n = filter->n;
     const bool at_rest = filter->unknowns.options->at_rest[run];
@@ -103,7 +92,8 @@ static void set_transition(struct prediction_filter *filter, const struct trajec
 }
 
 /* To the next sample; false when the velocities run away. */
-static bool predict(struct prediction_filter *filter, struct trajectory *walk, double *force)
+static bool predict_next(struct prediction_filter *filter, struct trajectory *walk,
+                         double *force)
 {
     const size_t n = filter->n;
     const size_t m = trajectory_columns(&filter->rules);
@@ -143,7 +133,7 @@ static bool predict(struct prediction_filter *filter, struct trajectory *walk, d
 }
 
 /* Cholesky factor of the innovations' covariance; false when it has none. */
-static bool factorise(struct prediction_filter *filter)
+static bool factor_innovation(struct prediction_filter *filter)
 {
     const size_t n = filter->n;
     gsl_matrix_const_view velocities =
@@ -160,8 +150,8 @@ static bool factorise(struct prediction_filter *filter)
 }
 
 /* What the sample says: state, covariance and sensitivities after it. e: the innovation. */
-static void update(struct prediction_filter *filter, struct trajectory *walk, double *force,
-                   const double *e)
+static void update_state(struct prediction_filter *filter, struct trajectory *walk,
+                         double *force, const double *e)
 {
     const size_t n = filter->n;
     gsl_matrix_const_view seen = gsl_matrix_const_submatrix(filter->covariance, 0, 0, 2 * n, n);
@@ -189,19 +179,9 @@ static void update(struct prediction_filter *filter, struct trajectory *walk, do
     }
 }
 
-static enum status fold(struct prediction_filter *filter, gsl_matrix *triangle, size_t rows)
-{
-    if (rows == 0) {
-        return STATUS_OK;
-    }
-    gsl_matrix_view block = gsl_matrix_submatrix(filter->block, 0, 0, rows, filter->g + 1);
-    const int code = gsl_linalg_QR_UR_decomp(triangle, &block.matrix, filter->reflector);
-    return code == GSL_SUCCESS ? STATUS_OK : STATUS_E_MATH;
-}
-
-/* Whitened innovation and, below each other in the block, its rows. Adds to the cost. */
-static void count(struct prediction_filter *filter, const struct trajectory *walk,
-                  const double *e, struct prediction_pass *pass, size_t row)
+/* Whitened innovation and its rows. Adds to the cost. */
+static void count_innovation(struct prediction_filter *filter, const struct trajectory *walk,
+                             const double *e, struct prediction_pass *pass)
 {
     const size_t n = filter->n;
     double z[MODEL_AXES_MAX];
@@ -214,21 +194,23 @@ static void count(struct prediction_filter *filter, const struct trajectory *wal
         gsl_matrix_set(filter->whitened, i, walk->at, z[i]);
     }
     pass->counted++;
-    if (!pass->triangle) {
+    if (!pass->qr) {
         return;
     }
-    gsl_matrix_view rows = gsl_matrix_submatrix(filter->block, row, 0, n, filter->g);
     gsl_matrix_const_view velocity_by =
         gsl_matrix_const_submatrix(filter->state_by, 0, 0, n, filter->g);
-    gsl_matrix_memcpy(&rows.matrix, &velocity_by.matrix);
+    gsl_matrix_memcpy(filter->rows, &velocity_by.matrix);
     (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
-                         &rows.matrix);
+                         filter->rows);
     double score[NUMERIC_COLUMNS_MAX] = {0.0};
     for (size_t i = 0; i < n; i++) {
-        gsl_matrix_set(filter->block, row + i, filter->g, z[i]);
+        double row[NUMERIC_COLUMNS_MAX];
         for (size_t j = 0; j < filter->g; j++) {
-            score[j] += gsl_matrix_get(&rows.matrix, i, j) * z[i];
+            row[j] = gsl_matrix_get(filter->rows, i, j);
+            score[j] += row[j] * z[i];
         }
+        row[filter->g] = z[i];
+        qr_add(pass->qr, row);
     }
     if (pass->scores) {
         hac_add(pass->scores, score);
@@ -242,15 +224,14 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
     const double settled_s = unknowns_settled_s(&filter->unknowns, filter->set, run);
     double force[MODEL_AXES_MAX] = {0.0};
     struct trajectory walk;
-    size_t row = 0;
-    begin(filter, &walk, run, theta, delay_s);
+    begin_run(filter, &walk, run, theta, delay_s);
     while (walk.at + 1 < walk.end) {
         double e[MODEL_AXES_MAX];
         if (!unknowns_go_on(&filter->unknowns)) {
             pass->cost = HUGE_VAL;
             return STATUS_E_STALE;
         }
-        if (!predict(filter, &walk, force) || !factorise(filter)) {
+        if (!predict_next(filter, &walk, force) || !factor_innovation(filter)) {
             pass->cost = HUGE_VAL;
             return STATUS_OK;
         }
@@ -261,22 +242,14 @@ static enum status pass_run(struct prediction_filter *filter, size_t run, const 
             for (size_t i = 0; i < n; i++) {
                 gsl_matrix_set(filter->residual, i, walk.at, e[i]);
             }
-            count(filter, &walk, e, pass, row);
-            row += n;
+            count_innovation(filter, &walk, e, pass);
         }
-        if (pass->triangle && row + n > PE_BLOCK_ROWS) {
-            const enum status st = fold(filter, pass->triangle, row);
-            if (st != STATUS_OK) {
-                return st;
-            }
-        }
-        row = row + n > PE_BLOCK_ROWS || !pass->triangle ? 0 : row;
-        update(filter, &walk, force, e);
+        update_state(filter, &walk, force, e);
     }
     if (pass->scores) {
         hac_break(pass->scores);
     }
-    return pass->triangle ? fold(filter, pass->triangle, row) : STATUS_OK;
+    return STATUS_OK;
 }
 
 enum status prediction_filter_pass(struct prediction_filter *filter,
@@ -288,19 +261,22 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
     filter->evaluations++;
     filter->unknowns.walked = 0;
-    filter->sensitive = pass->triangle != NULL;
+    filter->sensitive = pass->qr != NULL;
     pass->cost = 0.0;
     pass->counted = 0;
     gsl_matrix_set_all(filter->residual, nan(""));
     gsl_matrix_set_all(filter->whitened, nan(""));
-    if (pass->triangle) {
-        gsl_matrix_set_zero(pass->triangle);
+    if (pass->qr) {
+        qr_start(pass->qr, filter->g + 1);
     }
     for (size_t r = 0; r < filter->set->run_count && pass->cost < HUGE_VAL; r++) {
         const enum status st = pass_run(filter, r, theta, values->delay_s, pass);
         if (st != STATUS_OK) {
             return st;
         }
+    }
+    if (pass->qr) {
+        qr_flush(pass->qr);
     }
     if (!isfinite(pass->cost)) {
         pass->cost = HUGE_VAL;

@@ -8,10 +8,9 @@
 
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
-#include "identification/simulation/prediction_error.h"
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/simulation/search_options.h"
 #include "identification/simulation/unknowns.h"
-
-enum { PE_BLOCK_ROWS = 64, PE_STATES_MAX = 2 * MODEL_AXES_MAX };
 
 struct prediction_filter {
     const struct model *model;
@@ -21,7 +20,7 @@ struct prediction_filter {
     size_t n, g;
     struct prediction_noise noise;
     size_t evaluations;
-    bool sensitive;         /* this pass wants its triangle */
+    bool sensitive;         /* this pass wants its rows */
     gsl_matrix *covariance; /* [2n x 2n] of velocities, then forces */
     gsl_matrix *transition; /* [2n x 2n] */
     gsl_matrix *product;    /* [2n x 2n] */
@@ -29,9 +28,7 @@ struct prediction_filter {
     gsl_matrix *root;       /* [n x n] Cholesky factor of the innovations' covariance */
     gsl_matrix *state_by;   /* [2n x g] sensitivities of the state */
     gsl_matrix *moved_by;   /* [2n x g] */
-    gsl_matrix *block;      /* [PE_BLOCK_ROWS x g + 1] whitened rows */
-    gsl_matrix *reflector;  /* [g + 1 x g + 1] */
-    gsl_matrix *below;      /* [g + 1 x g + 1] */
+    gsl_matrix *rows;       /* [n x g] whitened sensitivities of one sample */
     gsl_matrix *residual;   /* [axes x set->n] one-step, NaN where there is none */
     gsl_matrix *whitened;   /* likewise, of unit variance and uncorrelated axes */
 };
@@ -40,18 +37,17 @@ struct prediction_filter {
 struct prediction_pass {
     double cost;                   /* -2 log likelihood; INFINITY when it ran away */
     size_t counted;                /* samples with an innovation that counts */
-    gsl_matrix *triangle;          /* [g + 1 x g + 1], in; NULL: not wanted */
-    struct hac_covariance *scores; /* started, of g moments, in; NULL or with a triangle */
+    struct qr_accumulator *qr;     /* whitened [sensitivities, innovation]; NULL: not wanted */
+    struct hac_covariance *scores; /* started, of g moments, in; NULL or with qr */
 };
 
 /* set of rules all but step_s. False when memory ran out; filter_free() in any case. */
 bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
-                             const struct data_set *set,
-                             const struct output_error_options *options);
+                             const struct data_set *set, const struct search_options *options);
 
 void prediction_filter_free(struct prediction_filter *filter);
 
-/* Over all runs. Returns STATUS_E_MATH when a decomposition of the triangle fails. */
+/* Over all runs. Returns STATUS_E_STALE when it was told to end. */
 MUST_USE enum status prediction_filter_pass(struct prediction_filter *filter,
                                             const struct unknown_values *values,
                                             struct prediction_pass *pass);

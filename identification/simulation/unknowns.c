@@ -6,11 +6,14 @@
 /* A positive parameter moves by no more than a factor e in one step. */
 static const double LOG_STEP_MAX = 1.0;
 
+/* A velocity that runs this many times beyond the largest measured one has run away. */
+static const double RUN_AWAY_RATIO = 100.0;
+
 /* Some tens of milliseconds. */
 enum { GO_ON_SAMPLES = 4096 };
 
 enum status unknowns_check(const struct model *model, const struct data_set *set,
-                           const double *start, const struct output_error_options *o)
+                           const double *start, const struct search_options *o)
 {
     const size_t p = model->parameter_count + (o->with_biases ? model->axis_count : 0);
     if (!data_set_suits(set, model) || set->run_count > DATA_RUNS_MAX ||
@@ -47,7 +50,7 @@ enum status unknowns_check(const struct model *model, const struct data_set *set
 
 bool unknowns_go_on(struct unknowns *unknowns)
 {
-    const struct output_error_options *o = unknowns->options;
+    const struct search_options *o = unknowns->options;
     if (++unknowns->walked >= GO_ON_SAMPLES) {
         unknowns->walked = 0;
         unknowns->ended =
@@ -64,7 +67,7 @@ static bool is_positive(const struct unknowns *unknowns, size_t i)
 }
 
 void unknowns_set(struct unknowns *unknowns, const struct model *model,
-                  const struct output_error_options *options)
+                  const struct search_options *options)
 {
     *unknowns = (struct unknowns){.model = model, .options = options};
     unknowns->p = model->parameter_count + (options->with_biases ? model->axis_count : 0);
@@ -79,7 +82,7 @@ void unknowns_set(struct unknowns *unknowns, const struct model *model,
 void unknowns_place(const struct unknowns *unknowns, const double *start,
                     struct unknown_values *values)
 {
-    const struct output_error_options *o = unknowns->options;
+    const struct search_options *o = unknowns->options;
     for (size_t i = 0; i < unknowns->p; i++) {
         double x = start[i];
         if (is_positive(unknowns, i) && !(x > 0.0)) {
@@ -90,14 +93,6 @@ void unknowns_place(const struct unknowns *unknowns, const double *start,
     values->delay_s = o->delay_s;
 }
 
-void unknowns_scale(const struct unknowns *unknowns, const struct unknown_values *at,
-                    double *scale)
-{
-    for (size_t j = 0; j < unknowns->g; j++) {
-        scale[j] = j < unknowns->p && is_positive(unknowns, j) ? at->theta[j] : 1.0;
-    }
-}
-
 struct range {
     double at, lower, upper;
 };
@@ -105,13 +100,14 @@ struct range {
 static struct range range_of(const struct unknowns *unknowns, const struct unknown_values *at,
                              size_t j)
 {
-    const struct output_error_options *o = unknowns->options;
+    const struct search_options *o = unknowns->options;
     return j < unknowns->p ? (struct range){at->theta[j], o->lower[j], o->upper[j]}
                            : (struct range){at->delay_s, o->delay_s_min, o->delay_s_max};
 }
 
-bool unknowns_hold(const struct unknowns *unknowns, const struct unknown_values *at,
-                   const double *step, bool *free)
+/* Strikes what a step would push through its bound off the free ones; false when nothing. */
+static bool hold_bounded(const struct unknowns *unknowns, const struct unknown_values *at,
+                         const double *step, bool *free)
 {
     bool held = false;
     for (size_t j = 0; j < unknowns->g; j++) {
@@ -125,30 +121,71 @@ bool unknowns_hold(const struct unknowns *unknowns, const struct unknown_values 
     return held;
 }
 
-double unknowns_move(const struct unknowns *unknowns, const struct unknown_values *from,
-                     const double *step, const bool *free, struct unknown_values *to)
+static void take_step(const struct unknowns *unknowns, const struct unknown_values *from,
+                      const double *coordinate, const bool *free, struct unknown_step *step)
 {
-    double ratio = 1.0;
+    step->ratio = 1.0;
     for (size_t j = 0; j < unknowns->p; j++) {
-        if (is_positive(unknowns, j) && fabs(step[j]) * ratio > LOG_STEP_MAX) {
-            ratio = LOG_STEP_MAX / fabs(step[j]);
+        if (is_positive(unknowns, j) && fabs(coordinate[j]) * step->ratio > LOG_STEP_MAX) {
+            step->ratio = LOG_STEP_MAX / fabs(coordinate[j]);
         }
     }
-    *to = *from;
+    step->to = *from;
     for (size_t j = 0; j < unknowns->g; j++) {
         const struct range x = range_of(unknowns, from, j);
-        const bool logarithm = j < unknowns->p && is_positive(unknowns, j);
-        const double moved = logarithm ? x.at * exp(ratio * step[j]) : x.at + ratio * step[j];
+        const double way = step->ratio * coordinate[j];
+        const double moved = is_positive(unknowns, j) ? x.at * exp(way) : x.at + way;
         if (free[j]) {
-            *(j < unknowns->p ? &to->theta[j] : &to->delay_s) =
+            *(j < unknowns->p ? &step->to.theta[j] : &step->to.delay_s) =
                 fmin(fmax(moved, x.lower), x.upper);
         }
     }
-    return ratio;
 }
 
-bool unknowns_at_bound(const struct unknowns *unknowns, const struct unknown_values *at,
-                       size_t j)
+void unknowns_step(const struct unknowns *unknowns, const struct unknown_values *at,
+                   const double *r, size_t stride, double lambda, struct unknown_step *step)
+{
+    double scale[UNKNOWNS_MAX]; /* d(value) / d(coordinate) */
+    double coordinate[UNKNOWNS_MAX] = {0.0};
+    bool free[UNKNOWNS_MAX];
+    memcpy(free, unknowns->free, sizeof free);
+    for (size_t j = 0; j < unknowns->g; j++) {
+        scale[j] = is_positive(unknowns, j) ? at->theta[j] : 1.0;
+    }
+    do {
+        step->length = damped_step(r, stride, unknowns->g, lambda, scale, free, coordinate);
+    } while (hold_bounded(unknowns, at, coordinate, free));
+    for (size_t j = 0; j < unknowns->g; j++) {
+        step->by[j] = scale[j] * coordinate[j];
+    }
+    take_step(unknowns, at, coordinate, free, step);
+}
+
+bool unknowns_is_over(struct unknowns *unknowns, size_t iteration, enum search_stop *stop)
+{
+    const struct search_options *o = unknowns->options;
+    unknowns->iteration = iteration;
+    *stop = SEARCH_CANCELLED;
+    return o->go_on && !o->go_on(o->context, iteration);
+}
+
+enum dynamics_stop unknowns_stop(enum search_stop stop)
+{
+    switch (stop) {
+    case SEARCH_CONVERGED:
+        return DYNAMICS_STOP_CONVERGED;
+    case SEARCH_STALLED:
+        return DYNAMICS_STOP_STALLED;
+    case SEARCH_CANCELLED:
+        return DYNAMICS_STOP_CANCELLED;
+    case SEARCH_LIMIT:
+    default:
+        return DYNAMICS_STOP_LIMIT;
+    }
+}
+
+static bool stands_at_bound(const struct unknowns *unknowns, const struct unknown_values *at,
+                            size_t j)
 {
     const struct range x = range_of(unknowns, at, j);
     return unknowns->free[j] && (x.at <= x.lower || x.at >= x.upper);
@@ -157,8 +194,72 @@ bool unknowns_at_bound(const struct unknowns *unknowns, const struct unknown_val
 double unknowns_settled_s(const struct unknowns *unknowns, const struct data_set *set,
                           size_t run)
 {
-    const struct output_error_options *o = unknowns->options;
+    const struct search_options *o = unknowns->options;
     const double delay_s = o->fit_delay ? o->delay_s_max : o->delay_s;
     const double from_s = set->t_s[set->run_start[run]];
     return delay_s > 0.0 && !o->at_rest[run] ? from_s + delay_s : from_s;
+}
+
+double unknowns_limit(const struct data_set *set, size_t axis, double *largest)
+{
+    *largest = 0.0;
+    for (size_t k = set->run_start[0]; k < set->run_start[set->run_count]; k++) {
+        *largest = fmax(*largest, fabs(set->nu[axis][k]));
+    }
+    /* An axis at rest gives no scale of its own. */
+    return *largest > 0.0 ? RUN_AWAY_RATIO * *largest : HUGE_VAL;
+}
+
+void unknowns_report(const struct unknowns *unknowns, const struct unknown_values *at,
+                     struct search_report *report)
+{
+    for (size_t i = 0; i < unknowns->p; i++) {
+        report->at_bound[i] = stands_at_bound(unknowns, at, i);
+    }
+    report->delay_at_bound = stands_at_bound(unknowns, at, unknowns->p);
+}
+
+void unknowns_judge(const struct unknowns *unknowns, const struct unknown_values *at,
+                    const struct search_report *report, const char *const words[3],
+                    struct dynamics_fit *fit)
+{
+    const struct model *model = unknowns->model;
+    if (fit->stop != DYNAMICS_STOP_CONVERGED) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "the search ended early: %s",
+                        dynamics_stop_name(fit->stop));
+    }
+    for (size_t i = 0; i < model->axis_count; i++) {
+        if (!report->axis[i].white && report->axis[i].n > 0) {
+            const bool much = !residual_has_trace(&report->axis[i]);
+            estimate_reason(&fit->estimate, much ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                            "%s of %s are not white (next to each other %.2f): %s", words[0],
+                            model->axes[i].velocity, report->axis[i].correlation,
+                            much ? words[1] : words[2]);
+        }
+    }
+    for (size_t i = 0; i < unknowns->p; i++) {
+        char name[128];
+        if (report->at_bound[i]) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s stands at its bound %.4g",
+                            dynamics_parameter_both(model, i, name, sizeof name), at->theta[i]);
+        }
+    }
+    if (report->delay_at_bound) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "the delay stands at its bound of %.4g s", at->delay_s);
+    }
+}
+
+void unknowns_give_up(const struct unknowns *unknowns, const struct unknown_values *at,
+                      enum dynamics_stop stop, struct dynamics_fit *fit)
+{
+    fit->stop = stop;
+    memcpy(fit->estimate.value, at->theta, unknowns->p * sizeof *at->theta);
+    if (stop == DYNAMICS_STOP_DIVERGED) {
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+                        "the model runs away from the recording: wrong units, signs or start?");
+    } else {
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
+                        dynamics_stop_name(stop));
+    }
 }

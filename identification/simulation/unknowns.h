@@ -9,15 +9,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/simulation/information.h"
-#include "identification/simulation/output_error.h"
+#include "identification/numeric/damped_search.h"
+#include "identification/simulation/search_options.h"
+
+enum { UNKNOWNS_MAX = DYNAMICS_P_MAX + 1 };
 
 struct unknowns {
     const struct model *model;
-    const struct output_error_options *options;
+    const struct search_options *options;
     size_t p; /* parameters and biases */
     size_t g; /* p + 1: the last is the delay */
-    bool free[INFORMATION_MAX];
+    bool free[UNKNOWNS_MAX];
     size_t iteration; /* of the search, for go_on */
     size_t walked;    /* samples of this pass since it was asked last */
     bool ended;       /* it said no: every walk ends with STATUS_E_STALE */
@@ -30,11 +32,10 @@ struct unknown_values {
 
 /* What a fit promises to refuse: STATUS_E_ARG, STATUS_E_EMPTY, STATUS_E_RANGE. */
 MUST_USE enum status unknowns_check(const struct model *model, const struct data_set *set,
-                                    const double *start,
-                                    const struct output_error_options *options);
+                                    const double *start, const struct search_options *options);
 
 void unknowns_set(struct unknowns *unknowns, const struct model *model,
-                  const struct output_error_options *options);
+                  const struct search_options *options);
 
 /* One more sample of a pass: may it go on? Asks options->go_on every few thousand of them, so
  * that a search over a long recording ends soon. */
@@ -44,24 +45,43 @@ bool unknowns_go_on(struct unknowns *unknowns);
 void unknowns_place(const struct unknowns *unknowns, const double *start,
                     struct unknown_values *values);
 
-/* d(value) / d(coordinate) [g]. */
-void unknowns_scale(const struct unknowns *unknowns, const struct unknown_values *at,
-                    double *scale);
+/* Where a step from somewhere leads. */
+struct unknown_step {
+    double by[UNKNOWNS_MAX]; /* in the unknowns' own units, were it not shortened */
+    double ratio;            /* of it that is taken: no logarithm moves too far */
+    double length;           /* in standard errors */
+    struct unknown_values to;
+};
 
-/* Strike what a step [g] would push through its bound off the free ones; false when nothing. */
-bool unknowns_hold(const struct unknowns *unknowns, const struct unknown_values *at,
-                   const double *step, bool *free);
+/* The damped step from a triangle, whose rows [g] lie `stride` apart; what it would push
+ * through its bound stays. */
+void unknowns_step(const struct unknowns *unknowns, const struct unknown_values *at,
+                   const double *r, size_t stride, double lambda, struct unknown_step *step);
 
-/* Take a step, shortened where a logarithm would move too far; returns the share taken. */
-double unknowns_move(const struct unknowns *unknowns, const struct unknown_values *from,
-                     const double *step, const bool *free, struct unknown_values *to);
+/* Before an iteration: is the search to end here? */
+bool unknowns_is_over(struct unknowns *unknowns, size_t iteration, enum search_stop *stop);
 
-/* Whether unknown j, a free one, stands at a bound. */
-bool unknowns_at_bound(const struct unknowns *unknowns, const struct unknown_values *at,
-                       size_t j);
+enum dynamics_stop unknowns_stop(enum search_stop stop);
 
 /* The time before which samples of a run take no part: their efforts may be unknown. */
 double unknowns_settled_s(const struct unknowns *unknowns, const struct data_set *set,
                           size_t run);
+
+/* A velocity of an axis beyond this has run away. largest: of those measured. */
+double unknowns_limit(const struct data_set *set, size_t axis, double *largest);
+
+/* Which of them stand at a bound, into the report. */
+void unknowns_report(const struct unknowns *unknowns, const struct unknown_values *at,
+                     struct search_report *report);
+
+/* What such a search can say about itself. words: what is left of an axis ("residuals"), what
+ * it means when that is not white, and when it nearly is. */
+void unknowns_judge(const struct unknowns *unknowns, const struct unknown_values *at,
+                    const struct search_report *report, const char *const words[3],
+                    struct dynamics_fit *fit);
+
+/* A search that ended with nothing to judge: diverged or cancelled. */
+void unknowns_give_up(const struct unknowns *unknowns, const struct unknown_values *at,
+                      enum dynamics_stop stop, struct dynamics_fit *fit);
 
 #endif

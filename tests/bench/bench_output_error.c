@@ -33,8 +33,8 @@ int main(void)
     double bare[BATCHES];
     double full[BATCHES];
     double delayed[BATCHES];
-    struct output_error_options options;
-    struct output_error_report report;
+    struct search_options options;
+    struct search_report report;
     struct dynamics_fit fit;
 
     (void)gsl_set_error_handler_off();
@@ -44,7 +44,7 @@ int main(void)
     const struct data_set set = usv_set(&record);
     for (size_t i = 0; i < BATCHES; i++) {
         bare[i] = floor_s(usv3_vessel_find("wamv")->theta);
-        output_error_defaults(&usv3_model, &options);
+        search_defaults(&usv3_model, &options);
         for (int with_delay = 0; with_delay < 2; with_delay++) {
             options.fit_delay = with_delay;
             options.delay_s_min = -0.2;

@@ -33,13 +33,13 @@ static void test_golden(void)
     (void)printf("\n");
     for (size_t g = 0; g < COUNT(golden); g++) {
         const char *row = golden[g].name;
-        struct output_error_options options;
-        struct output_error_report report;
+        struct search_options options;
+        struct search_report report;
         struct dynamics_fit fit;
         double worst = 0.0;
         CHECK_INT(row, usv_read(row, &record), USV_SAMPLES);
         const struct data_set set = usv_set(&record);
-        output_error_defaults(&usv3_model, &options);
+        search_defaults(&usv3_model, &options);
         CU_ASSERT_EQUAL_FATAL(
             output_error_fit(&usv3_model, &set, golden[g].start, &options, NULL, &fit, &report),
             STATUS_OK);

@@ -25,10 +25,9 @@ struct outcome {
     double white, steps, delay_s;
 };
 
-static void draw(const struct output_error_options *options, uint64_t *state,
-                 struct outcome *sum)
+static void draw(const struct search_options *options, uint64_t *state, struct outcome *sum)
 {
-    struct output_error_report report;
+    struct search_report report;
     struct dynamics_derived delay;
     struct dynamics_fit fit;
     double start[P];
@@ -64,7 +63,7 @@ static void draw(const struct output_error_options *options, uint64_t *state,
     }
 }
 
-static struct outcome repeat(const char *row, const struct output_error_options *options,
+static struct outcome repeat(const char *row, const struct search_options *options,
                              double delay_s)
 {
     const double n = (double)runs;
@@ -116,8 +115,8 @@ static void check_coverage(const char *row, const struct outcome *o, size_t coun
 
 static void test_measurement_noise(void)
 {
-    struct output_error_options options;
-    output_error_defaults(&usv3_model, &options);
+    struct search_options options;
+    search_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
     const struct outcome o = repeat("measurement noise", &options, 0.0);
     check_bias("measurement noise", &o, 0.0015, 0.01);
@@ -127,8 +126,8 @@ static void test_measurement_noise(void)
 
 static void test_delay(void)
 {
-    struct output_error_options options;
-    output_error_defaults(&usv3_model, &options);
+    struct search_options options;
+    search_defaults(&usv3_model, &options);
     options.fit_delay = true;
     options.delay_s_min = -0.2;
     options.delay_s_max = 0.5;

@@ -7,6 +7,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/simulation/output_error.h"
 #include "identification/simulation/prediction_error.h"
 #include "tests/support/usv_truth.h"
 #include "twin/models/joint.h"
@@ -74,9 +75,9 @@ static double print(const char *row, const struct outcome *o)
 static void repeat(bool with_forces)
 {
     static struct dynamics_fit fit;
-    struct output_error_options options;
-    struct output_error_report simulated;
-    struct prediction_error_report report;
+    struct search_options options;
+    struct search_report simulated;
+    struct search_report report;
     struct outcome ordinary = {.error = {0.0}};
     struct outcome robust = {.error = {0.0}};
     struct outcome foretold = {.error = {0.0}};
@@ -84,7 +85,7 @@ static void repeat(bool with_forces)
     double white = 0.0;
     double white_simulated = 0.0;
     double noise[2 * N + 1] = {0.0};
-    output_error_defaults(&usv3_model, &options);
+    search_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
     for (size_t run = 0; run < runs; run++) {
         if (with_forces) {
@@ -107,10 +108,10 @@ static void repeat(bool with_forces)
         add(&foretold, &fit, fit.estimate.se_white);
         white += report.white ? 1.0 : 0.0;
         for (size_t i = 0; i < N; i++) {
-            noise[i] += report.noise.velocity_sd[i] / (double)runs;
-            noise[N + i] += report.noise.force_sd[i] / (double)runs;
+            noise[i] += fit.velocity_sd[i] / (double)runs;
+            noise[N + i] += fit.force_sd[i] / (double)runs;
         }
-        noise[(size_t)2 * N] += report.noise.force_time_s / (double)runs;
+        noise[(size_t)2 * N] += fit.force_time_s / (double)runs;
     }
     (void)printf("\n%s forces, %zu draws; white: simulated %.0f %%, innovations %.0f %%\n",
                  with_forces ? "with" : "without", runs, 100.0 * white_simulated / (double)runs,

@@ -34,6 +34,16 @@ int gsl_linalg_SV_decomp_jacobi(gsl_matrix *a, gsl_matrix *v, gsl_vector *s)
     return next.function(a, v, s);
 }
 
+/* What is asked when those rotations do not end. */
+int gsl_linalg_SV_decomp(gsl_matrix *a, gsl_matrix *v, gsl_vector *s, gsl_vector *work)
+{
+    union {
+        void *object;
+        int (*function)(gsl_matrix *, gsl_matrix *, gsl_vector *, gsl_vector *);
+    } next = {.object = dlsym(RTLD_NEXT, "gsl_linalg_SV_decomp")};
+    return decompositions_left == 0 ? GSL_ETOL : next.function(a, v, s, work);
+}
+
 struct drive {
     double dt_s, tau_s, gain, delay_s, noise;
     size_t runs, samples; /* in each */
@@ -512,7 +522,7 @@ static void test_no_memory(void)
             CHECK("kept", st == STATUS_OK || memcmp(&fit, &before, sizeof fit) == 0);
         }
         CHECK_INT("no memory", st, STATUS_OK);
-        CHECK("no memory", n > 40);
+        CHECK("no memory", n > 20);
     }
 }
 

@@ -154,9 +154,9 @@ static void test_missing_pose(void)
             dynamics_estimate(&swing, &table.set, (enum dynamics_method)method, &options, &fit),
             STATUS_E_ARG);
     }
-    struct output_error_options search;
-    struct output_error_report report;
-    output_error_defaults(&swing, &search);
+    struct search_options search;
+    struct search_report report;
+    search_defaults(&swing, &search);
     CHECK_INT("no pose",
               output_error_fit(&swing, &table.set, truth, &search, NULL, &fit, &report),
               STATUS_E_ARG);

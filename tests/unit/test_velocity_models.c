@@ -238,8 +238,8 @@ static void test_begins_at_rest(void)
                            .tau = {c},
                            .run_count = 2,
                            .run_start = {0, STEP, SAMPLES}};
-    struct output_error_options options;
-    struct output_error_report report;
+    struct search_options options;
+    struct search_report report;
     struct dynamics_fit fit;
     for (size_t k = 0; k < SAMPLES; k++) {
         t_s[k] = 0.02 * (double)k;
@@ -247,7 +247,7 @@ static void test_begins_at_rest(void)
         y[k] = 1.6 * c[k] * (1.0 - 0.7 * exp(-0.02 * (double)(k % STEP) / 0.2));
         y[k] = k % STEP == 0 ? 0.0 : y[k];
     }
-    output_error_defaults(&first_order_model, &options);
+    search_defaults(&first_order_model, &options);
     for (int held = 0; held < 2; held++) {
         options.at_rest[1] = held == 1;
         CU_ASSERT_EQUAL_FATAL(
