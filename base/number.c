@@ -7,51 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a text says before it is rounded. */
-struct decimal {
-    uint64_t digits; /* exact while count <= 19 */
-    int count;       /* significant digits */
-    int exponent;
-};
+/* A whole number of more digits may not fit into 64 bits. */
+enum { DIGITS_MAX = 19 };
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static const char *take_digits(const char *at, const char *end, struct decimal *d,
-                               bool fraction)
+/* Digits go behind those of *value, which may overflow; returns where they end. */
+static const char *take_digits(const char *at, const char *end, uint64_t *value)
 {
-    for (; at < end && is_digit(*at); at++) {
-        if (d->count < 19) {
-            d->digits = d->digits * 10 + (uint64_t)(*at - '0');
-            d->count += d->digits != 0;
-            d->exponent -= fraction;
-        } else {
-            d->count++;
-            d->exponent += !fraction;
-        }
+    uint64_t all = *value;
+    for (unsigned digit; at < end && (digit = (unsigned)*at - '0') <= 9; at++) {
+        all = 10 * all + digit;
     }
+    *value = all;
     return at;
 }
 
 /* An exponent without digits is none: at itself then. */
-static const char *take_exponent(const char *at, const char *end, struct decimal *d)
+static const char *take_exponent(const char *at, const char *end, ptrdiff_t *exponent)
 {
     const char *p = at + 1;
-    if (at >= end || (*at != 'e' && *at != 'E')) {
-        return at;
-    }
     const bool negative = p < end && *p == '-';
     p += p < end && (*p == '+' || *p == '-');
     if (p >= end || !is_digit(*p)) {
         return at;
     }
-    int exponent = 0;
+    ptrdiff_t size = 0;
     for (; p < end && is_digit(*p); p++) {
-        exponent = exponent < 100000 ? exponent * 10 + (*p - '0') : exponent;
+        size = size < 100000 ? size * 10 + (*p - '0') : size;
     }
-    d->exponent += negative ? -exponent : exponent;
+    *exponent += negative ? -size : size;
     return p;
 }
 
@@ -74,25 +62,25 @@ const char *number_scan(const char *text, const char *end, double *value)
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    struct decimal d = {0, 0, 0};
     const bool negative = text < end && *text == '-';
     const char *whole = text + (negative || (text < end && *text == '+'));
-    const char *at = take_digits(whole, end, &d, false);
-    bool none = at == whole;
-    if (at < end && *at == '.') {
-        const char *fraction = ++at;
-        at = take_digits(fraction, end, &d, true);
-        none = none && at == fraction;
-    }
-    if (none) {
+    uint64_t digits = 0;
+    const char *point = take_digits(whole, end, &digits);
+    const char *at =
+        point < end && *point == '.' ? take_digits(point + 1, end, &digits) : point;
+    ptrdiff_t exponent = at > point ? point + 1 - at : 0;
+    const ptrdiff_t count = point - whole - exponent;
+    if (count == 0) {
         return text;
     }
-    at = take_exponent(at, end, &d);
-    if (d.digits <= UINT64_C(1) << 53 && d.count <= 19 && d.exponent >= -22 &&
-        d.exponent <= 22) {
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at = take_exponent(at, end, &exponent);
+    }
+    if (count <= DIGITS_MAX && digits <= UINT64_C(1) << 53 && exponent >= -22 &&
+        exponent <= 22) {
         /* Both operands are exact, so the one operation rounds correctly. */
-        const double size = d.exponent < 0 ? (double)d.digits / power[-d.exponent]
-                                           : (double)d.digits * power[d.exponent];
+        const double size =
+            exponent < 0 ? (double)digits / power[-exponent] : (double)digits * power[exponent];
         *value = negative ? -size : size;
         return at;
     }
