@@ -135,7 +135,7 @@ static bool is_digits_and(const char *text, char other)
     return seen;
 }
 
-static enum number_fault classify(const char *text, double *value)
+static enum number_fault classify_text(const char *text, double *value)
 {
     const char *end = number_scan(text, text + strlen(text), value);
     if (is_not_finite(text)) {
@@ -180,7 +180,7 @@ static bool has_nonzero_digit(const char *text)
 enum number_fault number_parse_real(const char *text, double *value)
 {
     double number = 0.0;
-    const enum number_fault fault = classify(text, &number);
+    const enum number_fault fault = classify_text(text, &number);
     if (fault != NUMBER_FINE) {
         return fault;
     }
@@ -197,7 +197,7 @@ enum number_fault number_parse_real(const char *text, double *value)
 enum number_fault number_parse_int(const char *text, int64_t *value)
 {
     double number = 0.0;
-    const enum number_fault fault = classify(text, &number);
+    const enum number_fault fault = classify_text(text, &number);
     if (fault != NUMBER_FINE) {
         return fault;
     }
@@ -219,7 +219,7 @@ enum number_fault number_parse_int(const char *text, int64_t *value)
 }
 
 /* text without the characters in drop, and with commas as points when as_point. */
-static void rewrite(const char *text, char drop, bool as_point, char *out, size_t size)
+static void rewrite_text(const char *text, char drop, bool as_point, char *out, size_t size)
 {
     size_t n = 0;
     for (const char *p = text; *p && n + 1 < size; p++) {
@@ -237,11 +237,11 @@ void number_explain(enum number_fault fault, const char *text, char *out, size_t
 
     switch (fault) {
     case NUMBER_COMMA:
-        rewrite(text, '\0', true, better, sizeof better);
+        rewrite_text(text, '\0', true, better, sizeof better);
         (void)snprintf(out, size, "decimal comma, write %s", better);
         break;
     case NUMBER_GROUPED:
-        rewrite(text, '_', false, better, sizeof better);
+        rewrite_text(text, '_', false, better, sizeof better);
         (void)snprintf(out, size, "digits are not grouped here, write %s", better);
         break;
     case NUMBER_RADIX:

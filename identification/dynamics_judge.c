@@ -176,6 +176,13 @@ static void judge_sign(struct dynamics_fit *fit, const struct model *model,
                             : ", within its error bar of zero");
 }
 
+/* Intervals with fixed b. Errors that are robust to correlated residuals rest on few stretches
+ * of them when the correlation is let reach over a share b of the recording: the error is then
+ * itself uncertain, and estimate / error is wider than a normal. With b held while the
+ * recording grows it has a distribution of its own, tabled as a polynomial in b; Student's t
+ * alone would know nothing of it, and intervals would be too short
+ * (docs/model/identification.md, section 4). */
+
 /* How much wider an interval is where its error itself was estimated from few stretches of
  * correlated residuals: 97.5 % point of t with Bartlett's weights over a share b of the rows,
  * over that with b = 0 (Kiefer and Vogelsang 2005, fixed b). */

@@ -82,7 +82,7 @@ static bool is_complete(const struct data_raw *raw, size_t k)
     return finite;
 }
 
-static double median(double *values, size_t n)
+static double find_median(double *values, size_t n)
 {
     gsl_sort(values, 1, n);
     return n > 0 ? gsl_stats_median_from_sorted_data(values, 1, n) : (double)NAN;
@@ -100,7 +100,7 @@ static double usual_period(struct maker *m)
             m->scratch->data[n++] = step;
         }
     }
-    return median(m->scratch->data, n);
+    return find_median(m->scratch->data, n);
 }
 
 static void keep_row(struct maker *m, size_t row, bool new_piece)
@@ -130,7 +130,7 @@ static bool runs_back(struct maker *m, struct cursor *c, double step, bool resta
 }
 
 /* Whether an effort changed between two rows. */
-static bool jumps(const struct maker *m, size_t before, size_t row)
+static bool effort_jumps(const struct maker *m, size_t before, size_t row)
 {
     bool jump = false;
     for (size_t a = 0; a < m->raw->axes; a++) {
@@ -140,14 +140,14 @@ static bool jumps(const struct maker *m, size_t before, size_t row)
 }
 
 /* Whether a gap before a row cuts the recording. */
-static bool cuts(struct maker *m, const struct cursor *c, size_t row, double step,
-                 double period)
+static bool cuts_recording(struct maker *m, const struct cursor *c, size_t row, double step,
+                           double period)
 {
     if (!c->begun || !(step > MISSING_RATIO * period)) {
         return false;
     }
     m->card.missing += step < 1e9 * period ? (size_t)round(step / period) - 1 : 0;
-    if (step <= BRIDGE_RATIO * period && jumps(m, c->row, row)) {
+    if (step <= BRIDGE_RATIO * period && effort_jumps(m, c->row, row)) {
         m->card.jumps++;
         if (m->cut_jumps) {
             return true;
@@ -171,7 +171,7 @@ static void take_row(struct maker *m, struct cursor *c, size_t row, double perio
         return;
     }
     m->card.back_steps += restart ? 1 : 0;
-    const bool cut = cuts(m, c, row, step, period);
+    const bool cut = cuts_recording(m, c, row, step, period);
     keep_row(m, row, !c->begun || restart || cut);
     *c = (struct cursor){.begun = true, .last = m->raw->t_s[row], .row = row};
 }
@@ -193,7 +193,7 @@ static void keep_rows(struct maker *m, double period)
 }
 
 /* Whether a velocity is to come from the pose. */
-static bool derives(const struct data_raw *raw)
+static bool derives_velocity(const struct data_raw *raw)
 {
     bool any = false;
     for (size_t a = 0; a < raw->axes; a++) {
@@ -240,7 +240,7 @@ static void keep_and_cut(struct maker *m, double period)
 /* Pieces long enough to be of use. */
 static void find_pieces(struct maker *m)
 {
-    const size_t least = DATA_RUN_MIN + (derives(m->raw) ? DERIVED_ENDS_MIN : 0);
+    const size_t least = DATA_RUN_MIN + (derives_velocity(m->raw) ? DERIVED_ENDS_MIN : 0);
     size_t first = 0;
     while (first < m->kept_count) {
         size_t end = first + 1;
@@ -275,7 +275,7 @@ static double measure_period(struct maker *m, double usual)
             }
         }
     }
-    const double spread = median(m->scratch->data, n);
+    const double spread = find_median(m->scratch->data, n);
     m->card.jitter_ratio = n > 0 ? 1.4826 * spread / usual : 0.0;
     return worst <= 0.5 * usual && steps > 0 ? sum / (double)steps : usual;
 }
@@ -358,7 +358,7 @@ static double mean_effort(const struct maker *m, const struct piece *piece, size
 }
 
 /* A column that goes straight from row to next. */
-static double between(const double *x, size_t row, size_t next, double share)
+static double interpolate_column(const double *x, size_t row, size_t next, double share)
 {
     return x[row] + share * (x[next] - x[row]);
 }
@@ -384,10 +384,10 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
         for (size_t a = 0; a < raw->axes; a++) {
             to->tau[a][at + i] = mean_effort(m, piece, k, raw->tau[a], t);
             if (raw->nu[a]) {
-                to->nu[a][at + i] = between(raw->nu[a], row, next, share);
+                to->nu[a][at + i] = interpolate_column(raw->nu[a], row, next, share);
             }
             if (raw->pose[a]) {
-                to->pose[a][at + i] = between(raw->pose[a], row, next, share);
+                to->pose[a][at + i] = interpolate_column(raw->pose[a], row, next, share);
             }
         }
     }
@@ -430,12 +430,12 @@ static void look_closely(struct maker *m, const double *raw, struct data_channel
                        (double)stepped >= STEPPED_RATIO * (double)looked && looked > 0;
     channel->quantum = steps ? smallest : 0.0;
     /* The third difference of white noise has 20 times its variance. */
-    channel->noise_sd = n > 0 ? 1.4826 * median(values, n) / sqrt(20.0) : 0.0;
+    channel->noise_sd = n > 0 ? 1.4826 * find_median(values, n) / sqrt(20.0) : 0.0;
     /* Rounding to steps is noise of a twelfth of their square, also while a channel rests. */
     channel->noise_sd = fmax(channel->noise_sd, channel->quantum / sqrt(12.0));
 }
 
-static void describe(const double *x, size_t n, struct data_channel *channel)
+static void describe_channel(const double *x, size_t n, struct data_channel *channel)
 {
     double sum = 0.0;
     double squares = 0.0;
@@ -497,7 +497,7 @@ static bool point_columns(const struct data_raw *raw, size_t n, struct data_tabl
 }
 
 /* Take `cut` samples off both ends of every run; rows move to the front of their columns. */
-static void trim(struct data_set *set, const struct columns *to, size_t cut)
+static void trim_ends(struct data_set *set, const struct columns *to, size_t cut)
 {
     size_t at = 0;
     for (size_t r = 0; r < set->run_count; r++) {
@@ -564,7 +564,7 @@ static enum status derive_velocities(struct maker *m, struct data_set *set,
         }
     }
     if (cut > 0) {
-        trim(set, to, cut);
+        trim_ends(set, to, cut);
     }
     return STATUS_OK;
 }
@@ -584,10 +584,10 @@ static void look_at_channels(struct maker *m)
 static void describe_channels(struct maker *m, struct data_set *set)
 {
     for (size_t a = 0; a < set->axes; a++) {
-        describe(set->nu[a], set->n, &m->card.nu[a]);
-        describe(set->tau[a], set->n, &m->card.tau[a]);
+        describe_channel(set->nu[a], set->n, &m->card.nu[a]);
+        describe_channel(set->tau[a], set->n, &m->card.tau[a]);
         if (set->pose[a]) {
-            describe(set->pose[a], set->n, &m->card.pose[a]);
+            describe_channel(set->pose[a], set->n, &m->card.pose[a]);
         }
         set->noise_sd[a] = m->card.nu[a].noise_sd;
     }
@@ -639,7 +639,7 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
     return STATUS_OK;
 }
 
-static enum status make(struct maker *m, struct data_table *table, struct err *err)
+static enum status make_data_set(struct maker *m, struct data_table *table, struct err *err)
 {
     const double usual = usual_period(m);
     m->card.rows = m->raw->n;
@@ -681,7 +681,7 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     }
     m.kept = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
-    const enum status st = m.kept && m.scratch ? make(&m, table, err)
+    const enum status st = m.kept && m.scratch ? make_data_set(&m, table, err)
                                                : err_set(err, STATUS_E_NOMEM, "data", 0, 0,
                                                          "no memory for %zu rows", raw->n);
     gsl_vector_ulong_free(m.kept);
@@ -713,7 +713,7 @@ const double *data_set_pose(const struct data_set *set, size_t k, double share, 
     for (size_t a = 0; a < set->axes; a++) {
         const double *x = set->pose[a];
         any = any || x;
-        pose[a] = !x ? 0.0 : share > 0.0 ? between(x, k, k + 1, share) : x[k];
+        pose[a] = !x ? 0.0 : share > 0.0 ? interpolate_column(x, k, k + 1, share) : x[k];
     }
     return any ? pose : NULL;
 }

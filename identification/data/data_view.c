@@ -22,7 +22,7 @@ struct data_set data_view_first(const struct data_set *set, size_t n_max)
 }
 
 /* Square of the step of an effort to sample k from the one before. */
-static double change2(const struct data_set *set, size_t axis, size_t k)
+static double squared_change(const struct data_set *set, size_t axis, size_t k)
 {
     const double step = set->tau[axis][k] - set->tau[axis][k - 1];
     return step * step;
@@ -35,7 +35,7 @@ static void find_scale(const struct data_set *set, double scale[MODEL_AXES_MAX])
         double sum = 0.0;
         for (size_t run = 0; run < set->run_count; run++) {
             for (size_t k = set->run_start[run] + 1; k < set->run_start[run + 1]; k++) {
-                sum += change2(set, a, k);
+                sum += squared_change(set, a, k);
             }
         }
         scale[a] = sum > 0.0 ? 1.0 / sum : 0.0;
@@ -46,7 +46,7 @@ static double busy_at(const struct data_set *set, const double *scale, size_t k)
 {
     double sum = 0.0;
     for (size_t a = 0; a < set->axes; a++) {
-        sum += scale[a] * change2(set, a, k);
+        sum += scale[a] * squared_change(set, a, k);
     }
     return sum;
 }
@@ -90,7 +90,7 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
 }
 
 /* The sample so many before k, inside first .. last. */
-static size_t before(size_t k, ptrdiff_t samples, size_t first, size_t last)
+static size_t sample_before(size_t k, ptrdiff_t samples, size_t first, size_t last)
 {
     const ptrdiff_t at = (ptrdiff_t)k - samples;
     return at < (ptrdiff_t)first ? first : at > (ptrdiff_t)last ? last : (size_t)at;
@@ -108,8 +108,8 @@ void data_view_late(struct data_set *set, double delay_s, double *tau)
             const size_t first = set->run_start[run];
             const size_t last = set->run_start[run + 1] - 1;
             for (size_t k = first; k <= last; k++) {
-                late[k] = (1.0 - share) * acts[before(k, whole, first, last)] +
-                          share * acts[before(k, whole + 1, first, last)];
+                late[k] = (1.0 - share) * acts[sample_before(k, whole, first, last)] +
+                          share * acts[sample_before(k, whole + 1, first, last)];
             }
         }
         set->tau[a] = late;

@@ -73,7 +73,7 @@ static void look_at(const struct derived_runs *runs, struct trial *trial, size_t
 }
 
 /* Samples spread evenly over the runs. */
-static void look(const struct derived_runs *runs, struct trial *trial)
+static void sample_trial(const struct derived_runs *runs, struct trial *trial)
 {
     const size_t reach = trial->of[trial->count - 1].half;
     const size_t every = runs->start[runs->count] / LOOKS + 1;
@@ -85,7 +85,8 @@ static void look(const struct derived_runs *runs, struct trial *trial)
 }
 
 /* Whether a window agrees with every narrower one. */
-static bool agrees(const struct derived_runs *runs, const struct trial *trial, size_t i)
+static bool agrees_with_narrower(const struct derived_runs *runs, const struct trial *trial,
+                                 size_t i)
 {
     for (size_t j = 0; j < i; j++) {
         const double noise = variance_of_difference(runs, &trial->of[i], &trial->of[j]);
@@ -108,8 +109,9 @@ enum status derived_velocity_choose(const struct derived_runs *runs, size_t half
         }
         trial.count++;
     }
-    look(runs, &trial);
-    while (best + 1 < trial.count && trial.looks > 0 && agrees(runs, &trial, best + 1)) {
+    sample_trial(runs, &trial);
+    while (best + 1 < trial.count && trial.looks > 0 &&
+           agrees_with_narrower(runs, &trial, best + 1)) {
         best++;
     }
     *derived = trial.of[best];

@@ -72,7 +72,7 @@ struct mover {
     size_t poses; /* 0: nobody asks for the pose */
 };
 
-static void derive(const struct mover *m, const struct state *s, struct state *rate)
+static void derive_rates(const struct mover *m, const struct state *s, struct state *rate)
 {
     double effort[MODEL_AXES_MAX];
     const double *pose = m->poses > 0 ? s->pose : NULL;
@@ -90,8 +90,8 @@ static void derive(const struct mover *m, const struct state *s, struct state *r
 }
 
 /* to = from + h rate */
-static void advance(const struct mover *m, const struct state *from, const struct state *rate,
-                    double h_s, struct state *to)
+static void advance_state(const struct mover *m, const struct state *from,
+                          const struct state *rate, double h_s, struct state *to)
 {
     for (size_t i = 0; i < m->n; i++) {
         to->nu[i] = from->nu[i] + h_s * rate->nu[i];
@@ -118,13 +118,13 @@ void model_step(const struct model *model, const double *theta, double *nu, doub
     if (pose) {
         memcpy(begin.pose, pose, poses * sizeof pose[0]);
     }
-    derive(&m, &begin, &k1);
-    advance(&m, &begin, &k1, 0.5 * h_s, &at);
-    derive(&m, &at, &k2);
-    advance(&m, &begin, &k2, 0.5 * h_s, &at);
-    derive(&m, &at, &k3);
-    advance(&m, &begin, &k3, h_s, &at);
-    derive(&m, &at, &k4);
+    derive_rates(&m, &begin, &k1);
+    advance_state(&m, &begin, &k1, 0.5 * h_s, &at);
+    derive_rates(&m, &at, &k2);
+    advance_state(&m, &begin, &k2, 0.5 * h_s, &at);
+    derive_rates(&m, &at, &k3);
+    advance_state(&m, &begin, &k3, h_s, &at);
+    derive_rates(&m, &at, &k4);
     for (size_t i = 0; i < n; i++) {
         nu[i] += h_s / 6.0 * (k1.nu[i] + 2.0 * k2.nu[i] + 2.0 * k3.nu[i] + k4.nu[i]);
     }

@@ -33,7 +33,7 @@ static void ask_pairs(const double *y, size_t n, size_t k, double pair[REACH])
 }
 
 /* Of one run and axis; returns how many. */
-static size_t replace(const double *y, size_t n, double noise_sd, double *to)
+static size_t replace_outliers(const double *y, size_t n, double noise_sd, double *to)
 {
     size_t count = 0;
     memcpy(to, y, n * sizeof *to);
@@ -65,8 +65,8 @@ enum status outlier_samples_replace(const struct data_set *set, struct data_set 
         outliers[a] = 0;
         for (size_t r = 0; r < set->run_count; r++) {
             const size_t first = set->run_start[r];
-            outliers[a] += replace(set->nu[a] + first, set->run_start[r + 1] - first,
-                                   set->noise_sd[a], to + first);
+            outliers[a] += replace_outliers(set->nu[a] + first, set->run_start[r + 1] - first,
+                                            set->noise_sd[a], to + first);
         }
         clean->nu[a] = to;
     }
@@ -87,7 +87,7 @@ static double spread_of(const double *residual, size_t n, double *scratch)
 }
 
 /* Tukey's biweight of a residual over the one that counts for nothing. */
-static double biweight(double u)
+static double weigh_biweight(double u)
 {
     const double w = fabs(u) < 1.0 ? 1.0 - u * u : 0.0;
     return w * w;
@@ -100,8 +100,8 @@ static double biweight_slope(double u)
 }
 
 /* One axis; returns how many count for nothing. */
-static size_t weigh(const double *measured, const double *residual, size_t n, double most,
-                    double *to)
+static size_t weigh_axis(const double *measured, const double *residual, size_t n, double most,
+                         double *to)
 {
     double slopes = 0.0;
     double known = 0.0;
@@ -115,7 +115,7 @@ static size_t weigh(const double *measured, const double *residual, size_t n, do
     }
     for (size_t k = 0; k < n; k++) {
         if (isfinite(residual[k])) {
-            const double counted = residual[k] * biweight(residual[k] / most);
+            const double counted = residual[k] * weigh_biweight(residual[k] / most);
             to[k] = measured[k] - residual[k] + counted * known / slopes;
         }
     }
@@ -129,8 +129,8 @@ void outlier_samples_refine(const struct data_set *set, double *const *residual,
     for (size_t a = 0; a < set->axes; a++) {
         const double spread = spread_of(residual[a], set->n, scratch);
         if (spread > 0.0 && spread <= EXPLAINED * set->noise_sd[a]) {
-            outliers[a] = weigh(set->nu[a], residual[a], set->n, SPREADS * spread,
-                                memory->data + a * set->n);
+            outliers[a] = weigh_axis(set->nu[a], residual[a], set->n, SPREADS * spread,
+                                     memory->data + a * set->n);
         }
     }
 }

@@ -6,7 +6,7 @@
 static const double RUN_AWAY_RATIO = 1e3;
 enum { SUBSTEPS_MAX = 64 };
 
-static double largest(const double *x, size_t n)
+static double largest_size(const double *x, size_t n)
 {
     double most = 0.0;
     for (size_t k = 0; k < n; k++) {
@@ -17,8 +17,8 @@ static double largest(const double *x, size_t n)
 
 /* Runge-Kutta follows a motion well when a step is short against its time constant: at the
  * fastest measured velocities, where drag is steep, and at rest, where dry friction is. */
-static int substeps(const struct model *model, const double *theta, const double *pose,
-                    const double *fastest, double dt_s)
+static int count_substeps(const struct model *model, const double *theta, const double *pose,
+                          const double *fastest, double dt_s)
 {
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     const double rest[MODEL_AXES_MAX] = {0.0};
@@ -50,10 +50,10 @@ static bool begin_walk(struct walk *w)
         return false;
     }
     for (size_t a = 0; a < w->set->axes; a++) {
-        w->fastest[a] = largest(w->set->nu[a], w->set->n);
+        w->fastest[a] = largest_size(w->set->nu[a], w->set->n);
     }
-    w->steps = substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose), w->fastest,
-                        w->set->dt_s);
+    w->steps = count_substeps(w->model, w->theta, data_set_pose(w->set, 0, 0.0, pose),
+                              w->fastest, w->set->dt_s);
     return true;
 }
 

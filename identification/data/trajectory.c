@@ -45,8 +45,8 @@ static const double *pose_at(const struct trajectory *walk, double h_s, double *
 }
 
 /* d(nu_dot) / d(tau) [n x n]: nu_dot is affine in tau. */
-static void mobility(const struct model *model, const double *theta, const double *pose,
-                     const double *nu, double *inverse)
+static void find_mobility(const struct model *model, const double *theta, const double *pose,
+                          const double *nu, double *inverse)
 {
     const size_t n = model->axis_count;
     double tau[MODEL_AXES_MAX] = {0.0};
@@ -64,8 +64,9 @@ static void mobility(const struct model *model, const double *theta, const doubl
 }
 
 /* Rates of the sensitivities at nu, where nu_dot is the rate of nu (eq. 2). */
-static void derive(const struct trajectory *walk, const double *pose, const double *nu,
-                   const double *nu_dot, const double *by, double *by_dot)
+static void derive_sensitivities(const struct trajectory *walk, const double *pose,
+                                 const double *nu, const double *nu_dot, const double *by,
+                                 double *by_dot)
 {
     const struct model *model = walk->rules->model;
     const size_t n = model->axis_count;
@@ -76,7 +77,7 @@ static void derive(const struct trajectory *walk, const double *pose, const doub
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     model->slope(walk->theta, pose, nu, a);
     model->rows(pose, nu, nu_dot, phi);
-    mobility(model, walk->theta, pose, nu, inverse);
+    find_mobility(model, walk->theta, pose, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
         memset(row, 0, m * sizeof *row);
@@ -121,17 +122,17 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
         return;
     }
     if (!former) {
-        derive(walk, pose, nu, rate->nu, walk->by, rate->by);
+        derive_sensitivities(walk, pose, nu, rate->nu, walk->by, rate->by);
         return;
     }
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
     for (size_t i = 0; i < all; i++) {
         by[i] = walk->by[i] + h_s * former->by[i];
     }
-    derive(walk, pose, nu, rate->nu, by, rate->by);
+    derive_sensitivities(walk, pose, nu, rate->nu, by, rate->by);
 }
 
-static void step(struct trajectory *walk, double h_s)
+static void take_step(struct trajectory *walk, double h_s)
 {
     const size_t n = walk->rules->model->axis_count;
     const size_t all = n * trajectory_columns(walk->rules);
@@ -154,12 +155,12 @@ static void step(struct trajectory *walk, double h_s)
 }
 
 /* Steps of equal length over a stretch with one effort. */
-static void advance(struct trajectory *walk, double h_s)
+static void advance_stretch(struct trajectory *walk, double h_s)
 {
     const double count = ceil(h_s / walk->rules->step_s - 1e-9);
     const int steps = count < PIECE_STEPS_MAX ? (int)fmax(count, 1.0) : PIECE_STEPS_MAX;
     for (int i = 0; i < steps; i++) {
-        step(walk, h_s / steps);
+        take_step(walk, h_s / steps);
     }
 }
 
@@ -244,7 +245,7 @@ bool trajectory_next(struct trajectory *walk)
             pass_edge(walk);
         }
         const double stop_s = fmin(next_edge_s(walk), end_s);
-        advance(walk, stop_s - walk->t_s);
+        advance_stretch(walk, stop_s - walk->t_s);
         walk->t_s = stop_s;
     }
     walk->at++;

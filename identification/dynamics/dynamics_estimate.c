@@ -29,10 +29,10 @@ static const double SLOPE_PERIODS = 0.5;
 
 /* From an output-error fit, which it gives back where that has no value for every parameter or
  * pem cannot be computed. */
-static enum status predict(const struct model *model, const struct data_set *set,
-                           const struct dynamics_options *options,
-                           const struct dynamics_fit *from, struct dynamics_fit *fit,
-                           struct search_report *report)
+static enum status fit_prediction(const struct model *model, const struct data_set *set,
+                                  const struct dynamics_options *options,
+                                  const struct dynamics_fit *from, struct dynamics_fit *fit,
+                                  struct search_report *report)
 {
     struct search_options search;
     struct estimate_stage stage = {options, DYNAMICS_PEM};
@@ -66,9 +66,10 @@ static enum status predict(const struct model *model, const struct data_set *set
     return st;
 }
 
-static enum status estimate(const struct model *model, const struct data_set *set,
-                            enum dynamics_method method, const struct dynamics_options *options,
-                            struct dynamics_fit *fit)
+static enum status estimate_once(const struct model *model, const struct data_set *set,
+                                 enum dynamics_method method,
+                                 const struct dynamics_options *options,
+                                 struct dynamics_fit *fit)
 {
     struct search_report report;
     struct search_report pem;
@@ -84,10 +85,10 @@ static enum status estimate(const struct model *model, const struct data_set *se
         *fit = st == STATUS_OK ? simulated : *fit;
         return st;
     }
-    return predict(model, set, options, &simulated, fit, &pem);
+    return fit_prediction(model, set, options, &simulated, fit, &pem);
 }
 
-static bool explains(const struct model *model, const struct search_report *report)
+static bool explains_recording(const struct model *model, const struct search_report *report)
 {
     bool well = true;
     for (size_t i = 0; i < model->axis_count; i++) {
@@ -172,7 +173,7 @@ static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_
 }
 
 /* Why pem is not to be taken; empty when it is. */
-static enum status compare(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
+static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 {
     doubt[0] = '\0';
     if (c->predicted.method != DYNAMICS_PEM) {
@@ -190,9 +191,9 @@ static enum status compare(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX
 /* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
  * more friction; where a controller drives it, what disturbs it comes back through the efforts.
  */
-static enum status regress(const struct model *model, const struct data_set *set,
-                           const struct dynamics_options *options, enum dynamics_method start,
-                           struct dynamics_fit *fit)
+static enum status prefer_regression(const struct model *model, const struct data_set *set,
+                                     const struct dynamics_options *options,
+                                     enum dynamics_method start, struct dynamics_fit *fit)
 {
     const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
     const enum status st = dynamics_linear_fit(model, set, method, options, fit);
@@ -219,8 +220,9 @@ static bool is_at_home(const struct contest *c)
     return c->simulated.method == DYNAMICS_OUTPUT_ERROR && ended && (c->oe.white || moves_on);
 }
 
-static enum status choose(const struct model *model, const struct data_set *set,
-                          const struct dynamics_options *options, struct dynamics_fit *fit)
+static enum status choose_method(const struct model *model, const struct data_set *set,
+                                 const struct dynamics_options *options,
+                                 struct dynamics_fit *fit)
 {
     struct contest c = {.model = model, .set = set};
     struct dynamics_fit weak;
@@ -230,7 +232,7 @@ static enum status choose(const struct model *model, const struct data_set *set,
         return st;
     }
     if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
-        return regress(model, set, options, weak.method, fit);
+        return prefer_regression(model, set, options, weak.method, fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
@@ -251,9 +253,9 @@ static enum status choose(const struct model *model, const struct data_set *set,
         return STATUS_OK;
     }
     if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
-        explains(model, &c.oe)) {
-        st = predict(model, set, options, &c.simulated, &c.predicted, &c.pem);
-        st = st == STATUS_OK ? compare(&c, doubt) : st;
+        explains_recording(model, &c.oe)) {
+        st = fit_prediction(model, set, options, &c.simulated, &c.predicted, &c.pem);
+        st = st == STATUS_OK ? doubt_prediction(&c, doubt) : st;
         if (st != STATUS_OK) {
             return st;
         }
@@ -394,10 +396,10 @@ enum status estimate_plainly(const struct model *model, const struct data_set *s
 {
     enum status st = STATUS_OK;
     if (method != DYNAMICS_METHOD_COUNT) {
-        st = estimate(model, set, method, options, fit);
+        st = estimate_once(model, set, method, options, fit);
     } else {
         st = set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(model, set, options, fit)
-                                           : choose(model, set, options, fit);
+                                           : choose_method(model, set, options, fit);
     }
     if (st == STATUS_OK) {
         tell_of_delay(method, fit);

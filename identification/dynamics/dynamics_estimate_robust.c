@@ -37,7 +37,7 @@ static bool is_usable(const struct dynamics_fit *fit)
 
 /* By simulation, with what is left of it; from the second round on from where the first one
  * ended. */
-static enum status simulate(struct rounds *r, bool *found)
+static enum status simulate_samples(struct rounds *r, bool *found)
 {
     struct search_report report;
     struct search_options search;
@@ -68,7 +68,7 @@ static enum status simulate(struct rounds *r, bool *found)
 
 /* The same by regression of all samples: of very many of them, one simulation is quick, a
  * search by simulation is not. */
-static enum status regress(struct rounds *r, bool *found)
+static enum status regress_samples(struct rounds *r, bool *found)
 {
     struct data_set late = r->clean;
     enum status st =
@@ -111,7 +111,7 @@ static enum status find_outliers(struct rounds *r)
     bool moved = true;
     for (r->round = 0; r->round < ROUNDS_MAX && moved; r->round++) {
         bool found = true;
-        const enum status st = many ? regress(r, &found) : simulate(r, &found);
+        const enum status st = many ? regress_samples(r, &found) : simulate_samples(r, &found);
         if (st != STATUS_OK || !found) {
             return st == STATUS_E_MATH ? STATUS_OK : st;
         }
@@ -129,7 +129,7 @@ static enum status find_outliers(struct rounds *r)
     return STATUS_OK;
 }
 
-static void tell(const struct rounds *r, struct dynamics_fit *fit)
+static void tell_outliers(const struct rounds *r, struct dynamics_fit *fit)
 {
     fit->robust = true;
     for (size_t a = 0; a < r->model->axis_count; a++) {
@@ -160,7 +160,7 @@ enum status estimate_robustly(const struct model *model, const struct data_set *
     st = r.room ? find_outliers(&r) : STATUS_E_NOMEM;
     st = st == STATUS_OK ? estimate_plainly(model, &r.clean, method, options, fit) : st;
     if (st == STATUS_OK) {
-        tell(&r, fit);
+        tell_outliers(&r, fit);
     }
     gsl_vector_free(r.memory);
     gsl_vector_free(r.room);

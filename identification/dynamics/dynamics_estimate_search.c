@@ -153,7 +153,7 @@ static enum status search_twice(const struct model *model, const struct data_set
 }
 
 /* How many residuals in a row tell as much as one that is independent. */
-static double inflation(const struct model *model, const struct search_report *report)
+static double residuals_as_one(const struct model *model, const struct search_report *report)
 {
     double rho = 0.0;
     for (size_t i = 0; i < model->axis_count; i++) {
@@ -176,8 +176,8 @@ static bool mark_pushed(const struct model *model, const struct dynamics_fit *st
     return more;
 }
 
-static void hold(const struct model *model, const struct dynamics_fit *start, size_t i,
-                 struct dynamics_fit *fit)
+static void hold_at_start(const struct model *model, const struct dynamics_fit *start, size_t i,
+                          struct dynamics_fit *fit)
 {
     const double se = sqrt(start->estimate.covariance[i][i]);
     char name[128];
@@ -222,14 +222,14 @@ static enum status keep_positive(const struct model *model, const struct data_se
     }
     const double loss = 2.0 * (report->log_likelihood - other.log_likelihood);
     if (count == 0 || held.stop != DYNAMICS_STOP_CONVERGED ||
-        loss > CHI2_95 * (double)count * inflation(model, report)) {
+        loss > CHI2_95 * (double)count * residuals_as_one(model, report)) {
         return STATUS_OK;
     }
     held.iterations += fit->iterations;
     held.estimate.rank += count;
     for (size_t i = 0; i < model->parameter_count; i++) {
         if (pushed[i]) {
-            hold(model, start, i, &held);
+            hold_at_start(model, start, i, &held);
         }
     }
     *fit = held;
@@ -260,6 +260,14 @@ static struct dynamics_fit calm_down(const struct model *model,
     }
     return calm;
 }
+
+/* The search in a batch. Simulated residuals have many minima: a start far off, a wrong delay
+ * or a sign that no robot has leads into one of them. So regression, which needs no start,
+ * finds one; the delay is searched over all that may be, then again near what was found, with
+ * the samples that its bounds cost back in; a model that runs away from that start gets one
+ * without the terms that may have any sign; and a parameter that ended at zero, where the data
+ * cannot tell it from the start's value, is held there. Each stage keeps what the former one
+ * found (docs/model/output_error.md). */
 
 /* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
  * start and says why; fit->method tells. */

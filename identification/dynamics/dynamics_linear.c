@@ -150,7 +150,7 @@ static double squares_of(const struct fitter *f, size_t a, const double *theta)
 }
 
 /* Degrees of freedom per axis. */
-static double freedom(const struct fitter *f)
+static double count_freedom(const struct fitter *f)
 {
     const double all = (double)(f->times * f->axes);
     const double left = all - (double)f->p;
@@ -158,7 +158,7 @@ static double freedom(const struct fitter *f)
 }
 
 /* The triangle of all equations, each axis by its weight. */
-static void combine(const struct fitter *f, struct qr_accumulator *all)
+static void combine_axes(const struct fitter *f, struct qr_accumulator *all)
 {
     qr_start(all, f->p + 1);
     for (size_t a = 0; a < f->axes; a++) {
@@ -178,7 +178,8 @@ static void combine(const struct fitter *f, struct qr_accumulator *all)
 }
 
 /* to = a b or a b', all [p x p]. */
-static void multiply(const double *a, const double *b, bool transposed, size_t p, double *to)
+static void multiply_square(const double *a, const double *b, bool transposed, size_t p,
+                            double *to)
 {
     for (size_t i = 0; i < p; i++) {
         for (size_t j = 0; j < p; j++) {
@@ -208,7 +209,7 @@ static enum status solve_squares(struct fitter *f)
     struct qr_accumulator all;
     double r[P * P] = {0.0}; /* gcc at -O2 does not see that p > 0 */
     const size_t p = f->p;
-    combine(f, &all);
+    combine_axes(f, &all);
     for (size_t j = 0; j < p; j++) {
         double sum = 0.0;
         for (size_t i = 0; i <= j; i++) {
@@ -232,12 +233,12 @@ static enum status solve_squares(struct fitter *f)
             f->theta[i] += f->svd.inverse[i * p + k] * all.r[k][p];
         }
     }
-    multiply(f->svd.inverse, f->svd.inverse, true, p, f->bread);
+    multiply_square(f->svd.inverse, f->svd.inverse, true, p, f->bread);
     return STATUS_OK;
 }
 
 /* Weights of the axes from their residuals at theta. */
-static void reweight(struct fitter *f)
+static void weigh_axes(struct fitter *f)
 {
     for (size_t a = 0; a < f->axes && !f->options->pooled; a++) {
         /* Equations without a right side (an axis that is not pushed) have a size as well. */
@@ -249,7 +250,7 @@ static void reweight(struct fitter *f)
             }
         }
         const double squares = fmax(squares_of(f, a, f->theta), EXACT_RATIO * size);
-        f->weight[a] = squares > 0.0 ? freedom(f) / squares : 1.0;
+        f->weight[a] = squares > 0.0 ? count_freedom(f) / squares : 1.0;
     }
 }
 
@@ -284,7 +285,7 @@ static enum status fit_squares(struct fitter *f)
     }
     enum status st = solve_squares(f);
     if (st == STATUS_OK && f->fit->method >= DYNAMICS_WEAK && !f->options->pooled) {
-        reweight(f);
+        weigh_axes(f);
         st = solve_squares(f);
     }
     if (st == STATUS_OK) {
@@ -303,11 +304,11 @@ static size_t reach_of(const struct fitter *f, const struct row_source *rows)
 }
 
 /* bread m bread' into covariance. */
-static void sandwich(const struct fitter *f, const double *m, double *covariance)
+static void find_sandwich(const struct fitter *f, const double *m, double *covariance)
 {
     double half[P * P];
-    multiply(f->bread, m, false, f->p, half);
-    multiply(half, f->bread, true, f->p, covariance);
+    multiply_square(f->bread, m, false, f->p, half);
+    multiply_square(half, f->bread, true, f->p, covariance);
 }
 
 /* to += by x, of a whole block: what lies behind its end costs less than finding it. */
@@ -369,11 +370,11 @@ static void find_errors(struct fitter *f, struct row_source *rows,
         hac_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
     }
     hac_break(&m);
-    sandwich(f, m.plain, covariance);
+    find_sandwich(f, m.plain, covariance);
     for (size_t i = 0; i < p && instruments; i++) {
         f->fit->estimate.se_white[i] = sqrt(covariance[i * p + i]);
     }
-    sandwich(f, m.robust, covariance);
+    find_sandwich(f, m.robust, covariance);
     for (size_t i = 0; i < p; i++) {
         f->fit->se_hac[i] = sqrt(covariance[i * p + i]);
         for (size_t j = 0; j < p; j++) {
@@ -414,7 +415,8 @@ static void report_nulls(struct fitter *f)
 }
 
 /* What theta, bread and weights say, into the fit. */
-static void report(struct fitter *f, struct row_source *rows, struct row_source *instruments)
+static void report_fit(struct fitter *f, struct row_source *rows,
+                       struct row_source *instruments)
 {
     struct dynamics_fit *fit = f->fit;
     double weighted = 0.0;
@@ -425,11 +427,11 @@ static void report(struct fitter *f, struct row_source *rows, struct row_source 
     for (size_t a = 0; a < f->axes; a++) {
         const double squares = squares_of(f, a, f->theta);
         weighted += f->weight[a] * squares;
-        fit->residual_sd[a] = sqrt(squares / freedom(f));
+        fit->residual_sd[a] = sqrt(squares / count_freedom(f));
     }
     for (size_t i = 0; i < f->p; i++) {
         fit->estimate.se_white[i] =
-            sqrt(weighted / (freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
+            sqrt(weighted / (count_freedom(f) * (double)f->axes) * f->bread[i * f->p + i]);
     }
     find_errors(f, rows, instruments);
     report_nulls(f);
@@ -453,6 +455,13 @@ static void add_products(const struct fitter *f, const struct row_source *rows,
         }
     }
 }
+
+/* Instruments (docs/model/identification.md, eq. 6 - 8). Least squares is biased because noise
+ * of the velocities stands in Phi as well: E[Phi' e] is not zero. Rows Z made of the motion
+ * that the model of the last estimate shows under the recorded efforts know nothing of that
+ * noise, and are as like to Phi as the estimate is good: theta = (Z' W Phi)^-1 Z' W tau is free
+ * of the bias. A simulation with the new theta gives better Z: some rounds suffice. Their error
+ * is (Z' W Phi)^-1 Z' S Z (Phi' W Z)^-1, which is what `bread` and the moments of Z give. */
 
 /* One step of refined instruments: rows of the simulated motion in place of the measured. */
 static enum status solve_instruments(struct fitter *f, struct row_source *rows,
@@ -532,7 +541,7 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         }
         memcpy(before, f->theta, sizeof before);
         if (i > 0 || start) { /* nothing pulls this estimate towards zero */
-            reweight(f);
+            weigh_axes(f);
         }
         st = solve_instruments(f, rows, &instruments);
         near = start && is_near(f, before);
@@ -542,10 +551,10 @@ static enum status iterate_instruments(struct fitter *f, struct row_source *rows
         f->svd = weak;
         st = fit_squares(f);
         if (st == STATUS_OK) {
-            report(f, rows, NULL);
+            report_fit(f, rows, NULL);
         }
     } else if (st == STATUS_OK) {
-        report(f, rows, &instruments);
+        report_fit(f, rows, &instruments);
         f->fit->stop = near || step_in_errors(f, before) < 0.1 ? DYNAMICS_STOP_CONVERGED
                                                                : DYNAMICS_STOP_LIMIT;
         /* The condition of the equations, not of equations and instruments together. */
@@ -560,7 +569,7 @@ static enum status fit_instruments(struct fitter *f, struct row_source *rows)
     double *simulated[AXES] = {NULL};
     if (f->svd.rank < f->p) {
         f->fit->stop = DYNAMICS_STOP_DIVERGED;
-        report(f, rows, NULL);
+        report_fit(f, rows, NULL);
         return STATUS_OK;
     }
     gsl_vector *memory = gsl_vector_alloc(f->axes * f->set->n);
@@ -575,7 +584,7 @@ static enum status fit_instruments(struct fitter *f, struct row_source *rows)
     return st;
 }
 
-static void judge(struct fitter *f)
+static void judge_method(struct fitter *f)
 {
     struct dynamics_fit *fit = f->fit;
     if (fit->method == DYNAMICS_OLS_CENTRAL || fit->method == DYNAMICS_OLS_SG) {
@@ -603,23 +612,23 @@ static void judge(struct fitter *f)
     dynamics_judge(fit, f->model, f->set);
 }
 
-static enum status run(struct fitter *f, struct row_source *rows)
+static enum status run_linear(struct fitter *f, struct row_source *rows)
 {
     take_rows(f, rows);
     if (f->times * f->axes <= f->p) {
         f->fit->rows = f->times * f->axes;
         f->fit->n = f->set->n;
-        judge(f);
+        judge_method(f);
         return STATUS_OK;
     }
     enum status st = fit_squares(f);
     if (st == STATUS_OK && f->fit->method == DYNAMICS_WEAK_IV) {
         st = fit_instruments(f, rows);
     } else if (st == STATUS_OK) {
-        report(f, rows, NULL);
+        report_fit(f, rows, NULL);
     }
     if (st == STATUS_OK) {
-        judge(f);
+        judge_method(f);
     }
     return st;
 }
@@ -661,7 +670,7 @@ enum status dynamics_linear_fit(const struct model *model, const struct data_set
     }
     out.window_s =
         method == DYNAMICS_OLS_CENTRAL ? out.window_s : 2.0 * (double)rows.half * set->dt_s;
-    st = run(&f, &rows);
+    st = run_linear(&f, &rows);
     row_source_end(&rows);
     if (st == STATUS_OK) {
         *fit = out;

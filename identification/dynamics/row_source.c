@@ -271,7 +271,7 @@ struct motion {
 };
 
 /* By central differences; the effort is the mean of what was held before and after. */
-static void difference(const struct row_source *rows, struct motion *motion)
+static void difference_rows(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
     const double per_two_steps = 0.5 / set->dt_s;
@@ -288,7 +288,7 @@ static void difference(const struct row_source *rows, struct motion *motion)
 }
 
 /* The same, smoothed. */
-static void smooth(const struct row_source *rows, struct motion *motion)
+static void smooth_rows(const struct row_source *rows, struct motion *motion)
 {
     const struct data_set *set = rows->set;
     const size_t first = set->run_start[rows->run];
@@ -334,9 +334,9 @@ static void derivative_rows(struct row_source *rows)
         memset(&motion, 0, sizeof motion);
     }
     if (rows->method == DYNAMICS_OLS_CENTRAL) {
-        difference(rows, &motion);
+        difference_rows(rows, &motion);
     } else {
-        smooth(rows, &motion);
+        smooth_rows(rows, &motion);
     }
     if (rows->model->rows_many) {
         rows->model->rows_many((const double(*)[MODEL_STRIDE])motion.nu,
@@ -404,6 +404,13 @@ static void fill_cache(struct row_source *rows, size_t first, size_t end)
         rows->cached_to += n;
     }
 }
+
+/* The weak form (docs/model/identification.md, eq. 3): the equation Phi theta = tau is
+ * multiplied by a smooth window w that is zero at both of its ends, and integrated over it.
+ * Where nu_dot enters with a constant factor, integration by parts moves the derivative to the
+ * window, integral w nu_dot = - integral w_dot nu: no measured velocity is ever differentiated,
+ * and noise comes in averaged over the window. Efforts are held from sample to sample, so their
+ * integrals are exact with the window's integral over each cell. */
 
 /* Integrals over the windows around the next samples: of the static part as it is, of nu_dot by
  * parts, of the effort exactly for one that is held. */

@@ -59,6 +59,14 @@ static void take_sums(struct hac_covariance *m)
     m->waiting = 0;
 }
 
+/* Newey and West: the covariance of a sum of moments g_k that hang together over L of them is
+ * sum_k sum_l w_l g_k g_(k-l)', and weights w_l = 1 - |l| / (L + 1) keep it from coming out
+ * negative. These weights are what squares of moving sums of L + 1 moments give, for a pair l
+ * apart shares L + 1 - l windows: so one ring and one running sum do for any reach, and before
+ * the first and after the last moment windows go on over zeros (hac_break). Correlation that
+ * reaches beyond HAC_LAGS_MAX makes several moments one block
+ * (docs/model/identification.md, section 4). */
+
 /* A stretch of blocks comes into the window, the oldest leave it: the sums of some columns,
  * none of which waits for another. */
 static void slide_window(struct hac_covariance *m, size_t first, const double *g, size_t stride,

@@ -6,6 +6,12 @@
 
 enum { TERMS_MAX = LOCAL_POLYNOMIAL_ORDER_MAX + 1 };
 
+/* Savitzky and Golay: a polynomial through 2 half + 1 samples by least squares is linear in the
+ * samples, so its value and slope in the middle are weighted sums whose weights depend on the
+ * window alone. With powers of s in -1 .. 1 as columns A, coefficient i is e_i' (A'A)^-1 A' y:
+ * one Cholesky factor of A'A (fill_gram), one solution a coefficient, and the weight of sample
+ * k is the polynomial of that solution at s_k. On -1 .. 1 the matrix is tame up to order 6. */
+
 /* Sums of products of powers of -1 .. 1. */
 static void fill_gram(size_t half, size_t terms, double *gram)
 {

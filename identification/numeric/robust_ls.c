@@ -177,6 +177,15 @@ static double slope_of(enum robust_ls_method method, double z)
     }
 }
 
+/* Robust fits (docs/model/travel_time.md, eq. 4 - 6). An M-estimate solves
+ * sum psi((y - x beta) / s) x = 0 by least squares with weights psi(z) / z, again and again.
+ * Huber's psi is convex: any start does, but a row far out keeps its pull. Tukey's biweight
+ * gives such a row none, and has several solutions: so it starts from least absolute
+ * deviations, or, where three quarters of the rows keep far closer to a solution through a few
+ * of them (search_rows, as S-estimates do), from there; the scale s is a median, which
+ * half of the rows cannot move. Where Tukey's weights throw a whole column out, Huber's stand
+ * in. */
+
 /* Least absolute deviations by reweighting, from the solution at hand. */
 static enum status fit_absolute(const struct robust_ls_problem *problem, struct work *work,
                                 struct solution *at, size_t *iterations)

@@ -46,7 +46,8 @@ static double cost_of(double squares, double n)
     return mean2 > floor2 ? n * log(mean2) : n * (log(floor2) + mean2 / floor2 - 1.0);
 }
 
-static struct sums measure(const struct odometry_set *set, const struct odometry_point *point)
+static struct sums measure_cost(const struct odometry_set *set,
+                                const struct odometry_point *point)
 {
     struct sums sums = {.position2 = 0.0};
     const double n = (double)set->poses;
@@ -104,8 +105,8 @@ static void add_residual(const struct odometry_walk *walk, const struct odometry
 
 /* The Jacobian is not held: each run becomes a triangle, whose lower part knows nothing of its
  * start pose any more. */
-static void linearise(const struct odometry_set *set, const struct odometry_point *point,
-                      const struct sums *sums, struct odometry_system *system)
+static void linearise_runs(const struct odometry_set *set, const struct odometry_point *point,
+                           const struct sums *sums, struct odometry_system *system)
 {
     struct qr_accumulator all;
     qr_start(&all, ODOMETRY_P + 1);
@@ -176,9 +177,9 @@ static void step_start(const struct odometry_system *system, size_t run,
     }
 }
 
-static enum status propose(const struct odometry_set *set, const struct odometry_system *system,
-                           double lambda, bool fixed, const struct odometry_point *here,
-                           struct odometry_point *there)
+static enum status propose_step(const struct odometry_set *set,
+                                const struct odometry_system *system, double lambda, bool fixed,
+                                const struct odometry_point *here, struct odometry_point *there)
 {
     double step[ODOMETRY_P] = {0.0};
     *there = *here;
@@ -203,25 +204,25 @@ static enum status propose(const struct odometry_set *set, const struct odometry
 }
 
 /* To the minimum, from a point; the system is that of the last point. */
-static enum status search(const struct odometry_set *set, bool fixed,
-                          struct odometry_point *point, struct odometry_system *system,
-                          struct odometry_fit *fit)
+static enum status search_minimum(const struct odometry_set *set, bool fixed,
+                                  struct odometry_point *point, struct odometry_system *system,
+                                  struct odometry_fit *fit)
 {
     double lambda = LAMBDA_START;
-    struct sums here = measure(set, point);
+    struct sums here = measure_cost(set, point);
     fit->converged = false;
     if (!isfinite(here.cost)) {
         return STATUS_E_MATH;
     }
-    linearise(set, point, &here, system);
+    linearise_runs(set, point, &here, system);
     for (size_t i = 0; i < ITERATIONS_MAX && lambda <= LAMBDA_MAX; i++) {
         struct odometry_point there;
-        const enum status st = propose(set, system, lambda, fixed, point, &there);
+        const enum status st = propose_step(set, system, lambda, fixed, point, &there);
         if (st != STATUS_OK) {
             return st;
         }
         fit->iterations++;
-        const struct sums sums = measure(set, &there);
+        const struct sums sums = measure_cost(set, &there);
         const double gain = here.cost - sums.cost;
         if (!(gain >= 0.0)) {
             if (fabs(gain) <= COST_TOLERANCE) {
@@ -233,7 +234,7 @@ static enum status search(const struct odometry_set *set, bool fixed,
         }
         *point = there;
         here = sums;
-        linearise(set, point, &here, system);
+        linearise_runs(set, point, &here, system);
         if (gain <= COST_TOLERANCE && lambda <= LAMBDA_FREE) {
             fit->converged = true;
             return STATUS_OK;
@@ -313,8 +314,8 @@ static double limit_of(const double *off, size_t n, double *sorted)
 }
 
 /* Strikes poses that jump; returns how many. scratch is [3 x n]. */
-static size_t strike(struct odometry_set *set, const struct odometry_point *point,
-                     double *scratch)
+static size_t strike_jumps(struct odometry_set *set, const struct odometry_point *point,
+                           double *scratch)
 {
     const size_t n = set->n;
     size_t count = 0;
@@ -338,8 +339,8 @@ static size_t strike(struct odometry_set *set, const struct odometry_point *poin
 
 /* Covariance, rank and condition from the triangle: a row of nothing whose residual is one
  * gives the inverse its scale. */
-static enum status invert(const struct odometry_system *system, struct robust_ls_fit *ls,
-                          double inverse[ODOMETRY_P][ODOMETRY_P])
+static enum status invert_system(const struct odometry_system *system, struct robust_ls_fit *ls,
+                                 double inverse[ODOMETRY_P][ODOMETRY_P])
 {
     double x[(ODOMETRY_P + 1) * ODOMETRY_P] = {0.0};
     double y[ODOMETRY_P + 1] = {0.0};
@@ -358,8 +359,8 @@ static enum status invert(const struct odometry_system *system, struct robust_ls
     return st;
 }
 
-static void combine(struct odometry_fit *fit, const struct robust_ls_fit *ls,
-                    const struct odometry_point *point)
+static void set_combinations(struct odometry_fit *fit, const struct robust_ls_fit *ls,
+                             const struct odometry_point *point)
 {
     const double *theta = point->theta;
     const double right = theta[ODOMETRY_RADIUS_RIGHT];
@@ -410,19 +411,19 @@ static void set_known(struct odometry_fit *fit, const struct robust_ls_fit *ls,
     }
 }
 
-static enum status finish(const struct odometry_set *set, struct odometry_point *point,
-                          const struct odometry_system *system, struct odometry_fit *fit)
+static enum status finish_fit(const struct odometry_set *set, struct odometry_point *point,
+                              const struct odometry_system *system, struct odometry_fit *fit)
 {
     double inverse[ODOMETRY_P][ODOMETRY_P];
     struct robust_ls_fit ls;
-    enum status st = invert(system, &ls, inverse);
+    enum status st = invert_system(system, &ls, inverse);
     st = st == STATUS_OK ? odometry_error_bars(set, point, system, inverse, fit) : st;
     if (st != STATUS_OK) {
         return st;
     }
     point->theta[ODOMETRY_SENSOR_ALPHA] =
         remainder(point->theta[ODOMETRY_SENSOR_ALPHA], 2.0 * PI);
-    combine(fit, &ls, point);
+    set_combinations(fit, &ls, point);
     set_known(fit, &ls, point);
     return STATUS_OK;
 }
@@ -434,7 +435,7 @@ struct scores {
     double most2;
 };
 
-static void score(const struct odometry_walk *walk, const double e[3], struct scores *s)
+static void score_pose(const struct odometry_walk *walk, const double e[3], struct scores *s)
 {
     const struct odometry_set *set = walk->set;
     const double at[3] = {set->x_m[walk->row], set->y_m[walk->row], set->theta_rad[walk->row]};
@@ -450,8 +451,8 @@ static void score(const struct odometry_walk *walk, const double e[3], struct sc
     s->most2 = fmax(s->most2, off2);
 }
 
-static void describe(const struct odometry_set *set, const struct odometry_point *point,
-                     struct odometry_check *check)
+static void describe_check(const struct odometry_set *set, const struct odometry_point *point,
+                           struct odometry_check *check)
 {
     struct scores s = {.seen = 0.0};
     *check = (struct odometry_check){.poses = set->poses};
@@ -464,7 +465,7 @@ static void describe(const struct odometry_set *set, const struct odometry_point
         do {
             double e[3];
             if (odometry_walk_residual(&walk, e)) {
-                score(&walk, e, &s);
+                score_pose(&walk, e, &s);
             }
         } while (odometry_walk_next(&walk));
         check->path_m += walk.path_m;
@@ -476,27 +477,28 @@ static void describe(const struct odometry_set *set, const struct odometry_point
     check->heading_r2 = s.spread[1] > 0.0 ? 1.0 - s.squares[1] / s.spread[1] : nan("");
 }
 
-static enum status run(struct odometry_set *set, double *scratch, struct odometry_fit *fit)
+static enum status run_odometry(struct odometry_set *set, double *scratch,
+                                struct odometry_fit *fit)
 {
     struct odometry_point point = {.no_shift = false};
     struct odometry_system system;
     enum status st = odometry_begin(set, &point);
-    st = st == STATUS_OK ? search(set, false, &point, &system, fit) : st;
+    st = st == STATUS_OK ? search_minimum(set, false, &point, &system, fit) : st;
     for (int round = 0; st == STATUS_OK && round < CLEAN_ROUNDS; round++) {
-        const size_t struck = strike(set, &point, scratch);
+        const size_t struck = strike_jumps(set, &point, scratch);
         fit->outliers += struck;
         if (struck == 0) {
             break;
         }
-        st = search(set, false, &point, &system, fit);
+        st = search_minimum(set, false, &point, &system, fit);
     }
     if (st != STATUS_OK) {
         return st;
     }
     fit->n = set->poses;
     fit->runs = set->run_count;
-    describe(set, &point, &fit->own);
-    return finish(set, &point, &system, fit);
+    describe_check(set, &point, &fit->own);
+    return finish_fit(set, &point, &system, fit);
 }
 
 enum status odometry_fit_run(struct odometry_set *set, const struct odometry_card *card,
@@ -511,7 +513,7 @@ enum status odometry_fit_run(struct odometry_set *set, const struct odometry_car
         estimate_name(&out.estimate, i, odometry_parameter_name(i), symbols[i]);
     }
     gsl_vector *scratch = gsl_vector_alloc(3 * set->n);
-    const enum status st = scratch ? run(set, scratch->data, &out) : STATUS_E_NOMEM;
+    const enum status st = scratch ? run_odometry(set, scratch->data, &out) : STATUS_E_NOMEM;
     gsl_vector_free(scratch);
     if (st == STATUS_OK) {
         odometry_judge(&out, card);
@@ -538,9 +540,9 @@ enum status odometry_check_run(const struct odometry_set *set, const double thet
         return STATUS_E_ARG;
     }
     odometry_place(set, &point);
-    const enum status st = search(set, true, &point, &system, &fit);
+    const enum status st = search_minimum(set, true, &point, &system, &fit);
     if (st == STATUS_OK) {
-        describe(set, &point, check);
+        describe_check(set, &point, check);
     }
     return st;
 }

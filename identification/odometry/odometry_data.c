@@ -86,7 +86,7 @@ static void keep_rows(struct maker *m, size_t part)
 }
 
 /* Both wheels repeat the row before to the bit. */
-static bool repeats(const struct maker *m, size_t k)
+static bool repeats_time(const struct maker *m, size_t k)
 {
     return !(fabs(m->left[k] - m->left[k - 1]) > 0.0) &&
            !(fabs(m->right[k] - m->right[k - 1]) > 0.0);
@@ -97,7 +97,7 @@ static void spread_readings(struct maker *m, size_t from, size_t to)
 {
     size_t read = from; /* the row of the last reading */
     for (size_t k = from + 1; k < to; k++) {
-        if (repeats(m, k)) {
+        if (repeats_time(m, k)) {
             continue;
         }
         const double lasted_s = m->t[k] - m->t[read];
@@ -221,7 +221,7 @@ static double usual_period(const struct maker *m, const size_t *part_end, double
     return n > 0 ? scratch[n / 2] : 0.0;
 }
 
-static enum status check(const struct maker *m, struct err *err)
+static enum status check_rows(const struct maker *m, struct err *err)
 {
     if (m->jump_rad > HEADING_JUMP_RAD) {
         return err_set(err, STATUS_E_RANGE, "data", 0, 0,
@@ -240,7 +240,7 @@ static enum status check(const struct maker *m, struct err *err)
     return STATUS_OK;
 }
 
-static enum status make(struct maker *m, double *scratch, struct err *err)
+static enum status make_odometry_set(struct maker *m, double *scratch, struct err *err)
 {
     size_t part_end[ODOMETRY_RUNS_MAX] = {0};
     for (size_t p = 0; p < m->raw->part_count; p++) {
@@ -264,7 +264,7 @@ static enum status make(struct maker *m, double *scratch, struct err *err)
     }
     m->card.used = out;
     m->card.runs = m->run_count;
-    return check(m, err);
+    return check_rows(m, err);
 }
 
 enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_set *set,
@@ -287,7 +287,7 @@ enum status odometry_set_make(const struct odometry_raw *raw, struct odometry_se
         m.x = columns + 3 * raw->n;
         m.y = columns + 4 * raw->n;
         m.theta = columns + 5 * raw->n;
-        st = make(&m, scratch->data, err);
+        st = make_odometry_set(&m, scratch->data, err);
     } else {
         st = err_set(err, st, "data", 0, 0, "no memory for %zu rows", raw->n);
     }

@@ -26,8 +26,8 @@ struct trace {
     size_t start[ODOMETRY_RUNS_MAX + 1];
 };
 
-static void record(const struct odometry_set *set, const struct odometry_point *point,
-                   struct trace *trace)
+static void record_trace(const struct odometry_set *set, const struct odometry_point *point,
+                         struct trace *trace)
 {
     size_t n = 0;
     for (size_t r = 0; r < set->run_count; r++) {
@@ -49,7 +49,7 @@ static void record(const struct odometry_set *set, const struct odometry_point *
 
 /* The heading's residual, averaged over so many poses to either side: a wheel's reading that is
  * late moves a pose along its path, which is no error of the heading alone. */
-static void smooth(struct trace *trace, size_t runs, size_t apart)
+static void smooth_heading(struct trace *trace, size_t runs, size_t apart)
 {
     for (size_t r = 0; r < runs; r++) {
         const size_t from = trace->start[r];
@@ -266,8 +266,8 @@ static void run_moments(const struct odometry_set *set, const struct odometry_po
 }
 
 /* What a start pose absorbs: [start x parameters], the head's triangle solved. */
-static void absorbed(const double head[ODOMETRY_START][C + 1],
-                     double by[ODOMETRY_START][ODOMETRY_P])
+static void find_absorbed(const double head[ODOMETRY_START][C + 1],
+                          double by[ODOMETRY_START][ODOMETRY_P])
 {
     for (size_t j = 0; j < ODOMETRY_P; j++) {
         for (size_t i = ODOMETRY_START; i-- > 0;) {
@@ -286,7 +286,7 @@ static void add_run(const double head[ODOMETRY_START][C + 1], double m[C][C],
 {
     double by[ODOMETRY_START][ODOMETRY_P];
     double half[ODOMETRY_P][C];
-    absorbed(head, by);
+    find_absorbed(head, by);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         for (size_t c = 0; c < C; c++) {
             half[i][c] = m[ODOMETRY_START + i][c];
@@ -305,8 +305,8 @@ static void add_run(const double head[ODOMETRY_START][C + 1], double m[C][C],
     }
 }
 
-static void multiply(double a[ODOMETRY_P][ODOMETRY_P], double b[ODOMETRY_P][ODOMETRY_P],
-                     double product[ODOMETRY_P][ODOMETRY_P])
+static void multiply_square(double a[ODOMETRY_P][ODOMETRY_P], double b[ODOMETRY_P][ODOMETRY_P],
+                            double product[ODOMETRY_P][ODOMETRY_P])
 {
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         for (size_t j = 0; j < ODOMETRY_P; j++) {
@@ -330,9 +330,9 @@ enum status odometry_error_bars(const struct odometry_set *set,
         return STATUS_E_NOMEM;
     }
     struct trace trace = {.at = (double(*)[FIELDS])memory->data};
-    record(set, point, &trace);
+    record_trace(set, point, &trace);
     const size_t apart = poses_apart(set);
-    smooth(&trace, set->run_count, apart);
+    smooth_heading(&trace, set->run_count, apart);
     const struct variances v = measure_noise(&trace, set->run_count, apart);
     gsl_vector_free(memory);
     for (size_t r = 0; r < set->run_count; r++) {
@@ -342,8 +342,8 @@ enum status odometry_error_bars(const struct odometry_set *set,
     }
     double half[ODOMETRY_P][ODOMETRY_P];
     double covariance[ODOMETRY_P][ODOMETRY_P];
-    multiply(inverse, middle, half);
-    multiply(half, inverse, covariance);
+    multiply_square(inverse, middle, half);
+    multiply_square(half, inverse, covariance);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         memcpy(fit->estimate.covariance[i], covariance[i], sizeof covariance[i]);
         fit->estimate.se_white[i] = sqrt(inverse[i][i]);

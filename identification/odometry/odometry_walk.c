@@ -4,7 +4,7 @@
 #include "identification/odometry/odometry_parts.h"
 
 /* sin(h) / h and its derivative. */
-static void chord(double h, double *s, double *slope)
+static void chord_ratio(double h, double *s, double *slope)
 {
     if (fabs(h) < 1e-4) {
         *s = 1.0 - h * h / 6.0;
@@ -62,7 +62,7 @@ static void read_wheels(struct odometry_walk *w)
 }
 
 /* Where the sensor is (eq. 3). */
-static void look(struct odometry_walk *w)
+static void look_through_sensor(struct odometry_walk *w)
 {
     const double c = cos(w->body[2]);
     const double s = sin(w->body[2]);
@@ -101,7 +101,7 @@ void odometry_walk_begin(struct odometry_walk *walk, const struct odometry_set *
         walk->by[i][i] = 1.0;
     }
     read_wheels(walk);
-    look(walk);
+    look_through_sensor(walk);
 }
 
 bool odometry_walk_next(struct odometry_walk *w)
@@ -126,7 +126,7 @@ bool odometry_walk_next(struct odometry_walk *w)
     const double advance = 0.5 * (rim_right + rim_left);
     double s = 1.0;
     double slope = 0.0;
-    chord(0.5 * turn, &s, &slope);
+    chord_ratio(0.5 * turn, &s, &slope);
     const double middle = w->body[2] + 0.5 * turn;
     const double c_middle = cos(middle);
     const double s_middle = sin(middle);
@@ -156,7 +156,7 @@ bool odometry_walk_next(struct odometry_walk *w)
     w->body[0] += advance * s * c_middle;
     w->body[1] += advance * s * s_middle;
     w->body[2] += turn;
-    look(w);
+    look_through_sensor(w);
     return true;
 }
 

@@ -35,7 +35,8 @@ void online_drift_weigh(const struct online_filter *f, size_t i, double e, doubl
     }
 }
 
-static double matters(const struct online_filter *f, const struct online_params *p, size_t j)
+static double change_that_matters(const struct online_filter *f, const struct online_params *p,
+                                  size_t j)
 {
     return p->drift_ratio * fmax(fabs(f->reference[j]), 1e-3 * f->scale[j]);
 }
@@ -43,12 +44,12 @@ static double matters(const struct online_filter *f, const struct online_params 
 static bool is_known(const struct online_filter *f, const struct online_params *p, size_t j,
                      double se)
 {
-    return se <= KNOWN_RATIO * matters(f, p, j);
+    return se <= KNOWN_RATIO * change_that_matters(f, p, j);
 }
 
 /* A reference that is only a guess follows the filter; one that the filter knows much better by
  * now, and does not contradict, gives way to it. */
-static void renew(struct online_filter *f, const struct online_params *p)
+static void renew_reference(struct online_filter *f, const struct online_params *p)
 {
     for (size_t j = 0; j < f->p; j++) {
         const double se = online_filter_se(f, j);
@@ -70,14 +71,21 @@ static void renew(struct online_filter *f, const struct online_params *p)
     }
 }
 
+/* The drift test (docs/model/online.md). Page's sum: for each parameter and direction the log
+ * likelihood ratio of "it is another one by what matters" against "it is what it was" is added
+ * up, and starts again at zero whenever it falls below: it stays near zero while nothing
+ * changes, and climbs from the moment on when something does, which also dates the change. A
+ * sum beyond its limit is a suspicion only, for parameters act alike: the filter opens up for a
+ * while, and what its parameters do then confirms it or not. */
+
 /* Sums of log likelihood ratios of a change that matters, for each parameter and direction. */
-static bool suspect(struct online_filter *f, const struct online_params *p,
-                    const struct online_evidence *evidence)
+static bool suspect_change(struct online_filter *f, const struct online_params *p,
+                           const struct online_evidence *evidence)
 {
     double most = SUM_MAX;
     bool found = false;
     for (size_t j = 0; j < f->p; j++) {
-        const double change = matters(f, p, j);
+        const double change = change_that_matters(f, p, j);
         const bool tells = f->excited[j] && is_known(f, p, j, f->reference_se[j]);
         for (int way = 0; way < 2 && tells; way++) {
             double *sum = &f->sum[j][way];
@@ -102,7 +110,7 @@ static bool suspect(struct online_filter *f, const struct online_params *p,
 static void open_up(struct online_filter *f, const struct online_params *p)
 {
     for (size_t j = 0; j < f->p; j++) {
-        const double sd = OPEN_RATIO * matters(f, p, j);
+        const double sd = OPEN_RATIO * change_that_matters(f, p, j);
         double *variance = &f->covariance[f->n + j][f->n + j];
         *variance += sd * sd;
     }
@@ -122,15 +130,15 @@ static bool is_settled(const struct online_filter *f, const struct online_params
 }
 
 /* How far entry j is from its reference, in standard errors. */
-static double distance(const struct online_filter *f, size_t j)
+static double distance_in_errors(const struct online_filter *f, size_t j)
 {
     return fabs(f->theta[j] - f->reference[j]) /
            hypot(online_filter_se(f, j), f->reference_se[j]);
 }
 
 /* The parameter that is furthest from its reference; false when none is far enough. */
-static bool confirm(const struct online_filter *f, const struct online_params *p,
-                    struct online_drift *drift)
+static bool confirm_change(const struct online_filter *f, const struct online_params *p,
+                           struct online_drift *drift)
 {
     double most = DRIFT_Z;
     bool found = false;
@@ -139,10 +147,10 @@ static bool confirm(const struct online_filter *f, const struct online_params *p
         return false;
     }
     for (size_t j = 0; j < f->p; j++) {
-        const double z = distance(f, j);
+        const double z = distance_in_errors(f, j);
         const double change = f->theta[j] - f->reference[j];
         if (is_known(f, p, j, f->reference_se[j]) && z >= most &&
-            fabs(change) >= 0.5 * matters(f, p, j)) {
+            fabs(change) >= 0.5 * change_that_matters(f, p, j)) {
             most = z;
             found = true;
             *drift = (struct online_drift){.parameter = j,
@@ -167,7 +175,7 @@ static void close_up(struct online_filter *f)
     memset(all, true, sizeof all);
     for (size_t j = 0; j < f->p; j++) {
         const size_t c = f->n + j;
-        if (distance(f, j) < SAME_Z) {
+        if (distance_in_errors(f, j) < SAME_Z) {
             const double variance =
                 f->covariance[c][c] + f->reference_se[j] * f->reference_se[j];
             online_kalman_absorb(f, c, f->reference[j] - f->theta[j], variance, all, gain);
@@ -182,8 +190,8 @@ bool online_drift_watch(struct online_filter *f, const struct online_params *p,
 {
     double se[DYNAMICS_P_MAX];
     if (!f->opened) {
-        renew(f, p);
-        if (suspect(f, p, evidence)) {
+        renew_reference(f, p);
+        if (suspect_change(f, p, evidence)) {
             open_up(f, p);
         }
         return false;
@@ -193,7 +201,7 @@ bool online_drift_watch(struct online_filter *f, const struct online_params *p,
     if (!is_settled(f, p)) {
         return false;
     }
-    const bool found = confirm(f, p, drift);
+    const bool found = confirm_change(f, p, drift);
     close_up(f);
     memset(f->sum, 0, sizeof f->sum);
     if (found) {

@@ -117,7 +117,7 @@ bool online_filter_start(struct online_filter *f, const struct model *model,
  */
 
 /* Velocities as measured; what the parameters did to them is past. */
-static void place(struct online_filter *f, const struct online_sample *s)
+static void place_state(struct online_filter *f, const struct online_sample *s)
 {
     const size_t all = f->n + (size_t)f->p;
     for (size_t i = 0; i < f->n; i++) {
@@ -134,7 +134,7 @@ static void place(struct online_filter *f, const struct online_sample *s)
 }
 
 /* What acts from this sample on. */
-static void keep(struct online_filter *f, const struct online_sample *s)
+static void keep_sample(struct online_filter *f, const struct online_sample *s)
 {
     f->t_us = s->t_us;
     f->lab_us = s->lab_us;
@@ -230,7 +230,7 @@ static enum online_gate take_in(struct online_filter *f, const struct model *mod
     if (is_outlier(f, p, s->nu)) {
         f->opened_outliers++;
         if (++f->outliers_in_a_row >= OUTLIERS_MAX) {
-            place(f, s);
+            place_state(f, s);
             f->outliers_in_a_row = 0;
         }
         return ONLINE_OUTLIER;
@@ -251,9 +251,10 @@ static enum online_gate take_in(struct online_filter *f, const struct model *mod
     return excited ? ONLINE_USED : ONLINE_NOT_EXCITED;
 }
 
-static enum online_gate judge(struct online_filter *f, const struct model *model,
-                              const struct online_params *p, const struct online_sample *s,
-                              bool *drifted, struct online_drift *drift)
+static enum online_gate judge_sample(struct online_filter *f, const struct model *model,
+                                     const struct online_params *p,
+                                     const struct online_sample *s, bool *drifted,
+                                     struct online_drift *drift)
 {
     if (!is_complete(f, model, s)) {
         return ONLINE_INCOMPLETE;
@@ -270,9 +271,9 @@ static enum online_gate judge(struct online_filter *f, const struct model *model
     if (follows) {
         gate = take_in(f, model, p, s, drifted, drift);
     } else {
-        place(f, s);
+        place_state(f, s);
     }
-    keep(f, s);
+    keep_sample(f, s);
     if (stuck) {
         f->placed = false;
     }
@@ -291,7 +292,7 @@ enum online_gate online_filter_step(struct online_filter *f, const struct model 
 {
     assert(f->n == model->axis_count);
     *drifted = false;
-    const enum online_gate gate = judge(f, model, p, sample, drifted, drift);
+    const enum online_gate gate = judge_sample(f, model, p, sample, drifted, drift);
     f->gate[gate]++;
     return gate;
 }

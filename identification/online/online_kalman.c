@@ -23,8 +23,8 @@ struct stretch {
 
 /* What the velocities hear of their slope: exp(h slope) up to the third order; mean: the mean
  * of it over the stretch. */
-static void exponential(size_t n, const double *slope, double h_s, double whole[N][N],
-                        double mean[N][N])
+static void expand_exponential(size_t n, const double *slope, double h_s, double whole[N][N],
+                               double mean[N][N])
 {
     double power[N][N];
     double next[N][N];
@@ -56,8 +56,8 @@ static void exponential(size_t n, const double *slope, double h_s, double whole[
 }
 
 /* Sensitivities over the stretch, at the velocities in its middle. */
-static void linearise(const struct online_filter *f, const struct model *model,
-                      const double *nu_middle, const double *tau, struct stretch *s)
+static void linearise_stretch(const struct online_filter *f, const struct model *model,
+                              const double *nu_middle, const double *tau, struct stretch *s)
 {
     const size_t n = f->n;
     double rate[N];
@@ -71,7 +71,7 @@ static void linearise(const struct online_filter *f, const struct model *model,
     model->forward(f->theta, f->pose, nu_middle, tau, rate);
     model->slope(f->theta, f->pose, nu_middle, slope);
     model->rows(f->pose, nu_middle, rate, phi);
-    exponential(n, slope, s->h_s, s->by_nu, mean);
+    expand_exponential(n, slope, s->h_s, s->by_nu, mean);
     memcpy(effort, tau, sizeof effort);
     for (size_t j = 0; j < n; j++) {
         /* The rate is affine in the effort: unit steps give the inverse of the mass. */
@@ -104,7 +104,7 @@ static void linearise(const struct online_filter *f, const struct model *model,
 }
 
 /* Runge-Kutta follows well while a step is short against the time constants. */
-static int substeps(const struct online_filter *f, const struct model *model, double h_s)
+static int count_substeps(const struct online_filter *f, const struct model *model, double h_s)
 {
     double slope[N * N];
     double rate = 0.0;
@@ -117,13 +117,13 @@ static int substeps(const struct online_filter *f, const struct model *model, do
 }
 
 /* The velocities h_s later; the stretch's sensitivities. */
-static void move(struct online_filter *f, const struct model *model, struct stretch *s)
+static void move_state(struct online_filter *f, const struct model *model, struct stretch *s)
 {
     double middle[N] = {0.0};
     double tau[N] = {0.0};
     double pose[N];
     double before[N];
-    const int steps = substeps(f, model, s->h_s);
+    const int steps = count_substeps(f, model, s->h_s);
     memcpy(before, f->nu, sizeof before);
     memcpy(pose, f->pose, sizeof pose);
     for (size_t i = 0; i < f->n; i++) {
@@ -136,11 +136,11 @@ static void move(struct online_filter *f, const struct model *model, struct stre
     for (size_t i = 0; i < f->n; i++) {
         middle[i] = 0.5 * (before[i] + f->nu[i]);
     }
-    linearise(f, model, middle, tau, s);
+    linearise_stretch(f, model, middle, tau, s);
 }
 
 /* Velocities and parameters wander; a parameter that nobody sees stands still. */
-static void wander(struct online_filter *f, const struct online_params *p, double h_s)
+static void wander_state(struct online_filter *f, const struct online_params *p, double h_s)
 {
     for (size_t i = 0; i < f->n; i++) {
         f->covariance[i][i] += f->walk_var[i] * h_s;
@@ -152,7 +152,7 @@ static void wander(struct online_filter *f, const struct online_params *p, doubl
 }
 
 /* F covariance F', F = [by_nu by_theta; 0 1]. */
-static void spread(struct online_filter *f, const struct stretch *s)
+static void spread_covariance(struct online_filter *f, const struct stretch *s)
 {
     const size_t n = f->n;
     const size_t all = n + (size_t)f->p;
@@ -194,7 +194,7 @@ static void spread(struct online_filter *f, const struct stretch *s)
 }
 
 /* Sensitivities and the reference's velocities go on as the state does. */
-static void carry(struct online_filter *f, const struct stretch *s)
+static void carry_sensitivities(struct online_filter *f, const struct stretch *s)
 {
     double moved[N][P];
     double offset[N];
@@ -222,10 +222,10 @@ void online_kalman_predict(struct online_filter *f, const struct model *model,
                            const struct online_params *p, double h_s)
 {
     struct stretch stretch = {.h_s = h_s};
-    move(f, model, &stretch);
-    spread(f, &stretch);
-    wander(f, p, h_s);
-    carry(f, &stretch);
+    move_state(f, model, &stretch);
+    spread_covariance(f, &stretch);
+    wander_state(f, p, h_s);
+    carry_sensitivities(f, &stretch);
 }
 
 void online_kalman_absorb(struct online_filter *f, size_t c, double e, double variance,
@@ -273,7 +273,7 @@ void online_kalman_learn(struct online_filter *f, size_t i, double e, double var
 }
 
 /* Put entry j back to its bound, and what depends on it along. */
-static void hold(struct online_filter *f, size_t j, double bound)
+static void hold_entry(struct online_filter *f, size_t j, double bound)
 {
     const size_t at = f->n + j;
     const double share = (bound - f->theta[j]) / f->covariance[at][at];
@@ -300,7 +300,7 @@ void online_kalman_hold(struct online_filter *f, const struct model *model)
                 continue;
             }
             if (round == 0) {
-                hold(f, j, bound);
+                hold_entry(f, j, bound);
             } else {
                 f->theta[j] = bound;
             }

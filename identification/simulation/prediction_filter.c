@@ -72,6 +72,14 @@ static void begin_run(struct prediction_filter *filter, struct trajectory *walk,
     trajectory_begin(walk, &filter->rules, run, theta, delay_s, nu_0);
 }
 
+/* The filter of prediction error (docs/model/prediction_error.md, eq. 1 - 4). Its state is the
+ * velocities and a force on each axis that nobody measured, which fades within force_time_s and
+ * is pushed anew by noise. The walk over one sample, linearised, gives the transition; the
+ * innovation is what the next measurement has beyond the prediction, and its covariance the
+ * likelihood. The sensitivities of the innovations to the unknowns go through the same
+ * transition and the same gain as the state, the gain itself held: they are the rows of the
+ * search. */
+
 /* The transition over one sample from the sensitivities of the walk; a force fades to `kept` of
  * itself, and acts as its mean over the sample. */
 static void set_transition(struct prediction_filter *filter, const struct trajectory *walk,

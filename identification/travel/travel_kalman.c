@@ -97,9 +97,9 @@ struct innovation {
     double cx[TRAVEL_P]; /* covariance x */
 };
 
-static struct innovation innovate(const double beta[TRAVEL_P],
-                                  double covariance[TRAVEL_P][TRAVEL_P],
-                                  const double x[TRAVEL_P], double lap_s, double noise)
+static struct innovation find_innovation(const double beta[TRAVEL_P],
+                                         double covariance[TRAVEL_P][TRAVEL_P],
+                                         const double x[TRAVEL_P], double lap_s, double noise)
 {
     struct innovation in = {.nu_s = lap_s, .variance = noise};
     for (size_t i = 0; i < TRAVEL_P; i++) {
@@ -114,8 +114,8 @@ static struct innovation innovate(const double beta[TRAVEL_P],
 
 /* Kalman update with the variance raised so far that the innovation, z standard deviations
  * large, is gate_sd of it. */
-static void update(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
-                   const struct innovation *in, double z, double gate_sd)
+static void update_terms(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
+                         const struct innovation *in, double z, double gate_sd)
 {
     const double over = fmax(1.0, fabs(z) / gate_sd);
     const double variance = in->variance * over * over;
@@ -128,7 +128,7 @@ static void update(double beta[TRAVEL_P], double covariance[TRAVEL_P][TRAVEL_P],
     }
 }
 
-static void walk(struct travel_kalman *k, const struct travel_kalman_params *p)
+static void let_terms_walk(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
     for (size_t j = 0; j < TRAVEL_P; j++) {
         const double unit = j == TRAVEL_INV_W   ? 1.0 / p->nominal_w_radps
@@ -164,6 +164,12 @@ static void adapt_fixed_noise(struct travel_kalman *k, const struct innovation *
     k->fixed_noise_s2 = fmax(k->fixed_noise_s2, NOISE_S_MIN * NOISE_S_MIN);
 }
 
+/* The drift test (docs/model/travel_time.md): Page's sums of log likelihood ratios, one for
+ * each term and direction, of innovations against terms that are kept as they were ("fixed").
+ * Each starts anew below zero, and beyond its limit something has changed since it last did;
+ * which term it was is asked of the kept moves, by what each change would leave unexplained,
+ * for one change pushes several sums. */
+
 /* Log likelihood ratio of "the innovation is shifted by d sd" against "it is not", of an
  * innovation cut at the gate. */
 static double evidence_for(double d, double z, double gate_sd)
@@ -178,8 +184,8 @@ static double step_that_matters(const struct travel_kalman *k,
                              : p->drift_ratio * fabs(k->fixed_beta[term]);
 }
 
-static void gather(struct travel_kalman *k, const struct travel_kalman_params *p, int64_t t_us,
-                   const double x[TRAVEL_P], const struct innovation *in)
+static void gather_moves(struct travel_kalman *k, const struct travel_kalman_params *p,
+                         int64_t t_us, const double x[TRAVEL_P], const struct innovation *in)
 {
     const double sd = sqrt(in->variance * k->fixed_noise_s2);
     for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
@@ -200,8 +206,8 @@ static void gather(struct travel_kalman *k, const struct travel_kalman_params *p
     }
 }
 
-static void remember(struct travel_kalman *k, int64_t t_us, const struct travel_move *move,
-                     double nu_s)
+static void remember_move(struct travel_kalman *k, int64_t t_us, const struct travel_move *move,
+                          double nu_s)
 {
     struct travel_recent *seen = &k->recent[k->n % TRAVEL_RECENT_MAX];
     *seen = (struct travel_recent){.t_us = t_us,
@@ -214,8 +220,8 @@ static void remember(struct travel_kalman *k, int64_t t_us, const struct travel_
     }
 }
 
-static const struct travel_recent *recent(const struct travel_kalman *k, uint64_t n,
-                                          double x[TRAVEL_P])
+static const struct travel_recent *recent_at(const struct travel_kalman *k, uint64_t n,
+                                             double x[TRAVEL_P])
 {
     const struct travel_recent *seen = &k->recent[n % TRAVEL_RECENT_MAX];
     travel_row(seen->rotation_rad, seen->displacement_m, x);
@@ -223,7 +229,7 @@ static const struct travel_recent *recent(const struct travel_kalman *k, uint64_
 }
 
 /* The oldest move since `first` that is still kept. */
-static uint64_t oldest(const struct travel_kalman *k, uint64_t first)
+static uint64_t oldest_kept(const struct travel_kalman *k, uint64_t first)
 {
     const uint64_t kept = k->n > TRAVEL_RECENT_MAX ? k->n - TRAVEL_RECENT_MAX : 0;
     return first > kept ? first : kept;
@@ -231,14 +237,14 @@ static uint64_t oldest(const struct travel_kalman *k, uint64_t first)
 
 /* Median size of what beta leaves over of the kept moves; off_s[] is each. As in robust_ls.c
  * without the smallest: a fit makes as many of them small as it has terms. */
-static double leftover(const struct travel_kalman *k, uint64_t from,
-                       const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
+static double find_leftover(const struct travel_kalman *k, uint64_t from,
+                            const double beta[TRAVEL_P], double off_s[TRAVEL_RECENT_MAX])
 {
     double sorted[TRAVEL_RECENT_MAX] = {0.0};
     size_t count = 0;
     for (uint64_t n = from; n < k->n; n++) {
         double x[TRAVEL_P];
-        double off = recent(k, n, x)->lap_s;
+        double off = recent_at(k, n, x)->lap_s;
         for (size_t j = 0; j < TRAVEL_P; j++) {
             off -= x[j] * beta[j];
         }
@@ -256,11 +262,11 @@ static double leftover(const struct travel_kalman *k, uint64_t from,
 /* A filter cannot tell an outlier among its first moves from the truth. So it begins with what
  * the moves kept so far say together, given the prior: all of them again and again, each
  * weighed by how far it was off the last time. Returns the noise. */
-static double settle(const struct travel_kalman *k, const struct travel_kalman_params *p,
-                     double prior_factor, double beta[TRAVEL_P],
-                     double spread[TRAVEL_P][TRAVEL_P])
+static double settle_after(const struct travel_kalman *k, const struct travel_kalman_params *p,
+                           double prior_factor, double beta[TRAVEL_P],
+                           double spread[TRAVEL_P][TRAVEL_P])
 {
-    const uint64_t from = oldest(k, k->fixed_first);
+    const uint64_t from = oldest_kept(k, k->fixed_first);
     double off_s[TRAVEL_RECENT_MAX] = {0.0};
     double limit_s = INFINITY;
     double noise_s = p->noise_s;
@@ -269,12 +275,12 @@ static double settle(const struct travel_kalman *k, const struct travel_kalman_p
         set_prior(p, prior_factor, beta, spread, p->noise_s * p->noise_s);
         for (uint64_t n = from; n < k->n; n++) {
             double x[TRAVEL_P];
-            const double lap_s = recent(k, n, x)->lap_s;
+            const double lap_s = recent_at(k, n, x)->lap_s;
             const struct innovation in =
-                innovate(beta, spread, x, lap_s, fmax(1.0, off_s[n - from] / limit_s));
-            update(beta, spread, &in, 0.0, p->gate_sd);
+                find_innovation(beta, spread, x, lap_s, fmax(1.0, off_s[n - from] / limit_s));
+            update_terms(beta, spread, &in, 0.0, p->gate_sd);
         }
-        const double median_s = leftover(k, from, beta, off_s);
+        const double median_s = find_leftover(k, from, beta, off_s);
         limit_s =
             fmax(median_s * (pass + 2 < START_PASSES ? START_LIMIT : FINAL_LIMIT), NOISE_S_MIN);
         noise_s = fmax(median_s / MEDIAN_SD, NOISE_S_MIN);
@@ -286,7 +292,7 @@ static double settle(const struct travel_kalman *k, const struct travel_kalman_p
  * them one by one, and they overrule a noise that was guessed wrong. */
 static void start_wandering(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
-    const double noise_s = settle(k, p, 1.0, k->beta, k->covariance);
+    const double noise_s = settle_after(k, p, 1.0, k->beta, k->covariance);
     if (noise_s > NOISE_GUESS_MAX * p->noise_s || p->noise_s > NOISE_GUESS_MAX * noise_s) {
         k->noise_s2 = noise_s * noise_s;
     }
@@ -299,7 +305,8 @@ static void start_wandering(struct travel_kalman *k, const struct travel_kalman_
 
 static void start_fixed(struct travel_kalman *k, const struct travel_kalman_params *p)
 {
-    const double noise_s = settle(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
+    const double noise_s =
+        settle_after(k, p, FIXED_PRIOR_FACTOR, k->fixed_beta, k->fixed_spread);
     k->fixed_noise_s2 = noise_s * noise_s;
     k->fixed_ready = true;
     if (k->fixed_first == 0) {
@@ -327,7 +334,7 @@ static double value_since(const struct travel_kalman *k, size_t i, uint64_t firs
     double half = 0.0;
 
     for (uint64_t n = first; n < k->n; n++) {
-        const struct travel_recent *seen = recent(k, n, x);
+        const struct travel_recent *seen = recent_at(k, n, x);
         const double factor = x[test_terms[i]];
         if (!(factor > 0.0)) {
             continue;
@@ -356,9 +363,9 @@ static double value_since(const struct travel_kalman *k, size_t i, uint64_t firs
 static double cost_of(const struct travel_kalman *k, const struct change *change)
 {
     double cost_s = 0.0;
-    for (uint64_t n = oldest(k, k->fixed_first); n < k->n; n++) {
+    for (uint64_t n = oldest_kept(k, k->fixed_first); n < k->n; n++) {
         double x[TRAVEL_P];
-        const struct travel_recent *seen = recent(k, n, x);
+        const struct travel_recent *seen = recent_at(k, n, x);
         const double explained_s =
             n < change->first ? 0.0
                               : x[test_terms[change->test]] *
@@ -369,11 +376,11 @@ static double cost_of(const struct travel_kalman *k, const struct change *change
 }
 
 /* Which term changed, when and to what, so that least is left unexplained. */
-static struct change explain(const struct travel_kalman *k)
+static struct change explain_drift(const struct travel_kalman *k)
 {
     struct change best = {.test = TRAVEL_TEST_COUNT, .cost_s = INFINITY};
     for (size_t i = 0; i < TRAVEL_TEST_COUNT; i++) {
-        for (uint64_t first = oldest(k, k->fixed_first); first < k->n; first++) {
+        for (uint64_t first = oldest_kept(k, k->fixed_first); first < k->n; first++) {
             struct change change = {i, first, value_since(k, i, first), 0.0};
             if (!(change.value > 0.0) && !(test_terms[i] == TRAVEL_T0 && change.value <= 0.0)) {
                 continue;
@@ -401,7 +408,7 @@ static void begin_anew(struct travel_kalman *k, enum travel_term term, double va
 }
 
 /* The test with the largest sum, and on which side. */
-static const struct travel_test *loudest(const struct travel_kalman *k, int *side)
+static const struct travel_test *find_loudest(const struct travel_kalman *k, int *side)
 {
     const struct travel_test *loud = &k->test[0];
     *side = RISE;
@@ -417,15 +424,15 @@ static const struct travel_test *loudest(const struct travel_kalman *k, int *sid
 }
 
 /* A sum over the limit says that something changed. */
-static bool decide(struct travel_kalman *k, const struct travel_kalman_params *p,
-                   struct travel_drift *drift)
+static bool decide_drift(struct travel_kalman *k, const struct travel_kalman_params *p,
+                         struct travel_drift *drift)
 {
     int side = RISE;
-    const struct travel_test *loud = loudest(k, &side);
+    const struct travel_test *loud = find_loudest(k, &side);
     if (!(loud->sum[side] > ALARM_SUM)) {
         return false;
     }
-    const struct change change = explain(k);
+    const struct change change = explain_drift(k);
     if (change.test == TRAVEL_TEST_COUNT) {
         begin_anew(k, TRAVEL_T0, k->beta[TRAVEL_T0], k->n);
         return false;
@@ -437,7 +444,7 @@ static bool decide(struct travel_kalman *k, const struct travel_kalman_params *p
     const bool matters =
         fabs(change.value - before) >= ALARM_RATIO_MIN * step_that_matters(k, p, term);
     /* A creeping change began before the moves that are kept. */
-    const bool kept = change.first > oldest(k, k->fixed_first);
+    const bool kept = change.first > oldest_kept(k, k->fixed_first);
     if (matters) {
         const bool speed = term != TRAVEL_T0;
         *drift = (struct travel_drift){
@@ -464,24 +471,24 @@ bool travel_kalman_step(struct travel_kalman *k, const struct travel_kalman_para
     double x[TRAVEL_P];
     travel_row(move->rotation_rad, move->displacement_m, x);
 
-    walk(k, p);
+    let_terms_walk(k, p);
     const struct innovation seen =
-        innovate(k->beta, k->covariance, x, move->lap_s, k->noise_s2);
+        find_innovation(k->beta, k->covariance, x, move->lap_s, k->noise_s2);
     const struct innovation kept =
-        innovate(k->fixed_beta, k->fixed_spread, x, move->lap_s, 1.0);
+        find_innovation(k->fixed_beta, k->fixed_spread, x, move->lap_s, 1.0);
     const double z = seen.nu_s / sqrt(seen.variance);
     const double fixed_z = kept.nu_s / sqrt(kept.variance * k->fixed_noise_s2);
-    remember(k, t_us, move, kept.nu_s);
+    remember_move(k, t_us, move, kept.nu_s);
     if (k->fixed_ready) {
-        gather(k, p, t_us, x, &kept);
-        update(k->fixed_beta, k->fixed_spread, &kept, fixed_z, p->gate_sd);
+        gather_moves(k, p, t_us, x, &kept);
+        update_terms(k->fixed_beta, k->fixed_spread, &kept, fixed_z, p->gate_sd);
         adapt_fixed_noise(k, &kept, fixed_z, p->gate_sd);
     }
-    update(k->beta, k->covariance, &seen, z, p->gate_sd);
+    update_terms(k->beta, k->covariance, &seen, z, p->gate_sd);
     adapt_noise(k, &seen, z);
     k->gated += fabs(z) > p->gate_sd;
     k->n++;
-    const bool changed = k->fixed_ready && decide(k, p, drift);
+    const bool changed = k->fixed_ready && decide_drift(k, p, drift);
     const uint64_t enough = p->warmup > TRAVEL_P ? p->warmup : TRAVEL_P + 1;
     if (!k->fixed_ready && k->n - k->fixed_first >= enough) {
         start_fixed(k, p);

@@ -20,6 +20,13 @@ struct residuals {
     double sorted_us[CLOCK_LINE_POINTS_MAX]; /* the same, ascending */
 };
 
+/* The lower envelope of a clock (docs/model/clock.md). A stamp that arrives shows the offset of
+ * the clocks plus a delay that is never below zero, with a long tail upwards: the mean wanders
+ * with the network, the edge does not. Of all lines below the points the one with the smallest
+ * mean distance goes through an edge of their lower convex hull, the one that spans the mean of
+ * the times: no search is needed. Signs of the residuals in too few runs say that a line does
+ * not describe the window, which is shortened at its old end until one does. */
+
 /* Edge of the lower convex hull of points from..n-1 that spans x_us = mid: among all lines
  * below the points the one with the smallest mean residual (eq. 5). */
 static void hull_edge(const struct clock_line_points *p, size_t from, double mid, size_t *left,
