@@ -23,7 +23,8 @@ static bool judge_step(struct damped_search *search, double length, double gain,
     }
     search->lambda *= HARDER;
     const bool useless =
-        (is_free && length <= rules->step_useless) || -gain <= rules->loss_enough;
+        (is_free && rules->step_useless > 0.0 && length <= rules->step_useless) ||
+        -gain <= rules->loss_enough;
     *stop = useless ? SEARCH_CONVERGED : SEARCH_STALLED;
     return useless || search->lambda > LAMBDA_MAX;
 }
@@ -40,7 +41,7 @@ enum status damped_search_run(struct damped_search *search, size_t iterations_ma
         }
         enum status st = search->propose(search->context, search->lambda, &length);
         if (st == STATUS_OK && search->lambda <= LAMBDA_FREE &&
-            length <= search->rules.step_enough) {
+            search->rules.step_enough > 0.0 && length <= search->rules.step_enough) {
             *stop = SEARCH_CONVERGED;
             return STATUS_OK;
         }

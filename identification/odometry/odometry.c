@@ -8,19 +8,17 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/constants.h"
+#include "identification/numeric/damped_search.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/odometry/odometry_parts.h"
 
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
-enum { REST = ODOMETRY_COLUMNS, DAMPED_ROWS = 2 * ODOMETRY_P + 1 };
+enum { REST = ODOMETRY_COLUMNS };
 
-static const double LAMBDA_START = 1e-3;
-static const double LAMBDA_MAX = 1e9;
-/* Above it a step is too much shortened to tell whether the minimum is near. */
-static const double LAMBDA_FREE = 1e-2;
 /* Gain in -2 log likelihood below which the search ends: a hundredth of a standard error. */
-static const double COST_TOLERANCE = 1e-4;
+static const struct damped_rules rules = {
+    .lambda = 1e-3, .ease = 0.1, .gain_enough = 1e-4, .loss_enough = 1e-4};
 /* No step changes the track by more than this share. */
 static const double TRACK_STEP = 0.5;
 /* No sensor is later, or earlier. */
@@ -133,72 +131,53 @@ static void linearise_runs(const struct odometry_set *set, const struct odometry
     }
 }
 
-/* Damped step of the parameters; zero where the data say nothing. */
-static enum status step_of(const struct odometry_system *system, double lambda,
-                           double step[ODOMETRY_P])
-{
-    double x[DAMPED_ROWS * ODOMETRY_P] = {0.0};
-    double y[DAMPED_ROWS] = {0.0};
-    struct robust_ls_fit fit;
-    for (size_t j = 0; j < ODOMETRY_P; j++) {
-        double norm2 = 0.0;
-        for (size_t i = 0; i <= j; i++) {
-            x[i * ODOMETRY_P + j] = system->r[i][j];
-            norm2 += system->r[i][j] * system->r[i][j];
-        }
-        x[(ODOMETRY_P + j) * ODOMETRY_P + j] = sqrt(lambda * norm2);
-        y[j] = system->r[j][ODOMETRY_P];
-    }
-    const struct robust_ls_problem problem = {
-        .x = x, .y = y, .n = DAMPED_ROWS, .p = ODOMETRY_P, .floor = FLOOR};
-    const enum status st = robust_ls_run(&problem, ROBUST_LS_OLS, NULL, NULL, &fit);
-    if (st == STATUS_OK) {
-        memcpy(step, fit.beta, ODOMETRY_P * sizeof *step);
-    }
-    return st;
-}
+/* A search, from here to there. */
+struct descent {
+    const struct odometry_set *set;
+    bool fixed; /* parameters stay: start poses alone are fitted */
+    struct odometry_system *system;
+    struct odometry_point *here, there;
+    struct sums at; /* here */
+    struct odometry_fit *fit;
+};
 
-/* A run's start pose follows from the parameters' step. */
-static void step_start(const struct odometry_system *system, size_t run,
-                       const double step[ODOMETRY_P], double start[ODOMETRY_START])
+static enum status propose_step(void *context, double lambda, double *length)
 {
-    double move[ODOMETRY_START];
-    for (size_t i = ODOMETRY_START; i-- > 0;) {
-        const double *row = system->head[run][i];
-        double rest = row[REST];
-        for (size_t j = 0; j < ODOMETRY_P; j++) {
-            rest -= row[ODOMETRY_START + j] * step[j];
-        }
-        for (size_t j = i + 1; j < ODOMETRY_START; j++) {
-            rest -= row[j] * move[j];
-        }
-        move[i] = fabs(row[i]) > 0.0 ? rest / row[i] : 0.0;
-        start[i] += move[i];
-    }
-}
-
-static enum status propose_step(const struct odometry_set *set,
-                                const struct odometry_system *system, double lambda, bool fixed,
-                                const struct odometry_point *here, struct odometry_point *there)
-{
+    struct descent *d = context;
     double step[ODOMETRY_P] = {0.0};
-    *there = *here;
-    if (!fixed) {
-        const enum status st = step_of(system, lambda, step);
-        if (st != STATUS_OK) {
-            return st;
-        }
-        const double most = TRACK_STEP * here->theta[ODOMETRY_TRACK];
+    d->there = *d->here;
+    if (!d->fixed) {
+        *length =
+            damped_step(d->system->r[0], ODOMETRY_P + 1, ODOMETRY_P, lambda, NULL, NULL, step);
+        const double most = TRACK_STEP * d->here->theta[ODOMETRY_TRACK];
         const double ratio = fmin(1.0, most / fmax(fabs(step[ODOMETRY_TRACK]), 1e-300));
         for (size_t j = 0; j < ODOMETRY_P; j++) {
             step[j] *= ratio;
-            there->theta[j] += step[j];
+            d->there.theta[j] += step[j];
         }
-        there->theta[ODOMETRY_SENSOR_DELAY] =
-            fmax(-DELAY_S_MAX, fmin(DELAY_S_MAX, there->theta[ODOMETRY_SENSOR_DELAY]));
+        d->there.theta[ODOMETRY_SENSOR_DELAY] =
+            fmax(-DELAY_S_MAX, fmin(DELAY_S_MAX, d->there.theta[ODOMETRY_SENSOR_DELAY]));
     }
-    for (size_t r = 0; r < set->run_count; r++) {
-        step_start(system, r, step, there->start[r]);
+    for (size_t r = 0; r < d->set->run_count; r++) {
+        double move[ODOMETRY_START];
+        damped_follow(d->system->head[r][0], REST + 1, ODOMETRY_START, ODOMETRY_P, step, move);
+        for (size_t i = 0; i < ODOMETRY_START; i++) {
+            d->there.start[r][i] += move[i];
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status try_step(void *context, double *gain)
+{
+    struct descent *d = context;
+    const struct sums sums = measure_cost(d->set, &d->there);
+    d->fit->iterations++;
+    *gain = d->at.cost - sums.cost;
+    if (*gain >= 0.0) {
+        *d->here = d->there;
+        d->at = sums;
+        linearise_runs(d->set, d->here, &d->at, d->system);
     }
     return STATUS_OK;
 }
@@ -208,40 +187,20 @@ static enum status search_minimum(const struct odometry_set *set, bool fixed,
                                   struct odometry_point *point, struct odometry_system *system,
                                   struct odometry_fit *fit)
 {
-    double lambda = LAMBDA_START;
-    struct sums here = measure_cost(set, point);
-    fit->converged = false;
-    if (!isfinite(here.cost)) {
+    struct descent d = {
+        .set = set, .fixed = fixed, .system = system, .here = point, .fit = fit};
+    struct damped_search search = {
+        .rules = rules, .context = &d, .propose = propose_step, .try_step = try_step};
+    enum search_stop stop = SEARCH_LIMIT;
+    size_t iterations = 0;
+    d.at = measure_cost(set, point);
+    if (!isfinite(d.at.cost)) {
         return STATUS_E_MATH;
     }
-    linearise_runs(set, point, &here, system);
-    for (size_t i = 0; i < ITERATIONS_MAX && lambda <= LAMBDA_MAX; i++) {
-        struct odometry_point there;
-        const enum status st = propose_step(set, system, lambda, fixed, point, &there);
-        if (st != STATUS_OK) {
-            return st;
-        }
-        fit->iterations++;
-        const struct sums sums = measure_cost(set, &there);
-        const double gain = here.cost - sums.cost;
-        if (!(gain >= 0.0)) {
-            if (fabs(gain) <= COST_TOLERANCE) {
-                fit->converged = true; /* nothing is left but rounding */
-                return STATUS_OK;
-            }
-            lambda *= 10.0;
-            continue;
-        }
-        *point = there;
-        here = sums;
-        linearise_runs(set, point, &here, system);
-        if (gain <= COST_TOLERANCE && lambda <= LAMBDA_FREE) {
-            fit->converged = true;
-            return STATUS_OK;
-        }
-        lambda = fmax(0.1 * lambda, 1e-12);
-    }
-    return STATUS_OK;
+    linearise_runs(set, point, &d.at, system);
+    const enum status st = damped_search_run(&search, ITERATIONS_MAX, &iterations, &stop);
+    fit->converged = stop == SEARCH_CONVERGED;
+    return st;
 }
 
 /* Distance of the middle one of a window from its median. */
