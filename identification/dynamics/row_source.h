@@ -13,7 +13,7 @@
 
 #include <gsl/gsl_vector.h>
 
-#include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/dynamics_options.h"
 #include "identification/numeric/local_polynomial.h"
 
 enum { ROW_SG_MAX = LOCAL_POLYNOMIAL_MAX };
