@@ -13,6 +13,8 @@
 
 /* Trials of a start from as many rows as there are unknowns, for each unknown. */
 enum { TRIALS = 20 };
+/* Fewer than a block that would be condensed. */
+enum { REFLECTED_ROWS = QR_BLOCK / 2 };
 enum { LAD_ITERATIONS_MAX = 60, M_ITERATIONS_MAX = 50 };
 
 /* Below this share of the largest singular value of the scaled design two columns are one:
@@ -81,6 +83,9 @@ static void reduce_rows(const struct robust_ls_problem *problem, const gsl_vecto
         }
         row[problem->p] = root * problem->y[i];
         qr_add(qr, row);
+        if (i % REFLECTED_ROWS == REFLECTED_ROWS - 1) {
+            qr_flush(qr); /* weights differ by so much that no digit can be spared */
+        }
     }
     qr_flush(qr);
 }
