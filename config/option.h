@@ -81,6 +81,10 @@ uint32_t option_given(const struct option_table *table, const uint32_t *given,
  * when it is none. */
 bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value);
 
+/* The same, and at least so much. */
+bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
+                        double *value);
+
 /* One more fault at the value of node, or at the top of the file for TREE_NONE. */
 void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
     PRINTF_LIKE(3, 4);

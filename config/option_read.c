@@ -56,6 +56,19 @@ bool option_number(struct option_reader *r, uint32_t node, const char *shown, do
     return true;
 }
 
+bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
+                        double *value)
+{
+    if (!option_number(r, node, shown, value)) {
+        return false;
+    }
+    if (!(*value >= least)) {
+        option_fault(r, node, "%s: %g is below %g", shown, *value, least);
+        return false;
+    }
+    return true;
+}
+
 bool option_is_empty(const struct tree *tree, uint32_t node)
 {
     const struct tree_node *n = &tree->nodes[node];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/text_file.h"
+#include "service/experiments/paper.h"
 #include "twin/models/models.h"
 #include "twin/models/usv3.h"
 
@@ -195,53 +196,30 @@ void experiment_state_name(const struct model *model, size_t i, char *name, size
     (void)snprintf(name, bytes, "%.*s", (int)strcspn(text, "_"), text);
 }
 
-static void read_paper_map(struct option_reader *r, uint32_t node, const struct model *model,
-                           double *values)
+static void read_follow_paper(const struct option_reading *reading,
+                              struct experiment_file *file)
 {
-    char name[EXPERIMENT_NAME_MAX];
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        size_t i = 0;
-        for (; i < 2 * model->axis_count; i++) {
-            experiment_state_name(model, i, name, sizeof name);
-            if (strcmp(name, tree_key(r->tree, at)) == 0) {
-                (void)option_number(r, at, "paper", &values[i]);
-                break;
-            }
-        }
-        if (i == 2 * model->axis_count) {
-            option_fault(r, at, "paper: %s has no state '%.40s'", model->name,
-                         tree_key(r->tree, at));
-        }
+    static const char *const figures[] = {"rmse", "mae", "r2"};
+    char names[TRIAL_STATES_MAX][EXPERIMENT_NAME_MAX];
+    const char *states[TRIAL_STATES_MAX];
+    char fault[EXPERIMENT_NAME_MAX + 32];
+    const size_t count = 2 * file->model->axis_count;
+    for (size_t i = 0; i < count; i++) {
+        experiment_state_name(file->model, i, names[i], sizeof names[i]);
+        states[i] = names[i];
     }
-}
-
-static void read_paper(const struct option_reading *reading, struct experiment_file *file)
-{
-    struct option_reader *r = reading->r;
-    struct experiment_paper *paper = &file->paper;
-    const uint32_t node = option_node(reading, "paper");
-    for (size_t i = 0; i < TRIAL_STATES_MAX; i++) {
-        paper->rmse[i] = paper->mae[i] = paper->r2[i] = nan("");
-    }
-    if (node == TREE_NONE) {
-        return;
-    }
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const char *key = tree_key(r->tree, at);
-        double *values = strcmp(key, "rmse") == 0  ? paper->rmse
-                         : strcmp(key, "mae") == 0 ? paper->mae
-                         : strcmp(key, "r2") == 0  ? paper->r2
-                                                   : NULL;
-        if (!values || r->tree->nodes[at].kind != TREE_MAP) {
-            option_fault(r, at,
-                         "paper: maps rmse, mae and r2 were expected, as in {rmse: {u: "
-                         "0.1}}");
-            continue;
-        }
-        read_paper_map(r, at, file->model, values);
-    }
+    (void)snprintf(fault, sizeof fault, "paper: %s has no state", file->model->name);
+    _Static_assert(sizeof(struct experiment_paper) ==
+                       sizeof(double[COUNT(figures)][TRIAL_STATES_MAX]),
+                   "as in figures");
+    paper_read(reading, &(struct paper){.rows = &(struct names){figures, COUNT(figures)},
+                                        .columns = &(struct names){states, count},
+                                        .values = file->paper.rmse,
+                                        .stride = TRIAL_STATES_MAX,
+                                        .least = -HUGE_VAL,
+                                        .row_fault = "paper: maps rmse, mae and r2 were "
+                                                     "expected, as in {rmse: {u: 0.1}}",
+                                        .column_fault = fault});
 }
 
 /* --- the file ---------------------------------------------------------------------------- */
@@ -322,7 +300,7 @@ static void finish_experiment(const struct option_reading *reading, void *values
     read_robot(reading, "reference", v->file.model, &v->file.reference);
     read_robot(reading, "plant", v->file.model, &v->file.plant);
     give_actuators(reading, v);
-    read_paper(reading, &v->file);
+    read_follow_paper(reading, &v->file);
     fill_trial(reading, v);
     join_path(reading, "input.file", v->file.input_path);
     join_path(reading, "draws", v->file.draws_path);

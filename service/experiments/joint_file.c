@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "service/experiments/paper.h"
+
 enum kind { KIND_JOINT };
 
 /* What the rows write to. */
@@ -51,19 +53,6 @@ static const struct option_table table = {rows, COUNT(rows)};
 /* --- what the table cannot say -------------------------------------------------------------
  */
 
-static bool read_number(struct option_reader *r, uint32_t node, const char *shown, double lo,
-                        double *value)
-{
-    if (!option_number(r, node, shown, value)) {
-        return false;
-    }
-    if (!(*value >= lo)) {
-        option_fault(r, node, "%s: %g is below %g", shown, *value, lo);
-        return false;
-    }
-    return true;
-}
-
 /* A list of numbers of at least lo; how many there are, 0 when it is not given or wrong. */
 static size_t read_list(const struct option_reading *reading, const char *path, double lo,
                         double values[JOINT_LAGS_MAX])
@@ -81,7 +70,7 @@ static size_t read_list(const struct option_reading *reading, const char *path, 
         return 0;
     }
     for (uint32_t at = list->first; at != TREE_NONE; at = r->tree->nodes[at].next) {
-        n += read_number(r, at, path, lo, &values[n]) ? 1 : 0;
+        n += option_number_from(r, at, path, lo, &values[n]) ? 1 : 0;
     }
     return n;
 }
@@ -115,45 +104,19 @@ static void read_controllers(const struct option_reading *reading, bool *runs)
     }
 }
 
-static void read_indices(struct option_reader *r, uint32_t node, struct joint_indices *indices)
+static void read_joint_paper(const struct option_reading *reading, struct joint_file *file)
 {
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const char *key = tree_key(r->tree, at);
-        double *value = strcmp(key, "ise") == 0    ? &indices->ise
-                        : strcmp(key, "iae") == 0  ? &indices->iae
-                        : strcmp(key, "itae") == 0 ? &indices->itae
-                                                   : NULL;
-        if (!value) {
-            option_fault(r, at, "paper: ise, iae or itae was expected, not '%.40s'", key);
-            continue;
-        }
-        (void)read_number(r, at, "paper", 0.0, value);
-    }
-}
-
-static void read_paper(const struct option_reading *reading, struct joint_indices *paper)
-{
-    struct option_reader *r = reading->r;
-    const uint32_t node = option_node(reading, "paper");
-    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
-        paper[k] = (struct joint_indices){nan(""), nan(""), nan("")};
-    }
-    if (node == TREE_NONE) {
-        return;
-    }
-    for (uint32_t at = r->tree->nodes[node].first; at != TREE_NONE;
-         at = r->tree->nodes[at].next) {
-        const enum position_kind kind =
-            (enum position_kind)names_value(&position_kind_names, tree_key(r->tree, at));
-        if (kind == POSITION_KIND_COUNT || r->tree->nodes[at].kind != TREE_MAP) {
-            option_fault(r, at,
-                         "paper: maps of controllers were expected, as in {fsm: {ise: "
-                         "1, iae: 2, itae: 3}}");
-            continue;
-        }
-        read_indices(r, at, &paper[kind]);
-    }
+    static const char *const texts[] = {"ise", "iae", "itae"};
+    static const struct names indices = {texts, COUNT(texts)};
+    _Static_assert(sizeof(struct joint_indices) == sizeof(double[COUNT(texts)]), "as in texts");
+    paper_read(reading,
+               &(struct paper){.rows = &position_kind_names,
+                               .columns = &indices,
+                               .values = &file->paper[0].ise,
+                               .stride = COUNT(texts),
+                               .row_fault = "paper: maps of controllers were expected, as in "
+                                            "{fsm: {ise: 1, iae: 2, itae: 3}}",
+                               .column_fault = "paper: ise, iae or itae was expected, not"});
 }
 
 /* --- the file ------------------------------------------------------------------------------
@@ -209,7 +172,7 @@ static void finish_joint(const struct option_reading *reading, void *values)
                                                .speed_radps_max = HUGE_VAL};
     read_lags(reading, v->margin_rad, &v->file);
     read_controllers(reading, v->file.runs);
-    read_paper(reading, v->file.paper);
+    read_joint_paper(reading, &v->file);
     check_runs(reading, &v->file);
 }
 
