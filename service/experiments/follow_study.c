@@ -11,15 +11,17 @@
 #include "twin/robots/robot.h"
 
 /* What one run is remembered by. */
-enum { COLUMN_RMSE, COLUMN_MAE, COLUMN_R2, COLUMNS };
+struct run_figures {
+    double rmse[TRIAL_STATES_MAX], mae[TRIAL_STATES_MAX], r2[TRIAL_STATES_MAX];
+    double found_ratio[MODEL_AXES_MAX], unmatched_rms[MODEL_AXES_MAX];
+};
 
 struct workshop {
     const struct experiment_file *file;
     struct trial_params trial;
     struct follow_input input;
-    double *draws;             /* [runs][parameters], NULL: own */
-    double *figures;           /* [states][COLUMNS][runs] */
-    double *found, *unmatched; /* [axes][runs] */
+    double *draws;               /* [runs][parameters], NULL: own */
+    struct run_figures *figures; /* [runs] */
     struct trial_sample *flight;
     struct follow_study *study;
 };
@@ -27,18 +29,14 @@ struct workshop {
 static bool make_workshop(struct workshop *w)
 {
     const struct experiment_file *file = w->file;
-    const size_t axes = file->model->axis_count;
     const size_t points = (size_t)(file->trial.duration_s / file->trial.record_s) + 2;
-    w->figures = calloc(2 * axes * COLUMNS * file->runs, sizeof w->figures[0]);
-    w->found = calloc(axes * file->runs, sizeof w->found[0]);
-    w->unmatched = calloc(axes * file->runs, sizeof w->unmatched[0]);
+    w->figures = calloc(file->runs, sizeof w->figures[0]);
     w->flight = calloc(TRIAL_IN_FLIGHT_MAX, sizeof w->flight[0]);
     w->study->points = calloc(points, sizeof w->study->points[0]);
     if (file->draws_path[0]) {
         w->draws = calloc(file->runs * file->model->parameter_count, sizeof w->draws[0]);
     }
-    return w->figures && w->found && w->unmatched && w->flight && w->study->points &&
-           (w->draws || !file->draws_path[0]);
+    return w->figures && w->flight && w->study->points && (w->draws || !file->draws_path[0]);
 }
 
 static void drop_workshop(struct workshop *w)
@@ -46,8 +44,6 @@ static void drop_workshop(struct workshop *w)
     follow_input_free(&w->input);
     free(w->draws);
     free(w->figures);
-    free(w->found);
-    free(w->unmatched);
     free(w->flight);
 }
 
@@ -83,48 +79,46 @@ static void keep_point(void *context, const struct trial_point *point)
 static void keep_figures(struct workshop *w, const struct trial_result *result)
 {
     struct follow_study *study = w->study;
-    const size_t runs = w->file->runs;
-    const size_t axes = w->file->model->axis_count;
     if (result->diverged) {
         study->diverged++;
         return;
     }
+    struct run_figures *figures = &w->figures[study->runs++];
     for (size_t i = 0; i < study->states; i++) {
-        double *figures = w->figures + i * COLUMNS * runs + study->runs;
-        figures[COLUMN_RMSE * runs] = tracking_rmse(&result->state[i]);
-        figures[COLUMN_MAE * runs] = tracking_mae(&result->state[i]);
-        figures[COLUMN_R2 * runs] = tracking_r2(&result->state[i]);
+        figures->rmse[i] = tracking_rmse(&result->state[i]);
+        figures->mae[i] = tracking_mae(&result->state[i]);
+        figures->r2[i] = tracking_r2(&result->state[i]);
     }
-    for (size_t i = 0; i < axes; i++) {
-        w->found[i * runs + study->runs] = result->found_ratio[i];
-        w->unmatched[i * runs + study->runs] = result->unmatched_rms[i];
-    }
+    memcpy(figures->found_ratio, result->found_ratio, sizeof figures->found_ratio);
+    memcpy(figures->unmatched_rms, result->unmatched_rms, sizeof figures->unmatched_rms);
     study->saturated_ratio += result->saturated_ratio;
-    study->runs++;
 }
 
-static struct follow_quantiles find_quantiles(double *values, size_t n, double worse)
+/* Of one figure of all runs, which stands at first in those of the first run. */
+static struct follow_quantiles find_quantiles(double *first, size_t runs, double worse)
 {
-    gsl_sort(values, 1, n);
-    return (struct follow_quantiles){gsl_stats_median_from_sorted_data(values, 1, n),
-                                     gsl_stats_quantile_from_sorted_data(values, 1, n, worse)};
+    const size_t stride = sizeof(struct run_figures) / sizeof(double);
+    gsl_sort(first, stride, runs);
+    return (struct follow_quantiles){
+        gsl_stats_median_from_sorted_data(first, stride, runs),
+        gsl_stats_quantile_from_sorted_data(first, stride, runs, worse)};
 }
 
 static void summarise_runs(struct workshop *w)
 {
     struct follow_study *study = w->study;
-    const size_t runs = w->file->runs;
+    struct run_figures *first = w->figures;
     for (size_t i = 0; i < study->states; i++) {
-        double *figures = w->figures + i * COLUMNS * runs;
         struct follow_state *state = &study->state[i];
-        state->rmse = find_quantiles(figures + COLUMN_RMSE * runs, study->runs, 0.95);
-        state->mae = find_quantiles(figures + COLUMN_MAE * runs, study->runs, 0.95);
-        state->r2 = find_quantiles(figures + COLUMN_R2 * runs, study->runs, 0.05);
+        state->rmse = find_quantiles(&first->rmse[i], study->runs, 0.95);
+        state->mae = find_quantiles(&first->mae[i], study->runs, 0.95);
+        state->r2 = find_quantiles(&first->r2[i], study->runs, 0.05);
     }
     for (size_t i = 0; i < w->file->model->axis_count; i++) {
-        study->found_ratio[i] = find_quantiles(w->found + i * runs, study->runs, 0.95).median;
+        study->found_ratio[i] =
+            find_quantiles(&first->found_ratio[i], study->runs, 0.95).median;
         study->unmatched_rms[i] =
-            find_quantiles(w->unmatched + i * runs, study->runs, 0.95).median;
+            find_quantiles(&first->unmatched_rms[i], study->runs, 0.95).median;
     }
     study->saturated_ratio /= (double)study->runs;
 }

@@ -29,7 +29,8 @@ struct obstacle {
 
 static const struct option_row map_rows[] = {
     {"name", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_MAP(name), "Name of the place."},
-    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_min_m), "Robots stay within the bounds; without them the plane is endless."},
+    {"bounds.x_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_min_m),
+     "Robots stay within the bounds; without them the plane is endless."},
     {"bounds.y_min_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_min_m), ""},
     {"bounds.x_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.x_max_m), ""},
     {"bounds.y_max_m", OPTION_REAL, "m", "0", PLACE, IN_MAP(world.bounds.y_max_m), ""},
@@ -37,7 +38,8 @@ static const struct option_row map_rows[] = {
 };
 
 static const struct option_row obstacle_rows[] = {
-    {"shape", OPTION_CHOICE, "", "circle", 0.0, 0.0, "circle|box|polygon|wall", IN_OBSTACLE(shape), "What it looks like from above."},
+    {"shape", OPTION_CHOICE, "", "circle", 0.0, 0.0, "circle|box|polygon|wall", IN_OBSTACLE(shape),
+     "What it looks like from above."},
     {"x_m", OPTION_REAL, "m", "0", PLACE, IN_OBSTACLE(x_m), "Centre of a circle or box."},
     {"y_m", OPTION_REAL, "m", "0", PLACE, IN_OBSTACLE(y_m), ""},
     {"radius_m", OPTION_REAL, "m", "0", SIZE, IN_OBSTACLE(radius_m), "Of a circle."},
@@ -46,7 +48,8 @@ static const struct option_row obstacle_rows[] = {
     {"rotation_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_OBSTACLE(rotation_rad), "Of a box, counter-clockwise."},
     {"points_m", OPTION_MAP, "", "", OPTION_BY_HAND, "Corners of a polygon or wall."},
     {"mapped", OPTION_BOOL, "", "true", OPTION_NO_RANGE, IN_OBSTACLE(mapped), "Do plans know it?"},
-    {"appears_s", OPTION_REAL, "s", "0", 0.0, 1e9, "", IN_OBSTACLE(appears_s), "When it comes, after the robot's start."},
+    {"appears_s", OPTION_REAL, "s", "0", 0.0, 1e9, "", IN_OBSTACLE(appears_s),
+     "When it comes, after the robot's start."},
     {"leaves_s", OPTION_REAL, "s", "0", 1e-3, 1e9, "", IN_OBSTACLE(leaves_s), "When it goes; without it, never."},
 };
 /* clang-format on */

@@ -260,9 +260,6 @@ static void report_mission(struct mission_run *r)
                                       .verdict = verdict_word(r),
                                       .start_us = r->start_us,
                                       .end_us = r->end_us,
-                                      .step_count = r->file.plan.step_count,
-                                      .obstacles_found = r->mission.obstacles_found,
-                                      .stray_count = r->mission.stray_count,
                                       .foreign_count = r->foreign,
                                       .mission = &r->mission};
     if (r->options.json) {

@@ -99,16 +99,6 @@ static struct mission_leg *find_leg(struct mission_log *log, const char *id)
     return NULL;
 }
 
-static double value_of(const struct event_reply *reply, const char *name)
-{
-    for (size_t i = 0; i < reply->value_count; i++) {
-        if (reply->values[i].is_number && strcmp(reply->values[i].name, name) == 0) {
-            return reply->values[i].number;
-        }
-    }
-    return nan("");
-}
-
 static void show_leg(const struct mission_leg *leg)
 {
     const struct event_command *c = &leg->command;
@@ -138,8 +128,8 @@ void mission_log_answer(struct mission_log *log, const struct mission_answer *an
     leg->status = answer->reply.status;
     memcpy(leg->from, answer->from, sizeof leg->from);
     memcpy(leg->detail, answer->detail, sizeof leg->detail);
-    leg->angle_rad = value_of(&answer->reply, "angle_rad");
-    leg->range_m = value_of(&answer->reply, "range_m");
+    leg->angle_rad = mission_reply_value(&answer->reply, "angle_rad");
+    leg->range_m = mission_reply_value(&answer->reply, "range_m");
     memcpy(leg->pose, pose, sizeof leg->pose);
     if (log->show) {
         show_leg(leg);
@@ -200,9 +190,9 @@ void mission_log_print(const struct mission_log *log, const struct mission_head 
     }
     (void)printf("\nmission %s on %s: %s, %zu commands in %.1f s", head->name, head->pair,
                  head->verdict, log->leg_count, lab_s(head->end_us - head->start_us));
-    if (head->obstacles_found > 0) {
-        (void)printf(", %u obstacle%s found", (unsigned)head->obstacles_found,
-                     head->obstacles_found == 1 ? "" : "s");
+    if (head->mission->obstacles_found > 0) {
+        (void)printf(", %u obstacle%s found", (unsigned)head->mission->obstacles_found,
+                     head->mission->obstacles_found == 1 ? "" : "s");
     }
     if (log->left_out > 0) {
         (void)printf(", %zu records left out", log->left_out);
@@ -280,9 +270,9 @@ void mission_log_write_json(const struct mission_log *log, const struct mission_
     json_write_text(&w, "verdict", head->verdict);
     json_write_seconds(&w, "t", head->start_us);
     json_write_seconds(&w, "duration_s", head->end_us - head->start_us);
-    json_write_int(&w, "steps", (int64_t)head->step_count);
-    json_write_int(&w, "obstacles_found", head->obstacles_found);
-    json_write_int(&w, "replies_of_others", head->stray_count);
+    json_write_int(&w, "steps", (int64_t)head->mission->plan->step_count);
+    json_write_int(&w, "obstacles_found", head->mission->obstacles_found);
+    json_write_int(&w, "replies_of_others", head->mission->stray_count);
     json_write_int(&w, "commands_of_others", (int64_t)head->foreign_count);
     json_write_int(&w, "left_out", (int64_t)log->left_out);
     json_write_array(&w, "legs");

@@ -83,10 +83,8 @@ struct mission_head {
     const char *name, *pair;
     const char *verdict; /* "done", "failed", "quit" or "unanswered" */
     int64_t start_us, end_us;
-    size_t step_count;
-    uint32_t obstacles_found, stray_count;
-    uint64_t foreign_count;        /* commands of somebody else */
-    const struct mission *mission; /* whose machines are shown */
+    uint64_t foreign_count; /* commands of somebody else */
+    const struct mission *mission;
 };
 
 void mission_log_print(const struct mission_log *log, const struct mission_head *head);

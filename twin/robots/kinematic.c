@@ -6,6 +6,7 @@
 
 #include "base/constants.h"
 #include "twin/robots/robot_kinds.h"
+#include "twin/robots/world.h"
 
 /* The lidar stands in the middle of a square hall and sees its walls. */
 #define HALL_HALF_M   50.0
@@ -99,31 +100,21 @@ bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_c
     return true;
 }
 
-/* From here along heading to the wall of the hall; 0 outside of it. */
-static double range_m(double x_m, double y_m, double heading_rad)
+/* To the wall of the hall; 0 outside of it. */
+static double see_wall(const struct kinematic *k, double yaw_rad)
 {
-    if (!(fabs(x_m) < HALL_HALF_M && fabs(y_m) < HALL_HALF_M)) {
-        return 0.0;
-    }
-    const double cx = cos(heading_rad);
-    const double cy = sin(heading_rad);
-    double nearest_m = LIDAR_RANGE_M;
-    if (fabs(cx) > 0.0) {
-        nearest_m = fmin(nearest_m, ((cx > 0.0 ? HALL_HALF_M : -HALL_HALF_M) - x_m) / cx);
-    }
-    if (fabs(cy) > 0.0) {
-        nearest_m = fmin(nearest_m, ((cy > 0.0 ? HALL_HALF_M : -HALL_HALF_M) - y_m) / cy);
-    }
-    return nearest_m;
+    static const struct world hall = {
+        .bounds = {-HALL_HALF_M, -HALL_HALF_M, HALL_HALF_M, HALL_HALF_M}};
+    return world_range(&hall, k->x_m, k->y_m, k->psi_rad + yaw_rad, LIDAR_RANGE_M);
 }
 
 static void tell_values(const struct kinematic *k, bool lidar, struct robot_reply *done)
 {
     if (lidar) {
-        robot_reply_add(done, "ahead_m", range_m(k->x_m, k->y_m, k->psi_rad));
-        robot_reply_add(done, "left_m", range_m(k->x_m, k->y_m, k->psi_rad + PI / 2.0));
-        robot_reply_add(done, "behind_m", range_m(k->x_m, k->y_m, k->psi_rad + PI));
-        robot_reply_add(done, "right_m", range_m(k->x_m, k->y_m, k->psi_rad - PI / 2.0));
+        robot_reply_add(done, "ahead_m", see_wall(k, 0.0));
+        robot_reply_add(done, "left_m", see_wall(k, PI / 2.0));
+        robot_reply_add(done, "behind_m", see_wall(k, PI));
+        robot_reply_add(done, "right_m", see_wall(k, -PI / 2.0));
     } else {
         robot_reply_add(done, "x_m", k->x_m);
         robot_reply_add(done, "y_m", k->y_m);

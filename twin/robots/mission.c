@@ -473,7 +473,7 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
     }
 }
 
-static double value_of(const struct event_reply *reply, const char *name)
+double mission_reply_value(const struct event_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->value_count; i++) {
         if (reply->values[i].is_number && strcmp(reply->values[i].name, name) == 0) {
@@ -486,8 +486,9 @@ static double value_of(const struct event_reply *reply, const char *name)
 /* Where is the robot now? As it says; else, when all went well, where it was sent. */
 static void update_pose(struct mission *m, const struct event_reply *reply, bool is_last)
 {
-    const double said[3] = {value_of(reply, "x_m"), value_of(reply, "y_m"),
-                            value_of(reply, "psi_rad")};
+    const double said[3] = {mission_reply_value(reply, "x_m"),
+                            mission_reply_value(reply, "y_m"),
+                            mission_reply_value(reply, "psi_rad")};
     if (!m->plan->reckoned && isfinite(said[0]) && isfinite(said[1]) && isfinite(said[2])) {
         memcpy(m->pose, said, sizeof said);
     } else if (is_last && reply->status == REPLY_DONE) {
@@ -550,7 +551,7 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
     }
     m->id[0] = '\0';
     m->status = reply->status;
-    m->range_m = value_of(reply, "range_m");
+    m->range_m = mission_reply_value(reply, "range_m");
     m->blocked = reply->status == REPLY_BLOCKED;
     if (is_locating(m)) {
         memcpy(m->home, m->pose, sizeof m->home);

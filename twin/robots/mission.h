@@ -104,6 +104,9 @@ void mission_reply(struct mission *m, const struct event_reply *reply, int64_t t
                    mission_sink *sink, void *context);
 void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *context);
 
+/* The number of this name in a reply; NaN when there is none. */
+double mission_reply_value(const struct event_reply *reply, const char *name);
+
 /* When patience with the robot ends; LAB_TIME_MAX when nothing is awaited. */
 int64_t mission_next_us(const struct mission *m);
 
