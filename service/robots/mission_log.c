@@ -7,7 +7,7 @@
 #include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 
-enum { JSON_BUFFER_BYTES = 4096, GROWTH = 64, LAP_TEXT_MAX = 16 };
+enum { JSON_BUFFER_BYTES = 4096, LAP_TEXT_MAX = 16 };
 
 void mission_log_free(struct mission_log *log)
 {
@@ -18,60 +18,55 @@ void mission_log_free(struct mission_log *log)
     }
 }
 
-/* Room for one more of an array; false, and counted, when there is none. */
-static bool make_room(struct mission_log *log, void **items, size_t count, size_t *capacity,
-                      size_t size, size_t max)
+/* The next of an array of at most max items, which is made with its first; NULL, and counted,
+ * when there is no room. */
+static void *add_item(struct mission_log *log, void **items, size_t *count, size_t size,
+                      size_t max)
 {
-    if (count < *capacity) {
-        return true;
+    if (!*items) {
+        *items = calloc(max, size); /* untouched memory costs nothing */
     }
-    const size_t more = 2 * *capacity + GROWTH;
-    void *bigger = count < max ? reallocarray(*items, more, size) : NULL;
-    if (!bigger) {
+    if (!*items || *count == max) {
         log->left_out++;
-        return false;
+        return NULL;
     }
-    *items = bigger;
-    *capacity = more;
-    return true;
+    return (char *)*items + (*count)++ * size;
 }
 
 static void add_leg(struct mission_log *log, const struct mission_effect *effect)
 {
     void *items = log->legs;
-    const bool fits = make_room(log, &items, log->leg_count, &log->leg_capacity,
-                                sizeof log->legs[0], MISSION_LOG_LEGS_MAX);
+    struct mission_leg *leg =
+        add_item(log, &items, &log->leg_count, sizeof log->legs[0], MISSION_LOG_LEGS_MAX);
     log->legs = items;
-    if (!fits) {
+    if (!leg) {
         return;
     }
-    log->legs[log->leg_count++] = (struct mission_leg){.command = effect->command,
-                                                       .step = effect->step,
-                                                       .sent_us = effect->t_us,
-                                                       .reply_us = LAB_TIME_NONE,
-                                                       .angle_rad = nan(""),
-                                                       .range_m = nan(""),
-                                                       .pose = {nan(""), nan(""), nan("")},
-                                                       .real_lap_s = nan(""),
-                                                       .virtual_lap_s = nan(""),
-                                                       .lag_s = nan("")};
+    *leg = (struct mission_leg){
+        .command = effect->command,
+        .step = effect->step,
+        .sent_us = effect->t_us,
+        .reply_us = LAB_TIME_NONE,
+        .angle_rad = nan(""),
+        .range_m = nan(""),
+        .pose = {nan(""), nan(""), nan("")},
+        .entry = {.real_lap_s = nan(""), .virtual_lap_s = nan(""), .lag_s = nan("")}};
 }
 
 static void add_note(struct mission_log *log, const struct mission_effect *effect)
 {
     void *items = log->notes;
-    const bool fits = make_room(log, &items, log->note_count, &log->note_capacity,
-                                sizeof log->notes[0], MISSION_LOG_NOTES_MAX);
+    struct mission_note *note =
+        add_item(log, &items, &log->note_count, sizeof log->notes[0], MISSION_LOG_NOTES_MAX);
     log->notes = items;
     if (log->show) {
         (void)printf("L%u %-7s %s\n", effect->layer, mission_level_name(effect->level),
                      effect->text);
         (void)fflush(stdout);
     }
-    if (!fits) {
+    if (!note) {
         return;
     }
-    struct mission_note *note = &log->notes[log->note_count++];
     *note = (struct mission_note){.t_us = effect->t_us,
                                   .step = effect->step,
                                   .layer = effect->layer,
@@ -143,10 +138,7 @@ void mission_log_entry(struct mission_log *log, const struct mission_entry *entr
         return;
     }
     leg->compared = true;
-    leg->real_lap_s = entry->real_lap_s;
-    leg->virtual_lap_s = entry->virtual_lap_s;
-    leg->lag_s = entry->lag_s;
-    memcpy(leg->verdict, entry->verdict, sizeof leg->verdict);
+    leg->entry = *entry;
 }
 
 bool mission_log_is_complete(const struct mission_log *log)
@@ -173,12 +165,12 @@ static const char *lap_text(double lap_s, char text[LAP_TEXT_MAX])
 static void print_leg(const struct mission_leg *leg)
 {
     char laps[3][LAP_TEXT_MAX];
-    (void)printf("%4u  %-14s %-6s %8.3f %8.3f  %-8s %9s %9s %9s  %s\n", leg->step,
-                 leg->command.id, leg->command.op, leg->command.rotation_rad,
-                 leg->command.displacement_m,
-                 leg->reply_us == LAB_TIME_NONE ? "-" : reply_status_name(leg->status),
-                 lap_text(leg->real_lap_s, laps[0]), lap_text(leg->virtual_lap_s, laps[1]),
-                 lap_text(leg->lag_s, laps[2]), leg->compared ? leg->verdict : "-");
+    (void)printf(
+        "%4u  %-14s %-6s %8.3f %8.3f  %-8s %9s %9s %9s  %s\n", leg->step, leg->command.id,
+        leg->command.op, leg->command.rotation_rad, leg->command.displacement_m,
+        leg->reply_us == LAB_TIME_NONE ? "-" : reply_status_name(leg->status),
+        lap_text(leg->entry.real_lap_s, laps[0]), lap_text(leg->entry.virtual_lap_s, laps[1]),
+        lap_text(leg->entry.lag_s, laps[2]), leg->compared ? leg->entry.verdict : "-");
 }
 
 void mission_log_print(const struct mission_log *log, const struct mission_head *head)
@@ -227,10 +219,10 @@ static void write_leg(struct json_writer *w, const struct mission_leg *leg)
         json_write_real(w, NULL, leg->pose[i]);
     }
     json_write_close(w);
-    json_write_real(w, "real_lap_s", leg->real_lap_s);
-    json_write_real(w, "virtual_lap_s", leg->virtual_lap_s);
-    json_write_real(w, "lag_s", leg->lag_s);
-    json_write_text(w, "verdict", leg->compared ? leg->verdict : NULL);
+    json_write_real(w, "real_lap_s", leg->entry.real_lap_s);
+    json_write_real(w, "virtual_lap_s", leg->entry.virtual_lap_s);
+    json_write_real(w, "lag_s", leg->entry.lag_s);
+    json_write_text(w, "verdict", leg->compared ? leg->entry.verdict : NULL);
     json_write_close(w);
 }
 

@@ -19,39 +19,6 @@ enum {
     MISSION_DETAIL_MAX = 128
 };
 
-/* One command and what came of it. */
-struct mission_leg {
-    struct event_command command;
-    unsigned step; /* see struct mission_effect */
-    int64_t sent_us;
-    int64_t reply_us; /* LAB_TIME_NONE: there was none */
-    enum reply_status status;
-    char from[MISSION_FROM_MAX]; /* "real", "virtual", "tandem" */
-    char detail[MISSION_DETAIL_MAX];
-    double angle_rad, range_m; /* of a ray, else NaN */
-    double pose[3];            /* after it */
-    bool compared;             /* the rest is from its entry; laps that do not exist are NaN */
-    double real_lap_s, virtual_lap_s, lag_s;
-    char verdict[MISSION_VERDICT_MAX];
-};
-
-/* An acknowledgement, a warning or an error of L1 or L2. */
-struct mission_note {
-    int64_t t_us;
-    unsigned step, layer;
-    enum mission_level level;
-    char text[MISSION_TEXT_MAX];
-};
-
-struct mission_log { /* all zero is empty and may be freed */
-    struct mission_leg *legs;
-    size_t leg_count, leg_capacity;
-    struct mission_note *notes;
-    size_t note_count, note_capacity;
-    size_t left_out; /* what found no room */
-    bool show;       /* lines on stdout as it happens */
-};
-
 /* A message of the merged reply. */
 struct mission_answer {
     struct event_reply reply;
@@ -64,6 +31,38 @@ struct mission_entry {
     char id[EVENT_ID_MAX];
     char verdict[MISSION_VERDICT_MAX];
     double real_lap_s, virtual_lap_s, lag_s;
+};
+
+/* One command and what came of it. */
+struct mission_leg {
+    struct event_command command;
+    unsigned step; /* see struct mission_effect */
+    int64_t sent_us;
+    int64_t reply_us; /* LAB_TIME_NONE: there was none */
+    enum reply_status status;
+    char from[MISSION_FROM_MAX]; /* "real", "virtual", "tandem" */
+    char detail[MISSION_DETAIL_MAX];
+    double angle_rad, range_m;  /* of a ray, else NaN */
+    double pose[3];             /* after it */
+    bool compared;              /* its entry came */
+    struct mission_entry entry; /* laps that do not exist are NaN */
+};
+
+/* An acknowledgement, a warning or an error of L1 or L2. */
+struct mission_note {
+    int64_t t_us;
+    unsigned step, layer;
+    enum mission_level level;
+    char text[MISSION_TEXT_MAX];
+};
+
+struct mission_log { /* all zero is empty and may be freed */
+    struct mission_leg *legs;
+    size_t leg_count;
+    struct mission_note *notes;
+    size_t note_count;
+    size_t left_out; /* what found no room */
+    bool show;       /* lines on stdout as it happens */
 };
 
 void mission_log_free(struct mission_log *log);

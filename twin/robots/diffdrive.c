@@ -78,43 +78,35 @@ static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
 
 static void tell_answer(struct round *r)
 {
+    static const enum reply_status statuses[] = {[L0MAIN_ANSWER_DONE] = REPLY_DONE,
+                                                 [L0MAIN_ANSWER_DATA] = REPLY_DATA,
+                                                 [L0MAIN_ANSWER_BLOCKED] = REPLY_BLOCKED,
+                                                 [L0MAIN_ANSWER_HALTED] = REPLY_HALTED,
+                                                 [L0MAIN_ANSWER_LATE] = REPLY_ERROR};
     struct diffdrive *d = r->d;
-    struct robot_reply reply = {.start_us = d->working_since_us, .end_us = d->now_us};
-    if (d->main_out.answer == L0MAIN_ANSWER_NONE || !d->is_working) {
+    const enum l0main_answer answer = d->main_out.answer;
+    if (answer == L0MAIN_ANSWER_NONE || !d->is_working) {
         return;
     }
+    struct robot_reply reply = {
+        .status = statuses[answer], .start_us = d->working_since_us, .end_us = d->now_us};
     (void)snprintf(reply.id, sizeof reply.id, "%s", d->working.id);
-    switch (d->main_out.answer) {
-    case L0MAIN_ANSWER_DATA:
-        reply.status = REPLY_DATA;
+    if (answer == L0MAIN_ANSWER_DATA) {
         robot_reply_add(&reply, "angle_rad", d->lidar_out.yaw_rad);
-        robot_reply_add(&reply, "range_m", d->lidar_out.distance_m);
-        break;
-    case L0MAIN_ANSWER_BLOCKED:
-        reply.status = REPLY_BLOCKED;
+    } else {
         add_pose(d, &reply);
+    }
+    if (answer == L0MAIN_ANSWER_DATA || answer == L0MAIN_ANSWER_BLOCKED) {
         robot_reply_add(&reply, "range_m", d->lidar_out.distance_m);
+    }
+    if (answer == L0MAIN_ANSWER_BLOCKED) {
         (void)snprintf(reply.detail, sizeof reply.detail,
                        "an obstacle stayed ahead for longer than %g s",
                        d->params.blocked_timeout_s);
-        break;
-    case L0MAIN_ANSWER_HALTED:
-        reply.status = REPLY_HALTED;
-        add_pose(d, &reply);
-        break;
-    case L0MAIN_ANSWER_LATE:
-        reply.status = REPLY_ERROR;
-        add_pose(d, &reply);
+    } else if (answer == L0MAIN_ANSWER_LATE) {
         (void)snprintf(reply.detail, sizeof reply.detail,
                        "given up: the goal was not reached in %g times the time it should take",
                        d->params.patience_ratio);
-        break;
-    case L0MAIN_ANSWER_NONE:
-    case L0MAIN_ANSWER_DONE:
-    default:
-        reply.status = REPLY_DONE;
-        add_pose(d, &reply);
-        break;
     }
     d->is_working = false;
     r->sink(r->context, &reply);
