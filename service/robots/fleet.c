@@ -331,8 +331,7 @@ static int run_fleet(struct fleet *f)
     char online[WILL_BYTES];
     char offline[WILL_BYTES];
     char presence[MESSAGE_TOPIC_MAX];
-    char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX];
-    struct mqtt_client_topic topics[FLEET_TOPICS_MAX];
+    struct fleet_topics topics;
     const struct fleet_robot *first = &f->robots[0];
     fleet_write_presence(first, true, online);
     fleet_write_presence(first, false, offline);
@@ -343,8 +342,9 @@ static int run_fleet(struct fleet *f)
     client.presence = presence;
     client.online = online;
     client.offline = offline;
-    client.topics = topics;
-    client.topic_count = fleet_topics(f, filters, topics);
+    fleet_list_topics(f, &topics);
+    client.topics = topics.topics;
+    client.topic_count = topics.count;
     client.message = fleet_hear;
     client.context = f;
     if (!session_open(&f->session, &client)) {

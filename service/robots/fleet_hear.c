@@ -10,44 +10,37 @@
 #include "logger/message/codec_native.h"
 #include "service/cli/lab_clock.h"
 
-size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
-                    struct mqtt_client_topic topics[FLEET_TOPICS_MAX])
+static void add_topic(const struct fleet *f, struct fleet_topics *out, const char *side,
+                      const char *word, int qos)
+{
+    char *filter = out->filters[out->count];
+    (void)snprintf(filter, MESSAGE_TOPIC_MAX, "%s/%s/%s%s%s", f->options.broker.prefix,
+                   f->options.pair_count == 1 ? f->pairs[0] : "+", side, side[0] ? "/" : "",
+                   word);
+    out->topics[out->count++] = (struct mqtt_client_topic){filter, qos};
+}
+
+void fleet_list_topics(const struct fleet *f, struct fleet_topics *out)
 {
     const struct fleet_options *o = &f->options;
-    const char *pair = o->pair_count == 1 ? f->pairs[0] : "+";
-    const char *prefix = o->broker.prefix;
-    size_t count = 0;
+    out->count = 0;
     if (!o->link) {
-        topics[count].qos = 1;
-        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/command", prefix, pair);
+        add_topic(f, out, "", "command", 1);
     }
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (!o->sides[s]) {
-            continue;
+    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
+        if (o->sides[side] && o->link) {
+            add_topic(f, out, side_name(side), "command", 1);
         }
-        if (o->link) {
-            topics[count].qos = 1;
-            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/command", prefix,
-                           pair, side_name(s));
+        if (o->sides[side]) {
+            add_topic(f, out, side_name(side), "probe", 0);
         }
-        topics[count].qos = 0;
-        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/probe", prefix, pair,
-                       side_name(s));
-        if (o->kind->effort) {
-            topics[count].qos = 0;
-            (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/%s/control", prefix,
-                           pair, side_name(s));
+        if (o->sides[side] && o->kind->effort) {
+            add_topic(f, out, side_name(side), "control", 0);
         }
     }
     if (o->sides[SIDE_VIRTUAL]) {
-        topics[count].qos = 1;
-        (void)snprintf(filters[count++], MESSAGE_TOPIC_MAX, "%s/%s/virtual/parameters", prefix,
-                       pair);
+        add_topic(f, out, side_name(SIDE_VIRTUAL), "parameters", 1);
     }
-    for (size_t i = 0; i < count; i++) {
-        topics[i].filter = filters[i];
-    }
-    return count;
 }
 
 /* Takes over in->text. */
@@ -168,6 +161,14 @@ static bool split_topic(const struct fleet *f, const char *topic, uint32_t *pair
     return false;
 }
 
+static const struct {
+    const char *word;
+    void (*take)(struct fleet *f, struct incoming *in, const struct message *message);
+} words[] = {{"command", take_command},
+             {"probe", take_probe},
+             {"control", take_effort},
+             {"parameters", take_parameters}};
+
 void fleet_hear(void *context, const char *topic, const void *payload, size_t bytes, int qos,
                 bool retained, bool dup)
 {
@@ -193,15 +194,12 @@ void fleet_hear(void *context, const char *topic, const void *payload, size_t by
             break;
         }
     }
-    if (strcmp(rest, "parameters") == 0) {
-        take_parameters(f, &in, &message);
-    } else if (retained) {
+    if (retained && strcmp(rest, "parameters") != 0) {
         return; /* an old command must not move a robot */
-    } else if (strcmp(rest, "command") == 0) {
-        take_command(f, &in, &message);
-    } else if (strcmp(rest, "probe") == 0) {
-        take_probe(f, &in, &message);
-    } else if (strcmp(rest, "control") == 0) {
-        take_effort(f, &in, &message);
+    }
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (strcmp(rest, words[i].word) == 0) {
+            words[i].take(f, &in, &message);
+        }
     }
 }

@@ -4,9 +4,14 @@
 
 #include "service/robots/fleet_parts.h"
 
-/* What it subscribes to; filters is the room for the texts. */
-size_t fleet_topics(const struct fleet *f, char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX],
-                    struct mqtt_client_topic topics[FLEET_TOPICS_MAX]);
+struct fleet_topics {
+    size_t count;
+    struct mqtt_client_topic topics[FLEET_TOPICS_MAX];
+    char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX];
+};
+
+/* What it subscribes to; *out stays where it is. */
+void fleet_list_topics(const struct fleet *f, struct fleet_topics *out);
 
 /* The client's callback; context is the fleet. */
 mqtt_client_message fleet_hear;

@@ -153,30 +153,23 @@ static bool tells_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* native_write_reply() and, for people, why. */
+/* native_write_reply() and, for people, why: the last member of the object. */
 static void write_reply(struct json_writer *w, const struct event_reply *reply,
                         const char *detail)
 {
-    char text[FLEET_PAYLOAD_MAX];
-    struct json_writer inner;
-    json_write_start(&inner, text, sizeof text, NULL, NULL);
-    native_write_reply(&inner, reply);
-    if (!detail[0] || !json_write_end(&inner)) {
-        native_write_reply(w, reply);
+    struct json_writer more;
+    native_write_reply(w, reply);
+    if (!detail[0] || !json_write_end(w)) {
         return;
     }
-    char whole[FLEET_PAYLOAD_MAX + ROBOT_DETAIL_MAX];
-    struct json_writer d;
-    char quoted[2 * ROBOT_DETAIL_MAX + 32];
-    json_write_start(&d, quoted, sizeof quoted, NULL, NULL);
-    json_write_object(&d, NULL);
-    json_write_text(&d, "detail", detail);
-    json_write_close(&d);
-    (void)json_write_end(&d);
-    /* {"status":…} and {"detail":…} become one object. */
-    const int n = snprintf(whole, sizeof whole, "%.*s,%.*s", (int)inner.used - 1, text,
-                           (int)d.used - 1, quoted + 1);
-    json_write_raw(w, NULL, whole, (size_t)n);
+    char *brace = w->text + w->used - 1; /* {"status":…} and {"detail":…} become one */
+    json_write_start(&more, brace, w->capacity - w->used + 1, NULL, NULL);
+    json_write_object(&more, NULL);
+    json_write_text(&more, "detail", detail);
+    json_write_close(&more);
+    *brace = ',';
+    w->overflow = !json_write_end(&more);
+    w->used += more.used - 1;
 }
 
 void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply *reply)
