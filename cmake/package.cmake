@@ -4,7 +4,8 @@ set(share ${CMAKE_INSTALL_DATADIR}/tandem)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/tandem)
 
 install(TARGETS tandem)
-install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/alerts.yaml packaging/node-red-flow.json DESTINATION ${share})
+install(FILES config/lab.schema.json packaging/grafana-dashboard.json packaging/alerts.yaml
+  packaging/node-red-flow.json DESTINATION ${share})
 install(DIRECTORY docs/protocol/ DESTINATION ${share}/protocol FILES_MATCHING PATTERN "*.json")
 install(FILES README.md CHANGELOG.md DESTINATION ${doc})
 # dygraphs is inside the program: its licence asks to be told.

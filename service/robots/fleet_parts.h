@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
-#include "service/robots/fleet.h"
+#include "service/robots/fleet_options.h"
 #include "service/robots/session.h"
 
 enum {
