@@ -1,12 +1,9 @@
 #include "config/text_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "config/tree.h"
 
@@ -20,40 +17,24 @@ static enum status io_fault(const char *path, const char *what, const char *trie
                         "cannot %s: %s; the path of %s is wanted", tried, text, what);
 }
 
-static enum status read_open(int fd, const char *path, const char *what, char *text,
-                             size_t *bytes, struct err_list *errors)
-{
-    size_t used = 0;
-    while (used <= TREE_BYTES_MAX) {
-        const ssize_t n = read(fd, text + used, TREE_BYTES_MAX + 1 - used);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return io_fault(path, what, "read", errors);
-        }
-        if (n == 0) {
-            break;
-        }
-        used += (size_t)n;
-    }
-    *bytes = used;
-    return STATUS_OK;
-}
-
 enum status text_file_read(const char *path, const char *what, char **text, size_t *bytes,
                            struct err_list *errors)
 {
     *text = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    FILE *file = fopen(path, "re");
+    if (!file) {
         return io_fault(path, what, "open", errors);
     }
+    enum status status = STATUS_OK;
     char *buffer = malloc(TREE_BYTES_MAX + 1);
-    enum status status = buffer ? read_open(fd, path, what, buffer, bytes, errors)
-                                : err_list_add(errors, STATUS_E_NOMEM, path, 0, 0,
-                                               "not enough memory to read it");
-    (void)close(fd);
+    if (!buffer) {
+        status =
+            err_list_add(errors, STATUS_E_NOMEM, path, 0, 0, "not enough memory to read it");
+    } else {
+        *bytes = fread(buffer, 1, TREE_BYTES_MAX + 1, file);
+        status = ferror(file) ? io_fault(path, what, "read", errors) : STATUS_OK;
+    }
+    (void)fclose(file);
     if (status == STATUS_OK) {
         *text = buffer;
     } else {

@@ -1,5 +1,7 @@
 #include "config/tree.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,37 @@ void tree_finish(struct tree *tree)
     }
 }
 
+/* --- faults --------------------------------------------------------------------------- */
+
+static void note_fault(struct builder *b, enum status status)
+{
+    if (b->status == STATUS_OK || status == STATUS_E_NOMEM) {
+        b->status = status;
+    }
+}
+
+static void stop_reading(struct builder *b, enum status status)
+{
+    note_fault(b, status);
+    b->over = true;
+    b->tree->partial = true;
+}
+
+static PRINTF_LIKE(4, 5) void report_fault(struct builder *b, unsigned line, unsigned column,
+                                           const char *format, ...)
+{
+    char text[ERR_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line, column, "%s", text);
+    note_fault(b, STATUS_E_PARSE);
+}
+
+/* A mark's line and column, 1-based. */
+#define AT(mark) (unsigned)(mark)->line + 1, (unsigned)(mark)->column + 1
+
 /* --- the text, before libyaml sees it ------------------------------------------------- */
 
 struct scan {
@@ -75,18 +108,17 @@ static bool is_utf16(const char *text, size_t bytes)
 }
 
 /* Faults that libyaml would not report well, or not with a place: encoding, control characters
- * and tabs in the indentation. Returns the bytes before the first line that has one, and that
- * line's number; all bytes and 0 when there is none. */
-static size_t check_text(const char *text, size_t bytes, const char *file,
-                         struct err_list *errors, unsigned *cut_line)
+ * and tabs in the indentation. Returns the bytes before the first line that has one, and sets
+ * that line's number in the tree; all bytes when there is none. */
+static size_t check_text(struct builder *b, const char *text, size_t bytes)
 {
     struct scan s = {.line = 1, .column = 1, .indent = true};
+    unsigned *cut_line = &b->tree->cut_line;
     size_t usable = bytes;
     unsigned tab_line = 0;
 
     if (is_utf16(text, bytes)) {
-        (void)err_list_add(errors, STATUS_E_PARSE, file, 1, 1,
-                           "the file is UTF-16, save it as UTF-8");
+        report_fault(b, 1, 1, "the file is UTF-16, save it as UTF-8");
         *cut_line = 1;
         return 0;
     }
@@ -96,16 +128,15 @@ static size_t check_text(const char *text, size_t bytes, const char *file,
         const bool tab = n > 0 && code == '\t' && s.indent && tab_line != s.line;
         const bool bad = n == 0 || !utf8_is_printable(code);
         if (n == 0) {
-            (void)err_list_add(errors, STATUS_E_PARSE, file, s.line, s.column,
-                               "byte 0x%02X is not UTF-8, save the file as UTF-8",
-                               (unsigned)(unsigned char)text[s.at]);
+            report_fault(b, s.line, s.column,
+                         "byte 0x%02X is not UTF-8, save the file as UTF-8",
+                         (unsigned)(unsigned char)text[s.at]);
         } else if (bad) {
-            (void)err_list_add(errors, STATUS_E_PARSE, file, s.line, s.column,
-                               "character U+%04X does not belong into a text file, remove it",
-                               (unsigned)code);
+            report_fault(b, s.line, s.column,
+                         "character U+%04X does not belong into a text file, remove it",
+                         (unsigned)code);
         } else if (tab) {
-            (void)err_list_add(errors, STATUS_E_PARSE, file, s.line, s.column,
-                               "tab in the indentation, indent with spaces");
+            report_fault(b, s.line, s.column, "tab in the indentation, indent with spaces");
             tab_line = s.line;
         }
         if ((bad || tab) && *cut_line == 0) {
@@ -132,20 +163,6 @@ static bool grow_block(void **block, size_t capacity, size_t size)
     return true;
 }
 
-static void note_fault(struct builder *b, enum status status)
-{
-    if (b->status == STATUS_OK || status == STATUS_E_NOMEM) {
-        b->status = status;
-    }
-}
-
-static void stop_reading(struct builder *b, enum status status)
-{
-    note_fault(b, status);
-    b->over = true;
-    b->tree->partial = true;
-}
-
 static uint32_t add_text(struct builder *b, const char *text, size_t bytes)
 {
     struct tree *t = b->tree;
@@ -166,29 +183,12 @@ static uint32_t add_text(struct builder *b, const char *text, size_t bytes)
     return (uint32_t)at;
 }
 
-static unsigned line_of(const yaml_mark_t *mark)
-{
-    return (unsigned)mark->line + 1;
-}
-
-static unsigned column_of(const yaml_mark_t *mark)
-{
-    return (unsigned)mark->column + 1;
-}
-
-static void report_fault(struct builder *b, const yaml_mark_t *mark, const char *text)
-{
-    (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line_of(mark), column_of(mark), "%s",
-                       text);
-    note_fault(b, STATUS_E_PARSE);
-}
-
 /* Append a node below the open map or list. Returns its index, TREE_NONE when it could not. */
 static uint32_t add_node(struct builder *b, enum tree_kind kind, const yaml_mark_t *mark)
 {
     struct tree *t = b->tree;
     if (t->count == TREE_NODES_MAX) {
-        report_fault(b, mark, "too many values in one file");
+        report_fault(b, AT(mark), "too many values in one file");
         stop_reading(b, STATUS_E_PARSE);
         return TREE_NONE;
     }
@@ -204,7 +204,8 @@ static uint32_t add_node(struct builder *b, enum tree_kind kind, const yaml_mark
     }
     const uint32_t index = t->count++;
     struct tree_node *node = &t->nodes[index];
-    *node = (struct tree_node){.kind = kind, .line = line_of(mark), .column = column_of(mark)};
+    *node = (struct tree_node){
+        .kind = kind, .line = (unsigned)mark->line + 1, .column = (unsigned)mark->column + 1};
     if (b->depth == 0) {
         return index;
     }
@@ -240,18 +241,19 @@ static void take_key(struct builder *b, uint32_t text_at, bool bad, const yaml_m
     f->have_key = true;
     f->bad_key = bad;
     f->key_at = text_at;
-    f->key_line = line_of(mark);
-    f->key_column = column_of(mark);
+    f->key_line = (unsigned)mark->line + 1;
+    f->key_column = (unsigned)mark->column + 1;
 }
 
 static void refuse_properties(struct builder *b, const yaml_char_t *anchor,
                               const yaml_char_t *tag, const yaml_mark_t *mark)
 {
     if (anchor) {
-        report_fault(b, mark, "anchors (&name) are not read, write the value where it belongs");
+        report_fault(b, AT(mark),
+                     "anchors (&name) are not read, write the value where it belongs");
     }
     if (tag) {
-        report_fault(b, mark, "tags (!name) are not read, remove it");
+        report_fault(b, AT(mark), "tags (!name) are not read, remove it");
     }
 }
 
@@ -280,14 +282,14 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
     refuse_properties(b, event->data.scalar.anchor, event->data.scalar.tag, mark);
     if (!is_clean(text, bytes)) {
-        report_fault(b, mark,
+        report_fault(b, AT(mark),
                      "line breaks, tabs and control characters are not read in a value");
         bad = true;
     }
     const uint32_t text_at = add_text(b, text, bad ? 0 : bytes);
     if (expects_key(b)) {
         if (plain && strcmp(text, "<<") == 0) {
-            report_fault(b, mark,
+            report_fault(b, AT(mark),
                          "merge keys (<<) are not read, write the keys out or under defaults");
             bad = true;
         }
@@ -303,7 +305,7 @@ static void on_scalar(struct builder *b, const yaml_event_t *event)
 
 static void on_alias(struct builder *b, const yaml_mark_t *mark)
 {
-    report_fault(b, mark, "aliases (*name) are not read, write the value out");
+    report_fault(b, AT(mark), "aliases (*name) are not read, write the value out");
     if (expects_key(b)) {
         take_key(b, add_text(b, "", 0), true, mark);
     } else {
@@ -322,12 +324,12 @@ static void on_open(struct builder *b, enum tree_kind kind, const yaml_event_t *
                           mark);
     }
     if (expects_key(b)) {
-        report_fault(b, mark, "a key is wanted here, not a list or a map");
+        report_fault(b, AT(mark), "a key is wanted here, not a list or a map");
         stop_reading(b, STATUS_E_PARSE);
         return;
     }
     if (b->depth == TREE_DEPTH_MAX) {
-        report_fault(b, mark, "nested too deep");
+        report_fault(b, AT(mark), "nested too deep");
         stop_reading(b, STATUS_E_PARSE);
         return;
     }
@@ -376,11 +378,9 @@ static void check_duplicates(struct builder *b, uint32_t map)
         if (strcmp(list[i].key, list[first].key) != 0) {
             first = i;
         } else if (node->kind != TREE_SKIPPED) {
-            (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, node->key_line,
-                               node->key_column,
-                               "'%.40s' is given twice, first on line %u; keep one of them",
-                               list[i].key, t->nodes[list[first].node].key_line);
-            note_fault(b, STATUS_E_PARSE);
+            report_fault(b, node->key_line, node->key_column,
+                         "'%.40s' is given twice, first on line %u; keep one of them",
+                         list[i].key, t->nodes[list[first].node].key_line);
             node->kind = TREE_SKIPPED;
         }
     }
@@ -391,14 +391,14 @@ static void on_document(struct builder *b, const yaml_event_t *event)
 {
     const yaml_mark_t *mark = &event->start_mark;
     if (++b->documents > 1) {
-        report_fault(b, mark,
+        report_fault(b, AT(mark),
                      "a second document begins here; a file holds one, remove the '---'");
         b->over = true;
         return;
     }
     if (event->data.document_start.tag_directives.start !=
         event->data.document_start.tag_directives.end) {
-        report_fault(b, mark, "tag directives (%TAG) are not read, remove it");
+        report_fault(b, AT(mark), "tag directives (%%TAG) are not read, remove it");
     }
 }
 
@@ -463,23 +463,23 @@ static void on_parser_error(struct builder *b, const yaml_parser_t *parser)
         stop_reading(b, STATUS_E_NOMEM);
         return;
     }
-    if (b->tree->cut_line > 0 && line_of(&parser->problem_mark) >= b->tree->cut_line) {
+    const yaml_mark_t *mark = &parser->problem_mark;
+    const unsigned line = (unsigned)mark->line + 1;
+    if (b->tree->cut_line > 0 && line >= b->tree->cut_line) {
         stop_reading(b, STATUS_E_PARSE); /* the cut's own doing */
         return;
     }
     const char *problem = parser->problem ? parser->problem : "it cannot be read";
     const char *context = parser->context ? parser->context : "";
     char from[96] = "";
-    const yaml_mark_t *mark = &parser->problem_mark;
-    b->tree->cut_line = line_of(mark);
+    b->tree->cut_line = line;
     if (strstr(context, "quoted scalar")) {
         mark = &parser->context_mark; /* where the quote opens, not the end of the file */
     } else if (context[0] != '\0') {
         (void)snprintf(from, sizeof from, " %s from line %u", context,
-                       line_of(&parser->context_mark));
+                       (unsigned)parser->context_mark.line + 1);
     }
-    (void)err_list_add(b->errors, STATUS_E_PARSE, b->file, line_of(mark), column_of(mark),
-                       "not valid YAML: %s%s; %s", problem, from, hint_for(problem));
+    report_fault(b, AT(mark), "not valid YAML: %s%s; %s", problem, from, hint_for(problem));
     stop_reading(b, STATUS_E_PARSE);
 }
 
@@ -515,11 +515,8 @@ enum status tree_parse(const char *text, size_t bytes, const char *file, struct 
         bytes -= 3;
     }
     struct builder b = {.tree = tree, .errors = errors, .file = file};
-    const size_t usable = check_text(text, bytes, file, errors, &tree->cut_line);
-    if (tree->cut_line > 0) {
-        tree->partial = true;
-        b.status = STATUS_E_PARSE;
-    }
+    const size_t usable = check_text(&b, text, bytes);
+    tree->partial = tree->cut_line > 0;
     (void)add_text(&b, "", 0); /* what a node without key or text points at */
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
