@@ -153,11 +153,11 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
     const struct robot_kind *kind = f->options.kind;
     kind->sample(r->memory, &last);
     for (size_t i = 0; i < kind->parameter_count; i++) {
-        values[i] = kind->get_parameter(r->memory, i);
+        values[i] = robot_get_parameter(kind, r->memory, i);
     }
     boot_robot(f, r, last.pose_count == 3 ? last.pose : nowhere);
     for (size_t i = 0; i < kind->parameter_count; i++) {
-        kind->set_parameter(r->memory, i, values[i]);
+        robot_set_parameter(kind, r->memory, i, values[i]);
     }
     r->down_until_us = 0;
     r->telemetry_us = f->sim_us;

@@ -369,7 +369,7 @@ static double value_of(const struct robot_kind *kind, const char *name, const js
 static void restore_parameters(struct fleet *f, struct fleet_robot *r)
 {
     for (size_t i = 0; i < f->options.kind->parameter_count; i++) {
-        f->options.kind->set_parameter(r->memory, i, r->parameters[i]);
+        robot_set_parameter(f->options.kind, r->memory, i, r->parameters[i]);
     }
 }
 

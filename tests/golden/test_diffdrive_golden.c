@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include "twin/robots/diffdrive_control.h"
+#include "twin/robots/robot_kinds.h"
 
 #define MM       1e-3
 #define END      1.0 /* share: the step points along its final heading */
@@ -36,9 +37,18 @@ static void check(const char *name, const char *what, double got, double want)
     CHECK_NEAR(row, got, want, MAX_DIFF, MAX_DIFF);
 }
 
+static struct diffdrive_params preset_params(void)
+{
+    double values[ROBOT_PARAMETERS_MAX];
+    struct diffdrive_params p;
+    robot_presets(&diffdrive_kind, values);
+    memcpy(&p, values, sizeof p);
+    return p;
+}
+
 static void test_steps(void)
 {
-    struct diffdrive_params p = diffdrive_params_preset();
+    struct diffdrive_params p = preset_params();
     struct diffdrive_pose pose = {.angle_rad = 0.2, .x_m = -0.5, .y_m = 0.02};
     double previous_rad = 0.0;
     p.wheel_radius_m = 0.033;
@@ -105,7 +115,7 @@ static void test_heading_error(void)
 /* An ideal robot's inverse map corrects the whole error in one step. */
 static void test_inverse_map(void)
 {
-    struct diffdrive_params p = diffdrive_params_preset();
+    struct diffdrive_params p = preset_params();
     const double step_m = 0.005;
     const double error_rad = 0.01;
     p.controller = DIFFDRIVE_INVERSE_MAP;

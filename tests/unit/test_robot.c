@@ -54,7 +54,7 @@ static void test_life(void)
         kind->init(memory, &setup);
         for (size_t i = 0; i < kind->parameter_count; i++) {
             const struct robot_parameter *p = &kind->parameters[i];
-            CHECK(p->name, robot_value_fits(p, kind->get_parameter(memory, i)));
+            CHECK(p->name, robot_value_fits(p, robot_get_parameter(kind, memory, i)));
             CHECK_INT(p->name, robot_set(kind, memory, p->name, p->preset, reason), STATUS_OK);
             CHECK_INT(p->name, robot_set(kind, memory, p->name, p->max * 2 + 1, reason),
                       STATUS_E_RANGE);

@@ -41,7 +41,7 @@ static void set(struct boat *b, const char *name, double value)
 
 static double get(const struct boat *b, const char *name)
 {
-    return b->kind->get_parameter(b->memory, (size_t)robot_parameter_find(b->kind, name));
+    return robot_get_parameter(b->kind, b->memory, (size_t)robot_parameter_find(b->kind, name));
 }
 
 static void run(struct boat *b, int steps)

@@ -276,11 +276,7 @@ static void recover_machines(struct round *r)
 static void init_robot(void *memory, const struct robot_setup *setup)
 {
     struct diffdrive *d = memory;
-    memset(d, 0, sizeof *d);
-    d->params = diffdrive_params_preset();
-    for (size_t i = 0; setup->parameters && i < DIFFDRIVE_PARAMETER_COUNT; i++) {
-        diffdrive_params_set(&d->params, i, setup->parameters[i]);
-    }
+    robot_begin(&diffdrive_kind, memory, setup);
     d->world = setup->world;
     d->now_us = setup->start_us;
     d->period_us = setup->period_us;
@@ -335,16 +331,6 @@ static void step_robot(void *memory, robot_sink *sink, void *context)
     d->now_us += d->period_us;
 }
 
-static void set_parameter(void *memory, size_t index, double value)
-{
-    diffdrive_params_set(&((struct diffdrive *)memory)->params, index, value);
-}
-
-static double get_parameter(const void *memory, size_t index)
-{
-    return diffdrive_params_get(&((const struct diffdrive *)memory)->params, index);
-}
-
 static void sample_robot(const void *memory, struct robot_sample *out)
 {
     const struct diffdrive *d = memory;
@@ -375,12 +361,11 @@ const struct robot_kind diffdrive_kind = {
     .period_us = 25000,
     .parameters = diffdrive_parameters,
     .parameter_count = DIFFDRIVE_PARAMETER_COUNT,
+    .parameters_at = offsetof(struct diffdrive, params),
     .operations = "go, lidar, resume, halt",
     .init = init_robot,
     .command = take_command,
     .effort = NULL,
-    .set_parameter = set_parameter,
-    .get_parameter = get_parameter,
     .step = step_robot,
     .sample = sample_robot,
     .machines = list_machines,

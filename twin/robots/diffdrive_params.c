@@ -1,7 +1,5 @@
 #include "twin/robots/diffdrive_params.h"
 
-#include <string.h>
-
 static const char *const controllers[] = {"onoff", "proportional", "inverse_map", "pd", "pid"};
 static const char *const carries[] = {"nothing", "angle", "pose"};
 static const char *const switches[] = {"off", "on"};
@@ -57,25 +55,3 @@ const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT] = {
     {"scan_span_rad", "rad", 3.141592653589793, 0, 6.283185307179586, "of a sweep, from left to right", NULL},
 };
 /* clang-format on */
-
-double diffdrive_params_get(const struct diffdrive_params *p, size_t index)
-{
-    double value;
-    memcpy(&value, (const char *)p + index * sizeof value, sizeof value);
-    return value;
-}
-
-void diffdrive_params_set(struct diffdrive_params *p, size_t index, double value)
-{
-    memcpy((char *)p + index * sizeof value, &value, sizeof value);
-}
-
-struct diffdrive_params diffdrive_params_preset(void)
-{
-    struct diffdrive_params p;
-    memset(&p, 0, sizeof p);
-    for (size_t i = 0; i < DIFFDRIVE_PARAMETER_COUNT; i++) {
-        diffdrive_params_set(&p, i, diffdrive_parameters[i].preset);
-    }
-    return p;
-}

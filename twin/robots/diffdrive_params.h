@@ -47,10 +47,4 @@ enum { DIFFDRIVE_PARAMETER_COUNT = sizeof(struct diffdrive_params) / sizeof(doub
 
 extern const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT];
 
-/* The presets as a struct. */
-struct diffdrive_params diffdrive_params_preset(void);
-
-double diffdrive_params_get(const struct diffdrive_params *p, size_t index);
-void diffdrive_params_set(struct diffdrive_params *p, size_t index, double value);
-
 #endif

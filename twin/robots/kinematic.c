@@ -211,28 +211,10 @@ static const struct robot_parameter parameters[PARAMETER_COUNT] = {
 };
 /* clang-format on */
 
-static void set_parameter(void *memory, size_t index, double value)
-{
-    struct kinematic_robot *robot = memory;
-    memcpy((char *)&robot->k.params + index * sizeof value, &value, sizeof value);
-}
-
-static double get_parameter(const void *memory, size_t index)
-{
-    const struct kinematic_robot *robot = memory;
-    double value;
-    memcpy(&value, (const char *)&robot->k.params + index * sizeof value, sizeof value);
-    return value;
-}
-
 static void init_robot(void *memory, const struct robot_setup *setup)
 {
     struct kinematic_robot *robot = memory;
-    memset(robot, 0, sizeof *robot);
-    for (size_t i = 0; i < PARAMETER_COUNT; i++) {
-        set_parameter(robot, i,
-                      setup->parameters ? setup->parameters[i] : parameters[i].preset);
-    }
+    robot_begin(&kinematic_kind, memory, setup);
     robot->k.x_m = setup->pose[0];
     robot->k.y_m = setup->pose[1];
     robot->k.psi_rad = setup->pose[2];
@@ -275,11 +257,10 @@ const struct robot_kind kinematic_kind = {
     .period_us = 2000,
     .parameters = parameters,
     .parameter_count = PARAMETER_COUNT,
+    .parameters_at = offsetof(struct kinematic_robot, k.params),
     .operations = "go, lidar, halt",
     .init = init_robot,
     .command = take_command,
-    .set_parameter = set_parameter,
-    .get_parameter = get_parameter,
     .step = step_robot,
     .sample = sample_robot,
 };

@@ -56,6 +56,38 @@ bool robot_value_fits(const struct robot_parameter *parameter, double value)
     return within && (!parameter->choices || !(fabs(value - floor(value)) > 0.0));
 }
 
+static size_t parameter_at(const struct robot_kind *kind, size_t index)
+{
+    return kind->parameters_at + index * sizeof(double);
+}
+
+double robot_get_parameter(const struct robot_kind *kind, const void *memory, size_t index)
+{
+    double value;
+    memcpy(&value, (const char *)memory + parameter_at(kind, index), sizeof value);
+    return value;
+}
+
+void robot_set_parameter(const struct robot_kind *kind, void *memory, size_t index,
+                         double value)
+{
+    const double before = robot_get_parameter(kind, memory, index);
+    memcpy((char *)memory + parameter_at(kind, index), &value, sizeof value);
+    if (kind->changed) {
+        kind->changed(memory, index, before);
+    }
+}
+
+void robot_begin(const struct robot_kind *kind, void *memory, const struct robot_setup *setup)
+{
+    double presets[ROBOT_PARAMETERS_MAX];
+    robot_presets(kind, presets);
+    memset(memory, 0, kind->bytes);
+    memcpy((char *)memory + kind->parameters_at,
+           setup->parameters ? setup->parameters : presets,
+           kind->parameter_count * sizeof(double));
+}
+
 enum status robot_set(const struct robot_kind *kind, void *memory, const char *name,
                       double value, char reason[ROBOT_REASON_MAX])
 {
@@ -70,7 +102,7 @@ enum status robot_set(const struct robot_kind *kind, void *memory, const char *n
                        row->max, row->unit[0] ? " " : "", row->unit);
         return STATUS_E_RANGE;
     }
-    kind->set_parameter(memory, (size_t)index, value);
+    robot_set_parameter(kind, memory, (size_t)index, value);
     return STATUS_OK;
 }
 

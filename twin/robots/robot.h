@@ -85,6 +85,7 @@ struct robot_kind {
     int64_t period_us;   /* the step it is made for */
     const struct robot_parameter *parameters;
     size_t parameter_count; /* <= ROBOT_PARAMETERS_MAX */
+    size_t parameters_at;   /* of the memory: their values, doubles in the order of the rows */
     const char *operations; /* what it obeys, for the help: "go, lidar, resume, halt" */
 
     void (*init)(void *memory, const struct robot_setup *setup);
@@ -94,9 +95,8 @@ struct robot_kind {
     /* A direct effort, held until the next one. NULL: the kind takes none. STATUS_E_RANGE when
      * count is not what the kind expects. */
     enum status (*effort)(void *memory, const double *tau, size_t count);
-    /* Takes effect at the next step. value is within the row's range. */
-    void (*set_parameter)(void *memory, size_t index, double value);
-    double (*get_parameter)(const void *memory, size_t index);
+    /* A parameter was another one before; NULL: nothing follows from that. */
+    void (*changed)(void *memory, size_t index, double before);
     /* One period: replies that fall due go to sink. */
     void (*step)(void *memory, robot_sink *sink, void *context);
     void (*sample)(const void *memory, struct robot_sample *sample);
@@ -121,6 +121,15 @@ void robot_presets(const struct robot_kind *kind, double parameters[ROBOT_PARAME
 
 /* May the parameter have this value (finite, in range, a whole index of a choice)? */
 bool robot_value_fits(const struct robot_parameter *parameter, double value);
+
+/* For a kind's init(): all memory zero, then the setup's parameters or the presets. */
+void robot_begin(const struct robot_kind *kind, void *memory, const struct robot_setup *setup);
+
+/* A parameter of a living robot. What is set takes effect at the next step; value is within the
+ * row's range. */
+double robot_get_parameter(const struct robot_kind *kind, const void *memory, size_t index);
+void robot_set_parameter(const struct robot_kind *kind, void *memory, size_t index,
+                         double value);
 
 /* Set a parameter of a living robot by its name. When refused: STATUS_E_RANGE, and reason says
  * in words what would be right. */

@@ -42,7 +42,7 @@ struct vessel {
     const struct world *world;
     int64_t t_us, period_us;
     double values[VESSEL_PARAMETER_COUNT];
-    double theta[USV3_PARAMETERS]; /* at work */
+    bool is_own[USV3_PARAMETERS]; /* this parameter of the model is the hull's own */
     double nu[USV3_AXES], pose[USV3_AXES];
     double effort[EVENT_AXES_MAX]; /* as given */
     int64_t effort_us;             /* when */
@@ -126,8 +126,7 @@ static void apply_effort(struct vessel *v)
 static void apply_parameters(struct vessel *v)
 {
     for (size_t i = 0; i < USV3_PARAMETERS; i++) {
-        const double given = v->values[THETA + i];
-        v->theta[i] = given > 0.0 ? given : hull_of(v)->theta[i];
+        v->values[THETA + i] = v->is_own[i] ? hull_of(v)->theta[i] : v->values[THETA + i];
     }
     apply_effort(v);
 }
@@ -135,15 +134,15 @@ static void apply_parameters(struct vessel *v)
 static void init_vessel(void *memory, const struct robot_setup *setup)
 {
     struct vessel *v = memory;
-    memset(v, 0, sizeof *v);
+    robot_begin(&usv3_kind, memory, setup);
     v->world = setup->world;
     v->t_us = setup->start_us;
     v->period_us = setup->period_us;
     v->effort_us = setup->start_us;
     v->random.state = setup->seed;
     memcpy(v->pose, setup->pose, sizeof v->pose);
-    for (size_t i = 0; i < VESSEL_PARAMETER_COUNT; i++) {
-        v->values[i] = setup->parameters ? setup->parameters[i] : vessel_parameters[i].preset;
+    for (size_t i = 0; i < USV3_PARAMETERS; i++) {
+        v->is_own[i] = !(v->values[THETA + i] > 0.0);
     }
     apply_parameters(v);
 }
@@ -185,22 +184,19 @@ static enum status take_effort(void *memory, const double *tau, size_t count)
     return STATUS_OK;
 }
 
-static void set_vessel_parameter(void *memory, size_t index, double value)
+static void take_parameter(void *memory, size_t index, double before)
 {
     struct vessel *v = memory;
-    const size_t before = effort_count(v);
-    v->values[index] = value;
-    if (effort_count(v) != before || index == ACTUATION) {
+    if (index >= THETA && index < THETA + USV3_PARAMETERS) {
+        v->is_own[index - THETA] = !(v->values[index] > 0.0);
+    }
+    const bool other_thrusters =
+        index == VESSEL && actuation_of(v) == ACTUATION_THRUSTERS &&
+        usv3_vessels[(size_t)before].thruster_count != hull_of(v)->thruster_count;
+    if (other_thrusters || index == ACTUATION) {
         memset(v->effort, 0, sizeof v->effort); /* its numbers mean something else now */
     }
     apply_parameters(v);
-}
-
-static double get_vessel_parameter(const void *memory, size_t index)
-{
-    const struct vessel *v = memory;
-    const bool is_theta = index >= THETA && index < THETA + USV3_PARAMETERS;
-    return is_theta ? v->theta[index - THETA] : v->values[index];
 }
 
 /* Random forces that remember: a first-order process of the wanted variance. */
@@ -236,7 +232,7 @@ static void move_hull(struct vessel *v)
         tau[i] = v->tau[i] + v->gust[i];
     }
     for (int64_t k = 0; k < substeps; k++) {
-        model_step(&usv3_model, v->theta, v->nu, v->pose, tau, force_n, h_s);
+        model_step(&usv3_model, &v->values[THETA], v->nu, v->pose, tau, force_n, h_s);
     }
 }
 
@@ -298,12 +294,12 @@ const struct robot_kind usv3_kind = {
     .period_us = 10000,
     .parameters = vessel_parameters,
     .parameter_count = VESSEL_PARAMETER_COUNT,
+    .parameters_at = offsetof(struct vessel, values),
     .operations = "halt, and efforts",
     .init = init_vessel,
     .command = take_command,
     .effort = take_effort,
-    .set_parameter = set_vessel_parameter,
-    .get_parameter = get_vessel_parameter,
+    .changed = take_parameter,
     .step = step_vessel,
     .sample = sample_vessel,
 };
