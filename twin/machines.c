@@ -1,18 +1,14 @@
 #include "twin/machines.h"
 
-#include "twin/experiments/position_fsm.h"
-#include "twin/following/following.h"
-#include "twin/pair/link.h"
-#include "twin/pair/smartlog.h"
-#include "twin/robots/diffdrive_lidar.h"
-#include "twin/robots/diffdrive_main.h"
-#include "twin/robots/l1_executive.h"
-#include "twin/robots/l2_mission.h"
+#define MACHINE(symbol) extern const struct efsm_table symbol;
+#include "twin/machines.def"
+#undef MACHINE
 
+#define MACHINE(symbol) &(symbol),
 const struct efsm_table *const machines[] = {
-    &smartlog_table, &link_table, &dispatch_table,       &l0main_table,    &l0lidar_table,
-    &l1_table,       &l2_table,   &efsm_executive_table, &following_table, &position_fsm_table,
+#include "twin/machines.def"
 };
+#undef MACHINE
 
 const size_t machine_count = COUNT(machines);
 

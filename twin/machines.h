@@ -1,7 +1,7 @@
 /* twin/machines.h - every state machine of the product, in one list.
  *
  * For `tandem machines`, the dashboard's diagrams and the test that checks them all. A new
- * machine is one row in machines.c. Pure.
+ * machine is one row in machines.def. Pure.
  */
 #ifndef TWIN_MACHINES_H
 #define TWIN_MACHINES_H
