@@ -16,7 +16,7 @@ struct run_figures {
     double found_ratio[MODEL_AXES_MAX], unmatched_rms[MODEL_AXES_MAX];
 };
 
-struct workshop {
+struct study_run {
     const struct experiment_file *file;
     struct trial_params trial;
     struct follow_input input;
@@ -26,7 +26,7 @@ struct workshop {
     struct follow_study *study;
 };
 
-static bool make_workshop(struct workshop *w)
+static bool allocate_run(struct study_run *w)
 {
     const struct experiment_file *file = w->file;
     const size_t points = (size_t)(file->trial.duration_s / file->trial.record_s) + 2;
@@ -39,7 +39,7 @@ static bool make_workshop(struct workshop *w)
     return w->figures && w->flight && w->study->points && (w->draws || !file->draws_path[0]);
 }
 
-static void drop_workshop(struct workshop *w)
+static void free_run(struct study_run *w)
 {
     follow_input_free(&w->input);
     free(w->draws);
@@ -57,7 +57,7 @@ static void draw_theta(const struct experiment_robot *robot, size_t n, const dou
     }
 }
 
-static void prepare_run(struct workshop *w, size_t run)
+static void prepare_run(struct study_run *w, size_t run)
 {
     const struct experiment_file *file = w->file;
     const size_t n = file->model->parameter_count;
@@ -76,7 +76,7 @@ static void keep_point(void *context, const struct trial_point *point)
     study->points[study->point_count++] = *point;
 }
 
-static void keep_figures(struct workshop *w, const struct trial_result *result)
+static void keep_figures(struct study_run *w, const struct trial_result *result)
 {
     struct follow_study *study = w->study;
     if (result->diverged) {
@@ -104,7 +104,7 @@ static struct follow_quantiles find_quantiles(double *first, size_t runs, double
         gsl_stats_quantile_from_sorted_data(first, stride, runs, worse)};
 }
 
-static void summarise_runs(struct workshop *w)
+static void summarise_runs(struct study_run *w)
 {
     struct follow_study *study = w->study;
     struct run_figures *first = w->figures;
@@ -124,7 +124,7 @@ static void summarise_runs(struct workshop *w)
 }
 
 /* What would happen without the follower, robots as they are best known. */
-static void run_open_loop(struct workshop *w)
+static void run_open_loop(struct study_run *w)
 {
     struct trial_result result;
     w->trial = w->file->trial;
@@ -137,7 +137,7 @@ static void run_open_loop(struct workshop *w)
     }
 }
 
-static enum status run_all(struct workshop *w, follow_go_on *go_on, void *context,
+static enum status run_all(struct study_run *w, follow_go_on *go_on, void *context,
                            struct err *err)
 {
     struct follow_study *study = w->study;
@@ -169,12 +169,12 @@ enum status follow_study_run(const struct experiment_file *file, follow_go_on *g
                              void *context, struct follow_study *out, struct err *err)
 {
     struct follow_study study = {.file = file, .states = 2 * file->model->axis_count};
-    struct workshop w = {.file = file, .study = &study};
+    struct study_run w = {.file = file, .study = &study};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < study.states; i++) {
         experiment_state_name(file->model, i, study.state[i].name, sizeof study.state[i].name);
     }
-    if (!make_workshop(&w)) {
+    if (!allocate_run(&w)) {
         status = err_set(err, STATUS_E_NOMEM, file->name, 0, 0, "not enough memory");
     }
     if (status == STATUS_OK) {
@@ -187,7 +187,7 @@ enum status follow_study_run(const struct experiment_file *file, follow_go_on *g
     if (status == STATUS_OK) {
         status = run_all(&w, go_on, context, err);
     }
-    drop_workshop(&w);
+    free_run(&w);
     if (status == STATUS_OK) {
         *out = study;
     } else {

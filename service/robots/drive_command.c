@@ -14,7 +14,7 @@
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/session.h"
 
-enum { WAIT_SLICE_US = 50 * 1000, STOP_MS = 3000, CONNECT_WAIT_MS = 100, REPLIES_MAX = 256 };
+enum { STOP_MS = 3000, CONNECT_WAIT_MS = 100, REPLIES_MAX = 256 };
 
 struct drive_options {
     struct broker_arguments broker;
@@ -136,10 +136,7 @@ static void pause_between(const struct drive *d, int64_t end_us)
 {
     int64_t until_us = lab_clock_monotonic_us() + lab_us(d->options.interval_s);
     until_us = until_us < end_us ? until_us : end_us;
-    while (!stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
-        const int64_t slice_us = lab_clock_monotonic_us() + WAIT_SLICE_US;
-        lab_clock_sleep_until_us(slice_us < until_us ? slice_us : until_us);
-    }
+    (void)session_sleep(until_us);
 }
 
 static void show_reply(const struct drive *d, const struct event_command *command)

@@ -18,7 +18,6 @@ enum {
     CONNECT_MS = 15000,
     ACKNOWLEDGE_MS = 60000,
     STOP_MS = 3000,
-    SLICE_US = 50 * 1000,
     RETRY_US = 2 * 1000, /* pause when the client's buffer is full */
     SHOWN_FAULTS_MAX = 10
 };
@@ -73,11 +72,7 @@ static bool keep_pace(struct play *p, int64_t t_us)
     }
     const int64_t due_us =
         p->begin_us + (int64_t)llround((double)(t_us - p->first_us) / p->options.speed);
-    while (!stop_signal_raised() && lab_clock_monotonic_us() < due_us) {
-        const int64_t slice_us = lab_clock_monotonic_us() + SLICE_US;
-        lab_clock_sleep_until_us(slice_us < due_us ? slice_us : due_us);
-    }
-    return !stop_signal_raised();
+    return session_sleep(due_us);
 }
 
 /* Hand over one message, waiting while the client's buffer is full. */

@@ -8,6 +8,9 @@
 #include "logger/message/codec.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
+#include "service/cli/stop_signal.h"
+
+enum { SLICE_US = 50 * 1000 }; /* a signal is noticed this soon */
 
 enum status session_init(struct session *s, size_t item_bytes, size_t capacity)
 {
@@ -89,6 +92,15 @@ void session_wait(struct session *s, int64_t until_us)
         lock_wait(&s->arrived, &s->mutex, until_us);
     }
     (void)pthread_mutex_unlock(&s->mutex);
+}
+
+bool session_sleep(int64_t until_us)
+{
+    while (!stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
+        const int64_t slice_us = lab_clock_monotonic_us() + SLICE_US;
+        lab_clock_sleep_until_us(slice_us < until_us ? slice_us : until_us);
+    }
+    return !stop_signal_raised();
 }
 
 bool session_names_fit(const char *prefix, const char *pair, size_t room)

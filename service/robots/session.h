@@ -47,6 +47,10 @@ bool session_pop(struct session *s, void *item);
 /* Wait until an item is there or lab_clock_monotonic_us() reaches until_us. */
 void session_wait(struct session *s, int64_t until_us);
 
+/* Sleep until lab_clock_monotonic_us() reaches until_us; false when a stop signal came before.
+ */
+bool session_sleep(int64_t until_us);
+
 /* Can this prefix and this pair be names in topics? room: bytes wanted behind the pair's. False
  * after a message on stderr. */
 bool session_names_fit(const char *prefix, const char *pair, size_t room);
