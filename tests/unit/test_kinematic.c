@@ -62,7 +62,7 @@ static void test_travel_time_model(void)
             command("a", rows[i].op, rows[i].rotation_rad, rows[i].displacement_m);
         const int64_t start_us = 1700000000000000;
         const int64_t end_us = start_us + lab_us(rows[i].want_s);
-        kinematic_init(&k, &params);
+        k = (struct kinematic){.params = params};
         CHECK(rows[i].row, !k.busy);
         CHECK(rows[i].row, kinematic_command(&k, start_us, &c, rows[i].noise_s));
         CHECK_NEAR(rows[i].row, lab_s(k.end_us - start_us), rows[i].want_s, 0.0, 2e-6);
@@ -80,7 +80,7 @@ static void test_pose(void)
 {
     struct kinematic k;
     struct robot_reply done;
-    kinematic_init(&k, &params);
+    k = (struct kinematic){.params = params};
     (void)give(&k, 0, "", "go", PI / 2.0, 2.0);
     CHECK("done", kinematic_step(&k, 100000000, &done));
     CHECK_NEAR("x", value(&done, "x_m"), 0.0, 0.0, 1e-12);
@@ -115,7 +115,7 @@ static void test_sample(void)
     struct kinematic k;
     double nu[KINEMATIC_AXES];
     double pose[KINEMATIC_AXES];
-    kinematic_init(&k, &params);
+    k = (struct kinematic){.params = params};
     (void)give(&k, 0, "", "go", 1.0, 2.0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         kinematic_sample(&k, rows[i].at_us, nu, pose);
@@ -132,7 +132,7 @@ static void test_queue(void)
     struct kinematic k;
     struct robot_reply done;
     char id[8];
-    kinematic_init(&k, &params);
+    k = (struct kinematic){.params = params};
     for (int i = 0; i < KINEMATIC_QUEUE_MAX; i++) {
         (void)snprintf(id, sizeof id, "%d", i);
         CHECK("queued", give(&k, 0, id, "go", 1.0, 0.0));
@@ -158,7 +158,7 @@ static void test_halt(void)
         const char *id;
         enum reply_status status;
     } want[] = {{"a", REPLY_HALTED}, {"b", REPLY_HALTED}, {"h", REPLY_DONE}, {"c", REPLY_DONE}};
-    kinematic_init(&k, &params);
+    k = (struct kinematic){.params = params};
     (void)give(&k, 0, "a", "go", 0.0, 2.0); /* 0.13 s, then 0.5 m/s */
     (void)give(&k, 0, "b", "go", 1.0, 0.0);
     (void)give(&k, 2130000, "h", "halt", 0.0, 0.0);

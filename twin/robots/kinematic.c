@@ -17,12 +17,6 @@ static bool is_op(const struct kinematic_task *task, const char *op)
     return strcmp(task->op, op) == 0;
 }
 
-void kinematic_init(struct kinematic *k, const struct kinematic_params *params)
-{
-    memset(k, 0, sizeof *k);
-    k->params = *params;
-}
-
 /* Begin the task at the head of the queue at start_us. */
 static void begin_task(struct kinematic *k, int64_t start_us)
 {

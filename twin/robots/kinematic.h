@@ -38,7 +38,7 @@ struct kinematic_task {
     enum reply_status status; /* how it will end */
 };
 
-struct kinematic {
+struct kinematic { /* all zero but params: at rest at the origin */
     struct kinematic_params params;
     struct kinematic_task queue[KINEMATIC_QUEUE_MAX]; /* [0] is in work when busy */
     size_t count;
@@ -47,8 +47,6 @@ struct kinematic {
     double x_m, y_m, psi_rad;                    /* where the task in work began */
     uint64_t refused;                            /* commands that found the queue full */
 };
-
-void kinematic_init(struct kinematic *k, const struct kinematic_params *params);
 
 /* Queue one command. Returns false when the queue is full (counted). */
 bool kinematic_command(struct kinematic *k, int64_t now_us, const struct event_command *command,

@@ -573,9 +573,4 @@ int64_t mission_next_us(const struct mission *m)
     return waits ? (int64_t)ceil(read_cell(&m->l1, L1_UNTIL)) : LAB_TIME_MAX;
 }
 
-bool mission_is_busy(const struct mission *m)
-{
-    return m->l2.state != L2_IDLE;
-}
-
 ENUM_NAMES(mission_level, MISSION_ERROR + 1, "ack", "warning", "error");

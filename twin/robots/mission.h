@@ -110,9 +110,6 @@ double mission_reply_value(const struct event_reply *reply, const char *name);
 /* When patience with the robot ends; LAB_TIME_MAX when nothing is awaited. */
 int64_t mission_next_us(const struct mission *m);
 
-/* Is a mission in work? */
-bool mission_is_busy(const struct mission *m);
-
 extern const struct names mission_level_names;
 const char *mission_level_name(enum mission_level value); /* "ack", "warning", "error" */
 
