@@ -57,20 +57,23 @@ static bool round_slowly(const char *text, size_t bytes, double *value)
     return true;
 }
 
-const char *number_scan(const char *text, const char *end, double *value)
+/* strict: as JSON has it. A constant for the compiler: each reader has its own copy. */
+static inline const char *scan_decimal(const char *text, const char *end, bool strict,
+                                       double *value)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const bool negative = text < end && *text == '-';
-    const char *whole = text + (negative || (text < end && *text == '+'));
+    const char *whole = text + (negative || (!strict && text < end && *text == '+'));
     uint64_t digits = 0;
     const char *point = take_digits(whole, end, &digits);
     const char *at =
         point < end && *point == '.' ? take_digits(point + 1, end, &digits) : point;
     ptrdiff_t exponent = at > point ? point + 1 - at : 0;
     const ptrdiff_t count = point - whole - exponent;
-    if (count == 0) {
+    const bool odd = point == whole || (*whole == '0' && point > whole + 1) || at == point + 1;
+    if (count == 0 || (strict && odd)) {
         return text;
     }
     if (at < end && (*at == 'e' || *at == 'E')) {
@@ -85,6 +88,16 @@ const char *number_scan(const char *text, const char *end, double *value)
         return at;
     }
     return round_slowly(text, (size_t)(at - text), value) ? at : text;
+}
+
+const char *number_scan(const char *text, const char *end, double *value)
+{
+    return scan_decimal(text, end, false, value);
+}
+
+const char *number_scan_json(const char *text, const char *end, double *value)
+{
+    return scan_decimal(text, end, true, value);
 }
 
 static const char *skip_sign(const char *text)

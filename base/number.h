@@ -22,6 +22,10 @@ enum { NUMBER_SLOW_MAX = 511 };
  * written only when there is one. */
 const char *number_scan(const char *text, const char *end, double *value);
 
+/* The same by JSON's rules: no plus, no zero before other digits, digits on both sides of a
+ * point. */
+const char *number_scan_json(const char *text, const char *end, double *value);
+
 enum number_fault {
     NUMBER_FINE,
     NUMBER_NONE,       /* no number at all */

@@ -229,10 +229,10 @@ static bool is_digit(const struct json_scan *s, const char *at)
     return at < s->end && *at >= '0' && *at <= '9';
 }
 
-/* Beyond number_scan(): no plus and no zero before other digits, and a point or an exponent has
- * digits after it. Where it is wrong s->at stands. */
-static bool check_number(struct json_scan *s, const char *at)
+/* There is no number: where, and what would be right. */
+static bool refuse_number(struct json_scan *s)
 {
+    const char *at = s->at;
     at += at < s->end && *at == '-';
     if (!is_digit(s, at) || (*at == '0' && is_digit(s, at + 1))) {
         return json_scan_fail(s, "a number was expected");
@@ -244,7 +244,7 @@ static bool check_number(struct json_scan *s, const char *at)
         s->at = at + 1;
         return json_scan_fail(s, "a digit was expected");
     }
-    return true;
+    return json_scan_fail(s, "a number of at most 511 characters was expected");
 }
 
 bool json_scan_number(struct json_scan *s, double *value)
@@ -254,12 +254,9 @@ bool json_scan_number(struct json_scan *s, double *value)
         return false;
     }
     skip_space(s);
-    if (!check_number(s, s->at)) {
-        return false;
-    }
-    const char *end = number_scan(s->at, s->end, &number);
+    const char *end = number_scan_json(s->at, s->end, &number);
     if (end == s->at) {
-        return json_scan_fail(s, "a number of at most 511 characters was expected");
+        return refuse_number(s);
     }
     if (end < s->end && (*end == 'e' || *end == 'E')) {
         s->at = end + 1;
