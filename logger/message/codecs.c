@@ -3,12 +3,13 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "logger/message/codec_native.h"
 #include "logger/message/lab_line.h"
 
+#define CODEC(row) &(row),
 const struct codec *const codecs[] = {
-    &codec_native,
+#include "logger/message/codecs.def"
 };
+#undef CODEC
 const size_t codec_count = COUNT(codecs);
 _Static_assert(COUNT(codecs) <= CODECS_MAX, "room for a set of them all");
 

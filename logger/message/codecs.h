@@ -7,6 +7,10 @@
 
 #include "logger/message/codec.h"
 
+#define CODEC(row) extern const struct codec row;
+#include "logger/message/codecs.def"
+#undef CODEC
+
 extern const struct codec *const codecs[];
 extern const size_t codec_count;
 

@@ -14,6 +14,5 @@
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
 extern const struct model diffdrive_model;
-extern const struct model_row diffdrive_row;
 
 #endif

@@ -13,6 +13,5 @@
 
 extern const struct model first_order_model;
 extern const struct model first_order_deadband_model;
-extern const struct model_row first_order_row, first_order_deadband_row;
 
 #endif

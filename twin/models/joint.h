@@ -21,6 +21,5 @@ extern const struct model_variant joint_variants[JOINT_VARIANTS];
 extern const struct model_variant joint_load_variants[JOINT_VARIANTS];
 
 extern const struct model joint_model, joint_load_model; /* s = 0.01 */
-extern const struct model_row joint_row, joint_load_row;
 
 #endif

@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-#include "twin/models/diffdrive.h"
-#include "twin/models/first_order.h"
-#include "twin/models/joint.h"
-#include "twin/models/usv3.h"
-
 /* ---- models that are not of motion ---- */
 
 static const char travel_time_help[] =
@@ -30,7 +25,7 @@ static const char *const travel_time_roles[] = {
     "lap1_s", "lap2_s",     "state",         "displacement_m", "displacement_mm",
     NULL};
 
-static const struct model_row travel_time_row = {
+const struct model_row travel_time_row = {
     .name = "travel_time",
     .words = "travel times of moves",
     .help = travel_time_help,
@@ -55,7 +50,7 @@ static const char odometry_help[] =
 static const char *const odometry_roles[] = {"t", "wheel_left", "wheel_right", "x",
                                              "y", "theta",      NULL};
 
-static const struct model_row odometry_row = {
+const struct model_row odometry_row = {
     .name = "odometry",
     .words = "wheels and track from a pose sensor",
     .help = odometry_help,
@@ -65,10 +60,11 @@ static const struct model_row odometry_row = {
 
 /* ---- the table ---- */
 
+#define MODEL(row) &(row),
 const struct model_row *const model_rows[] = {
-    &travel_time_row,          &usv3_row,     &diffdrive_row, &first_order_row,
-    &first_order_deadband_row, &odometry_row, &joint_row,     &joint_load_row,
+#include "twin/models/models.def"
 };
+#undef MODEL
 
 const size_t model_row_count = COUNT(model_rows);
 

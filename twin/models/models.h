@@ -4,6 +4,10 @@
 
 #include "twin/models/model.h"
 
+#define MODEL(row) extern const struct model_row row;
+#include "twin/models/models.def"
+#undef MODEL
+
 extern const struct model_row *const model_rows[]; /* [model_row_count] */
 extern const size_t model_row_count;
 

@@ -17,7 +17,6 @@
 enum { USV3_AXES = 3, USV3_PARAMETERS = 9, USV3_THRUSTERS_MAX = 4 };
 
 extern const struct model usv3_model;
-extern const struct model_row usv3_row;
 
 /* A fixed thruster that pushes along +x. */
 struct usv3_thruster {
