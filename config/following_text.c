@@ -101,10 +101,11 @@ static enum status read_theta(const struct model *model, const char *key, const 
 
 static enum status refuse_vessel(const char *name, struct err *err)
 {
-    const struct model_row *row = NULL;
-    for (size_t i = 0; i < model_row_count && !(row && row->robots); i++) {
-        row = model_rows[i];
+    size_t i = 0;
+    while (i + 1 < model_row_count && !model_rows[i]->robots) {
+        i++;
     }
+    const struct model_row *row = model_rows[i];
     return err_set(err, STATUS_E_RANGE, "vessel", 0, 0, "'%s' is not known: %s, of model %s",
                    name, row->robots, row->name);
 }

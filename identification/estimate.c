@@ -66,8 +66,8 @@ static void insert_reason(struct estimate *e, size_t at, enum estimate_verdict a
     e->reason_count++;
 }
 
-static void add_reason(struct estimate *e, enum estimate_verdict at_best, bool first,
-                       const char *format, va_list args)
+static PRINTF_LIKE(4, 0) void add_reason(struct estimate *e, enum estimate_verdict at_best,
+                                         bool first, const char *format, va_list args)
 {
     char text[ESTIMATE_TEXT_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
