@@ -40,6 +40,7 @@ deps_to_test='
     chromium            the page is looked at as people see it
     chromium-driver     takes the browser where a test wants it
     python3-selenium    speaks to that driver
+    patch               adds by each recipe of docs/adding.md what it says
 '
 deps_to_package='
     dpkg-dev            finds the libraries a package depends on
