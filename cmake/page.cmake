@@ -16,7 +16,8 @@ add_custom_command(OUTPUT ${page_build}/machines.html DEPENDS machine_diagrams
 # The models that recordings are fitted to, nor does a new one of these.
 add_executable(model_list cmake/model_list.c)
 target_link_libraries(model_list PRIVATE tandem_twin_models tandem_flags)
-add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js VERBATIM)
+add_custom_command(OUTPUT ${page_build}/models.js DEPENDS model_list COMMAND model_list ${page_build}/models.js
+    VERBATIM)
 list(APPEND page_files ${DYGRAPHS_JS} ${DYGRAPHS_CSS} ${page_build}/machines.html ${page_build}/models.js)
 set(page_gzip)
 foreach(file ${page_files})

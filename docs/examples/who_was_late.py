@@ -37,7 +37,8 @@ def listen(options):
         headers = {"Last-Event-ID": last} if last else {}
         if options.token_file:
             headers["Authorization"] = "Bearer " + pathlib.Path(options.token_file).read_text().split("\n")[0]
-        request = urllib.request.Request(f"{options.url}/api/v1/events?{urllib.parse.urlencode(query)}", headers=headers)
+        request = urllib.request.Request(f"{options.url}/api/v1/events?{urllib.parse.urlencode(query)}",
+            headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=60) as stream:
                 for place, kind, data in events(stream):

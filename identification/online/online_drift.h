@@ -8,7 +8,7 @@
 #ifndef IDENTIFICATION_ONLINE_ONLINE_DRIFT_H
 #define IDENTIFICATION_ONLINE_ONLINE_DRIFT_H
 
-#include "identification/online/online_filter.h"
+#include "identification/online/online_state.h"
 
 /* What a sample adds to the test of the parameters at their reference. */
 struct online_evidence {

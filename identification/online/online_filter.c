@@ -12,21 +12,6 @@ enum { OUTLIERS_MAX = 10 /* in a row: then it is the prediction that is off */ }
 /* A velocity this many times beyond the fastest measured one, and one, has run away. */
 static const double RUN_AWAY_RATIO = 1e3;
 
-struct online_params online_params_defaults(void)
-{
-    return (struct online_params){.biases = false,
-                                  .adapt = true,
-                                  .walk_ratio = 0.01,
-                                  .gate_sd = 5.0,
-                                  .gap_s = 1.0,
-                                  .excitation_s = 30.0,
-                                  .excitation_ratio = 1.0,
-                                  .drift_ratio = 0.1};
-}
-
-ENUM_NAMES(online_gate, ONLINE_GATE_COUNT, "used", "not_excited", "waiting", "incomplete",
-           "no_effort", "duplicate", "out_of_order", "stale", "gap", "saturated", "outlier");
-
 void online_filter_reset(struct online_filter *f, const struct model *model,
                          const struct online_params *p)
 {
@@ -53,25 +38,10 @@ void online_filter_hold(struct online_filter *f, const double *tau)
     memcpy(f->tau, tau, f->n * sizeof *tau);
 }
 
-double online_filter_se(const struct online_filter *f, size_t i)
-{
-    const size_t at = f->n + i;
-    return f->running ? sqrt(f->covariance[at][at]) : nan("");
-}
-
 bool online_filter_consistent(const struct online_filter *f)
 {
     const double seen = (double)(f->gate[ONLINE_USED] + f->gate[ONLINE_NOT_EXCITED]);
     return f->running && seen >= ONLINE_JUDGE_SAMPLES && online_kalman_consistent(f);
-}
-
-void online_filter_refer(struct online_filter *f, const double *theta, const double *se)
-{
-    memcpy(f->reference, theta, f->p * sizeof *theta);
-    memcpy(f->reference_se, se, f->p * sizeof *se);
-    memset(f->sum, 0, sizeof f->sum);
-    memset(f->offset, 0, sizeof f->offset);
-    f->opened = false;
 }
 
 /* ---- start --------------------------------------------------------------------------------

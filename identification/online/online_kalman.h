@@ -6,7 +6,7 @@
 #ifndef IDENTIFICATION_ONLINE_ONLINE_KALMAN_H
 #define IDENTIFICATION_ONLINE_ONLINE_KALMAN_H
 
-#include "identification/online/online_filter.h"
+#include "identification/online/online_state.h"
 
 /* Over how many samples innovations are judged. */
 enum { ONLINE_JUDGE_SAMPLES = 100 };

@@ -18,7 +18,8 @@ static bool scan_op(struct json_scan *s, struct event *e)
 
 /* clang-format off */
 static const struct payload_member command_members[] = {
-    {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(command.id), .expected = "an \"id\" of at most 47 bytes was expected"},
+    {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(command.id),
+        .expected = "an \"id\" of at most 47 bytes was expected"},
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(command.source_us)},
     {.name = "op", .required = true, .type = PAYLOAD_OTHER, .scan = scan_op},
     {.name = "rotation_rad", .type = PAYLOAD_REAL, PAYLOAD_IN(command.rotation_rad)},
@@ -170,7 +171,8 @@ static bool scan_telemetry(struct json_scan *s, struct event *e)
 
 /* clang-format off */
 static const struct payload_member connection_members[] = {
-    {.name = "state", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(connection.online), .names = &connection_state_names,
+    {.name = "state", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(connection.online),
+        .names = &connection_state_names,
      .expected = "a \"state\" of online or offline was expected"},
     {.name = "boot", .type = PAYLOAD_WORD, PAYLOAD_IN(connection.boot),
      .expected = "a \"boot\" of at most 23 bytes was expected"},

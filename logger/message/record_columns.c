@@ -5,7 +5,8 @@
 /* clang-format off */
 static const char *const ENTRY_COLUMNS[] = {
     "pair", "n", "id", "t", "op", "rotation_rad", "displacement_m", "real_lap_s",
-    "virtual_lap_s", "lag_s", "verdict", "timeout_side", "interrupted_s", "virtual_pace", "explained_by", "lag_uncertainty_s", "real_motion_s",
+    "virtual_lap_s", "lag_s", "verdict", "timeout_side", "interrupted_s", "virtual_pace", "explained_by",
+        "lag_uncertainty_s", "real_motion_s",
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
     "virtual_wait_s", "real_status", "virtual_status",
 };

@@ -3,7 +3,7 @@
 #ifndef LOGGER_STORAGE_JOURNAL_SOURCE_H
 #define LOGGER_STORAGE_JOURNAL_SOURCE_H
 
-#include "logger/storage/journal_reader.h"
+#include "logger/storage/journal_line.h"
 
 enum { JOURNAL_BUFFER_BYTES = 1 << 20 };
 

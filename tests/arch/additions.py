@@ -68,7 +68,8 @@ def http():
         check("model: in the list of the page", "parachute" in lab.fetch("/page/models.js"))
         check("route: answers", lab.get("/api/v1/greeting") == {"greeting": "lab"})
         check("alarm: can be asked for", lab.get("/api/v1/pairs/r1/alarms?type=battery")["alarms"] == [])
-        check("alarm: named where another is asked for", "battery" in problem(lab, "/api/v1/pairs/r1/alarms?type=nonsense"))
+        check("alarm: named where another is asked for",
+            "battery" in problem(lab, "/api/v1/pairs/r1/alarms?type=nonsense"))
         check("alarm: counted", lab.get("/api/v1/pairs/r1")["alarm_counts"]["battery"] == 0)
         check("alarm: in the metrics", 'type="battery"' in lab.fetch("/metrics"))
         lab.start("robot", "--kind", "buoy", "--pair", "r1", "--side", "real")
@@ -85,7 +86,8 @@ def http():
         lab.stop_daemon()
         lab.lab.write_text(lab.lab.read_text().replace("room: 7", "room: 8"))
         lab.start_daemon()
-        check("pair option: a checkpoint of another value is not taken", "belongs to another program or lab file" in lab.daemon_log.read_text())
+        check("pair option: a checkpoint of another value is not taken",
+            "belongs to another program or lab file" in lab.daemon_log.read_text())
         check("pair option: the journal makes up for it", lab.get("/api/v1/pairs/r1")["entries"] == 1)
 
 

@@ -11,10 +11,14 @@ tar -cf - --exclude=./build --exclude=./.git . | tar -xf - -C "$work"
 for patch in tests/arch/additions/*.patch; do
     # A recipe: at most one new source with its header, and one row (an option has its field beside it).
     new=$(grep -c '^--- /dev/null' "$patch" || true)
-    rows=$(awk '/^\+\+\+ /{next} /^--- /{fresh = ($2 == "/dev/null"); next} /^\+/ && !fresh {n++} END {print n + 0}' "$patch")
-    [ "$new" -le 2 ] && [ "$rows" -le 4 ] || { echo "$patch: $new new files, $rows changed lines: no row of a table"; exit 1; }
-    patch -d "$work" -p1 -s --no-backup-if-mismatch -F3 <"$patch" || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
+    rows=$(awk '/^\+\+\+ /{next} /^--- /{fresh = ($2 == "/dev/null"); next} /^\+/ && !fresh {n++} END {print n + 0}' \
+        "$patch")
+    [ "$new" -le 2 ] && [ "$rows" -le 4 ] || { echo "$patch: $new new files, $rows changed lines: no row of a table"; \
+        exit 1; }
+    patch -d "$work" -p1 -s --no-backup-if-mismatch -F3 <"$patch" \
+        || { echo "$patch no longer applies: docs/adding.md is out of date"; exit 1; }
 done
-cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DTANDEM_WERROR=ON >"$work/log" 2>&1 &&
+cmake -S "$work" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DTANDEM_WERROR=ON \
+    >"$work/log" 2>&1 &&
     cmake --build "$work/build" --target tandem >>"$work/log" 2>&1 || { tail -n 30 "$work/log"; exit 1; }
 TANDEM="$work/build/tandem" SOURCE="$work" PYTHONPATH=tests/support exec python3 tests/arch/additions.py

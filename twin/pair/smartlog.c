@@ -96,17 +96,17 @@ static const struct efsm_state states[SMARTLOG_STATE_COUNT] = {
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {SMARTLOG_IDLE,   SMARTLOG_WAIT,   has_command,     set_time,           "command / T+ = t",             .waits = true},
-    {SMARTLOG_IDLE,   SMARTLOG_IDLE,   no_command,      NULL,               "!command",                     .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_WAIT,   neither_through, NULL,               "!real & !virtual",             .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_BEHIND, real_only,       set_first_real,     "real & !virtual / lap1+ = lap", .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_AHEAD,  virtual_only,    set_first_virtual,  "!real & virtual / lap1+ = lap", .waits = true},
-    {SMARTLOG_WAIT,   SMARTLOG_LOG,    both_through,    set_both,           "real & virtual / lap1+, lap2+ = laps", .waits = false},
-    {SMARTLOG_AHEAD,  SMARTLOG_LOG,    both_through,    set_second_real,    "real / lap2+ = lap",           .waits = false},
-    {SMARTLOG_AHEAD,  SMARTLOG_AHEAD,  not_both,        NULL,               "!real",                        .waits = true},
-    {SMARTLOG_BEHIND, SMARTLOG_LOG,    both_through,    set_second_virtual, "virtual / lap2+ = lap",        .waits = false},
-    {SMARTLOG_BEHIND, SMARTLOG_BEHIND, not_both,        NULL,               "!virtual",                     .waits = true},
-    {SMARTLOG_LOG,    SMARTLOG_IDLE,   NULL,            NULL,               "entry written",                .waits = false},
+    {SMARTLOG_IDLE, SMARTLOG_WAIT, has_command, set_time, "command / T+ = t", .waits = true},
+    {SMARTLOG_IDLE, SMARTLOG_IDLE, no_command, NULL, "!command", .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_WAIT, neither_through, NULL, "!real & !virtual", .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_only, set_first_real, "real & !virtual / lap1+ = lap", .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_only, set_first_virtual, "!real & virtual / lap1+ = lap", .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_LOG, both_through, set_both, "real & virtual / lap1+, lap2+ = laps", .waits = false},
+    {SMARTLOG_AHEAD, SMARTLOG_LOG, both_through, set_second_real, "real / lap2+ = lap", .waits = false},
+    {SMARTLOG_AHEAD, SMARTLOG_AHEAD, not_both, NULL, "!real", .waits = true},
+    {SMARTLOG_BEHIND, SMARTLOG_LOG, both_through, set_second_virtual, "virtual / lap2+ = lap", .waits = false},
+    {SMARTLOG_BEHIND, SMARTLOG_BEHIND, not_both, NULL, "!virtual", .waits = true},
+    {SMARTLOG_LOG, SMARTLOG_IDLE, NULL, NULL, "entry written", .waits = false},
 };
 /* clang-format on */
 

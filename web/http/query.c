@@ -13,7 +13,8 @@ enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
 
 _Static_assert((int)VALUE_MAX > (int)CURSOR_TEXT_MAX, "a cursor is a value");
 
-static enum status refuse(struct err *err, enum query_parameter parameter, const char *what)
+static enum status refuse_value(struct err *err, enum query_parameter parameter,
+                                const char *what)
 {
     return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0, "%s", what);
 }
@@ -65,9 +66,9 @@ static enum status read_time(const char *text, enum query_parameter parameter, i
         t = message_parse_time(text, strlen(text));
     }
     if (t == LAB_TIME_NONE) {
-        return refuse(err, parameter,
-                      "not a time: Unix seconds (1763617674.25) or ISO 8601 "
-                      "(2026-11-20T05:55:55.5Z) would be right");
+        return refuse_value(err, parameter,
+                            "not a time: Unix seconds (1763617674.25) or ISO 8601 "
+                            "(2026-11-20T05:55:55.5Z) would be right");
     }
     *t_us = t;
     return STATUS_OK;
@@ -95,7 +96,7 @@ static enum status read_limit(const char *text, struct query *query, struct err 
 {
     int64_t limit = 0;
     if (!read_digits(text, strlen(text), 6, &limit) || limit < 1 || limit > QUERY_LIMIT_MAX) {
-        return refuse(err, QUERY_LIMIT, "must be a whole number from 1 to 1000");
+        return refuse_value(err, QUERY_LIMIT, "must be a whole number from 1 to 1000");
     }
     query->limit = (uint32_t)limit;
     return STATUS_OK;
@@ -106,7 +107,7 @@ static enum status read_points(const char *text, struct query *query, struct err
     int64_t points = 0;
     if (!read_digits(text, strlen(text), 6, &points) || points < 1 ||
         points > QUERY_POINTS_MAX) {
-        return refuse(err, QUERY_POINTS, "must be a whole number from 1 to 4000");
+        return refuse_value(err, QUERY_POINTS, "must be a whole number from 1 to 4000");
     }
     query->points = (uint32_t)points;
     return STATUS_OK;
@@ -117,7 +118,7 @@ static enum status read_cursor(const char *text, struct query *query, struct err
     /* Whether it is one of ours is for the list to say, which knows the salt. */
     const size_t n = strlen(text);
     if (n == 0 || n >= sizeof query->cursor) {
-        return refuse(err, QUERY_CURSOR, "not a cursor that this list handed out");
+        return refuse_value(err, QUERY_CURSOR, "not a cursor that this list handed out");
     }
     memcpy(query->cursor, text, n + 1);
     return STATUS_OK;
@@ -174,19 +175,19 @@ static enum status read_value(enum query_parameter parameter, const char *text,
         query->oldest = strcmp(text, "oldest") == 0;
         return query->oldest || strcmp(text, "newest") == 0
                    ? STATUS_OK
-                   : refuse(err, parameter, "must be newest or oldest");
+                   : refuse_value(err, parameter, "must be newest or oldest");
     case QUERY_FORMAT:
         query->format = strcmp(text, "csv") == 0 ? QUERY_FORMAT_CSV : QUERY_FORMAT_JSON;
         return query->format == QUERY_FORMAT_CSV || strcmp(text, "json") == 0
                    ? STATUS_OK
-                   : refuse(err, parameter, "must be json or csv");
+                   : refuse_value(err, parameter, "must be json or csv");
     case QUERY_VERDICT:
         return read_name(parameter, text, &verdict_names, &query->verdict, err);
     case QUERY_TYPE:
         return read_name(parameter, text, &alarm_type_names, &query->type, err);
     case QUERY_NAME:
         return strchr(text, '/')
-                   ? refuse(err, parameter, "must be a file's name without folders")
+                   ? refuse_value(err, parameter, "must be a file's name without folders")
                    : read_text(parameter, text, query->name, sizeof query->name, err);
     case QUERY_PAIR:
         return read_text(parameter, text, query->pair, sizeof query->pair, err);
@@ -200,7 +201,8 @@ static enum status read_value(enum query_parameter parameter, const char *text,
     case QUERY_POINTS:
         return read_points(text, query, err);
     case QUERY_FIELD:
-        return strcmp(text, "lag_s") == 0 ? STATUS_OK : refuse(err, parameter, "must be lag_s");
+        return strcmp(text, "lag_s") == 0 ? STATUS_OK
+                                          : refuse_value(err, parameter, "must be lag_s");
     case QUERY_PARAMETER_COUNT:
         break;
     }
@@ -253,11 +255,11 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
         return refuse_unknown(err, text, name_n, allowed);
     }
     if (query->given & QUERY_BIT(parameter)) {
-        return refuse(err, parameter, "given twice");
+        return refuse_value(err, parameter, "given twice");
     }
     query->given |= QUERY_BIT(parameter);
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
-        return refuse(err, parameter, "has no value, a broken %XX, or is too long");
+        return refuse_value(err, parameter, "has no value, a broken %XX, or is too long");
     }
     return read_value(parameter, value, query, err);
 }
@@ -295,7 +297,7 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
         p += *p == '&';
     }
     if (out.since_us >= out.until_us) {
-        return refuse(err, QUERY_UNTIL, "must be later than since");
+        return refuse_value(err, QUERY_UNTIL, "must be later than since");
     }
     *query = out;
     return STATUS_OK;

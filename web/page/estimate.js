@@ -19,7 +19,8 @@ export function valueTable(title, estimate) {
 
 export function verdictWords(estimate, note) {
     return [el("p", {}, fitChip(estimate.verdict), note && el("span", {class: "muted"}, ` ${note}`)),
-        el("ul", {class: "words-list"}, estimate.reasons.map(r => el("li", {}, r)), estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
+        el("ul", {class: "words-list"}, estimate.reasons.map(r => el("li", {}, r)),
+            estimate.advice.map(a => el("li", {}, el("strong", {}, "Advice: "), a)))];
 }
 
 export function checkTable(title, checks) {
@@ -32,7 +33,8 @@ export function checkTable(title, checks) {
 
 // What is wrong with a recording is told only where something is.
 function flaws(data) {
-    const kinds = [["incomplete", "incomplete rows"], ["duplicates", "duplicates"], ["back_steps", "steps back in time"], ["gaps", "gaps"],
+    const kinds = [["incomplete", "incomplete rows"], ["duplicates", "duplicates"],
+        ["back_steps", "steps back in time"], ["gaps", "gaps"],
         ["missing", "missing samples"], ["jumps", "jumps"], ["short_rows", "rows of too short runs"]];
     const found = kinds.filter(([key]) => data[key] > 0).map(([key, words]) => `${count(data[key])} ${words}`);
     return found.length > 0 ? found.join(", ") : "none";
@@ -52,7 +54,8 @@ export function dataCard(data) {
         {label: "To", cell: ([, c]) => figures(c.max, 3), numeric: true},
         {label: "Spread (sd)", cell: ([, c]) => figures(c.sd, 3), numeric: true},
         {label: "Noise (sd)", cell: ([, c]) => figures(c.noise_sd, 2), numeric: true},
-        {label: "Signal to noise", cell: ([, c]) => (known(c.signal_ratio) ? count(Math.round(c.signal_ratio)) : "–"), numeric: true},
+        {label: "Signal to noise", cell: ([, c]) => (known(c.signal_ratio) ? count(Math.round(c.signal_ratio)) : "–"),
+            numeric: true},
         {label: "At its limits", cell: ([, c]) => percent(c.saturation_ratio, 1), numeric: true},
     ], Object.entries(data.channels))];
 }

@@ -34,23 +34,30 @@ function countsOf(counts) {
 function nothingFound(result) {
     const {journal} = result;
     return empty("No pair of this lab is in it", journal.unknown_pair > 0
-        ? `${count(journal.unknown_pair)} messages are of pairs that this daemon's lab file does not have: it has to name them.`
+        ? `${count(journal.unknown_pair)} messages are of pairs that this daemon's lab file does not have: `
+            + "it has to name them."
         : "No command and no reply below the lab's prefix was found.");
 }
 
 async function drawPair(root, result, id, signal) {
     const pair = result.pairs[id];
-    const tolerance = await get(`pairs/${encodeURIComponent(id)}`, signal).then(p => p.sync_tolerance_s, () => TOLERANCE_S);
+    const tolerance = await get(`pairs/${encodeURIComponent(id)}`, signal).then(p => p.sync_tolerance_s,
+        () => TOLERANCE_S);
     const total = countsOf(pair.counts).reduce((sum, [, n]) => sum + n, 0);
     const [plot, values, laps, alarms] = [el("div", {}), el("div", {}), el("div", {}), el("div", {})];
     const moves = [...pair.entries].reverse();
-    show(root, section("Verdicts", facts([["Moves", count(total)], ...countsOf(pair.counts).map(([name, n]) => [name, `${count(n)}, ${percent(n / total)}`]),
+    show(root, section("Verdicts", facts([["Moves", count(total)], ...countsOf(pair.counts).map(([name, n]) => [name,
+        `${count(n)}, ${percent(n / total)}`]),
         ["Alarms", count(countsOf(pair.alarm_counts).reduce((sum, [, n]) => sum + n, 0))]])),
-    section("Lag over time", pair.lag.length > 0 ? [plot, legend(VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`])),
-        total > pair.entries.length && el("p", {class: "muted"}, `Of each of ${count(pair.lag.length / 2)} stretches the least and the greatest lag: no peak is left out.`)]
+    section("Lag over time", pair.lag.length > 0 ? [plot, legend(VERDICTS.slice(0,
+        4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`])),
+        total > pair.entries.length
+            && el("p", {class: "muted"},
+            `Of each of ${count(pair.lag.length / 2)} stretches the least and the greatest lag: no peak is left out.`)]
         : empty("No lag", "No command was answered by both robots.")),
     section("Travel times", values), section("Laps against the fit", laps),
-    section(total > ROWS ? `The last ${ROWS} moves` : "Moves", table("Moves, newest first", MOVE_COLUMNS, moves.slice(0, ROWS))),
+    section(total > ROWS ? `The last ${ROWS} moves` : "Moves",
+        table("Moves, newest first", MOVE_COLUMNS, moves.slice(0, ROWS))),
     section("Alarms", alarms));
     if (pair.travel_time.real || pair.travel_time.virtual) {
         drawValues(values, pair.travel_time);
@@ -69,10 +76,13 @@ async function drawReplay(root, result, route, signal) {
     const ids = Object.keys(result.pairs);
     const body = el("div", {});
     const {journal} = result;
-    const odd = [["malformed", "not understood"], ["torn", "cut at the end"], ["other", "of other topics"], ["unknown_pair", "of pairs that are not in this lab"],
+    const odd = [["malformed", "not understood"], ["torn", "cut at the end"], ["other", "of other topics"],
+        ["unknown_pair", "of pairs that are not in this lab"],
         ["redelivered", "delivered twice"], ["out_of_order", "out of order"]].filter(([key]) => journal[key] > 0);
-    const choice = el("select", {id: "pair", onchange: () => drawPair(body, result, choice.value, signal)}, ids.map(id => el("option", {value: id}, id)));
-    show(root, el("p", {class: "muted"}, `${count(journal.lines)} messages${odd.map(([key, words]) => `, ${count(journal[key])} ${words}`).join("")}.`),
+    const choice = el("select", {id: "pair", onchange: () => drawPair(body, result, choice.value, signal)},
+        ids.map(id => el("option", {value: id}, id)));
+    show(root, el("p", {class: "muted"}, `${count(journal.lines)} messages${odd.map(([key,
+        words]) => `, ${count(journal[key])} ${words}`).join("")}.`),
         ids.length > 1 && el("div", {class: "bar"}, el("label", {for: "pair"}, "Pair"), choice), body);
     if (ids.length === 0) {
         show(body, nothingFound(result));
@@ -84,10 +94,12 @@ async function drawReplay(root, result, route, signal) {
 // ---- a fit ----
 
 function drawFit(root, result) {
-    const note = [`${count(result.n)} ${result.model ? "samples" : "moves"}`, result.method && `method ${result.method.replaceAll("_", " ")}`,
+    const note = [`${count(result.n)} ${result.model ? "samples" : "moves"}`,
+        result.method && `method ${result.method.replaceAll("_", " ")}`,
         result.stop && `ended: ${result.stop}`].filter(words => words).join(", ");
     show(root, section("Parameters", valueTable("Fitted parameters", result)),
-        section("How far to trust them", verdictWords(result, note), result.checks?.length > 0 && checkTable("Checks", result.checks)),
+        section("How far to trust them", verdictWords(result, note),
+            result.checks?.length > 0 && checkTable("Checks", result.checks)),
         result.data && section("The recording", dataCard(result.data)));
 }
 
@@ -96,8 +108,10 @@ function drawFit(root, result) {
 function head(job) {
     const notice = el("div", {role: "status"});
     return [el("h1", {}, job.model === "replay" ? "A recording, replayed" : `A recording, fitted with ${job.model}`),
-        el("p", {class: "bar"}, el("a", {href: "#/offline"}, "Another recording"), el("span", {class: "muted"}, `came ${dateTime(job.queued_t)}`),
-            job.result && downloadLink("Result as JSON", `replay/${job.id}`, `tandem-${job.id}.json`, notice, {class: "push"})), notice];
+        el("p", {class: "bar"}, el("a", {href: "#/offline"}, "Another recording"),
+            el("span", {class: "muted"}, `came ${dateTime(job.queued_t)}`),
+            job.result && downloadLink("Result as JSON", `replay/${job.id}`, `tandem-${job.id}.json`, notice,
+                {class: "push"})), notice];
 }
 
 function running(job) {
@@ -107,7 +121,8 @@ function running(job) {
         send("DELETE", `replay/${job.id}`).catch(error => show(said, failure(error)));
     }}, job.cancelling ? "Being cancelled" : "Cancel");
     const said = el("div", {});
-    return [head(job), el("section", {class: "panel"}, el("div", {class: "bar"}, el("progress", {max: "1", value: job.progress, "aria-label": "Progress"}),
+    return [head(job), el("section", {class: "panel"}, el("div", {class: "bar"},
+        el("progress", {max: "1", value: job.progress, "aria-label": "Progress"}),
         el("span", {}, words), el("span", {class: "push"}, cancel)), said)];
 }
 

@@ -46,7 +46,9 @@ export function drawValues(root, fits) {
 
 function fitWords(side, fit) {
     return el("div", {}, el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
-        fit ? verdictWords(fit, `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4), "s")}`)
+        fit ? verdictWords(fit,
+            `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4),
+            "s")}`)
             : el("p", {class: "muted"}, "No moves that could be fitted yet."));
 }
 
@@ -71,7 +73,8 @@ function kindPlot(title, label, fits, moves, choose, unit) {
             return [known(sd) && band(scale, grid.map(x => [x, at(x) - 1.96 * sd, at(x) + 1.96 * sd]), `band ${side}`),
                 line(scale, grid.map(x => [x, at(x)]), `fit ${side}`)];
         }),
-        SIDES.map((side, k) => chosen[k].map(m => dot(scale, choose.x(m), m.lap, `move ${side}`, `move ${m.n}: ${fixed(m.lap, 3)} s`))),
+        SIDES.map((side, k) => chosen[k].map(m => dot(scale, choose.x(m), m.lap, `move ${side}`,
+            `move ${m.n}: ${fixed(m.lap, 3)} s`))),
     ]);
 }
 
@@ -112,7 +115,8 @@ function bothPlot(fits, moves) {
     return plot("Both: measured against fitted", "Measured laps of moves that turn and drive against fitted ones",
         {min: 0, max, label: "fitted lap, s"}, {min: 0, max, label: "measured lap, s"}, scale => [
             line(scale, [[0, 0], [max, max]], "fit"),
-            SIDES.map(side => both(side).map(m => dot(scale, lapOf(fits[side].values, m.rotation, m.displacement), m.lap,
+            SIDES.map(side => both(side).map(m => dot(scale, lapOf(fits[side].values, m.rotation, m.displacement),
+                m.lap,
                 `move ${side}`, `move ${m.n}: ${fixed(m.lap, 3)} s`))),
         ]);
 }
@@ -138,13 +142,15 @@ class History {
             this.term = this.choice.value;
             this.draw(this.changes, this.drifts);
         }}, Object.keys(TERMS).map(name => el("option", {value: name, selected: name === this.term}, TERMS[name])));
-        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice), this.plot);
+        this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice),
+            this.plot);
         this.message = el("div", {});
         show(root, this.message, this.box);
     }
 
     rows() {
-        return this.changes.filter(c => c.action === "proposed" && known(c.fit?.values?.[this.term])).reverse().map(c => {
+        return this.changes.filter(c => c.action === "proposed"
+            && known(c.fit?.values?.[this.term])).reverse().map(c => {
             const bounds = c.fit.ci95[this.term];
             const value = c.fit.values[this.term];
             return [new Date(c.t * 1000), known(bounds?.[0]) ? [bounds[0], value, bounds[1]] : [value, value, value]];
@@ -153,12 +159,14 @@ class History {
 
     options() {
         return {
-            labels: ["time", TERMS[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true, pointSize: 3,
+            labels: ["time", TERMS[this.term]], customBars: true, colors: [colour("accent")], drawPoints: true,
+                pointSize: 3,
             ylabel: `${TERMS[this.term]}, ${unitOf(this.term)}`, fillAlpha: 0.2, xRangePad: 14, yRangePad: 14,
             underlayCallback: (context, area, graph) => this.marks(context, area, graph),
             highlightCallback: (_event, x, points, row) => {
                 const [, [low, value, high]] = this.data[row];
-                this.chart.note(`${dateTime(x / 1000)}  ${plusMinus(value, (high - low) / 2, unitOf(this.term))} (95 %)`);
+                this.chart.note(`${dateTime(x / 1000)}  ${plusMinus(value, (high - low) / 2,
+                    unitOf(this.term))} (95 %)`);
             },
             unhighlightCallback: () => this.chart.note(""),
         };
@@ -168,7 +176,8 @@ class History {
     marks(context, area, graph) {
         const lines = [
             ...this.drifts.map(a => [a.t, "bad", "drift"]),
-            ...this.changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync", `set ${c.version}`]),
+            ...this.changes.filter(c => ["promoted", "rolled_back"].includes(c.action)).map(c => [c.t, "sync",
+                `set ${c.version}`]),
         ];
         context.font = "600 11px system-ui, sans-serif";
         for (const [t, tone, word] of lines) {
@@ -186,7 +195,8 @@ class History {
         this.data = this.rows();
         this.box.hidden = this.data.length === 0;
         show(this.message, this.data.length === 0 && empty("No history yet",
-            "Every tenth move (propose_every in the lab file) a fit of the real robot that passes its checks becomes a parameter set, and stands here with its 95 % interval."));
+            "Every tenth move (propose_every in the lab file) a fit of the real robot that passes its checks becomes "
+                + "a parameter set, and stands here with its 95 % interval."));
         if (this.data.length === 0) {
             return;
         }
@@ -194,11 +204,13 @@ class History {
             await this.making;
             this.chart?.update(this.data, this.options());
         } else {
-            this.making = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem", data: this.data,
+            this.making = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem",
+                data: this.data,
                 options: () => this.options(), signal: this.signal});
             this.chart = await this.making;
         }
-        this.chart?.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length, "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
+        this.chart?.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length,
+            "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
     }
 }
 
@@ -209,20 +221,24 @@ export function mount(root, {pair, signal}) {
     const laps = el("div", {});
     const history = el("div", {});
     const view = el("div", {hidden: true}, section("Travel times", values),
-        section("Laps against the fit", legend([["●", "real", "real robot, solid line"], ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
+        section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
+            ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
         section("How the real robot's calibration went", history));
     show(root, message, view);
     const story = new History(history, signal);
     watch(signal, async s => {
-        const [fits, list, past, alarms] = await Promise.all([get(`${path}/travel-time`, s), get(`${path}/entries?limit=${ENTRIES}`, s),
+        const [fits, list, past, alarms] = await Promise.all([get(`${path}/travel-time`, s),
+            get(`${path}/entries?limit=${ENTRIES}`, s),
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
         return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms};
     }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts}) => {
         const nothing = !fits.real && !fits.virtual;
         view.hidden = nothing;
         show(message, nothing && empty("No moves to calibrate from yet",
-            "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. Send some different ones, e.g.",
-            `mosquitto_pub -q 1 -t tandem/v1/${pair}/command -m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`));
+            "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. "
+                + "Send some different ones, e.g.",
+            `mosquitto_pub -q 1 -t tandem/v1/${pair}/command `
+                + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`));
         if (!nothing) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);

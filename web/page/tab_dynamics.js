@@ -29,8 +29,10 @@ function intervals(name, rows) {
     const low = Math.min(...there.map(([, e]) => e.ci95[name][0]));
     const high = Math.max(...there.map(([, e]) => e.ci95[name][1]));
     const x = value => 5 + (high > low ? (value - low) / (high - low) : 0.5) * (WIDTH - 10);
-    const words = there.map(([word, e]) => `${word} ${figures(e.ci95[name][0])} to ${figures(e.ci95[name][1])}`).join(", ");
-    return svg("svg", {class: "intervals", viewBox: `0 0 ${WIDTH} ${ROW * there.length + 2}`, width: WIDTH, height: ROW * there.length + 2, role: "img", "aria-label": words},
+    const words = there.map(([word,
+        e]) => `${word} ${figures(e.ci95[name][0])} to ${figures(e.ci95[name][1])}`).join(", ");
+    return svg("svg", {class: "intervals", viewBox: `0 0 ${WIDTH} ${ROW * there.length + 2}`, width: WIDTH,
+        height: ROW * there.length + 2, role: "img", "aria-label": words},
         there.map(([word, e, kind], k) => {
             const y = ROW * k + 5.5;
             return svg("g", {class: kind}, svg("title", {}, words),
@@ -41,17 +43,21 @@ function intervals(name, rows) {
 
 function drawEstimates(root, dynamics) {
     const {real, virtual} = dynamics;
-    const rows = name => intervals(name, [["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"], ["virtual", virtual.estimate, "virtual"]]);
-    const old = name => SIDES.filter(side => dynamics[side].estimate && !dynamics[side].estimate.excited.includes(name));
+    const rows = name => intervals(name, [["real", real.estimate, "real"], ["real, last fit", real.fit, "fit"],
+        ["virtual", virtual.estimate, "virtual"]]);
+    const old = name => SIDES.filter(side => dynamics[side].estimate
+        && !dynamics[side].estimate.excited.includes(name));
     redraw(root, table("Parameters of both robots with 95 % intervals", [
         {label: "Parameter", cell: p => [wordsOf(p.name), el("small", {}, ` ${p.symbol}`)], className: "nowrap"},
         {label: "Real, ± 95 %", cell: p => valueText(real.estimate, p.name), numeric: true},
         {label: "Real, last fit, ± 95 %", cell: p => valueText(real.fit, p.name), numeric: true},
         {label: "Virtual, ± 95 %", cell: p => valueText(virtual.estimate, p.name), numeric: true},
-        {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name]) && known(virtual.estimate?.values[p.name])
+        {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name])
+            && known(virtual.estimate?.values[p.name])
             ? signedPercent(virtual.estimate.values[p.name] / real.estimate.values[p.name] - 1) : "–"), numeric: true},
         {label: "95 % intervals", cell: p => rows(p.name)},
-        {label: "", cell: p => (old(p.name).length > 0 ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: motion of late tells nothing`) : "")},
+        {label: "", cell: p => (old(p.name).length > 0
+            ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: motion of late tells nothing`) : "")},
     ], dynamics.parameters));
 }
 
@@ -59,13 +65,18 @@ function drawEstimates(root, dynamics) {
 
 function driftWords({suspected, found, looking, last}) {
     if (!last) {
-        return looking ? "a change is being looked into" : `none found${suspected > 0 ? `, ${count(suspected)} suspected and dismissed` : ""}`;
+        return looking ? "a change is being looked into"
+            : `none found${suspected > 0 ? `, ${count(suspected)} suspected and dismissed` : ""}`;
     }
-    return `${wordsOf(last.parameter)} changed from ${plusMinus(last.before, 1.96 * last.before_se, unitOf(last.parameter))} to ${plusMinus(last.after, 1.96 * (last.after_se ?? NaN), unitOf(last.parameter))}, since ${dateTime(last.since_t)} (${plural(found, "change")} in all)`;
+    const unit = unitOf(last.parameter);
+    return `${wordsOf(last.parameter)} changed from ${plusMinus(last.before, 1.96 * last.before_se, unit)} to `
+        + `${plusMinus(last.after, 1.96 * (last.after_se ?? NaN), unit)}, since ${dateTime(last.since_t)} `
+        + `(${plural(found, "change")} in all)`;
 }
 
 function gateWords(gates) {
-    const others = Object.entries(gates).filter(([name, n]) => name !== "used" && n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);
+    const others = Object.entries(gates).filter(([name, n]) => name !== "used"
+        && n > 0).map(([name, n]) => `${count(n)} ${name.replaceAll("_", " ")}`);
     return `${count(gates.used)} used${others.length > 0 ? `; ${others.join(", ")}` : ""}`;
 }
 
@@ -74,14 +85,20 @@ function sidePanel(side, report, fitNow) {
     const {fit} = report;
     return el("section", {class: "panel"}, el("h2", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
         el("p", {}, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${words}`),
-            report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes" : "no"}`)),
-        report.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"), ` Nothing is learnt: ${report.obstacle}`),
+            report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes"
+                : "no"}`)),
+        report.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"),
+            ` Nothing is learnt: ${report.obstacle}`),
         el("dl", {class: "facts wide"},
-            [["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)], ["In the window", count(report.window_samples)]]
+            [["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)],
+                ["In the window", count(report.window_samples)]]
                 .map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
-        el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null, onclick: () => fitNow(side)},
+        el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null,
+            onclick: () => fitNow(side)},
             report.job ? `Fit ${report.job.number} is under way` : "Fit now …")),
-        fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`), verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`), fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
+        fit ? [el("h3", {}, `Fit ${fit.number}, ${dateTime(fit.t)}`),
+            verdictWords(fit, `${count(fit.n)} samples, method ${fit.method.replaceAll("_", " ")}, ended: ${fit.stop}`),
+            fit.checks?.length > 0 && checkTable(`Checks of the ${side} robot's fit`, fit.checks),
             fit.data && el("details", {}, el("summary", {}, "Data card"), dataCard(fit.data))]
             : el("p", {class: "muted"}, "No fit yet: it comes as soon as the motion tells enough."));
 }
@@ -92,7 +109,8 @@ async function follow(id, notice) {
     const until = performance.now() + JOB_MS;
     for (;;) {
         const job = await get(`identify/${id}`);
-        const text = job.state === "running" ? `The fit is under way: ${Math.round(job.progress * 100)} %${job.stage ? `, ${job.stage}` : ""}`
+        const text = job.state === "running" ? `The fit is under way: ${Math.round(job.progress * 100)} %${job.stage
+            ? `, ${job.stage}` : ""}`
             : job.state === "failed" ? `The fit failed: ${job.error?.text}` : `The fit is ${job.state}.`;
         show(notice, el("p", {class: "notice"}, text));
         if (!["running", "queued"].includes(job.state) || performance.now() > until) {
@@ -115,7 +133,8 @@ export function mount(root, {pair, signal}) {
     const fitNow = side => {
         let id = null;
         return confirm(`Fit the ${side} robot now?`, el("p", {},
-            "The samples of the window are fitted as they are now, in the background. If the real robot's fit passes its checks it becomes a candidate; nothing goes into force by that."),
+            "The samples of the window are fitted as they are now, in the background. If the real robot's fit "
+                + "passes its checks it becomes a candidate; nothing goes into force by that."),
         "Fit now", async () => {
             ({id} = await send("POST", `${path}/identify`, {side}));
             return id;
@@ -127,10 +146,12 @@ export function mount(root, {pair, signal}) {
     }, {pair, types: ["dynamics"], everyMs: 3000}, dynamics => {
         view.hidden = !dynamics;
         show(message, !dynamics && empty("The dynamics of this pair are not followed",
-            "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab file and start the daemon again:",
+            "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
+                + "file and start the daemon again:",
             `pairs:\n  ${pair}:\n    dynamics: {model: usv3}`));
         if (dynamics) {
-            show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. Sets for the simulator are promoted under Parameters.`);
+            show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. `
+                + "Sets for the simulator are promoted under Parameters.");
             drawEstimates(estimates, dynamics);
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }

@@ -6,7 +6,8 @@ import {known} from "./format.js";
 export const TINY = 1e-6; // rad, m: less is no turn, no way
 
 export const TERMS = {
-    t0_s: "delay of every command (t0)", ta_s: "starting and stopping a turn (ta)", tr_s: "starting and stopping a drive (tr)",
+    t0_s: "delay of every command (t0)", ta_s: "starting and stopping a turn (ta)",
+        tr_s: "starting and stopping a drive (tr)",
     angular_speed_radps: "angular speed", linear_speed_mps: "linear speed",
 };
 
