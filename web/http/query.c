@@ -1,7 +1,7 @@
 #include "web/http/query.h"
 
+#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/lab_time.h"
@@ -58,156 +58,143 @@ static int64_t read_unix_seconds(const char *text)
     return whole * 1000000 + fraction;
 }
 
-static enum status read_time(const char *text, enum query_parameter parameter, int64_t *t_us,
-                             struct err *err)
+/* How one parameter is read, and where to. */
+struct parameter {
+    enum status (*read)(enum query_parameter id, const struct parameter *p, const char *text,
+                        void *out, struct err *err);
+    size_t place, size; /* of what it becomes, in struct query */
+    const struct names *names;
+    int64_t max;
+};
+
+static enum status read_time(enum query_parameter id, const struct parameter *p,
+                             const char *text, void *out, struct err *err)
 {
-    int64_t t = read_unix_seconds(text);
-    if (t == LAB_TIME_NONE) {
-        t = message_parse_time(text, strlen(text));
+    int64_t t_us = read_unix_seconds(text);
+    (void)p;
+    if (t_us == LAB_TIME_NONE) {
+        t_us = message_parse_time(text, strlen(text));
     }
-    if (t == LAB_TIME_NONE) {
-        return refuse_value(err, parameter,
+    if (t_us == LAB_TIME_NONE) {
+        return refuse_value(err, id,
                             "not a time: Unix seconds (1763617674.25) or ISO 8601 "
                             "(2026-11-20T05:55:55.5Z) would be right");
     }
-    *t_us = t;
+    *(int64_t *)out = t_us;
     return STATUS_OK;
 }
 
 /* The value of a name, out of a table. */
-static enum status read_name(enum query_parameter parameter, const char *text,
-                             const struct names *names, int *value, struct err *err)
+static enum status read_name(enum query_parameter id, const struct parameter *p,
+                             const char *text, void *out, struct err *err)
 {
+    const struct names *names = p->names;
+    const bool few = names->count <= 2;
+    const size_t value = names_value(names, text);
     char list[ERR_TEXT_MAX] = "";
     size_t used = 0;
-    *value = (int)names_value(names, text);
-    if (*value < (int)names->count) {
+    if (value < names->count) {
+        *(int *)out = (int)value;
         return STATUS_OK;
     }
     for (size_t i = 0; i < names->count && used < sizeof list; i++) {
-        const int n = snprintf(list + used, sizeof list - used, " %s", names->text[i]);
+        const int n = snprintf(list + used, sizeof list - used, "%s%s",
+                               few && i > 0 ? " or " : " ", names_text(names, i));
         used += n > 0 ? (size_t)n : 0;
     }
-    return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
-                   "must be one of%s", list);
+    return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0, "must be%s%s",
+                   few ? "" : " one of", list);
 }
 
-static enum status read_limit(const char *text, struct query *query, struct err *err)
+static enum status read_count(enum query_parameter id, const struct parameter *p,
+                              const char *text, void *out, struct err *err)
 {
-    int64_t limit = 0;
-    if (!read_digits(text, strlen(text), 6, &limit) || limit < 1 || limit > QUERY_LIMIT_MAX) {
-        return refuse_value(err, QUERY_LIMIT, "must be a whole number from 1 to 1000");
+    int64_t count = 0;
+    if (!read_digits(text, strlen(text), 6, &count) || count < 1 || count > p->max) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0,
+                       "must be a whole number from 1 to %d", (int)p->max);
     }
-    query->limit = (uint32_t)limit;
+    *(uint32_t *)out = (uint32_t)count;
     return STATUS_OK;
 }
 
-static enum status read_points(const char *text, struct query *query, struct err *err)
-{
-    int64_t points = 0;
-    if (!read_digits(text, strlen(text), 6, &points) || points < 1 ||
-        points > QUERY_POINTS_MAX) {
-        return refuse_value(err, QUERY_POINTS, "must be a whole number from 1 to 4000");
-    }
-    query->points = (uint32_t)points;
-    return STATUS_OK;
-}
-
-static enum status read_cursor(const char *text, struct query *query, struct err *err)
-{
-    /* Whether it is one of ours is for the list to say, which knows the salt. */
-    const size_t n = strlen(text);
-    if (n == 0 || n >= sizeof query->cursor) {
-        return refuse_value(err, QUERY_CURSOR, "not a cursor that this list handed out");
-    }
-    memcpy(query->cursor, text, n + 1);
-    return STATUS_OK;
-}
-
-static enum status read_text(enum query_parameter parameter, const char *text, char *out,
-                             size_t size, struct err *err)
+static enum status read_text(enum query_parameter id, const struct parameter *p,
+                             const char *text, void *out, struct err *err)
 {
     const size_t n = strlen(text);
-    if (n == 0 || n >= size) {
-        return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0,
-                       "must have 1 to %zu characters", size - 1);
+    if (n == 0 || n >= p->size) {
+        return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0,
+                       "must have 1 to %zu characters", p->size - 1);
     }
     memcpy(out, text, n + 1);
     return STATUS_OK;
 }
 
-static enum status read_event_types(const char *text, struct query *query, struct err *err)
+/* Whether it is one of ours is for the list to say, which knows the salt. */
+static enum status read_cursor(enum query_parameter id, const struct parameter *p,
+                               const char *text, void *out, struct err *err)
 {
-    int type = 0;
-    query->event_types = 0;
-    for (const char *p = text;; p++) {
+    return read_text(id, p, text, out, NULL) == STATUS_OK
+               ? STATUS_OK
+               : refuse_value(err, id, "not a cursor that this list handed out");
+}
+
+static enum status read_file_name(enum query_parameter id, const struct parameter *p,
+                                  const char *text, void *out, struct err *err)
+{
+    return strchr(text, '/') ? refuse_value(err, id, "must be a file's name without folders")
+                             : read_text(id, p, text, out, err);
+}
+
+/* Names apart by commas, as a set of bits. */
+static enum status read_names(enum query_parameter id, const struct parameter *p,
+                              const char *text, void *out, struct err *err)
+{
+    unsigned *set = out;
+    *set = 0;
+    for (const char *from = text;; from++) {
         char name[QUERY_WORD_MAX] = "";
-        const size_t n = strcspn(p, ",");
+        int value = 0;
+        const size_t n = strcspn(from, ",");
         if (n < sizeof name) {
-            memcpy(name, p, n);
+            memcpy(name, from, n);
         }
-        const enum status st =
-            read_name(QUERY_EVENT_TYPES, name, &event_type_names, &type, err);
-        if (st != STATUS_OK) {
-            return st;
+        const enum status status = read_name(id, p, name, &value, err);
+        if (status != STATUS_OK) {
+            return status;
         }
-        query->event_types |= 1u << type;
-        p += n;
-        if (!*p) {
+        *set |= 1u << value;
+        from += n;
+        if (!*from) {
             return STATUS_OK;
         }
     }
 }
 
-static enum status read_value(enum query_parameter parameter, const char *text,
-                              struct query *query, struct err *err)
-{
-    switch (parameter) {
-    case QUERY_LIMIT:
-        return read_limit(text, query, err);
-    case QUERY_CURSOR:
-        return read_cursor(text, query, err);
-    case QUERY_SINCE:
-        return read_time(text, parameter, &query->since_us, err);
-    case QUERY_UNTIL:
-        return read_time(text, parameter, &query->until_us, err);
-    case QUERY_ORDER:
-        query->oldest = strcmp(text, "oldest") == 0;
-        return query->oldest || strcmp(text, "newest") == 0
-                   ? STATUS_OK
-                   : refuse_value(err, parameter, "must be newest or oldest");
-    case QUERY_FORMAT:
-        query->format = strcmp(text, "csv") == 0 ? QUERY_FORMAT_CSV : QUERY_FORMAT_JSON;
-        return query->format == QUERY_FORMAT_CSV || strcmp(text, "json") == 0
-                   ? STATUS_OK
-                   : refuse_value(err, parameter, "must be json or csv");
-    case QUERY_VERDICT:
-        return read_name(parameter, text, &verdict_names, &query->verdict, err);
-    case QUERY_TYPE:
-        return read_name(parameter, text, &alarm_type_names, &query->type, err);
-    case QUERY_NAME:
-        return strchr(text, '/')
-                   ? refuse_value(err, parameter, "must be a file's name without folders")
-                   : read_text(parameter, text, query->name, sizeof query->name, err);
-    case QUERY_PAIR:
-        return read_text(parameter, text, query->pair, sizeof query->pair, err);
-    case QUERY_EVENT_PAIRS:
-        return read_text(parameter, text, query->pairs, sizeof query->pairs, err);
-    case QUERY_EVENT_TYPES:
-        return read_event_types(text, query, err);
-    case QUERY_LAST_EVENT_ID:
-        return read_text(parameter, text, query->last_event_id, sizeof query->last_event_id,
-                         err);
-    case QUERY_POINTS:
-        return read_points(text, query, err);
-    case QUERY_FIELD:
-        return strcmp(text, "lag_s") == 0 ? STATUS_OK
-                                          : refuse_value(err, parameter, "must be lag_s");
-    case QUERY_PARAMETER_COUNT:
-        break;
-    }
-    return STATUS_E_ARG;
-}
+static const struct names ORDERS = {(const char *const[]){"newest", "oldest"}, 2};
+static const struct names FORMATS = {(const char *const[]){"json", "csv"}, QUERY_FORMAT_COUNT};
+static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
+
+#define PLACE(member) offsetof(struct query, member), sizeof((struct query *)NULL)->member
+
+static const struct parameter PARAMETERS[] = {
+    [QUERY_LIMIT] = {read_count, PLACE(limit), .max = QUERY_LIMIT_MAX},
+    [QUERY_CURSOR] = {read_cursor, PLACE(cursor)},
+    [QUERY_SINCE] = {read_time, PLACE(since_us)},
+    [QUERY_UNTIL] = {read_time, PLACE(until_us)},
+    [QUERY_ORDER] = {read_name, PLACE(oldest), &ORDERS},
+    [QUERY_FORMAT] = {read_name, PLACE(format), &FORMATS},
+    [QUERY_VERDICT] = {read_name, PLACE(verdict), &verdict_names},
+    [QUERY_TYPE] = {read_name, PLACE(type), &alarm_type_names},
+    [QUERY_NAME] = {read_file_name, PLACE(name)},
+    [QUERY_PAIR] = {read_text, PLACE(pair)},
+    [QUERY_POINTS] = {read_count, PLACE(points), .max = QUERY_POINTS_MAX},
+    [QUERY_FIELD] = {read_name, PLACE(field), &FIELDS},
+    [QUERY_EVENT_PAIRS] = {read_text, PLACE(pairs)},
+    [QUERY_EVENT_TYPES] = {read_names, PLACE(event_types), &event_type_names},
+    [QUERY_LAST_EVENT_ID] = {read_text, PLACE(last_event_id)},
+};
+_Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
 /* Of those allowed: some resources mean different things by the same name. */
 static enum query_parameter find_parameter(const char *name, unsigned allowed)
@@ -261,7 +248,8 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
         return refuse_value(err, parameter, "has no value, a broken %XX, or is too long");
     }
-    return read_value(parameter, value, query, err);
+    const struct parameter *p = &PARAMETERS[parameter];
+    return p->read(parameter, p, value, (char *)query + p->place, err);
 }
 
 void query_default(struct query *query)
@@ -280,11 +268,7 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 {
     struct query out;
     query_default(&out);
-    const char *p = text ? text : "";
-    if (allowed == QUERY_RAW) {
-        (void)snprintf(query->text, sizeof query->text, "%s", p);
-        return STATUS_OK;
-    }
+    const char *p = text && allowed != QUERY_RAW ? text : "";
     while (*p) {
         const size_t n = strcspn(p, "&");
         if (n > 0) {

@@ -44,19 +44,19 @@ enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 
 enum { QUERY_POINTS_MAX = 4000, QUERY_POINTS_DEFAULT = 500 };
 enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
 
-enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV };
+enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV, QUERY_FORMAT_COUNT };
 
 struct query {
     unsigned given;   /* QUERY_BITs that were there */
     uint32_t limit;   /* 1..QUERY_LIMIT_MAX */
     int64_t since_us; /* first lab time wanted; LAB_TIME_NONE: from the beginning */
     int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
-    bool oldest;      /* oldest first; else newest first */
-    enum query_format format;
-    int verdict;                   /* enum verdict, or -1: every */
-    int type;                      /* enum alarm_type, or -1: every */
+    int oldest;       /* 1: oldest first; 0: newest first */
+    int format;       /* enum query_format */
+    int field;        /* of a series: 0, there is one */
+    int verdict;      /* enum verdict, or -1: every */
+    int type;         /* enum alarm_type, or -1: every */
     char cursor[CURSOR_TEXT_MAX];  /* "" when absent */
-    char text[QUERY_TEXT_MAX + 1]; /* of QUERY_RAW: as it came */
     char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
     char name[QUERY_NAME_MAX];     /* of the recording, without '/'; "" when absent */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */

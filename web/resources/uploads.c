@@ -33,7 +33,7 @@ static enum status check_query(const struct web_request *request, struct err *er
         const struct web_replay what = replay_of(request);
         return source->check_replay(source->context, &what, err);
     }
-    return source->check_identify(source->context, request->query.text, err);
+    return source->check_identify(source->context, request->query_text, err);
 }
 
 static bool refuse_recording(const struct web_request *request, struct web_response *response)
@@ -111,7 +111,7 @@ void post_identify(const struct web_request *request, struct web_response *respo
     struct err err = {0};
     uint64_t job = 0;
     if (has_recording(request, response)) {
-        const enum status st = source->identify(source->context, request->query.text,
+        const enum status st = source->identify(source->context, request->query_text,
                                                 body->text, body->bytes, &job, &err);
         answer_job(request, response, st, job, &err, "/api/v1/identify");
     }
