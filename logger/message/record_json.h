@@ -1,5 +1,5 @@
 /* logger/message/record_json.h - entries and alarms as JSON objects, the same over MQTT, HTTP,
- * in the store and in replays (DESIGN 5.3 names; docs/protocol.md). Pure. */
+ * in the store and in replays (docs/protocol.md). Pure. */
 #ifndef LOGGER_MESSAGE_RECORD_JSON_H
 #define LOGGER_MESSAGE_RECORD_JSON_H
 

@@ -1,71 +1,158 @@
 #!/usr/bin/env python3
-"""Do the rooms include each other only in the directions of docs/map.md?
+"""Do the rooms include each other only downwards, and is no circle among files?
 
-usage: includes.py SOURCE_DIR. Prints each include that points the wrong way, exit status 1 then.
+usage: includes.py SOURCE_DIR [--tree]. Prints each include that the table does not allow, each circle of files, each
+room that has no row or no library; exit status 1 then. --tree: the rooms and what they do include.
+
+A room is a folder. ROOMS lists them from the ground up: a room may include itself, what stands in its row, and nothing
+that stands below it in the list, so that no circle of rooms can be written down.
 """
 import pathlib
 import re
 import sys
 
-# A room, or a part of one named by the start of its file names, and what it may include.
-BASE = {"base"}
-PURE_LOGGER = {"logger/message"}
-LIBC_CORE = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h",
-             "stdint.h", "stdio.h", "stdlib.h", "string.h"}
-ALLOWED = {
-    "base": BASE,
-    "identification": BASE | {"identification"},
-    "logger": BASE | {"logger"},
-    "twin": BASE | {"twin", "identification"} | PURE_LOGGER,
-    "config": BASE | {"config", "twin", "identification", "logger"},
-    "web": BASE | {"web", "twin", "identification", "logger"},
-    "service": BASE | {"service", "web", "config", "twin", "identification", "logger"},
-}
-# Headers of the libraries that the core may use.
+ROOMS = """
+base:
+logger/message: base
+identification/numeric: base
+identification/data: base identification/numeric
+identification: base identification/numeric identification/data
+identification/travel: base identification/numeric identification
+identification/odometry: base identification/numeric identification
+identification/simulation: base identification/numeric identification/data identification
+identification/dynamics: base identification/numeric identification/data identification identification/simulation
+identification/online: base identification/data identification
+twin/efsm: base
+twin/models: base identification/data
+twin/pair: base logger/message identification identification/travel twin/efsm twin/models
+twin/dynamics: base logger/message identification/data identification/dynamics identification/online twin/models
+  twin/pair
+twin/following: base logger/message identification/data twin/efsm twin/models twin/pair twin/dynamics
+twin/report: base logger/message identification/data identification identification/travel identification/odometry
+  identification/dynamics twin/models twin/pair twin/dynamics twin/following
+twin/robots: base logger/message twin/efsm twin/models
+twin/experiments: base identification/data twin/efsm twin/following twin/robots
+twin: base logger/message twin/efsm twin/models twin/pair twin/following
+logger/storage: base logger/message
+config: base logger/message twin/models twin/pair twin/following twin
+web/http: base logger/message twin logger/storage
+web/stream: base logger/message twin/report logger/storage web/http
+web/resources: base logger/message identification/travel twin/pair twin/report web/http web/stream
+web/server: base logger/storage web/http web/stream web/resources
+service/cli: base logger/message twin config
+service/mqtt: base logger/storage config service/cli
+service/robots: base logger/message twin/robots logger/storage config service/cli service/mqtt
+service/experiments: base logger/message twin/models twin/robots twin/experiments config service/cli
+service/identify: base logger/message identification/data identification identification/travel identification/odometry
+  identification/dynamics twin/models twin/report logger/storage service/cli
+service/replay: base logger/message twin/pair twin/report twin logger/storage config web/http service/cli
+service/jobs: base logger/message logger/storage config web/http service/identify service/replay
+service/daemon: base logger/message twin/dynamics twin/report twin logger/storage config web/http web/server
+  service/cli service/mqtt service/robots service/replay service/jobs
+service/demo: base logger/message service/cli service/mqtt service/robots
+"""
+# The core does no I/O: of the C library it may use these headers, of other libraries GSL.
+CORE = ("base", "logger/message", "identification", "twin")
+CORE_LIBC = {"assert.h", "float.h", "limits.h", "math.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
+             "stdlib.h", "string.h"}
 CORE_LIBRARIES = ("gsl/",)
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
-def room_of(path):
-    return path.split("/")[0]
+def read_table():
+    rooms, above = {}, set()
+    for row in re.sub(r"\n +", " ", ROOMS.strip()).splitlines():
+        room, _, targets = row.partition(":")
+        rooms[room] = set(targets.split()) | {room}
+        unknown = rooms[room] - above - {room}
+        assert not unknown, f"{room} includes upwards or unknown: {unknown}"
+        above.add(room)
+    return rooms
 
 
-def is_core(path):
-    room = room_of(path)
-    if room == "logger":
-        return path.startswith("logger/message/")
-    return room in ("twin", "base", "identification")
+def is_core(room):
+    return room.startswith(CORE) and room != "logger/storage"
 
 
-def may(path, target):
-    for allowed in ALLOWED[room_of(path)]:
-        if target == allowed or target.startswith(allowed + "/"):
-            break
-    else:
-        return False
-    return not (is_core(path) and target.startswith("logger/storage/"))
+def includes_of(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if match := INCLUDE.match(line):
+            yield number, *match.groups()
 
 
-def faults(root):
-    for room in ALLOWED:
-        for source in sorted((root / room).rglob("*.[ch]")):
-            path = source.relative_to(root).as_posix()
-            if room_of(path) != room:
-                continue
-            for number, line in enumerate(source.read_text().splitlines(), 1):
-                match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
-                if not match:
-                    continue
-                quote, target = match.groups()
-                if quote == '"' and not may(path, target):
+def circles(edges):
+    """Strongly connected files of more than one, by Tarjan's algorithm."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in edges.get(node, ()):
+            if target not in index:
+                visit(target)
+            if target in stack:
+                low[node] = min(low[node], low[target])
+        if low[node] == index[node]:
+            place = stack.index(node)
+            if len(stack) - place > 1:
+                found.append(sorted(stack[place:]))
+            del stack[place:]
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def through_headers(root, edges):
+    """A header without a source of its own passes what it includes on to who includes it: it is not a step of its own."""
+    def targets(module, seen):
+        for target in edges.get(module, ()):
+            if target not in seen:
+                seen.add(target)
+                if (root / target).with_suffix(".c").exists():
+                    yield target
+                else:
+                    yield from targets(target, seen)
+
+    return {module: set(targets(module, {module})) for module in edges if (root / module).with_suffix(".c").exists()}
+
+
+def faults(root, rooms, tree):
+    edges = {}
+    sources = [path for top in sorted({room.split("/")[0] for room in rooms})
+        for path in sorted((root / top).rglob("*.[ch]"))]
+    cmake = (root / "CMakeLists.txt").read_text() if (root / "CMakeLists.txt").exists() else None
+    for source in sources:
+        path = source.relative_to(root)
+        room, module = path.parent.as_posix(), path.with_suffix("").as_posix()
+        if room not in rooms:
+            yield f"{path}: no row for this room in tests/arch/includes.py"
+            continue
+        if cmake is not None and not re.search(rf"tandem_room\({room}[ )]", cmake):
+            yield f"{room}: no library in CMakeLists.txt"
+            cmake = None
+        for number, quote, target in includes_of(source):
+            target_room = target.rpartition("/")[0]
+            if quote == '"':
+                tree.setdefault(room, set()).add(target_room)
+                if target_room not in rooms[room]:
                     yield f"{path}:{number}: {room} may not include {target}"
-                if quote == "<" and is_core(path) and target not in LIBC_CORE \
-                        and not target.startswith(CORE_LIBRARIES):
-                    yield f"{path}:{number}: the core may not include <{target}>"
+                if (root / target).exists():
+                    edges.setdefault(module, set()).add(target.removesuffix(".h"))
+            elif is_core(room) and target not in CORE_LIBC and not target.startswith(CORE_LIBRARIES):
+                yield f"{path}:{number}: the core may not include <{target}>"
+    for circle in circles(through_headers(root, edges)):
+        yield "circle of files: " + " ".join(circle)
 
 
 def main():
-    found = list(faults(pathlib.Path(sys.argv[1])))
-    print("\n".join(found) if found else "all includes point the right way")
+    rooms, tree = read_table(), {}
+    found = list(faults(pathlib.Path(sys.argv[1]), rooms, tree))
+    if "--tree" in sys.argv[2:]:
+        for room in rooms:
+            print(f"{room}: {' '.join(other for other in rooms if other in tree.get(room, ()) and other != room)}")
+    print("\n".join(found) if found else "all includes point the right way, no circle")
     return 1 if found else 0
 
 

@@ -3,7 +3,7 @@
  *
  * A move takes t0 + [rotation != 0] (ta + |rotation| / w) + [displacement != 0] (tr +
  * |displacement| / v), plus what the caller adds as noise: the model that the travel-time
- * calibration fits (docs/model/travel-time.md). Commands wait in a bounded queue and are done
+ * calibration fits (docs/model/travel_time.md). Commands wait in a bounded queue and are done
  * one after the other. `halt` ends the one in work and those that wait. Pure: no I/O, no clock,
  * no randomness; times are those of the caller.
  */
