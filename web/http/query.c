@@ -178,21 +178,21 @@ static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 #define PLACE(member) offsetof(struct query, member), sizeof((struct query *)NULL)->member
 
 static const struct parameter PARAMETERS[] = {
-    [QUERY_LIMIT] = {read_count, PLACE(limit), .max = QUERY_LIMIT_MAX},
-    [QUERY_CURSOR] = {read_cursor, PLACE(cursor)},
-    [QUERY_SINCE] = {read_time, PLACE(since_us)},
-    [QUERY_UNTIL] = {read_time, PLACE(until_us)},
-    [QUERY_ORDER] = {read_name, PLACE(oldest), &ORDERS},
-    [QUERY_FORMAT] = {read_name, PLACE(format), &FORMATS},
-    [QUERY_VERDICT] = {read_name, PLACE(verdict), &verdict_names},
-    [QUERY_TYPE] = {read_name, PLACE(type), &alarm_type_names},
-    [QUERY_NAME] = {read_file_name, PLACE(name)},
-    [QUERY_PAIR] = {read_text, PLACE(pair)},
-    [QUERY_POINTS] = {read_count, PLACE(points), .max = QUERY_POINTS_MAX},
-    [QUERY_FIELD] = {read_name, PLACE(field), &FIELDS},
-    [QUERY_EVENT_PAIRS] = {read_text, PLACE(pairs)},
-    [QUERY_EVENT_TYPES] = {read_names, PLACE(event_types), &event_type_names},
-    [QUERY_LAST_EVENT_ID] = {read_text, PLACE(last_event_id)},
+    [QUERY_LIMIT] = {.read = read_count, PLACE(limit), .max = QUERY_LIMIT_MAX},
+    [QUERY_CURSOR] = {.read = read_cursor, PLACE(cursor)},
+    [QUERY_SINCE] = {.read = read_time, PLACE(since_us)},
+    [QUERY_UNTIL] = {.read = read_time, PLACE(until_us)},
+    [QUERY_ORDER] = {.read = read_name, PLACE(oldest), &ORDERS},
+    [QUERY_FORMAT] = {.read = read_name, PLACE(format), &FORMATS},
+    [QUERY_VERDICT] = {.read = read_name, PLACE(verdict), &verdict_names},
+    [QUERY_TYPE] = {.read = read_name, PLACE(type), &alarm_type_names},
+    [QUERY_NAME] = {.read = read_file_name, PLACE(name)},
+    [QUERY_PAIR] = {.read = read_text, PLACE(pair)},
+    [QUERY_POINTS] = {.read = read_count, PLACE(points), .max = QUERY_POINTS_MAX},
+    [QUERY_FIELD] = {.read = read_name, PLACE(field), &FIELDS},
+    [QUERY_EVENT_PAIRS] = {.read = read_text, PLACE(pairs)},
+    [QUERY_EVENT_TYPES] = {.read = read_names, PLACE(event_types), &event_type_names},
+    [QUERY_LAST_EVENT_ID] = {.read = read_text, PLACE(last_event_id)},
 };
 _Static_assert(COUNT(PARAMETERS) == QUERY_PARAMETER_COUNT, "how each parameter is read");
 
