@@ -7,7 +7,6 @@ that is too wide, each folder with too many sources; exit status 1 then.
 import collections
 import pathlib
 import re
-import subprocess
 import sys
 
 FUNCTION_LINES, FILE_LINES, FOLDER_SOURCES, COLUMNS = 70, 800, 35, 120
@@ -46,8 +45,8 @@ def measure_source(path, text):
 def faults(root, paths):
     folders = collections.Counter()
     for path in paths:
-        suffix, product = pathlib.Path(path).suffix, path.startswith(PRODUCT)
-        if suffix not in TEXT or not (product or "/" not in path):
+        suffix = pathlib.Path(path).suffix
+        if suffix not in TEXT:
             continue
         text = (root / path).read_text()
         for number, line in enumerate(text.splitlines(), 1):
@@ -62,10 +61,9 @@ def faults(root, paths):
 
 
 def list_files(root):
-    listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True, check=False)
-    if listed.returncode == 0 and listed.stdout:
-        return [path for path in listed.stdout.splitlines() if (root / path).is_file()]
-    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+    found = [path for path in root.glob("*") if path.is_file()]
+    found += [path for top in PRODUCT for path in (root / top).rglob("*") if path.is_file()]
+    return sorted(path.relative_to(root).as_posix() for path in found)
 
 
 def main():
