@@ -25,7 +25,7 @@ struct outcome {
     double white, steps, delay_s;
 };
 
-static void draw(const struct search_options *options, uint64_t *state, struct outcome *sum)
+static void draw_fit(const struct search_options *options, uint64_t *state, struct outcome *sum)
 {
     struct search_report report;
     struct dynamics_derived delay;
@@ -63,15 +63,15 @@ static void draw(const struct search_options *options, uint64_t *state, struct o
     }
 }
 
-static struct outcome repeat(const char *row, const struct search_options *options,
-                             double delay_s)
+static struct outcome repeat_fits(const char *row, const struct search_options *options,
+                                  double delay_s)
 {
     const double n = (double)runs;
     const size_t count = options->fit_delay ? P + 1 : P;
     struct outcome o = {.delay_s = delay_s};
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15) * (seed + 1);
     for (size_t run = 0; run < runs; run++) {
-        draw(options, &state, &o);
+        draw_fit(options, &state, &o);
     }
     (void)printf("\n%s, %zu draws: %.1f steps, residuals white in %.0f %%\n", row, runs,
                  o.steps / n, 100.0 * o.white / n);
@@ -118,7 +118,7 @@ static void test_measurement_noise(void)
     struct search_options options;
     search_defaults(&usv3_model, &options);
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
-    const struct outcome o = repeat("measurement noise", &options, 0.0);
+    const struct outcome o = repeat_fits("measurement noise", &options, 0.0);
     check_bias("measurement noise", &o, 0.0015, 0.01);
     check_coverage("measurement noise", &o, P);
     CHECK("white", o.white / (double)runs >= 0.96 - slack(0.96));
@@ -133,7 +133,7 @@ static void test_delay(void)
     options.delay_s_max = 0.5;
     CU_ASSERT_EQUAL_FATAL(usv_read("W", &record), USV_SAMPLES);
     usv_drive(&record, truth, 0.06, NULL);
-    const struct outcome o = repeat("60 ms late", &options, 0.06);
+    const struct outcome o = repeat_fits("60 ms late", &options, 0.06);
     check_bias("delay", &o, 0.0015, 0.01);
     check_coverage("delay", &o, P + 1);
     CHECK_NEAR("delay", o.error[P] / (double)runs, 0.0, 0.0, 0.0005);

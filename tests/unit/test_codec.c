@@ -264,7 +264,7 @@ static const struct codec codec_minimal = {
     .encode = encode_minimal,
 };
 
-static const struct codec *speaks(const void *context, const char *pair)
+static const struct codec *find_spoken(const void *context, const char *pair)
 {
     (void)context;
     return strcmp(pair, "m1") == 0   ? &codec_minimal
@@ -289,7 +289,7 @@ static void test_two_codecs(void)
         {"tandem/v1/$lab/start", "{}", 1, EVENT_START},
     };
     const struct codec_set set = {
-        .codec = {&codec_native, &codec_minimal}, .count = 2, .speaks = speaks};
+        .codec = {&codec_native, &codec_minimal}, .count = 2, .speaks = find_spoken};
     static struct seen seen;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct message m = {.payload = rows[i].payload,

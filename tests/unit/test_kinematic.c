@@ -25,7 +25,7 @@ static bool give(struct kinematic *k, int64_t now_us, const char *id, const char
     return kinematic_command(k, now_us, &c, 0.0);
 }
 
-static double value(const struct robot_reply *done, const char *name)
+static double value_of(const struct robot_reply *done, const char *name)
 {
     for (size_t i = 0; i < done->value_count; i++) {
         if (strcmp(done->values[i].name, name) == 0) {
@@ -83,20 +83,20 @@ static void test_pose(void)
     k = (struct kinematic){.params = params};
     (void)give(&k, 0, "", "go", PI / 2.0, 2.0);
     CHECK("done", kinematic_step(&k, 100000000, &done));
-    CHECK_NEAR("x", value(&done, "x_m"), 0.0, 0.0, 1e-12);
-    CHECK_NEAR("y", value(&done, "y_m"), 2.0, 0.0, 1e-12);
-    CHECK_NEAR("psi", value(&done, "psi_rad"), 1.571, 0.0, 1e-12);
+    CHECK_NEAR("x", value_of(&done, "x_m"), 0.0, 0.0, 1e-12);
+    CHECK_NEAR("y", value_of(&done, "y_m"), 2.0, 0.0, 1e-12);
+    CHECK_NEAR("psi", value_of(&done, "psi_rad"), 1.571, 0.0, 1e-12);
     (void)give(&k, 0, "", "go", PI, 1.0);
     CHECK("done", kinematic_step(&k, 100000000, &done));
-    CHECK_NEAR("back", value(&done, "y_m"), 1.0, 0.0, 1e-12);
-    CHECK_NEAR("wrapped", value(&done, "psi_rad"), -1.571, 0.0, 1e-12);
+    CHECK_NEAR("back", value_of(&done, "y_m"), 1.0, 0.0, 1e-12);
+    CHECK_NEAR("wrapped", value_of(&done, "psi_rad"), -1.571, 0.0, 1e-12);
     (void)give(&k, 0, "", "lidar", 0.0, 0.0);
     CHECK("done", kinematic_step(&k, 100000000, &done));
     CHECK_INT("data", done.status, REPLY_DATA);
-    CHECK_NEAR("ahead", value(&done, "ahead_m"), 51.0, 0.0, 1e-12);
-    CHECK_NEAR("behind", value(&done, "behind_m"), 49.0, 0.0, 1e-12);
-    CHECK_NEAR("left", value(&done, "left_m"), 50.0, 0.0, 1e-12);
-    CHECK_NEAR("right", value(&done, "right_m"), 50.0, 0.0, 1e-12);
+    CHECK_NEAR("ahead", value_of(&done, "ahead_m"), 51.0, 0.0, 1e-12);
+    CHECK_NEAR("behind", value_of(&done, "behind_m"), 49.0, 0.0, 1e-12);
+    CHECK_NEAR("left", value_of(&done, "left_m"), 50.0, 0.0, 1e-12);
+    CHECK_NEAR("right", value_of(&done, "right_m"), 50.0, 0.0, 1e-12);
 }
 
 static void test_sample(void)
@@ -167,7 +167,7 @@ static void test_halt(void)
         CHECK(want[i].id, kinematic_step(&k, 2130000 + 200000, &done));
         CHECK_TEXT(want[i].id, done.id, want[i].id);
         CHECK_INT(want[i].id, done.status, want[i].status);
-        CHECK_NEAR(want[i].id, value(&done, "x_m"), 1.0, 0.0, 1e-9);
+        CHECK_NEAR(want[i].id, value_of(&done, "x_m"), 1.0, 0.0, 1e-9);
         CHECK_INT(want[i].id, done.end_us, i < 3 ? 2130000 : 2230000);
     }
     CHECK_NEAR("stopped where it was", k.psi_rad, 0.0, 0.0, 0.0);

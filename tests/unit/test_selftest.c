@@ -12,7 +12,8 @@
 
 enum { RUNS = 8 };
 
-static void run(const struct model_row *c, uint64_t seed, struct selftest_result *result)
+static void run_recordings(const struct model_row *c, uint64_t seed,
+                           struct selftest_result *result)
 {
     struct err err = {0};
     for (size_t k = 0; k < RUNS; k++) {
@@ -28,7 +29,7 @@ static void test_right(void)
     const struct model_row *c = model_row_find("first_order");
     CU_ASSERT_PTR_NOT_NULL_FATAL(c);
     selftest_start(c, &result);
-    run(c, 3, &result);
+    run_recordings(c, 3, &result);
     CHECK_INT("well", result.well, true);
     CHECK_INT("parameters", result.count, 3);
     CHECK_INT("verdicts", result.verdicts[ESTIMATE_PASS] + result.verdicts[ESTIMATE_MARGINAL],
@@ -41,10 +42,10 @@ static void test_right(void)
         CHECK_INT(p->name, p->sd > 0.3 * p->se && p->sd < 3.0 * p->se, true);
     }
     selftest_start(c, &again);
-    run(c, 3, &again);
+    run_recordings(c, 3, &again);
     CHECK_INT("same seed", memcmp(&result, &again, sizeof result), 0);
     selftest_start(c, &again);
-    run(c, 4, &again);
+    run_recordings(c, 4, &again);
     CHECK_INT("other seed", fabs(result.parameter[0].mean - again.parameter[0].mean) > 0.0,
               true);
 }
@@ -57,7 +58,7 @@ static void test_wrong(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(c);
     selftest_start(c, &result);
     result.parameter[0].truth *= 1.05;
-    run(c, 3, &result);
+    run_recordings(c, 3, &result);
     CHECK_INT("wrong", result.well, false);
     CHECK_INT("wrong", result.parameter[0].well, false);
     CHECK_INT("others", result.parameter[1].well && result.parameter[2].well, true);
