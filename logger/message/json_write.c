@@ -228,6 +228,64 @@ void json_write_texts(struct json_writer *w, const char *key, const char *texts,
     json_write_close(w);
 }
 
+bool json_write_known(struct json_writer *w, const char *key, bool known)
+{
+    if (known) {
+        json_write_object(w, key);
+    } else {
+        json_write_null(w, key);
+    }
+    return known;
+}
+
+void json_write_counts(struct json_writer *w, const char *key, const struct names *names,
+                       const uint64_t *counts)
+{
+    json_write_object(w, key);
+    for (size_t i = 0; i < names->count; i++) {
+        json_write_int(w, names->text[i], (int64_t)counts[i]);
+    }
+    json_write_close(w);
+}
+
+static void write_member(struct json_writer *w, const struct json_member *m, const void *field)
+{
+    switch (m->form) {
+    case JSON_FORM_REAL:
+        json_write_real(w, m->key, *(const double *)field);
+        break;
+    case JSON_FORM_BOOL:
+        json_write_bool(w, m->key, *(const bool *)field);
+        break;
+    case JSON_FORM_U16:
+        json_write_int(w, m->key, *(const uint16_t *)field);
+        break;
+    case JSON_FORM_U32:
+        json_write_int(w, m->key, *(const uint32_t *)field);
+        break;
+    case JSON_FORM_64:
+        json_write_int(w, m->key, *(const int64_t *)field);
+        break;
+    case JSON_FORM_CHARS:
+        json_write_text(w, m->key, field);
+        break;
+    case JSON_FORM_TEXT:
+        json_write_text(w, m->key, *(const char *const *)field);
+        break;
+    case JSON_FORM_SECONDS:
+        json_write_seconds(w, m->key, *(const int64_t *)field);
+        break;
+    }
+}
+
+void json_write_members(struct json_writer *w, const struct json_member *members, size_t count,
+                        const void *from)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_member(w, &members[i], (const char *)from + members[i].offset);
+    }
+}
+
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
 {
     begin_member(w, key);

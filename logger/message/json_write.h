@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/names.h"
+
 enum { JSON_WRITE_DEPTH_MAX = 16, JSON_WRITE_NUMBER_MAX = 32 };
 
 /* Takes the text when the buffer is full. */
@@ -57,8 +59,60 @@ void json_write_axes(struct json_writer *w, const char *key, const double *axes,
 /* A list of texts[count][room]. */
 void json_write_texts(struct json_writer *w, const char *key, const char *texts, size_t room,
                       size_t count);
+/* Opens an object and returns true where something is known; else writes null. */
+bool json_write_known(struct json_writer *w, const char *key, bool known);
+/* {name: count, …} of all names. */
+void json_write_counts(struct json_writer *w, const char *key, const struct names *names,
+                       const uint64_t *counts);
 /* Text that is JSON already. */
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes);
+
+/* ---- structs, by tables of their fields ----
+ *
+ *     #define CARD(field) JSON_MEMBER(struct card, field)
+ *     static const struct json_member card_members[] = {CARD(rows), CARD(rate_hz)};
+ *     json_write_members(w, card_members, COUNT(card_members), card);
+ */
+
+enum json_form {
+    JSON_FORM_REAL,
+    JSON_FORM_BOOL,
+    JSON_FORM_U16,
+    JSON_FORM_U32,
+    JSON_FORM_64,
+    JSON_FORM_CHARS,  /* char field[] */
+    JSON_FORM_TEXT,   /* const char *; NULL: null */
+    JSON_FORM_SECONDS /* int64_t, microseconds */
+};
+
+struct json_member {
+    const char *key;
+    enum json_form form;
+    size_t offset;
+};
+
+/* clang-format off */
+#define JSON_FORM_OF(x)                                                                        \
+    _Generic((x), double: JSON_FORM_REAL, bool: JSON_FORM_BOOL, uint16_t: JSON_FORM_U16,       \
+             uint32_t: JSON_FORM_U32, uint64_t: JSON_FORM_64, int64_t: JSON_FORM_64,           \
+             char *: JSON_FORM_CHARS, const char *: JSON_FORM_TEXT)
+/* clang-format on */
+
+/* The field, in the way of its type, under its own name, or another. */
+#define JSON_MEMBER(type, field) JSON_MEMBER_AS(#field, type, field)
+#define JSON_MEMBER_AS(key, type, field)                                                       \
+    {                                                                                          \
+        key, JSON_FORM_OF(((type *)0)->field), offsetof(type, field)                           \
+    }
+/* Microseconds, as json_write_seconds() does. */
+#define JSON_MEMBER_SECONDS(key, type, field)                                                  \
+    {                                                                                          \
+        key, JSON_FORM_SECONDS, offsetof(type, field)                                          \
+    }
+
+/* Members of the object that is open: these fields of the struct at from. */
+void json_write_members(struct json_writer *w, const struct json_member *members, size_t count,
+                        const void *from);
 
 /* The number formats alone, for CSV and tables; return the length, terminate with NUL. */
 size_t json_format_real(double value, char out[JSON_WRITE_NUMBER_MAX]);

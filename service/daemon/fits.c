@@ -10,8 +10,8 @@
 #include "logger/storage/lock.h"
 #include "service/cli/json_file.h"
 #include "twin/dynamics/pair_dynamics.h"
-#include "twin/report/dynamics_report.h"
-#include "twin/report/parameters_report.h"
+#include "twin/report/fit_report.h"
+#include "twin/report/pair_report.h"
 
 /* What stands ready for one side of one pair. */
 struct place {

@@ -10,7 +10,7 @@
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
-#include "twin/report/dynamics_report.h"
+#include "twin/report/fit_report.h"
 
 /* ---- for people ---- */
 

@@ -10,7 +10,7 @@
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
-#include "twin/report/odometry_report.h"
+#include "twin/report/fit_report.h"
 
 enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
 

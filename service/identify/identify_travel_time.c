@@ -14,7 +14,7 @@
 #include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 #include "service/identify/estimate_page.h"
-#include "twin/report/travel_report.h"
+#include "twin/report/fit_report.h"
 
 /* --columns displacement_m=-: the table has none. */
 static const char NONE[] = "-";

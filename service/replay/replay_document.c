@@ -137,7 +137,7 @@ static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
     pair_report_alarm_counts(w, "alarm_counts", pair);
     pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair);
-    pair_report_clock(w, "clock", pair, p);
+    pair_report_clock(w, "clock", pair);
     if (lab_dynamics(run->replay->lab, i)) {
         pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
     }

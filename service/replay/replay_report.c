@@ -9,7 +9,7 @@
 #include "logger/message/record_columns.h"
 #include "service/cli/csv_tables.h"
 #include "service/replay/replay_document.h"
-#include "twin/report/travel_report.h"
+#include "twin/report/fit_report.h"
 #include "web/http/csv.h"
 
 /* ---- CSV ----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "service/cli/version.h"
-#include "twin/report/parameters_report.h"
+#include "twin/report/pair_report.h"
 
 /* A record that does not fit its buffer would be our own fault: the store refuses an empty one,
  * and says so. */

@@ -16,7 +16,7 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/record_json.h"
 #include "twin/lab.h"
-#include "twin/report/parameters_report.h"
+#include "twin/report/pair_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -128,6 +128,45 @@ static void test_document(void)
     json_decref(parsed);
 }
 
+struct sample {
+    double x_m;
+    bool on;
+    uint16_t small;
+    uint32_t middle;
+    uint64_t large;
+    int64_t below, t_us;
+    char chars[8];
+    const char *text;
+};
+
+/* Each field in the way of its type. */
+static void test_members(void)
+{
+#define SAMPLE(field) JSON_MEMBER(struct sample, field)
+    static const struct json_member members[] = {
+        SAMPLE(x_m),   SAMPLE(on),    SAMPLE(small),
+        SAMPLE(large), SAMPLE(below), JSON_MEMBER_AS("other", struct sample, middle),
+        SAMPLE(chars), SAMPLE(text),  JSON_MEMBER_SECONDS("t", struct sample, t_us)};
+    static const char *const texts[] = {"a", "b"};
+    const struct names names = {texts, 2};
+    const struct sample sample = {0.5, true, 65535, 4294967295, 7, -8, 2500000, "hi", NULL};
+    char text[256];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text - 1, NULL, NULL);
+    if (json_write_known(&w, NULL, true)) {
+        json_write_members(&w, members, COUNT(members), &sample);
+        json_write_counts(&w, "counts", &names, (const uint64_t[]){3, 4});
+        CHECK("null", !json_write_known(&w, "no", false));
+        json_write_close(&w);
+    }
+    CU_ASSERT_TRUE(json_write_end(&w));
+    text[w.used] = '\0';
+    CHECK_TEXT("members", text,
+               "{\"x_m\":0.5,\"on\":true,\"small\":65535,\"large\":7,\"below\":-8,"
+               "\"other\":4294967295,\"chars\":\"hi\",\"text\":null,\"t\":2.5,"
+               "\"counts\":{\"a\":3,\"b\":4},\"no\":null}");
+}
+
 static void test_overflow(void)
 {
     char buffer[40];
@@ -150,6 +189,7 @@ int main(void)
     CU_add_test(suite, "seconds", test_seconds);
     CU_add_test(suite, "round trip", test_round_trip);
     CU_add_test(suite, "document", test_document);
+    CU_add_test(suite, "members", test_members);
     CU_add_test(suite, "overflow", test_overflow);
     return check_run();
 }

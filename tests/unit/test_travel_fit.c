@@ -8,7 +8,7 @@
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"
-#include "twin/report/travel_report.h"
+#include "twin/report/fit_report.h"
 
 enum { MOVES_MAX = 64 };
 

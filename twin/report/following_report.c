@@ -31,11 +31,9 @@ static void write_parameters(struct json_writer *w, const struct pair_following 
     const struct model *model = pair_following_model(x);
     json_write_object(w, "parameters");
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        if (x->source[s] == FOLLOWING_NOWHERE) {
-            json_write_null(w, side_name(s));
+        if (!json_write_known(w, side_name(s), x->source[s] != FOLLOWING_NOWHERE)) {
             continue;
         }
-        json_write_object(w, side_name(s));
         json_write_text(w, "source", following_source_name(x->source[s]));
         json_write_object(w, "values");
         for (size_t k = 0; k < model->parameter_count; k++) {
@@ -74,25 +72,17 @@ static void write_motion(struct json_writer *w, const struct pair_following *x)
     json_write_real(w, "latency_s", x->f.real.latency_s);
 }
 
-static void write_gates(struct json_writer *w, const char *key, const struct shadow *s)
-{
-    json_write_object(w, key);
-    for (int g = 0; g < SHADOW_GATE_COUNT; g++) {
-        json_write_int(w, shadow_gate_name((enum shadow_gate)g), (int64_t)s->count[g]);
-    }
-    json_write_close(w);
-}
-
 void following_report(struct json_writer *w, const char *key, const struct pair_following *x,
                       const struct pair_params *p)
 {
+#define TIMES(field) JSON_MEMBER(struct pair_following, field)
+    static const struct json_member times[] = {TIMES(stale), TIMES(lost), TIMES(resumed),
+                                               TIMES(missed)};
     char hash[24];
-    if (!x) {
-        json_write_null(w, key);
+    if (!json_write_known(w, key, x != NULL)) {
         return;
     }
     (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)x->hash);
-    json_write_object(w, key);
     json_write_text(w, "model", pair_following_model(x)->name);
     json_write_bool(w, "active", x->asked);
     json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
@@ -107,14 +97,11 @@ void following_report(struct json_writer *w, const char *key, const struct pair_
     json_write_object(w, "counts");
     json_write_int(w, "periods", (int64_t)x->f.ticks);
     json_write_int(w, "held", (int64_t)x->f.held);
-    json_write_int(w, "stale", (int64_t)x->stale);
-    json_write_int(w, "lost", (int64_t)x->lost);
-    json_write_int(w, "resumed", (int64_t)x->resumed);
-    json_write_int(w, "missed", (int64_t)x->missed);
+    json_write_members(w, times, COUNT(times), x);
     json_write_close(w);
     json_write_object(w, "telemetry");
-    write_gates(w, "real", &x->f.real);
-    write_gates(w, "virtual", &x->f.simulated);
+    json_write_counts(w, "real", &shadow_gate_names, x->f.real.count);
+    json_write_counts(w, "virtual", &shadow_gate_names, x->f.simulated.count);
     json_write_close(w);
     json_write_close(w);
 }
@@ -131,13 +118,11 @@ void fidelity_report_write(struct json_writer *w, const char *key,
                            const struct pair_following *x, const struct pair_params *p)
 {
     struct fidelity_report r;
-    if (!x) {
-        json_write_null(w, key);
+    if (!json_write_known(w, key, x != NULL)) {
         return;
     }
     const struct model *model = pair_following_model(x);
     fidelity_report_read(x, p, &r);
-    json_write_object(w, key);
     json_write_seconds(w, "t", x->stepped_us);
     json_write_seconds(w, "window_s", p->following.window_us);
     json_write_int(w, "samples", (int64_t)r.n);
@@ -153,14 +138,11 @@ void fidelity_report_write(struct json_writer *w, const char *key,
         json_write_close(w);
     }
     json_write_close(w);
-    if (p->following.target_m > 0.0) {
-        json_write_object(w, "target");
+    if (json_write_known(w, "target", p->following.target_m > 0.0)) {
         json_write_real(w, "distance_m", p->following.target_m);
         json_write_seconds(w, "time_s", p->following.target_us);
         json_write_real(w, "ratio", p->following.target_ratio);
         json_write_close(w);
-    } else {
-        json_write_null(w, "target");
     }
     json_write_int(w, "judged", (int64_t)r.judged);
     json_write_real(w, "within_ratio", r.within_ratio);

@@ -2,18 +2,18 @@
 
 #include <math.h>
 
-#include "twin/report/dynamics_report.h"
-#include "twin/report/estimate_report.h"
-#include "twin/report/parameters_report.h"
+#include "twin/report/fit_report.h"
+#include "twin/report/pair_report.h"
 
 static void write_parameters(struct json_writer *w, const struct model *model)
 {
+#define PARAMETER(field) JSON_MEMBER(struct model_parameter, field)
+    static const struct json_member members[] = {PARAMETER(name), PARAMETER(symbol),
+                                                 PARAMETER(unit)};
     json_write_array(w, "parameters");
     for (size_t j = 0; j < model->parameter_count; j++) {
         json_write_object(w, NULL);
-        json_write_text(w, "name", model->parameters[j].name);
-        json_write_text(w, "symbol", model->parameters[j].symbol);
-        json_write_text(w, "unit", model->parameters[j].unit);
+        json_write_members(w, members, COUNT(members), &model->parameters[j]);
         json_write_close(w);
     }
     json_write_close(w);
@@ -36,11 +36,9 @@ static void read_filter(const struct model *model, const struct online_filter *f
 static void write_estimate(struct json_writer *w, const struct estimate *e,
                            const struct online_filter *f)
 {
-    if (!f->running) {
-        json_write_null(w, "estimate");
+    if (!json_write_known(w, "estimate", f->running)) {
         return;
     }
-    json_write_object(w, "estimate");
     estimate_report_column(w, "values", e, e->value);
     estimate_report_column(w, "se", e, e->se);
     estimate_report_intervals(w, e);
@@ -68,25 +66,25 @@ static void write_innovations(struct json_writer *w, const struct model *model,
 static void write_drift(struct json_writer *w, const struct estimate *e,
                         const struct online_filter *f)
 {
+#define LAST(field) JSON_MEMBER(struct online_drift, field)
+    static const struct json_member last[] = {
+        JSON_MEMBER_SECONDS("since_t", struct online_drift, since_us),
+        JSON_MEMBER_SECONDS("found_t", struct online_drift, found_us),
+        LAST(before),
+        LAST(before_se),
+        LAST(after),
+        LAST(after_se),
+        LAST(change_ratio),
+        LAST(z)};
     const struct online_drift *drift = &f->last;
     json_write_object(w, "drift");
     json_write_int(w, "suspected", (int64_t)f->openings);
     json_write_int(w, "found", (int64_t)f->drifts);
     json_write_bool(w, "looking", f->opened);
-    if (f->drifts > 0) {
-        json_write_object(w, "last");
+    if (json_write_known(w, "last", f->drifts > 0)) {
         json_write_text(w, "parameter", e->name[drift->parameter]);
-        json_write_seconds(w, "since_t", drift->since_us);
-        json_write_seconds(w, "found_t", drift->found_us);
-        json_write_real(w, "before", drift->before);
-        json_write_real(w, "before_se", drift->before_se);
-        json_write_real(w, "after", drift->after);
-        json_write_real(w, "after_se", drift->after_se);
-        json_write_real(w, "change_ratio", drift->change_ratio);
-        json_write_real(w, "z", drift->z);
+        json_write_members(w, last, COUNT(last), drift);
         json_write_close(w);
-    } else {
-        json_write_null(w, "last");
     }
     json_write_close(w);
 }
@@ -96,23 +94,12 @@ static void write_distance(struct json_writer *w, const struct pair_dynamics *d,
                            const struct estimate *e, const struct online_filter *f)
 {
     const struct parameter_set *set = parameters_find(&d->sets, PARAMETERS_ACTIVE);
-    if (!set || !f->running) {
-        json_write_null(w, "z_active");
+    if (!json_write_known(w, "z_active", set && f->running)) {
         return;
     }
-    json_write_object(w, "z_active");
     for (size_t j = 0; j < set->count; j++) {
         json_write_real(w, e->name[j],
                         (e->value[j] - set->value[j]) / hypot(e->se[j], set->se[j]));
-    }
-    json_write_close(w);
-}
-
-static void write_gates(struct json_writer *w, const struct online_filter *f)
-{
-    json_write_object(w, "gates");
-    for (enum online_gate g = ONLINE_USED; g < ONLINE_GATE_COUNT; g++) {
-        json_write_int(w, online_gate_name(g), (int64_t)f->gate[g]);
     }
     json_write_close(w);
 }
@@ -122,11 +109,9 @@ static void write_gates(struct json_writer *w, const struct online_filter *f)
 
 static void write_job(struct json_writer *w, const struct dynamics_side *side)
 {
-    if (!side->running) {
-        json_write_null(w, "job");
+    if (!json_write_known(w, "job", side->running)) {
         return;
     }
-    json_write_object(w, "job");
     json_write_int(w, "number", side->job);
     json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->cause));
     json_write_text(w, "by", side->by);
@@ -139,11 +124,9 @@ static void write_fit(struct json_writer *w, const struct model *model,
                       const struct dynamics_side *side)
 {
     const struct dynamics_result *r = &side->result;
-    if (!side->fitted) {
-        json_write_null(w, "fit");
+    if (!json_write_known(w, "fit", side->fitted)) {
         return;
     }
-    json_write_object(w, "fit");
     json_write_int(w, "number", side->result_job);
     json_write_text(w, "cause", fit_cause_name((enum fit_cause)side->result_cause));
     json_write_seconds(w, "t", side->fitted_us);
@@ -154,31 +137,11 @@ static void write_fit(struct json_writer *w, const struct model *model,
     }
     json_write_text(w, "checked", estimate_verdict_name(r->checks.verdict));
     parameters_report_checks(w, "checks", &r->checks);
-    json_write_object(w, "held_out_r2");
-    for (size_t i = 0; i < model->axis_count; i++) {
-        json_write_real(w, model->axes[i].velocity, r->held_out_r2[i]);
-    }
-    json_write_close(w);
+    dynamics_report_axes(w, "held_out_r2", model, false, r->held_out_r2);
     dynamics_report_fit(w, model, &r->fit);
     json_write_object(w, "data");
     dynamics_report_card(w, model, &r->card);
     json_write_close(w);
-    json_write_close(w);
-}
-
-static void write_counts(struct json_writer *w, const struct dynamics_counts *c)
-{
-    json_write_object(w, "counts");
-    json_write_int(w, "started", (int64_t)c->started);
-    json_write_int(w, "done", (int64_t)c->done);
-    json_write_int(w, "failed", (int64_t)c->failed);
-    json_write_int(w, "cancelled", (int64_t)c->cancelled);
-    json_write_int(w, "lost", (int64_t)c->lost);
-    json_write_int(w, "stray", (int64_t)c->stray);
-    json_write_int(w, "declined", (int64_t)c->declined);
-    json_write_int(w, "thinned", (int64_t)c->thinned);
-    json_write_int(w, "cut", (int64_t)c->cut);
-    json_write_int(w, "waited", (int64_t)c->waited);
     json_write_close(w);
 }
 
@@ -195,16 +158,18 @@ static const char *state_of(const struct dynamics_side *side)
 
 static void write_side(struct json_writer *w, const struct pair_dynamics *d, enum side which)
 {
+#define COUNTED(field) JSON_MEMBER(struct dynamics_counts, field)
+    static const struct json_member counts[] = {
+        COUNTED(started), COUNTED(done),  COUNTED(failed),   COUNTED(cancelled),
+        COUNTED(lost),    COUNTED(stray), COUNTED(declined), COUNTED(thinned),
+        COUNTED(cut),     COUNTED(waited)};
     const struct model *model = pair_dynamics_model(d);
     const struct dynamics_side *side = &d->side[which];
-    const char *key = side_name(which);
     char obstacle[DYNAMICS_OBSTACLE_MAX];
     struct estimate e;
-    if (!side->followed) {
-        json_write_null(w, key);
+    if (!json_write_known(w, side_name(which), side->followed)) {
         return;
     }
-    json_write_object(w, key);
     json_write_text(w, "state", state_of(side));
     read_filter(model, &side->filter, &e);
     pair_dynamics_obstacle(d, which, obstacle);
@@ -212,12 +177,14 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     write_estimate(w, &e, &side->filter);
     write_distance(w, d, &e, &side->filter);
     write_innovations(w, model, &side->filter);
-    write_gates(w, &side->filter);
+    json_write_counts(w, "gates", &online_gate_names, side->filter.gate);
     write_drift(w, &e, &side->filter);
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);
-    write_counts(w, &side->counts);
+    json_write_object(w, "counts");
+    json_write_members(w, counts, COUNT(counts), &side->counts);
+    json_write_close(w);
     json_write_close(w);
 }
 
@@ -227,13 +194,11 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p)
 {
-    if (!d) {
-        json_write_null(w, key);
+    if (!json_write_known(w, key, d != NULL)) {
         return;
     }
     const struct model *model = pair_dynamics_model(d);
     const bool is_auto = p->dynamics.method == DYNAMICS_METHOD_COUNT;
-    json_write_object(w, key);
     json_write_text(w, "model", model->name);
     json_write_text(w, "method",
                     is_auto ? "auto"

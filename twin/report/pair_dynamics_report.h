@@ -22,7 +22,7 @@ enum { PAIR_DYNAMICS_REPORT_MAX = 96 * 1024 }; /* bytes that always suffice */
  *           "fit": {…, "checks", "data"} or null, "counts": {…}}, null where not followed,
  *  "virtual": …, "active": SET or null, "candidate": SET or null, "sets": […]}
  *
- * FIT is that of dynamics_report.h. Does not touch the samples: d may be the head of the block
+ * FIT is that of fit_report.h. Does not touch the samples: d may be the head of the block
  * alone. */
 void pair_dynamics_report(struct json_writer *w, const char *key, const struct pair_dynamics *d,
                           const struct pair_params *p);

@@ -1,14 +1,14 @@
 #include "twin/report/pair_report.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
 #include "twin/pair/link.h"
 #include "twin/pair/smartlog.h"
+#include "twin/report/fit_report.h"
 #include "twin/report/following_report.h"
-#include "twin/report/parameters_report.h"
-#include "twin/report/travel_report.h"
 
 /* ---- travel times -------------------------------------------------------------------------
  */
@@ -99,10 +99,8 @@ static void write_clock(struct json_writer *w, const char *key, const struct pai
     json_write_close(w);
 }
 
-void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
-                       const struct pair_params *p)
+void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair)
 {
-    (void)p;
     json_write_object(w, key);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         write_clock(w, side_name(s), &pair->side[s]);
@@ -112,6 +110,103 @@ void pair_report_clock(struct json_writer *w, const char *key, const struct pair
 
 /* ---- parameter sets -----------------------------------------------------------------------
  */
+
+static const char *method_name(const struct parameter_set *set)
+{
+    return set->model > 0 ? dynamics_method_name((enum dynamics_method)set->method)
+                          : travel_method_name((enum travel_method)set->method);
+}
+
+static void write_terms(struct json_writer *w, const struct parameter_set *set)
+{
+    struct estimate e;
+    estimate_start(&e, set->count);
+    for (size_t j = 0; j < set->count; j++) {
+        char text[ESTIMATE_NAME_MAX];
+        (void)snprintf(e.name[j], sizeof e.name[j], "%s", parameters_term_name(set, j, text));
+        estimate_set(&e, j, set->value[j], set->se[j]);
+    }
+    estimate_report_column(w, "values", &e, e.value);
+    estimate_report_column(w, "se", &e, e.se);
+    if (set->model > 0) {
+        estimate_report_intervals(w, &e);
+    }
+}
+
+void parameters_report_set(struct json_writer *w, const char *key,
+                           const struct parameter_set *set)
+{
+    char hash[20];
+    if (!json_write_known(w, key, set && set->version > 0)) {
+        return;
+    }
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)set->data_hash);
+    json_write_int(w, "version", set->version);
+    json_write_text(w, "model", parameters_model_name(set));
+    json_write_text(w, "state", parameter_state_name(set->state));
+    json_write_seconds(w, "made_t", set->made_us);
+    json_write_text(w, "method", method_name(set));
+    json_write_int(w, "n", set->n);
+    json_write_seconds(w, "data_since_t", set->since_us);
+    json_write_seconds(w, "data_until_t", set->until_us);
+    json_write_text(w, "data_hash", hash);
+    json_write_text(w, "verdict", estimate_verdict_name((enum estimate_verdict)set->verdict));
+    write_terms(w, set);
+    json_write_close(w);
+}
+
+void parameters_report_book(struct json_writer *w, const struct parameter_book *book)
+{
+    parameters_report_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
+    parameters_report_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
+    json_write_array(w, "sets");
+    for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
+        if (book->set[k].version > 0) {
+            parameters_report_set(w, NULL, &book->set[k]);
+        }
+    }
+    json_write_close(w);
+}
+
+void parameters_report_checks(struct json_writer *w, const char *key,
+                              const struct parameter_checks *checks)
+{
+    json_write_array(w, key);
+    for (enum parameter_check k = CHECK_EXCITATION; k < PARAMETERS_CHECKS; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", parameter_check_name(k));
+        json_write_text(w, "verdict", estimate_verdict_name(checks->check[k].verdict));
+        json_write_text(w, "detail", checks->check[k].detail);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void parameters_report_change(struct json_writer *w, const char *key,
+                              const struct parameter_change *change, const char *pair,
+                              const char *code_version)
+{
+    json_write_object(w, key);
+    json_write_text(w, "pair", pair);
+    json_write_int(w, "n", (int64_t)change->n);
+    json_write_seconds(w, "t", change->t_us);
+    json_write_text(w, "action", parameter_action_name(change->action));
+    json_write_text(w, "by", change->by);
+    json_write_int(w, "version", change->version);
+    json_write_text(w, "detail", change->detail);
+    json_write_text(w, "code_version", code_version);
+    parameters_report_set(w, "set", change->set);
+    if (change->dynamics) {
+        json_write_object(w, "fit");
+        dynamics_report_fit(w, change->model, change->dynamics);
+        json_write_close(w);
+        parameters_report_checks(w, "checks", change->checks);
+    } else if (change->fit) {
+        travel_report_write(w, "fit", change->fit);
+        parameters_report_checks(w, "checks", change->checks);
+    }
+    json_write_close(w);
+}
 
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
                             const struct pair_params *p)
@@ -127,20 +222,12 @@ void pair_report_parameters(struct json_writer *w, const char *key, const struct
 
 void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair)
 {
-    json_write_object(w, key);
-    for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
-        json_write_int(w, verdict_name(v), (int64_t)pair->counts.verdict[v]);
-    }
-    json_write_close(w);
+    json_write_counts(w, key, &verdict_names, pair->counts.verdict);
 }
 
 void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair)
 {
-    json_write_object(w, key);
-    for (enum alarm_type t = ALARM_TIMEOUT; t < ALARM_TYPE_COUNT; t++) {
-        json_write_int(w, alarm_type_name(t), (int64_t)pair->counts.alarm[t]);
-    }
-    json_write_close(w);
+    json_write_counts(w, key, &alarm_type_names, pair->counts.alarm);
 }
 
 /* ---- machines -----------------------------------------------------------------------------
@@ -278,15 +365,11 @@ static void write_side(struct json_writer *w, const char *key, const struct pair
 /* What the last entries got. */
 static void write_recent(struct json_writer *w, const struct pair *pair)
 {
-    int64_t count[VERDICT_COUNT] = {0};
+    uint64_t count[VERDICT_COUNT] = {0};
     for (uint32_t k = 0; k < pair->recent_count; k++) {
         count[pair->recent[k]]++;
     }
-    json_write_object(w, "recent_verdicts");
-    for (enum verdict v = VERDICT_AHEAD; v < VERDICT_COUNT; v++) {
-        json_write_int(w, verdict_name(v), count[v]);
-    }
-    json_write_close(w);
+    json_write_counts(w, "recent_verdicts", &verdict_names, count);
 }
 
 static const char *last_verdict(const struct pair *pair)
@@ -306,11 +389,9 @@ static void write_last_alarm(struct json_writer *w, const struct pair *pair)
             last = type;
         }
     }
-    if (last == ALARM_TYPE_COUNT) {
-        json_write_null(w, "last_alarm");
+    if (!json_write_known(w, "last_alarm", last < ALARM_TYPE_COUNT)) {
         return;
     }
-    json_write_object(w, "last_alarm");
     json_write_seconds(w, "t", pair->alarm_rate[last].t_us);
     json_write_text(w, "type", alarm_type_name(last));
     json_write_close(w);
@@ -320,12 +401,10 @@ static void write_following(struct json_writer *w, const struct pair_following *
                             const struct pair_params *p)
 {
     struct fidelity_report r;
-    if (!x) {
-        json_write_null(w, "following");
+    if (!json_write_known(w, "following", x != NULL)) {
         return;
     }
     fidelity_report_read(x, p, &r);
-    json_write_object(w, "following");
     json_write_bool(w, "active", x->asked);
     json_write_text(w, "state", efsm_state_name(&following_table, x->f.machine.state));
     json_write_real(w, "within_ratio", r.within_ratio);
@@ -338,6 +417,10 @@ static void write_following(struct json_writer *w, const struct pair_following *
 void pair_report_summary(struct json_writer *w, const char *key, const struct pair *pair,
                          const struct pair_following *following, const struct pair_params *p)
 {
+#define COUNTED(field) JSON_MEMBER(struct pair_counts, field)
+    static const struct json_member counted[] = {COUNTED(commands), COUNTED(replies),
+                                                 COUNTED(entries), COUNTED(alarms),
+                                                 COUNTED(redelivered)};
     json_write_object(w, key);
     json_write_text(w, "id", p->id);
     json_write_text(w, "kind", pair_kind_name(p->kind));
@@ -346,11 +429,7 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
                     pair_dynamics_wanted(&p->dynamics) ? p->dynamics.model : NULL);
     json_write_seconds(w, "sync_tolerance_s", p->sync_tolerance_us);
     json_write_int(w, "outstanding", pair->outstanding);
-    json_write_int(w, "commands", (int64_t)pair->counts.commands);
-    json_write_int(w, "replies", (int64_t)pair->counts.replies);
-    json_write_int(w, "entries", (int64_t)pair->counts.entries);
-    json_write_int(w, "alarms", (int64_t)pair->counts.alarms);
-    json_write_int(w, "redelivered", (int64_t)pair->counts.redelivered);
+    json_write_members(w, counted, COUNT(counted), &pair->counts);
     json_write_seconds(w, "last_lag_s", pair->last_lag_us);
     json_write_seconds(w, "last_lag_uncertainty_s", pair->last_lag_uncertainty_us);
     json_write_seconds(w, "last_entry_t", pair->last_entry_us);

@@ -6,7 +6,7 @@
 #include "logger/message/json_write.h"
 #include "twin/following/pair_following.h"
 
-/* {"real": FIT, "virtual": FIT}: the batch fits of the moves in the window (travel_report.h).
+/* {"real": FIT, "virtual": FIT}: the batch fits of the moves in the window (fit_report.h).
  */
 void pair_report_travel_time(struct json_writer *w, const char *key,
                              const struct pair_fits *fits);
@@ -16,8 +16,21 @@ void pair_report_travel_time(struct json_writer *w, const char *key,
 void pair_report_tracked(struct json_writer *w, const char *key, const struct pair *pair);
 
 /* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
-void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair,
-                       const struct pair_params *p);
+void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair);
+
+/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null; of a model of dynamics
+ * with "ci95" beside: docs/model/parameters.md. */
+void parameters_report_set(struct json_writer *w, const char *key,
+                           const struct parameter_set *set);
+/* "active", "candidate", "sets":[…] into an object that is open. */
+void parameters_report_book(struct json_writer *w, const struct parameter_book *book);
+void parameters_report_checks(struct json_writer *w, const char *key,
+                              const struct parameter_checks *checks);
+
+/* {"pair","n","t","action","by","version","detail","code_version","set","fit","checks"} */
+void parameters_report_change(struct json_writer *w, const char *key,
+                              const struct parameter_change *change, const char *pair,
+                              const char *code_version);
 
 /* {"promote","active": SET or null,"candidate": SET or null,"sets":[…]} (parameters.h) */
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,

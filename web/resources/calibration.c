@@ -22,8 +22,7 @@ void get_tracked(const struct web_request *request, struct web_response *respons
 void get_clock(const struct web_request *request, struct web_response *response)
 {
     struct web_writer w;
-    pair_report_clock(web_write_start(&w, response), NULL, web_pair(request),
-                      web_pair_params(request));
+    pair_report_clock(web_write_start(&w, response), NULL, web_pair(request));
     web_write_end(&w);
     web_tag(response);
 }

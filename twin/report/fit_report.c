@@ -1,0 +1,392 @@
+#include "twin/report/fit_report.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- what every fit has -------------------------------------------------------------------
+ */
+
+void estimate_report_column(struct json_writer *w, const char *key,
+                            const struct estimate *estimate, const double *values)
+{
+    json_write_object(w, key);
+    for (size_t i = 0; i < estimate->p; i++) {
+        json_write_real(w, estimate->name[i], values[i]);
+    }
+    json_write_close(w);
+}
+
+void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate)
+{
+    json_write_object(w, "ci95");
+    for (size_t i = 0; i < estimate->p; i++) {
+        json_write_two(w, estimate->name[i], estimate->lo[i], estimate->hi[i]);
+    }
+    json_write_close(w);
+}
+
+void estimate_report_marked(struct json_writer *w, const char *key,
+                            const struct estimate *estimate, const bool *marked)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < estimate->p; i++) {
+        if (marked[i]) {
+            json_write_text(w, NULL, estimate->name[i]);
+        }
+    }
+    json_write_close(w);
+}
+
+/* Rows and columns in the order of "parameters". */
+static void write_correlation(struct json_writer *w, const struct estimate *e)
+{
+    json_write_array(w, "correlation");
+    for (size_t i = 0; i < e->p; i++) {
+        json_write_array(w, NULL);
+        for (size_t j = 0; j < e->p; j++) {
+            json_write_real(w, NULL, estimate_correlation(e, i, j));
+        }
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+static void write_combinations(struct json_writer *w, const struct estimate *e)
+{
+    json_write_array(w, "combinations");
+    for (size_t k = 0; k < e->combination_count; k++) {
+        json_write_object(w, NULL);
+        json_write_text(w, "name", e->combinations[k].name);
+        json_write_real(w, "value", e->combinations[k].value);
+        json_write_real(w, "se", e->combinations[k].se);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void estimate_report(struct json_writer *w, const struct estimate *estimate)
+{
+    const struct estimate *e = estimate;
+    double relative[ESTIMATE_P_MAX];
+    for (size_t i = 0; i < e->p; i++) {
+        relative[i] = e->se[i] / fabs(e->value[i]);
+    }
+    json_write_texts(w, "parameters", e->name[0], ESTIMATE_NAME_MAX, e->p);
+    estimate_report_column(w, "values", e, e->value);
+    estimate_report_column(w, "se", e, e->se);
+    estimate_report_column(w, "se_white", e, e->se_white);
+    estimate_report_column(w, "relative_se", e, relative);
+    estimate_report_intervals(w, e);
+    estimate_report_marked(w, "identifiable", e, e->identifiable);
+    write_correlation(w, e);
+    json_write_int(w, "rank", (int64_t)e->rank);
+    json_write_real(w, "condition", e->condition);
+    json_write_texts(w, "null_directions", e->nulls[0], ESTIMATE_TEXT_MAX, e->null_count);
+    write_combinations(w, e);
+    json_write_text(w, "verdict", estimate_verdict_name(e->verdict));
+    json_write_texts(w, "reasons", e->reasons[0], ESTIMATE_TEXT_MAX, e->reason_count);
+    json_write_texts(w, "advice", e->advice[0], ESTIMATE_TEXT_MAX, e->advice_count);
+}
+
+/* ---- travel times -------------------------------------------------------------------------
+ */
+
+void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
+{
+#define TRAVEL(field) JSON_MEMBER(struct travel_fit, field)
+    static const struct json_member members[] = {
+        TRAVEL(rmse_s), TRAVEL(r2), TRAVEL(residual_s_sd), TRAVEL(outliers), TRAVEL(refused)};
+    json_write_int(w, "n", (int64_t)fit->n);
+    json_write_text(w, "method", travel_method_name(fit->method));
+    estimate_report(w, &fit->estimate);
+    json_write_members(w, members, COUNT(members), fit);
+}
+
+void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
+{
+    json_write_object(w, key);
+    travel_report_members(w, fit);
+    json_write_close(w);
+}
+
+/* ---- odometry -----------------------------------------------------------------------------
+ */
+
+void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit)
+{
+#define FIT(field) JSON_MEMBER(struct odometry_fit, field)
+    static const struct json_member found[] = {FIT(n), FIT(outliers), FIT(runs),
+                                               FIT(iterations), FIT(converged)};
+    static const struct json_member noise[] = {FIT(noise_m), FIT(noise_rad), FIT(slip_m),
+                                               FIT(slip_rad)};
+    json_write_text(w, "model", "odometry");
+    json_write_members(w, found, COUNT(found), fit);
+    estimate_report(w, &fit->estimate);
+    json_write_members(w, noise, COUNT(noise), fit);
+}
+
+void odometry_report_check(struct json_writer *w, const struct odometry_check *check)
+{
+#define CHECK(field) JSON_MEMBER(struct odometry_check, field)
+    static const struct json_member members[] = {CHECK(position_rmse_m),  CHECK(position_max_m),
+                                                 CHECK(heading_rmse_rad), CHECK(position_r2),
+                                                 CHECK(heading_r2),       CHECK(path_m)};
+    json_write_int(w, "n", (int64_t)check->poses);
+    json_write_members(w, members, COUNT(members), check);
+}
+
+void odometry_report_card(struct json_writer *w, const struct odometry_card *card)
+{
+#define CARD(field) JSON_MEMBER(struct odometry_card, field)
+    static const struct json_member members[] = {
+        CARD(rows),       CARD(used),        CARD(poses),         CARD(runs),
+        CARD(incomplete), CARD(held),        CARD(pose_missing),  CARD(stale),
+        CARD(duplicates), CARD(back_steps),  CARD(back_rows),     CARD(gaps),
+        CARD(cuts),       CARD(wheel_jumps), CARD(short_rows),    CARD(duration_s),
+        CARD(rate_hz),    CARD(gap_s_max),   CARD(turn_left_rad), CARD(turn_right_rad)};
+    json_write_members(w, members, COUNT(members), card);
+}
+
+/* ---- dynamics -----------------------------------------------------------------------------
+ */
+
+void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,
+                          bool efforts, const double *values)
+{
+    json_write_object(w, key);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_real(w, efforts ? model->axes[a].effort : model->axes[a].velocity,
+                        values[a]);
+    }
+    json_write_close(w);
+}
+
+/* Parameters of a sign that no robot has. */
+static void write_unphysical(struct json_writer *w, const struct model *model,
+                             const struct dynamics_fit *fit)
+{
+    json_write_array(w, "unphysical");
+    for (size_t i = 0; i < model->parameter_count; i++) {
+        if (model->parameters[i].sign != MODEL_ANY && fit->estimate.value[i] < 0.0) {
+            json_write_text(w, NULL, model->parameters[i].name);
+        }
+    }
+    json_write_close(w);
+}
+
+static void write_quantity(struct json_writer *w, const char *name,
+                           const struct dynamics_derived *derived)
+{
+    json_write_object(w, name);
+    json_write_real(w, "value", derived->value);
+    json_write_real(w, "se", derived->se);
+    json_write_two(w, "ci95", derived->lo, derived->hi);
+    json_write_close(w);
+}
+
+static void write_derived(struct json_writer *w, const struct model *model,
+                          const struct dynamics_fit *fit)
+{
+    json_write_object(w, "derived");
+    for (size_t i = 0; i < model->derived_count; i++) {
+        struct dynamics_derived derived;
+        char name[64];
+        dynamics_derive(fit, model, i, &derived);
+        write_quantity(w, model->derived[i].name, &derived);
+        if (dynamics_derive_late(fit, model, i, &derived)) {
+            (void)snprintf(name, sizeof name, "%s_with_delay", model->derived[i].name);
+            write_quantity(w, name, &derived);
+        }
+    }
+    json_write_close(w);
+}
+
+/* Unknown but to prediction error. */
+static void write_noise(struct json_writer *w, const struct model *model,
+                        const struct dynamics_fit *fit)
+{
+    json_write_object(w, "noise");
+    dynamics_report_axes(w, "velocity_sd", model, false, fit->velocity_sd);
+    dynamics_report_axes(w, "force_sd", model, true, fit->force_sd);
+    json_write_real(w, "force_time_s", fit->force_time_s);
+    json_write_close(w);
+}
+
+static void write_outliers(struct json_writer *w, const struct model *model,
+                           const struct dynamics_fit *fit)
+{
+    if (!json_write_known(w, "outliers", fit->robust)) {
+        return;
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        json_write_int(w, model->axes[a].velocity, (int64_t)fit->outliers[a]);
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_fit(struct json_writer *w, const struct model *model,
+                         const struct dynamics_fit *fit)
+{
+#define FITTED(field) JSON_MEMBER(struct dynamics_fit, field)
+    static const struct json_member members[] = {FITTED(n), FITTED(rows), FITTED(iterations)};
+    struct dynamics_derived delay;
+    json_write_text(w, "model", model->name);
+    json_write_text(w, "method", dynamics_method_name(fit->method));
+    json_write_members(w, members, COUNT(members), fit);
+    json_write_text(w, "stop", dynamics_stop_name(fit->stop));
+    estimate_report(w, &fit->estimate);
+    estimate_report_column(w, "se_hac", &fit->estimate, fit->se_hac);
+    write_unphysical(w, model, fit);
+    estimate_report_column(w, "regressor_rms", &fit->estimate, fit->regressor_rms);
+    estimate_report_column(w, "regressor_independence_ratio", &fit->estimate,
+                           fit->independence_ratio);
+    const bool simulates = fit->method == DYNAMICS_OUTPUT_ERROR || fit->method == DYNAMICS_PEM;
+    dynamics_report_axes(w, "residual_sd", model, !simulates, fit->residual_sd);
+    dynamics_derive_delay(fit, &delay);
+    write_quantity(w, "delay_s", &delay);
+    write_noise(w, model, fit);
+    json_write_real(w, "ridge", fit->ridge);
+    write_outliers(w, model, fit);
+    write_derived(w, model, fit);
+}
+
+static void write_channel(struct json_writer *w, const char *key, const struct data_channel *c,
+                          bool motion)
+{
+#define CHANNEL(field) JSON_MEMBER(struct data_channel, field)
+    static const struct json_member members[] = {
+        CHANNEL(min),      CHANNEL(max),          CHANNEL(mean),   CHANNEL(sd),
+        CHANNEL(noise_sd), CHANNEL(signal_ratio), CHANNEL(quantum)};
+    json_write_object(w, key);
+    json_write_members(w, members, motion ? COUNT(members) : 4, c);
+    json_write_real(w, "saturation_ratio", c->saturation_ratio);
+    json_write_close(w);
+}
+
+void dynamics_report_card(struct json_writer *w, const struct model *model,
+                          const struct data_card *card)
+{
+#define DATA(field) JSON_MEMBER(struct data_card, field)
+    static const struct json_member members[] = {
+        DATA(rows),       DATA(used),       DATA(runs),         DATA(duration_s),
+        DATA(rate_hz),    DATA(dt_s),       DATA(jitter_ratio), DATA(resampled),
+        DATA(incomplete), DATA(duplicates), DATA(back_steps),   DATA(back_rows),
+        DATA(gaps),       DATA(bridged),    DATA(missing),      DATA(jumps),
+        DATA(gap_s_max),  DATA(short_rows)};
+    json_write_members(w, members, COUNT(members), card);
+    json_write_object(w, "channels");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        write_channel(w, model->axes[a].velocity, &card->nu[a], true);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        write_channel(w, model->axes[a].effort, &card->tau[a], false);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (card->pose[a].max > card->pose[a].min) {
+            write_channel(w, model->axes[a].pose, &card->pose[a], true);
+        }
+    }
+    json_write_close(w);
+    json_write_object(w, "derived_window");
+    for (size_t a = 0; a < model->axis_count; a++) {
+        if (card->derived_window[a] > 0) {
+            json_write_int(w, model->axes[a].velocity, (int64_t)card->derived_window[a]);
+        }
+    }
+    json_write_close(w);
+}
+
+static void write_summary(struct json_writer *w, const char *key,
+                          const struct residual_summary *s)
+{
+#define SUMMARY(field) JSON_MEMBER(struct residual_summary, field)
+    static const struct json_member members[] = {
+        SUMMARY(n),           SUMMARY(rmse), SUMMARY(mae),         SUMMARY(r2),
+        SUMMARY(fit_percent), SUMMARY(mean), SUMMARY(correlation), SUMMARY(runs_z),
+        SUMMARY(ljung_box_p), SUMMARY(white)};
+    json_write_object(w, key);
+    json_write_members(w, members, COUNT(members), s);
+    json_write_close(w);
+}
+
+void dynamics_report_check(struct json_writer *w, const struct model *model,
+                           const struct dynamics_check *check)
+{
+    static const char *const parts[] = {"simulated", "one_step", "residuals"};
+    json_write_real(w, "motion_s", check->motion_s);
+    for (size_t part = 0; part < COUNT(parts); part++) {
+        if (!json_write_known(w, parts[part], check->simulated)) {
+            continue;
+        }
+        for (size_t a = 0; a < model->axis_count; a++) {
+            const struct dynamics_axis_check *axis = &check->axis[a];
+            const char *name = model->axes[a].velocity;
+            if (part < 2) {
+                write_summary(w, name, part == 0 ? &axis->run : &axis->one_step);
+                continue;
+            }
+            json_write_object(w, name);
+            json_write_real(w, "input_correlation", axis->input_correlation);
+            json_write_real(w, "input_correlation_bound", axis->input_correlation_bound);
+            json_write_int(w, "outliers", (int64_t)axis->outliers);
+            json_write_close(w);
+        }
+        json_write_close(w);
+    }
+}
+
+void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
+                                 const struct dynamics_sensitivity *sensitivity)
+{
+    static const char *const names[SENSITIVITY_COUNT] = {"half", "double"};
+    if (!json_write_known(w, "filter_sensitivity", sensitivity->known)) {
+        return;
+    }
+    json_write_text(w, "method", dynamics_method_name(sensitivity->method));
+    json_write_int(w, "n", (int64_t)sensitivity->n);
+    json_write_real(w, "window_s", sensitivity->window_s);
+    for (size_t k = 0; k < SENSITIVITY_COUNT; k++) {
+        json_write_object(w, names[k]);
+        json_write_real(w, "window_s", sensitivity->other_s[k]);
+        estimate_report_column(w, "shift_se", estimate, sensitivity->shift[k]);
+        json_write_close(w);
+    }
+    estimate_report_marked(w, "moved", estimate, sensitivity->moved);
+    json_write_close(w);
+}
+
+void dynamics_report_comparison(struct json_writer *w, const struct model *model,
+                                const struct estimate *estimate,
+                                const struct dynamics_current *current,
+                                const struct dynamics_comparison *comparison)
+{
+    if (!json_write_known(w, "comparison", comparison != NULL)) {
+        return;
+    }
+    estimate_report_column(w, "current", estimate, current->value);
+    estimate_report_column(w, "current_se", estimate, current->se);
+    json_write_real(w, "current_delay_s", current->delay_s);
+    estimate_report_column(w, "z", estimate, comparison->z);
+    json_write_real(w, "delay_z", comparison->delay_z);
+    if (comparison->simulated) {
+        dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
+        dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
+        dynamics_report_axes(w, "current_rmse", model, false, comparison->current_rmse);
+    } else {
+        json_write_null(w, "effect_rmse");
+        json_write_null(w, "fit_rmse");
+        json_write_null(w, "current_rmse");
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options)
+{
+#define OPTION(field) JSON_MEMBER(struct dynamics_options, field)
+    static const struct json_member members[] = {
+        OPTION(biases),   OPTION(pooled),    OPTION(from_rest),   OPTION(half_width_s),
+        OPTION(stride_s), OPTION(sg_window), OPTION(sg_order),    OPTION(iv_iterations),
+        OPTION(hac_s),    OPTION(reach_s),   OPTION(delay_max_s), OPTION(robust),
+        OPTION(ridge)};
+    json_write_members(w, members, COUNT(members), options);
+}

@@ -1,0 +1,83 @@
+/* twin/report/fit_report.h - a fit as JSON: of travel times, of dynamics, of odometry, and the
+ * estimate that all of them have. What is not known is null. Pure.
+ */
+#ifndef TWIN_REPORT_FIT_REPORT_H
+#define TWIN_REPORT_FIT_REPORT_H
+
+#include "identification/data/data_set.h"
+#include "identification/data/linear_model.h"
+#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_compare.h"
+#include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/dynamics_fit.h"
+#include "identification/odometry/odometry.h"
+#include "identification/travel/travel_time.h"
+#include "logger/message/json_write.h"
+
+/* ---- what every fit has ----
+ *
+ * {"parameters":[…],"values":{name: …},"se":{…},"se_white":{…},"relative_se":{…},
+ *  "ci95":{name:[lo,hi]},"identifiable":[…],"correlation":[[…]],"rank","condition",
+ *  "null_directions":[…],"combinations":[{"name","value","se"}],"verdict","reasons":[…],
+ *  "advice":[…]} */
+
+/* All of them, into an object that is open. */
+void estimate_report(struct json_writer *w, const struct estimate *estimate);
+
+/* {name: value, …} of a number for each parameter. */
+void estimate_report_column(struct json_writer *w, const char *key,
+                            const struct estimate *estimate, const double *values);
+/* "ci95" alone. */
+void estimate_report_intervals(struct json_writer *w, const struct estimate *estimate);
+/* ["name", …] of the parameters that are marked. */
+void estimate_report_marked(struct json_writer *w, const char *key,
+                            const struct estimate *estimate, const bool *marked);
+
+/* ---- travel times: the FIT of docs/model/travel_time.md, section 6 ----
+ *
+ * {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused"}
+ *
+ * ESTIMATE holds all five terms, null where the moves do not determine one. */
+
+/* The longest FIT without its end; a buffer of this size always holds one. */
+enum { TRAVEL_REPORT_MAX = 32 * 1024 };
+
+/* The members alone, into an object that is open. */
+void travel_report_members(struct json_writer *w, const struct travel_fit *fit);
+
+/* One object; key as in json_write.h. */
+void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit);
+
+/* ---- odometry: docs/model/odometry.md, section 7 ---- */
+
+/* Each adds members to an object that is open. */
+void odometry_report_fit(struct json_writer *w, const struct odometry_fit *fit);
+void odometry_report_check(struct json_writer *w, const struct odometry_check *check);
+void odometry_report_card(struct json_writer *w, const struct odometry_card *card);
+
+/* ---- dynamics: docs/model/identification.md, section 7 ---- */
+
+/* {axis: value, …} */
+void dynamics_report_axes(struct json_writer *w, const char *key, const struct model *model,
+                          bool efforts, const double *values);
+
+/* Each adds members to an object that is open. */
+void dynamics_report_fit(struct json_writer *w, const struct model *model,
+                         const struct dynamics_fit *fit);
+void dynamics_report_card(struct json_writer *w, const struct model *model,
+                          const struct data_card *card);
+void dynamics_report_check(struct json_writer *w, const struct model *model,
+                           const struct dynamics_check *check);
+
+/* A member of its own name; null when it is not known. */
+void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
+                                 const struct dynamics_sensitivity *sensitivity);
+/* The same; comparison may be NULL. */
+void dynamics_report_comparison(struct json_writer *w, const struct model *model,
+                                const struct estimate *estimate,
+                                const struct dynamics_current *current,
+                                const struct dynamics_comparison *comparison);
+/* Members again. */
+void dynamics_report_options(struct json_writer *w, const struct dynamics_options *options);
+
+#endif
