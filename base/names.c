@@ -1,5 +1,6 @@
 #include "base/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *names_text(const struct names *names, size_t value)
@@ -15,4 +16,10 @@ size_t names_value(const struct names *names, const char *name)
         value++;
     }
     return value;
+}
+
+void names_append(char *list, size_t size, const char *name)
+{
+    const size_t used = strlen(list);
+    (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
 }

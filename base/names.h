@@ -40,4 +40,7 @@ const char *names_text(const struct names *names, size_t value);
 /* The value of a name; names->count when it is none. */
 size_t names_value(const struct names *names, const char *name);
 
+/* One more name behind those of a list, with ", " between; cut to size. */
+void names_append(char *list, size_t size, const char *name);
+
 #endif

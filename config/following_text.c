@@ -1,9 +1,9 @@
 #include "config/following_text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "twin/following/follower.h"
 #include "twin/models/models.h"
 
@@ -20,8 +20,7 @@ static bool read_numbers(const char *text, double *values, size_t n)
 {
     const char *at = skip_blanks(text);
     for (size_t i = 0; i < n; i++) {
-        char *end = NULL;
-        values[i] = strtod(at, &end);
+        const char *end = number_scan(at, at + strlen(at), &values[i]);
         if (end == at || !isfinite(values[i])) {
             return false;
         }
@@ -40,7 +39,6 @@ static const char *read_value(const struct model *model, const char **at, double
 {
     char name[64];
     const size_t n = strcspn(*at, "=, \t");
-    char *end = NULL;
     if (n == 0 || n >= sizeof name) {
         return "name=value was expected";
     }
@@ -54,8 +52,9 @@ static const char *read_value(const struct model *model, const char **at, double
     if (*value != '=') {
         return "name=value was expected";
     }
-    theta[k] = strtod(value + 1, &end);
-    if (end == value + 1 || !isfinite(theta[k])) {
+    value = skip_blanks(value + 1);
+    const char *end = number_scan(value, value + strlen(value), &theta[k]);
+    if (end == value || !isfinite(theta[k])) {
         return "a number was expected";
     }
     given[k] = true;

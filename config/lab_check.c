@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/lab_time.h"
+#include "base/names.h"
 #include "config/following_text.h"
 #include "logger/message/codecs.h"
 #include "twin/models/models.h"
@@ -16,7 +18,7 @@ bool lab_check_id(const char *id)
     return n > 0 && n < EVENT_PAIR_MAX && strspn(id, allowed) == n;
 }
 
-bool lab_check_is_loopback(const char *address)
+static bool is_loopback(const char *address)
 {
     struct in_addr v4;
     struct in6_addr v6;
@@ -43,142 +45,142 @@ static void check_prefix(struct option_reader *r, const char *prefix, uint32_t n
     }
 }
 
-static void check_tls(struct option_reader *r, const struct lab_file *lab,
-                      const uint32_t *given)
+/* What a text is of no use without. */
+static const char *const needs[][2] = {
+    {"broker.tls.cert_file", "broker.tls.key_file"},
+    {"broker.tls.key_file", "broker.tls.cert_file"},
+    {"broker.password_file", "broker.username"},
+    {"http.tls_certificate", "http.tls_key"},
+    {"http.tls_key", "http.tls_certificate"},
+};
+
+static bool has_text(const struct lab_file *lab, const char *path)
+{
+    return ((const char *)lab)[option_find(&lab_options, path)->offset] != '\0';
+}
+
+static void check_texts(const struct option_reading *reading, const struct lab_file *lab)
 {
     static const char *const files[] = {"broker.tls.ca_file", "broker.tls.cert_file",
                                         "broker.tls.key_file"};
     for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
-        const uint32_t node = option_given(&lab_options, given, files[i]);
-        if (node != TREE_NONE && tree_text(r->tree, node)[0] != '\0') {
-            option_fault(r, node, "%s is given, but TLS is off; set broker.tls.enabled: true",
-                         files[i]);
+        if (has_text(lab, files[i])) {
+            option_fault(reading->r, option_node(reading, files[i]),
+                         "%s is given, but TLS is off; set broker.tls.enabled: true", files[i]);
         }
     }
-    const bool cert = lab->broker.tls.cert_file[0] != '\0';
-    const bool key = lab->broker.tls.key_file[0] != '\0';
-    if (cert && !key) {
-        option_fault(r, option_given(&lab_options, given, files[1]),
-                     "broker.tls.cert_file needs broker.tls.key_file");
-    }
-    if (key && !cert) {
-        option_fault(r, option_given(&lab_options, given, files[2]),
-                     "broker.tls.key_file needs broker.tls.cert_file");
+    for (size_t i = 0; i < COUNT(needs); i++) {
+        if (has_text(lab, needs[i][0]) && !has_text(lab, needs[i][1])) {
+            option_fault(reading->r, option_node(reading, needs[i][0]), "%s needs %s",
+                         needs[i][0], needs[i][1]);
+        }
     }
 }
 
-void lab_check_file(struct option_reader *r, const struct lab_file *lab, const uint32_t *given)
+/* The first of keys[count] that was given; TREE_NONE for none. */
+static uint32_t first_given(const struct option_reading *reading, const char *const *keys,
+                            size_t count, const char **key)
 {
-    check_prefix(r, lab->broker.prefix, option_given(&lab_options, given, "broker.prefix"));
-    check_tls(r, lab, given);
-    if (lab->broker.password_file[0] != '\0' && lab->broker.username[0] == '\0') {
-        option_fault(r, option_given(&lab_options, given, "broker.password_file"),
-                     "broker.password_file needs broker.username");
+    uint32_t node = TREE_NONE;
+    for (size_t i = 0; i < count && node == TREE_NONE; i++) {
+        *key = keys[i];
+        node = option_node(reading, keys[i]);
     }
-    if (lab->http.enabled && lab->http.token_file[0] == '\0' &&
-        !lab_check_is_loopback(lab->http.bind)) {
+    return node;
+}
+
+void lab_check_file(const struct option_reading *reading, const struct lab_file *lab)
+{
+    static const char *const sizes[] = {"journal.retain_mb", "journal.rotate_mb"};
+    const char *key = NULL;
+    check_prefix(reading->r, lab->broker.prefix, option_node(reading, "broker.prefix"));
+    check_texts(reading, lab);
+    if (lab->http.enabled && lab->http.token_file[0] == '\0' && !is_loopback(lab->http.bind)) {
         option_fault(
-            r, option_given(&lab_options, given, "http.bind"),
+            reading->r, option_node(reading, "http.bind"),
             "http.bind: %.60s is not a loopback address; give http.token_file, too, or "
             "bind 127.0.0.1",
             lab->http.bind);
     }
-    if ((lab->http.tls_certificate[0] == '\0') != (lab->http.tls_key[0] == '\0')) {
-        const bool key = lab->http.tls_key[0] != '\0';
-        option_fault(
-            r, option_given(&lab_options, given, key ? "http.tls_key" : "http.tls_certificate"),
-            key ? "http.tls_key needs http.tls_certificate"
-                : "http.tls_certificate needs http.tls_key");
-    }
     if (lab->journal.retain_mb > 0 && lab->journal.retain_mb < lab->journal.rotate_mb) {
-        const uint32_t retain = option_given(&lab_options, given, "journal.retain_mb");
-        option_fault(r,
-                     retain != TREE_NONE
-                         ? retain
-                         : option_given(&lab_options, given, "journal.rotate_mb"),
+        option_fault(reading->r, first_given(reading, sizes, COUNT(sizes), &key),
                      "journal.retain_mb (%u) must be at least journal.rotate_mb (%u)",
                      (unsigned)lab->journal.retain_mb, (unsigned)lab->journal.rotate_mb);
     }
 }
 
-void lab_check_journal(struct option_reader *r, const struct lab_file *lab,
-                       const struct pair_params *pairs, size_t pair_count,
-                       const uint32_t *given)
+void lab_check_journal(const struct option_reading *reading, const struct lab_file *lab,
+                       const struct pair_params *pairs, size_t pair_count)
 {
     for (size_t i = 0; lab->journal.record == JOURNAL_EVENTS && i < pair_count; i++) {
         const bool follows = pair_following_wanted(&pairs[i].following);
+        const char *what = follows ? "following" : "dynamics";
         if (pair_dynamics_wanted(&pairs[i].dynamics) || follows) {
-            option_fault(r, option_given(&lab_options, given, "journal.record"),
+            option_fault(reading->r, option_node(reading, "journal.record"),
                          "journal.record: events leaves out the telemetry that %s's %s "
                          "rest on; record all, or leave out its %s.model",
-                         pairs[i].id, follows ? "following" : "dynamics",
-                         follows ? "following" : "dynamics");
+                         pairs[i].id, what, what);
             return;
         }
     }
 }
 
-/* The models' names, as they are listed. */
-static void list_models(char *out, size_t size)
-{
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < model_count() && used < size; i++) {
-        const int n =
-            snprintf(out + used, size - used, "%s%s", i ? ", " : "", model_at(i)->name);
-        used += n > 0 ? (size_t)n : 0;
-    }
-}
-
-static void check_codec(struct option_reader *r, const char *shown, const char *codec,
-                        const uint32_t *given)
+static void check_codec(const struct option_reading *reading, const char *codec)
 {
     char names[160] = "";
-    size_t used = 0;
-    if (codec_find(codec)) {
-        return;
+    for (size_t i = 0; i < codec_count; i++) {
+        names_append(names, sizeof names, codecs[i]->name);
     }
-    for (size_t i = 0; i < codec_count && used < sizeof names; i++) {
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
-                                 codecs[i]->name);
+    if (!codec_find(codec)) {
+        option_fault(reading->r, option_node(reading, "codec"),
+                     "%scodec: there is no %.24s; one of %s is wanted", reading->shown, codec,
+                     names);
     }
-    option_fault(r, option_given(&lab_pair_options, given, "codec"),
-                 "%scodec: there is no %.24s; one of %s is wanted", shown, codec, names);
 }
 
-static void check_dynamics(struct option_reader *r, const char *shown,
-                           const struct pair_dynamics_params *p, const uint32_t *given)
+/* Options of a thing that is not wanted; under defaults they may wait for who wants it. True
+ * when it is not. */
+static bool is_idle(const struct option_reading *reading, bool wanted, const char *const *keys,
+                    size_t count, const char *instead)
+{
+    const char *key = NULL;
+    const uint32_t node = wanted ? TREE_NONE : first_given(reading, keys, count, &key);
+    if (node != TREE_NONE && strcmp(reading->shown, "defaults.") != 0) {
+        option_fault(reading->r, node, "%s%s is given, but %s", reading->shown, key, instead);
+    }
+    return !wanted;
+}
+
+static void check_dynamics(const struct option_reading *reading,
+                           const struct pair_dynamics_params *p)
 {
     static const char *const keys[] = {
         "dynamics.sides",  "dynamics.method",   "dynamics.biases",  "dynamics.promote",
         "dynamics.window", "dynamics.window_s", "dynamics.refit_s", "dynamics.drift_ratio"};
-    const uint32_t model = option_given(&lab_pair_options, given, "dynamics.model");
-    if (pair_dynamics_wanted(p) && !model_find(p->model)) {
-        char names[160];
-        list_models(names, sizeof names);
-        option_fault(r, model, "%sdynamics.model: there is no %.24s; one of %s is wanted",
-                     shown, p->model, names);
+    static const char *const samples[] = {"dynamics.window_s", "dynamics.model"};
+    const char *key = NULL;
+    if (is_idle(reading, pair_dynamics_wanted(p), keys, COUNT(keys),
+                "nothing is identified; set dynamics.model")) {
+        return;
     }
-    for (size_t i = 0; i < COUNT(keys) && !pair_dynamics_wanted(p); i++) {
-        const uint32_t node = option_given(&lab_pair_options, given, keys[i]);
-        if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
-            option_fault(r, node,
-                         "%s%s is given, but nothing is identified; set dynamics.model", shown,
-                         keys[i]);
-            return;
+    if (!model_find(p->model)) {
+        char names[160] = "";
+        for (size_t i = 0; model_at(i); i++) {
+            names_append(names, sizeof names, model_at(i)->name);
         }
+        option_fault(reading->r, option_node(reading, "dynamics.model"),
+                     "%sdynamics.model: there is no %.24s; one of %s is wanted", reading->shown,
+                     p->model, names);
     }
-    const uint32_t window = option_given(&lab_pair_options, given, "dynamics.window_s");
-    if (pair_dynamics_wanted(p) && p->window_us / p->window > p->gap_us) {
-        option_fault(r, window != TREE_NONE ? window : model,
+    if (p->window_us / p->window > p->gap_us) {
+        option_fault(reading->r, first_given(reading, samples, COUNT(samples), &key),
                      "%sdynamics.window_s: %u samples of so long a time are further apart than "
                      "gap_s (%g s); raise window, too",
-                     shown, (unsigned)p->window, (double)p->gap_us * 1e-6);
+                     reading->shown, (unsigned)p->window, lab_s(p->gap_us));
     }
 }
 
-void lab_check_following(struct option_reader *r, const char *shown,
-                         struct pair_following_params *p, const uint32_t *given)
+void lab_check_following(const struct option_reading *reading, struct pair_following_params *p)
 {
     static const char *const keys[] = {
         "following.active",  "following.real",     "following.virtual",
@@ -186,49 +188,42 @@ void lab_check_following(struct option_reader *r, const char *shown,
         "following.limits",  "following.noise_sd", "following.target_m"};
     char key[OPTION_PREFIX_MAX];
     struct err err = {0};
-    for (size_t i = 0; i < COUNT(keys) && !pair_following_wanted(p); i++) {
-        const uint32_t node = option_given(&lab_pair_options, given, keys[i]);
-        if (node != TREE_NONE && strcmp(shown, "defaults.") != 0) {
-            option_fault(r, node, "%s%s is given, but nobody follows; set following.model",
-                         shown, keys[i]);
-            return;
-        }
-    }
-    if (!pair_following_wanted(p) || following_text_parse(p, &err) == STATUS_OK) {
+    if (is_idle(reading, pair_following_wanted(p), keys, COUNT(keys),
+                "nobody follows; set following.model") ||
+        following_text_parse(p, &err) == STATUS_OK) {
         return;
     }
     (void)snprintf(key, sizeof key, "following.%.64s", err.where);
-    const struct option_row *row = option_find(&lab_pair_options, key);
-    const uint32_t node = row ? given[row - lab_pair_options.rows] : TREE_NONE;
-    option_fault(
-        r, node != TREE_NONE ? node : option_given(&lab_pair_options, given, "following.model"),
-        "%sfollowing.%.40s: %.160s", shown, err.where, err.text);
+    const char *const places[] = {option_find(reading->table, key) ? key : "following.model",
+                                  "following.model"};
+    const char *unused = NULL;
+    option_fault(reading->r, first_given(reading, places, COUNT(places), &unused),
+                 "%s%s: %.160s", reading->shown, key, err.text);
 }
 
-void lab_check_pair(struct option_reader *r, const char *shown,
-                    const struct pair_params *params, const uint32_t *given)
+void lab_check_pair(const struct option_reading *reading, const struct lab_pair *pair)
 {
-    const uint32_t tolerance = option_given(&lab_pair_options, given, "sync_tolerance_s");
-    const uint32_t timeout = option_given(&lab_pair_options, given, "timeout_s");
-    if ((tolerance != TREE_NONE || timeout != TREE_NONE) &&
-        params->sync_tolerance_us >= params->timeout_us) {
-        option_fault(r, tolerance != TREE_NONE ? tolerance : timeout,
-                     "%ssync_tolerance_s must be less than timeout_s (%g s)", shown,
-                     (double)params->timeout_us * 1e-6);
+    static const char *const times[] = {"sync_tolerance_s", "timeout_s"};
+    static const char *const asked[] = {"virtual_expected", "real_expected", "mode"};
+    const struct pair_params *params = &pair->params;
+    const char *key = NULL;
+    uint32_t node = first_given(reading, times, COUNT(times), &key);
+    if (node != TREE_NONE && params->sync_tolerance_us >= params->timeout_us) {
+        option_fault(reading->r, node, "%ssync_tolerance_s must be less than timeout_s (%g s)",
+                     reading->shown, lab_s(params->timeout_us));
     }
-    check_codec(r, shown, params->codec, given);
-    check_dynamics(r, shown, &params->dynamics, given);
-    static const char *const asked[] = {"mode", "real_expected", "virtual_expected"};
-    uint32_t place = TREE_NONE;
-    for (size_t i = 0; i < COUNT(asked); i++) {
-        const uint32_t node = option_given(&lab_pair_options, given, asked[i]);
-        place = node != TREE_NONE ? node : place;
-    }
-    if (place != TREE_NONE && params->mode == PAIR_LINK &&
+    check_codec(reading, params->codec);
+    check_dynamics(reading, &params->dynamics);
+    node = first_given(reading, asked, COUNT(asked), &key);
+    if (node != TREE_NONE && params->mode == PAIR_LINK &&
         params->expected[SIDE_REAL] == PAIR_NEVER &&
         params->expected[SIDE_VIRTUAL] == PAIR_NEVER) {
-        option_fault(r, place,
+        option_fault(reading->r, node,
                      "%sreal_expected and virtual_expected are both never: nobody would answer",
-                     shown);
+                     reading->shown);
+    }
+    node = option_node(reading, "count");
+    if (node != TREE_NONE && strcmp(reading->shown, "defaults.") == 0) {
+        option_fault(reading->r, node, "defaults.count: count belongs to one entry of pairs");
     }
 }

@@ -95,11 +95,11 @@ static size_t section_length(const char *path)
 
 void lab_file_print_docs(FILE *out)
 {
-    struct lab_file lab;
+    struct lab_file lab = {0};
     struct lab_pair pair = {0};
     const char *section = "";
 
-    lab_file_defaults(&lab);
+    option_defaults(&lab_options, &lab);
     option_defaults(&lab_pair_options, &pair);
     (void)fputs(intro, out);
     (void)fputs("\n## Top level\n\n", out);

@@ -4,14 +4,6 @@
 #include <string.h>
 
 #include "config/lab_check.h"
-#include "config/text_file.h"
-
-void lab_file_defaults(struct lab_file *out)
-{
-    *out = (struct lab_file){0};
-    option_defaults(&lab_options, out);
-    lab_pair_defaults(&out->defaults, "");
-}
 
 void lab_file_free(struct lab_file *lab)
 {
@@ -85,12 +77,22 @@ static enum status add_pairs(struct option_reader *r, struct pair_list *list, ui
     return STATUS_OK;
 }
 
+/* The options of a pair, or of all that do not set them themselves. */
+static void read_options(struct option_reader *r, uint32_t node, const char *shown,
+                         struct lab_pair *pair)
+{
+    uint32_t given[OPTION_ROWS_MAX] = {0};
+    const struct option_reading reading = {r, &lab_pair_options, given, node, shown};
+    option_read(r, &lab_pair_options, "", node, shown, pair, given);
+    lab_check_following(&reading, &pair->params.following);
+    lab_check_pair(&reading, pair);
+}
+
 static enum status read_pair(struct option_reader *r, uint32_t node,
                              const struct pair_params *defaults, struct pair_list *list)
 {
     const char *id = tree_key(r->tree, node);
     char shown[OPTION_PREFIX_MAX];
-    uint32_t given[OPTION_ROWS_MAX] = {0};
     struct lab_pair pair = {.params = *defaults};
 
     if (r->tree->nodes[node].kind == TREE_SKIPPED) {
@@ -101,9 +103,7 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
         return STATUS_OK;
     }
     (void)snprintf(shown, sizeof shown, "pairs.%s.", id);
-    option_read(r, &lab_pair_options, "", node, shown, &pair, given);
-    lab_check_following(r, shown, &pair.params.following, given);
-    lab_check_pair(r, shown, &pair.params, given);
+    read_options(r, node, shown, &pair);
     return add_pairs(r, list, node, &pair);
 }
 
@@ -176,96 +176,53 @@ static enum status read_pairs(struct option_reader *r, uint32_t node,
 
 /* --- the whole file ------------------------------------------------------------------- */
 
-static void read_defaults(struct option_reader *r, uint32_t node, struct pair_params *defaults)
+static void finish_lab(const struct option_reading *reading, void *values)
 {
-    struct lab_pair pair = {.params = *defaults};
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    if (node == TREE_NONE) {
-        return;
+    struct option_reader *r = reading->r;
+    struct lab_file *lab = values;
+    struct pair_list list = {0};
+    struct lab_pair pair = {0};
+    const uint32_t defaults = option_node(reading, "defaults");
+    const uint32_t pairs = option_node(reading, "pairs");
+    lab_pair_defaults(&lab->defaults, "");
+    lab_check_file(reading, lab);
+    if (defaults != TREE_NONE) {
+        pair.params = lab->defaults;
+        read_options(r, defaults, "defaults.", &pair);
+        lab->defaults = pair.params;
     }
-    option_read(r, &lab_pair_options, "", node, "defaults.", &pair, given);
-    const struct option_row *count = option_find(&lab_pair_options, "count");
-    const uint32_t at = given[count - lab_pair_options.rows];
-    if (at != TREE_NONE) {
-        option_fault(r, at, "defaults.count: count belongs to one entry of pairs");
-    }
-    lab_check_following(r, "defaults.", &pair.params.following, given);
-    lab_check_pair(r, "defaults.", &pair.params, given);
-    *defaults = pair.params;
-}
-
-static enum status read_tree(struct option_reader *r, struct lab_file *lab,
-                             struct pair_list *list)
-{
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    if (r->tree->count == 0 || option_is_empty(r->tree, TREE_ROOT)) {
-        if (!r->tree->partial) {
-            (void)err_list_add(r->errors, STATUS_E_PARSE, r->file, 1, 1,
-                               "the file is empty, the least is \"pairs: {r1: {}}\"");
-            r->failed = true;
-        }
-        return STATUS_OK;
-    }
-    option_read(r, &lab_options, "", TREE_ROOT, "", lab, given);
-    lab_check_file(r, lab, given);
-    read_defaults(r, option_given(&lab_options, given, "defaults"), &lab->defaults);
-    const uint32_t pairs = option_given(&lab_options, given, "pairs");
     if (pairs != TREE_NONE) {
-        const enum status status = read_pairs(r, pairs, &lab->defaults, list);
-        lab_check_journal(r, lab, list->items, list->count, given);
-        return status;
-    }
-    if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
+        if (read_pairs(r, pairs, &lab->defaults, &list) != STATUS_OK) {
+            option_fault(r, TREE_NONE, "not enough memory to read it");
+        }
+        lab_check_journal(reading, lab, list.items, list.count);
+    } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
         option_fault(r, TREE_ROOT, "pairs are missing, the least is \"pairs: {r1: {}}\"");
     }
-    return STATUS_OK;
+    free(list.nodes);
+    lab->pairs = list.items;
+    lab->pair_count = list.count;
+    if (r->failed) {
+        lab_file_free(lab);
+    }
 }
 
-static enum status no_memory(const char *name, struct err_list *errors)
-{
-    return err_list_add(errors, STATUS_E_NOMEM, name, 0, 0, "not enough memory to read it");
-}
+static const struct option_file lab_file = {
+    .what = "a lab file",
+    .empty = "the file is empty, the least is \"pairs: {r1: {}}\"",
+    .table = &lab_options,
+    .bytes = sizeof(struct lab_file),
+    .out_bytes = sizeof(struct lab_file),
+    .finish = finish_lab,
+};
 
 enum status lab_file_parse(const char *text, size_t bytes, const char *name,
                            struct lab_file *out, struct err_list *errors)
 {
-    struct tree tree = {0};
-    struct pair_list list = {0};
-    struct lab_file lab;
-
-    lab_file_defaults(&lab);
-    const enum status parsed = tree_parse(text, bytes, name, &tree, errors);
-    struct option_reader r = {.tree = &tree, .file = name, .errors = errors};
-    enum status status = parsed;
-    if (parsed != STATUS_E_NOMEM && bytes <= TREE_BYTES_MAX) {
-        status = read_tree(&r, &lab, &list);
-        if (status == STATUS_OK && (parsed != STATUS_OK || r.failed)) {
-            status = STATUS_E_PARSE;
-        }
-    }
-    tree_finish(&tree);
-    free(list.nodes);
-    if (status == STATUS_OK) {
-        lab.pairs = list.items;
-        lab.pair_count = list.count;
-        *out = lab;
-        return STATUS_OK;
-    }
-    free(list.items);
-    if (errors) {
-        err_list_sort(errors);
-    }
-    return status == STATUS_E_NOMEM ? no_memory(name, errors) : status;
+    return option_file_parse(&lab_file, text, bytes, name, out, errors);
 }
 
 enum status lab_file_load(const char *path, struct lab_file *out, struct err_list *errors)
 {
-    size_t bytes = 0;
-    char *text = NULL;
-    enum status status = text_file_read(path, "a lab file", &text, &bytes, errors);
-    if (status == STATUS_OK) {
-        status = lab_file_parse(text, bytes, path, out, errors);
-    }
-    free(text);
-    return status;
+    return option_file_load(&lab_file, path, out, errors);
 }

@@ -29,9 +29,6 @@ MUST_USE enum status lab_file_load(const char *path, struct lab_file *out,
 MUST_USE enum status lab_file_parse(const char *text, size_t bytes, const char *name,
                                     struct lab_file *out, struct err_list *errors);
 
-/* Everything at its default, no pair. */
-void lab_file_defaults(struct lab_file *out);
-
 /* NULL is allowed. */
 void lab_file_free(struct lab_file *lab);
 

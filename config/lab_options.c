@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "config/option_file.h"
 
 /* clang-format off */
 #define IN_LAB(m)     OPTION_AT(struct lab_file, m)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/option.h"
+#include "config/option_file.h"
 #include "twin/lab.h"
 
 enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };

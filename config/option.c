@@ -2,12 +2,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/lab_time.h"
+#include "base/names.h"
 #include "base/number.h"
 #include "logger/message/json_write.h"
 
@@ -25,59 +25,19 @@ static const void *member_const(const struct option_row *row, const void *values
     return (const char *)values + row->offset;
 }
 
+/* Integers of every size lie with their lowest byte first, and none shorter than int64_t is
+ * ever below zero. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a short integer begins a long one");
+
 static void store_int(const struct option_row *row, void *values, int64_t value)
 {
-    void *at = member_at(row, values);
-    const uint8_t u8 = (uint8_t)value;
-    const uint16_t u16 = (uint16_t)value;
-    const uint32_t u32 = (uint32_t)value;
-    switch (row->size) {
-    case 1:
-        memcpy(at, &u8, sizeof u8);
-        break;
-    case 2:
-        memcpy(at, &u16, sizeof u16);
-        break;
-    case 4:
-        memcpy(at, &u32, sizeof u32);
-        break;
-    default:
-        assert(row->size == sizeof value);
-        memcpy(at, &value, sizeof value);
-        break;
-    }
+    memcpy(member_at(row, values), &value, row->size);
 }
 
-/* Ranges of the tables are never negative for integers shorter than int64_t. */
 static int64_t load_int(const struct option_row *row, const void *values)
 {
-    const void *at = member_const(row, values);
-    uint8_t u8 = 0;
-    uint16_t u16 = 0;
-    uint32_t u32 = 0;
     int64_t value = 0;
-    switch (row->size) {
-    case 1:
-        memcpy(&u8, at, sizeof u8);
-        return u8;
-    case 2:
-        memcpy(&u16, at, sizeof u16);
-        return u16;
-    case 4:
-        memcpy(&u32, at, sizeof u32);
-        return u32;
-    default:
-        assert(row->size == sizeof value);
-        memcpy(&value, at, sizeof value);
-        return value;
-    }
-}
-
-static double load_real(const struct option_row *row, const void *values)
-{
-    double value = 0.0;
-    assert(row->size == sizeof value);
-    memcpy(&value, member_const(row, values), sizeof value);
+    memcpy(&value, member_const(row, values), row->size);
     return value;
 }
 
@@ -117,14 +77,16 @@ bool option_choice(const struct option_row *row, size_t k, char *out, size_t siz
 
 static void describe_choices(const struct option_row *row, char *out, size_t size)
 {
-    size_t used = 0;
     char word[WORD_MAX];
     char after[WORD_MAX];
     out[0] = '\0';
-    for (size_t k = 0; used < size && option_choice(row, k, word, sizeof word); k++) {
-        const bool last = !option_choice(row, k + 1, after, sizeof after);
-        const char *between = k == 0 ? "" : last ? " or " : ", ";
-        used += (size_t)snprintf(out + used, size - used, "%s%s", between, word);
+    for (size_t k = 0; option_choice(row, k, word, sizeof word); k++) {
+        if (k > 0 && !option_choice(row, k + 1, after, sizeof after)) {
+            const size_t used = strlen(out);
+            (void)snprintf(out + used, size - used, " or %s", word);
+        } else {
+            names_append(out, size, word);
+        }
     }
 }
 
@@ -216,7 +178,7 @@ static bool parse_bool(const struct option_row *row, const char *text, bool plai
         (void)snprintf(why, OPTION_WHY_MAX, "'%.40s' is neither true nor false", text);
         return false;
     }
-    memcpy(member_at(row, values), &value, sizeof value);
+    store_int(row, values, value);
     return true;
 }
 
@@ -255,20 +217,18 @@ static bool parse_number(const struct option_row *row, const char *text, bool pl
     if (!(value >= row->min && value <= row->max)) {
         return out_of_range(row, text, why);
     }
-    if (row->type == OPTION_INTEGER) {
-        store_int(row, values, whole);
-        return true;
+    if (row->type == OPTION_TIME) {
+        whole = lab_us(real);
+        if (whole == 0 && real > 0.0) {
+            (void)snprintf(why, OPTION_WHY_MAX, "%.40s is less than a microsecond", text);
+            return false;
+        }
     }
     if (row->type == OPTION_REAL) {
         memcpy(member_at(row, values), &real, sizeof real);
-        return true;
+    } else {
+        store_int(row, values, whole);
     }
-    const int64_t us = lab_us(real);
-    if (us == 0 && real > 0.0) {
-        (void)snprintf(why, OPTION_WHY_MAX, "%.40s is less than a microsecond", text);
-        return false;
-    }
-    memcpy(member_at(row, values), &us, sizeof us);
     return true;
 }
 
@@ -378,25 +338,24 @@ void option_format(const struct option_row *row, const void *values,
 {
     const size_t size = (size_t)2 * OPTION_TEXT_MAX + 3;
     char word[WORD_MAX] = "";
-    bool truth = false;
+    double real = 0.0;
     out[0] = '\0';
     switch (row->type) {
     case OPTION_TEXT:
         quote_text(member_const(row, values), out);
         break;
     case OPTION_BOOL:
-        memcpy(&truth, member_const(row, values), sizeof truth);
-        (void)snprintf(out, size, "%s", truth ? "true" : "false");
+        (void)snprintf(out, size, "%s", load_int(row, values) ? "true" : "false");
         break;
     case OPTION_INTEGER:
         (void)snprintf(out, size, "%lld", (long long)load_int(row, values));
         break;
     case OPTION_REAL:
-        format_real(load_real(row, values), out, size);
+        memcpy(&real, member_const(row, values), sizeof real);
+        format_real(real, out, size);
         break;
     case OPTION_TIME:
-        (void)json_format_seconds(load_int(row, values), word);
-        (void)snprintf(out, size, "%s", word);
+        (void)json_format_seconds(load_int(row, values), out);
         break;
     case OPTION_CHOICE:
         if (option_choice(row, (size_t)load_int(row, values), word, sizeof word)) {

@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err_list.h"
-#include "config/tree.h"
+#include "base/status.h"
 
 enum {
     OPTION_TEXT_MAX = 256,
@@ -49,14 +48,6 @@ struct option_table {
     size_t count; /* <= OPTION_ROWS_MAX */
 };
 
-/* A file being read. */
-struct option_reader {
-    const struct tree *tree;
-    const char *file;
-    struct err_list *errors;
-    bool failed; /* out: a fault was reported */
-};
-
 /* Write every row's default into *values. */
 void option_defaults(const struct option_table *table, void *values);
 
@@ -64,33 +55,6 @@ void option_defaults(const struct option_table *table, void *values);
  * reason in why and *values untouched, when it is not allowed. */
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
                   char why[OPTION_WHY_MAX]);
-
-/* Read the map at node: keys below path ("" or "broker.") of the table go into *values, every
- * fault into the reader's list. shown stands before the key in messages ("pairs.r1."). given,
- * [table->count] or NULL, receives the node of each key that was there; TREE_NONE stays for the
- * others. A node without value is an empty map. */
-void option_read(struct option_reader *r, const struct option_table *table, const char *path,
-                 uint32_t node, const char *shown, void *values, uint32_t *given);
-
-/* Where the value of a row was given, by what option_read() wrote; TREE_NONE when it was not.
- * path is one of the table's. */
-uint32_t option_given(const struct option_table *table, const uint32_t *given,
-                      const char *path);
-
-/* The number that the scalar at node stands for. False, with a fault that begins with shown,
- * when it is none. */
-bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value);
-
-/* The same, and at least so much. */
-bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
-                        double *value);
-
-/* One more fault at the value of node, or at the top of the file for TREE_NONE. */
-void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-
-/* Is the plain scalar node empty: nothing, ~ or null? */
-bool option_is_empty(const struct tree *tree, uint32_t node);
 
 /* Do YAML readers take the plain scalar for a number, a truth or nothing? Then a text needs
  * quotes. */
@@ -116,8 +80,5 @@ void option_describe(const struct option_row *row, char *out, size_t size);
 
 /* The k-th choice to out[size], false when there is none. */
 bool option_choice(const struct option_row *row, size_t k, char *out, size_t size);
-
-/* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
-size_t option_distance(const char *a, const char *b);
 
 #endif

@@ -4,12 +4,24 @@
 #ifndef CONFIG_OPTION_FILE_H
 #define CONFIG_OPTION_FILE_H
 
+#include <stdio.h>
+
+#include "base/err_list.h"
 #include "config/option.h"
+#include "config/tree.h"
 
 /* Of the rows: where a value goes in a struct; no range; read by the file's own function. */
 #define OPTION_AT(type, m) offsetof(type, m), sizeof(((type *)0)->m), false
 #define OPTION_NO_RANGE    0.0, 0.0, ""
 #define OPTION_BY_HAND     OPTION_NO_RANGE, 0, 0, false
+
+/* A file being read. */
+struct option_reader {
+    const struct tree *tree;
+    const char *file;
+    struct err_list *errors;
+    bool failed; /* out: a fault was reported */
+};
 
 /* A map that was read by a table. */
 struct option_reading {
@@ -45,7 +57,44 @@ MUST_USE enum status option_file_parse(const struct option_file *file, const cha
 void option_file_read(const struct option_file *file, struct option_reader *r, uint32_t node,
                       const char *shown, void *out);
 
+/* Read the map at node: keys below path ("" or "broker.") of the table go into *values, every
+ * fault into the reader's list. shown stands before the key in messages ("pairs.r1."). given,
+ * [table->count] or NULL, receives the node of each key that was there; TREE_NONE stays for the
+ * others. A node without value is an empty map. */
+void option_read(struct option_reader *r, const struct option_table *table, const char *path,
+                 uint32_t node, const char *shown, void *values, uint32_t *given);
+
+/* Where the value of a row was given, by what option_read() wrote; TREE_NONE when it was not.
+ * path is one of the table's. */
+uint32_t option_given(const struct option_table *table, const uint32_t *given,
+                      const char *path);
+
+/* The number that the scalar at node stands for. False, with a fault that begins with shown,
+ * when it is none. */
+bool option_number(struct option_reader *r, uint32_t node, const char *shown, double *value);
+
+/* The same, and at least so much. */
+bool option_number_from(struct option_reader *r, uint32_t node, const char *shown, double least,
+                        double *value);
+
+/* One more fault at the value of node, or at the top of the file for TREE_NONE. */
+void option_fault(struct option_reader *r, uint32_t node, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* Is the plain scalar node empty: nothing, ~ or null? */
+bool option_is_empty(const struct tree *tree, uint32_t node);
+
 /* Where the value of a key was given; TREE_NONE when it was not. */
 uint32_t option_node(const struct option_reading *reading, const char *path);
+
+/* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
+size_t option_distance(const char *a, const char *b);
+
+/* A path that stands in a file, as seen from that file's folder. False when it does not fit
+ * into out[size]. */
+bool text_file_beside(const char *file, const char *path, char *out, size_t size);
+
+/* One line a fault: "tandem: file:line:column: what is wrong, what would be right". */
+void err_list_print(const struct err_list *list, FILE *out);
 
 #endif

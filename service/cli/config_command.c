@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "config/lab_file.h"
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 

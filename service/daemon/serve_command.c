@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "config/lab_file.h"
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/experiments/paper.h"
 #include "twin/models/models.h"
 #include "twin/models/usv3.h"

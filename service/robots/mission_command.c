@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "config/lab_file.h"
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "logger/message/codec_native.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"

@@ -5,7 +5,7 @@
 
 #include "config/lab_check.h"
 #include "config/lab_file.h"
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/robots/map_file.h"
 #include "service/robots/points.h"
 

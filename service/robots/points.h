@@ -2,7 +2,7 @@
 #ifndef SERVICE_ROBOTS_POINTS_H
 #define SERVICE_ROBOTS_POINTS_H
 
-#include "config/option.h"
+#include "config/option_file.h"
 #include "twin/robots/world.h"
 
 /* Coordinates beyond are refused: a map is in metres. */

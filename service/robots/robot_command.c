@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/cli/commands.h"
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/fleet.h"

@@ -3,7 +3,7 @@
  */
 #include "tests/support/check.h"
 
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/experiments/follow_report.h"
 
 enum { STATES = 6 };

@@ -2,7 +2,7 @@
  * reference, and what sound ones reach. */
 #include "tests/support/check.h"
 
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/experiments/joint_report.h"
 
 static bool load(const char *name, struct joint_file *file)

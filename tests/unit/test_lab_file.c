@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 #include "config/lab_check.h"
-#include "config/text_file.h"
+#include "config/option_file.h"
 #include "service/cli/commands.h"
 /* Its round trip is ours, and its corpus runs here. */
 #include "tests/fuzz/fuzz_lab_file.c" // NOLINT(bugprone-suspicious-include)
