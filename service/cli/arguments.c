@@ -1,11 +1,10 @@
 #include "service/cli/arguments.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "service/cli/commands.h"
 
 enum { HELP_COLUMN = 30 };
@@ -77,9 +76,8 @@ static const struct argument *find_row(const struct argument *rows, size_t count
 
 static bool take_number(const struct argument *row, const char *text)
 {
-    char *end = NULL;
-    errno = 0;
-    const double value = strtod(text, &end);
+    double value = 0.0;
+    const char *end = number_scan(text, text + strlen(text), &value);
     const bool integer = row->kind == ARGUMENT_INTEGER;
     const bool whole = !integer || !(fabs(value - rint(value)) > 0.0);
     if (end == text || *end || !(value >= row->min && value <= row->max) || !whole) {
@@ -96,24 +94,26 @@ static bool take_number(const struct argument *row, const char *text)
     return true;
 }
 
-static bool take_text(const struct argument *row, const char *text)
+/* Is text one of the words of "a|b"? */
+static bool is_word_of(const char *words, const char *text)
 {
-    if (row->placeholder && strchr(row->placeholder, '|')) {
-        const size_t bytes = strlen(text);
-        const char *word = row->placeholder;
-        while (word) {
-            const char *end = strchr(word, '|');
-            const size_t word_bytes = end ? (size_t)(end - word) : strlen(word);
-            if (word_bytes == bytes && strncmp(word, text, bytes) == 0) {
-                break;
-            }
-            word = end ? end + 1 : NULL;
-        }
-        if (!word) {
-            (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected\n", row->name, text,
-                          row->placeholder);
+    const size_t bytes = strlen(text);
+    while (strcspn(words, "|") != bytes || strncmp(words, text, bytes) != 0) {
+        words = strchr(words, '|');
+        if (!words++) {
             return false;
         }
+    }
+    return true;
+}
+
+static bool take_text(const struct argument *row, const char *text)
+{
+    if (row->placeholder && strchr(row->placeholder, '|') &&
+        !is_word_of(row->placeholder, text)) {
+        (void)fprintf(stderr, "tandem: --%s %s: one of %s was expected\n", row->name, text,
+                      row->placeholder);
+        return false;
     }
     *(const char **)row->value = text;
     return true;
@@ -129,14 +129,6 @@ static bool take_more(const struct argument *row, const char *text)
     }
     list->texts[list->count++] = text;
     return true;
-}
-
-static bool take_value(const struct argument *row, const char *text)
-{
-    if (row->kind == ARGUMENT_LIST) {
-        return take_more(row, text);
-    }
-    return row->kind == ARGUMENT_TEXT ? take_text(row, text) : take_number(row, text);
 }
 
 /* One option at argv[*i]; advances over its value. */
@@ -155,62 +147,48 @@ static bool parse_option(const struct arguments *a, int argc, char **argv, int *
         return false;
     }
     if (row->kind == ARGUMENT_FLAG) {
+        *(bool *)row->value = true;
         if (equals) {
             (void)fprintf(stderr, "tandem: --%s takes no value\n", row->name);
-            return false;
         }
-        *(bool *)row->value = true;
-        return true;
+        return !equals;
     }
-    if (equals) {
-        return take_value(row, equals + 1);
-    }
-    if (*i + 1 >= argc) {
+    if (!equals && *i + 1 >= argc) {
         (void)fprintf(stderr, "tandem: --%s: its value %s is missing\n", row->name,
                       row->placeholder);
         return false;
     }
-    (*i)++;
-    return take_value(row, argv[*i]);
+    const char *value = equals ? equals + 1 : argv[++*i];
+    return row->kind == ARGUMENT_LIST   ? take_more(row, value)
+           : row->kind == ARGUMENT_TEXT ? take_text(row, value)
+                                        : take_number(row, value);
 }
 
-static bool ends_options(const char *text)
-{
-    return text[0] != '-' || text[1] == '\0'; /* "-" alone is the standard input */
-}
-
-bool arguments_parse(const struct arguments *a, int argc, char **argv, int *first,
-                     int *exit_status)
+int arguments_parse(const struct arguments *a, int argc, char **argv)
 {
     /* Operands may stand between options: they are moved behind them, in their order. */
     int operands = 0;
-    *exit_status = EXIT_USAGE;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(a);
-            *exit_status = EXIT_FINE;
-            return false;
+            return EXIT_FINE;
         }
-        if (ends_options(argv[i])) {
+        if (argv[i][0] != '-' || !argv[i][1]) { /* "-" alone is the standard input */
             argv[1 + operands++] = argv[i];
         } else if (!parse_option(a, argc, argv, &i)) {
-            return false;
+            return EXIT_USAGE;
         }
     }
     if (operands > 0 && !a->operands[0]) {
         (void)fprintf(stderr, "tandem: %s takes no operand '%s', see 'tandem %s --help'\n",
                       a->command, argv[1], a->command);
-        return false;
+        return EXIT_USAGE;
     }
     if (operands == 0 && a->operands[0] && a->operands[0] != '[') {
         (void)fprintf(stderr, "tandem: %s needs %s, see 'tandem %s --help'\n", a->command,
                       a->operands, a->command);
-        return false;
+        return EXIT_USAGE;
     }
-    /* operands stand at argv[1..operands]: terminated for the caller */
-    if (operands + 1 < argc) {
-        argv[1 + operands] = NULL;
-    }
-    *first = 1;
-    return true;
+    argv[1 + operands] = NULL;
+    return ARGUMENTS_TAKEN;
 }

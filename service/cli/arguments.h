@@ -50,10 +50,12 @@ struct arguments {
     const struct argument_group *more; /* NULL: none */
 };
 
-/* Parse argv; values keep their defaults where no option is given. Returns true to go on, with
- * the first operand's index in *first; false to end with *exit_status (--help was printed, or
- * an error). Operands are refused when there are none in the synopsis. */
-bool arguments_parse(const struct arguments *a, int argc, char **argv, int *first,
-                     int *exit_status);
+/* What arguments_parse() returns to go on with; else the command ends with what it returned. */
+enum { ARGUMENTS_TAKEN = -1 };
+
+/* Parse argv; values keep their defaults where no option is given. The operands then stand at
+ * argv[1] and on, with NULL behind them; they are refused when there are none in the synopsis.
+ * Else --help was printed, or an error. */
+int arguments_parse(const struct arguments *a, int argc, char **argv);
 
 #endif

@@ -38,13 +38,12 @@ int command_config(int argc, char **argv)
         .exit_status = "the output could not be written",
         .rows = rows,
         .row_count = COUNT(rows)};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    const char *path = argv[first];
-    if (docs + schema + (path != NULL) != 1 || (path && argv[first + 1])) {
+    const char *path = argv[1];
+    if (docs + schema + (path != NULL) != 1 || (path && argv[2])) {
         (void)fputs("tandem: config: one lab file is wanted, see 'tandem config --help'\n",
                     stderr);
         return EXIT_USAGE;

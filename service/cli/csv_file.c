@@ -1,13 +1,15 @@
 #include "service/cli/csv_file.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
-#include "service/cli/read_ahead.h"
 
 enum { PIECE_BYTES = 16384 };
 
@@ -19,13 +21,57 @@ static enum status refuse_file(const char *path, const char *what, int why, stru
     return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what, reason);
 }
 
+/* A hash takes as long as reading numbers does: that of a file is made meanwhile, by a thread
+ * that reads the file once more, as far as who started it does. */
+struct hasher {
+    pthread_t thread;
+    int file;
+    off_t begin, end;
+    atomic_bool stopped;
+    uint64_t hash;
+    char bytes[PIECE_BYTES];
+};
+
+static void *hash_file(void *context)
+{
+    struct hasher *h = context;
+    ssize_t n = 1;
+    for (off_t at = h->begin; at < h->end && n > 0 && !atomic_load(&h->stopped); at += n) {
+        const off_t left = h->end - at;
+        n = pread(h->file, h->bytes, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, at);
+        h->hash = hash_bytes(h->hash, h->bytes, n > 0 ? (size_t)n : 0);
+    }
+    return NULL;
+}
+
+/* NULL: who reads the file hashes it, too. Of some files the size is not known before. */
+static struct hasher *start_hasher(FILE *in)
+{
+    struct stat about;
+    struct hasher *h = malloc(sizeof *h);
+    if (h && fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) {
+        h->file = fileno(in);
+        h->begin = lseek(h->file, 0, SEEK_CUR);
+        h->end = about.st_size;
+        h->hash = HASH_START;
+        atomic_init(&h->stopped, false);
+        if (h->begin >= 0 && h->begin < h->end &&
+            pthread_create(&h->thread, NULL, hash_file, h) == 0) {
+            return h;
+        }
+    }
+    free(h);
+    return NULL;
+}
+
 /* What has been read so far. */
 struct reading {
     const struct csv_source *source;
     const struct csv_lines *lines;
     struct csv *csv;
+    struct hasher *hasher;
     struct file_mark seen;
-    uint64_t total; /* 0: not known */
+    uint64_t total; /* UINT64_MAX: not known */
 };
 
 static enum status feed_piece(struct reading *r, const char *bytes, size_t n, struct err *err)
@@ -33,112 +79,76 @@ static enum status feed_piece(struct reading *r, const char *bytes, size_t n, st
     const struct csv_lines *lines = r->lines;
     const enum status st = csv_feed(r->csv, bytes, n, err);
     r->seen.bytes += n;
+    r->seen.hash = r->hasher ? r->seen.hash : hash_bytes(r->seen.hash, bytes, n);
     if (st == STATUS_OK && lines->go_on &&
-        !lines->go_on(lines->context, r->seen.bytes, r->total)) {
+        !lines->go_on(lines->context, r->seen.bytes, r->total < UINT64_MAX ? r->total : 0)) {
         return err_set(err, STATUS_E_STALE, r->source->path, 0, 0, "cancelled");
     }
     return st;
 }
 
-/* The same of what nobody has hashed. */
-static enum status hash_and_feed(struct reading *r, const char *bytes, size_t n,
-                                 struct err *err)
+/* Whoever writes a pipe may be slow, and an error in its first line is told at once: a piece is
+ * fed as it comes. in is NULL for a text. */
+static enum status read_pieces(struct reading *r, FILE *in, struct err *err)
 {
-    r->seen.hash = hash_bytes(r->seen.hash, bytes, n);
-    return feed_piece(r, bytes, n, err);
-}
-
-static enum status read_text(struct reading *r, struct err *err)
-{
-    const struct csv_source *source = r->source;
-    r->total = source->bytes;
-    while (r->seen.bytes < source->bytes) {
-        const size_t left = source->bytes - (size_t)r->seen.bytes;
-        const enum status st = hash_and_feed(r, source->text + r->seen.bytes,
-                                             left < PIECE_BYTES ? left : PIECE_BYTES, err);
-        if (st != STATUS_OK) {
-            return st;
-        }
-    }
-    return csv_finish(r->csv, err);
-}
-
-/* A pipe: whoever writes it may be slow, and an error in its first line is told at once. */
-static enum status read_pipe(struct reading *r, FILE *in, struct err *err)
-{
-    char bytes[PIECE_BYTES];
+    char room[PIECE_BYTES];
     for (;;) {
+        const uint64_t left = r->total - r->seen.bytes;
+        const char *bytes = in ? room : r->source->text + r->seen.bytes;
+        size_t n = left < sizeof room ? (size_t)left : sizeof room;
         errno = 0;
-        const size_t n = fread(bytes, 1, sizeof bytes, in);
-        const int failure = ferror(in) ? errno : 0;
-        const enum status st = hash_and_feed(r, bytes, n, err);
+        n = in ? fread(room, 1, n, in) : n;
+        const int failure = in && ferror(in) ? errno : 0;
+        const enum status st = feed_piece(r, bytes, n, err);
         if (st != STATUS_OK) {
             return st;
         }
-        if (n < sizeof bytes) {
+        if (n < sizeof room) {
             return failure ? refuse_file(r->source->path, "cannot read", failure, err)
                            : csv_finish(r->csv, err);
         }
     }
 }
 
-static enum status read_regular(struct reading *r, FILE *in, struct err *err)
-{
-    struct read_ahead *reader = NULL;
-    enum status st = read_ahead_start(in, &reader);
-    if (st != STATUS_OK) {
-        return err_set(err, st, r->source->path, 0, 0, "no memory or no thread to read with");
-    }
-    size_t n = 0;
-    for (const char *bytes; st == STATUS_OK && (bytes = read_ahead_next(reader, &n));) {
-        st = feed_piece(r, bytes, n, err);
-    }
-    if (st == STATUS_OK) {
-        struct file_mark mark;
-        const int failure = read_ahead_end(reader, &mark);
-        r->seen.hash = mark.hash;
-        st = failure ? refuse_file(r->source->path, "cannot read", failure, err)
-                     : csv_finish(r->csv, err);
-    }
-    read_ahead_stop(reader);
-    return st;
-}
-
 static enum status read_stream(struct reading *r, FILE *in, struct err *err)
 {
-    struct stat about;
-    if (fstat(fileno(in), &about) != 0 || !S_ISREG(about.st_mode)) {
-        return read_pipe(r, in, err);
+    struct hasher *h = start_hasher(in);
+    r->hasher = h;
+    r->total = h ? (uint64_t)(h->end - h->begin) : UINT64_MAX;
+    const enum status st = read_pieces(r, in, err);
+    if (h) {
+        atomic_store(&h->stopped, st != STATUS_OK);
+        (void)pthread_join(h->thread, NULL);
+        r->seen.hash = h->hash;
     }
-    r->total = (uint64_t)about.st_size;
-    return read_regular(r, in, err);
+    free(h);
+    return st;
 }
 
 static enum status read_file(struct reading *r, struct err *err)
 {
     const char *path = r->source->path;
-    if (strcmp(path, "-") == 0) {
-        return read_stream(r, stdin, err);
-    }
-    FILE *in = fopen(path, "rb");
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (!in) {
         return refuse_file(path, "cannot open", errno, err);
     }
     const enum status st = read_stream(r, in, err);
-    (void)fclose(in);
+    if (in != stdin) {
+        (void)fclose(in);
+    }
     return st;
 }
 
 enum status csv_file_read(const struct csv_source *source, const struct csv_lines *lines,
                           struct file_mark *mark, struct err *err)
 {
-    struct reading r = {.source = source, .lines = lines, .seen = {0, HASH_START}};
+    struct reading r = {source, lines, NULL, NULL, {0, HASH_START}, source->bytes};
     r.csv = malloc(sizeof *r.csv);
     if (!r.csv) {
         return err_set(err, STATUS_E_NOMEM, source->path, 0, 0, "no memory");
     }
     csv_start(r.csv, source->path, lines->header, lines->row, lines->context);
-    const enum status st = source->text ? read_text(&r, err) : read_file(&r, err);
+    const enum status st = source->text ? read_pieces(&r, NULL, err) : read_file(&r, err);
     free(r.csv);
     if (st == STATUS_OK && mark) {
         *mark = r.seen;

@@ -6,7 +6,11 @@
 #include <stdint.h>
 
 #include "logger/message/csv.h"
-#include "service/cli/read_ahead.h"
+
+/* What a file was, read to its end. */
+struct file_mark {
+    uint64_t bytes, hash; /* base/hash.h */
+};
 
 /* What is read. Everything is borrowed. */
 struct csv_source {

@@ -1,8 +1,19 @@
 #include "service/cli/json_file.h"
 
-#include <stdio.h>
-
 void json_file_flush(void *file, const char *text, size_t bytes)
 {
     (void)fwrite(text, 1, bytes, file);
+}
+
+void json_file_print(FILE *out, void (*members)(const void *what, struct json_writer *w),
+                     const void *what)
+{
+    char text[4096];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, json_file_flush, out);
+    json_write_object(&w, NULL);
+    members(what, &w);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
 }

@@ -198,12 +198,11 @@ int command_machines(int argc, char **argv)
                                         .row_count = COUNT(rows)};
     const struct efsm_table *tables[CHOSEN_MAX];
     size_t count = 0;
-    int first = 0;
-    int result = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &result)) {
+    int result = arguments_parse(&arguments, argc, argv);
+    if (result != ARGUMENTS_TAKEN) {
         return result;
     }
-    for (char **name = argv + first; *name; name++) {
+    for (char **name = argv + 1; *name; name++) {
         const struct efsm_table *table = machine_find(*name);
         if (!table || count == CHOSEN_MAX) {
             return refuse_argument(table ? "too many names at" : "no machine", *name);

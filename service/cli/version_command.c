@@ -29,9 +29,8 @@ int command_version(int argc, char **argv)
         .description =
             "  Prints the version of the program, and of the libraries it runs with.\n",
         .exit_status = "never"};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     (void)printf("tandem %s\n", TANDEM_VERSION);

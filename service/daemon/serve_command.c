@@ -237,9 +237,8 @@ int command_serve(int argc, char **argv)
                                         .exit_status = "could not start or not save",
                                         .rows = rows,
                                         .row_count = COUNT(rows)};
-    int first = 0;
-    int code = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &code)) {
+    int code = arguments_parse(&arguments, argc, argv);
+    if (code != ARGUMENTS_TAKEN) {
         return code;
     }
     if (!path) {

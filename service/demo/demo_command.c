@@ -637,9 +637,8 @@ int command_demo(int argc, char **argv)
         .exit_status = "a part of it failed, or nothing was compared",
         .rows = rows,
         .row_count = COUNT(rows)};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     const bool has_vessels = strcmp(o.kind, "usv3") == 0;

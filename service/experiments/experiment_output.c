@@ -7,14 +7,7 @@
 void experiment_output_json(const struct experiment_output *output, const void *study,
                             FILE *out)
 {
-    char text[4096];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, json_file_flush, out);
-    json_write_object(&w, NULL);
-    output->members(study, &w);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
+    json_file_print(out, output->members, study);
 }
 
 enum status experiment_output_write(const struct experiment_output *output, const void *study,

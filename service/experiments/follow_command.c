@@ -114,12 +114,11 @@ int command_follow(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows),
     };
-    int first = 0;
-    int exit_status = EXIT_FINE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    if (first + 1 < argc && argv[first + 1]) { /* operands end with NULL */
+    if (argv[2]) {
         (void)fputs("tandem: follow: one experiment is wanted, see 'tandem follow --help'\n",
                     stderr);
         return EXIT_USAGE;
@@ -129,5 +128,5 @@ int command_follow(int argc, char **argv)
         (void)fprintf(stderr, "tandem: follow: %s\n", err.text);
         return EXIT_USAGE;
     }
-    return run_file(argv[first], runs, &to);
+    return run_file(argv[1], runs, &to);
 }

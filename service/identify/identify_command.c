@@ -100,8 +100,7 @@ static char *describe_models(void)
     return fclose(to) == 0 ? text : NULL;
 }
 
-static bool take_words(int argc, char **argv, struct identify_request *request, int *first,
-                       int *code)
+static int take_words(int argc, char **argv, struct identify_request *request)
 {
     struct argument rows[IDENTIFY_OPTION_COUNT];
     const size_t count = identify_options_arguments(request, rows);
@@ -114,9 +113,9 @@ static bool take_words(int argc, char **argv, struct identify_request *request, 
         .exit_status = "the data cannot be read, or the fit was cancelled; read the verdict",
         .rows = rows,
         .row_count = count};
-    const bool goes_on = arguments_parse(&arguments, argc, argv, first, code);
+    const int code = arguments_parse(&arguments, argc, argv);
     free(description);
-    return goes_on;
+    return code;
 }
 
 static int identify_files(int argc, char **argv, struct csv_source *files)
@@ -124,15 +123,14 @@ static int identify_files(int argc, char **argv, struct csv_source *files)
     const char *held_out[IDENTIFY_HELD_OUT_MAX];
     struct identify_request request = identify_request_defaults();
     struct err err = {0};
-    int code = EXIT_USAGE;
-    int first = 0;
     request.held_out = (struct argument_list){.room = IDENTIFY_HELD_OUT_MAX, .texts = held_out};
     request.files = files;
-    if (!take_words(argc, argv, &request, &first, &code)) {
+    const int code = take_words(argc, argv, &request);
+    if (code != ARGUMENTS_TAKEN) {
         return code;
     }
-    for (; first < argc && argv[first]; first++) {
-        files[request.file_count++].path = argv[first];
+    for (char **word = argv + 1; *word; word++) {
+        files[request.file_count++].path = *word;
     }
     for (size_t i = 0; i < request.held_out.count; i++) {
         request.validate[request.validate_count++].path = held_out[i];

@@ -168,8 +168,6 @@ int command_selftest(int argc, char **argv)
                              "  bias of every estimate, and how often its 95 % interval holds "
                              "the truth, against what\n"
                              "  chance allows in 999 of 1000 self tests. Models:";
-    int first = 0;
-    int code = EXIT_USAGE;
     for (size_t i = 0; model_at(i); i++) {
         const size_t used = strlen(description);
         (void)snprintf(description + used, sizeof description - used, " %s%s",
@@ -191,7 +189,8 @@ int command_selftest(int argc, char **argv)
         .exit_status = "an estimate or an interval is not where chance allows it",
         .rows = rows,
         .row_count = COUNT(rows)};
-    if (!arguments_parse(&arguments, argc, argv, &first, &code)) {
+    const int code = arguments_parse(&arguments, argc, argv);
+    if (code != ARGUMENTS_TAKEN) {
         return code;
     }
     stop_signal_install();

@@ -117,8 +117,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
     return exit_status;
 }
 
-static bool parse_options(int argc, char **argv, struct replay_options *o, int *first,
-                          int *exit_status)
+static int parse_options(int argc, char **argv, struct replay_options *o)
 {
     /* clang-format off */
     const struct argument rows[] = {
@@ -148,14 +147,12 @@ static bool parse_options(int argc, char **argv, struct replay_options *o, int *
         .exit_status = "a file could not be read, or the results not be written",
         .rows = rows,
         .row_count = sizeof rows / sizeof rows[0]};
-    if (!arguments_parse(&arguments, argc, argv, first, exit_status)) {
-        return false;
-    }
-    if (!o->lab_path) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status == ARGUMENTS_TAKEN && !o->lab_path) {
         (void)fputs("tandem: replay needs -c LAB.yaml, see 'tandem replay --help'\n", stderr);
-        return false;
+        return EXIT_USAGE;
     }
-    return true;
+    return exit_status;
 }
 
 int command_replay(int argc, char **argv)
@@ -163,9 +160,8 @@ int command_replay(int argc, char **argv)
     struct lab_file file;
     struct replay_run run = {.file = &file, .options = {.pause_max_days = PAUSE_DAYS}};
     struct err_list errors = {0};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!parse_options(argc, argv, &run.options, &first, &exit_status)) {
+    int exit_status = parse_options(argc, argv, &run.options);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     if (lab_file_load(run.options.lab_path, &file, &errors) != STATUS_OK) {
@@ -173,10 +169,10 @@ int command_replay(int argc, char **argv)
         return EXIT_USAGE;
     }
     int count = 0;
-    while (first + count < argc && argv[first + count]) {
+    while (argv[1 + count]) {
         count++;
     }
-    exit_status = open_and_run(&run, argv + first, count);
+    exit_status = open_and_run(&run, argv + 1, count);
     lab_file_free(&file);
     return exit_status;
 }

@@ -279,9 +279,8 @@ int command_drive(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows),
         .more = &broker.group};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     if (!session_names_fit(o.broker.prefix, o.pair, 0)) {

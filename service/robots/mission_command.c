@@ -433,17 +433,16 @@ int command_mission(int argc, char **argv)
         .exit_status = "the mission failed or was quit, or there is no broker",
         .rows = rows,
         .row_count = COUNT(rows)};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    if (!o.lab_path || argv[first + 1]) {
+    if (!o.lab_path || argv[2]) {
         (void)fputs("tandem: mission: -c LAB.yaml and one MISSION.yaml are wanted, see 'tandem "
                     "mission --help'\n",
                     stderr);
         return EXIT_USAGE;
     }
-    o.mission_path = argv[first];
+    o.mission_path = argv[1];
     return start_mission(&o);
 }

@@ -237,9 +237,8 @@ int command_play(int argc, char **argv)
         .rows = rows,
         .row_count = COUNT(rows),
         .more = &broker.group};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     if ((o.from != NULL) != (o.to != NULL) || (o.from && (!o.from[0] || !o.to[0]))) {
@@ -247,8 +246,8 @@ int command_play(int argc, char **argv)
         return EXIT_USAGE;
     }
     int count = 0;
-    while (argv[first + count]) {
+    while (argv[1 + count]) {
         count++;
     }
-    return start_play(&o, argv + first, count);
+    return start_play(&o, argv + 1, count);
 }

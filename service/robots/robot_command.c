@@ -275,9 +275,8 @@ int command_robot(int argc, char **argv)
                                         .rows = rows,
                                         .row_count = list_options(&g, &o, rows),
                                         .more = &broker.group};
-    int first = 0;
-    int exit_status = EXIT_USAGE;
-    if (!arguments_parse(&arguments, argc, argv, &first, &exit_status)) {
+    const int exit_status = arguments_parse(&arguments, argc, argv);
+    if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
     return run_robot(&g, &o);

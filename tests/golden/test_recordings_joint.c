@@ -10,8 +10,7 @@
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/model_choice.h"
 #include "identification/numeric/local_polynomial.h"
-#include "service/cli/csv_file.h"
-#include "service/cli/csv_product.h"
+#include "service/cli/table.h"
 #include "twin/models/joint.h"
 
 enum { ROWS_MAX = 30000, CHANNELS = 4 };

@@ -13,8 +13,8 @@ struct values {
     const char *room[2];
 };
 
-static bool parse(const char *operands, int argc, char **argv, struct values *v,
-                  struct broker_arguments *broker, int *first, int *exit_status)
+static int parse(const char *operands, int argc, char **argv, struct values *v,
+                 struct broker_arguments *broker)
 {
     const struct argument rows[] = {
         {"speed", 's', ARGUMENT_REAL, &v->speed, 0.0, 10.0, "X", "how fast"},
@@ -35,7 +35,7 @@ static bool parse(const char *operands, int argc, char **argv, struct values *v,
                                         .rows = rows,
                                         .row_count = COUNT(rows),
                                         .more = broker ? &group.group : NULL};
-    return arguments_parse(&arguments, argc, argv, first, exit_status);
+    return arguments_parse(&arguments, argc, argv);
 }
 
 enum { WORDS_MAX = 8 };
@@ -61,17 +61,15 @@ static void test_good(void)
     const int argc = count_words(words, argv, storage);
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
     struct broker_arguments broker = broker_arguments_defaults();
-    int first = 0;
-    int exit_status = -1;
-    CHECK("goes on", parse("FILE...", argc, argv, &v, &broker, &first, &exit_status));
+    CHECK_INT("goes on", parse("FILE...", argc, argv, &v, &broker), ARGUMENTS_TAKEN);
     CHECK_NEAR("speed", v.speed, 2.5, 0.0, 0.0);
     CHECK_INT("count", v.count, 7);
     CHECK_TEXT("mode", v.mode, "one");
     CHECK("quiet", v.quiet);
     CHECK_INT("port", broker.port, 99);
-    CHECK_TEXT("operand", argv[first], "a");
-    CHECK_TEXT("operand", argv[first + 1], "-");
-    CHECK("end of operands", argv[first + 2] == NULL);
+    CHECK_TEXT("operand", argv[1], "a");
+    CHECK_TEXT("operand", argv[2], "-");
+    CHECK("end of operands", argv[3] == NULL);
     const struct mqtt_client_options o = broker_arguments_options(&broker, "id");
     CHECK_INT("version", o.version, 5);
     CHECK_INT("port", o.port, 99);
@@ -85,9 +83,7 @@ static void test_list(void)
     char *argv[WORDS_MAX + 1];
     const int argc = count_words(words, argv, storage);
     struct values v = {.count = 1};
-    int first = 0;
-    int exit_status = -1;
-    CHECK("goes on", parse("FILE...", argc, argv, &v, NULL, &first, &exit_status));
+    CHECK_INT("goes on", parse("FILE...", argc, argv, &v, NULL), ARGUMENTS_TAKEN);
     CHECK_INT("count", v.files.count, 2);
     CHECK_TEXT("first", v.room[0], "a");
     CHECK_TEXT("second", v.room[1], "c");
@@ -106,6 +102,7 @@ static void test_bad(void)
         {"no number", {"test", "--speed", "fast"}, EXIT_USAGE},
         {"comma", {"test", "--speed", "0,5"}, EXIT_USAGE},
         {"nan", {"test", "--speed", "nan"}, EXIT_USAGE},
+        {"hexadecimal", {"test", "--speed", "0x1"}, EXIT_USAGE},
         {"too large", {"test", "--speed", "10.1"}, EXIT_USAGE},
         {"not whole", {"test", "--count", "1.5"}, EXIT_USAGE},
         {"too small", {"test", "--count", "0"}, EXIT_USAGE},
@@ -122,18 +119,12 @@ static void test_bad(void)
         char *argv[WORDS_MAX + 1];
         const int argc = count_words(rows[i].words, argv, storage);
         struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
-        int first = 0;
-        int exit_status = -1;
-        CHECK(rows[i].row, !parse("", argc, argv, &v, NULL, &first, &exit_status));
-        CHECK_INT(rows[i].row, exit_status, rows[i].exit_status);
+        CHECK_INT(rows[i].row, parse("", argc, argv, &v, NULL), rows[i].exit_status);
     }
     char name[] = "test";
     char *argv[] = {name, NULL};
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
-    int first = 0;
-    int exit_status = -1;
-    CHECK("operand missing", !parse("FILE", 1, argv, &v, NULL, &first, &exit_status));
-    CHECK_INT("operand missing", exit_status, EXIT_USAGE);
+    CHECK_INT("operand missing", parse("FILE", 1, argv, &v, NULL), EXIT_USAGE);
 }
 
 int main(void)
