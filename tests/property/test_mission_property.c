@@ -522,7 +522,7 @@ static void test_l1_alone(void)
     for (int event = 0; event < L1_EVENT_COUNT; event++) {
         for (int next = 0; next < L1_EVENT_COUNT; next++) {
             for (int last = 0; last < L1_EVENT_COUNT; last++) {
-                l1_reset(&m, 0);
+                efsm_reset(&l1_table, &m, 0);
                 drive_l1(&m, (enum l1_event)event, 0);
                 drive_l1(&m, (enum l1_event)next, 1);
                 drive_l1(&m, (enum l1_event)last, 2);

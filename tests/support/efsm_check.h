@@ -112,7 +112,7 @@ static inline const char *check_arcs(const struct efsm_table *table)
             return fault;
         }
         leaving[arc->from]++;
-        unguarded[arc->from] |= !arc->guard && !arc->unless[0] && !arc->also[0];
+        unguarded[arc->from] |= !arc->guard && !arc->unless[0] && !arc->also[0] && arc->on == 0;
     }
     for (size_t i = 0; i < table->state_count; i++) {
         if (unguarded[i] && leaving[i] > 1) {

@@ -1,28 +1,77 @@
 #include "tests/support/check.h"
 
 #include "base/constants.h"
-#include "twin/robots/kinematic.h"
+#include "twin/robots/robot_kinds.h"
 
-static const struct kinematic_params params = {.angular_speed_radps = 2.0,
-                                               .linear_speed_mps = 0.5,
-                                               .t0_s = 0.1,
-                                               .ta_s = 0.02,
-                                               .tr_s = 0.03};
+enum { PERIOD_US = 10000, QUEUE_MAX = 16, REPLIES_MAX = 32 };
 
-static struct event_command command(const char *id, const char *op, double rotation_rad,
-                                    double displacement_m)
+/* Angular and linear speed, t0, ta, tr, noise. */
+static const double params[] = {2.0, 0.5, 0.1, 0.02, 0.03, 0.0};
+
+struct rig {
+    max_align_t memory[8192 / sizeof(max_align_t)];
+    struct robot_reply reply[REPLIES_MAX];
+    size_t count;
+    struct robot_sample now;
+};
+
+static struct rig rig;
+
+static void keep_reply(void *context, const struct robot_reply *reply)
+{
+    (void)context;
+    CU_ASSERT_FATAL(rig.count < REPLIES_MAX);
+    rig.reply[rig.count++] = *reply;
+}
+
+static void begin(const double *parameters, int64_t start_us, int64_t period_us, uint64_t seed)
+{
+    const struct robot_setup setup = {
+        .parameters = parameters, .start_us = start_us, .period_us = period_us, .seed = seed};
+    CU_ASSERT_FATAL(kinematic_kind.bytes <= sizeof rig.memory);
+    kinematic_kind.init(rig.memory, &setup);
+    rig.count = 0;
+}
+
+static bool give(const char *id, const char *op, double rotation_rad, double displacement_m)
 {
     struct event_command c = {.rotation_rad = rotation_rad, .displacement_m = displacement_m};
     (void)snprintf(c.id, sizeof c.id, "%s", id);
     (void)snprintf(c.op, sizeof c.op, "%s", op);
-    return c;
+    return kinematic_kind.command(rig.memory, &c);
 }
 
-static bool give(struct kinematic *k, int64_t now_us, const char *id, const char *op,
-                 double rotation_rad, double displacement_m)
+static void advance(int64_t to_us)
 {
-    const struct event_command c = command(id, op, rotation_rad, displacement_m);
-    return kinematic_command(k, now_us, &c, 0.0);
+    kinematic_kind.sample(rig.memory, &rig.now);
+    while (rig.now.t_us < to_us) {
+        kinematic_kind.step(rig.memory, keep_reply, NULL);
+        kinematic_kind.sample(rig.memory, &rig.now);
+    }
+}
+
+/* One command is given, and answered between too_early_us and late_us. */
+static void check_lap(const char *row, const char *op, const double move[2],
+                      enum reply_status status, double want_s, const double *p, uint64_t seed)
+{
+    const int64_t start_us = 1700000000000000;
+    const int64_t lap_us = lab_us(want_s);
+    if (lap_us >= 10) {
+        begin(p, start_us, lap_us - 5, seed);
+        CHECK(row, give("a", op, move[0], move[1]));
+        advance(start_us + 1);
+        CHECK_INT(row, rig.count, 0);
+    }
+    begin(p, start_us, lap_us + 5, seed);
+    CHECK(row, give("a", op, move[0], move[1]));
+    advance(start_us + 1);
+    CHECK_INT(row, rig.count, 1);
+    CHECK_INT(row, rig.reply[0].status, status);
+    CHECK_INT(row, rig.reply[0].start_us, start_us);
+    CHECK_NEAR(row, lab_s(rig.reply[0].end_us - start_us), want_s, 0.0, 2e-6);
+    CHECK_TEXT(row, rig.reply[0].id, "a");
+    advance(start_us + 1000000);
+    CHECK_INT(row, rig.count, 1);
 }
 
 static double value_of(const struct robot_reply *done, const char *name)
@@ -40,63 +89,59 @@ static void test_travel_time_model(void)
     static const struct {
         const char *row;
         const char *op;
-        double rotation_rad, displacement_m, noise_s, want_s;
+        double move[2], want_s;
         enum reply_status status;
     } rows[] = {
-        {"rotation", "go", 1.0, 0.0, 0.0, 0.1 + 0.02 + 0.5, REPLY_DONE},
-        {"rotation back", "go", -1.0, 0.0, 0.0, 0.1 + 0.02 + 0.5, REPLY_DONE},
-        {"displacement", "go", 0.0, 2.0, 0.0, 0.1 + 0.03 + 4.0, REPLY_DONE},
-        {"backwards", "go", 0.0, -2.0, 0.0, 0.1 + 0.03 + 4.0, REPLY_DONE},
-        {"both", "go", 1.0, 2.0, 0.0, 0.1 + 0.02 + 0.5 + 0.03 + 4.0, REPLY_DONE},
-        {"neither", "go", 0.0, 0.0, 0.0, 0.1, REPLY_DONE},
-        {"noise", "go", 1.0, 0.0, 0.05, 0.15 + 0.02 + 0.5, REPLY_DONE},
-        {"noise is cut", "go", 1.0, 0.0, -3.0, 0.02 + 0.5, REPLY_DONE},
-        {"lidar", "lidar", 0.0, 0.0, 0.0, 0.1, REPLY_DATA},
-        {"halt at rest", "halt", 0.0, 0.0, 0.0, 0.0, REPLY_DONE},
-        {"unknown", "dance", 1.0, 1.0, 0.0, 0.0, REPLY_IGNORED},
+        {"rotation", "go", {1.0, 0.0}, 0.1 + 0.02 + 0.5, REPLY_DONE},
+        {"rotation back", "go", {-1.0, 0.0}, 0.1 + 0.02 + 0.5, REPLY_DONE},
+        {"displacement", "go", {0.0, 2.0}, 0.1 + 0.03 + 4.0, REPLY_DONE},
+        {"backwards", "go", {0.0, -2.0}, 0.1 + 0.03 + 4.0, REPLY_DONE},
+        {"both", "go", {1.0, 2.0}, 0.1 + 0.02 + 0.5 + 0.03 + 4.0, REPLY_DONE},
+        {"neither", "go", {0.0, 0.0}, 0.1, REPLY_DONE},
+        {"lidar", "lidar", {0.0, 0.0}, 0.1, REPLY_DATA},
+        {"halt at rest", "halt", {0.0, 0.0}, 0.0, REPLY_DONE},
+        {"unknown", "dance", {1.0, 1.0}, 0.0, REPLY_IGNORED},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct kinematic k;
-        struct robot_reply done;
-        const struct event_command c =
-            command("a", rows[i].op, rows[i].rotation_rad, rows[i].displacement_m);
-        const int64_t start_us = 1700000000000000;
-        const int64_t end_us = start_us + lab_us(rows[i].want_s);
-        k = (struct kinematic){.params = params};
-        CHECK(rows[i].row, !k.busy);
-        CHECK(rows[i].row, kinematic_command(&k, start_us, &c, rows[i].noise_s));
-        CHECK_NEAR(rows[i].row, lab_s(k.end_us - start_us), rows[i].want_s, 0.0, 2e-6);
-        CHECK(rows[i].row, end_us < start_us + 10 || !kinematic_step(&k, end_us - 5, &done));
-        CHECK(rows[i].row, kinematic_step(&k, end_us + 5, &done));
-        CHECK_INT(rows[i].row, done.status, rows[i].status);
-        CHECK_INT(rows[i].row, done.start_us, start_us);
-        CHECK_NEAR(rows[i].row, lab_s(done.end_us - start_us), rows[i].want_s, 0.0, 2e-6);
-        CHECK_TEXT(rows[i].row, done.id, "a");
-        CHECK(rows[i].row, !kinematic_step(&k, end_us + 1000000, &done));
+        check_lap(rows[i].row, rows[i].op, rows[i].move, rows[i].status, rows[i].want_s, params,
+                  0);
     }
+}
+
+/* Noise is drawn for each command and added to t0; the sum is cut at 0. */
+static void test_noise(void)
+{
+    unsigned cut = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const double noisy[] = {2.0, 0.5, 0.1, 0.02, 0.03, 0.15};
+        struct random_source same = {.state = seed};
+        const double wait_s = 0.1 + 0.15 * random_normal(&same);
+        cut += wait_s < 0.0;
+        check_lap("noise", "go", (const double[]){1.0, 0.0}, REPLY_DONE,
+                  fmax(wait_s, 0.0) + 0.02 + 0.5, noisy, seed);
+    }
+    CHECK("both", cut > 0 && cut < 20);
 }
 
 static void test_pose(void)
 {
-    struct kinematic k;
-    struct robot_reply done;
-    k = (struct kinematic){.params = params};
-    (void)give(&k, 0, "", "go", PI / 2.0, 2.0);
-    CHECK("done", kinematic_step(&k, 100000000, &done));
-    CHECK_NEAR("x", value_of(&done, "x_m"), 0.0, 0.0, 1e-12);
-    CHECK_NEAR("y", value_of(&done, "y_m"), 2.0, 0.0, 1e-12);
-    CHECK_NEAR("psi", value_of(&done, "psi_rad"), 1.571, 0.0, 1e-12);
-    (void)give(&k, 0, "", "go", PI, 1.0);
-    CHECK("done", kinematic_step(&k, 100000000, &done));
-    CHECK_NEAR("back", value_of(&done, "y_m"), 1.0, 0.0, 1e-12);
-    CHECK_NEAR("wrapped", value_of(&done, "psi_rad"), -1.571, 0.0, 1e-12);
-    (void)give(&k, 0, "", "lidar", 0.0, 0.0);
-    CHECK("done", kinematic_step(&k, 100000000, &done));
-    CHECK_INT("data", done.status, REPLY_DATA);
-    CHECK_NEAR("ahead", value_of(&done, "ahead_m"), 51.0, 0.0, 1e-12);
-    CHECK_NEAR("behind", value_of(&done, "behind_m"), 49.0, 0.0, 1e-12);
-    CHECK_NEAR("left", value_of(&done, "left_m"), 50.0, 0.0, 1e-12);
-    CHECK_NEAR("right", value_of(&done, "right_m"), 50.0, 0.0, 1e-12);
+    const struct robot_reply *done = &rig.reply[0];
+    begin(params, 0, 100000000, 0);
+    (void)give("", "go", PI / 2.0, 2.0);
+    (void)give("", "go", PI, 1.0);
+    (void)give("", "lidar", 0.0, 0.0);
+    advance(1);
+    CHECK_INT("done", rig.count, 3);
+    CHECK_NEAR("x", value_of(done, "x_m"), 0.0, 0.0, 1e-12);
+    CHECK_NEAR("y", value_of(done, "y_m"), 2.0, 0.0, 1e-12);
+    CHECK_NEAR("psi", value_of(done, "psi_rad"), 1.571, 0.0, 1e-12);
+    CHECK_NEAR("back", value_of(&done[1], "y_m"), 1.0, 0.0, 1e-12);
+    CHECK_NEAR("wrapped", value_of(&done[1], "psi_rad"), -1.571, 0.0, 1e-12);
+    CHECK_INT("data", done[2].status, REPLY_DATA);
+    CHECK_NEAR("ahead", value_of(&done[2], "ahead_m"), 51.0, 0.0, 1e-12);
+    CHECK_NEAR("behind", value_of(&done[2], "behind_m"), 49.0, 0.0, 1e-12);
+    CHECK_NEAR("left", value_of(&done[2], "left_m"), 50.0, 0.0, 1e-12);
+    CHECK_NEAR("right", value_of(&done[2], "right_m"), 50.0, 0.0, 1e-12);
 }
 
 static void test_sample(void)
@@ -107,70 +152,68 @@ static void test_sample(void)
         int64_t at_us;
         double u, r, x, psi;
     } rows[] = {
-        {"waiting", 110000, 0, 0, 0, 0},         {"turning", 370000, 0, 2, 0, 0.5},
-        {"between", 630000, 0, 0, 0, 1.0},       {"driving", 2650000, 0.5, 0, 1.0, 1.0},
-        {"at the end", 4650000, 0, 0, 2.0, 1.0}, {"long after", 9650000, 0, 0, 2.0, 1.0},
-        {"before it began", -1000, 0, 0, 0, 0},
+        {"at once", 0, 0, 0, 0, 0},
+        {"waiting", 110000, 0, 0, 0, 0},
+        {"turning", 370000, 0, 2, 0, 0.5},
+        {"between", 630000, 0, 0, 0, 1.0},
+        {"driving", 2650000, 0.5, 0, 1.0, 1.0},
+        {"at the end", 4650000, 0, 0, 2.0, 1.0},
+        {"long after", 9650000, 0, 0, 2.0, 1.0},
     };
-    struct kinematic k;
-    double nu[KINEMATIC_AXES];
-    double pose[KINEMATIC_AXES];
-    k = (struct kinematic){.params = params};
-    (void)give(&k, 0, "", "go", 1.0, 2.0);
+    begin(params, 0, PERIOD_US, 0);
+    (void)give("", "go", 1.0, 2.0);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        kinematic_sample(&k, rows[i].at_us, nu, pose);
-        CHECK_NEAR(rows[i].row, nu[0], rows[i].u, 0.0, 0.0);
-        CHECK_NEAR(rows[i].row, nu[2], rows[i].r, 0.0, 0.0);
-        CHECK_NEAR(rows[i].row, pose[0], rows[i].x * cos(1.0), 0.0, 1e-9);
-        CHECK_NEAR(rows[i].row, pose[1], rows[i].x * sin(1.0), 0.0, 1e-9);
-        CHECK_NEAR(rows[i].row, pose[2], rows[i].psi, 0.0, 1e-9);
+        advance(rows[i].at_us);
+        CHECK_INT(rows[i].row, rig.now.t_us, rows[i].at_us);
+        CHECK_NEAR(rows[i].row, rig.now.nu[0], rows[i].u, 0.0, 0.0);
+        CHECK_NEAR(rows[i].row, rig.now.nu[2], rows[i].r, 0.0, 0.0);
+        CHECK_NEAR(rows[i].row, rig.now.pose[0], rows[i].x * cos(1.0), 0.0, 1e-9);
+        CHECK_NEAR(rows[i].row, rig.now.pose[1], rows[i].x * sin(1.0), 0.0, 1e-9);
+        CHECK_NEAR(rows[i].row, rig.now.pose[2], rows[i].psi, 0.0, 1e-9);
     }
 }
 
 static void test_queue(void)
 {
-    struct kinematic k;
-    struct robot_reply done;
     char id[8];
-    k = (struct kinematic){.params = params};
-    for (int i = 0; i < KINEMATIC_QUEUE_MAX; i++) {
+    begin(params, 0, 1000000000, 0);
+    for (int i = 0; i < QUEUE_MAX; i++) {
         (void)snprintf(id, sizeof id, "%d", i);
-        CHECK("queued", give(&k, 0, id, "go", 1.0, 0.0));
+        CHECK("queued", give(id, "go", 1.0, 0.0));
     }
-    CHECK("full", !give(&k, 0, "x", "go", 1.0, 0.0));
-    CHECK_INT("counted", k.refused, 1);
+    CHECK("full", !give("x", "go", 1.0, 0.0));
+    advance(1);
+    CHECK_INT("all", rig.count, QUEUE_MAX);
     int64_t last_us = 0;
-    for (int i = 0; i < KINEMATIC_QUEUE_MAX; i++) {
-        (void)snprintf(id, sizeof id, "%d", i);
-        CHECK("done", kinematic_step(&k, 1000000000, &done));
-        CHECK_TEXT("in order", done.id, id);
-        CHECK_INT("one after the other", done.start_us, last_us);
-        last_us = done.end_us;
+    for (size_t i = 0; i < rig.count; i++) {
+        (void)snprintf(id, sizeof id, "%zu", i);
+        CHECK_TEXT("in order", rig.reply[i].id, id);
+        CHECK_INT("one after the other", rig.reply[i].start_us, last_us);
+        last_us = rig.reply[i].end_us;
     }
-    CHECK("empty", !kinematic_step(&k, 1000000000, &done));
 }
 
 static void test_halt(void)
 {
-    struct kinematic k;
-    struct robot_reply done;
     static const struct {
         const char *id;
         enum reply_status status;
     } want[] = {{"a", REPLY_HALTED}, {"b", REPLY_HALTED}, {"h", REPLY_DONE}, {"c", REPLY_DONE}};
-    k = (struct kinematic){.params = params};
-    (void)give(&k, 0, "a", "go", 0.0, 2.0); /* 0.13 s, then 0.5 m/s */
-    (void)give(&k, 0, "b", "go", 1.0, 0.0);
-    (void)give(&k, 2130000, "h", "halt", 0.0, 0.0);
-    (void)give(&k, 2130000, "c", "go", 0.0, 0.0);
+    begin(params, 0, PERIOD_US, 0);
+    (void)give("a", "go", 0.0, 2.0); /* 0.13 s, then 0.5 m/s */
+    (void)give("b", "go", 1.0, 0.0);
+    advance(2130000);
+    (void)give("h", "halt", 0.0, 0.0);
+    (void)give("c", "go", 0.0, 0.0);
+    advance(2130000 + 200000);
+    CHECK_INT("all", rig.count, COUNT(want));
     for (size_t i = 0; i < COUNT(want); i++) {
-        CHECK(want[i].id, kinematic_step(&k, 2130000 + 200000, &done));
-        CHECK_TEXT(want[i].id, done.id, want[i].id);
-        CHECK_INT(want[i].id, done.status, want[i].status);
-        CHECK_NEAR(want[i].id, value_of(&done, "x_m"), 1.0, 0.0, 1e-9);
-        CHECK_INT(want[i].id, done.end_us, i < 3 ? 2130000 : 2230000);
+        CHECK_TEXT(want[i].id, rig.reply[i].id, want[i].id);
+        CHECK_INT(want[i].id, rig.reply[i].status, want[i].status);
+        CHECK_NEAR(want[i].id, value_of(&rig.reply[i], "x_m"), 1.0, 0.0, 1e-9);
+        CHECK_INT(want[i].id, rig.reply[i].end_us, i < 3 ? 2130000 : 2230000);
     }
-    CHECK_NEAR("stopped where it was", k.psi_rad, 0.0, 0.0, 0.0);
+    CHECK_NEAR("stopped where it was", rig.now.pose[2], 0.0, 0.0, 0.0);
 }
 
 int main(void)
@@ -178,6 +221,7 @@ int main(void)
     (void)CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("kinematic", NULL, NULL);
     (void)CU_add_test(suite, "travel-time model", test_travel_time_model);
+    (void)CU_add_test(suite, "noise", test_noise);
     (void)CU_add_test(suite, "pose", test_pose);
     (void)CU_add_test(suite, "sample", test_sample);
     (void)CU_add_test(suite, "queue", test_queue);

@@ -60,6 +60,7 @@ void efsm_reset(const struct efsm_table *table, struct efsm *m, int64_t t_us)
                        .fired_arc = EFSM_NO_ARC,
                        .fired_also = EFSM_NO_ARC,
                        .undefined_cell = EFSM_NO_CELL,
+                       .defined = table->zeros,
                        .entered_us = t_us};
 }
 
@@ -137,6 +138,17 @@ static uint8_t plan_stack(const struct efsm_arc *arc, struct efsm *m)
     return to;
 }
 
+static bool is_for_event(const struct efsm_table *table, const struct efsm_arc *arc,
+                         const void *in)
+{
+    unsigned event;
+    if (arc->on == 0) {
+        return true;
+    }
+    memcpy(&event, (const char *)in + table->event_at, sizeof event);
+    return has_bit(arc->on, event);
+}
+
 static bool does_hold(const struct efsm_arc *arc, const struct efsm_view *v)
 {
     if (arc->guard && !arc->guard(v)) {
@@ -169,7 +181,7 @@ static void plan_guards(const struct efsm_table *table, struct efsm *m,
         if (arc->from != m->state) {
             continue;
         }
-        const bool holds = does_hold(arc, v);
+        const bool holds = is_for_event(table, arc, v->in) && does_hold(arc, v);
         if (m->undefined_cell != EFSM_NO_CELL) {
             m->fired_arc = (uint8_t)i;
             return;
@@ -182,6 +194,24 @@ static void plan_guards(const struct efsm_table *table, struct efsm *m,
             }
             m->fired_count++;
         }
+    }
+}
+
+static void plan_cells(const struct efsm_table *table, const struct efsm_view *v)
+{
+    const struct efsm_arc *arc = v->arc;
+    if (table->always) {
+        table->always(v);
+    }
+    for (size_t k = 0; (arc->clears | arc->raises | arc->counts) >> k != 0; k++) {
+        if (has_bit(arc->counts, k)) {
+            efsm_set(v, k, efsm_get(v, k) + 1.0);
+        } else if (has_bit(arc->clears | arc->raises, k)) {
+            efsm_set(v, k, has_bit(arc->raises, k) ? 1.0 : 0.0);
+        }
+    }
+    if (arc->action) {
+        arc->action(v);
     }
 }
 
@@ -205,13 +235,12 @@ void efsm_plan(const struct efsm_table *table, struct efsm *m, const void *in, i
     }
     const struct efsm_arc *arc = &table->arcs[m->fired_arc];
     m->planned = true;
-    if (arc->action) {
-        v.next = m;
-        arc->action(&v);
-        if (m->undefined_cell != EFSM_NO_CELL) {
-            plan_fault(m, EFSM_UNDEFINED);
-            return;
-        }
+    v.next = m;
+    v.arc = arc;
+    plan_cells(table, &v);
+    if (m->undefined_cell != EFSM_NO_CELL) {
+        plan_fault(m, EFSM_UNDEFINED);
+        return;
     }
     uint8_t to = arc->to;
     if (to == EFSM_POP || arc->empties || arc->pops != 0 || arc->push_count != 0) {
@@ -283,11 +312,16 @@ void efsm_act(const struct efsm_table *table, const struct efsm *m, const void *
               int64_t t_us)
 {
     assert(table && m);
-    if (m->stopped || m->state >= table->state_count || !table->states[m->state].output) {
+    if (m->stopped || m->state >= table->state_count) {
+        return;
+    }
+    efsm_output *output = table->states[m->state].output;
+    output = output ? output : table->output;
+    if (!output) {
         return;
     }
     uint8_t undefined = EFSM_NO_CELL;
     const struct efsm_view v = {
         .now = m, .in = in, .out = out, .t_us = t_us, .undefined = &undefined};
-    table->states[m->state].output(&v);
+    output(&v);
 }

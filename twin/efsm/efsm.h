@@ -70,8 +70,9 @@ struct efsm {
 
 /* What guards, actions and outputs get. Read with efsm_get(), write with efsm_set(). */
 struct efsm_view {
-    const struct efsm *now; /* current values */
-    struct efsm *next;      /* in actions only, else NULL */
+    const struct efsm *now;     /* current values */
+    struct efsm *next;          /* in actions only, else NULL */
+    const struct efsm_arc *arc; /* likewise */
     const void *in; /* the machine's inputs of this cycle, as its sense function wrote them */
     void *out;      /* the machine's outputs, in output functions only */
     int64_t t_us;
@@ -96,6 +97,10 @@ struct efsm_arc {
     /* More of the guard, each asked only when those before it allow the arc; NULL ends them: */
     efsm_guard *unless[EFSM_CONDITIONS_MAX]; /* none of these holds … */
     efsm_guard *also[EFSM_CONDITIONS_MAX];   /* … and all of these do */
+    uint32_t on; /* asked before all others: bits of the events it is for; 0: any, and none */
+    /* Assignments that need no action; bits of variables that become 0, 1, one more: */
+    uint16_t clears, raises, counts;
+    int says; /* for the action, which finds it in view.arc */
 };
 
 struct efsm_state {
@@ -114,7 +119,21 @@ struct efsm_table {
     const char *const *cells; /* names of the variables */
     size_t cell_count;        /* <= EFSM_CELLS_MAX */
     uint8_t initial;
+    uint16_t zeros;      /* bits of the variables that are 0 after a reset, not undefined */
+    size_t event_at;     /* in the inputs: the event of this cycle, an unsigned, for arcs' on */
+    efsm_action *always; /* part of every action; NULL: none */
+    efsm_output *output; /* of states without one of their own; NULL: none */
 };
+
+/* The parts of a table; states as a list `#define LIST(X) X(VALUE, "NAME") …` (base/names.h).
+ */
+#define EFSM_STATE(value, text) [value] = {.name = (text)},
+#define EFSM_STATES(table)      .states = (table), .state_count = COUNT(table)
+#define EFSM_ARCS(table)        .arcs = (table), .arc_count = COUNT(table)
+#define EFSM_CELLS(names)       .cells = (names), .cell_count = COUNT(names)
+#define BIT(k)                  (1U << (k)) /* of an event or a variable */
+/* Of an arc: the states that it pushes. */
+#define EFSM_PUSH(...) .push_count = sizeof((uint8_t[]){__VA_ARGS__}), .push = {__VA_ARGS__}
 
 /* How often and how long; separate from the machine so that many instances of one table can
  * share one. Plain data. */
@@ -144,7 +163,7 @@ bool efsm_is_defined(const struct efsm_view *v, size_t k);
 /* The next value of variable k; actions only (asserted). Of two writes the last one counts. */
 void efsm_set(const struct efsm_view *v, size_t k, double value);
 
-/* To the table's initial state, stack empty, all variables undefined, active. */
+/* To the table's initial state, stack empty, variables undefined but for its zeros, active. */
 void efsm_reset(const struct efsm_table *table, struct efsm *m, int64_t t_us);
 
 /* Give variable k a value from outside (initialisation): both current and next. */
@@ -228,7 +247,8 @@ unsigned efsm_settle(const struct efsm_network *net, int64_t t_us);
  * period_us and, if wanted, simulated_us and resync_us. Itself a machine run by the engine:
  * efsm_executive_table. Times must stay within +-2^53 us (285 years). */
 struct efsm_executive {
-    int64_t period_us;    /* dT > 0 */
+    int64_t period_us; /* dT > 0 */
+    /* Shown, but for simulated_us before the first step: */
     int64_t begin_us;     /* B: when the current period should have begun */
     int64_t simulated_us; /* sT: advances by dT with every period that is run */
     uint64_t cycles;      /* C: cycles ever */

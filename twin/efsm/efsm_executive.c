@@ -1,7 +1,7 @@
 /* twin/efsm/efsm_executive.c - Figure 7 as a machine that the engine runs like any other.
  *
- * Its outputs carry out the phases on the network below it; its variables are the counters of
- * struct efsm_executive, lent to cells for the length of a step.
+ * Its outputs carry out the phases on the network below it; struct efsm_executive shows its
+ * variables after each step.
  */
 #include <assert.h>
 
@@ -56,54 +56,22 @@ static bool has_cycles_left(const struct efsm_view *v)
     return efsm_get(v, CYCLE) + 1.0 < (double)work_of(v)->cap;
 }
 
-static void add_to(const struct efsm_view *v, size_t k, double value)
-{
-    efsm_set(v, k, efsm_get(v, k) + value);
-}
-
 static void begin_first(const struct efsm_view *v)
 {
     efsm_set(v, BEGIN, work_of(v)->t_us);
-    efsm_set(v, CYCLE, 0.0);
-    add_to(v, PERIODS, 1.0);
 }
 
+/* Simulated time goes on by a period, however late it is. */
 static void begin_now(const struct efsm_view *v)
 {
     begin_first(v);
-    add_to(v, SIMULATED, work_of(v)->period_us);
-}
-
-static void begin_anew(const struct efsm_view *v)
-{
-    begin_now(v);
-    add_to(v, RESYNCS, 1.0);
+    efsm_set(v, SIMULATED, efsm_get(v, SIMULATED) + work_of(v)->period_us);
 }
 
 static void begin_next(const struct efsm_view *v)
 {
     begin_now(v);
     efsm_set(v, BEGIN, efsm_get(v, BEGIN) + work_of(v)->period_us);
-}
-
-static void count_cycle(const struct efsm_view *v)
-{
-    add_to(v, CYCLES, 1.0);
-}
-
-static void next_cycle(const struct efsm_view *v)
-{
-    add_to(v, CYCLE, 1.0);
-}
-
-static void count_livelock(const struct efsm_view *v)
-{
-    add_to(v, LIVELOCKS, 1.0);
-}
-
-static void count_end(const struct efsm_view *v)
-{
-    add_to(v, ENDS, 1.0);
 }
 
 static int64_t simulated_us(const struct efsm_view *v)
@@ -143,26 +111,29 @@ static const struct efsm_state states[] = {
 };
 
 /* clang-format off */
+#define BEGINS .clears = BIT(CYCLE), .counts = BIT(PERIODS)
+#define ENDED  .label = "not active", .waits = true, .unless = {is_active}
+
 static const struct efsm_arc arcs[] = {
-    {START,  SENSE,  is_active, begin_first,    .label = "active / B+ = T, I+ = 0"},
-    {START,  END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
-    {IDLE,   IDLE,   is_active, NULL,           .label = "T - B < dT", .waits = true, .unless = {is_due}},
-    {IDLE,   SENSE,  is_due,    begin_next,     .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0",
-     .unless = {is_lost}},
-    {IDLE,   SENSE,  is_due,    begin_anew,     .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0",
-     .also = {is_lost}},
-    {IDLE,   END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
-    {SENSE,  PLAN,   NULL,      count_cycle,    .label = "true / C+ = C + 1"},
-    {PLAN,   UPDATE, NULL,      NULL,           .label = "true"},
-    {UPDATE, ACT,    NULL,      NULL,           .label = "true"},
-    {ACT,    SENSE,  is_active, next_cycle,     .label = "not X / I+ = I + 1",
-     .also = {has_cycles_left}, .unless = {is_blocked}},
-    {ACT,    IDLE,   is_active, NULL,           .label = "X", .waits = true, .also = {is_blocked}},
-    {ACT,    IDLE,   is_active, count_livelock, .label = "not X, I + 1 = cap",
-     .waits = true, .unless = {is_blocked, has_cycles_left}},
-    {ACT,    END,    NULL,      count_end,      .label = "not active", .waits = true, .unless = {is_active}},
-    {END,    SENSE,  is_active, begin_now,      .label = "active / B+ = T, sT+ = sT + dT, I+ = 0"},
-    {END,    END,    NULL,      NULL,           .label = "not active", .waits = true, .unless = {is_active}},
+    {START,  SENSE,  is_active, begin_first, .label = "active / B+ = T, I+ = 0", BEGINS},
+    {START,  END,    ENDED, .counts = BIT(ENDS)},
+    {IDLE,   IDLE,   is_active, .label = "T - B < dT", .waits = true, .unless = {is_due}},
+    {IDLE,   SENSE,  is_due,    begin_next,  .label = "T - B >= dT / B+ = B + dT, sT+ = sT + dT, I+ = 0",
+     .unless = {is_lost}, BEGINS},
+    {IDLE,   SENSE,  is_due,    begin_now,   .label = "lag > limit / B+ = T, sT+ = sT + dT, I+ = 0",
+     .also = {is_lost}, .clears = BIT(CYCLE), .counts = BIT(PERIODS) | BIT(RESYNCS)},
+    {IDLE,   END,    ENDED, .counts = BIT(ENDS)},
+    {SENSE,  PLAN,   .label = "true / C+ = C + 1", .counts = BIT(CYCLES)},
+    {PLAN,   UPDATE, .label = "true"},
+    {UPDATE, ACT,    .label = "true"},
+    {ACT,    SENSE,  is_active, .label = "not X / I+ = I + 1",
+     .also = {has_cycles_left}, .unless = {is_blocked}, .counts = BIT(CYCLE)},
+    {ACT,    IDLE,   is_active, .label = "X", .waits = true, .also = {is_blocked}},
+    {ACT,    IDLE,   is_active, .label = "not X, I + 1 = cap",
+     .waits = true, .unless = {is_blocked, has_cycles_left}, .counts = BIT(LIVELOCKS)},
+    {ACT,    END,    ENDED, .counts = BIT(ENDS)},
+    {END,    SENSE,  is_active, begin_now,   .label = "active / B+ = T, sT+ = sT + dT, I+ = 0", BEGINS},
+    {END,    END,    ENDED},
 };
 /* clang-format on */
 
@@ -173,25 +144,11 @@ static const char *const cells[CELL_COUNT] = {
 const struct efsm_table efsm_executive_table = {
     .name = "executive",
     .purpose = "Runs a network of machines in step with real time, period by period.",
-    .states = states,
-    .state_count = COUNT(states),
-    .arcs = arcs,
-    .arc_count = COUNT(arcs),
-    .cells = cells,
-    .cell_count = CELL_COUNT,
-    .initial = START,
+    EFSM_STATES(states),
+    EFSM_ARCS(arcs),
+    EFSM_CELLS(cells),
+    .zeros = BIT(CYCLES) | BIT(PERIODS) | BIT(LIVELOCKS) | BIT(RESYNCS) | BIT(ENDS),
 };
-
-static void lend_cells(struct efsm_executive *x)
-{
-    efsm_init_cell(&x->machine, BEGIN, (double)x->begin_us);
-    efsm_init_cell(&x->machine, SIMULATED, (double)x->simulated_us);
-    efsm_init_cell(&x->machine, CYCLES, (double)x->cycles);
-    efsm_init_cell(&x->machine, PERIODS, (double)x->periods);
-    efsm_init_cell(&x->machine, LIVELOCKS, (double)x->livelocks);
-    efsm_init_cell(&x->machine, RESYNCS, (double)x->resyncs);
-    efsm_init_cell(&x->machine, ENDS, (double)x->ends);
-}
 
 static void take_cells(struct efsm_executive *x)
 {
@@ -226,9 +183,9 @@ bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *ne
 
     if (!x->started) {
         efsm_reset(&efsm_executive_table, &x->machine, t_us);
+        efsm_init_cell(&x->machine, SIMULATED, (double)x->simulated_us);
         x->started = true;
     }
-    lend_cells(x);
     (void)efsm_settle(&own, t_us);
     take_cells(x);
     return x->periods != periods;

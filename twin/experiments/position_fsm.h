@@ -11,27 +11,24 @@
 #ifndef TWIN_EXPERIMENTS_POSITION_FSM_H
 #define TWIN_EXPERIMENTS_POSITION_FSM_H
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 
-enum position_fsm_state {
-    POSITION_FSM_REST,
-    POSITION_FSM_FAST_UP,
-    POSITION_FSM_SLOW_UP,
-    POSITION_FSM_FAST_DOWN,
-    POSITION_FSM_SLOW_DOWN,
-    POSITION_FSM_NEAR,
-    POSITION_FSM_STATE_COUNT
-};
+#define POSITION_FSM_STATES(X)                                                                 \
+    X(POSITION_FSM_REST, "REST")                                                               \
+    X(POSITION_FSM_FAST_UP, "FAST_UP")                                                         \
+    X(POSITION_FSM_SLOW_UP, "SLOW_UP")                                                         \
+    X(POSITION_FSM_FAST_DOWN, "FAST_DOWN")                                                     \
+    X(POSITION_FSM_SLOW_DOWN, "SLOW_DOWN")                                                     \
+    X(POSITION_FSM_NEAR, "NEAR")
+
+enum position_fsm_state { POSITION_FSM_STATES(NAMES_VALUE) POSITION_FSM_STATE_COUNT };
 
 struct position_fsm_in {
     double error;
     double slow, near_by; /* windows D >= S > 0 */
     double fast_command, slow_command;
     double near_command; /* what the proportional law asks for */
-};
-
-struct position_fsm_out {
-    double command;
 };
 
 extern const struct efsm_table position_fsm_table;

@@ -71,9 +71,9 @@ static void add_pose(const struct diffdrive *d, struct robot_reply *reply)
     const double turn_rad = d->moved.angle_rad * share;
     const double way_m = d->moved.distance_m * share;
     const double along_rad = d->odometry[2] + turn_rad / 2.0;
-    robot_reply_add(reply, "x_m", d->odometry[0] + way_m * cos(along_rad));
-    robot_reply_add(reply, "y_m", d->odometry[1] + way_m * sin(along_rad));
-    robot_reply_add(reply, "psi_rad", robot_wrap_rad(d->odometry[2] + turn_rad));
+    robot_reply_pose(reply, d->odometry[0] + way_m * cos(along_rad),
+                     d->odometry[1] + way_m * sin(along_rad),
+                     robot_wrap_rad(d->odometry[2] + turn_rad));
 }
 
 static void tell_answer(struct round *r)
@@ -239,7 +239,7 @@ static void name_machines(struct diffdrive *d, struct efsm_machine machines[DIFF
 static void reset_machines(struct diffdrive *d)
 {
     struct efsm_machine machines[DIFFDRIVE_MACHINES];
-    l0main_reset(&d->machine[DIFFDRIVE_MAIN], d->now_us);
+    efsm_reset(&l0main_table, &d->machine[DIFFDRIVE_MAIN], d->now_us);
     l0lidar_reset(&d->machine[DIFFDRIVE_LIDAR], d->now_us, d->params.lidar_speed_radps,
                   d->params.lidar_range_m);
     name_machines(d, machines);

@@ -140,11 +140,6 @@ double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstac
     return fmax(top, p->control_min);
 }
 
-double diffdrive_inherent_t0_s(double period_s)
-{
-    return period_s;
-}
-
 /* A speed that follows its aim with the motors' lag, one period on. Returns the way. */
 static double follow_aim(double *speed, double aim, double lag_s, double period_s)
 {
@@ -154,7 +149,7 @@ static double follow_aim(double *speed, double aim, double lag_s, double period_
     return way;
 }
 
-static double coast_s(const struct diffdrive_params *p, double period_s)
+double diffdrive_coast_s(const struct diffdrive_params *p, double period_s)
 {
     return p->predictive_stop > 0.0 ? p->motor_lag_s + period_s / 2.0 : 0.0;
 }
@@ -176,7 +171,7 @@ double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s
     while (left_rad - lead_rad >= p->angle_tolerance_rad && steps < INHERENT_STEPS_MAX) {
         const double way_rad = follow_aim(&speed_radps, aim_radps, p->motor_lag_s, period_s);
         left_rad -= way_rad;
-        lead_rad = way_rad / period_s * coast_s(p, period_s);
+        lead_rad = way_rad / period_s * diffdrive_coast_s(p, period_s);
         steps++;
     }
     return time_beyond(steps, period_s, whole_rad, aim_radps);
@@ -197,7 +192,7 @@ double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s
         const double aim_mps = full_mps * top / p->control_max;
         const double way_m = follow_aim(&speed_mps, aim_mps, p->motor_lag_s, period_s);
         left_m -= way_m;
-        lead_m = way_m / period_s * coast_s(p, period_s);
+        lead_m = way_m / period_s * diffdrive_coast_s(p, period_s);
         steps++;
     }
     return time_beyond(steps, period_s, whole_m, full_mps);

@@ -66,10 +66,12 @@ double diffdrive_integrated(double integral_rads, double error_rad, double perio
 /* Equation 12: the largest control, less near the goal (pid) and near an obstacle. */
 double diffdrive_top(const struct diffdrive_params *p, double x_m, double obstacle_m);
 
+/* Seconds over which the motors coast once they are switched off, seen from here. */
+double diffdrive_coast_s(const struct diffdrive_params *p, double period_s);
+
 /* Seconds that a move takes beyond angle / angular speed and displacement / linear speed by its
  * own nature: the motors' lag, the taper, the stop. Equation 13, run on an ideal robot: some
- * hundred steps. */
-double diffdrive_inherent_t0_s(double period_s);
+ * hundred steps. Of t0 it is one period. */
 double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s);
 double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s);
 

@@ -30,14 +30,12 @@ static void turn_servo(const struct efsm_view *v)
     const double way_rad = fabs(input_of(v)->target_rad - efsm_get(v, L0LIDAR_YAW));
     efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + way_rad / input_of(v)->servo_radps * 1e6);
     efsm_set(v, L0LIDAR_YAW, input_of(v)->target_rad);
-    efsm_set(v, L0LIDAR_UPDATE, 0.0);
 }
 
 static void start_ping(const struct efsm_view *v)
 {
     efsm_set(v, L0LIDAR_UNTIL, (double)v->t_us + input_of(v)->echo_wait_us);
     efsm_set(v, L0LIDAR_PENDING, input_of(v)->request ? 1.0 : 0.0);
-    efsm_set(v, L0LIDAR_UPDATE, 0.0);
 }
 
 static void keep_reading(const struct efsm_view *v, double distance_m)
@@ -68,11 +66,7 @@ static void tell_outputs(const struct efsm_view *v)
     out->ping = v->now->state == L0LIDAR_ECHO;
 }
 
-static const struct efsm_state states[L0LIDAR_STATE_COUNT] = {
-    [L0LIDAR_ROTATE] = {.name = "ROTATE", .output = tell_outputs},
-    [L0LIDAR_PING] = {.name = "PING", .output = tell_outputs},
-    [L0LIDAR_ECHO] = {.name = "ECHO", .output = tell_outputs},
-};
+static const struct efsm_state states[] = {L0LIDAR_STATES(EFSM_STATE)};
 
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
@@ -80,9 +74,10 @@ static const struct efsm_arc arcs[] = {
     {L0LIDAR_ROTATE, L0LIDAR_ROTATE, NULL,         NULL,       .label = "t < until",
      .waits = true, .unless = {is_over}},
     {L0LIDAR_PING,   L0LIDAR_ROTATE, NULL,         turn_servo,
-     .label = "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w", .unless = {is_on_target}},
+     .label = "target != yaw / yaw+ = target, until+ = t + |target - yaw| / w",
+     .unless = {is_on_target}, .clears = BIT(L0LIDAR_UPDATE)},
     {L0LIDAR_PING,   L0LIDAR_ECHO,   is_on_target, start_ping,
-     .label = "target = yaw / pending+ = request, until+ = t + wait"},
+     .label = "target = yaw / pending+ = request, until+ = t + wait", .clears = BIT(L0LIDAR_UPDATE)},
     {L0LIDAR_ECHO,   L0LIDAR_PING,   has_echo,     keep_echo,  .label = "echo / Q+ = echo, update+ = pending"},
     {L0LIDAR_ECHO,   L0LIDAR_PING,   is_over,      keep_none,
      .label = "!echo & t >= until / Q+ = range, update+ = pending", .unless = {has_echo}},
@@ -91,31 +86,23 @@ static const struct efsm_arc arcs[] = {
 };
 /* clang-format on */
 
-static const char *const cells[L0LIDAR_CELL_COUNT] = {
-    [L0LIDAR_YAW] = "yaw",     [L0LIDAR_UNTIL] = "until",     [L0LIDAR_Q] = "Q",
-    [L0LIDAR_Q_YAW] = "Q_yaw", [L0LIDAR_PENDING] = "pending", [L0LIDAR_UPDATE] = "update",
-};
+static const char *const cells[] = {L0LIDAR_CELLS(NAMES_TEXT)};
 
 const struct efsm_table l0lidar_table = {
     .name = "l0lidar",
     .purpose = "Turns the lidar of the differential-drive robot and reads it.",
-    .states = states,
-    .state_count = L0LIDAR_STATE_COUNT,
-    .arcs = arcs,
-    .arc_count = COUNT(arcs),
-    .cells = cells,
-    .cell_count = L0LIDAR_CELL_COUNT,
-    .initial = L0LIDAR_ROTATE,
+    EFSM_STATES(states),
+    EFSM_ARCS(arcs),
+    EFSM_CELLS(cells),
+    .zeros = BIT(L0LIDAR_YAW) | BIT(L0LIDAR_PENDING) | BIT(L0LIDAR_UPDATE),
+    .output = tell_outputs,
 };
 
 void l0lidar_reset(struct efsm *m, int64_t t_us, double servo_radps, double range_m)
 {
     efsm_reset(&l0lidar_table, m, t_us);
-    efsm_init_cell(m, L0LIDAR_YAW, 0.0);
     efsm_init_cell(m, L0LIDAR_UNTIL, (double)t_us + QUARTER_RAD / servo_radps * 1e6);
     efsm_init_cell(m, L0LIDAR_Q, range_m);
     /* No reading yet: an angle that no reading has. */
     efsm_init_cell(m, L0LIDAR_Q_YAW, 10.0);
-    efsm_init_cell(m, L0LIDAR_PENDING, 0.0);
-    efsm_init_cell(m, L0LIDAR_UPDATE, 0.0);
 }

@@ -11,19 +11,23 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_LIDAR_H
 #define TWIN_ROBOTS_DIFFDRIVE_LIDAR_H
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 
-enum { L0LIDAR_ROTATE, L0LIDAR_PING, L0LIDAR_ECHO, L0LIDAR_STATE_COUNT };
+#define L0LIDAR_STATES(X)                                                                      \
+    X(L0LIDAR_ROTATE, "ROTATE") X(L0LIDAR_PING, "PING") X(L0LIDAR_ECHO, "ECHO")
 
-enum {
-    L0LIDAR_YAW,     /* where the servo points or will point, rad */
-    L0LIDAR_UNTIL,   /* when it does, or when a reading is given up, us */
-    L0LIDAR_Q,       /* the last reading, m */
-    L0LIDAR_Q_YAW,   /* its angle, rad */
-    L0LIDAR_PENDING, /* the reading in work was requested: 0 or 1 */
-    L0LIDAR_UPDATE,  /* the last reading was: for one cycle */
-    L0LIDAR_CELL_COUNT
-};
+enum { L0LIDAR_STATES(NAMES_VALUE) L0LIDAR_STATE_COUNT };
+
+#define L0LIDAR_CELLS(X)                                                                       \
+    X(L0LIDAR_YAW, "yaw")         /* where the servo points or will point, rad */              \
+    X(L0LIDAR_UNTIL, "until")     /* when it does, or when a reading is given up, us */        \
+    X(L0LIDAR_Q, "Q")             /* the last reading, m */                                    \
+    X(L0LIDAR_Q_YAW, "Q_yaw")     /* its angle, rad */                                         \
+    X(L0LIDAR_PENDING, "pending") /* the reading in work was requested: 0 or 1 */              \
+    X(L0LIDAR_UPDATE, "update")   /* the last reading was: for one cycle */
+
+enum { L0LIDAR_CELLS(NAMES_VALUE) L0LIDAR_CELL_COUNT };
 
 struct l0lidar_in {
     double target_rad;

@@ -27,14 +27,6 @@ static struct diffdrive_pose pose_after(const struct efsm_view *v)
     return diffdrive_advanced(&before, &input_of(v)->moved, MIDPOINT);
 }
 
-/* Seconds over which the motors coast once they are switched off, seen from here. */
-static double coast_s(const struct efsm_view *v)
-{
-    return params_of(v)->predictive_stop > 0.0
-               ? params_of(v)->motor_lag_s + input_of(v)->period_s / 2.0
-               : 0.0;
-}
-
 static bool is_far(const struct efsm_view *v, const struct diffdrive_pose *pose)
 {
     return pose->x_m < -params_of(v)->distance_tolerance_m;
@@ -60,12 +52,8 @@ static bool is_over(const struct efsm_view *v)
     return (double)v->t_us >= efsm_get(v, L0MAIN_UNTIL);
 }
 
-/* What the travel times ask for beyond what the robot's own steps take; may be below 0. */
-static double start_surplus_s(const struct efsm_view *v)
-{
-    return params_of(v)->t0_s - diffdrive_inherent_t0_s(input_of(v)->period_s);
-}
-
+/* What the travel times ask for beyond what the robot's own steps take; may be below 0. Of the
+ * start: t0 - period. */
 static double turn_surplus_s(const struct efsm_view *v)
 {
     return params_of(v)->ta_s - diffdrive_inherent_ta_s(params_of(v), input_of(v)->period_s);
@@ -77,26 +65,6 @@ static double go_surplus_s(const struct efsm_view *v)
 }
 
 /* --- guards ------------------------------------------------------------------------------ */
-
-static bool is_halt(const struct efsm_view *v)
-{
-    return input_of(v)->op == L0MAIN_OP_HALT;
-}
-
-static bool is_go(const struct efsm_view *v)
-{
-    return input_of(v)->op == L0MAIN_OP_GO;
-}
-
-static bool is_lidar(const struct efsm_view *v)
-{
-    return input_of(v)->op == L0MAIN_OP_LIDAR;
-}
-
-static bool is_idle(const struct efsm_view *v)
-{
-    return input_of(v)->op == L0MAIN_OP_NONE;
-}
 
 /* START: wait, and before driving also until the lidar looks ahead. */
 static bool is_ready(const struct efsm_view *v)
@@ -117,8 +85,8 @@ static bool is_turned(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     const double rate_radps = input_of(v)->moved.angle_rad / input_of(v)->period_s;
-    const double left_rad =
-        diffdrive_left_to_turn(params_of(v), &pose) + rate_radps * coast_s(v);
+    const double left_rad = diffdrive_left_to_turn(params_of(v), &pose) +
+                            rate_radps * diffdrive_coast_s(params_of(v), input_of(v)->period_s);
     const bool to_the_right = efsm_get(v, L0MAIN_LEFT) > 0.0;
     return fabs(left_rad) < params_of(v)->angle_tolerance_rad ||
            (left_rad > 0.0) != to_the_right;
@@ -138,7 +106,7 @@ static bool is_pause_over(const struct efsm_view *v)
 /* GO: the goal is within tolerance, or the robot will coast to it. */
 static bool is_arrived(const struct efsm_view *v)
 {
-    const double tau_s = coast_s(v);
+    const double tau_s = diffdrive_coast_s(params_of(v), input_of(v)->period_s);
     const double rest_m =
         tau_s > 0.0 ? fmax(input_of(v)->moved.distance_m / input_of(v)->period_s, 0.0) * tau_s
                     : params_of(v)->distance_tolerance_m;
@@ -161,33 +129,25 @@ static bool has_update(const struct efsm_view *v)
     return input_of(v)->update;
 }
 
-static bool is_resume(const struct efsm_view *v)
-{
-    return input_of(v)->op == L0MAIN_OP_RESUME;
-}
-
 /* --- actions ----------------------------------------------------------------------------- */
 
 static enum l0main_notice notice_of(const struct efsm_view *v)
 {
-    switch (input_of(v)->op) {
-    case L0MAIN_OP_NONE:
+    const unsigned op = input_of(v)->op;
+    const uint8_t state = v->now->state;
+    if (op == L0MAIN_OP_NONE) {
         return L0MAIN_NOTICE_NONE;
-    case L0MAIN_OP_GO:
-    case L0MAIN_OP_LIDAR:
-        return v->now->state == L0MAIN_LISTEN ? L0MAIN_NOTICE_TAKEN : L0MAIN_NOTICE_UNFIT;
-    case L0MAIN_OP_RESUME:
-        return v->now->state == L0MAIN_RESUME ? L0MAIN_NOTICE_TAKEN : L0MAIN_NOTICE_UNFIT;
-    case L0MAIN_OP_HALT:
-        return v->now->state == L0MAIN_LISTEN || v->now->state == L0MAIN_RAY
-                   ? L0MAIN_NOTICE_UNFIT
-                   : L0MAIN_NOTICE_OBEYED;
-    case L0MAIN_OP_BAD:
-    case L0MAIN_OP_UNKNOWN:
-    case L0MAIN_OP_COUNT:
-    default:
+    }
+    if (op >= L0MAIN_OP_BAD) {
         return L0MAIN_NOTICE_WRONG;
     }
+    if (op == L0MAIN_OP_HALT) {
+        return state == L0MAIN_LISTEN || state == L0MAIN_RAY ? L0MAIN_NOTICE_UNFIT
+                                                             : L0MAIN_NOTICE_OBEYED;
+    }
+    return state == (op == L0MAIN_OP_RESUME ? L0MAIN_RESUME : L0MAIN_LISTEN)
+               ? L0MAIN_NOTICE_TAKEN
+               : L0MAIN_NOTICE_UNFIT;
 }
 
 static void set_pose(const struct efsm_view *v, const struct diffdrive_pose *pose)
@@ -198,13 +158,13 @@ static void set_pose(const struct efsm_view *v, const struct diffdrive_pose *pos
     efsm_set(v, L0MAIN_ERROR, diffdrive_heading_error(pose));
 }
 
-/* Part of every action: the odometry goes on, also while the robot coasts, and what was told in
- * the cycle before is not told again. */
+/* Part of every action: the odometry goes on, also while the robot coasts; told is what the arc
+ * says, and not again what the cycle before did. */
 static void track_pose(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     set_pose(v, &pose);
-    efsm_set(v, L0MAIN_ANSWER, L0MAIN_ANSWER_NONE);
+    efsm_set(v, L0MAIN_ANSWER, v->arc->says);
     efsm_set(v, L0MAIN_NOTICE, notice_of(v));
 }
 
@@ -217,49 +177,6 @@ static void drive_wheels(const struct efsm_view *v, double left, double right)
 static void set_until(const struct efsm_view *v, double s)
 {
     efsm_set(v, L0MAIN_UNTIL, (double)v->t_us + s * 1e6);
-}
-
-static void end_with(const struct efsm_view *v, enum l0main_answer answer)
-{
-    track_pose(v);
-    drive_wheels(v, 0.0, 0.0);
-    efsm_set(v, L0MAIN_TARGET, 0.0);
-    efsm_set(v, L0MAIN_ANSWER, answer);
-}
-
-/* What is left of a move that was broken off is nothing that the next one should make up for.
- */
-static void forget_rest(const struct efsm_view *v)
-{
-    set_pose(v, &(struct diffdrive_pose){0.0, 0.0, 0.0});
-}
-
-static void end_done(const struct efsm_view *v)
-{
-    end_with(v, L0MAIN_ANSWER_DONE);
-}
-
-static void end_halted(const struct efsm_view *v)
-{
-    end_with(v, L0MAIN_ANSWER_HALTED);
-    forget_rest(v);
-}
-
-static void end_blocked(const struct efsm_view *v)
-{
-    end_with(v, L0MAIN_ANSWER_BLOCKED);
-    forget_rest(v);
-}
-
-static void end_late(const struct efsm_view *v)
-{
-    end_with(v, L0MAIN_ANSWER_LATE);
-    forget_rest(v);
-}
-
-static void end_sweep(const struct efsm_view *v)
-{
-    end_with(v, L0MAIN_ANSWER_NONE);
 }
 
 /* The new goal, seen from where the last move left the robot. */
@@ -286,14 +203,14 @@ static struct diffdrive_pose aim_at_goal(const struct efsm_view *v)
 static void accept_go(const struct efsm_view *v)
 {
     const struct diffdrive_pose goal = aim_at_goal(v);
-    track_pose(v);
     set_pose(v, &goal);
     efsm_set(v, L0MAIN_INTEGRAL, 0.0);
     const bool spins = wants_turn(v, &goal);
     efsm_set(v, L0MAIN_INDEX, spins ? 1.0 : 0.0);
-    set_until(v, fmax(start_surplus_s(v) + (spins              ? turn_surplus_s(v)
-                                            : is_far(v, &goal) ? go_surplus_s(v)
-                                                               : 0.0),
+    const double start_s = params_of(v)->t0_s - input_of(v)->period_s;
+    set_until(v, fmax(start_s + (spins              ? turn_surplus_s(v)
+                                 : is_far(v, &goal) ? go_surplus_s(v)
+                                                    : 0.0),
                       0.0));
 }
 
@@ -302,7 +219,6 @@ static void begin_turn(const struct efsm_view *v)
     const struct diffdrive_pose pose = pose_after(v);
     const double left_rad = diffdrive_left_to_turn(params_of(v), &pose);
     const double control = copysign(params_of(v)->control_max, left_rad);
-    track_pose(v);
     drive_wheels(v, control, -control);
     set_until(v, params_of(v)->patience_ratio * fabs(left_rad) /
                          params_of(v)->angular_speed_radps +
@@ -311,8 +227,6 @@ static void begin_turn(const struct efsm_view *v)
 
 static void begin_pause(const struct efsm_view *v)
 {
-    track_pose(v);
-    drive_wheels(v, 0.0, 0.0);
     set_until(v, go_surplus_s(v));
 }
 
@@ -320,7 +234,6 @@ static void begin_go(const struct efsm_view *v)
 {
     const struct diffdrive_pose pose = pose_after(v);
     const double top = diffdrive_top(params_of(v), pose.x_m, input_of(v)->obstacle_m);
-    track_pose(v);
     drive_wheels(v, top, top);
     set_until(v, params_of(v)->patience_ratio * hypot(pose.x_m, pose.y_m) /
                          params_of(v)->linear_speed_mps +
@@ -342,47 +255,23 @@ static void steer_to_goal(const struct efsm_view *v)
         .moved = input_of(v)->moved,
         .now = {efsm_get(v, L0MAIN_LEFT), efsm_get(v, L0MAIN_RIGHT)}};
     const struct diffdrive_controls u = diffdrive_steer(params_of(v), &sight);
-    track_pose(v);
     efsm_set(v, L0MAIN_INTEGRAL, integral_rads);
     drive_wheels(v, u.left, u.right);
 }
 
-static void stop_before_obstacle(const struct efsm_view *v)
+static void await_clearance(const struct efsm_view *v)
 {
-    track_pose(v);
-    drive_wheels(v, 0.0, 0.0);
     set_until(v, params_of(v)->blocked_timeout_s);
-}
-
-static void begin_sweep(const struct efsm_view *v)
-{
-    track_pose(v);
-    efsm_set(v, L0MAIN_INDEX, 0.0);
 }
 
 static void look_along_ray(const struct efsm_view *v)
 {
-    track_pose(v);
     efsm_set(v, L0MAIN_TARGET,
              l0main_ray_rad(params_of(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
 }
 
-static void look_ahead(const struct efsm_view *v)
-{
-    track_pose(v);
-    efsm_set(v, L0MAIN_TARGET, 0.0);
-}
-
-static void tell_ray(const struct efsm_view *v)
-{
-    track_pose(v);
-    efsm_set(v, L0MAIN_ANSWER, L0MAIN_ANSWER_DATA);
-}
-
 static void await_resume(const struct efsm_view *v)
 {
-    track_pose(v);
-    efsm_set(v, L0MAIN_INDEX, efsm_get(v, L0MAIN_INDEX) + 1.0);
     set_until(v, params_of(v)->resume_timeout_s);
 }
 
@@ -399,129 +288,118 @@ static void tell_outputs(const struct efsm_view *v)
     out->notice = (enum l0main_notice)efsm_get(v, L0MAIN_NOTICE);
 }
 
-static const struct efsm_state states[L0MAIN_STATE_COUNT] = {
-    [L0MAIN_LISTEN] = {.name = "LISTEN", .output = tell_outputs},
-    [L0MAIN_START] = {.name = "START", .output = tell_outputs},
-    [L0MAIN_TURN] = {.name = "TURN", .output = tell_outputs},
-    [L0MAIN_PAUSE] = {.name = "PAUSE", .output = tell_outputs},
-    [L0MAIN_GO] = {.name = "GO", .output = tell_outputs},
-    [L0MAIN_BLOCKED] = {.name = "BLOCKED", .output = tell_outputs},
-    [L0MAIN_LIDAR] = {.name = "LIDAR", .output = tell_outputs},
-    [L0MAIN_ECHO] = {.name = "ECHO", .output = tell_outputs},
-    [L0MAIN_RAY] = {.name = "RAY", .output = tell_outputs},
-    [L0MAIN_RESUME] = {.name = "RESUME", .output = tell_outputs},
-    [L0MAIN_DONE] = {.name = "DONE", .output = tell_outputs},
+static const struct efsm_state states[] = {L0MAIN_STATES(EFSM_STATE)};
+
+enum { /* commands */
+       NO_HALT = BIT(L0MAIN_OP_COUNT) - 1 - BIT(L0MAIN_OP_HALT),
+       NO_RESUME = NO_HALT - BIT(L0MAIN_OP_RESUME),
 };
+
+enum {                                               /* variables that are 0 … */
+       STILL = BIT(L0MAIN_LEFT) | BIT(L0MAIN_RIGHT), /* … of a robot that stops */
+       ENDED = STILL | BIT(L0MAIN_TARGET),           /* … and has done its work */
+       /* … or has not: what is left of the move is nothing that the next should make up for */
+       BROKEN_OFF =
+           ENDED | BIT(L0MAIN_ANGLE) | BIT(L0MAIN_X) | BIT(L0MAIN_Y) | BIT(L0MAIN_ERROR)
+};
+
+#define ON_HALT .on = BIT(L0MAIN_OP_HALT), .clears = BROKEN_OFF, .says = L0MAIN_ANSWER_HALTED
 
 /* Every action also tracks the pose and warns about a command that does not fit. Arcs into a
  * state that drives wait: the motors need a period before there is something new to see. RAY is
  * passed within a period, when no command can come. */
 /* clang-format off */
 static const struct efsm_arc arcs[] = {
-    {L0MAIN_LISTEN,  L0MAIN_START,   is_go,         accept_go,
-     .label = "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0"},
-    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   is_lidar,      begin_sweep,          .label = "lidar / J+ = 0"},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  NULL,          track_pose,           .label = "another command / warn",
-     .waits = true, .unless = {is_go, is_lidar, is_idle}},
-    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  is_idle,       track_pose,           .label = "no command", .waits = true},
-    {L0MAIN_START,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_START,   L0MAIN_START,   NULL,          track_pose,           .label = "t < until",
-     .waits = true, .unless = {is_halt, is_ready}},
-    {L0MAIN_START,   L0MAIN_TURN,    is_ready,      begin_turn,
-     .label = "t >= until & J = 1 / L+, R+ = +-uMax", .waits = true, .also = {turns_first}, .unless = {is_halt}},
-    {L0MAIN_START,   L0MAIN_GO,      is_ready,      begin_go,
+    {L0MAIN_LISTEN,  L0MAIN_START,   NULL, accept_go,
+     .label = "go / A+, X+, Y+ = goal, J+ = 1 when it turns first, until+ = t + t0", .on = BIT(L0MAIN_OP_GO)},
+    {L0MAIN_LISTEN,  L0MAIN_LIDAR,   .label = "lidar / J+ = 0",
+     .on = BIT(L0MAIN_OP_LIDAR), .clears = BIT(L0MAIN_INDEX)},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  .label = "another command / warn", .waits = true,
+     .on = BIT(L0MAIN_OP_RESUME) | BIT(L0MAIN_OP_HALT) | BIT(L0MAIN_OP_BAD) | BIT(L0MAIN_OP_UNKNOWN)},
+    {L0MAIN_LISTEN,  L0MAIN_LISTEN,  .label = "no command", .waits = true, .on = BIT(L0MAIN_OP_NONE)},
+    {L0MAIN_START,   L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_START,   L0MAIN_START,   .label = "t < until", .waits = true, .on = NO_HALT, .unless = {is_ready}},
+    {L0MAIN_START,   L0MAIN_TURN,    is_ready, begin_turn, .label = "t >= until & J = 1 / L+, R+ = +-uMax",
+     .waits = true, .on = NO_HALT, .also = {turns_first}},
+    {L0MAIN_START,   L0MAIN_GO,      is_ready, begin_go,
      .label = "t >= until & J = 0 & ahead & X < -stol / L+, R+ = uMax",
-     .waits = true, .also = {is_goal_far}, .unless = {is_halt, turns_first}},
-    {L0MAIN_START,   L0MAIN_LISTEN,  is_ready,      end_done,
-     .label = "t >= until & J = 0 & X >= -stol / done", .unless = {is_halt, turns_first, is_goal_far}},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_TURN,    L0MAIN_TURN,    NULL,          track_pose,           .label = "|A| > atol",
-     .waits = true, .unless = {is_halt, is_turned, is_over}},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_turned,     end_done,
-     .label = "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done", .unless = {is_halt, is_goal_far}},
-    {L0MAIN_TURN,    L0MAIN_GO,      is_turned,     begin_go,
+     .waits = true, .on = NO_HALT, .also = {is_goal_far}, .unless = {turns_first}},
+    {L0MAIN_START,   L0MAIN_LISTEN,  is_ready, .label = "t >= until & J = 0 & X >= -stol / done",
+     .on = NO_HALT, .unless = {turns_first, is_goal_far}, .clears = ENDED, .says = L0MAIN_ANSWER_DONE},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_TURN,    L0MAIN_TURN,    .label = "|A| > atol",
+     .waits = true, .on = NO_HALT, .unless = {is_turned, is_over}},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_turned, .label = "|A| <= atol or jumped & X >= -stol / L+, R+ = 0, done",
+     .on = NO_HALT, .unless = {is_goal_far}, .clears = ENDED, .says = L0MAIN_ANSWER_DONE},
+    {L0MAIN_TURN,    L0MAIN_GO,      is_turned, begin_go,
      .label = "|A| <= atol or jumped & X < -stol & ahead & tr = 0 / L+, R+ = uMax",
-     .waits = true, .also = {is_goal_far, may_go_at_once}, .unless = {is_halt}},
-    {L0MAIN_TURN,    L0MAIN_PAUSE,   is_turned,     begin_pause,
+     .waits = true, .on = NO_HALT, .also = {is_goal_far, may_go_at_once}},
+    {L0MAIN_TURN,    L0MAIN_PAUSE,   is_turned, begin_pause,
      .label = "|A| <= atol or jumped & X < -stol & (!ahead or tr > 0) / L+, R+ = 0",
-     .waits = true, .also = {is_goal_far}, .unless = {is_halt, may_go_at_once}},
-    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_over,       end_late,             .label = "t >= until / error",
-     .unless = {is_halt, is_turned}},
-    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   NULL,          track_pose,           .label = "t < until or !ahead",
-     .waits = true, .unless = {is_halt, is_pause_over}},
-    {L0MAIN_PAUSE,   L0MAIN_GO,      is_pause_over, begin_go,             .label = "t >= until & ahead / L+, R+ = uMax",
-     .waits = true, .unless = {is_halt}},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_GO,      L0MAIN_GO,      NULL,          steer_to_goal,
-     .label = "X < -stol & Q > sdist / L+, R+ = uL, uR",
-     .waits = true, .unless = {is_halt, is_arrived, is_over, is_obstructed}},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  is_arrived,    end_done,             .label = "X >= -stol / L+, R+ = 0, done",
-     .unless = {is_halt}},
-    {L0MAIN_GO,      L0MAIN_BLOCKED, is_obstructed, stop_before_obstacle,
-     .label = "Q <= sdist / L+, R+ = 0, until+ = t + tout", .waits = true, .unless = {is_halt, is_arrived, is_over}},
-    {L0MAIN_GO,      L0MAIN_LISTEN,  is_over,       end_late,             .label = "t >= until / error",
-     .unless = {is_halt, is_arrived}},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, is_obstructed, track_pose,           .label = "Q <= sdist & t < until",
-     .waits = true, .unless = {is_halt, is_over}},
-    {L0MAIN_BLOCKED, L0MAIN_GO,      NULL,          begin_go,             .label = "Q > sdist / L+, R+ = uMax",
-     .waits = true, .unless = {is_halt, is_obstructed}},
-    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_obstructed, end_blocked,          .label = "Q <= sdist & t >= until / blocked",
-     .also = {is_over}, .unless = {is_halt}},
-    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_LIDAR,   L0MAIN_ECHO,    has_ray,       look_along_ray,       .label = "J < n / P+ = scan[J]",
-     .unless = {is_halt}},
-    {L0MAIN_LIDAR,   L0MAIN_DONE,    NULL,          look_ahead,           .label = "J >= n / P+ = 0",
-     .unless = {is_halt, has_ray}},
-    {L0MAIN_ECHO,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / P+ = 0, halted"},
-    {L0MAIN_ECHO,    L0MAIN_ECHO,    NULL,          track_pose,           .label = "!u",
-     .waits = true, .unless = {is_halt, has_update}},
-    {L0MAIN_ECHO,    L0MAIN_RAY,     has_update,    tell_ray,             .label = "u / data", .unless = {is_halt}},
-    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL,          await_resume,         .label = "J+ = J + 1, until+ = t + tout"},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / P+ = 0"},
-    {L0MAIN_RESUME,  L0MAIN_RESUME,  NULL,          track_pose,           .label = "!resume & t < until",
-     .waits = true, .unless = {is_halt, is_resume, is_over}},
-    {L0MAIN_RESUME,  L0MAIN_ECHO,    is_resume,     look_along_ray,       .label = "resume & J < n / P+ = scan[J]",
-     .also = {has_ray}},
-    {L0MAIN_RESUME,  L0MAIN_DONE,    is_resume,     look_ahead,           .label = "resume & J >= n / P+ = 0",
-     .unless = {has_ray}},
-    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_over,       end_sweep,            .label = "!resume & t >= until / P+ = 0",
-     .unless = {is_halt, is_resume}},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  is_halt,       end_halted,           .label = "halt / halted"},
-    {L0MAIN_DONE,    L0MAIN_DONE,    NULL,          track_pose,           .label = "!u",
-     .waits = true, .unless = {is_halt, has_update}},
-    {L0MAIN_DONE,    L0MAIN_LISTEN,  has_update,    end_done,             .label = "u / done", .unless = {is_halt}},
+     .waits = true, .on = NO_HALT, .also = {is_goal_far}, .unless = {may_go_at_once}, .clears = STILL},
+    {L0MAIN_TURN,    L0MAIN_LISTEN,  is_over, .label = "t >= until / error",
+     .on = NO_HALT, .unless = {is_turned}, .clears = BROKEN_OFF, .says = L0MAIN_ANSWER_LATE},
+    {L0MAIN_PAUSE,   L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_PAUSE,   L0MAIN_PAUSE,   .label = "t < until or !ahead",
+     .waits = true, .on = NO_HALT, .unless = {is_pause_over}},
+    {L0MAIN_PAUSE,   L0MAIN_GO,      is_pause_over, begin_go, .label = "t >= until & ahead / L+, R+ = uMax",
+     .waits = true, .on = NO_HALT},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_GO,      L0MAIN_GO,      NULL, steer_to_goal, .label = "X < -stol & Q > sdist / L+, R+ = uL, uR",
+     .waits = true, .on = NO_HALT, .unless = {is_arrived, is_over, is_obstructed}},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_arrived, .label = "X >= -stol / L+, R+ = 0, done",
+     .on = NO_HALT, .clears = ENDED, .says = L0MAIN_ANSWER_DONE},
+    {L0MAIN_GO,      L0MAIN_BLOCKED, is_obstructed, await_clearance,
+     .label = "Q <= sdist / L+, R+ = 0, until+ = t + tout",
+     .waits = true, .on = NO_HALT, .unless = {is_arrived, is_over}, .clears = STILL},
+    {L0MAIN_GO,      L0MAIN_LISTEN,  is_over, .label = "t >= until / error",
+     .on = NO_HALT, .unless = {is_arrived}, .clears = BROKEN_OFF, .says = L0MAIN_ANSWER_LATE},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_BLOCKED, L0MAIN_BLOCKED, is_obstructed, .label = "Q <= sdist & t < until",
+     .waits = true, .on = NO_HALT, .unless = {is_over}},
+    {L0MAIN_BLOCKED, L0MAIN_GO,      NULL, begin_go, .label = "Q > sdist / L+, R+ = uMax",
+     .waits = true, .on = NO_HALT, .unless = {is_obstructed}},
+    {L0MAIN_BLOCKED, L0MAIN_LISTEN,  is_obstructed, .label = "Q <= sdist & t >= until / blocked",
+     .on = NO_HALT, .also = {is_over}, .clears = BROKEN_OFF, .says = L0MAIN_ANSWER_BLOCKED},
+    {L0MAIN_LIDAR,   L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_LIDAR,   L0MAIN_ECHO,    has_ray, look_along_ray, .label = "J < n / P+ = scan[J]", .on = NO_HALT},
+    {L0MAIN_LIDAR,   L0MAIN_DONE,    .label = "J >= n / P+ = 0",
+     .on = NO_HALT, .unless = {has_ray}, .clears = BIT(L0MAIN_TARGET)},
+    {L0MAIN_ECHO,    L0MAIN_LISTEN,  .label = "halt / P+ = 0, halted", ON_HALT},
+    {L0MAIN_ECHO,    L0MAIN_ECHO,    .label = "!u", .waits = true, .on = NO_HALT, .unless = {has_update}},
+    {L0MAIN_ECHO,    L0MAIN_RAY,     has_update, .label = "u / data", .on = NO_HALT, .says = L0MAIN_ANSWER_DATA},
+    {L0MAIN_RAY,     L0MAIN_RESUME,  NULL, await_resume, .label = "J+ = J + 1, until+ = t + tout",
+     .counts = BIT(L0MAIN_INDEX)},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  .label = "halt / P+ = 0", ON_HALT},
+    {L0MAIN_RESUME,  L0MAIN_RESUME,  .label = "!resume & t < until",
+     .waits = true, .on = NO_RESUME, .unless = {is_over}},
+    {L0MAIN_RESUME,  L0MAIN_ECHO,    has_ray, look_along_ray, .label = "resume & J < n / P+ = scan[J]",
+     .on = BIT(L0MAIN_OP_RESUME)},
+    {L0MAIN_RESUME,  L0MAIN_DONE,    .label = "resume & J >= n / P+ = 0",
+     .on = BIT(L0MAIN_OP_RESUME), .unless = {has_ray}, .clears = BIT(L0MAIN_TARGET)},
+    {L0MAIN_RESUME,  L0MAIN_LISTEN,  is_over,
+     .label = "!resume & t >= until / P+ = 0", .on = NO_RESUME, .clears = ENDED},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  .label = "halt / halted", ON_HALT},
+    {L0MAIN_DONE,    L0MAIN_DONE,    .label = "!u", .waits = true, .on = NO_HALT, .unless = {has_update}},
+    {L0MAIN_DONE,    L0MAIN_LISTEN,  has_update, .label = "u / done",
+     .on = NO_HALT, .clears = ENDED, .says = L0MAIN_ANSWER_DONE},
 };
 /* clang-format on */
 
-static const char *const cells[L0MAIN_CELL_COUNT] = {
-    [L0MAIN_ANGLE] = "A",  [L0MAIN_X] = "X",           [L0MAIN_Y] = "Y",
-    [L0MAIN_ERROR] = "eA", [L0MAIN_INTEGRAL] = "I",    [L0MAIN_LEFT] = "L",
-    [L0MAIN_RIGHT] = "R",  [L0MAIN_UNTIL] = "until",   [L0MAIN_INDEX] = "J",
-    [L0MAIN_TARGET] = "P", [L0MAIN_ANSWER] = "answer", [L0MAIN_NOTICE] = "notice",
-};
+static const char *const cells[] = {L0MAIN_CELLS(NAMES_TEXT)};
 
 const struct efsm_table l0main_table = {
     .name = "l0main",
     .purpose = "Obeys go, lidar, resume and halt: the lowest level of the "
                "differential-drive robot.",
-    .states = states,
-    .state_count = L0MAIN_STATE_COUNT,
-    .arcs = arcs,
-    .arc_count = COUNT(arcs),
-    .cells = cells,
-    .cell_count = L0MAIN_CELL_COUNT,
-    .initial = L0MAIN_LISTEN,
+    EFSM_STATES(states),
+    EFSM_ARCS(arcs),
+    EFSM_CELLS(cells),
+    .zeros = BIT(L0MAIN_CELL_COUNT) - 1,
+    .event_at = offsetof(struct l0main_in, op),
+    .always = track_pose,
+    .output = tell_outputs,
 };
-
-void l0main_reset(struct efsm *m, int64_t t_us)
-{
-    efsm_reset(&l0main_table, m, t_us);
-    for (size_t k = 0; k < L0MAIN_CELL_COUNT; k++) {
-        efsm_init_cell(m, k, 0.0);
-    }
-}
 
 double l0main_ray_rad(const struct diffdrive_params *p, unsigned index)
 {

@@ -11,39 +11,40 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_MAIN_H
 #define TWIN_ROBOTS_DIFFDRIVE_MAIN_H
 
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 #include "twin/robots/diffdrive_control.h"
 
-enum {
-    L0MAIN_LISTEN,
-    L0MAIN_START,
-    L0MAIN_TURN,
-    L0MAIN_PAUSE,
-    L0MAIN_GO,
-    L0MAIN_BLOCKED,
-    L0MAIN_LIDAR,
-    L0MAIN_ECHO,
-    L0MAIN_RAY,
-    L0MAIN_RESUME,
-    L0MAIN_DONE,
-    L0MAIN_STATE_COUNT
-};
+#define L0MAIN_STATES(X)                                                                       \
+    X(L0MAIN_LISTEN, "LISTEN")                                                                 \
+    X(L0MAIN_START, "START")                                                                   \
+    X(L0MAIN_TURN, "TURN")                                                                     \
+    X(L0MAIN_PAUSE, "PAUSE")                                                                   \
+    X(L0MAIN_GO, "GO")                                                                         \
+    X(L0MAIN_BLOCKED, "BLOCKED")                                                               \
+    X(L0MAIN_LIDAR, "LIDAR")                                                                   \
+    X(L0MAIN_ECHO, "ECHO")                                                                     \
+    X(L0MAIN_RAY, "RAY")                                                                       \
+    X(L0MAIN_RESUME, "RESUME")                                                                 \
+    X(L0MAIN_DONE, "DONE")
 
-enum {
-    L0MAIN_ANGLE, /* A: yaw against the way from start to goal, rad */
-    L0MAIN_X,     /* of the robot, the goal at 0, m */
-    L0MAIN_Y,
-    L0MAIN_ERROR,    /* heading error of the step before, rad */
-    L0MAIN_INTEGRAL, /* of the heading error, rad s */
-    L0MAIN_LEFT,     /* control of the left motor */
-    L0MAIN_RIGHT,
-    L0MAIN_UNTIL,  /* a wait ends, or patience does, us */
-    L0MAIN_INDEX,  /* J: ray of a sweep; of a move: 1 when it turns first */
-    L0MAIN_TARGET, /* of the lidar, rad */
-    L0MAIN_ANSWER, /* enum l0main_answer, for one cycle */
-    L0MAIN_NOTICE, /* enum l0main_notice, for one cycle */
-    L0MAIN_CELL_COUNT
-};
+enum { L0MAIN_STATES(NAMES_VALUE) L0MAIN_STATE_COUNT };
+
+#define L0MAIN_CELLS(X)                                                                        \
+    X(L0MAIN_ANGLE, "A") /* yaw against the way from start to goal, rad */                     \
+    X(L0MAIN_X, "X")     /* of the robot, the goal at 0, m */                                  \
+    X(L0MAIN_Y, "Y")                                                                           \
+    X(L0MAIN_ERROR, "eA")   /* heading error of the step before, rad */                        \
+    X(L0MAIN_INTEGRAL, "I") /* of the heading error, rad s */                                  \
+    X(L0MAIN_LEFT, "L")     /* control of the left motor */                                    \
+    X(L0MAIN_RIGHT, "R")                                                                       \
+    X(L0MAIN_UNTIL, "until")   /* a wait ends, or patience does, us */                         \
+    X(L0MAIN_INDEX, "J")       /* ray of a sweep; of a move: 1 when it turns first */          \
+    X(L0MAIN_TARGET, "P")      /* of the lidar, rad */                                         \
+    X(L0MAIN_ANSWER, "answer") /* enum l0main_answer, for one cycle */                         \
+    X(L0MAIN_NOTICE, "notice") /* enum l0main_notice, for one cycle */
+
+enum { L0MAIN_CELLS(NAMES_VALUE) L0MAIN_CELL_COUNT };
 
 /* The paper's operation codes; the last two are answered and do nothing. */
 enum l0main_op {
@@ -78,8 +79,8 @@ enum l0main_notice {
 
 struct l0main_in {
     const struct diffdrive_params *params;
-    enum l0main_op op; /* an event: in cycle 0 only */
-    double angle_rad;  /* of a go: clockwise, as the paper has it */
+    unsigned op;      /* enum l0main_op; an event: in cycle 0 only */
+    double angle_rad; /* of a go: clockwise, as the paper has it */
     double distance_m;
     struct diffdrive_motion moved; /* since the last period: in cycle 0 only */
     double period_s;
@@ -97,8 +98,6 @@ struct l0main_out {
 };
 
 extern const struct efsm_table l0main_table;
-
-void l0main_reset(struct efsm *m, int64_t t_us);
 
 /* Angle of a sweep's ray, counter-clockwise: from left to right, evenly over the span. */
 double l0main_ray_rad(const struct diffdrive_params *p, unsigned index);

@@ -1,6 +1,7 @@
 #include "twin/robots/mission.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,10 +20,8 @@ struct round {
     int64_t t_us;
     mission_sink *sink;
     void *context;
-    enum l1_event down; /* event for L1 */
-    enum l2_event up;   /* event for L2 */
-    enum l1_message message;
-    enum l2_order order;
+    enum l1_event down;       /* event for L1 */
+    enum l2_event up;         /* event for L2 */
     double warnings, refused; /* as told */
     struct l1_in l1_in;
     struct l1_out l1_out;
@@ -95,9 +94,14 @@ static unsigned step_number(const struct mission *m)
 
 /* --- effects -------------------------------------------------------------------------- */
 
-static void tell_user(const struct round *r, unsigned layer, enum mission_level level,
-                      const char *text)
+static PRINTF_LIKE(4, 5) void tell_user(const struct round *r, unsigned layer,
+                                        enum mission_level level, const char *format, ...)
 {
+    char text[MISSION_TEXT_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     const struct mission_effect effect = {.kind = MISSION_MESSAGE,
                                           .t_us = r->t_us,
                                           .step = step_number(r->m),
@@ -166,11 +170,11 @@ static void sense_l1(void *context, unsigned cycle, int64_t t_us)
                               .patience_us = (double)plan->patience_us,
                               .tries_max = plan->tries_max,
                               .rays_max = plan->rays_max};
-    r->l1_out = (struct l1_out){.command = L1_COMMAND_NONE};
+    memset(&r->l1_out, 0, sizeof r->l1_out); /* for a sink, which tells nothing */
 }
 
 /* What L1 was at, and what L0 said to it. */
-static void explain_failure(const struct round *r, char text[MISSION_TEXT_MAX])
+static void explain_failure(const struct round *r)
 {
     const struct mission *m = r->m;
     const bool awaited = m->id[0] != '\0';
@@ -179,36 +183,17 @@ static void explain_failure(const struct round *r, char text[MISSION_TEXT_MAX])
                        : awaited ? "more rays than a sweep may have"
                                  : reply_status_name(m->status);
     char where[MISSION_TEXT_MAX / 4];
+    char range[MISSION_TEXT_MAX / 4] = "";
     if (m->l2.state == L2_SWEEPING) {
         (void)snprintf(where, sizeof where, "sweep, %.0f rays", read_cell(&m->l1, L1_RAYS));
     } else {
         (void)snprintf(where, sizeof where, "leg %zu of %zu", leg_index(m) + 1, m->leg_count);
     }
-    const int n = snprintf(text, MISSION_TEXT_MAX, "%s: %s at x %.3f m, y %.3f m, %.3f rad",
-                           where, what, m->pose[0], m->pose[1], m->pose[2]);
-    if (!awaited && isfinite(m->range_m) && n > 0 && n < MISSION_TEXT_MAX) {
-        (void)snprintf(text + n, MISSION_TEXT_MAX - (size_t)n, ", range %.3f m", m->range_m);
+    if (!awaited && isfinite(m->range_m)) {
+        (void)snprintf(range, sizeof range, ", range %.3f m", m->range_m);
     }
-}
-
-static void report_l1(const struct round *r)
-{
-    char text[MISSION_TEXT_MAX];
-    switch (r->l1_out.message) {
-    case L1_MESSAGE_ACK:
-        tell_user(r, 1, MISSION_ACK, "done");
-        break;
-    case L1_MESSAGE_QUIT:
-        tell_user(r, 1, MISSION_ACK, "quit");
-        break;
-    case L1_MESSAGE_FAIL:
-        explain_failure(r, text);
-        tell_user(r, 1, MISSION_ERROR, text);
-        break;
-    case L1_MESSAGE_NONE:
-    default:
-        break;
-    }
+    tell_user(r, 1, MISSION_ERROR, "%s: %s at x %.3f m, y %.3f m, %.3f rad%s", where, what,
+              m->pose[0], m->pose[1], m->pose[2], range);
 }
 
 /* What was counted in this cycle goes to the user in words. */
@@ -218,10 +203,9 @@ static void report_counters(struct round *r)
     const double warnings = read_cell(&m->l1, L1_WARNINGS);
     const double refused = read_cell(&m->l1, L1_REFUSED) + read_cell(&m->l2, L2_REFUSED);
     if (warnings > r->warnings) {
-        tell_user(r, 1, MISSION_WARNING,
-                  read_cell(&m->l1, L1_TRIES) > 0.0
-                      ? "the robot ignored a command, it is sent again"
-                      : "the robot ended the sweep early");
+        tell_user(r, 1, MISSION_WARNING, "the robot %s",
+                  read_cell(&m->l1, L1_TRIES) > 0.0 ? "ignored a command, it is sent again"
+                                                    : "ended the sweep early");
     }
     if (refused > r->refused) {
         tell_user(r, 2, MISSION_WARNING, "refused: a mission is in work");
@@ -240,11 +224,17 @@ static void commit_l1(void *context, unsigned cycle, int64_t t_us)
     if (r->l1_out.command != L1_COMMAND_NONE) {
         send_command(r, r->l1_out.command);
     }
-    report_l1(r);
-    if (r->l1_out.message != L1_MESSAGE_NONE) {
-        r->message = r->l1_out.message;
-        r->m->id[0] = '\0';
+    if (r->l1_out.message == L2_EVENT_NONE) {
+        return;
     }
+    r->up = r->l1_out.message;
+    if (r->up == L2_EVENT_FAILED) {
+        explain_failure(r);
+        r->up = r->m->blocked ? L2_EVENT_BLOCKED : L2_EVENT_FAILED;
+    } else {
+        tell_user(r, 1, MISSION_ACK, r->up == L2_EVENT_ACK ? "done" : "quit");
+    }
+    r->m->id[0] = '\0';
 }
 
 /* --- L2 ------------------------------------------------------------------------------- */
@@ -264,35 +254,31 @@ static void sense_l2(void *context, unsigned cycle, int64_t t_us)
                               .returns = plan->returns == MISSION_RETURN_ALWAYS,
                               .returns_on_failure = plan->returns != MISSION_RETURN_NEVER,
                               .routes_max = plan->routes_max};
-    r->l2_out = (struct l2_out){.order = L2_ORDER_NONE};
+    memset(&r->l2_out, 0, sizeof r->l2_out);
 }
 
 static void plan_route(const struct round *r, enum l2_request request)
 {
     struct mission *m = r->m;
     const struct mission_step *step = step_in_work(m);
+    const char *what = request == L2_REQUEST_HOME ? "home" : "goal";
     const struct world_point from = {m->pose[0], m->pose[1]};
     struct world_point to = {m->home[0], m->home[1]};
-    char text[MISSION_TEXT_MAX];
     if (request == L2_REQUEST_GOAL && step) {
         to = m->plan->points[step->first];
     }
     m->routed = route_plan(&m->map, &from, &to, m->plan->clearance_m, &m->route);
     if (m->routed == STATUS_OK) {
-        (void)snprintf(text, sizeof text,
-                       "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m",
-                       request == L2_REQUEST_HOME ? "home" : "goal", m->route.length_m,
-                       m->route.count, m->route.count == 1 ? "" : "s", to.x_m, to.y_m);
-        tell_user(r, 2, MISSION_ACK, text);
+        tell_user(r, 2, MISSION_ACK, "%s: a way of %.2f m with %zu leg%s to x %.3f m, y %.3f m",
+                  what, m->route.length_m, m->route.count, m->route.count == 1 ? "" : "s",
+                  to.x_m, to.y_m);
         return;
     }
     const char *why = m->routed == STATUS_E_RANGE   ? "the place is blocked"
                       : m->routed == STATUS_E_EMPTY ? "there is no way"
                                                     : "the map has too many corners";
-    (void)snprintf(text, sizeof text, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
-                   request == L2_REQUEST_HOME ? "home" : "goal", why, from.x_m, from.y_m,
-                   to.x_m, to.y_m);
-    tell_user(r, 2, MISSION_ERROR, text);
+    tell_user(r, 2, MISSION_ERROR, "%s: %s, from x %.3f m, y %.3f m to x %.3f m, y %.3f m",
+              what, why, from.x_m, from.y_m, to.x_m, to.y_m);
 }
 
 static void set_path(struct mission *m)
@@ -314,7 +300,7 @@ static void end_mission(const struct round *r, enum l2_verdict verdict)
 {
     const struct mission_effect effect = {
         .kind = MISSION_END, .t_us = r->t_us, .step = step_number(r->m), .verdict = verdict};
-    tell_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK,
+    tell_user(r, 2, verdict == L2_VERDICT_FAILED ? MISSION_ERROR : MISSION_ACK, "%s",
               l2_verdict_name(verdict));
     r->sink(r->context, &effect);
 }
@@ -329,11 +315,11 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
     if (r->l2_out.request != L2_REQUEST_NONE) {
         plan_route(r, r->l2_out.request);
     }
-    if (r->l2_out.order == L2_ORDER_FOLLOW) {
+    if (r->l2_out.order == L1_EVENT_FOLLOW) {
         set_path(r->m);
     }
-    if (r->l2_out.order != L2_ORDER_NONE) {
-        r->order = r->l2_out.order;
+    if (r->l2_out.order != L1_EVENT_NONE) {
+        r->down = r->l2_out.order;
     }
     if (r->l2_out.verdict != L2_VERDICT_NONE) {
         end_mission(r, r->l2_out.verdict);
@@ -343,15 +329,14 @@ static void commit_l2(void *context, unsigned cycle, int64_t t_us)
 /* --- both ----------------------------------------------------------------------------- */
 
 /* A machine in a fault is reported and both begin anew: the mission has failed. */
-static void recover_layers(struct round *r, const struct efsm_table *table,
-                           const struct efsm *machine)
+static void recover_layers(struct round *r, const struct efsm_machine *machine)
 {
     char text[MISSION_TEXT_MAX];
-    efsm_describe_fault(table, machine, text, sizeof text);
-    tell_user(r, table == &l1_table ? 1 : 2, MISSION_ERROR, text);
+    efsm_describe_fault(machine->table, machine->m, text, sizeof text);
+    tell_user(r, machine->number, MISSION_ERROR, "%s", text);
     end_mission(r, L2_VERDICT_FAILED);
-    l1_reset(&r->m->l1, r->t_us);
-    l2_reset(&r->m->l2, r->t_us);
+    efsm_reset(&l1_table, &r->m->l1, r->t_us);
+    efsm_reset(&l2_table, &r->m->l2, r->t_us);
     r->m->id[0] = '\0';
     r->m->fault_count++;
     r->failed = true;
@@ -360,13 +345,10 @@ static void recover_layers(struct round *r, const struct efsm_table *table,
 static void settle_layer(struct round *r, bool is_l1)
 {
     struct mission *m = r->m;
-    const struct efsm_machine machine = {.table = is_l1 ? &l1_table : &l2_table,
-                                         .m = is_l1 ? &m->l1 : &m->l2,
-                                         .stats = is_l1 ? &m->l1_stats : &m->l2_stats,
-                                         .number = is_l1 ? 1 : 2,
-                                         .in = is_l1 ? (void *)&r->l1_in : (void *)&r->l2_in,
-                                         .out =
-                                             is_l1 ? (void *)&r->l1_out : (void *)&r->l2_out};
+    const struct efsm_machine machine =
+        is_l1
+            ? (struct efsm_machine){&l1_table, &m->l1, &m->l1_stats, 1, &r->l1_in, &r->l1_out}
+            : (struct efsm_machine){&l2_table, &m->l2, &m->l2_stats, 2, &r->l2_in, &r->l2_out};
     const struct efsm_network net = {.machines = &machine,
                                      .count = 1,
                                      .sense = is_l1 ? sense_l1 : sense_l2,
@@ -375,37 +357,7 @@ static void settle_layer(struct round *r, bool is_l1)
                                      .trace = &m->trace};
     (void)efsm_settle(&net, r->t_us);
     if (!efsm_is_active(machine.table, machine.m)) {
-        recover_layers(r, machine.table, machine.m);
-    }
-}
-
-static enum l2_event event_of(const struct round *r)
-{
-    switch (r->message) {
-    case L1_MESSAGE_ACK:
-        return L2_EVENT_ACK;
-    case L1_MESSAGE_QUIT:
-        return L2_EVENT_HALTED;
-    case L1_MESSAGE_FAIL:
-        return r->m->blocked ? L2_EVENT_BLOCKED : L2_EVENT_FAILED;
-    case L1_MESSAGE_NONE:
-    default:
-        return L2_EVENT_NONE;
-    }
-}
-
-static enum l1_event order_of(const struct round *r)
-{
-    switch (r->order) {
-    case L2_ORDER_FOLLOW:
-        return L1_EVENT_FOLLOW;
-    case L2_ORDER_SWEEP:
-        return L1_EVENT_SWEEP;
-    case L2_ORDER_QUIT:
-        return L1_EVENT_QUIT;
-    case L2_ORDER_NONE:
-    default:
-        return L1_EVENT_NONE;
+        recover_layers(r, &machine);
     }
 }
 
@@ -413,20 +365,17 @@ static enum l1_event order_of(const struct round *r)
 static void run_layers(struct round *r)
 {
     bool low = r->up == L2_EVENT_NONE; /* L1 has the first turn */
+    bool has_more = true;
     r->warnings = read_cell(&r->m->l1, L1_WARNINGS);
     r->refused = read_cell(&r->m->l1, L1_REFUSED) + read_cell(&r->m->l2, L2_REFUSED);
-    for (int i = 0; i < ROUNDS_MAX && !r->failed; i++) {
-        r->message = L1_MESSAGE_NONE;
-        r->order = L2_ORDER_NONE;
-        settle_layer(r, low);
+    for (int i = 0; i < ROUNDS_MAX && has_more && !r->failed; i++) {
         if (low) {
-            r->up = event_of(r);
+            r->up = L2_EVENT_NONE;
         } else {
-            r->down = order_of(r);
+            r->down = L1_EVENT_NONE;
         }
-        if (low ? r->up == L2_EVENT_NONE : r->down == L1_EVENT_NONE) {
-            break;
-        }
+        settle_layer(r, low);
+        has_more = low ? r->up != L2_EVENT_NONE : r->down != L1_EVENT_NONE;
         low = !low;
     }
 }
@@ -445,8 +394,8 @@ void mission_init(struct mission *m, const struct mission_plan *plan, const char
     memcpy(m->pose, plan->start, sizeof m->pose);
     memcpy(m->home, plan->start, sizeof m->home);
     (void)snprintf(m->run, sizeof m->run, "%s", run);
-    l1_reset(&m->l1, t_us);
-    l2_reset(&m->l2, t_us);
+    efsm_reset(&l1_table, &m->l1, t_us);
+    efsm_reset(&l2_table, &m->l2, t_us);
 }
 
 void mission_start(struct mission *m, int64_t t_us, mission_sink *sink, void *context)
@@ -501,16 +450,13 @@ static void update_pose(struct mission *m, const struct event_reply *reply, bool
 static void check_pose(const struct round *r, const struct event_reply *reply)
 {
     const struct mission *m = r->m;
-    char text[MISSION_TEXT_MAX];
-    if (reply->status != REPLY_DONE || is_locating(m) ||
-        hypot(m->pose[0] - m->target[0], m->pose[1] - m->target[1]) <= m->plan->clearance_m) {
-        return;
+    if (reply->status == REPLY_DONE && !is_locating(m) &&
+        hypot(m->pose[0] - m->target[0], m->pose[1] - m->target[1]) > m->plan->clearance_m) {
+        tell_user(r, 1, MISSION_WARNING,
+                  "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
+                  "was expected",
+                  m->pose[0], m->pose[1], m->target[0], m->target[1]);
     }
-    (void)snprintf(text, sizeof text,
-                   "the robot says that it is at x %.3f m, y %.3f m, where x %.3f m, y %.3f m "
-                   "was expected",
-                   m->pose[0], m->pose[1], m->target[0], m->target[1]);
-    tell_user(r, 1, MISSION_WARNING, text);
 }
 
 /* What stopped the robot is not on the map yet. */

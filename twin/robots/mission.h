@@ -13,8 +13,7 @@
 
 #include "base/names.h"
 #include "logger/message/event.h"
-#include "twin/robots/l1_executive.h"
-#include "twin/robots/l2_mission.h"
+#include "twin/robots/layers.h"
 #include "twin/robots/route.h"
 #include "twin/robots/world.h"
 

@@ -133,6 +133,13 @@ void robot_reply_add(struct robot_reply *reply, const char *name, double value)
         (struct robot_value){name, robot_round(value, VALUES_PER_UNIT)};
 }
 
+void robot_reply_pose(struct robot_reply *reply, double x_m, double y_m, double psi_rad)
+{
+    robot_reply_add(reply, "x_m", x_m);
+    robot_reply_add(reply, "y_m", y_m);
+    robot_reply_add(reply, "psi_rad", psi_rad);
+}
+
 double robot_wrap_rad(double angle_rad)
 {
     const double turn = remainder(angle_rad, 2.0 * PI);

@@ -139,6 +139,9 @@ MUST_USE enum status robot_set(const struct robot_kind *kind, void *memory, cons
 /* One more number of a reply, to a thousandth: millimetres, milliradians. */
 void robot_reply_add(struct robot_reply *reply, const char *name, double value);
 
+/* Where it is, as every kind tells it. */
+void robot_reply_pose(struct robot_reply *reply, double x_m, double y_m, double psi_rad);
+
 /* A number to whole units of 1 / per_unit, never "-0". */
 double robot_round(double value, double per_unit);
 
