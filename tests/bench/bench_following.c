@@ -10,6 +10,15 @@
 
 enum { BATCHES = 31, STEPS = 20000, FOLLOWERS = 1000, PERIODS = 100, AXES = USV3_AXES };
 
+/* Gains that suit a period of 10 ms. */
+static void set_gains(struct follower_gains *gains)
+{
+    *gains = (struct follower_gains){.bandwidth_radps = {5.0, 5.0, 5.0},
+                                     .rejection = FOLLOWER_OBSERVER,
+                                     .observer_radps = 8.0,
+                                     .blend_s = 0.5};
+}
+
 static void set_up(struct following_params *p)
 {
     *p = (struct following_params){.follower = {.model = &usv3_model, .period_s = 0.01},
@@ -19,7 +28,7 @@ static void set_up(struct following_params *p)
                                                 .target_us = 50000,
                                                 .target_ratio = 0.95}};
     memcpy(p->follower.theta, usv3_vessel_find("wamv")->theta, sizeof(double[USV3_PARAMETERS]));
-    follower_gains_default(&p->follower.gains, AXES);
+    set_gains(&p->follower.gains);
     allocation_direct(&p->follower.allocation, AXES, NULL);
     shadow_params_default(&p->real);
     p->real.model = &usv3_model;

@@ -22,6 +22,15 @@ struct stage {
     int sent;
 };
 
+/* Gains that suit a period of 10 ms. */
+static void set_gains(struct follower_gains *gains)
+{
+    *gains = (struct follower_gains){.bandwidth_radps = {5.0, 5.0, 5.0},
+                                     .rejection = FOLLOWER_OBSERVER,
+                                     .observer_radps = 8.0,
+                                     .blend_s = 0.5};
+}
+
 static struct stage begin(void)
 {
     struct stage s = {.now_us = 1700000000000000};
@@ -30,7 +39,7 @@ static struct stage begin(void)
     struct following_params *p = &s.p;
     p->follower = (struct follower_params){.model = &usv3_model, .period_s = 1e-6 * TICK_US};
     memcpy(p->follower.theta, simulated->theta, sizeof simulated->theta);
-    follower_gains_default(&p->follower.gains, AXES);
+    set_gains(&p->follower.gains);
     allocation_direct(&p->follower.allocation, AXES, (double[AXES]){200.0, 200.0, 120.0});
     shadow_params_default(&p->real);
     p->real.model = &usv3_model;
@@ -287,7 +296,7 @@ static void test_bumpless_parameters(void)
     }
     const struct follower_params before = s.p.follower;
     memcpy(s.p.follower.theta, s.p.simulated.theta, sizeof before.theta);
-    following_changed(&s.f);
+    follower_smooth(&s.f.follower);
     run(&s, 0.02);
     CHECK("no jump", s.jump < 5.0);
 }

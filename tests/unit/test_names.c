@@ -65,7 +65,6 @@ static const struct {
     TABLE(route_method_names),
     TABLE(shadow_gate_names),
     TABLE(shadow_method_names),
-    TABLE(shadow_state_names),
     TABLE(side_names),
     TABLE(status_names),
     TABLE(travel_method_names),

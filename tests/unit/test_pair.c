@@ -1,5 +1,5 @@
 #include "tests/support/lab_script.h"
-#include "twin/pair/link.h"
+#include "twin/pair/pair_machines.h"
 #include "twin/report/pair_report.h"
 
 #define AT(s) ((int64_t)((s)*1e6) + 1000000000)
@@ -492,6 +492,7 @@ static void test_absence(void)
     script_init(&s, 1);
     script_open(&s);
     struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
     struct event away = script_event("", AT(10), EVENT_AWAY, SIDE_COUNT);
     away.away_us = 5000000;
     script_command(&s, "r1", AT(4), "a");
@@ -506,9 +507,9 @@ static void test_absence(void)
     CHECK_INT("for so long", entry->interrupted_us, 5000000);
     CHECK_INT("uncertain by it", entry->lag_uncertainty_us, 5000000);
     CHECK_INT("no lap is learnt from",
-              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_REAL, moves), 0);
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_REAL, moves, t_us), 0);
     CHECK_INT("but the robot's own clock is",
-              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_VIRTUAL, moves), 1);
+              pair_moves(lab_pair(s.lab, 0), &s.params[0], SIDE_VIRTUAL, moves, t_us), 1);
 
     script_clear(&s);
     script_command(&s, "r1", AT(20), "b");
@@ -593,12 +594,13 @@ static void test_calibration(void)
     script_tick(&s, AT(2000));
     const struct pair *pair = lab_pair(s.lab, 0);
     struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
     CHECK_INT("real moves", pair->side[SIDE_REAL].moves, 60);
     CHECK_INT("virtual moves", pair->side[SIDE_VIRTUAL].moves, 48);
     CHECK_INT("excluded and counted", pair->side[SIDE_VIRTUAL].moves_excluded, 12);
-    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_REAL, moves), 20);
+    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_REAL, moves, t_us), 20);
     CHECK_NEAR("lap", moves[19].lap_s, 4.0, 1e-6, 0);
-    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_VIRTUAL, moves), 16);
+    CHECK_INT("window", pair_moves(pair, &s.params[0], SIDE_VIRTUAL, moves, t_us), 16);
     CHECK_INT("published every 5", script_count(&s, EFFECT_CALIBRATION), 12);
     script_close(&s);
 }

@@ -66,9 +66,7 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
     const struct online_params filter = {.biases = p->biases};
     assert(model);
     memset(d, 0, pair_dynamics_bytes(p));
-    while (model_at(d->model) != model) {
-        d->model++;
-    }
+    d->model = (uint32_t)model_place(model);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         struct dynamics_side *side = &d->side[s];
         side->followed = follows_side(p, s);

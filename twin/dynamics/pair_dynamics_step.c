@@ -35,7 +35,7 @@ static void publish_dynamics(struct pair_dynamics *d, const struct pair_run *run
                              enum side side)
 {
     d->side[side].published_us = run->t_us;
-    pair_emit(run, EFFECT_DYNAMICS, side);
+    pair_emit(run, (struct effect){.kind = EFFECT_DYNAMICS, .side = side});
 }
 
 /* ---- fits ---------------------------------------------------------------------------------
@@ -73,12 +73,7 @@ static void start_fit(struct pair_dynamics *d, const struct pair_run *run, enum 
     if (side->give_up_us < run->pair->deadline_us) {
         run->pair->deadline_us = side->give_up_us;
     }
-    const struct effect effect = {.kind = EFFECT_FIT,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = which,
-                                  .job = side->job};
-    run->fx->emit(run->fx->context, &effect);
+    pair_emit(run, (struct effect){.kind = EFFECT_FIT, .side = which, .job = side->job});
 }
 
 const char *pair_dynamics_request(struct pair_dynamics *d, const struct pair_run *run)

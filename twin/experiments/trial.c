@@ -74,7 +74,7 @@ enum status trial_check(const struct trial_params *p, struct err *err)
         return err_set(err, STATUS_E_RANGE, "parameters", 0, 0,
                        "no real robot has these: the spread is too large for them");
     }
-    return follower_check(&p->follower, NULL, err);
+    return follower_check(&p->follower, err);
 }
 
 static const double *input_at(const struct trial_params *p, const double *rows, int64_t t_us,

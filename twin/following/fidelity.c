@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double TURN_RAD = 6.28318530717958647693;
+#include "twin/following/follower.h"
+
 /* Samples closer than this say nothing new. */
 static const int64_t SPACING_US = 5000;
 /* Time that runs back by more was set anew. */
@@ -15,18 +16,11 @@ static int64_t track_spacing(const struct fidelity_params *p)
     return of_target > SPACING_US ? of_target : SPACING_US;
 }
 
-static bool is_angle(const struct fidelity_params *p, size_t state)
-{
-    const size_t axes = p->model->axis_count;
-    const char *name = state < axes ? "" : p->model->axes[state - axes].pose;
-    const size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, "_rad") == 0;
-}
-
 /* to - from, the short way round for angles. */
 static double state_step(const struct fidelity_params *p, size_t state, double from, double to)
 {
-    return is_angle(p, state) ? remainder(to - from, TURN_RAD) : to - from;
+    const size_t axes = p->model->axis_count;
+    return state < axes ? to - from : follower_pose_step(p->model, state - axes, from, to);
 }
 
 static const struct fidelity_sample *track_at(const struct fidelity *f, uint32_t k)
@@ -74,8 +68,10 @@ static void interpolate_samples(const struct fidelity_params *p,
 /* Coordinates of the place: x and y, or the one there is. */
 static size_t place_count(const struct fidelity_params *p)
 {
-    const size_t axes = p->model->axis_count;
-    return axes >= 2 && !is_angle(p, axes) && !is_angle(p, axes + 1) ? 2 : 1;
+    return p->model->axis_count >= 2 && !follower_is_angle(p->model, 0) &&
+                   !follower_is_angle(p->model, 1)
+               ? 2
+               : 1;
 }
 
 /* Nearest distance of a place to a stretch of the virtual robot's way. */
@@ -192,42 +188,42 @@ static void settle_waiting(struct fidelity *f, const struct fidelity_params *p)
 
 /* --- the samples -------------------------------------------------------------------------- */
 
+/* Put a sample into a ring[room] unless it comes too soon after the last one. From a full ring
+ * the oldest goes; true then. */
+static bool push_sample(struct fidelity_sample *ring, uint32_t room, uint32_t *first,
+                        uint32_t *count, int64_t spacing_us, const struct fidelity_sample *s)
+{
+    const int64_t last_us = ring[(*first + *count + room - 1) % room].t_us;
+    if (*count > 0 && s->t_us < last_us - BACK_US) {
+        *count = 0;
+    }
+    if (*count > 0 && s->t_us < last_us + spacing_us) {
+        return false;
+    }
+    const bool full = *count == room;
+    if (full) {
+        *first = (*first + 1) % room;
+        (*count)--;
+    }
+    ring[(*first + (*count)++) % room] = *s;
+    return full;
+}
+
 void fidelity_virtual(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
                       const double *nu, const double *pose)
 {
-    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us - BACK_US) {
-        f->track_count = 0;
-    }
-    if (f->track_count > 0 && t_us < track_at(f, f->track_count - 1)->t_us + track_spacing(p)) {
-        return;
-    }
-    if (f->track_count == FIDELITY_TRACK) {
-        f->track_first = (f->track_first + 1) % FIDELITY_TRACK;
-        f->track_count--;
-    }
-    f->track[(f->track_first + f->track_count++) % FIDELITY_TRACK] =
-        make_sample(p, t_us, nu, pose);
+    const struct fidelity_sample s = make_sample(p, t_us, nu, pose);
+    (void)push_sample(f->track, FIDELITY_TRACK, &f->track_first, &f->track_count,
+                      track_spacing(p), &s);
     settle_waiting(f, p);
 }
 
 void fidelity_real(struct fidelity *f, const struct fidelity_params *p, int64_t t_us,
                    const double *nu, const double *pose)
 {
-    const uint32_t last =
-        (f->waiting_first + f->waiting_count + FIDELITY_WAITING - 1) % FIDELITY_WAITING;
-    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us - BACK_US) {
-        f->waiting_count = 0;
-    }
-    if (f->waiting_count > 0 && t_us < f->waiting[last].t_us + track_spacing(p)) {
-        return;
-    }
-    if (f->waiting_count == FIDELITY_WAITING) {
-        f->waiting_first = (f->waiting_first + 1) % FIDELITY_WAITING;
-        f->waiting_count--;
-        f->unpaired++;
-    }
-    f->waiting[(f->waiting_first + f->waiting_count++) % FIDELITY_WAITING] =
-        make_sample(p, t_us, nu, pose);
+    const struct fidelity_sample s = make_sample(p, t_us, nu, pose);
+    f->unpaired += push_sample(f->waiting, FIDELITY_WAITING, &f->waiting_first,
+                               &f->waiting_count, track_spacing(p), &s);
     settle_waiting(f, p);
 }
 
@@ -236,9 +232,7 @@ void fidelity_reframe(struct fidelity *f)
     f->waiting_count = 0;
     f->track_count = 0;
     f->has_origin = false;
-    for (size_t k = 0; k < FIDELITY_BUCKETS; k++) {
-        f->bucket[k] = (struct fidelity_bucket){0};
-    }
+    memset(f->bucket, 0, sizeof f->bucket);
 }
 
 /* --- the figures -------------------------------------------------------------------------- */

@@ -3,32 +3,37 @@
 #include <math.h>
 #include <string.h>
 
-/* Share of the Nyquist-like limit 1 / period above which a bandwidth is refused, and above
- * which it is worth a warning. */
-static const double FASTEST_RATIO = 0.5;
-static const double FAST_RATIO = 0.1;
-static const double TURN_RAD = 6.28318530717958647693;
+#include "base/constants.h"
 
-void follower_gains_default(struct follower_gains *gains, size_t axes)
+/* Share of the Nyquist-like limit 1 / period above which a bandwidth is refused. */
+static const double FASTEST_RATIO = 0.5;
+
+bool follower_all_finite(const double *x, size_t n)
 {
-    *gains = (struct follower_gains){
-        .rejection = FOLLOWER_OBSERVER, .observer_radps = 8.0, .blend_s = 0.5};
-    for (size_t i = 0; i < axes; i++) {
-        gains->bandwidth_radps[i] = 5.0;
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
     }
+    return true;
 }
 
-static bool is_angle(const char *name)
+bool follower_is_angle(const struct model *model, size_t i)
 {
+    const char *name = model->axes[i].pose;
     const size_t n = strlen(name);
     return n > 4 && strcmp(name + n - 4, "_rad") == 0;
 }
 
-enum status follower_check(const struct follower_params *p, bool *slow, struct err *err)
+double follower_pose_step(const struct model *model, size_t i, double from, double to)
+{
+    return follower_is_angle(model, i) ? remainder(to - from, 2.0 * PI) : to - from;
+}
+
+enum status follower_check(const struct follower_params *p, struct err *err)
 {
     const struct follower_gains *g = &p->gains;
     const double fastest = FASTEST_RATIO / p->period_s;
-    double highest = 0.0;
     if (!(p->period_s > 0.0) || !isfinite(p->period_s)) {
         return err_set(err, STATUS_E_RANGE, "period_s", 0, 0, "must be above 0");
     }
@@ -39,7 +44,6 @@ enum status follower_check(const struct follower_params *p, bool *slow, struct e
                            "%.3g",
                            g->bandwidth_radps[i], p->period_s, fastest);
         }
-        highest = fmax(highest, g->bandwidth_radps[i]);
     }
     if (!(g->observer_radps > 0.0 && g->observer_radps <= fastest)) {
         return err_set(err, STATUS_E_RANGE, "observer_radps", 0, 0,
@@ -61,62 +65,24 @@ enum status follower_check(const struct follower_params *p, bool *slow, struct e
                        "%g is not possible for a real robot: identify the simulated one first",
                        p->theta[unphysical]);
     }
-    if (slow) {
-        *slow = fmax(highest, g->observer_radps) > FAST_RATIO / p->period_s;
-    }
     return STATUS_OK;
 }
 
-static bool all_finite(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The last term of eq. 2: how far the pose is from the wanted one, in the axes of the body:
- * J(pose)^-1 error. */
+ * J(pose)^-1 error. J is a rotation or the identity, its inverse its transpose. */
 static void pose_error(const struct model *model, const double *wanted, const double *pose,
                        double *error)
 {
     const size_t n = model->axis_count;
-    double m[MODEL_AXES_MAX][MODEL_AXES_MAX + 1];
     for (size_t j = 0; j < n; j++) {
         double unit[MODEL_AXES_MAX] = {0};
         double rate[MODEL_AXES_MAX] = {0};
         unit[j] = 1.0;
         model->kinematics(pose, unit, rate);
+        error[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
-            m[i][j] = rate[i];
+            error[j] += rate[i] * follower_pose_step(model, i, pose[i], wanted[i]);
         }
-    }
-    for (size_t i = 0; i < n; i++) {
-        const double d = wanted[i] - pose[i];
-        m[i][n] = is_angle(model->axes[i].pose) ? remainder(d, TURN_RAD) : d;
-    }
-    /* J is a rotation or the identity: elimination needs pivots, not more. */
-    for (size_t c = 0; c < n; c++) {
-        size_t pivot = c;
-        for (size_t i = c + 1; i < n; i++) {
-            pivot = fabs(m[i][c]) > fabs(m[pivot][c]) ? i : pivot;
-        }
-        for (size_t j = 0; j <= n; j++) {
-            const double was = m[c][j];
-            m[c][j] = m[pivot][j];
-            m[pivot][j] = was;
-        }
-        for (size_t i = 0; i < n; i++) {
-            const double factor = i == c ? 0.0 : m[i][c] / m[c][c];
-            for (size_t j = c; j <= n; j++) {
-                m[i][j] -= factor * m[c][j];
-            }
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        error[i] = m[i][n] / m[i][i];
     }
 }
 
@@ -140,7 +106,7 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     double still[MODEL_AXES_MAX];
 
     for (size_t i = 0; i < n; i++) {
-        push[i] = f->tau[i] - p->bias[i] + f->d_hat[i];
+        push[i] = f->tau[i] + f->d_hat[i];
     }
     model->forward(p->theta, pose, f->nu, push, rate);
     for (size_t i = 0; i < n; i++) {
@@ -183,10 +149,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
     }
     model->inverse(p->theta, pose, middle, gamma, wanted);
     for (size_t i = 0; i < n; i++) {
-        wanted[i] += p->bias[i];
-        if (p->gains.rejection == FOLLOWER_OBSERVER) {
-            wanted[i] -= f->d_hat[i];
-        }
+        wanted[i] -= p->gains.rejection == FOLLOWER_OBSERVER ? f->d_hat[i] : 0.0;
     }
 }
 
@@ -244,9 +207,10 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     const bool sees_pose = p->model->needs_pose || p->gains.pose_per_s2 > 0.0;
     struct follower next = *f;
 
-    if (!all_finite(nu, n) || !all_finite(target->nu, n) || !all_finite(target->nu_dot, n) ||
-        (sees_pose && !all_finite(pose, n)) ||
-        (p->gains.pose_per_s2 > 0.0 && !all_finite(target->pose, n))) {
+    if (!follower_all_finite(nu, n) || !follower_all_finite(target->nu, n) ||
+        !follower_all_finite(target->nu_dot, n) ||
+        (sees_pose && !follower_all_finite(pose, n)) ||
+        (p->gains.pose_per_s2 > 0.0 && !follower_all_finite(target->pose, n))) {
         return hold_effort(f, p, out);
     }
     if (f->running) {
@@ -260,7 +224,7 @@ bool follower_step(struct follower *f, const struct follower_params *p,
     }
     apply_law(&next, p, target, nu, pose, out->error, out->wanted);
     blend_effort(&next, p, out->wanted);
-    if (!all_finite(out->wanted, n) || !all_finite(next.d_hat, n)) {
+    if (!follower_all_finite(out->wanted, n) || !follower_all_finite(next.d_hat, n)) {
         return hold_effort(f, p, out);
     }
     out->saturated = allocation_share(&p->allocation, out->wanted, out->force, out->tau);

@@ -2,7 +2,7 @@
  * reference does, by the model identified for the simulated robot.
  *
  *     e = nu_ref - nu,   gamma = nu_ref' + K e + Ki ∫e  [+ Kp J(pose)^-1 (pose_ref - pose)]
- *     tau = Phi(nu, gamma) theta + bias - d_hat          (docs/model/following.md, eq. 1 - 4)
+ *     tau = Phi(nu, gamma) theta - d_hat                 (docs/model/following.md, eq. 1 - 4)
  *
  * d_hat comes from an extended-state observer. It always runs, so that a force that nobody
  * modelled is known even where it cannot be countered; it is subtracted only when asked for.
@@ -32,7 +32,6 @@ struct follower_gains {
 struct follower_params {
     const struct model *model; /* of the simulated robot; borrowed */
     double theta[MODEL_PARAMETERS_MAX];
-    double bias[MODEL_AXES_MAX];
     struct allocation allocation;
     struct follower_gains gains;
     double period_s; /* > 0, between steps */
@@ -66,13 +65,15 @@ struct follower { /* all zero: nothing has happened */
     bool smooth;                   /* the next step shall not jump */
 };
 
-void follower_gains_default(struct follower_gains *gains, size_t axes);
-
 /* Are the gains fit for the model, the actuators and the period? STATUS_E_RANGE with err saying
- * which one is not and what would be; *slow, optional, is set when a bandwidth is above a fifth
- * of what the period allows. */
-MUST_USE enum status follower_check(const struct follower_params *p, bool *slow,
-                                    struct err *err);
+ * which one is not and what would be. */
+MUST_USE enum status follower_check(const struct follower_params *p, struct err *err);
+
+bool follower_all_finite(const double *x, size_t n);
+/* Is this coordinate of the pose an angle? */
+bool follower_is_angle(const struct model *model, size_t i);
+/* to - from in this coordinate, the short way round for an angle. */
+double follower_pose_step(const struct model *model, size_t i, double from, double to);
 
 /* One control period: nu and pose as measured now. A value that is not finite holds the effort
  * of the step before; false then, and *out is that. Cost: six evaluations of the model. */

@@ -25,11 +25,6 @@ static bool is_wanted(const struct efsm_view *v)
     return input_of(v)->wanted;
 }
 
-static bool is_unwanted(const struct efsm_view *v)
-{
-    return !input_of(v)->wanted;
-}
-
 static bool real_is(const struct efsm_view *v, enum shadow_state state)
 {
     return input_of(v)->wanted && input_of(v)->heard && input_of(v)->real == state;
@@ -55,11 +50,6 @@ static bool real_stopped(const struct efsm_view *v)
     return real_is(v, SHADOW_STOPPED);
 }
 
-static bool still_waits(const struct efsm_view *v)
-{
-    return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real != SHADOW_TRACKING);
-}
-
 static bool either_lost(const struct efsm_view *v)
 {
     return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real == SHADOW_IDLE);
@@ -83,7 +73,7 @@ static const struct efsm_state states[FOLLOWING_STATE_COUNT] = {
 
 /* clang-format off */
 #define FROM(state)                                                                            \
-    {state, FOLLOWING_OFF,      is_unwanted,  NULL, "!wanted",          .waits = true},        \
+    {state, FOLLOWING_OFF,      NULL,         NULL, "!wanted",          .unless = {is_wanted}, .waits = true}, \
     {state, FOLLOWING_TRACKING, real_tracks,  NULL, "real heard",       .waits = true},        \
     {state, FOLLOWING_HOLDING,  real_holds,   NULL, "real silent",      .waits = true},        \
     {state, FOLLOWING_STOPPING, real_stops,   NULL, "for longer",       .waits = true},        \
@@ -91,10 +81,11 @@ static const struct efsm_state states[FOLLOWING_STATE_COUNT] = {
     {state, FOLLOWING_LOST,     either_lost,  NULL, "simulated silent", .waits = true}
 
 static const struct efsm_arc arcs[] = {
-    {FOLLOWING_OFF,     FOLLOWING_OFF,      is_unwanted, NULL, "!wanted",    .waits = true},
+    {FOLLOWING_OFF,     FOLLOWING_OFF,      NULL,        NULL, "!wanted",    .unless = {is_wanted}, .waits = true},
     {FOLLOWING_OFF,     FOLLOWING_WAITING,  is_wanted,   NULL, "wanted",     .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_OFF,      is_unwanted, NULL, "!wanted",    .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_WAITING,  still_waits, NULL, "not both heard", .waits = true},
+    {FOLLOWING_WAITING, FOLLOWING_OFF,      NULL,        NULL, "!wanted",    .unless = {is_wanted}, .waits = true},
+    {FOLLOWING_WAITING, FOLLOWING_WAITING,  is_wanted,   NULL, "not both heard", .unless = {real_tracks},
+        .waits = true},
     {FOLLOWING_WAITING, FOLLOWING_TRACKING, real_tracks, NULL, "both heard", .waits = true},
     FROM(FOLLOWING_TRACKING),
     FROM(FOLLOWING_HOLDING),
@@ -168,22 +159,12 @@ void following_init(struct following *f, int64_t t_us)
     efsm_reset(&following_table, &f->machine, t_us);
 }
 
-enum status following_check(const struct following_params *p, struct err *err)
-{
-    return follower_check(&p->follower, NULL, err);
-}
-
 void following_want(struct following *f, bool wanted_now)
 {
     if (wanted_now && !f->wanted) {
         f->aligned = false;
     }
     f->wanted = wanted_now;
-}
-
-void following_changed(struct following *f)
-{
-    follower_smooth(&f->follower);
 }
 
 void following_restarted(struct following *f, bool real)

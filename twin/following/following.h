@@ -70,14 +70,8 @@ struct following { /* all zero is not valid: following_init() */
 
 void following_init(struct following *f, int64_t t_us);
 
-/* Are the parameters fit to be used? As follower_check(). */
-MUST_USE enum status following_check(const struct following_params *p, struct err *err);
-
 /* Switch on or off. On again after off: poses are aligned anew. */
 void following_want(struct following *f, bool wanted);
-
-/* Parameters or gains have changed: no jump of the effort. */
-void following_changed(struct following *f);
 
 /* A robot began anew: its pose may be another, and so may its motion. Poses are aligned anew; a
  * simulated robot has forgotten its effort, too. */

@@ -70,33 +70,33 @@ static bool by_model(const struct pair_following_params *p)
     return p->method == SHADOW_MODEL || p->method == SHADOW_EFFORTS;
 }
 
-static bool take_fit(struct pair_following *x, const struct pair_dynamics *d, enum side side)
+static void take_theta(struct pair_following *x, enum side side, const double *theta,
+                       enum following_source source)
 {
-    const struct dynamics_side *s = d ? &d->side[side] : NULL;
     const struct model *model = pair_following_model(x);
-    if (!s || !s->fitted || pair_dynamics_model(d) != model ||
-        s->result.checks.verdict == ESTIMATE_FAIL ||
-        model_unphysical(model, s->result.fit.estimate.value) >= 0) {
-        return false;
+    if (model_unphysical(model, theta) < 0) {
+        memcpy(x->theta[side], theta, model->parameter_count * sizeof theta[0]);
+        x->source[side] = source;
     }
-    memcpy(x->theta[side], s->result.fit.estimate.value,
-           model->parameter_count * sizeof x->theta[side][0]);
-    x->source[side] = FOLLOWING_FIT;
-    return true;
 }
 
-static bool take_set(struct pair_following *x, const struct pair_dynamics *d)
+/* From where they are known best: lab file, fit, set. */
+static void take_parameters(struct pair_following *x, const struct pair_following_params *p,
+                            const struct pair_dynamics *d)
 {
-    const struct model *model = pair_following_model(x);
-    const struct parameter_set *set = d && pair_dynamics_model(d) == model
-                                          ? parameters_find(&d->sets, PARAMETERS_ACTIVE)
-                                          : NULL;
-    if (!set || model_unphysical(model, set->value) >= 0) {
-        return false;
+    const bool same = d && pair_dynamics_model(d) == pair_following_model(x);
+    const struct parameter_set *set =
+        same ? parameters_find(&d->sets, PARAMETERS_ACTIVE) : NULL;
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
+        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
+        if (same && d->side[s].fitted && d->side[s].result.checks.verdict != ESTIMATE_FAIL) {
+            take_theta(x, s, d->side[s].result.fit.estimate.value, FOLLOWING_FIT);
+        }
     }
-    memcpy(x->theta[SIDE_VIRTUAL], set->value, model->parameter_count * sizeof x->theta[0][0]);
-    x->source[SIDE_VIRTUAL] = FOLLOWING_SET;
-    return true;
+    if (set) {
+        take_theta(x, SIDE_VIRTUAL, set->value, FOLLOWING_SET);
+    }
 }
 
 /* Why it cannot run now, into x->obstacle; "" when it can. */
@@ -105,21 +105,17 @@ static void find_obstacle(struct pair_following *x, const struct pair_following_
     struct following_params setup;
     struct err err = {0};
     x->obstacle[0] = '\0';
-    if (x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE) {
-        (void)snprintf(
-            x->obstacle, sizeof x->obstacle,
-            "the parameters of the virtual robot are not known: identify it, or give "
-            "following.virtual");
-        return;
-    }
-    if (by_model(p) && x->source[SIDE_REAL] == FOLLOWING_NOWHERE) {
-        (void)snprintf(x->obstacle, sizeof x->obstacle,
-                       "the parameters of the real robot are not known: identify it, or give "
-                       "following.real");
-        return;
+    for (int s = SIDE_COUNT - 1; s >= SIDE_REAL; s--) {
+        if (x->source[s] == FOLLOWING_NOWHERE && (s == SIDE_VIRTUAL || by_model(p))) {
+            (void)snprintf(x->obstacle, sizeof x->obstacle,
+                           "the parameters of the %s robot are not known: identify it, or give "
+                           "following.%s",
+                           side_name((enum side)s), side_name((enum side)s));
+            return;
+        }
     }
     pair_following_setup(x, p, &setup);
-    if (following_check(&setup, &err) != STATUS_OK) {
+    if (follower_check(&setup.follower, &err) != STATUS_OK) {
         (void)snprintf(x->obstacle, sizeof x->obstacle, "%.48s: %.100s", err.where, err.text);
     }
 }
@@ -129,9 +125,7 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     const struct model *model = model_find(p->model);
     assert(model);
     memset(x, 0, sizeof *x);
-    while (model_at(x->model) != model) {
-        x->model++;
-    }
+    x->model = (uint32_t)model_place(model);
     following_init(&x->f, LAB_TIME_NONE);
     x->asked = p->active;
     x->gains = (struct follower_gains){.rejection = (enum follower_rejection)p->rejection,
@@ -141,16 +135,11 @@ void pair_following_init(struct pair_following *x, const struct pair_following_p
     for (size_t i = 0; i < MODEL_AXES_MAX; i++) {
         x->gains.bandwidth_radps[i] = p->bandwidth_radps;
     }
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
-        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
-    }
     x->next_us = LAB_TIME_MAX;
     x->published_us = LAB_TIME_NONE;
     x->stepped_us = LAB_TIME_NONE;
     x->hash = HASH_START;
-    find_obstacle(x, p);
-    following_want(&x->f, x->asked && x->obstacle[0] == '\0');
+    pair_following_learn(x, p, NULL);
 }
 
 void pair_following_learn(struct pair_following *x, const struct pair_following_params *p,
@@ -158,14 +147,9 @@ void pair_following_learn(struct pair_following *x, const struct pair_following_
 {
     double before[SIDE_COUNT][MODEL_PARAMETERS_MAX];
     memcpy(before, x->theta, sizeof before);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        memcpy(x->theta[s], p->theta[s], sizeof x->theta[s]);
-        x->source[s] = p->known[s] ? FOLLOWING_LAB_FILE : FOLLOWING_NOWHERE;
-        (void)take_fit(x, d, s);
-    }
-    (void)take_set(x, d);
+    take_parameters(x, p, d);
     if (memcmp(before, x->theta, sizeof before) != 0) {
-        following_changed(&x->f);
+        follower_smooth(&x->f.follower);
         x->version++;
     }
     find_obstacle(x, p);
@@ -219,7 +203,7 @@ static void publish_fidelity(struct pair_following *x, const struct pair_run *ru
 {
     if (x->published_us == LAB_TIME_NONE || run->t_us - x->published_us >= PUBLISH_US) {
         x->published_us = run->t_us;
-        pair_emit(run, EFFECT_FIDELITY, SIDE_COUNT);
+        pair_emit(run, (struct effect){.kind = EFFECT_FIDELITY, .side = SIDE_COUNT});
     }
 }
 
@@ -382,7 +366,7 @@ enum status pair_following_check_wish(const struct pair_following *x,
     set_gains(&setup.follower.gains, wish);
     /* A robot still to be identified is checked when it is. */
     return x->source[SIDE_VIRTUAL] == FOLLOWING_NOWHERE ? STATUS_OK
-                                                        : following_check(&setup, err);
+                                                        : follower_check(&setup.follower, err);
 }
 
 void pair_following_request(struct pair_following *x, const struct pair_run *run,
@@ -397,7 +381,7 @@ void pair_following_request(struct pair_following *x, const struct pair_run *run
         return;
     }
     set_gains(&x->gains, wish);
-    following_changed(&x->f);
+    follower_smooth(&x->f.follower);
     if (wish->active >= 0) {
         x->asked = wish->active != 0;
     }

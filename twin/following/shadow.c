@@ -27,27 +27,13 @@ void shadow_params_default(struct shadow_params *p)
 static void run_model(const struct shadow *s, const struct shadow_params *p, double *nu,
                       double *pose, double dt_s)
 {
-    double tau[MODEL_AXES_MAX] = {0};
     const double steps = fmax(ceil(dt_s / STEP_S_MAX), 1.0);
     if (!(dt_s > 0.0)) {
         return;
     }
-    for (size_t i = 0; i < p->axes; i++) {
-        tau[i] = s->tau[i] - p->bias[i];
-    }
     for (double k = 0.0; k < steps; k += 1.0) {
-        model_step(p->model, p->theta, nu, pose, tau, NULL, dt_s / steps);
+        model_step(p->model, p->theta, nu, pose, s->tau, NULL, dt_s / steps);
     }
-}
-
-static bool all_finite(const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* Variance of the estimate before the sample, and the Kalman gain. */
@@ -137,8 +123,8 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
     const bool fresh = s->state != SHADOW_TRACKING || s->anew;
     enum shadow_gate gate = at == t_us ? SHADOW_TAKEN : SHADOW_CLAMPED;
 
-    if (!all_finite(nu, p->axes) || !all_finite(tau, p->axes) ||
-        (pose && !all_finite(pose, p->axes))) {
+    if (!follower_all_finite(nu, p->axes) || !follower_all_finite(tau, p->axes) ||
+        (pose && !follower_all_finite(pose, p->axes))) {
         gate = SHADOW_NOT_FINITE;
     } else if (s->count[SHADOW_TAKEN] && at <= s->at_us) {
         gate = at == s->at_us ? SHADOW_DUPLICATE : SHADOW_OLD;
@@ -259,9 +245,6 @@ bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_
     s->target_us = now_us;
     return s->state != SHADOW_IDLE;
 }
-
-ENUM_NAMES(shadow_state, SHADOW_STOPPED + 1, "idle", "tracking", "holding", "stopping",
-           "stopped");
 
 ENUM_NAMES(shadow_method, SHADOW_METHOD_COUNT, "model", "efforts", "raw", "difference",
            "alpha_beta");

@@ -36,7 +36,6 @@ struct shadow_params {
     enum shadow_method method;
     const struct model *model; /* of the real robot; borrowed; NULL: method is not by model */
     double theta[MODEL_PARAMETERS_MAX];
-    double bias[MODEL_AXES_MAX];
     size_t axes;
     double noise_sd[MODEL_AXES_MAX]; /* > 0, of a sample */
     double drift_per_s;   /* > 0: model's variance per second over that of a sample; 0.2 */
@@ -105,8 +104,6 @@ enum shadow_gate shadow_sample(struct shadow *s, const struct shadow_params *p, 
 bool shadow_target(struct shadow *s, const struct shadow_params *p, int64_t now_us,
                    double period_s, struct follower_target *target);
 
-extern const struct names shadow_state_names;
-const char *shadow_state_name(enum shadow_state state);
 extern const struct names shadow_method_names;
 const char *shadow_method_name(enum shadow_method method);
 extern const struct names shadow_gate_names;

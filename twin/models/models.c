@@ -97,6 +97,15 @@ size_t model_count(void)
     return count;
 }
 
+size_t model_place(const struct model *model)
+{
+    size_t place = 0;
+    while (model_at(place) != model) {
+        place++;
+    }
+    return place;
+}
+
 const struct model *model_find(const char *name)
 {
     const struct model_row *row = model_row_find(name);

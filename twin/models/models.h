@@ -17,6 +17,7 @@ const struct model_row *model_row_find(const char *name);
 /* Models of motion, by their place among themselves; NULL beyond the last. */
 const struct model *model_at(size_t index);
 size_t model_count(void);
+size_t model_place(const struct model *model);
 
 /* NULL when there is no such model of motion. */
 const struct model *model_find(const char *name);

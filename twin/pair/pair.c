@@ -2,12 +2,12 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "twin/pair/link.h"
+#include "twin/pair/pair_machines.h"
 #include "twin/pair/pair_run.h"
-#include "twin/pair/smartlog.h"
 
 /* What a big lab costs: ADR 0004. */
 static_assert(sizeof(struct pair) <= (size_t)24 * 1024, "a pair takes at most 24 KiB");
@@ -41,6 +41,65 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
     }
 }
 
+/* ---- what comes of a step -----------------------------------------------------------------
+ */
+
+void pair_emit(const struct pair_run *run, struct effect effect)
+{
+    effect.pair = run->pair->index;
+    effect.t_us = run->t_us;
+    run->fx->emit(run->fx->context, &effect);
+}
+
+void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
+                       const char *text, size_t bytes)
+{
+    pair_emit(run, (struct effect){.kind = kind, .side = side, .payload = {text, bytes}});
+}
+
+/* A burst of this many alarms of one type is recorded in full; after it one per second. A flood
+ * then costs counters only, and each recorded alarm says how many were left out. */
+static const double ALARM_BURST = 20.0;
+static const double ALARM_RATE_HZ = 1.0;
+
+static bool may_record(struct pair *pair, enum alarm_type type, int64_t t_us)
+{
+    const bool first = pair->counts.alarm[type] == 1;
+    double tokens = first ? ALARM_BURST
+                          : pair->alarm_rate[type].tokens +
+                                ALARM_RATE_HZ * lab_s(t_us - pair->alarm_rate[type].t_us);
+    tokens = tokens < ALARM_BURST ? tokens : ALARM_BURST;
+    const bool may = tokens >= 1.0;
+    pair->alarm_rate[type].tokens = may ? tokens - 1.0 : tokens;
+    pair->alarm_rate[type].t_us = t_us;
+    return may;
+}
+
+void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
+                const char *id, const char *format, ...)
+{
+    struct pair *pair = run->pair;
+    pair->counts.alarm[type]++;
+    if (!may_record(pair, type, run->t_us)) {
+        pair->alarm_rate[type].suppressed++;
+        return;
+    }
+    pair->counts.alarms++;
+    struct alarm alarm = {.pair = pair->index,
+                          .n = pair->counts.alarms,
+                          .t_us = run->t_us,
+                          .type = type,
+                          .side = side,
+                          .suppressed = pair->alarm_rate[type].suppressed};
+    pair->alarm_rate[type].suppressed = 0;
+    (void)snprintf(alarm.id, sizeof alarm.id, "%s", id);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(alarm.detail, sizeof alarm.detail, format, args);
+    va_end(args);
+    pair_emit(run, (struct effect){.kind = EFFECT_ALARM, .side = side, .alarm = &alarm});
+}
+
 /* ---- the logger's machine -----------------------------------------------------------------
  */
 
@@ -48,23 +107,30 @@ struct log_run {
     const struct pair_run *run;
     struct pair_slot *slot;
     bool command;
-    struct smartlog_in in;
+    struct command_in in;
     struct smartlog_out out;
 };
+
+void pair_sense_command(const struct pair_run *run, const struct pair_slot *slot, bool command,
+                        struct command_in *in)
+{
+    *in = (struct command_in){.command = command,
+                              .t_s = lab_s(slot->t_us),
+                              .now_s = lab_s(run->t_us),
+                              .cycle_s = lab_s(run->p->link_cycle_us)};
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        in->expected[s] = slot->expected[s];
+        in->answered[s] = slot->answered[s] && !slot->timed_out[s];
+        in->timed_out[s] = slot->timed_out[s];
+        in->lap_s[s] = in->answered[s] ? lab_s(slot->reply_us[s] - slot->sent_us[s]) : nan("");
+    }
+}
 
 static void sense_log(void *context, unsigned cycle, int64_t t_us)
 {
     struct log_run *l = context;
     (void)t_us;
-    l->in.command = l->command && cycle == 0;
-    l->in.t_s = lab_s(l->slot->t_us);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        const struct pair_slot *slot = l->slot;
-        l->in.through[s] = pair_slot_through(slot, s);
-        l->in.lap_s[s] = slot->answered[s] && !slot->timed_out[s]
-                             ? lab_s(slot->reply_us[s] - slot->sent_us[s])
-                             : nan("");
-    }
+    pair_sense_command(l->run, l->slot, l->command && cycle == 0, &l->in);
     l->out.log = false;
 }
 
@@ -105,8 +171,7 @@ void pair_update_deadline(const struct pair_run *run, int64_t other_us)
         if (pair->side[s].next_probe_us < deadline_us) {
             deadline_us = pair->side[s].next_probe_us;
         }
-        for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
-             k = pair_next_open(pair, k + 1)) {
+        for (int k = -1; pair_next_open(pair, &k);) {
             const struct pair_slot *slot = &pair->slot[k];
             if (pair_slot_owed(slot, s) &&
                 slot->sent_us[s] + run->p->timeout_us < deadline_us) {
@@ -389,10 +454,10 @@ static void note_seen(const struct pair_run *run)
     }
 }
 
-static void stop_probes(struct pair *pair)
+static void stop_probes(const struct pair_run *run)
 {
-    pair->side[SIDE_REAL].next_probe_us = LAB_TIME_MAX;
-    pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
+    run->pair->side[SIDE_REAL].next_probe_us = LAB_TIME_MAX;
+    run->pair->side[SIDE_VIRTUAL].next_probe_us = LAB_TIME_MAX;
 }
 
 /* The time of these machines begins with what comes first. */
@@ -406,60 +471,33 @@ static void begin_dispatch(const struct pair_run *run)
     }
 }
 
-static void log_event(const struct pair_run *run)
+static void on_malformed(const struct pair_run *run)
 {
-    const struct effect effect = {.kind = EFFECT_LOG,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = run->event->side,
-                                  .n = run->pair->version,
-                                  .event = run->event};
-    run->fx->emit(run->fx->context, &effect);
+    pair_alarm(run, ALARM_MALFORMED, run->event->side, "", "%s", run->event->malformed.detail);
 }
+
+static void (*const takers[EVENT_KIND_COUNT])(const struct pair_run *run) = {
+    [EVENT_COMMAND] = on_command,     [EVENT_REPLY] = on_reply,
+    [EVENT_TELEMETRY] = on_telemetry, [EVENT_CONNECTION] = on_connection,
+    [EVENT_ECHO] = on_echo,           [EVENT_ACK] = pair_acknowledge,
+    [EVENT_MALFORMED] = on_malformed, [EVENT_STOP] = stop_probes,
+};
 
 void pair_take(const struct pair_run *run)
 {
     const struct event *e = run->event;
     run->pair->version++;
     if (run->p->record == PAIR_ALL) {
-        log_event(run);
+        pair_emit(
+            run, (struct effect){
+                     .kind = EFFECT_LOG, .side = e->side, .n = run->pair->version, .event = e});
     }
     note_seen(run);
     if (run->p->mode == PAIR_LINK) {
         begin_dispatch(run);
     }
-    switch (e->kind) {
-    case EVENT_COMMAND:
-        on_command(run);
-        break;
-    case EVENT_REPLY:
-        on_reply(run);
-        break;
-    case EVENT_TELEMETRY:
-        on_telemetry(run);
-        break;
-    case EVENT_CONNECTION:
-        on_connection(run);
-        break;
-    case EVENT_ECHO:
-        on_echo(run);
-        break;
-    case EVENT_ACK:
-        pair_acknowledge(run);
-        break;
-    case EVENT_MALFORMED:
-        pair_alarm(run, ALARM_MALFORMED, e->side, "", "%s", e->malformed.detail);
-        break;
-    case EVENT_STOP:
-        stop_probes(run->pair);
-        break;
-    case EVENT_REQUEST:
-    case EVENT_FIT:
-    case EVENT_AWAY:
-    case EVENT_START:
-    case EVENT_TICK:
-    case EVENT_KIND_COUNT:
-        break;
+    if (takers[e->kind]) {
+        takers[e->kind](run);
     }
 }
 
@@ -475,12 +513,7 @@ void pair_fire_probes(const struct pair_run *run)
         }
         side->next_probe_us = run->t_us + run->p->probe_interval_us;
         side->probe++;
-        const struct effect effect = {.kind = EFFECT_PROBE,
-                                      .pair = run->pair->index,
-                                      .t_us = run->t_us,
-                                      .side = s,
-                                      .probe = side->probe};
-        run->fx->emit(run->fx->context, &effect);
+        pair_emit(run, (struct effect){.kind = EFFECT_PROBE, .side = s, .probe = side->probe});
     }
 }
 

@@ -1,7 +1,7 @@
 /* twin/pair/pair.h - one real robot and its virtual twin: everything known about them now.
  *
- * Composed of parts that each do one thing: link (twin/pair/link.h), smart logger
- * (twin/pair/smartlog.h), clock maps, travel-time calibrators. struct pair is plain data
+ * Composed of parts that each do one thing: link and smart logger
+ * (twin/pair/pair_machines.h), clock maps, travel-time calibrators. struct pair is plain data
  * without pointers, with its open commands behind it: it is copied for readers and saved in
  * checkpoints as it stands. Pure: no
  * I/O, no clock, no allocation.
@@ -154,29 +154,26 @@ size_t pair_bytes(const struct pair_params *p);
 /* pair: pair_bytes(p) bytes, aligned. */
 void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index);
 
-/* The first open command at place k or behind; PAIR_OUTSTANDING_MAX: there is none. */
-static inline uint32_t pair_next_open(const struct pair *pair, uint32_t k)
+/* Moves *k on to the next open command behind it, from -1 on; false: there is none. */
+static inline bool pair_next_open(const struct pair *pair, int *k)
 {
-    if (k >= PAIR_OUTSTANDING_MAX || !(pair->open_mask >> k)) {
-        return PAIR_OUTSTANDING_MAX;
-    }
-    while (!(pair->open_mask >> k & 1U)) {
-        k++;
-    }
-    return k;
+    const uint64_t left = *k + 1 < PAIR_OUTSTANDING_MAX ? pair->open_mask >> (*k + 1) : 0;
+    *k += left ? 1 + __builtin_ctzll(left) : 0;
+    return left != 0;
 }
 
 /* Of the command at place k, in link mode. */
 const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p,
-                                    uint32_t k);
+                                    int k);
 
 /* A message that was delivered again (counted, nothing else). */
 void pair_redelivered(struct pair *pair);
 
 /* The moves of the window of one side that the fit may use, oldest first, into
- * moves[PAIR_WINDOW_MAX]; returns how many. */
+ * moves[PAIR_WINDOW_MAX]; returns how many. t_us: of the first and the last, where there are
+ * any. */
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
-                  struct travel_move *moves);
+                  struct travel_move *moves, int64_t t_us[2]);
 
 /* What the moves of the window tell of both sides. */
 struct pair_fits {

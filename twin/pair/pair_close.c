@@ -12,6 +12,195 @@ static const double Z95 = 1.96;
 /* A simulator within one per cent of real time is in real time. */
 static const double PACE_MATTERS = 0.01;
 
+/* ---- the command that a reply belongs to --------------------------------------------------
+ */
+
+struct pair_slot *pair_find_slot(struct pair *pair, const char *id)
+{
+    for (int k = -1; pair_next_open(pair, &k);) {
+        if (strcmp(pair->slot[k].id, id) == 0) {
+            return &pair->slot[k];
+        }
+    }
+    return NULL;
+}
+
+struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
+                                   bool (*is_so)(const struct pair_run *run,
+                                                 const struct pair_slot *slot, enum side side))
+{
+    struct pair *pair = run->pair;
+    struct pair_slot *oldest = NULL;
+    for (int k = -1; pair_next_open(pair, &k);) {
+        struct pair_slot *slot = &pair->slot[k];
+        if ((!oldest || slot->order < oldest->order) && is_so(run, slot, side)) {
+            oldest = slot;
+        }
+    }
+    return oldest;
+}
+
+/* Replies without an id come in the order of the commands: the oldest that is owed. */
+static bool is_owed(const struct pair_run *run, const struct pair_slot *slot, enum side side)
+{
+    (void)run;
+    return pair_slot_owed(slot, side);
+}
+
+static void remember_closed(struct pair *pair, const struct pair_closed *closed)
+{
+    pair->closed[pair->closed_count % PAIR_CLOSED_MAX] = *closed;
+    pair->closed_count++;
+}
+
+/* The newest closed command with this id; without an id the newest that had none and that this
+ * side left unanswered. */
+static struct pair_closed *find_closed(struct pair *pair, const char *id, enum side side)
+{
+    const uint64_t hash = id[0] ? hash_text(id) : 0;
+    const uint32_t kept =
+        pair->closed_count < PAIR_CLOSED_MAX ? pair->closed_count : PAIR_CLOSED_MAX;
+    for (uint32_t back = 1; back <= kept; back++) {
+        struct pair_closed *closed =
+            &pair->closed[(pair->closed_count - back) % PAIR_CLOSED_MAX];
+        if (closed->id_hash == hash && (hash != 0 || !closed->answered[side])) {
+            return closed;
+        }
+    }
+    return NULL;
+}
+
+static void alarm_closed(const struct pair_run *run, struct pair_closed *closed)
+{
+    const enum side side = run->event->side;
+    const char *id = run->event->reply.id;
+    if (closed->answered[side]) {
+        pair_alarm(run, ALARM_DUPLICATE, side, id,
+                   "the %s robot has answered this command before", side_name(side));
+    } else if (closed->refused) {
+        pair_alarm(run, ALARM_LATE, side, id,
+                   "its command was not followed because too many were open");
+    } else if (closed->timed_out[side]) {
+        pair_alarm(run, ALARM_LATE, side, id, "the command was closed as TIMEOUT before");
+    } else {
+        pair_alarm(run, ALARM_OUT_OF_CONTEXT, side, id, "the %s robot was not asked",
+                   side_name(side));
+    }
+    closed->answered[side] = true;
+}
+
+static void alarm_unmatched(const struct pair_run *run)
+{
+    const struct event *e = run->event;
+    struct pair_closed *closed = find_closed(run->pair, e->reply.id, e->side);
+    if (closed) {
+        alarm_closed(run, closed);
+    } else if (e->reply.id[0]) {
+        pair_alarm(run, ALARM_OUT_OF_CONTEXT, e->side, e->reply.id,
+                   "no command with this id was seen");
+    } else {
+        pair_alarm(run, ALARM_OUT_OF_CONTEXT, e->side, "", "no command is open at the %s robot",
+                   side_name(e->side));
+    }
+}
+
+struct pair_slot *pair_match_reply(const struct pair_run *run)
+{
+    const enum side side = run->event->side;
+    const char *id = run->event->reply.id;
+    struct pair_slot *slot =
+        id[0] ? pair_find_slot(run->pair, id) : pair_oldest_slot(run, side, is_owed);
+    if (!slot) {
+        alarm_unmatched(run);
+        return NULL;
+    }
+    if (slot->answered[side]) {
+        pair_alarm(run, ALARM_DUPLICATE, side, id,
+                   "the %s robot has answered this command before", side_name(side));
+        return NULL;
+    }
+    if (slot->timed_out[side]) {
+        pair_alarm(run, ALARM_LATE, side, id, "this side of the command was closed as TIMEOUT");
+        slot->answered[side] = true;
+        return NULL;
+    }
+    if (!slot->expected[side] || !slot->sent[side]) {
+        pair_alarm(run, ALARM_OUT_OF_CONTEXT, side, id, "the %s robot was not asked%s",
+                   side_name(side), slot->expected[side] ? " yet" : "");
+        return NULL;
+    }
+    return slot;
+}
+
+void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
+{
+    slot->value_count = 0;
+    slot->value_is_text = 0;
+    for (size_t i = 0; i < reply->value_count && i < PAIR_VALUES_MAX; i++) {
+        struct pair_value *value = &slot->value[i];
+        value->name = hash_text(reply->values[i].name);
+        if (reply->values[i].is_number) {
+            value->number = reply->values[i].number;
+        } else {
+            value->text = reply->values[i].text_hash;
+            slot->value_is_text |= (uint16_t)(1U << i);
+        }
+        slot->value_count++;
+    }
+}
+
+static bool numbers_differ(double a, double b, const struct pair_params *p)
+{
+    const double larger = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    const double gap = fabs(a - b);
+    return !(gap <= p->value_tolerance_abs) && !(gap <= p->value_tolerance_ratio * larger);
+}
+
+static bool value_differs(const struct pair_slot *slot, const struct event_value *v,
+                          const struct pair_params *p, char detail[160])
+{
+    const uint64_t name = hash_text(v->name);
+    for (size_t k = 0; k < slot->value_count; k++) {
+        if (slot->value[k].name != name) {
+            continue;
+        }
+        const bool is_text = slot->value_is_text & 1U << k;
+        if (is_text != !v->is_number ||
+            (is_text ? slot->value[k].text != v->text_hash
+                     : numbers_differ(slot->value[k].number, v->number, p))) {
+            if (!is_text && v->is_number) {
+                (void)snprintf(detail, 160, "%s: %.9g and then %.9g", v->name,
+                               slot->value[k].number, v->number);
+            } else {
+                (void)snprintf(detail, 160, "%s: not the same text", v->name);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pair_reply_differs(const struct pair_slot *slot, enum side first,
+                        const struct event_reply *reply, const struct pair_params *p,
+                        char detail[160])
+{
+    if (slot->status[first] != (uint8_t)reply->status) {
+        (void)snprintf(detail, 160, "status: the %s robot says %s, the other %s",
+                       side_name(first), reply_status_name(slot->status[first]),
+                       reply_status_name(reply->status));
+        return true;
+    }
+    for (size_t i = 0; i < reply->value_count; i++) {
+        if (value_differs(slot, &reply->values[i], p, detail)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- verdicts -----------------------------------------------------------------------------
+ */
+
 /* How much of the lag transport and clocks may explain (docs/model/pair.md, eq. 3): the
  * difference of the two replies' delays beyond the fastest, where both are known, plus what the
  * clock maps leave open. LAB_TIME_NONE when no side's clock is known. */
@@ -87,28 +276,46 @@ static void explain_by_pace(const struct pair *pair, const struct pair_params *p
     }
 }
 
+/* Nothing is known yet but the command. */
+static struct entry start_entry(const struct pair *pair, int64_t t_us, const char *id,
+                                const char *op, double rotation_rad, double displacement_m)
+{
+    struct entry e = {.pair = pair->index,
+                      .n = pair->counts.entries + 1,
+                      .t_us = t_us,
+                      .rotation_rad = rotation_rad,
+                      .displacement_m = displacement_m,
+                      .lag_us = LAB_TIME_NONE,
+                      .lag_uncertainty_us = LAB_TIME_NONE,
+                      .virtual_pace = nan("")};
+    memcpy(e.id, id, sizeof e.id);
+    memcpy(e.op, op, sizeof e.op);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        e.lap_us[s] = LAB_TIME_NONE;
+        e.wait_us[s] = LAB_TIME_NONE;
+        e.motion_us[s] = LAB_TIME_NONE;
+        e.transport_us[s] = LAB_TIME_NONE;
+    }
+    return e;
+}
+
 static void fill_entry(const struct pair *pair, const struct pair_params *p,
                        const struct pair_slot *slot, struct entry *e)
 {
-    *e = (struct entry){.pair = pair->index,
-                        .n = pair->counts.entries + 1,
-                        .t_us = slot->t_us,
-                        .rotation_rad = slot->rotation_rad,
-                        .displacement_m = slot->displacement_m,
-                        .lag_us = LAB_TIME_NONE,
-                        .lag_uncertainty_us = LAB_TIME_NONE};
-    memcpy(e->id, slot->id, sizeof e->id);
-    memcpy(e->op, slot->op, sizeof e->op);
+    *e = start_entry(pair, slot->t_us, slot->id, slot->op, slot->rotation_rad,
+                     slot->displacement_m);
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        const bool answered = slot->answered[s] && !slot->timed_out[s];
-        e->answered[s] = answered;
+        e->answered[s] = slot->answered[s] && !slot->timed_out[s];
         e->timed_out[s] = slot->timed_out[s];
         e->status[s] = (enum reply_status)slot->status[s];
-        e->lap_us[s] = answered ? slot->reply_us[s] - slot->sent_us[s] : LAB_TIME_NONE;
-        e->wait_us[s] = p->mode == PAIR_LINK && slot->sent[s] ? slot->sent_us[s] - slot->t_us
-                                                              : LAB_TIME_NONE;
-        e->motion_us[s] = answered ? slot->motion_us[s] : LAB_TIME_NONE;
-        e->transport_us[s] = answered ? slot->transport_us[s] : LAB_TIME_NONE;
+        if (p->mode == PAIR_LINK && slot->sent[s]) {
+            e->wait_us[s] = slot->sent_us[s] - slot->t_us;
+        }
+        if (e->answered[s]) {
+            e->lap_us[s] = slot->reply_us[s] - slot->sent_us[s];
+            e->motion_us[s] = slot->motion_us[s];
+            e->transport_us[s] = slot->transport_us[s];
+        }
     }
     if (e->answered[SIDE_REAL] && e->answered[SIDE_VIRTUAL]) {
         e->lag_us = e->lap_us[SIDE_REAL] - e->lap_us[SIDE_VIRTUAL];
@@ -119,7 +326,6 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     }
     e->interrupted_us = slot->away_us;
     e->verdict = judge_entry(e, slot, p);
-    e->virtual_pace = nan("");
     explain_by_pace(pair, p, e);
 }
 
@@ -140,12 +346,7 @@ static void emit_entry(const struct pair_run *run, const struct entry *e)
     run->pair->counts.entries++;
     run->pair->counts.verdict[e->verdict]++;
     remember_entry(run->pair, e);
-    const struct effect effect = {.kind = EFFECT_ENTRY,
-                                  .pair = e->pair,
-                                  .t_us = run->t_us,
-                                  .side = SIDE_COUNT,
-                                  .entry = e};
-    run->fx->emit(run->fx->context, &effect);
+    pair_emit(run, (struct effect){.kind = EFFECT_ENTRY, .side = SIDE_COUNT, .entry = e});
 }
 
 /* ---- calibration --------------------------------------------------------------------------
@@ -242,7 +443,7 @@ static void calibrate_pair(const struct pair_run *run, const struct entry *e)
     }
     if (++pair->since_published >= run->p->publish_every) {
         pair->since_published = 0;
-        pair_emit(run, EFFECT_CALIBRATION, SIDE_COUNT);
+        pair_emit(run, (struct effect){.kind = EFFECT_CALIBRATION, .side = SIDE_COUNT});
     }
 }
 
@@ -255,7 +456,7 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     struct pair *pair = run->pair;
     fill_entry(pair, run->p, slot, &e);
     emit_entry(run, &e);
-    pair_remember_closed(
+    remember_closed(
         pair, &(struct pair_closed){slot->id[0] ? hash_text(slot->id) : 0,
                                     {slot->answered[SIDE_REAL], slot->answered[SIDE_VIRTUAL]},
                                     {slot->timed_out[SIDE_REAL], slot->timed_out[SIDE_VIRTUAL]},
@@ -267,25 +468,11 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
 
 void pair_write_overflow(const struct pair_run *run, const struct event_command *command)
 {
-    struct entry e = {.pair = run->pair->index,
-                      .n = run->pair->counts.entries + 1,
-                      .t_us = run->t_us,
-                      .rotation_rad = command->rotation_rad,
-                      .displacement_m = command->displacement_m,
-                      .lag_us = LAB_TIME_NONE,
-                      .lag_uncertainty_us = LAB_TIME_NONE,
-                      .virtual_pace = nan(""),
-                      .verdict = VERDICT_OVERFLOW};
-    memcpy(e.id, command->id, sizeof e.id);
-    memcpy(e.op, command->op, sizeof e.op);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        e.lap_us[s] = LAB_TIME_NONE;
-        e.wait_us[s] = LAB_TIME_NONE;
-        e.motion_us[s] = LAB_TIME_NONE;
-        e.transport_us[s] = LAB_TIME_NONE;
-    }
+    struct entry e = start_entry(run->pair, run->t_us, command->id, command->op,
+                                 command->rotation_rad, command->displacement_m);
+    e.verdict = VERDICT_OVERFLOW;
     emit_entry(run, &e);
-    pair_remember_closed(
+    remember_closed(
         run->pair, &(struct pair_closed){.id_hash = command->id[0] ? hash_text(command->id) : 0,
                                          .refused = true});
 }
@@ -294,12 +481,14 @@ void pair_write_overflow(const struct pair_run *run, const struct event_command 
  */
 
 size_t pair_moves(const struct pair *pair, const struct pair_params *p, enum side side,
-                  struct travel_move *moves)
+                  struct travel_move *moves, int64_t t_us[2])
 {
     size_t n = 0;
     for (uint32_t k = 0; k < pair->window_count; k++) {
         const struct pair_move *row = &pair->window[(pair->window_first + k) % p->window];
         if (!isnan(row->lap_s[side])) {
+            t_us[0] = n == 0 ? row->t_us : t_us[0];
+            t_us[1] = row->t_us;
             moves[n++] = (struct travel_move){
                 fabs(row->rotation_rad), fabs(row->displacement_m), (double)row->lap_s[side]};
         }
@@ -311,8 +500,9 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
                      struct pair_fits *out)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
+    int64_t t_us[2];
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        const size_t n = pair_moves(pair, p, s, moves);
+        const size_t n = pair_moves(pair, p, s, moves, t_us);
         out->known[s] = travel_time_fit(moves, n, p->method, &out->fit[s]) == STATUS_OK;
     }
 }

@@ -3,7 +3,6 @@
 
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
-#include "twin/pair/link.h"
 #include "twin/pair/pair_run.h"
 
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
@@ -29,8 +28,7 @@ static struct pair_relay *relay_of(const struct pair_run *run, const struct pair
            (slot - run->pair->slot);
 }
 
-const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p,
-                                    uint32_t k)
+const struct pair_relay *pair_relay(const struct pair *pair, const struct pair_params *p, int k)
 {
     return (const struct pair_relay *)(const void *)(pair->slot + p->outstanding_max) + k;
 }
@@ -56,8 +54,7 @@ static bool is_waiting(const struct pair_run *run, const struct pair_slot *slot,
 uint32_t pair_link_waiting(const struct pair_run *run, enum side side)
 {
     uint32_t count = 0;
-    for (uint32_t k = pair_next_open(run->pair, 0); k < PAIR_OUTSTANDING_MAX;
-         k = pair_next_open(run->pair, k + 1)) {
+    for (int k = -1; pair_next_open(run->pair, &k);) {
         count += is_waiting(run, &run->pair->slot[k], side);
     }
     return count;
@@ -111,8 +108,7 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
 static void send_halts(const struct pair_run *run, enum side side)
 {
     struct pair *pair = run->pair;
-    for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
-         k = pair_next_open(pair, k + 1)) {
+    for (int k = -1; pair_next_open(pair, &k);) {
         struct pair_slot *slot = &pair->slot[k];
         if (is_waiting(run, slot, side) && strcmp(slot->op, "halt") == 0) {
             send_slot(run, side, slot);
@@ -144,21 +140,15 @@ struct link_run {
     const struct pair_run *run;
     struct pair_slot *slot;
     bool command;
-    struct link_in in;
+    struct command_in in;
     struct link_out out;
 };
 
 static void sense_link(void *context, unsigned cycle, int64_t t_us)
 {
     struct link_run *l = context;
-    l->in.command = l->command && cycle == 0;
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        l->in.answered[s] = l->slot->answered[s] && !l->slot->timed_out[s];
-        l->in.timed_out[s] = l->slot->timed_out[s];
-        l->in.expected[s] = l->slot->expected[s];
-    }
-    l->in.t_s = lab_s(t_us);
-    l->in.cycle_s = lab_s(l->run->p->link_cycle_us);
+    (void)t_us;
+    pair_sense_command(l->run, l->slot, l->command && cycle == 0, &l->in);
     l->out.reply = LINK_NONE;
 }
 
@@ -180,7 +170,7 @@ static void merge_reply(const struct pair_run *run, enum side from)
     pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, bytes - 1 + (size_t)n);
 }
 
-static void write_error(const struct pair_run *run, const char *id, const char *why)
+void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
 {
     char text[512];
     struct json_writer w;
@@ -199,30 +189,17 @@ static void write_error(const struct pair_run *run, const char *id, const char *
     }
 }
 
-void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
-{
-    write_error(run, id, why);
-}
-
 static void commit_link(void *context, unsigned cycle, int64_t t_us)
 {
     const struct link_run *l = context;
     (void)cycle;
     (void)t_us;
-    switch (l->out.reply) {
-    case LINK_REAL:
-        merge_reply(l->run, SIDE_REAL);
-        break;
-    case LINK_VIRTUAL:
-        merge_reply(l->run, SIDE_VIRTUAL);
-        break;
-    case LINK_ERROR:
-        write_error(l->run, l->slot->id,
-                    l->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
-                                                 : "no robot answered in time");
-        break;
-    case LINK_NONE:
-        break;
+    if (l->out.reply == LINK_ERROR) {
+        pair_link_refuse(l->run, l->slot->id,
+                         l->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
+                                                      : "no robot answered in time");
+    } else if (l->out.reply != LINK_NONE) {
+        merge_reply(l->run, l->out.reply == LINK_REAL ? SIDE_REAL : SIDE_VIRTUAL);
     }
 }
 

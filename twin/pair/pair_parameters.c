@@ -11,12 +11,8 @@ void pair_emit_change(const struct pair_run *run, struct parameter_change *chang
 {
     change->n = ++run->pair->changes;
     change->t_us = run->t_us;
-    const struct effect effect = {.kind = EFFECT_CHANGE,
-                                  .pair = run->pair->index,
-                                  .t_us = run->t_us,
-                                  .side = SIDE_COUNT,
-                                  .change = change};
-    run->fx->emit(run->fx->context, &effect);
+    pair_emit(run,
+              (struct effect){.kind = EFFECT_CHANGE, .side = SIDE_COUNT, .change = change});
 }
 
 static const char *asked_by(const struct pair_run *run)
@@ -86,35 +82,19 @@ void pair_put_in_force(const struct pair_run *run, enum parameter_action action,
     }
 }
 
-/* The real robot's moves of the window, oldest first. */
-static size_t gather_moves(const struct pair_run *run,
-                           struct travel_move moves[PAIR_WINDOW_MAX],
-                           struct parameter_data *data)
-{
-    const struct pair *pair = run->pair;
-    *data = (struct parameter_data){moves, 0, LAB_TIME_NONE, LAB_TIME_NONE};
-    data->n = pair_moves(pair, run->p, SIDE_REAL, moves);
-    for (uint32_t k = 0; k < pair->window_count; k++) {
-        const struct pair_move *row = &pair->window[(pair->window_first + k) % run->p->window];
-        if (!isnan(row->lap_s[SIDE_REAL])) {
-            data->since_us = data->since_us == LAB_TIME_NONE ? row->t_us : data->since_us;
-            data->until_us = row->t_us;
-        }
-    }
-    return data->n;
-}
-
 /* Returns the candidate, or NULL after saying why there is none. */
 static const struct parameter_set *make_candidate(const struct pair_run *run, const char *by)
 {
     struct travel_move moves[PAIR_WINDOW_MAX];
-    struct parameter_data data;
+    int64_t t_us[2] = {LAB_TIME_NONE, LAB_TIME_NONE};
+    const size_t n = pair_moves(run->pair, run->p, SIDE_REAL, moves, t_us);
+    const struct parameter_data data = {moves, n, t_us[0], t_us[1]};
     struct travel_fit fit;
     struct parameter_checks checks;
-    if (gather_moves(run, moves, &data) < PROPOSE_MOVES_MIN) {
+    if (n < PROPOSE_MOVES_MIN) {
         char why[96];
         (void)snprintf(why, sizeof why, "the real robot made %zu usable moves, %d are needed",
-                       data.n, PROPOSE_MOVES_MIN);
+                       n, PROPOSE_MOVES_MIN);
         decline_wish(run, by, 0, why);
         return NULL;
     }

@@ -1,9 +1,9 @@
 /* twin/pair/pair_run.h - a step of a pair in progress, for who takes part in it: this room, and
  * those above that learn from the same event (twin/pair_step.h).
  *
- * pair.c takes the event in, pair_match.c finds the command it belongs to, the machines of
- * smartlog.h and link.h run, pair_close.c turns a closed command into an entry and feeds the
- * calibrators, pair_alarm.c records what is odd. Pure.
+ * pair.c takes the event in, pair_close.c finds the command it belongs to, turns a closed
+ * command into an entry and feeds the calibrators; the machines are those of pair_machines.h.
+ * Pure.
  */
 #ifndef TWIN_PAIR_PAIR_RUN_H
 #define TWIN_PAIR_PAIR_RUN_H
@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "twin/pair/effect.h"
 #include "twin/pair/pair.h"
+#include "twin/pair/pair_machines.h"
 
 /* What an event brought to light, for the rooms above. */
 struct pair_news {
@@ -42,18 +43,20 @@ void pair_fire_timeouts(const struct pair_run *run);
 /* Find the pair's next deadline anew; other_us: the earliest of the rooms above. */
 void pair_update_deadline(const struct pair_run *run, int64_t other_us);
 
-/* ---- pair_alarm.c ---- */
-
 /* Count an alarm, and record it unless its type comes too often. */
 void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side,
                 const char *id, const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* Want something done that concerns this pair as a whole, or one side. */
-void pair_emit(const struct pair_run *run, enum effect_kind kind, enum side side);
+/* Want something done for this pair, now; index and time are filled in. */
+void pair_emit(const struct pair_run *run, struct effect effect);
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
                        const char *text, size_t bytes);
 
-/* ---- pair_match.c ---- */
+/* What the command's machines see; command: it has just arrived. */
+void pair_sense_command(const struct pair_run *run, const struct pair_slot *slot, bool command,
+                        struct command_in *in);
+
+/* ---- pair_close.c: from a reply to an entry ---- */
 
 /* The open command with this id, or NULL. */
 struct pair_slot *pair_find_slot(struct pair *pair, const char *id);
@@ -66,9 +69,6 @@ struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
 /* The command a reply of this side belongs to; NULL, after an alarm that says why. */
 struct pair_slot *pair_match_reply(const struct pair_run *run);
 
-/* Remember a closed command. */
-void pair_remember_closed(struct pair *pair, const struct pair_closed *closed);
-
 /* Does the reply say something else than the first one did? detail[160] says what. */
 bool pair_reply_differs(const struct pair_slot *slot, enum side first,
                         const struct event_reply *reply, const struct pair_params *p,
@@ -76,8 +76,6 @@ bool pair_reply_differs(const struct pair_slot *slot, enum side first,
 
 /* Keep the first reply's values for comparison. */
 void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
-
-/* ---- pair_close.c ---- */
 
 /* The entry of a command that both sides are through with: emitted, counted, calibrated on. */
 void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);

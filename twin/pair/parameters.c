@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <gsl/gsl_sort.h>
 
 #include "base/hash.h"
 #include "twin/models/models.h"
@@ -84,13 +85,6 @@ static void check_precision(const struct travel_fit *fit, struct parameter_check
                     100.0 * w_ratio, 100.0 * v_ratio);
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Fit the older moves, predict the newest third: does the model hold tomorrow? The spread is
  * that of the median, so that one late message does not decide. */
 static enum status check_held_out(const struct parameter_data *data, enum travel_method method,
@@ -121,7 +115,7 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
                         "the older moves do not determine what the newer ones need");
         return STATUS_OK;
     }
-    qsort(error_s, count, sizeof error_s[0], compare_reals);
+    gsl_sort(error_s, 1, count);
     const double spread_s = 1.4826 * error_s[count / 2];
     const double limit_s = HELD_OUT_RATIO_MAX * older.residual_s_sd + HELD_OUT_FLOOR_S;
     parameters_note(
@@ -218,27 +212,6 @@ static struct parameter_set *make_room(struct parameter_book *book)
     return victim;
 }
 
-static uint64_t hash_data(const struct parameter_data *data)
-{
-    uint64_t hash = HASH_START;
-    for (size_t k = 0; k < data->n; k++) {
-        const struct travel_move *move = &data->moves[k];
-        hash = hash_bytes(hash, &move->rotation_rad, sizeof move->rotation_rad);
-        hash = hash_bytes(hash, &move->displacement_m, sizeof move->displacement_m);
-        hash = hash_bytes(hash, &move->lap_s, sizeof move->lap_s);
-    }
-    return hash;
-}
-
-static uint8_t model_number(const struct model *model)
-{
-    size_t k = 0;
-    while (model && model_at(k) != model) {
-        k++;
-    }
-    return model ? (uint8_t)(k + 1) : 0;
-}
-
 struct parameter_set *parameters_add(struct parameter_book *book, const struct model *model,
                                      uint32_t version, int64_t t_us)
 {
@@ -250,7 +223,7 @@ struct parameter_set *parameters_add(struct parameter_book *book, const struct m
     memset(set, 0, sizeof *set);
     set->version = version;
     set->state = PARAMETERS_CANDIDATE;
-    set->model = model_number(model);
+    set->model = model ? (uint8_t)(model_place(model) + 1) : 0;
     set->made_us = t_us;
     return set;
 }
@@ -268,7 +241,7 @@ const struct parameter_set *parameters_propose(struct parameter_book *book,
     set->count = TRAVEL_P;
     set->since_us = data->since_us;
     set->until_us = data->until_us;
-    set->data_hash = hash_data(data);
+    set->data_hash = hash_bytes(HASH_START, data->moves, data->n * sizeof data->moves[0]);
     for (enum travel_term j = TRAVEL_T0; j < TRAVEL_P; j++) {
         set->value[j] = fit->estimate.value[j];
         set->se[j] = fit->estimate.se[j];

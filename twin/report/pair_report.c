@@ -5,8 +5,7 @@
 
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
-#include "twin/pair/link.h"
-#include "twin/pair/smartlog.h"
+#include "twin/pair/pair_machines.h"
 #include "twin/report/fit_report.h"
 #include "twin/report/following_report.h"
 
@@ -269,8 +268,7 @@ static void write_commands(struct json_writer *w, const struct pair *pair,
                            const struct pair_params *p, bool link)
 {
     json_write_array(w, "commands");
-    for (uint32_t k = pair_next_open(pair, 0); k < PAIR_OUTSTANDING_MAX;
-         k = pair_next_open(pair, k + 1)) {
+    for (int k = -1; pair_next_open(pair, &k);) {
         const struct pair_slot *slot = &pair->slot[k];
         json_write_object(w, NULL);
         json_write_text(w, "id", slot->id[0] ? slot->id : NULL);

@@ -1,0 +1,275 @@
+#include "twin/pair/pair_machines.h"
+
+#include <math.h>
+
+static const struct command_in *input_of(const struct efsm_view *v)
+{
+    return v->in;
+}
+
+/* ---- guards -------------------------------------------------------------------------------
+ */
+
+static bool has_command(const struct efsm_view *v)
+{
+    return input_of(v)->command;
+}
+
+static bool real_absent(const struct efsm_view *v)
+{
+    return !input_of(v)->expected[SIDE_REAL];
+}
+
+static bool real_answered(const struct efsm_view *v)
+{
+    return input_of(v)->answered[SIDE_REAL];
+}
+
+static bool real_failed(const struct efsm_view *v)
+{
+    return input_of(v)->timed_out[SIDE_REAL];
+}
+
+static bool virtual_answered(const struct efsm_view *v)
+{
+    return input_of(v)->answered[SIDE_VIRTUAL];
+}
+
+static bool is_through(const struct efsm_view *v, enum side s)
+{
+    const struct command_in *in = input_of(v);
+    return !in->expected[s] || in->answered[s] || in->timed_out[s];
+}
+
+static bool real_through(const struct efsm_view *v)
+{
+    return is_through(v, SIDE_REAL);
+}
+
+static bool virtual_through(const struct efsm_view *v)
+{
+    return is_through(v, SIDE_VIRTUAL);
+}
+
+static bool failed_or_nobody(const struct efsm_view *v)
+{
+    return real_failed(v) || (real_absent(v) && virtual_through(v) && !virtual_answered(v));
+}
+
+/* ---- the smart logger ---------------------------------------------------------------------
+ */
+
+static void keep_lap(const struct efsm_view *v, size_t cell, double lap_s)
+{
+    if (!isnan(lap_s)) {
+        efsm_set(v, cell, lap_s);
+    }
+}
+
+static void set_time(const struct efsm_view *v)
+{
+    efsm_set(v, SMARTLOG_T, input_of(v)->t_s);
+}
+
+static void set_first_real(const struct efsm_view *v)
+{
+    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_REAL]);
+}
+
+static void set_first_virtual(const struct efsm_view *v)
+{
+    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_VIRTUAL]);
+}
+
+static void set_second_real(const struct efsm_view *v)
+{
+    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_REAL]);
+}
+
+static void set_second_virtual(const struct efsm_view *v)
+{
+    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_VIRTUAL]);
+}
+
+static void set_both(const struct efsm_view *v)
+{
+    set_first_real(v);
+    set_second_virtual(v);
+}
+
+static void write_entry(const struct efsm_view *v)
+{
+    struct smartlog_out *out = v->out;
+    out->log = true;
+}
+
+static const struct efsm_state smartlog_states[SMARTLOG_STATE_COUNT] = {
+    [SMARTLOG_IDLE] = {.name = "IDLE"},
+    [SMARTLOG_WAIT] = {.name = "WAIT"},
+    [SMARTLOG_AHEAD] = {.name = "AHEAD"},
+    [SMARTLOG_BEHIND] = {.name = "BEHIND"},
+    [SMARTLOG_LOG] = {.name = "LOG", .output = write_entry},
+};
+
+/* clang-format off */
+static const struct efsm_arc smartlog_arcs[] = {
+    {SMARTLOG_IDLE, SMARTLOG_WAIT, has_command, set_time, "command / T+ = t", .waits = true},
+    {SMARTLOG_IDLE, SMARTLOG_IDLE, NULL, NULL, "!command", .unless = {has_command}, .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_WAIT, NULL, NULL, "!real & !virtual",
+     .unless = {real_through, virtual_through}, .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_through, set_first_real, "real & !virtual / lap1+ = lap",
+     .unless = {virtual_through}, .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_through, set_first_virtual, "!real & virtual / lap1+ = lap",
+     .unless = {real_through}, .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_LOG, real_through, set_both, "real & virtual / lap1+, lap2+ = laps",
+     .also = {virtual_through}},
+    {SMARTLOG_AHEAD, SMARTLOG_LOG, real_through, set_second_real, "real / lap2+ = lap", .waits = false},
+    {SMARTLOG_AHEAD, SMARTLOG_AHEAD, NULL, NULL, "!real", .unless = {real_through}, .waits = true},
+    {SMARTLOG_BEHIND, SMARTLOG_LOG, virtual_through, set_second_virtual, "virtual / lap2+ = lap", .waits = false},
+    {SMARTLOG_BEHIND, SMARTLOG_BEHIND, NULL, NULL, "!virtual", .unless = {virtual_through}, .waits = true},
+    {SMARTLOG_LOG, SMARTLOG_IDLE, NULL, NULL, "entry written", .waits = false},
+};
+/* clang-format on */
+
+static const char *const smartlog_cells[SMARTLOG_CELL_COUNT] = {"T_s", "lap1_s", "lap2_s"};
+
+const struct efsm_table smartlog_table = {
+    .name = "smartlog",
+    .purpose = "Follows one command from its arrival to its entry: which robot answered first.",
+    .states = smartlog_states,
+    .state_count = SMARTLOG_STATE_COUNT,
+    .arcs = smartlog_arcs,
+    .arc_count = COUNT(smartlog_arcs),
+    .cells = smartlog_cells,
+    .cell_count = SMARTLOG_CELL_COUNT,
+    .initial = SMARTLOG_IDLE,
+};
+
+/* ---- the link -----------------------------------------------------------------------------
+ */
+
+static void note_answer(const struct efsm_view *v)
+{
+    efsm_set(v, LINK_T_REAL, input_of(v)->now_s);
+    efsm_set(v, LINK_D, 0.0);
+}
+
+static void count_lag(const struct efsm_view *v)
+{
+    const double lag_s = input_of(v)->now_s - efsm_get(v, LINK_T_REAL);
+    efsm_set(v, LINK_D, floor(lag_s / input_of(v)->cycle_s + 0.5));
+}
+
+static void answer_l1(const struct efsm_view *v)
+{
+    struct link_out *out = v->out;
+    out->reply = LINK_REAL;
+}
+
+static void answer_for(const struct efsm_view *v)
+{
+    struct link_out *out = v->out;
+    out->reply = LINK_VIRTUAL;
+}
+
+static void answer_error(const struct efsm_view *v)
+{
+    struct link_out *out = v->out;
+    out->reply = LINK_ERROR;
+}
+
+static const struct efsm_state link_states[LINK_STATE_COUNT] = {
+    [LINK_IDLE] = {.name = "IDLE"},
+    [LINK_WAIT] = {.name = "WAIT"},
+    [LINK_AHEAD] = {.name = "AHEAD"},
+    [LINK_BEHIND] = {.name = "BEHIND"},
+    [LINK_ANSWER] = {.name = "ANSWER", .output = answer_l1},
+    [LINK_STAND_IN] = {.name = "STAND_IN", .output = answer_for},
+    [LINK_FAIL] = {.name = "FAIL", .output = answer_error},
+};
+
+/* clang-format off */
+static const struct efsm_arc link_arcs[] = {
+    {LINK_IDLE, LINK_WAIT, has_command, NULL, "C / Z = C", .waits = true},
+    {LINK_IDLE, LINK_IDLE, NULL, NULL, "!C", .unless = {has_command}, .waits = true},
+    {LINK_WAIT, LINK_WAIT, NULL, NULL, "!R & !V",
+     .unless = {virtual_through, real_answered, real_failed}, .waits = true},
+    {LINK_WAIT, LINK_ANSWER, real_answered, note_answer, "R / t_R+ = t", .waits = false},
+    {LINK_WAIT, LINK_FAIL, failed_or_nobody, note_answer, "R timed out", .waits = false},
+    {LINK_WAIT, LINK_AHEAD, virtual_through, NULL, "V & !R", .unless = {real_through}, .waits = true},
+    {LINK_WAIT, LINK_STAND_IN, real_absent, NULL, "V & real absent", .also = {virtual_answered}},
+    {LINK_AHEAD, LINK_AHEAD, NULL, NULL, "!R", .unless = {real_through}, .waits = true},
+    {LINK_AHEAD, LINK_ANSWER, real_answered, note_answer, "R / t_R+ = t", .waits = false},
+    {LINK_AHEAD, LINK_FAIL, real_failed, note_answer, "R timed out", .waits = false},
+    {LINK_ANSWER, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},
+    {LINK_ANSWER, LINK_IDLE, virtual_through, NULL, "V", .waits = false},
+    {LINK_FAIL, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},
+    {LINK_FAIL, LINK_IDLE, virtual_through, NULL, "V", .waits = false},
+    {LINK_STAND_IN, LINK_IDLE, NULL, NULL, "M = V sent", .waits = false},
+    {LINK_BEHIND, LINK_BEHIND, NULL, NULL, "!V", .unless = {virtual_through}, .waits = true},
+    {LINK_BEHIND, LINK_IDLE, virtual_through, count_lag, "V / D+ = (t - t_R)/dT", .waits = false},
+};
+/* clang-format on */
+
+static const char *const link_cells[LINK_CELL_COUNT] = {"t_R_s", "D_cycles"};
+
+const struct efsm_table link_table = {
+    .name = "link",
+    .purpose = "Builds the one reply that L1 gets from the replies of the two robots.",
+    .states = link_states,
+    .state_count = LINK_STATE_COUNT,
+    .arcs = link_arcs,
+    .arc_count = COUNT(link_arcs),
+    .cells = link_cells,
+    .cell_count = LINK_CELL_COUNT,
+    .initial = LINK_IDLE,
+};
+
+/* ---- dispatch -----------------------------------------------------------------------------
+ */
+
+static bool is_queued(const struct efsm_view *v)
+{
+    const struct dispatch_in *d = v->in;
+    return d->queued;
+}
+
+static bool is_done(const struct efsm_view *v)
+{
+    const struct dispatch_in *d = v->in;
+    return d->done;
+}
+
+static void send_next(const struct efsm_view *v)
+{
+    struct dispatch_out *out = v->out;
+    out->send = true;
+}
+
+static const struct efsm_state dispatch_states[DISPATCH_STATE_COUNT] = {
+    [DISPATCH_READY] = {.name = "READY"},
+    [DISPATCH_SEND] = {.name = "SEND", .output = send_next},
+    [DISPATCH_BUSY] = {.name = "BUSY"},
+};
+
+/* clang-format off */
+static const struct efsm_arc dispatch_arcs[] = {
+    {DISPATCH_READY, DISPATCH_SEND,  is_queued, NULL, "queued", .waits = false},
+    {DISPATCH_READY, DISPATCH_READY, NULL,      NULL, "!queued", .unless = {is_queued}, .waits = true},
+    {DISPATCH_SEND,  DISPATCH_BUSY,  NULL,      NULL, "Z = C sent", .waits = false},
+    {DISPATCH_BUSY,  DISPATCH_READY, is_done,   NULL, "done", .waits = false},
+    {DISPATCH_BUSY,  DISPATCH_BUSY,  NULL,      NULL, "!done",   .unless = {is_done}, .waits = true},
+};
+/* clang-format on */
+
+const struct efsm_table dispatch_table = {
+    .name = "dispatch",
+    .purpose = "Hands one robot its next command when it has done the one before.",
+    .states = dispatch_states,
+    .state_count = DISPATCH_STATE_COUNT,
+    .arcs = dispatch_arcs,
+    .arc_count = COUNT(dispatch_arcs),
+    .cells = NULL,
+    .cell_count = 0,
+    .initial = DISPATCH_READY,
+};

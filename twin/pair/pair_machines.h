@@ -1,0 +1,104 @@
+/* twin/pair/pair_machines.h - the state machines of a pair.
+ *
+ * `smartlog`, one per open command, is the smart data logger:
+ *
+ *     IDLE --command--> WAIT --real--> BEHIND --virtual--> LOG --> IDLE
+ *                        '--virtual--> AHEAD --real--'
+ *
+ * AHEAD: the virtual robot is through and the real one is awaited; BEHIND: the other way round.
+ * "Through" means answered, timed out, or not asked. LOG is where the entry is written (Moore).
+ * docs/model/pair.md section 2; seed 000 Figure 9.
+ *
+ * The two others are the real/virtual link between the upper and the lower layers of the
+ * controller, in link mode only. `dispatch`, one per side, hands the side its next command when
+ * it has done the one before; `link`, one per open command, builds the single reply to L1. The
+ * real robot has priority; if it is absent the virtual one answers for it; D counts how many
+ * cycles the virtual robot lags.
+ *
+ *   dispatch:  READY --queued--> SEND --> BUSY --done--> READY
+ *   link:      IDLE --command--> WAIT --R--> ANSWER --> BEHIND --V--> IDLE
+ *                                 '--V--> AHEAD --R--> ANSWER --> IDLE
+ *              real timed out: FAIL instead of ANSWER; real absent: WAIT --V--> STAND_IN -->
+ * IDLE
+ *
+ * docs/model/pair.md section 3; seed 000 Figure 8. Pure.
+ */
+#ifndef TWIN_PAIR_PAIR_MACHINES_H
+#define TWIN_PAIR_PAIR_MACHINES_H
+
+#include <stdbool.h>
+
+#include "logger/message/event.h"
+#include "twin/efsm/efsm.h"
+
+/* What smartlog and link see of their command. */
+struct command_in {
+    bool command;              /* event: it arrived */
+    bool expected[SIDE_COUNT]; /* levels: the side was to be asked … */
+    bool answered[SIDE_COUNT]; /* … and has answered in time … */
+    bool timed_out[SIDE_COUNT];
+    double t_s;               /* lab time of the command */
+    double now_s;             /* lab time now */
+    double lap_s[SIDE_COUNT]; /* NaN: none */
+    double cycle_s;           /* of the controller */
+};
+
+enum smartlog_state {
+    SMARTLOG_IDLE,
+    SMARTLOG_WAIT,
+    SMARTLOG_AHEAD,
+    SMARTLOG_BEHIND,
+    SMARTLOG_LOG,
+    SMARTLOG_STATE_COUNT
+};
+
+enum smartlog_cell {
+    SMARTLOG_T,    /* lab time of the command, s */
+    SMARTLOG_LAP1, /* command to the first robot's end, s; undefined when it timed out */
+    SMARTLOG_LAP2, /* to the second robot's */
+    SMARTLOG_CELL_COUNT
+};
+
+struct smartlog_out {
+    bool log; /* write the entry now */
+};
+
+enum link_state {
+    LINK_IDLE,
+    LINK_WAIT,
+    LINK_AHEAD,    /* the virtual robot is through, the real one is awaited */
+    LINK_BEHIND,   /* L1 has its reply, the virtual robot is awaited */
+    LINK_ANSWER,   /* M = the real robot's reply */
+    LINK_STAND_IN, /* M = the virtual robot's reply */
+    LINK_FAIL,     /* M = error */
+    LINK_STATE_COUNT
+};
+
+enum link_cell {
+    LINK_T_REAL, /* lab time at which L1 got its reply, s */
+    LINK_D,      /* cycles the virtual robot lagged */
+    LINK_CELL_COUNT
+};
+
+enum link_reply { LINK_NONE, LINK_REAL, LINK_VIRTUAL, LINK_ERROR };
+
+struct link_out {
+    enum link_reply reply; /* to L1, now */
+};
+
+enum dispatch_state { DISPATCH_READY, DISPATCH_SEND, DISPATCH_BUSY, DISPATCH_STATE_COUNT };
+
+struct dispatch_in {
+    bool queued; /* a command waits for this side */
+    bool done;   /* the side is through with the one it has */
+};
+
+struct dispatch_out {
+    bool send; /* hand out the oldest waiting command now */
+};
+
+extern const struct efsm_table smartlog_table;
+extern const struct efsm_table link_table;
+extern const struct efsm_table dispatch_table;
+
+#endif
