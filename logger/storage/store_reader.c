@@ -111,6 +111,8 @@ static uint64_t check_of(const struct store_query *query, const struct cursor *c
     const unsigned char shape[] = {(unsigned char)query->kind, query->newest_first ? 1 : 0,
                                    query->pair ? 1 : 0, query->type ? 1 : 0};
     uint64_t hash = hash_bytes(HASH_START, shape, sizeof shape);
+    hash = hash_bytes(hash, &query->since_us, sizeof query->since_us);
+    hash = hash_bytes(hash, &query->until_us, sizeof query->until_us);
     hash = hash_bytes(hash, &cursor->t_us, sizeof cursor->t_us);
     hash = hash_bytes(hash, &cursor->n, sizeof cursor->n);
     hash = hash_bytes(hash, cursor->pair, strlen(cursor->pair) + 1);

@@ -9,7 +9,7 @@
 #include "web/http/address.h"
 #include "web/http/ticks.h"
 #include "web/server/clients.h"
-#include "web/server/host.h"
+#include "web/server/guard.h"
 
 static struct fixture fixture;
 

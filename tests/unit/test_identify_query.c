@@ -7,7 +7,7 @@
 #include "service/identify/identify_options.h"
 #include "service/jobs/identify_query.h"
 #include "tests/support/check.h"
-#include "web/resources/contract.h"
+#include "web/resources/page.h"
 
 static void test_values(void)
 {

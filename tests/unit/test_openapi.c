@@ -3,7 +3,7 @@
 
 #include "tests/support/schema.h"
 #include "web/http/routes.h"
-#include "web/resources/contract.h"
+#include "web/resources/page.h"
 
 static json_t *contract;
 

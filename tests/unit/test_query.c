@@ -1,10 +1,8 @@
-/* web/http/query.c and web/http/cursor.c: strict parameters, and cursors that cannot be made
- * up. */
+/* web/http/query.c: strict parameters. */
 #include "tests/support/check.h"
 
 #include "base/lab_time.h"
 #include "logger/message/record.h"
-#include "web/http/cursor.h"
 #include "web/http/query.h"
 
 /* Those of the stream have names of their own meaning: test_query_lists. */
@@ -153,47 +151,6 @@ static void test_query_refusals(void)
     CHECK_TEXT("long cursor", err.where, "cursor");
 }
 
-static void test_cursor_round_trip(void)
-{
-    char place[CURSOR_PLACE_MAX] = "";
-    char text[CURSOR_TEXT_MAX];
-    char back[CURSOR_PLACE_MAX];
-    for (size_t n = 1; n < CURSOR_PLACE_MAX; n++) {
-        place[n - 1] = (char)(' ' + n % 90);
-        cursor_write(place, n, text);
-        CHECK(
-            "url safe",
-            strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") ==
-                strlen(text));
-        CHECK("accepted", cursor_read(text, n, back));
-        CHECK_TEXT("same", back, place);
-        CHECK("another list", !cursor_read(text, n + 1, back));
-    }
-}
-
-static void test_cursor_forged(void)
-{
-    char text[CURSOR_TEXT_MAX];
-    char back[CURSOR_PLACE_MAX] = "untouched";
-    cursor_write("1763617674250000:17", 42, text);
-    const size_t n = strlen(text);
-    for (size_t i = 0; i < n; i++) {
-        char forged[CURSOR_TEXT_MAX];
-        memcpy(forged, text, n + 1);
-        forged[i] = forged[i] == 'A' ? 'B' : 'A';
-        CHECK("altered", !cursor_read(forged, 42, back));
-        memcpy(forged, text, n + 1);
-        forged[i] = '\0';
-        CHECK("cut", !cursor_read(forged, 42, back));
-        forged[i] = '=';
-        CHECK("padding", !cursor_read(forged, 42, back));
-    }
-    CHECK("lengthened", !cursor_read(strcat(text, "A"), 42, back));
-    CHECK("foreign", !cursor_read("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 42, back));
-    CHECK("empty", !cursor_read("", 42, back));
-    CHECK_TEXT("untouched", back, "untouched");
-}
-
 /* The stream's own pair=, type= and last_event_id=. */
 static void test_query_lists(void)
 {
@@ -232,7 +189,5 @@ int main(void)
     CU_add_test(suite, "times", test_query_times);
     CU_add_test(suite, "refusals", test_query_refusals);
     CU_add_test(suite, "lists", test_query_lists);
-    CU_add_test(suite, "cursor round trip", test_cursor_round_trip);
-    CU_add_test(suite, "cursor forged", test_cursor_forged);
     return check_run();
 }

@@ -5,7 +5,7 @@
 #include "tests/support/schema.h"
 #include "tests/support/web_fixture.h"
 #include "web/http/routes.h"
-#include "web/resources/contract.h"
+#include "web/resources/page.h"
 #include "web/server/dispatch.h"
 
 static const char TOKEN[] = "s3cret-token";

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "logger/storage/lock.h"
+#include "web/http/ticks.h"
 
-enum { HEAD_MAX = EVENT_PLACE_MAX + 64 }; /* of an event, before its data */
+enum { HEAD_MAX = EVENT_PLACE_MAX + EVENT_PAIR_MAX + 104 }; /* of an event, before its data */
 
 struct slot {
     uint64_t at; /* of its text, counted from the beginning of time; modulo the ring's size */
@@ -49,30 +49,16 @@ void event_place_write(const struct event_place *p, char out[EVENT_PLACE_MAX])
                    p->live, p->record[0], p->record[1], p->record[2]);
 }
 
-/* Digits up to the end character; NULL when there are none, or too many. */
-static const char *read_number(const char *text, char end, uint64_t *out)
-{
-    uint64_t value = 0;
-    const size_t n = strspn(text, "0123456789");
-    if (n == 0 || n > 18 || text[n] != end) {
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++) {
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    }
-    *out = value;
-    return text + n + 1;
-}
-
 bool event_place_read(const char *text, struct event_place *place)
 {
     uint64_t number[2 + EVENT_RECORDS];
-    const char *p = text;
-    for (size_t i = 0; p && i < COUNT(number); i++) {
-        p = read_number(p, i + 1 < COUNT(number) ? '.' : '\0', &number[i]);
-    }
-    if (!p) {
-        return false;
+    for (size_t i = 0; i < COUNT(number); i++) {
+        const size_t n = strspn(text, "0123456789");
+        if (n == 0 || n > 18 || text[n] != (i + 1 < COUNT(number) ? '.' : '\0')) {
+            return false;
+        }
+        number[i] = strtoull(text, NULL, 10);
+        text += n + 1;
     }
     *place = (struct event_place){.run_us = (int64_t)number[0], .live = number[1]};
     memcpy(place->record, number + 2, sizeof place->record);
@@ -154,41 +140,48 @@ static char *make_room(struct event_hub *hub, size_t bytes)
     return hub->text + hub->at % size;
 }
 
+/* Everything before the data: the place, the type, and what wraps the text of a type that does
+ * not name its pair: {"pair":"r1","fidelity":…}. */
 static size_t write_head(const struct event_place *place, enum event_type type,
-                         char out[HEAD_MAX])
+                         const char *pair, char out[HEAD_MAX])
 {
     char id[EVENT_PLACE_MAX];
+    const char *name = event_type_name(type);
     event_place_write(place, id);
     const int n =
-        snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: ", id, event_type_name(type));
+        type == EVENT_TYPE_FIDELITY
+            ? snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: {\"pair\":\"%s\",\"%s\":", id,
+                       name, pair, name)
+            : snprintf(out, HEAD_MAX, "id: %s\nevent: %s\ndata: ", id, name);
     return (size_t)n;
 }
 
-/* Between the values of a JSON text a line end is a blank, and inside them there is none; here
- * it would end the data. */
-static char *put_line(char *to, const char *text, size_t bytes)
+/* The event with its data, after its head. Between the values of a JSON text a line end is a
+ * blank, and inside them there is none; here it would end the data. Returns the bytes. */
+static size_t put_frame(char *to, const char *head, size_t head_bytes, enum event_type type,
+                        const char *json, size_t bytes)
 {
-    memcpy(to, text, bytes);
+    char *const begin = to;
+    memcpy(to, head, head_bytes);
+    to += head_bytes;
     for (size_t i = 0; i < bytes; i++) {
-        if (to[i] == '\n' || to[i] == '\r') {
-            to[i] = ' ';
-        }
+        *to++ = json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
     }
-    return to + bytes;
+    if (type == EVENT_TYPE_FIDELITY) {
+        *to++ = '}';
+    }
+    memcpy(to, "\n\n", 2);
+    return (size_t)(to - begin) + 2;
 }
 
 size_t event_frame(const struct event_place *place, enum event_type type, const char *json,
                    size_t json_bytes, char *out, size_t size)
 {
     char head[HEAD_MAX];
-    const size_t head_bytes = write_head(place, type, head);
-    if (head_bytes + json_bytes + 2 > size) {
-        return 0;
-    }
-    memcpy(out, head, head_bytes);
-    char *end = put_line(out + head_bytes, json, json_bytes);
-    memcpy(end, "\n\n", 2);
-    return head_bytes + json_bytes + 2;
+    const size_t head_bytes = write_head(place, type, "", head);
+    return head_bytes + json_bytes + 2 > size
+               ? 0
+               : put_frame(out, head, head_bytes, type, json, json_bytes);
 }
 
 /* Under the lock. */
@@ -196,35 +189,21 @@ static void add_event(struct event_hub *hub, enum event_type type, size_t pair, 
                       const char *json, size_t bytes)
 {
     char head[HEAD_MAX];
-    char wrap[EVENT_PAIR_MAX + 40] = "";
     struct event_place place = {.run_us = hub->params.run_us, .live = hub->newest + 1};
     if ((int)type < (int)EVENT_RECORDS && record > hub->record[type]) {
         hub->record[type] = record;
     }
     memcpy(place.record, hub->record, sizeof place.record);
-    /* Its text does not name the pair: {"pair":"r1","fidelity":…}. */
-    if (type == EVENT_TYPE_FIDELITY) {
-        (void)snprintf(wrap, sizeof wrap,
-                       "{\"pair\":\"%s\",\"%s\":", hub->params.pairs[pair].id,
-                       event_type_name(type));
-    }
-    const size_t head_bytes = write_head(&place, type, head);
-    const size_t wrap_bytes = strlen(wrap);
-    const size_t whole = head_bytes + wrap_bytes + bytes + (wrap_bytes > 0 ? 1 : 0) + 2;
-    char *to = make_room(hub, whole);
-    struct slot slot = {
-        .at = hub->at, .bytes = whole, .pair = (uint32_t)pair, .type = (uint8_t)type};
+    const size_t head_bytes = write_head(&place, type, hub->params.pairs[pair].id, head);
+    char *to = make_room(hub, head_bytes + bytes + (type == EVENT_TYPE_FIDELITY ? 3 : 2));
+    struct slot slot = {.at = hub->at,
+                        .bytes = put_frame(to, head, head_bytes, type, json, bytes),
+                        .pair = (uint32_t)pair,
+                        .type = (uint8_t)type};
     memcpy(slot.record, hub->record, sizeof slot.record);
-    memcpy(to, head, head_bytes);
-    to = put_line(to + head_bytes, wrap, wrap_bytes);
-    to = put_line(to, json, bytes);
-    if (wrap_bytes > 0) {
-        *to++ = '}';
-    }
-    memcpy(to, "\n\n", 2);
     hub->newest++;
     *slot_of(hub, hub->newest) = slot;
-    hub->at += whole;
+    hub->at += slot.bytes;
     hub->counts.published[type]++;
 }
 
@@ -247,19 +226,11 @@ void event_hub_publish(struct event_hub *hub, enum event_type type, size_t pair,
 
 uint64_t event_hub_wait(struct event_hub *hub, uint64_t seen, int timeout_ms)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    const int64_t until_ms = ticks_ms() + timeout_ms;
     lock_take(&hub->lock);
     const unsigned wakes = hub->wakes;
-    int timed_out = 0;
-    while (hub->newest <= seen && hub->wakes == wakes && !timed_out) {
-        timed_out = pthread_cond_timedwait(&hub->news, &hub->lock, &until);
+    while (hub->newest <= seen && hub->wakes == wakes && ticks_ms() < until_ms) {
+        lock_wait(&hub->news, &hub->lock, until_ms * 1000);
     }
     const uint64_t newest = hub->newest;
     lock_give(&hub->lock);
@@ -391,11 +362,6 @@ static void skip_unwanted(struct event_hub *hub, const struct event_filter *filt
     }
 }
 
-static bool is_behind(const struct event_hub *hub, const struct event_cursor *cursor)
-{
-    return cursor->next < hub->first;
-}
-
 /* What the cursor has lost; it goes on with the oldest there is. */
 static uint64_t catch_up(struct event_hub *hub, const struct event_filter *filter,
                          struct event_cursor *cursor, struct event_place *place)
@@ -445,7 +411,7 @@ enum event_next event_hub_next(struct event_hub *hub, const struct event_filter 
     *bytes = 0;
     *missed = 0;
     lock_take(&hub->lock);
-    if (is_behind(hub, cursor)) {
+    if (cursor->next < hub->first) {
         if (cursor->sent > 0) {
             next = EVENT_NEXT_BROKEN;
         } else {
@@ -465,11 +431,10 @@ bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
                    struct event_cursor *cursor)
 {
     lock_take(&hub->lock);
-    bool has = is_behind(hub, cursor);
-    if (!has) {
+    if (cursor->next >= hub->first) {
         skip_unwanted(hub, filter, cursor);
-        has = cursor->next <= hub->newest;
     }
+    const bool has = cursor->next <= hub->newest;
     lock_give(&hub->lock);
     return has;
 }

@@ -5,58 +5,58 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "web/http/percent.h"
 
 NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd");
 
-struct json_writer *web_write_start(struct web_writer *w, struct web_response *response)
+struct json_writer *web_json(struct web_response *response)
 {
-    json_write_start(&w->json, w->buffer, sizeof w->buffer, body_flush, &response->body);
-    return &w->json;
+    json_write_start(&response->json, response->json_buffer, sizeof response->json_buffer,
+                     body_flush, &response->body);
+    return &response->json;
 }
 
-void web_write_end(struct web_writer *w)
+struct json_writer *web_tagged_json(struct web_response *response)
 {
-    struct body *body = w->json.context;
-    if (!json_write_end(&w->json)) {
-        body->failed = true;
-    }
-    body_append(body, "\n", 1);
+    response->tagged = true;
+    return web_json(response);
 }
 
-void web_problem(const struct web_request *request, struct web_response *response,
+bool web_problem(const struct web_request *request, struct web_response *response,
                  enum problem_kind kind, const char *parameter, const char *detail)
 {
     body_clear(&response->body);
     *response =
         (struct web_response){.status = problem_status(kind), .media_type = PROBLEM_MEDIA_TYPE};
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     problem_open(json, kind, request->path, detail);
     if (parameter) {
         json_write_text(json, "parameter", parameter);
     }
     json_write_close(json);
-    web_write_end(&w);
+    web_end(response);
+    return false;
 }
 
-void web_problem_err(const struct web_request *request, struct web_response *response,
+bool web_problem_err(const struct web_request *request, struct web_response *response,
                      enum problem_kind kind, const struct err *err)
 {
     char detail[ERR_WHERE_MAX + ERR_TEXT_MAX + 2];
     (void)snprintf(detail, sizeof detail, "%s: %s", err->where, err->text);
-    web_problem(request, response, kind, kind == PROBLEM_BAD_PARAMETER ? err->where : NULL,
-                detail);
+    return web_problem(request, response, kind,
+                       kind == PROBLEM_BAD_PARAMETER ? err->where : NULL, detail);
 }
 
-void web_problem_later(const struct web_request *request, struct web_response *response,
+bool web_problem_later(const struct web_request *request, struct web_response *response,
                        enum problem_kind kind, unsigned after_s, const char *detail)
 {
     web_problem(request, response, kind, NULL, detail);
     response->retry_after_s = after_s;
+    return false;
 }
 
 void web_submit(const struct web_request *request, struct web_response *response,
-                enum request_action action, const char *text, size_t bytes)
+                const char *action, const char *text, size_t bytes)
 {
     const struct web_source *source = request->context->source;
     struct err err = {0};
@@ -64,13 +64,11 @@ void web_submit(const struct web_request *request, struct web_response *response
         web_problem_later(request, response, PROBLEM_NOT_READY, 1, err.text);
         return;
     }
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_text(json, "pair", request->id);
-    json_write_text(json, "action", request_action_name(action));
+    json_write_text(json, "action", action);
     json_write_close(json);
-    web_write_end(&w);
     response->status = 202;
 }
 
@@ -108,8 +106,72 @@ static uint64_t hash_body(const struct body *body)
                       body->bytes - at);
 }
 
-void web_tag(struct web_response *response)
+void web_end(struct web_response *response)
 {
-    const uint64_t hash = hash_body(&response->body);
-    (void)snprintf(response->etag, sizeof response->etag, "\"%016" PRIx64 "\"", hash);
+    if (response->json.text) {
+        response->body.failed |= !json_write_end(&response->json);
+        body_append(&response->body, "\n", 1);
+        response->json.text = NULL;
+    }
+    if (response->tagged) {
+        (void)snprintf(response->etag, sizeof response->etag, "\"%016" PRIx64 "\"",
+                       hash_body(&response->body));
+    }
+}
+
+static bool is_cursor(const char *parameter)
+{
+    char name[8];
+    return percent_decode(parameter, strcspn(parameter, "=&"), name, sizeof name) &&
+           strcmp(name, query_parameter_name(QUERY_CURSOR)) == 0;
+}
+
+void web_next_link(const struct web_request *request, const char *cursor,
+                   struct web_response *response)
+{
+    char *const link = response->link;
+    const size_t size = sizeof response->link;
+    if (!cursor[0]) {
+        return;
+    }
+    /* WEB_LINK_MAX has room for all of it. */
+    int used = snprintf(link, size, "<%s?cursor=%s", request->path, cursor);
+    for (const char *p = request->query_text; *p; p += *p == '&') {
+        const int n = (int)strcspn(p, "&");
+        if (n > 0 && !is_cursor(p)) {
+            used += snprintf(link + used, size - (size_t)used, "&%.*s", n, p);
+        }
+        p += n;
+    }
+    (void)snprintf(link + used, size - (size_t)used, ">; rel=\"next\"");
+}
+
+void health_parts(const struct view_health *health, struct health_part out[HEALTH_PART_COUNT])
+{
+    out[0] =
+        (struct health_part){"restored", health->restored,
+                             health->restored ? "" : "checkpoint and journal are being read"};
+    out[1] = (struct health_part){"broker", health->broker, health->broker_text};
+    out[2] = (struct health_part){"journal", health->journal, health->journal_text};
+    out[3] = (struct health_part){"store", health->store, health->store_text};
+}
+
+bool health_is_ready(const struct view_health *health)
+{
+    return health->restored && health->broker && health->journal && health->store;
+}
+
+size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
+{
+    size_t i = 0;
+    while (i < view->pair_count &&
+           (strncmp(view->params[i].id, id, bytes) != 0 || view->params[i].id[bytes] != '\0')) {
+        i++;
+    }
+    return i;
+}
+
+const struct pair_following *view_following(const struct view *view, size_t pair)
+{
+    return view->following ? view->following[pair] : NULL;
 }

@@ -23,7 +23,7 @@ struct web_route;
 enum {
     WEB_PATH_MAX = 512,
     WEB_ETAG_MAX = 24,
-    WEB_LINK_MAX = WEB_PATH_MAX + CURSOR_TEXT_MAX + QUERY_TEXT_MAX + 32,
+    WEB_LINK_MAX = WEB_PATH_MAX + QUERY_CURSOR_MAX + QUERY_TEXT_MAX + 32,
     WEB_STATUS_CLASS_COUNT = 6
 };
 
@@ -96,37 +96,44 @@ struct web_response {
     bool page;                /* a file of the dashboard: a browser is to be strict with it */
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */
+    bool tagged;              /* the ETag is to be that of the body */
+    struct json_writer json;  /* of the body; its text is NULL while none is written */
+    char json_buffer[2048];
 };
 
 /* Fills *response, which comes empty. */
 typedef void web_handler(const struct web_request *request, struct web_response *response);
 
-/* A writer that appends to the response's body, through a small buffer of its own. */
-struct web_writer {
-    struct json_writer json;
-    char buffer[2048];
-};
+/* Start writing the body as JSON; web_end() ends it when the handler is through. */
+struct json_writer *web_json(struct web_response *response);
 
-/* Start writing the body as JSON; end with web_write_end(). */
-struct json_writer *web_write_start(struct web_writer *w, struct web_response *response);
-void web_write_end(struct web_writer *w);
+/* The same, of an answer that gets an ETag. */
+struct json_writer *web_tagged_json(struct web_response *response);
+
+/* End what web_json() has begun, if anything, and tag it. */
+void web_end(struct web_response *response);
 
 /* Throw away what the response held and make it a problem document. parameter: the query
- * parameter at fault, or NULL. */
-void web_problem(const struct web_request *request, struct web_response *response,
+ * parameter at fault, or NULL. False, for those who refuse by it. */
+bool web_problem(const struct web_request *request, struct web_response *response,
                  enum problem_kind kind, const char *parameter, const char *detail);
 
 /* The same for *err; its place is the parameter at fault where the kind is that one is bad. */
-void web_problem_err(const struct web_request *request, struct web_response *response,
+bool web_problem_err(const struct web_request *request, struct web_response *response,
                      enum problem_kind kind, const struct err *err);
 
 /* The same for what may do after so many seconds. */
-void web_problem_later(const struct web_request *request, struct web_response *response,
+bool web_problem_later(const struct web_request *request, struct web_response *response,
                        enum problem_kind kind, unsigned after_s, const char *detail);
+
+/* The Link header (RFC 8288) that leads to the list's next page: same path and selection, from
+ * this cursor on; "": there is none. */
+void web_next_link(const struct web_request *request, const char *cursor,
+                   struct web_response *response);
 
 /* Hand the request text[bytes] about the pair to the lab and answer that it was taken. */
 void web_submit(const struct web_request *request, struct web_response *response,
-                enum request_action action, const char *text, size_t bytes);
+                const char *action, const char *text, size_t bytes);
 
 /* The parameters and state of the request's pair. */
 const struct pair_params *web_pair_params(const struct web_request *request);
@@ -134,8 +141,5 @@ const struct pair *web_pair(const struct web_request *request);
 
 /* NULL: the pair is not one that follows. */
 const struct pair_following *web_following(const struct web_request *request);
-
-/* Give the response the ETag of its body. */
-void web_tag(struct web_response *response);
 
 #endif

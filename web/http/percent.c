@@ -1,15 +1,7 @@
 #include "web/http/percent.h"
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+#include <ctype.h>
+#include <stdlib.h>
 
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
 {
@@ -17,12 +9,11 @@ bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
     for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)text[i];
         if (c == '%') {
-            const int high = bytes - i > 2 ? hex_value(text[i + 1]) : -1;
-            const int low = bytes - i > 2 ? hex_value(text[i + 2]) : -1;
-            if (high < 0 || low < 0) {
+            if (bytes - i <= 2 || !isxdigit((unsigned char)text[i + 1]) ||
+                !isxdigit((unsigned char)text[i + 2])) {
                 return false;
             }
-            c = (unsigned char)(high * 16 + low);
+            c = (unsigned char)strtoul((char[]){text[i + 1], text[i + 2], '\0'}, NULL, 16);
             i += 2;
         }
         if (c < 0x20 || c == 0x7f || n + 1 >= size) {

@@ -1,5 +1,6 @@
 #include "web/http/query.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
 
-_Static_assert((int)VALUE_MAX > (int)CURSOR_TEXT_MAX, "a cursor is a value");
+_Static_assert((int)VALUE_MAX > (int)QUERY_CURSOR_MAX, "a cursor is a value");
 
 static enum status refuse_value(struct err *err, enum query_parameter parameter,
                                 const char *what)
@@ -58,117 +59,125 @@ static int64_t read_unix_seconds(const char *text)
     return whole * 1000000 + fraction;
 }
 
+struct value;
+
 /* How one parameter is read, and where to. */
 struct parameter {
-    enum status (*read)(enum query_parameter id, const struct parameter *p, const char *text,
-                        void *out, struct err *err);
+    enum status (*read)(const struct value *v);
     size_t place, size; /* of what it becomes, in struct query */
     const struct names *names;
     int64_t max;
 };
 
-static enum status read_time(enum query_parameter id, const struct parameter *p,
-                             const char *text, void *out, struct err *err)
+/* A value that is to be read. */
+struct value {
+    const struct parameter *how;
+    enum query_parameter id;
+    const char *text;
+    void *out;
+    struct err *err;
+};
+
+static enum status read_time(const struct value *v)
 {
-    int64_t t_us = read_unix_seconds(text);
-    (void)p;
+    int64_t t_us = read_unix_seconds(v->text);
     if (t_us == LAB_TIME_NONE) {
-        t_us = message_parse_time(text, strlen(text));
+        t_us = message_parse_time(v->text, strlen(v->text));
     }
     if (t_us == LAB_TIME_NONE) {
-        return refuse_value(err, id,
+        return refuse_value(v->err, v->id,
                             "not a time: Unix seconds (1763617674.25) or ISO 8601 "
                             "(2026-11-20T05:55:55.5Z) would be right");
     }
-    *(int64_t *)out = t_us;
+    *(int64_t *)v->out = t_us;
     return STATUS_OK;
+}
+
+/* Names, each after a separator, cut to what fits. */
+static void list_names(const struct names *names, unsigned wanted, const char *separator,
+                       char out[ERR_TEXT_MAX])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < names->count && used < ERR_TEXT_MAX; i++) {
+        if (wanted & 1U << i) {
+            const int n = snprintf(out + used, ERR_TEXT_MAX - used, "%s%s",
+                                   used > 0 ? separator : " ", names_text(names, i));
+            used += n > 0 ? (size_t)n : 0;
+        }
+    }
 }
 
 /* The value of a name, out of a table. */
-static enum status read_name(enum query_parameter id, const struct parameter *p,
-                             const char *text, void *out, struct err *err)
+static enum status read_name(const struct value *v)
 {
-    const struct names *names = p->names;
+    const struct names *names = v->how->names;
     const bool few = names->count <= 2;
-    const size_t value = names_value(names, text);
+    const size_t value = names_value(names, v->text);
     char list[ERR_TEXT_MAX] = "";
-    size_t used = 0;
     if (value < names->count) {
-        *(int *)out = (int)value;
+        *(int *)v->out = (int)value;
         return STATUS_OK;
     }
-    for (size_t i = 0; i < names->count && used < sizeof list; i++) {
-        const int n = snprintf(list + used, sizeof list - used, "%s%s",
-                               few && i > 0 ? " or " : " ", names_text(names, i));
-        used += n > 0 ? (size_t)n : 0;
-    }
-    return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0, "must be%s%s",
+    list_names(names, UINT_MAX, few ? " or " : " ", list);
+    return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0, "must be%s%s",
                    few ? "" : " one of", list);
 }
 
-static enum status read_count(enum query_parameter id, const struct parameter *p,
-                              const char *text, void *out, struct err *err)
+static enum status read_count(const struct value *v)
 {
     int64_t count = 0;
-    if (!read_digits(text, strlen(text), 6, &count) || count < 1 || count > p->max) {
-        return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0,
-                       "must be a whole number from 1 to %d", (int)p->max);
+    if (!read_digits(v->text, strlen(v->text), 6, &count) || count < 1 || count > v->how->max) {
+        return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0,
+                       "must be a whole number from 1 to %d", (int)v->how->max);
     }
-    *(uint32_t *)out = (uint32_t)count;
+    *(uint32_t *)v->out = (uint32_t)count;
     return STATUS_OK;
 }
 
-static enum status read_text(enum query_parameter id, const struct parameter *p,
-                             const char *text, void *out, struct err *err)
+static enum status read_text(const struct value *v)
 {
-    const size_t n = strlen(text);
-    if (n == 0 || n >= p->size) {
-        return err_set(err, STATUS_E_PARSE, query_parameter_name(id), 0, 0,
-                       "must have 1 to %zu characters", p->size - 1);
+    const size_t n = strlen(v->text);
+    if (n == 0 || n >= v->how->size) {
+        return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0,
+                       "must have 1 to %zu characters", v->how->size - 1);
     }
-    memcpy(out, text, n + 1);
+    memcpy(v->out, v->text, n + 1);
     return STATUS_OK;
 }
 
-/* Whether it is one of ours is for the list to say, which knows the salt. */
-static enum status read_cursor(enum query_parameter id, const struct parameter *p,
-                               const char *text, void *out, struct err *err)
+/* Whether it is one of ours is for the list to say. */
+static enum status read_cursor(const struct value *v)
 {
-    return read_text(id, p, text, out, NULL) == STATUS_OK
+    return read_text(v) == STATUS_OK
                ? STATUS_OK
-               : refuse_value(err, id, "not a cursor that this list handed out");
+               : refuse_value(v->err, v->id, "not a cursor that this list handed out");
 }
 
-static enum status read_file_name(enum query_parameter id, const struct parameter *p,
-                                  const char *text, void *out, struct err *err)
+static enum status read_file_name(const struct value *v)
 {
-    return strchr(text, '/') ? refuse_value(err, id, "must be a file's name without folders")
-                             : read_text(id, p, text, out, err);
+    return strchr(v->text, '/')
+               ? refuse_value(v->err, v->id, "must be a file's name without folders")
+               : read_text(v);
 }
 
 /* Names apart by commas, as a set of bits. */
-static enum status read_names(enum query_parameter id, const struct parameter *p,
-                              const char *text, void *out, struct err *err)
+static enum status read_names(const struct value *v)
 {
-    unsigned *set = out;
-    *set = 0;
-    for (const char *from = text;; from++) {
+    unsigned set = 0;
+    enum status status = STATUS_OK;
+    const char *from = v->text;
+    for (bool more = true; more && status == STATUS_OK; from++) {
         char name[QUERY_WORD_MAX] = "";
         int value = 0;
         const size_t n = strcspn(from, ",");
-        if (n < sizeof name) {
-            memcpy(name, from, n);
-        }
-        const enum status status = read_name(id, p, name, &value, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
-        *set |= 1u << value;
+        memcpy(name, from, n < sizeof name ? n : 0);
+        status = read_name(&(struct value){v->how, v->id, name, &value, v->err});
+        set |= 1u << value;
         from += n;
-        if (!*from) {
-            return STATUS_OK;
-        }
+        more = *from == ',';
     }
+    *(unsigned *)v->out = set;
+    return status;
 }
 
 static const struct names ORDERS = {(const char *const[]){"newest", "oldest"}, 2};
@@ -214,14 +223,7 @@ static enum status refuse_unknown(struct err *err, const char *name, size_t n, u
     (void)snprintf(where, sizeof where, "%.*s", (int)(n < NAME_MAX_SHOWN ? n : NAME_MAX_SHOWN),
                    name);
     char names[ERR_TEXT_MAX] = " none";
-    size_t used = 0;
-    for (int i = 0; i < QUERY_PARAMETER_COUNT && used < sizeof names; i++) {
-        if (allowed & QUERY_BIT(i)) {
-            const int k = snprintf(names + used, sizeof names - used, " %s",
-                                   query_parameter_name((enum query_parameter)i));
-            used += k > 0 ? (size_t)k : 0;
-        }
-    }
+    list_names(&query_parameter_names, allowed, " ", names);
     return err_set(err, STATUS_E_PARSE, where, 0, 0, "unknown parameter; this resource has%s",
                    names);
 }
@@ -248,8 +250,8 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
     if (!equals || !percent_decode(equals + 1, n - name_n - 1, value, sizeof value)) {
         return refuse_value(err, parameter, "has no value, a broken %XX, or is too long");
     }
-    const struct parameter *p = &PARAMETERS[parameter];
-    return p->read(parameter, p, value, (char *)query + p->place, err);
+    const struct parameter *how = &PARAMETERS[parameter];
+    return how->read(&(struct value){how, parameter, value, (char *)query + how->place, err});
 }
 
 void query_default(struct query *query)

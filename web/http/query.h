@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "base/names.h"
-#include "web/http/cursor.h"
 #include "web/http/event_hub.h"
 
 enum query_parameter {
@@ -42,7 +41,12 @@ enum query_parameter {
 
 enum { QUERY_LIMIT_MAX = 1000, QUERY_LIMIT_DEFAULT = 100, QUERY_TEXT_MAX = 2048 };
 enum { QUERY_POINTS_MAX = 4000, QUERY_POINTS_DEFAULT = 500 };
-enum { QUERY_WORD_MAX = 32, QUERY_COLUMNS_MAX = 1024, QUERY_NAME_MAX = 100 };
+enum {
+    QUERY_CURSOR_MAX = 256,
+    QUERY_WORD_MAX = 32,
+    QUERY_COLUMNS_MAX = 1024,
+    QUERY_NAME_MAX = 100
+};
 
 enum query_format { QUERY_FORMAT_JSON, QUERY_FORMAT_CSV, QUERY_FORMAT_COUNT };
 
@@ -56,7 +60,7 @@ struct query {
     int field;        /* of a series: 0, there is one */
     int verdict;      /* enum verdict, or -1: every */
     int type;         /* enum alarm_type, or -1: every */
-    char cursor[CURSOR_TEXT_MAX];  /* "" when absent */
+    char cursor[QUERY_CURSOR_MAX]; /* "" when absent */
     char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */
     char name[QUERY_NAME_MAX];     /* of the recording, without '/'; "" when absent */
     char pairs[QUERY_COLUMNS_MAX]; /* "r1,r2"; "" when absent: all */

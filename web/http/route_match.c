@@ -1,11 +1,8 @@
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "web/http/percent.h"
 #include "web/http/routes.h"
-
-enum { SEGMENT_MAX = 64, SEGMENTS_MAX = 8 };
 
 #define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
@@ -17,77 +14,35 @@ static const struct {
                  {"{job}", "0123456789", "0123456789", 19},
                  {"{file}", WORD ".", WORD, EVENT_PAIR_MAX - 1}};
 
-/* A path cut at its slashes, decoded. */
-struct segments {
-    size_t count; /* may be beyond SEGMENTS_MAX: then nothing fits */
-    size_t bytes[SEGMENTS_MAX];
-    char text[SEGMENTS_MAX][SEGMENT_MAX];
-};
-
-/* False: a '%' is broken. A segment that is longer than any of ours fits none. */
-static bool cut_path(const char *path, struct segments *s)
+/* What stands at `got` in the place of the variable that begins at `wanted`: its length, or 0.
+ */
+static size_t take_variable(const char *wanted, const char *got, char id[EVENT_PAIR_MAX])
 {
-    char rest[SEGMENT_MAX];
-    s->count = 0;
-    for (const char *p = path; *p == '/'; s->count++) {
-        const char *from = p + 1;
-        const size_t n = strcspn(from, "/");
-        const bool kept = s->count < SEGMENTS_MAX;
-        char *out = kept ? s->text[s->count] : rest;
-        p = from + n;
-        if (percent_decode(from, n, out, SEGMENT_MAX)) {
-            if (kept) {
-                s->bytes[s->count] = strlen(out);
-            }
-        } else if (memchr(from, '%', n)) {
-            return false;
-        } else if (kept) {
-            out[0] = '\0';
-            s->bytes[s->count] = SIZE_MAX;
-        }
+    size_t k = 0;
+    while (strncmp(wanted, VARIABLES[k].name, strlen(VARIABLES[k].name)) != 0) {
+        k++;
     }
-    return true;
+    const size_t n = strspn(got, VARIABLES[k].allowed);
+    if (strspn(got, VARIABLES[k].first) == 0 || n > VARIABLES[k].most) {
+        return 0;
+    }
+    memcpy(id, got, n);
+    id[n] = '\0';
+    return n;
 }
 
-/* What stands in the place of the variable `wanted`, [n]. */
-static bool take_variable(const char *wanted, size_t n, const char *got,
-                          char id[EVENT_PAIR_MAX])
+static bool path_fits(const char *pattern, const char *path, char id[EVENT_PAIR_MAX])
 {
-    for (size_t k = 0; k < COUNT(VARIABLES); k++) {
-        if (strncmp(wanted, VARIABLES[k].name, n) == 0) {
-            const size_t length = strspn(got, VARIABLES[k].allowed);
-            const bool fits = strspn(got, VARIABLES[k].first) > 0 &&
-                              length <= VARIABLES[k].most && got[length] == '\0';
-            memcpy(id, got, fits ? length + 1 : 0);
-            return fits;
-        }
-    }
-    return false;
-}
-
-/* Its words first, for they tell most routes apart. */
-static bool path_fits(const char *pattern, const struct segments *s, char id[EVENT_PAIR_MAX])
-{
-    const char *variable = NULL;
-    const char *got = "";
-    size_t bytes = 0;
-    size_t i = 0;
-    for (const char *q = pattern; *q == '/'; i++) {
-        const char *wanted = q + 1;
-        const size_t n = strcspn(wanted, "/");
-        q = wanted + n;
-        if (i >= s->count || i >= SEGMENTS_MAX) {
+    while (*pattern && (*pattern == '{' || *pattern == *path)) {
+        const bool variable = *pattern == '{';
+        const size_t n = variable ? take_variable(pattern, path, id) : 1;
+        if (n == 0) {
             return false;
         }
-        if (wanted[0] == '{') {
-            variable = wanted;
-            bytes = n;
-            got = s->text[i];
-        } else if (n != s->bytes[i] || memcmp(wanted, s->text[i], n) != 0) {
-            return false;
-        }
+        path += n;
+        pattern += variable ? strcspn(pattern, "/") : 1;
     }
-    return i == s->count && (!variable || take_variable(variable, bytes, got, id));
+    return !*pattern && !*path;
 }
 
 static bool method_fits(enum route_method have, const char *method)
@@ -116,15 +71,18 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
                              const char *path, const struct web_route **route,
                              char id[EVENT_PAIR_MAX], char allow[32])
 {
-    struct segments segments;
-    if (!cut_path(path, &segments)) {
+    char plain[WEB_PATH_MAX];
+    if (!percent_decode(path, strlen(path), plain, sizeof plain)) {
         return ROUTE_BAD;
+    }
+    if (strcasestr(path, "%2f")) { /* a slash that is no separator, and none of ours has */
+        return ROUTE_NONE;
     }
     bool have[ROUTE_METHOD_COUNT] = {false};
     bool any = false;
     for (size_t i = 0; i < count; i++) {
         char found[EVENT_PAIR_MAX] = "";
-        if (!path_fits(table[i].path, &segments, found)) {
+        if (!path_fits(table[i].path, plain, found)) {
             continue;
         }
         if (method_fits(table[i].method, method)) {
@@ -142,6 +100,11 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
 }
 
 ENUM_NAMES(route_method, ROUTE_METHOD_COUNT, "GET", "POST", "PUT", "DELETE");
+
+const char *route_last_word(const struct web_route *route)
+{
+    return strrchr(route->path, '/') + 1;
+}
 
 bool route_names_pair(const struct web_route *route)
 {

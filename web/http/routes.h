@@ -54,6 +54,9 @@ enum route_match route_match(const struct web_route *table, size_t count, const 
 extern const struct names route_method_names;
 const char *route_method_name(enum route_method method);
 
+/* "entries" of "/api/v1/pairs/{id}/entries" */
+const char *route_last_word(const struct web_route *route);
+
 /* Is the {id} of the path a pair's? */
 bool route_names_pair(const struct web_route *route);
 

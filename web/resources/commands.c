@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "logger/message/codec_native.h"
-#include "logger/message/json_scan.h"
-#include "logger/message/payload.h"
 #include "web/resources/handlers.h"
 
 /* What the codec made of the payload. */
@@ -38,20 +38,13 @@ static void decode_command(const struct web_request *request, const char *payloa
     (void)codec_native.decode(request->view->prefix, &message, keep_decoded, d);
 }
 
-/* Is there a member of this name at the top? text is a JSON object. */
-static bool has_member(const char *text, size_t bytes, const char *name)
+static bool has_id(const char *text, size_t bytes)
 {
-    struct json_scan s;
-    struct json_text key;
-    bool found = false;
-    json_scan_start(&s, text, bytes, PAYLOAD_DEPTH_MAX);
-    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
-        while (!found && json_scan_next_member(&s, &key)) {
-            found = json_text_is(&key, name);
-            (void)json_scan_skip(&s, NULL, NULL);
-        }
-    }
-    return found;
+    json_error_t error;
+    json_t *body = json_loadb(text, bytes, 0, &error);
+    const bool has = json_object_get(body, "id") != NULL;
+    json_decref(body);
+    return has;
 }
 
 static bool is_space(char c)
@@ -95,39 +88,26 @@ static void send_command(const struct web_request *request, const char *payload,
 {
     const struct web_source *source = request->context->source;
     struct err err = {0};
-    switch (source->command(source->context, request->id, payload, bytes, &err)) {
-    case STATUS_OK: {
-        struct web_writer w;
-        struct json_writer *json = web_write_start(&w, response);
+    const enum status status =
+        source->command(source->context, request->id, payload, bytes, &err);
+    if (status == STATUS_OK) {
+        struct json_writer *json = web_json(response);
         json_write_object(json, NULL);
         json_write_text(json, "id", id);
         json_write_text(json, "pair", request->id);
         json_write_close(json);
-        web_write_end(&w);
         response->status = 202;
-        return;
-    }
-    case STATUS_E_FULL:
+    } else if (status == STATUS_E_FULL) {
         web_problem_later(request, response, PROBLEM_TOO_MANY_COMMANDS, 1,
                           err.text[0] ? err.text
                                       : "too many commands are on their way; try later");
-        return;
-    case STATUS_E_IO:
+    } else if (status == STATUS_E_IO) {
         web_problem_later(request, response, PROBLEM_NO_BROKER, 1,
                           err.text[0] ? err.text : "no connection to the broker");
-        return;
-    case STATUS_E_ARG:
-    case STATUS_E_RANGE:
-    case STATUS_E_PARSE:
-    case STATUS_E_STALE:
-    case STATUS_E_EMPTY:
-    case STATUS_E_NOMEM:
-    case STATUS_E_MATH:
-    case STATUS_COUNT:
-        break;
+    } else {
+        web_problem(request, response, PROBLEM_INTERNAL, NULL,
+                    err.text[0] ? err.text : "the command could not be sent");
     }
-    web_problem(request, response, PROBLEM_INTERNAL, NULL,
-                err.text[0] ? err.text : "the command could not be sent");
 }
 
 void post_command(const struct web_request *request, struct web_response *response)
@@ -145,7 +125,7 @@ void post_command(const struct web_request *request, struct web_response *respon
         send_command(request, text, bytes, d.id, response);
         return;
     }
-    if (has_member(text, bytes, "id")) {
+    if (has_id(text, bytes)) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     "command: an empty \"id\"; leave it out to have one made up");
         return;

@@ -30,10 +30,7 @@ void get_dynamics(const struct web_request *request, struct web_response *respon
     if (!d) {
         return;
     }
-    struct web_writer w;
-    pair_dynamics_report(web_write_start(&w, response), NULL, d, web_pair_params(request));
-    web_write_end(&w);
-    web_tag(response);
+    pair_dynamics_report(web_tagged_json(response), NULL, d, web_pair_params(request));
 }
 
 /* The body may be empty, or {"side": "real" or "virtual"}. False after a problem document. */
@@ -51,9 +48,8 @@ static bool read_side(const struct web_request *request, struct web_response *re
     *side = good ? (enum side)names_value(&side_names, word) : SIDE_COUNT;
     json_decref(body);
     if (!good || *side == SIDE_COUNT) {
-        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    "an empty body or {\"side\": \"real\" or \"virtual\"} was expected");
-        return false;
+        return web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                           "an empty body or {\"side\": \"real\" or \"virtual\"} was expected");
     }
     return true;
 }
@@ -69,29 +65,24 @@ static bool can_begin(const struct web_request *request, const struct pair_dynam
                       enum side which, struct web_response *response)
 {
     const struct dynamics_side *side = &d->side[which];
-    char obstacle[DYNAMICS_OBSTACLE_MAX];
-    char detail[DYNAMICS_OBSTACLE_MAX + 80];
+    char obstacle[DYNAMICS_OBSTACLE_MAX] = "";
+    char detail[DYNAMICS_OBSTACLE_MAX + 80] = "";
     if (!side->followed) {
         refuse_fit(request, response, "the dynamics of this side are not followed");
         return false;
     }
+    pair_dynamics_obstacle(d, which, obstacle);
     if (side->running) {
         refuse_fit(request, response, "a fit of this side is under way; see its job");
-        return false;
-    }
-    pair_dynamics_obstacle(d, which, obstacle);
-    if (side->shape.wrong) {
+    } else if (side->shape.wrong) {
         refuse_fit(request, response, obstacle);
-        return false;
-    }
-    if (side->count < DYNAMICS_WINDOW_MIN) {
+    } else if (side->count < DYNAMICS_WINDOW_MIN) {
         (void)snprintf(
             detail, sizeof detail, "the window holds %" PRIu32 " samples, %d are the least%s%s",
             side->count, (int)DYNAMICS_WINDOW_MIN, obstacle[0] ? "; " : "", obstacle);
         refuse_fit(request, response, detail);
-        return false;
     }
-    return true;
+    return response->status == 0;
 }
 
 void post_dynamics(const struct web_request *request, struct web_response *response)
@@ -105,11 +96,10 @@ void post_dynamics(const struct web_request *request, struct web_response *respo
         return;
     }
     const enum status st = source->refit(source->context, request->pair, side, &job, &err);
-    if (st == STATUS_OK && jobs_write(request, response, job)) {
-        response->status = 202;
-        (void)snprintf(response->location, sizeof response->location,
-                       "/api/v1/identify/%" PRIu64, job);
-    } else if (st == STATUS_OK || st == STATUS_E_EMPTY) {
+    if (st == STATUS_OK && jobs_answer_new(request, response, job, "/api/v1/identify")) {
+        return;
+    }
+    if (st == STATUS_OK || st == STATUS_E_EMPTY) {
         refuse_fit(request, response,
                    "the lab began no fit; parameters/changes may say why, and so does the log");
     } else {

@@ -17,16 +17,15 @@ static bool read_pairs(const struct web_request *request, struct event_filter *f
     }
     filter->pairs = calloc(view->pair_count, 1);
     if (!filter->pairs) {
-        web_problem(request, response, PROBLEM_INTERNAL, NULL, "no memory");
-        return false;
+        return web_problem(request, response, PROBLEM_INTERNAL, NULL, "no memory");
     }
     for (;; p++) {
         const size_t n = strcspn(p, ",");
         const size_t pair = view_find_pair(view, p, n);
         if (pair == view->pair_count) {
-            web_problem(request, response, PROBLEM_BAD_PARAMETER, "pair",
-                        "pair: the lab has no pair of this id; /api/v1/pairs lists them");
-            return false;
+            return web_problem(
+                request, response, PROBLEM_BAD_PARAMETER, "pair",
+                "pair: the lab has no pair of this id; /api/v1/pairs lists them");
         }
         filter->pairs[pair] = 1;
         p += n;

@@ -1,6 +1,4 @@
 #include <assert.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -34,30 +32,17 @@ static const struct pair_following *find_following(const struct web_request *req
 
 void get_following(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
     const struct pair_following *x = find_following(request, response);
     if (x) {
-        following_report(web_write_start(&w, response), NULL, x, web_pair_params(request));
-        web_write_end(&w);
-        web_tag(response);
+        following_report(web_tagged_json(response), NULL, x, web_pair_params(request));
     }
 }
 
 void get_fidelity(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
     const struct pair_following *x = find_following(request, response);
     if (x) {
-        fidelity_report_write(web_write_start(&w, response), NULL, x, web_pair_params(request));
-        web_write_end(&w);
-        web_tag(response);
-    }
-}
-
-static void write_number(struct json_writer *w, const char *key, double value)
-{
-    if (!isnan(value)) {
-        json_write_real(w, key, value);
+        fidelity_report_write(web_tagged_json(response), NULL, x, web_pair_params(request));
     }
 }
 
@@ -66,44 +51,34 @@ static size_t make_request(const struct web_request *request, struct web_respons
                            char out[WISH_MAX])
 {
     json_error_t error;
-    int active = -1;
+    int active = 0;
     const char *rejection = NULL;
-    double bandwidth = nan("");
-    double observer = nan("");
-    double pose = nan("");
-    struct json_writer w;
+    double gain[3];
+    size_t bytes = 0;
     json_t *body =
         json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
-    if (json_object_size(body) == 0 ||
+    if (json_object_size(body) > 0 &&
         json_unpack_ex(body, &error, JSON_STRICT, "{s?:b, s?:s, s?:F, s?:F, s?:F}", "active",
-                       &active, "rejection", &rejection, "bandwidth_radps", &bandwidth,
-                       "observer_radps", &observer, "pose_per_s2", &pose) != 0) {
-        json_decref(body);
+                       &active, "rejection", &rejection, "bandwidth_radps", &gain[0],
+                       "observer_radps", &gain[1], "pose_per_s2", &gain[2]) == 0) {
+        json_t *wish = json_pack("{s:s, s:s, s:s, s:O*, s:O*, s:O*, s:O*, s:O*}", "pair",
+                                 request->id, "action", request_action_name(REQUEST_FOLLOWING),
+                                 "by", "http", "active", json_object_get(body, "active"),
+                                 "rejection", json_object_get(body, "rejection"),
+                                 "bandwidth_radps", json_object_get(body, "bandwidth_radps"),
+                                 "observer_radps", json_object_get(body, "observer_radps"),
+                                 "pose_per_s2", json_object_get(body, "pose_per_s2"));
+        bytes = json_dumpb(wish, out, WISH_MAX, JSON_COMPACT);
+        assert(bytes <= WISH_MAX); /* escapes need no more room than in a body of 256 bytes */
+        json_decref(wish);
+    } else {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
                     "an object was expected, of \"active\": true or false, \"rejection\": "
                     "\"none\", \"integral\" or \"observer\", and the numbers "
                     "\"bandwidth_radps\", \"observer_radps\" and \"pose_per_s2\"");
-        return 0;
     }
-    json_write_start(&w, out, WISH_MAX, NULL, NULL);
-    json_write_object(&w, NULL);
-    json_write_text(&w, "pair", request->id);
-    json_write_text(&w, "action", request_action_name(REQUEST_FOLLOWING));
-    json_write_text(&w, "by", "http");
-    if (active >= 0) {
-        json_write_bool(&w, "active", active != 0);
-    }
-    if (rejection) {
-        json_write_text(&w, "rejection", rejection);
-    }
-    write_number(&w, "bandwidth_radps", bandwidth);
-    write_number(&w, "observer_radps", observer);
-    write_number(&w, "pose_per_s2", pose);
-    json_write_close(&w);
     json_decref(body);
-    const bool whole = json_write_end(&w);
-    assert(whole); /* escapes need no more room than in a body of 256 bytes */
-    return whole ? w.used : 0;
+    return bytes;
 }
 
 static void keep_wish(void *context, const struct event *event)
@@ -127,13 +102,11 @@ static bool check_wish(const struct web_request *request, struct web_response *r
     lab_line_topic(request->view->prefix, "request", message.topic);
     (void)lab_line_decode(request->view->prefix, &message, keep_wish, &d);
     if (!d.taken) {
-        web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
-        return false;
+        return web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
     }
     if (pair_following_check_wish(x, &web_pair_params(request)->following, &d.wish, &err) !=
         STATUS_OK) {
-        web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
-        return false;
+        return web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
     }
     return true;
 }
@@ -144,6 +117,6 @@ void put_following(const struct web_request *request, struct web_response *respo
     const struct pair_following *x = find_following(request, response);
     const size_t bytes = x ? make_request(request, response, text) : 0;
     if (bytes > 0 && check_wish(request, response, x, text, bytes)) {
-        web_submit(request, response, REQUEST_FOLLOWING, text, bytes);
+        web_submit(request, response, request_action_name(REQUEST_FOLLOWING), text, bytes);
     }
 }

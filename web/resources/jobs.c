@@ -2,7 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
+#include "web/http/routes.h"
 #include "web/resources/handlers.h"
 
 static void write_error(struct json_writer *json, const struct err *err)
@@ -53,22 +56,19 @@ static void show_in_list(void *context, const struct web_job *job)
 void get_jobs(const struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_array(json, "jobs");
     source->list_jobs(source->context, show_in_list, json);
     json_write_close(json);
     json_write_close(json);
-    web_write_end(&w);
 }
 
 /* A result is one document and a line break. */
 static void show_whole(void *context, const struct web_job *job)
 {
     struct web_response *response = context;
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     size_t bytes = job->result ? job->result_bytes : 0;
     while (bytes > 0 && job->result[bytes - 1] == '\n') {
         bytes--;
@@ -80,13 +80,24 @@ static void show_whole(void *context, const struct web_job *job)
         json_write_null(json, "result");
     }
     json_write_close(json);
-    web_write_end(&w);
 }
 
-bool jobs_write(const struct web_request *request, struct web_response *response, uint64_t job)
+static bool write_job(const struct web_request *request, struct web_response *response,
+                      uint64_t job)
 {
     const struct web_source *source = request->context->source;
     return source->read_job(source->context, job, show_whole, response) == STATUS_OK;
+}
+
+bool jobs_answer_new(const struct web_request *request, struct web_response *response,
+                     uint64_t job, const char *path)
+{
+    if (!write_job(request, response, job)) {
+        return false;
+    }
+    response->status = 202;
+    (void)snprintf(response->location, sizeof response->location, "%s/%" PRIu64, path, job);
+    return true;
 }
 
 static void refuse_unknown(const struct web_request *request, struct web_response *response)
@@ -97,11 +108,10 @@ static void refuse_unknown(const struct web_request *request, struct web_respons
 
 void get_job(const struct web_request *request, struct web_response *response)
 {
-    if (!jobs_write(request, response, request->job)) {
+    response->tagged = true;
+    if (!write_job(request, response, request->job)) {
         refuse_unknown(request, response);
-        return;
     }
-    web_tag(response);
 }
 
 /* A running job ends at its next step only. */
@@ -122,5 +132,99 @@ void delete_job(const struct web_request *request, struct web_response *response
     } else if (st != STATUS_OK || source->read_job(source->context, request->job,
                                                    show_cancelled, response) != STATUS_OK) {
         refuse_unknown(request, response);
+    }
+}
+
+/* ---- uploaded recordings ---- */
+
+/* A job takes seconds. */
+enum { RETRY_S = 5 };
+
+/* curl and browsers add "; charset=…". */
+static bool is_media_type(const char *content_type, const char *wanted)
+{
+    const size_t n = strlen(wanted);
+    return strncasecmp(content_type, wanted, n) == 0 && strchr(" \t;", content_type[n]);
+}
+
+static bool is_replay(const struct web_request *request)
+{
+    return strcmp(route_last_word(request->route), "replay") == 0;
+}
+
+static struct web_replay replay_of(const struct web_request *request)
+{
+    const struct query *query = &request->query;
+    return (struct web_replay){.name = query->name[0] ? query->name : "upload",
+                               .pair = query->pair};
+}
+
+static bool refuse_recording(const struct web_request *request, struct web_response *response)
+{
+    return web_problem_later(
+        request, response, PROBLEM_TOO_MANY_JOBS, RETRY_S,
+        "as many recordings as may be are here already (http.uploads_max); try "
+        "again when a job has ended");
+}
+
+bool upload_admit(struct web_request *request, const char *content_type,
+                  struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    struct err err = {0};
+    if (content_type && !is_media_type(content_type, "text/csv") &&
+        !is_media_type(content_type, "application/x-ndjson")) {
+        return web_problem(
+            request, response, PROBLEM_MEDIA_TYPE_UNKNOWN, NULL,
+            "a table is needed, with 'Content-Type: text/csv', or a journal, with "
+            "'application/x-ndjson'");
+    }
+    const struct web_replay replay = replay_of(request);
+    if ((is_replay(request) ? source->check_replay(source->context, &replay, &err)
+                            : source->check_identify(source->context, request->query_text,
+                                                     &err)) != STATUS_OK) {
+        return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    }
+    request->upload->claimed = source->claim_upload(source->context);
+    return request->upload->claimed || refuse_recording(request, response);
+}
+
+/* Hand the recording over; it is the job's on STATUS_OK. */
+static enum status start_job(const struct web_request *request, uint64_t *job, struct err *err)
+{
+    const struct web_source *source = request->context->source;
+    const struct body *body = &request->upload->body;
+    const struct web_replay replay = replay_of(request);
+    return is_replay(request)
+               ? source->replay(source->context, &replay, body->text, body->bytes, job, err)
+               : source->identify(source->context, request->query_text, body->text, body->bytes,
+                                  job, err);
+}
+
+void post_recording(const struct web_request *request, struct web_response *response)
+{
+    const struct body *body = &request->upload->body;
+    struct err err = {0};
+    uint64_t job = 0;
+    if (!body->failed && body->bytes == 0) {
+        web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                    "a table with a header line or a journal was expected, the body is empty");
+        return;
+    }
+    const enum status st = body->failed ? err_set(&err, STATUS_E_NOMEM, "body", 0, 0,
+                                                  "no memory for this recording now")
+                                        : start_job(request, &job, &err);
+    if (st == STATUS_E_ARG) {
+        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
+    } else if (st == STATUS_E_FULL) {
+        (void)refuse_recording(request, response);
+    } else if (st != STATUS_OK) {
+        web_problem_later(request, response, PROBLEM_NOT_READY, RETRY_S,
+                          err.text[0] ? err.text : status_name(st));
+    } else {
+        *request->upload = (struct web_upload){.claimed = false};
+        if (!jobs_answer_new(request, response, job, request->route->path)) {
+            web_problem(request, response, PROBLEM_INTERNAL, NULL, "the job is gone already");
+        }
     }
 }

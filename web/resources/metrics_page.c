@@ -1,6 +1,5 @@
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/lab_time.h"
 #include "identification/travel/travel_time.h"
@@ -20,60 +19,49 @@ struct sight {
     size_t count; /* pairs with series of their own */
 };
 
-typedef double pair_value(const struct pair *pair, const struct pair_params *p, int64_t t_us);
-typedef double side_value(const struct pair_side *side, int64_t t_us);
+/* In the order of what read_pair() gives. */
+static const struct {
+    const char *name, *help;
+} PAIR_GAUGES[] = {
+    {"tandem_outstanding_commands", "Commands open now."},
+    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry."},
+    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands."},
+};
 
-static double read_outstanding(const struct pair *pair, const struct pair_params *p,
-                               int64_t t_us)
+static double read_pair(const struct view *view, size_t i, size_t gauge)
 {
-    (void)p;
-    (void)t_us;
-    return (double)pair->outstanding;
+    const struct pair *pair = view->pairs[i];
+    const double values[] = {
+        (double)pair->outstanding,
+        pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us),
+        view->params[i].mode == PAIR_LINK ? pair->link_lag_cycles : nan(""),
+    };
+    _Static_assert(COUNT(values) == COUNT(PAIR_GAUGES), "a value for each");
+    return values[gauge];
 }
 
-static double read_last_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
-{
-    (void)p;
-    (void)t_us;
-    return pair->last_lag_us == LAB_TIME_NONE ? nan("") : lab_s(pair->last_lag_us);
-}
-
-static double read_link_lag(const struct pair *pair, const struct pair_params *p, int64_t t_us)
-{
-    (void)t_us;
-    return p->mode == PAIR_LINK ? pair->link_lag_cycles : nan("");
-}
-
-static double read_online(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return side->known ? (double)side->online : nan("");
-}
-
-static double read_silence(const struct pair_side *side, int64_t t_us)
-{
-    return side->seen ? lab_s(t_us - side->seen_us) : nan("");
-}
-
-static double read_clock_offset(const struct pair_side *side, int64_t t_us)
-{
-    const struct clock_map *map = &side->clock;
-    if (map->state == CLOCK_MAP_NONE) {
-        return nan("");
-    }
-    return (map->offset_us + map->drift * (double)(t_us - map->at_us)) * 1e-6;
-}
-
-static double read_clock_sd(const struct pair_side *side, int64_t t_us)
-{
-    return clock_map_sd_us(&side->clock, t_us) * 1e-6;
-}
-
-static double read_clock_drift(const struct pair_side *side, int64_t t_us)
-{
-    (void)t_us;
-    return side->clock.state == CLOCK_MAP_LOCKED ? side->clock.drift : nan("");
-}
+/* In the order of what read_side() gives. */
+static const struct {
+    const char *name, *help;
+    enum metric_type type;
+} SIDE_METRICS[] = {
+    {"tandem_robot_online", "1 when the robot's connection topic says online.", METRIC_GAUGE},
+    {"tandem_robot_silence_seconds", "Time since the robot's last message.", METRIC_GAUGE},
+    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", METRIC_GAUGE},
+    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.", METRIC_GAUGE},
+    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.",
+     METRIC_GAUGE},
+    {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps.",
+     METRIC_GAUGE},
+    {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps.",
+     METRIC_GAUGE},
+    {"tandem_telemetry_samples_total", "Telemetry samples received.", METRIC_COUNTER},
+    {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
+     METRIC_COUNTER},
+    {"tandem_moves_total", "Moves the calibration could use.", METRIC_COUNTER},
+    {"tandem_moves_excluded_total", "Moves left out: timeouts, errors and the like.",
+     METRIC_COUNTER},
+};
 
 /* 1/w and 1/v of the filter, once it has seen moves; a slowness that is not positive is no
  * speed. */
@@ -83,191 +71,145 @@ static double read_speed(const struct pair_side *side, enum travel_term term)
     return side->kalman.n > 0 && slowness > 0.0 ? 1.0 / slowness : nan("");
 }
 
-static double read_angular_speed(const struct pair_side *side, int64_t t_us)
+static double read_side(const struct pair_side *side, int64_t t_us, size_t metric)
 {
-    (void)t_us;
-    return read_speed(side, TRAVEL_INV_W);
+    const struct clock_map *map = &side->clock;
+    const double values[] = {
+        side->known ? (double)side->online : nan(""),
+        side->seen ? lab_s(t_us - side->seen_us) : nan(""),
+        map->state == CLOCK_MAP_NONE
+            ? nan("")
+            : (map->offset_us + map->drift * (double)(t_us - map->at_us)) * 1e-6,
+        clock_map_sd_us(map, t_us) * 1e-6,
+        map->state == CLOCK_MAP_LOCKED ? map->drift : nan(""),
+        read_speed(side, TRAVEL_INV_W),
+        read_speed(side, TRAVEL_INV_V),
+        (double)side->telemetry,
+        (double)side->seq_missing,
+        (double)side->moves,
+        (double)side->moves_excluded,
+    };
+    _Static_assert(COUNT(values) == COUNT(SIDE_METRICS), "a value for each");
+    return values[metric];
 }
 
-static double read_linear_speed(const struct pair_side *side, int64_t t_us)
+/* A sample of the family of pair i, with one label more; NULL: none. */
+static void write_sample(struct metrics *m, const struct sight *s, size_t i, const char *label,
+                         const char *text, double value)
 {
-    (void)t_us;
-    return read_speed(side, TRAVEL_INV_V);
+    const struct metric_label labels[] = {{"pair", s->view->params[i].id}, {label, text}};
+    metrics_sample(m, labels, label ? 2 : 1, value);
 }
 
-static const struct {
-    const char *name, *help;
-    pair_value *value;
-} PAIR_GAUGES[] = {
-    {"tandem_outstanding_commands", "Commands open now.", read_outstanding},
-    {"tandem_last_lag_seconds", "Real lap minus virtual lap of the last entry.", read_last_lag},
-    {"tandem_link_lag_cycles", "Cycles the virtual robot lagged behind, all commands.",
-     read_link_lag},
-};
-
-static const struct {
-    const char *name, *help;
-    side_value *value;
-} SIDE_GAUGES[] = {
-    {"tandem_robot_online", "1 when the robot's connection topic says online.", read_online},
-    {"tandem_robot_silence_seconds", "Time since the robot's last message.", read_silence},
-    {"tandem_clock_offset_seconds", "Lab time minus the robot's clock.", read_clock_offset},
-    {"tandem_clock_offset_sd_seconds", "Standard deviation of the clock offset.",
-     read_clock_sd},
-    {"tandem_clock_drift_ratio", "Drift of the clock offset, seconds per second.",
-     read_clock_drift},
-    {"tandem_angular_speed_radians_per_second", "Angular speed tracked from the laps.",
-     read_angular_speed},
-    {"tandem_linear_speed_meters_per_second", "Linear speed tracked from the laps.",
-     read_linear_speed},
-};
-
-static const struct {
-    const char *name, *help;
-    size_t place; /* of a uint64_t in struct pair_side */
-} SIDE_COUNTERS[] = {
-    {"tandem_telemetry_samples_total", "Telemetry samples received.",
-     offsetof(struct pair_side, telemetry)},
-    {"tandem_telemetry_missing_total", "Telemetry samples that never came, by gaps in seq.",
-     offsetof(struct pair_side, seq_missing)},
-    {"tandem_moves_total", "Moves the calibration could use.",
-     offsetof(struct pair_side, moves)},
-    {"tandem_moves_excluded_total", "Moves left out: timeouts, errors and the like.",
-     offsetof(struct pair_side, moves_excluded)},
-};
-
-static void write_pair_gauges(struct metrics *m, const struct sight *s)
+static void write_pair_metrics(struct metrics *m, const struct sight *s)
 {
     for (size_t k = 0; k < COUNT(PAIR_GAUGES); k++) {
         metrics_family(m, PAIR_GAUGES[k].name, METRIC_GAUGE, PAIR_GAUGES[k].help);
         for (size_t i = 0; i < s->count; i++) {
-            const struct metric_label label = {"pair", s->view->params[i].id};
-            metrics_sample(
-                m, &label, 1,
-                PAIR_GAUGES[k].value(s->view->pairs[i], &s->view->params[i], s->view->t_us));
+            write_sample(m, s, i, NULL, NULL, read_pair(s->view, i, k));
+        }
+    }
+    for (size_t k = 0; k < COUNT(SIDE_METRICS); k++) {
+        metrics_family(m, SIDE_METRICS[k].name, SIDE_METRICS[k].type, SIDE_METRICS[k].help);
+        for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
+            const enum side side = (enum side)(i % SIDE_COUNT);
+            write_sample(
+                m, s, i / SIDE_COUNT, "side", side_name(side),
+                read_side(&s->view->pairs[i / SIDE_COUNT]->side[side], s->view->t_us, k));
         }
     }
 }
 
-static void write_side_metrics(struct metrics *m, const struct sight *s)
+static void write_states(struct metrics *m, const struct sight *s, size_t i)
 {
-    const size_t gauges = COUNT(SIDE_GAUGES);
-    for (size_t k = 0; k < gauges + COUNT(SIDE_COUNTERS); k++) {
-        if (k < gauges) {
-            metrics_family(m, SIDE_GAUGES[k].name, METRIC_GAUGE, SIDE_GAUGES[k].help);
-        } else {
-            metrics_family(m, SIDE_COUNTERS[k - gauges].name, METRIC_COUNTER,
-                           SIDE_COUNTERS[k - gauges].help);
-        }
-        for (size_t i = 0; i < s->count * SIDE_COUNT; i++) {
-            const struct pair_side *side =
-                &s->view->pairs[i / SIDE_COUNT]->side[i % SIDE_COUNT];
-            const struct metric_label labels[] = {
-                {"pair", s->view->params[i / SIDE_COUNT].id},
-                {"side", side_name((enum side)(i % SIDE_COUNT))}};
-            if (k < gauges) {
-                metrics_sample(m, labels, COUNT(labels),
-                               SIDE_GAUGES[k].value(side, s->view->t_us));
+    for (size_t k = 0; k < FOLLOWING_STATE_COUNT; k++) {
+        write_sample(m, s, i, "state", efsm_state_name(&following_table, (uint8_t)k),
+                     s->view->following[i]->f.machine.state == k ? 1.0 : 0.0);
+    }
+}
+
+static void write_rmse(struct metrics *m, const struct sight *s, size_t i,
+                       const struct fidelity_report *report)
+{
+    for (size_t k = 0; k < report->states; k++) {
+        char name[32];
+        following_state_name(pair_following_model(s->view->following[i]), k, name);
+        write_sample(m, s, i, "state", name, report->rmse[k]);
+    }
+}
+
+/* Of the pairs that follow. */
+static void write_following(struct metrics *m, const struct sight *s)
+{
+    enum { STATE, EFFORTS, RMSE, WITHIN, FAMILIES };
+    static const char *const names[FAMILIES] = {
+        "tandem_following_state", "tandem_following_efforts_total", "tandem_fidelity_rmse",
+        "tandem_fidelity_within_ratio"};
+    static const char *const helps[FAMILIES] = {
+        "1 for the state that the following of the pair is in.",
+        "Efforts for the virtual robot, those that came too late included.",
+        "Root mean square of virtual minus real over the window, in the state's unit.",
+        "Share of the window's samples that met the target."};
+    for (int k = 0; k < FAMILIES; k++) {
+        metrics_family(m, names[k], k == EFFORTS ? METRIC_COUNTER : METRIC_GAUGE, helps[k]);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct pair_following *x = s->view->following[i];
+            struct fidelity_report report;
+            if (!x) {
+                continue;
+            }
+            fidelity_report_read(x, &s->view->params[i], &report);
+            if (k == STATE) {
+                write_states(m, s, i);
+            } else if (k == RMSE) {
+                write_rmse(m, s, i, &report);
             } else {
-                uint64_t count = 0;
-                memcpy(&count, (const char *)side + SIDE_COUNTERS[k - gauges].place,
-                       sizeof count);
-                metrics_count(m, labels, COUNT(labels), count);
+                write_sample(m, s, i, NULL, NULL,
+                             k == EFFORTS ? (double)x->sent : report.within_ratio);
             }
         }
     }
 }
 
-/* Of the pairs that follow. */
-static void write_following_states(struct metrics *m, const struct sight *s)
+/* What is counted by name, of each pair and of the whole lab: of every pair, also those without
+ * series of their own. */
+static const struct counted {
+    const char *name, *help, *lab_name, *lab_help, *by;
+    const struct names *names;
+    size_t place; /* of a uint64_t for each name in struct pair */
+} COUNTED[] = {
+    {"tandem_entries_total", "Commands closed, by verdict.", "tandem_lab_entries_total",
+     "Commands closed in the whole lab, by verdict.", "verdict", &verdict_names,
+     offsetof(struct pair, counts.verdict)},
+    {"tandem_alarms_total", "Odd things, by type; those the rate limit left out included.",
+     "tandem_lab_alarms_total", "Odd things in the whole lab, by type.", "type",
+     &alarm_type_names, offsetof(struct pair, counts.alarm)},
+};
+
+static const uint64_t *read_counts(const struct view *view, size_t i, const struct counted *c)
 {
-    metrics_family(m, "tandem_following_state", METRIC_GAUGE,
-                   "1 for the state that the following of the pair is in.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct pair_following *x = s->view->following[i];
-        for (size_t k = 0; x && k < FOLLOWING_STATE_COUNT; k++) {
-            const struct metric_label labels[] = {
-                {"pair", s->view->params[i].id},
-                {"state", efsm_state_name(&following_table, (uint8_t)k)}};
-            metrics_sample(m, labels, COUNT(labels), x->f.machine.state == k ? 1.0 : 0.0);
-        }
-    }
-    metrics_family(m, "tandem_following_efforts_total", METRIC_COUNTER,
-                   "Efforts for the virtual robot, those that came too late included.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct metric_label label = {"pair", s->view->params[i].id};
-        if (s->view->following[i]) {
-            metrics_count(m, &label, 1, s->view->following[i]->sent);
-        }
-    }
+    return (const uint64_t *)(const void *)((const char *)view->pairs[i] + c->place);
 }
 
-static void write_fidelity(struct metrics *m, const struct sight *s)
+static void write_counted(struct metrics *m, const struct sight *s)
 {
-    struct fidelity_report r;
-    metrics_family(m, "tandem_fidelity_rmse", METRIC_GAUGE,
-                   "Root mean square of virtual minus real over the window, in the state's "
-                   "unit.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct pair_following *x = s->view->following[i];
-        if (!x) {
-            continue;
+    for (const struct counted *c = COUNTED; c < COUNTED + COUNT(COUNTED); c++) {
+        uint64_t sum[VERDICT_COUNT + ALARM_TYPE_COUNT] = {0};
+        for (size_t i = 0; i < s->view->pair_count; i++) {
+            for (size_t k = 0; k < c->names->count; k++) {
+                sum[k] += read_counts(s->view, i, c)[k];
+            }
         }
-        fidelity_report_read(x, &s->view->params[i], &r);
-        for (size_t k = 0; k < r.states; k++) {
-            char name[32];
-            following_state_name(pair_following_model(x), k, name);
-            const struct metric_label labels[] = {{"pair", s->view->params[i].id},
-                                                  {"state", name}};
-            metrics_sample(m, labels, COUNT(labels), r.rmse[k]);
-        }
+        metrics_family(m, c->lab_name, METRIC_COUNTER, c->lab_help);
+        metrics_by_name(m, NULL, c->by, c->names, sum);
     }
-    metrics_family(m, "tandem_fidelity_within_ratio", METRIC_GAUGE,
-                   "Share of the window's samples that met the target.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct metric_label label = {"pair", s->view->params[i].id};
-        if (s->view->following[i]) {
-            fidelity_report_read(s->view->following[i], &s->view->params[i], &r);
-            metrics_sample(m, &label, 1, r.within_ratio);
+    for (const struct counted *c = COUNTED; c < COUNTED + COUNT(COUNTED); c++) {
+        metrics_family(m, c->name, METRIC_COUNTER, c->help);
+        for (size_t i = 0; i < s->count; i++) {
+            const struct metric_label label = {"pair", s->view->params[i].id};
+            metrics_by_name(m, &label, c->by, c->names, read_counts(s->view, i, c));
         }
     }
-}
-
-static void write_verdicts(struct metrics *m, const struct sight *s)
-{
-    metrics_family(m, "tandem_entries_total", METRIC_COUNTER, "Commands closed, by verdict.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct metric_label label = {"pair", s->view->params[i].id};
-        metrics_by_name(m, &label, "verdict", &verdict_names,
-                        s->view->pairs[i]->counts.verdict);
-    }
-    metrics_family(m, "tandem_alarms_total", METRIC_COUNTER,
-                   "Odd things, by type; those the rate limit left out included.");
-    for (size_t i = 0; i < s->count; i++) {
-        const struct metric_label label = {"pair", s->view->params[i].id};
-        metrics_by_name(m, &label, "type", &alarm_type_names, s->view->pairs[i]->counts.alarm);
-    }
-}
-
-/* Sums over every pair, also those without series of their own. */
-static void write_sums(struct metrics *m, const struct view *view)
-{
-    uint64_t verdict[VERDICT_COUNT] = {0};
-    uint64_t alarm[ALARM_TYPE_COUNT] = {0};
-    for (size_t i = 0; i < view->pair_count; i++) {
-        for (int k = 0; k < VERDICT_COUNT; k++) {
-            verdict[k] += view->pairs[i]->counts.verdict[k];
-        }
-        for (int k = 0; k < ALARM_TYPE_COUNT; k++) {
-            alarm[k] += view->pairs[i]->counts.alarm[k];
-        }
-    }
-    metrics_family(m, "tandem_lab_entries_total", METRIC_COUNTER,
-                   "Commands closed in the whole lab, by verdict.");
-    metrics_by_name(m, NULL, "verdict", &verdict_names, verdict);
-    metrics_family(m, "tandem_lab_alarms_total", METRIC_COUNTER,
-                   "Odd things in the whole lab, by type.");
-    metrics_by_name(m, NULL, "type", &alarm_type_names, alarm);
 }
 
 static void write_lab(struct metrics *m, const struct sight *s)
@@ -357,13 +299,10 @@ void get_metrics(const struct web_request *request, struct web_response *respons
     response->media_type = "text/plain; version=0.0.4; charset=utf-8";
     metrics_start(&m, &response->body);
     write_lab(&m, &sight);
-    write_sums(&m, view);
-    write_verdicts(&m, &sight);
-    write_pair_gauges(&m, &sight);
-    write_side_metrics(&m, &sight);
+    write_counted(&m, &sight);
+    write_pair_metrics(&m, &sight);
     if (view->following) {
-        write_following_states(&m, &sight);
-        write_fidelity(&m, &sight);
+        write_following(&m, &sight);
     }
     write_server(&m, request->context);
     write_streams(&m, request->context);

@@ -1,8 +1,11 @@
 #include "web/resources/page.h"
 
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "web/resources/handlers.h"
 
 const struct page_file *page_find(const char *name)
@@ -41,4 +44,18 @@ void get_index(const struct web_request *request, struct web_response *response)
 void get_page(const struct web_request *request, struct web_response *response)
 {
     answer_with(request, request->id, response);
+}
+
+void get_openapi(const struct web_request *request, struct web_response *response)
+{
+    static atomic_uint_least64_t known; /* it is long, and never changes */
+    uint64_t hash = atomic_load(&known);
+    (void)request;
+    if (hash == 0) {
+        hash = hash_bytes(HASH_START, openapi_json, openapi_json_bytes);
+        atomic_store(&known, hash);
+    }
+    response->fixed = (const char *)openapi_json;
+    response->fixed_bytes = openapi_json_bytes;
+    (void)snprintf(response->etag, sizeof response->etag, "\"%016" PRIx64 "\"", hash);
 }

@@ -17,6 +17,10 @@ struct page_file {
 extern const struct page_file page_files[];
 extern const size_t page_file_count;
 
+extern const unsigned char openapi_json[]; /* [openapi_json_bytes] web/openapi.yaml as JSON,
+                                            * made at build time by cmake/yaml_json.c */
+extern const size_t openapi_json_bytes;
+
 /* NULL: there is none of this name. */
 const struct page_file *page_find(const char *name);
 

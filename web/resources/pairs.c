@@ -1,16 +1,24 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/hash.h"
 #include "twin/report/pair_report.h"
 #include "web/http/csv.h"
-#include "web/http/next_link.h"
 #include "web/resources/handlers.h"
 
-static uint64_t salt_of(const struct view *view)
+/* Positions are indices: they mean something in this list of pairs only. */
+static void write_cursor(const struct view *view, size_t from, char out[QUERY_CURSOR_MAX])
 {
-    /* Positions are indices: they mean something in this list of pairs only. */
-    return hash_bytes(hash_text("pairs"), &view->pair_count, sizeof view->pair_count);
+    (void)snprintf(out, QUERY_CURSOR_MAX, "%zu.%zu", from, view->pair_count);
+}
+
+/* The index that a cursor names; false when it is none of this list. */
+static bool read_cursor(const struct view *view, const char *cursor, size_t *from)
+{
+    char again[QUERY_CURSOR_MAX];
+    *from = strtoul(cursor, NULL, 10);
+    write_cursor(view, *from, again);
+    return *from <= view->pair_count && strcmp(cursor, again) == 0;
 }
 
 static const char *const COLUMNS[] = {
@@ -63,8 +71,7 @@ static void write_json(const struct web_request *request, size_t from, size_t to
                        const char *next, struct web_response *response)
 {
     const struct view *view = request->view;
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_int(json, "pair_count", (int64_t)view->pair_count);
     json_write_array(json, "pairs");
@@ -74,18 +81,6 @@ static void write_json(const struct web_request *request, size_t from, size_t to
     json_write_close(json);
     json_write_text(json, "next_cursor", next[0] ? next : NULL);
     json_write_close(json);
-    web_write_end(&w);
-}
-
-/* The index that a cursor names; false when it is none of this list. */
-static bool read_place(const struct web_request *request, size_t *from)
-{
-    char place[CURSOR_PLACE_MAX];
-    if (!cursor_read(request->query.cursor, salt_of(request->view), place)) {
-        return false;
-    }
-    *from = strtoul(place, NULL, 10);
-    return *from <= request->view->pair_count;
 }
 
 void get_pairs(const struct web_request *request, struct web_response *response)
@@ -93,20 +88,18 @@ void get_pairs(const struct web_request *request, struct web_response *response)
     const struct view *view = request->view;
     const struct query *q = &request->query;
     size_t from = 0;
-    if (q->cursor[0] && !read_place(request, &from)) {
+    if (q->cursor[0] && !read_cursor(view, q->cursor, &from)) {
         web_problem(request, response, PROBLEM_BAD_PARAMETER, "cursor",
                     "cursor: not one that this list handed out");
         return;
     }
     const size_t left = view->pair_count - from;
     const size_t to = from + (left < q->limit ? left : q->limit);
-    char place[24] = "";
-    char next[CURSOR_TEXT_MAX] = "";
+    char next[QUERY_CURSOR_MAX] = "";
     if (to < view->pair_count) {
-        (void)snprintf(place, sizeof place, "%zu", to);
-        cursor_write(place, salt_of(view), next);
-        next_link(request, place, salt_of(view), response);
+        write_cursor(view, to, next);
     }
+    web_next_link(request, next, response);
     if (request->csv) {
         write_csv(request, from, to, response);
     } else {
@@ -116,9 +109,6 @@ void get_pairs(const struct web_request *request, struct web_response *response)
 
 void get_pair(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_tagged_json(response);
     write_pair(json, request->view, request->pair);
-    web_write_end(&w);
-    web_tag(response);
 }

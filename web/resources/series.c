@@ -153,10 +153,7 @@ void get_series(const struct web_request *request, struct web_response *response
     } else if (status != STATUS_OK) {
         web_problem_later(request, response, PROBLEM_NO_STORE, 1, err.text);
     } else {
-        struct web_writer w;
-        write_series(web_write_start(&w, response), request->id, &series);
-        web_write_end(&w);
-        web_tag(response);
+        write_series(web_tagged_json(response), request->id, &series);
     }
     free(series.bucket);
 }

@@ -22,8 +22,7 @@ void get_status(const struct web_request *request, struct web_response *response
     const struct view *view = request->view;
     const struct web_source *source = request->context->source;
     const int64_t now_us = source->now(source->context);
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_text(json, "lab", view->lab_name);
     json_write_text(json, "prefix", view->prefix);
@@ -46,7 +45,6 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_int(json, "out_of_order", (int64_t)view->counts.out_of_order);
     json_write_int(json, "starts", (int64_t)view->counts.starts);
     json_write_close(json);
-    web_write_end(&w);
 }
 
 void get_healthz(const struct web_request *request, struct web_response *response)
@@ -69,12 +67,10 @@ static void refuse_readiness(const struct web_request *request, struct web_respo
     }
     response->status = problem_status(PROBLEM_NOT_READY);
     response->media_type = PROBLEM_MEDIA_TYPE;
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     problem_open(json, PROBLEM_NOT_READY, request->path, detail);
     write_parts(json, &request->view->health);
     json_write_close(json);
-    web_write_end(&w);
 }
 
 void get_readyz(const struct web_request *request, struct web_response *response)
@@ -83,11 +79,9 @@ void get_readyz(const struct web_request *request, struct web_response *response
         refuse_readiness(request, response);
         return;
     }
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_bool(json, "ready", true);
     write_parts(json, &request->view->health);
     json_write_close(json);
-    web_write_end(&w);
 }

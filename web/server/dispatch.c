@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "web/http/routes.h"
-#include "web/resources/uploads.h"
+#include "web/resources/jobs.h"
 
 bool dispatch_same_secret(const char *given, const char *secret)
 {
@@ -82,19 +82,7 @@ bool dispatch_tag_matches(const char *if_none_match, const char *etag)
     return false;
 }
 
-static bool has_already(const char *if_none_match, const char *etag)
-{
-    return if_none_match && etag[0] && dispatch_tag_matches(if_none_match, etag);
-}
-
 /* ---- head ---- */
-
-static bool refuse_request(struct web_request *request, struct web_response *response,
-                           enum problem_kind kind, const char *detail)
-{
-    web_problem(request, response, kind, NULL, detail);
-    return false;
-}
 
 static bool is_printable(const char *text)
 {
@@ -112,12 +100,12 @@ static bool split_url(const char *url, struct web_request *request,
 {
     const size_t path_n = strcspn(url, "?");
     if (path_n >= sizeof request->path || strlen(url + path_n) > QUERY_TEXT_MAX) {
-        return refuse_request(request, response, PROBLEM_URL_TOO_LONG,
-                              "at most 511 bytes of path and 2047 of query");
+        return web_problem(request, response, PROBLEM_URL_TOO_LONG, NULL,
+                           "at most 511 bytes of path and 2047 of query");
     }
     if (url[0] != '/' || !is_printable(url)) {
-        return refuse_request(request, response, PROBLEM_BAD_URL,
-                              "a path that begins with '/' and printable ASCII would be right");
+        return web_problem(request, response, PROBLEM_BAD_URL, NULL,
+                           "a path that begins with '/' and printable ASCII would be right");
     }
     memcpy(request->path, url, path_n);
     request->path[path_n] = '\0';
@@ -140,54 +128,36 @@ static bool find_route(const struct web_input *input, struct web_request *reques
         memcpy(response->allow, allow, sizeof allow);
         return false;
     case ROUTE_BAD:
-        return refuse_request(
-            request, response, PROBLEM_BAD_URL,
+        return web_problem(
+            request, response, PROBLEM_BAD_URL, NULL,
             "a '%' that is not followed by two hexadecimal digits of a printable "
             "character");
     case ROUTE_NONE:
         break;
     }
-    return refuse_request(
-        request, response, PROBLEM_NOT_FOUND,
+    return web_problem(
+        request, response, PROBLEM_NOT_FOUND, NULL,
         "there is nothing at this path; /api/v1/openapi.json lists what there is");
-}
-
-enum token_state { TOKEN_FINE, TOKEN_OFF, TOKEN_MISSING, TOKEN_WRONG };
-
-static enum token_state judge_token(const struct web_input *input,
-                                    const struct web_context *context,
-                                    const struct web_route *route)
-{
-    const enum route_token need = route->needs_token;
-    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
-        return TOKEN_FINE;
-    }
-    if (!context->token) {
-        return TOKEN_OFF;
-    }
-    const char *given = input->authorization;
-    if (!given || strncasecmp(given, "Bearer ", 7) != 0) {
-        return TOKEN_MISSING;
-    }
-    given += 7;
-    given += strspn(given, " ");
-    return dispatch_same_secret(given, context->token) ? TOKEN_FINE : TOKEN_WRONG;
 }
 
 static bool check_token(const struct web_input *input, struct web_request *request,
                         struct web_response *response)
 {
-    const enum token_state token = judge_token(input, request->context, request->route);
-    if (token == TOKEN_FINE) {
+    const struct web_context *context = request->context;
+    const enum route_token need = request->route->needs_token;
+    const char *given = input->authorization;
+    if (need == ROUTE_OPEN || (need == ROUTE_READING && input->local)) {
         return true;
     }
-    if (token == TOKEN_OFF) {
-        return refuse_request(
-            request, response, PROBLEM_WRITING_OFF,
-            "the daemon runs without a token: set http.token_file to switch writing "
-            "on");
+    if (!context->token) {
+        return web_problem(request, response, PROBLEM_WRITING_OFF, NULL,
+                           "the daemon runs without a token: set http.token_file to switch "
+                           "writing on");
     }
-    const bool missing = token == TOKEN_MISSING;
+    const bool missing = !given || strncasecmp(given, "Bearer ", 7) != 0;
+    if (!missing && dispatch_same_secret(given + 7 + strspn(given + 7, " "), context->token)) {
+        return true;
+    }
     web_problem(request, response, PROBLEM_UNAUTHORIZED, NULL,
                 missing ? "a header 'Authorization: Bearer TOKEN' is needed" : "wrong token");
     response->authenticate = missing ? "Bearer realm=\"tandem\""
@@ -202,8 +172,7 @@ static bool read_query(const char *accept, struct web_request *request,
     const unsigned allowed = request->route->parameters;
     struct err err = {0};
     if (query_parse(request->query_text, allowed, &request->query, &err) != STATUS_OK) {
-        web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
-        return false;
+        return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
     }
     if (request->query.given & QUERY_BIT(QUERY_FORMAT)) {
         request->csv = request->query.format == QUERY_FORMAT_CSV;
@@ -221,15 +190,43 @@ static void count_answer(struct web_context *context, const struct web_response 
     }
 }
 
+static size_t body_max(const struct web_request *request)
+{
+    return request->route->body_max == ROUTE_UPLOAD ? request->context->upload_bytes_max
+                                                    : request->route->body_max;
+}
+
+bool dispatch_fits(const struct web_request *request, unsigned long long bytes,
+                   struct web_response *response)
+{
+    char detail[64];
+    if (bytes <= body_max(request)) {
+        return true;
+    }
+    (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are taken here",
+                   body_max(request));
+    web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL, detail);
+    count_answer(request->context, response);
+    return false;
+}
+
 bool dispatch_head(struct web_context *context, const struct web_input *input,
                    struct web_request *request, struct web_response *response)
 {
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
-    if (split_url(input->url, request, response) && guard_admit(input, request, response) &&
-        find_route(input, request, response) && check_token(input, request, response) &&
-        read_query(input->accept, request, response)) {
+    if (!split_url(input->url, request, response) || !guard_admit(input, request, response) ||
+        !find_route(input, request, response) || !check_token(input, request, response) ||
+        !read_query(input->accept, request, response)) {
+        count_answer(context, response);
+        return false;
+    }
+    if (!dispatch_fits(request, input->body_bytes, response)) {
+        return false;
+    }
+    if (request->route->body_max != ROUTE_UPLOAD ||
+        upload_admit(request, input->content_type, response)) {
         return true;
     }
     count_answer(context, response);
@@ -256,23 +253,6 @@ static void run_handler(struct web_request *request, struct web_response *respon
     request->view = NULL;
 }
 
-size_t dispatch_body_max(const struct web_request *request)
-{
-    return request->route->body_max == ROUTE_UPLOAD ? request->context->upload_bytes_max
-                                                    : request->route->body_max;
-}
-
-bool dispatch_admit(const struct web_input *input, struct web_request *request,
-                    struct web_response *response)
-{
-    if (request->route->body_max != ROUTE_UPLOAD ||
-        upload_admit(request, input->content_type, response)) {
-        return true;
-    }
-    count_answer(request->context, response);
-    return false;
-}
-
 void dispatch_end(struct web_request *request)
 {
     if (request->upload && request->upload->claimed) {
@@ -288,20 +268,13 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
     request->body = request->upload->body.text;
     request->body_bytes = request->upload->body.bytes;
     run_handler(request, response);
+    web_end(response);
     if (response->body.failed) {
         web_problem(request, response, PROBLEM_INTERNAL, NULL,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
-    response->unchanged = response->status == 200 && has_already(if_none_match, response->etag);
-    count_answer(request->context, response);
-}
-
-void dispatch_too_large(const struct web_request *request, struct web_response *response)
-{
-    char detail[64];
-    (void)snprintf(detail, sizeof detail, "at most %zu bytes of body are taken here",
-                   dispatch_body_max(request));
-    web_problem(request, response, PROBLEM_BODY_TOO_LARGE, NULL, detail);
+    response->unchanged = response->status == 200 && if_none_match && response->etag[0] &&
+                          dispatch_tag_matches(if_none_match, response->etag);
     count_answer(request->context, response);
 }

@@ -5,31 +5,23 @@
 
 #include "web/server/guard.h"
 
-/* Before the body is read: is there any use in reading it? True: *request is filled, go on with
- * dispatch_admit(). False: *response holds the answer. Both come zeroed, but for
- * request->upload. */
+/* Before the body is read: is there any use in reading it, and room for it? True: *request is
+ * filled. False: *response holds the answer. Both come zeroed, but for request->upload. What it
+ * claims is given back by dispatch_end(), unless a handler handed it on. */
 bool dispatch_head(struct web_context *context, const struct web_input *input,
                    struct web_request *request, struct web_response *response);
 
-/* How long the body of this request may be. */
-size_t dispatch_body_max(const struct web_request *request);
-
-/* Is there room for the body? After dispatch_head(), for a body that is not known to be too
- * long. False: *response holds the answer. What it claims is given back by
- * dispatch_end(), unless a handler handed it on. */
-bool dispatch_admit(const struct web_input *input, struct web_request *request,
-                    struct web_response *response);
+/* Is a body of so many bytes not too long for the route? False: *response holds the answer. */
+bool dispatch_fits(const struct web_request *request, unsigned long long bytes,
+                   struct web_response *response);
 
 /* The body is there, in request->upload. Runs the handler; afterwards *response is to be sent,
  * if_none_match: NULL when absent. */
 void dispatch_body(struct web_request *request, const char *if_none_match,
                    struct web_response *response);
 
-/* The request is over, whatever became of it: after dispatch_admit(), if it came so far. */
+/* The request is over, whatever became of it. */
 void dispatch_end(struct web_request *request);
-
-/* The body is longer than the route allows. */
-void dispatch_too_large(const struct web_request *request, struct web_response *response);
 
 /* Does an Accept header prefer CSV to JSON? Pure. */
 bool dispatch_accepts_csv(const char *accept);

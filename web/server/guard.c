@@ -3,11 +3,14 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "web/http/address.h"
-#include "web/server/host.h"
 
-enum { SHOWN_MAX = 60 }; /* of a header, in the log */
+enum {
+    SHOWN_MAX = 60, /* of a header, in the log */
+    HOST_MAX = 254
+};
 
 static const char *const REASONS[WEB_REFUSAL_COUNT] = {
     [WEB_REFUSED_TOKEN] = "wrong or missing token",
@@ -35,11 +38,63 @@ void guard_refused(const struct web_input *input, struct web_context *context,
     source->refused(source->context, text);
 }
 
-/* No browser leaves Host out. */
-static bool names_us(const struct web_input *input, const struct web_context *context)
+static const char SEPARATORS[] = ", ";
+
+bool host_names_are_valid(const char *names)
 {
-    return !input->host || !context->listening ||
-           host_is_ours(input->host, context->listening, context->hosts);
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789.-, ";
+    return strspn(names, allowed) == strlen(names);
+}
+
+/* Host without port and brackets; false when it is none. */
+static bool read_name(const char *host, char name[HOST_MAX])
+{
+    const bool bracketed = host[0] == '[';
+    const char *begin = host + (bracketed ? 1 : 0);
+    const size_t n = strcspn(begin, bracketed ? "]" : ":");
+    const char *rest = begin + n;
+    if (bracketed && *rest++ != ']') {
+        return false;
+    }
+    if (n == 0 || n >= HOST_MAX ||
+        (*rest != '\0' &&
+         (*rest != ':' || strspn(rest + 1, "0123456789") != strlen(rest + 1)))) {
+        return false;
+    }
+    memcpy(name, begin, n);
+    name[n] = '\0';
+    return true;
+}
+
+static bool is_listed(const char *name, const char *names)
+{
+    const size_t n = strlen(name);
+    for (const char *p = names; *p;) {
+        p += strspn(p, SEPARATORS);
+        const size_t length = strcspn(p, SEPARATORS);
+        if (length == n && strncasecmp(p, name, n) == 0) {
+            return true;
+        }
+        p += length;
+    }
+    return false;
+}
+
+bool host_is_ours(const char *host, const struct sockaddr *listening, const char *names)
+{
+    char name[HOST_MAX];
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    if (!read_name(host, name)) {
+        return false;
+    }
+    if (address_parse(name, 0, &address, &bytes)) {
+        const struct sockaddr *given = (const struct sockaddr *)&address;
+        return address_is_loopback(given) || address_is_any(listening) ||
+               address_is_same(given, listening);
+    }
+    return strcasecmp(name, "localhost") == 0 || is_listed(name, names);
 }
 
 static bool check_client(const struct web_input *input, struct web_request *request,
@@ -64,7 +119,10 @@ static bool check_client(const struct web_input *input, struct web_request *requ
 static bool check_host(const struct web_input *input, struct web_request *request,
                        struct web_response *response)
 {
-    if (names_us(input, request->context)) {
+    const struct web_context *context = request->context;
+    /* No browser leaves Host out. */
+    if (!input->host || !context->listening ||
+        host_is_ours(input->host, context->listening, context->hosts)) {
         return true;
     }
     web_problem(request, response, PROBLEM_WRONG_HOST, NULL,

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,6 @@
 #include "web/http/ticks.h"
 #include "web/server/clients.h"
 #include "web/server/dispatch.h"
-#include "web/server/host.h"
 #include "web/server/tls.h"
 #include "web/stream/stream.h"
 #include "web/stream/trails.h"
@@ -58,8 +56,6 @@ struct web {
     char *hosts;
     struct clients *clients;
     struct tls_texts tls;
-    uint16_t port;
-    bool ipv6;
     atomic_uint in_flight;
     atomic_bool stopping;
 };
@@ -192,41 +188,21 @@ static struct MHD_Response *make_body(struct MHD_Connection *connection, unsigne
     return message;
 }
 
-/* Body or stream belong to what is returned. NULL: no memory. */
-static struct MHD_Response *make_message(struct MHD_Connection *connection, unsigned status,
-                                         bool close, struct web_response *r)
-{
-    struct MHD_Response *message = make_body(connection, status, r);
-    if (!message) {
-        return NULL;
-    }
-    const bool whole = add_headers(r, status, close, message);
-    r->stream = NULL;
-    if (!whole) {
-        MHD_destroy_response(message);
-    }
-    return whole ? message : NULL;
-}
-
 static enum MHD_Result send_response(struct MHD_Connection *connection, struct exchange *x)
 {
     struct web_response *r = &x->response;
     const bool close = r->close || atomic_load(&x->web->stopping);
     const unsigned status = r->unchanged ? 304 : r->status;
-    struct MHD_Response *message = make_message(connection, status, close, r);
+    struct MHD_Response *message = make_body(connection, status, r);
     if (!message) {
         return MHD_NO;
     }
-    const enum MHD_Result result = MHD_queue_response(connection, status, message);
+    const enum MHD_Result result = add_headers(r, status, close, message)
+                                       ? MHD_queue_response(connection, status, message)
+                                       : MHD_NO;
+    r->stream = NULL; /* it is the message's, as the body is */
     MHD_destroy_response(message);
     return result;
-}
-
-/* Bytes the client announces; 0 when it does not say. */
-static unsigned long long announced_bytes(struct MHD_Connection *connection)
-{
-    const char *text = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return text ? strtoull(text, NULL, 10) : 0;
 }
 
 /* Is the request one to be answered? */
@@ -234,6 +210,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                      struct exchange *x)
 {
     const struct sockaddr *peer = peer_of(connection);
+    const char *length = find_header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
     unsigned wait_s = 0;
     x->begun = true;
     x->begun_ms = ticks_ms();
@@ -251,18 +228,11 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
                                     .peer = peer,
                                     .local = peer && address_is_loopback(peer),
                                     .client = client,
-                                    .wait_s = wait_s};
-    const unsigned long long bytes = announced_bytes(connection);
+                                    .wait_s = wait_s,
+                                    .body_bytes = length ? strtoull(length, NULL, 10) : 0};
     x->settled = !dispatch_head(&x->web->context, &input, &x->request, &x->response);
-    if (!x->settled && bytes > dispatch_body_max(&x->request)) {
-        dispatch_too_large(&x->request, &x->response);
-        x->settled = true;
-    }
-    if (!x->settled) {
-        x->settled = !dispatch_admit(&input, &x->request, &x->response);
-    }
     /* Whoever asks before sending, or would send much, is told at once. */
-    if (x->settled && (bytes > DRAIN_MAX || find_header(connection, "Expect"))) {
+    if (x->settled && (input.body_bytes > DRAIN_MAX || find_header(connection, "Expect"))) {
         return send_response(connection, x);
     }
     return MHD_YES;
@@ -278,8 +248,7 @@ static bool is_too_slow(const struct exchange *x)
 static enum MHD_Result take_body(struct exchange *x, const char *data, size_t *bytes)
 {
     x->received += *bytes;
-    if (!x->settled && x->received > dispatch_body_max(&x->request)) {
-        dispatch_too_large(&x->request, &x->response);
+    if (!x->settled && !dispatch_fits(&x->request, x->received, &x->response)) {
         body_clear(&x->upload.body);
         dispatch_end(&x->request);
         x->settled = true;
@@ -325,31 +294,27 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
 static enum status open_listener(struct web *web, const struct web_options *options,
                                  struct err *err)
 {
-    struct sockaddr_storage address;
+    struct sockaddr *address = (struct sockaddr *)&web->address;
     socklen_t bytes = 0;
     const int on = 1;
-    if (!address_parse(options->bind, options->port, &address, &bytes)) {
+    web->context.listening = address;
+    if (!address_parse(options->bind, options->port, &web->address, &bytes)) {
         return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
                        "'%s' is no numeric address; 127.0.0.1 or ::1 would be", options->bind);
     }
-    if (!address_is_loopback((const struct sockaddr *)&address) && !web->token) {
+    if (!address_is_loopback(address) && !web->token) {
         return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
                        "%s is beyond loopback: that needs a token (http.token_file)",
                        options->bind);
     }
-    web->ipv6 = address.ss_family == AF_INET6;
-    web->listener = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    web->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (web->listener < 0 ||
         setsockopt(web->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        bind(web->listener, (const struct sockaddr *)&address, bytes) != 0 ||
-        listen(web->listener, BACKLOG) != 0 ||
-        getsockname(web->listener, (struct sockaddr *)&address, &bytes) != 0) {
+        bind(web->listener, address, bytes) != 0 || listen(web->listener, BACKLOG) != 0 ||
+        getsockname(web->listener, address, &bytes) != 0) {
         return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
                        options->bind, (unsigned)options->port, strerrordesc_np(errno));
     }
-    web->port = address_port((const struct sockaddr *)&address);
-    web->address = address;
-    web->context.listening = (const struct sockaddr *)&web->address;
     return STATUS_OK;
 }
 
@@ -406,8 +371,11 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
 }
 
 static enum status start_daemon(struct web *web, const struct web_options *options,
-                                unsigned threads, struct err *err)
+                                struct err *err)
 {
+    const unsigned threads = options->threads < 1             ? 1
+                             : options->threads > THREADS_MAX ? THREADS_MAX
+                                                              : options->threads;
     static char priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
     const unsigned connections = connections_of(options);
     allow_files(connections + FILES_MORE);
@@ -423,9 +391,10 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
     }
     more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-    const unsigned flags =
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
-        (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) | (web->ipv6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC |
+                           MHD_ALLOW_SUSPEND_RESUME |
+                           (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) |
+                           (web->address.ss_family == AF_INET6 ? (unsigned)MHD_USE_IPv6 : 0U);
     web->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
@@ -439,13 +408,6 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
                        strerrordesc_np(errno));
     }
     return STATUS_OK;
-}
-
-static void ignore_broken_pipes(void)
-{
-    struct sigaction action = {.sa_handler = SIG_IGN};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGPIPE, &action, NULL);
 }
 
 /* Who may do what. */
@@ -477,47 +439,9 @@ static enum status set_guard(struct web *web, const struct web_options *options,
                : STATUS_OK;
 }
 
-struct start {
-    struct web *web;
-    const struct web_options *options;
-    unsigned threads;
-    struct err *err;
-    enum status status;
-};
-
-/* When there is not enough of the processor, those who listen wait rather than the robots. On
- * Linux this is of the calling thread, and those it makes inherit it. */
-static void *start_threads(void *context)
-{
-    struct start *s = context;
-    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WEB_NICE);
-    s->status =
-        start_streams(s->web, s->options) == STATUS_OK
-            ? start_daemon(s->web, s->options, s->threads, s->err)
-            : err_set(s->err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
-    return NULL;
-}
-
-static enum status start_behind(struct web *web, const struct web_options *options,
-                                unsigned threads, struct err *err)
-{
-    struct start s = {.web = web, .options = options, .threads = threads, .err = err};
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, start_threads, &s) != 0) {
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no thread for the server");
-    }
-    (void)pthread_join(thread, NULL);
-    return s.status;
-}
-
 static enum status start_server(struct web *web, const struct web_options *options,
                                 struct err *err)
 {
-    const unsigned threads = options->threads < 1             ? 1
-                             : options->threads > THREADS_MAX ? THREADS_MAX
-                                                              : options->threads;
-    web->context.source = &web->source;
-    web->context.upload_bytes_max = options->upload_bytes_max;
     enum status status = set_guard(web, options, err);
     if (status != STATUS_OK) {
         return status;
@@ -530,23 +454,48 @@ static enum status start_server(struct web *web, const struct web_options *optio
     if (status != STATUS_OK) {
         return status;
     }
-    ignore_broken_pipes();
-    return start_behind(web, options, threads, err);
+    return start_streams(web, options) == STATUS_OK
+               ? start_daemon(web, options, err)
+               : err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for streams");
+}
+
+struct start {
+    struct web *web;
+    const struct web_options *options;
+    struct err *err;
+    enum status status;
+};
+
+/* When there is not enough of the processor, those who listen wait rather than the robots. On
+ * Linux this is of the calling thread, and those it makes inherit it. */
+static void *start_behind(void *context)
+{
+    struct start *s = context;
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + WEB_NICE);
+    s->status = start_server(s->web, s->options, s->err);
+    return NULL;
 }
 
 enum status web_start(const struct web_options *options, const struct web_source *source,
                       struct web **web, struct err *err)
 {
     struct web *made = calloc(1, sizeof *made);
-    if (!made) {
-        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
+    struct start s = {.web = made, .options = options, .err = err};
+    pthread_t thread;
+    if (made) {
+        made->source = *source;
+        made->listener = -1;
+        made->context.source = &made->source;
+        made->context.upload_bytes_max = options->upload_bytes_max;
     }
-    made->source = *source;
-    made->listener = -1;
-    const enum status status = start_server(made, options, err);
-    if (status != STATUS_OK) {
+    if (!made || pthread_create(&thread, NULL, start_behind, &s) != 0) {
+        free(made);
+        return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "no memory or thread for the server");
+    }
+    (void)pthread_join(thread, NULL);
+    if (s.status != STATUS_OK) {
         web_stop(made);
-        return status;
+        return s.status;
     }
     *web = made;
     return STATUS_OK;
@@ -554,7 +503,7 @@ enum status web_start(const struct web_options *options, const struct web_source
 
 uint16_t web_port(const struct web *web)
 {
-    return web->port;
+    return address_port((const struct sockaddr *)&web->address);
 }
 
 /* No new connections; those that have asked get their answers. */

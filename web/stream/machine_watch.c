@@ -7,34 +7,10 @@
 #include "twin/report/pair_report.h"
 #include "web/http/body.h"
 
-struct seen {
-    uint64_t transitions;           /* of Tandem's machines */
-    uint64_t published[SIDE_COUNT]; /* hash of what the robot says */
-};
-
-struct machine_watch {
-    bool begun;
-    size_t pair_count;
-    struct seen *seen; /* [pair_count] */
-};
-
-enum status machine_watch_create(struct machine_watch **out)
+/* Of Tandem's machines. */
+static uint64_t count_transitions(const struct view *view, size_t i)
 {
-    *out = calloc(1, sizeof **out);
-    return *out ? STATUS_OK : STATUS_E_NOMEM;
-}
-
-void machine_watch_destroy(struct machine_watch *watch)
-{
-    if (watch) {
-        free(watch->seen);
-        free(watch);
-    }
-}
-
-static uint64_t transitions_of(const struct view *view, size_t i)
-{
-    const struct pair_following *following = view->following ? view->following[i] : NULL;
+    const struct pair_following *following = view_following(view, i);
     uint64_t sum = view->pairs[i]->trace.count;
     for (size_t k = 0; following && k < COUNT(following->f.stats.visits); k++) {
         sum += following->f.stats.visits[k];
@@ -42,78 +18,51 @@ static uint64_t transitions_of(const struct view *view, size_t i)
     return sum;
 }
 
-static struct json_writer *begin_event(struct json_writer *w, char *buffer, size_t size,
-                                       struct body *body, const char *pair, const char *side)
-{
-    json_write_start(w, buffer, size, body_flush, body);
-    json_write_object(w, NULL);
-    json_write_text(w, "pair", pair);
-    json_write_text(w, "side", side);
-    return w;
-}
-
-static void publish_event(struct json_writer *w, struct body *body, struct event_hub *hub,
-                          size_t pair)
-{
-    json_write_close(w);
-    if (json_write_end(w) && !body->failed) {
-        event_hub_publish(hub, EVENT_TYPE_MACHINES, pair, 0, body->text, body->bytes);
-    }
-    body_clear(body);
-}
-
-static void look_at_tandem(struct machine_watch *watch, const struct view *view, size_t i,
-                           struct event_hub *hub)
+/* {"pair", "side", "machines"}; side SIDE_COUNT: Tandem's own, not published[bytes]. */
+static void publish_machines(const struct view *view, size_t i, enum side side,
+                             const char *published, size_t bytes, struct event_hub *hub)
 {
     char buffer[1024];
     struct body body = {0};
     struct json_writer w;
-    const uint64_t transitions = transitions_of(view, i);
-    if (watch->begun && transitions != watch->seen[i].transitions) {
-        begin_event(&w, buffer, sizeof buffer, &body, view->params[i].id, NULL);
-        pair_report_machines(&w, "machines", view->pairs[i],
-                             view->following ? view->following[i] : NULL, &view->params[i]);
-        publish_event(&w, &body, hub, i);
+    json_write_start(&w, buffer, sizeof buffer, body_flush, &body);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", view->params[i].id);
+    json_write_text(&w, "side", side == SIDE_COUNT ? NULL : side_name(side));
+    if (side == SIDE_COUNT) {
+        pair_report_machines(&w, "machines", view->pairs[i], view_following(view, i),
+                             &view->params[i]);
+    } else if (bytes > 0) {
+        json_write_raw(&w, "machines", published, bytes);
+    } else {
+        json_write_null(&w, "machines");
     }
-    watch->seen[i].transitions = transitions;
+    json_write_close(&w);
+    if (json_write_end(&w) && !body.failed) {
+        event_hub_publish(hub, EVENT_TYPE_MACHINES, i, 0, body.text, body.bytes);
+    }
+    body_clear(&body);
 }
 
-static void look_at_robot(struct machine_watch *watch, const struct view *view, size_t i,
-                          enum side side, const struct web_source *source,
-                          struct event_hub *hub)
-{
-    char text[WEB_MACHINES_MAX];
-    char buffer[1024];
-    struct body body = {0};
-    struct json_writer w;
-    const size_t bytes = source->machines(source->context, i, side, text);
-    const uint64_t hash = hash_bytes(HASH_START, text, bytes);
-    if (watch->begun && hash != watch->seen[i].published[side]) {
-        begin_event(&w, buffer, sizeof buffer, &body, view->params[i].id, side_name(side));
-        if (bytes > 0) {
-            json_write_raw(&w, "machines", text, bytes);
-        } else {
-            json_write_null(&w, "machines");
-        }
-        publish_event(&w, &body, hub, i);
-    }
-    watch->seen[i].published[side] = hash;
-}
-
-void machine_watch_look(struct machine_watch *watch, const struct view *view,
+void machine_watch_look(machine_marks **seen, const struct view *view,
                         const struct web_source *source, struct event_hub *hub)
 {
-    if (!watch->seen) {
-        watch->pair_count = view->pair_count;
-        watch->seen = calloc(view->pair_count, sizeof *watch->seen);
+    const bool begun = *seen != NULL;
+    if (!begun) {
+        *seen = calloc(view->pair_count, sizeof **seen);
     }
-    if (!watch->seen) {
-        return;
+    for (size_t i = 0; *seen && i < view->pair_count; i++) {
+        for (int side = 0; side <= SIDE_COUNT; side++) {
+            char text[WEB_MACHINES_MAX];
+            const size_t bytes =
+                side < SIDE_COUNT ? source->machines(source->context, i, (enum side)side, text)
+                                  : 0;
+            const uint64_t mark = side < SIDE_COUNT ? hash_bytes(HASH_START, text, bytes)
+                                                    : count_transitions(view, i);
+            if (begun && mark != (*seen)[i][side]) {
+                publish_machines(view, i, (enum side)side, text, bytes, hub);
+            }
+            (*seen)[i][side] = mark;
+        }
     }
-    for (size_t i = 0; i < watch->pair_count; i++) {
-        look_at_tandem(watch, view, i, hub);
-        look_at_robot(watch, view, i, SIDE_REAL, source, hub);
-        look_at_robot(watch, view, i, SIDE_VIRTUAL, source, hub);
-    }
-    watch->begun = true;
 }

@@ -7,14 +7,13 @@
 #include "web/http/event_hub.h"
 #include "web/http/web.h"
 
-struct machine_watch;
-
-MUST_USE enum status machine_watch_create(struct machine_watch **out);
-void machine_watch_destroy(struct machine_watch *watch); /* NULL allowed */
+/* What a pair's machines were like at the last look: those of both robots, and Tandem's. */
+typedef uint64_t machine_marks[SIDE_COUNT + 1];
 
 /* Publish {"pair", "side", "machines"} of every pair (side null: Tandem's own) that is not as
- * at the last look. The first look publishes nothing. Allocates. */
-void machine_watch_look(struct machine_watch *watch, const struct view *view,
+ * at the last look. The first look publishes nothing. *seen: NULL at first, then [pair_count]
+ * to be freed. */
+void machine_watch_look(machine_marks **seen, const struct view *view,
                         const struct web_source *source, struct event_hub *hub);
 
 #endif

@@ -30,14 +30,14 @@ enum phase {
 
 struct stream {
     struct streams *set;
-    struct stream *next, *previous; /* of those with a connection; under the set's lock */
+    struct stream *next; /* of those with a connection; under the set's lock */
     struct MHD_Connection *connection;
     bool asleep; /* under the set's lock */
     struct event_filter filter;
     /* Its server thread's; of the set's thread while asleep. */
     enum phase phase;
     struct event_place place; /* what was heard, while not yet live */
-    int kind;                 /* of records that are being replayed */
+    int kind, rows;           /* of records that are being replayed: read at last */
     struct event_cursor cursor;
     struct body pending; /* is to go out first */
     size_t sent;         /* of it */
@@ -51,7 +51,7 @@ struct streams {
     struct stream *first;
     bool stopping;
     struct MHD_Connection **awake; /* [params.clients_max] to be resumed */
-    struct machine_watch *watch;
+    machine_marks *seen;
     atomic_bool restored;
     atomic_size_t clients;
     atomic_uint_least64_t opened, refused, missed, cut;
@@ -119,11 +119,6 @@ static void begin_stream(struct stream *s)
 
 /* ---- out of the store ---- */
 
-struct replay {
-    struct stream *stream;
-    int rows;
-};
-
 static bool is_wanted(const struct stream *s, const char *id)
 {
     const struct web_source *source = s->set->params.source;
@@ -139,9 +134,8 @@ static bool is_wanted(const struct stream *s, const char *id)
 
 static bool take_row(void *context, const struct store_row *row)
 {
-    struct replay *replay = context;
-    struct stream *s = replay->stream;
-    replay->rows++;
+    struct stream *s = context;
+    s->rows++;
     s->place.record[s->kind] = row->seq;
     if (!is_wanted(s, row->pair)) {
         return true;
@@ -163,15 +157,15 @@ static bool replay_some(struct stream *s)
                                                          STORE_CHANGES};
     struct history *history = s->set->params.history;
     struct store_reader *reader = NULL;
-    struct replay replay = {.stream = s};
+    s->rows = 0;
     if (!(s->filter.types & 1u << s->kind) ||
         history_take(history, &reader, NULL) != STATUS_OK) {
         return false;
     }
     /* A store that cannot be read: what it would have given counts as missed. */
     const enum status status = store_since(reader, kinds[s->kind], s->place.record[s->kind],
-                                           REPLAY_ROWS, take_row, &replay, NULL);
-    return history_give(history, reader, status) == STATUS_OK && replay.rows == REPLAY_ROWS;
+                                           REPLAY_ROWS, take_row, s, NULL);
+    return history_give(history, reader, status) == STATUS_OK && s->rows == REPLAY_ROWS;
 }
 
 static void join_ring(struct stream *s)
@@ -291,14 +285,11 @@ static void end_stream(void *cls)
 {
     struct stream *s = cls;
     lock_take(&s->set->lock);
-    if (s->previous) {
-        s->previous->next = s->next;
-    } else {
-        s->set->first = s->next;
+    struct stream **at = &s->set->first;
+    while (*at != s) {
+        at = &(*at)->next;
     }
-    if (s->next) {
-        s->next->previous = s->previous;
-    }
+    *at = s->next;
     lock_give(&s->set->lock);
     stream_close(s);
 }
@@ -316,9 +307,6 @@ struct MHD_Response *stream_response(struct stream *s, struct MHD_Connection *co
                                     (unsigned)TIMEOUT_S);
     lock_take(&set->lock);
     s->next = set->first;
-    if (set->first) {
-        set->first->previous = s;
-    }
     set->first = s;
     lock_give(&set->lock);
     return response;
@@ -386,7 +374,7 @@ static void look_around(struct streams *set)
     const struct web_source *source = set->params.source;
     const struct view *view = source->acquire(source->context);
     atomic_store(&set->restored, view->health.restored);
-    machine_watch_look(set->watch, view, source, set->params.hub);
+    machine_watch_look(&set->seen, view, source, set->params.hub);
     if (set->params.trails) {
         trails_look(set->params.trails, view);
     }
@@ -426,14 +414,9 @@ enum status streams_start(const struct streams_params *params, struct streams **
     set->params = *params;
     set->awake = calloc(params->clients_max + 1, sizeof(void *));
     (void)pthread_mutex_init(&set->lock, NULL);
-    if (!set->awake || machine_watch_create(&set->watch) != STATUS_OK) {
-        set->stopping = true;
+    if (!set->awake || pthread_create(&set->thread, NULL, run_streams, set) != 0) {
         streams_destroy(set);
         return STATUS_E_NOMEM;
-    }
-    if (pthread_create(&set->thread, NULL, run_streams, set) != 0) {
-        streams_destroy(set);
-        return STATUS_E_IO;
     }
     *out = set;
     return STATUS_OK;
@@ -453,7 +436,7 @@ void streams_stop(struct streams *set)
 void streams_destroy(struct streams *set)
 {
     if (set) {
-        machine_watch_destroy(set->watch);
+        free(set->seen);
         (void)pthread_mutex_destroy(&set->lock);
         free(set->awake);
         free(set);

@@ -35,7 +35,7 @@ struct streams_counts {
     uint64_t cut;    /* listeners hung up on in the middle of an event */
 };
 
-/* Everything is borrowed. STATUS_E_NOMEM, STATUS_E_IO: no thread. */
+/* Everything is borrowed. STATUS_E_NOMEM: no memory, or no thread. */
 MUST_USE enum status streams_start(const struct streams_params *params, struct streams **out);
 
 /* End all streams: connections wake and finish, none sleeps from now on. Before the server's

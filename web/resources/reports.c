@@ -1,30 +1,22 @@
 #include "twin/report/pair_report.h"
 #include "web/resources/handlers.h"
+#include "web/stream/trails.h"
 
 void get_travel_time(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
     struct pair_fits fits;
     request->view->fits(request->view, request->pair, &fits);
-    pair_report_travel_time(web_write_start(&w, response), NULL, &fits);
-    web_write_end(&w);
-    web_tag(response);
+    pair_report_travel_time(web_tagged_json(response), NULL, &fits);
 }
 
 void get_tracked(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
-    pair_report_tracked(web_write_start(&w, response), NULL, web_pair(request));
-    web_write_end(&w);
-    web_tag(response);
+    pair_report_tracked(web_tagged_json(response), NULL, web_pair(request));
 }
 
 void get_clock(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
-    pair_report_clock(web_write_start(&w, response), NULL, web_pair(request));
-    web_write_end(&w);
-    web_tag(response);
+    pair_report_clock(web_tagged_json(response), NULL, web_pair(request));
 }
 
 static void write_robot(struct json_writer *json, const struct web_request *request,
@@ -42,14 +34,28 @@ static void write_robot(struct json_writer *json, const struct web_request *requ
 
 void get_machines(const struct web_request *request, struct web_response *response)
 {
-    struct web_writer w;
-    struct json_writer *json = web_write_start(&w, response);
+    struct json_writer *json = web_tagged_json(response);
     json_write_object(json, NULL);
     pair_report_machines(json, "tandem", web_pair(request), web_following(request),
                          web_pair_params(request));
     write_robot(json, request, SIDE_REAL);
     write_robot(json, request, SIDE_VIRTUAL);
     json_write_close(json);
-    web_write_end(&w);
-    web_tag(response);
+}
+
+void get_trajectory(const struct web_request *request, struct web_response *response)
+{
+    const struct web_source *source = request->context->source;
+    size_t bytes = 0;
+    const char *map = source->map(source->context, request->pair, &bytes);
+    struct json_writer *json = web_tagged_json(response);
+    json_write_object(json, NULL);
+    json_write_text(json, "pair", web_pair_params(request)->id);
+    trails_write(request->context->trails, json, request->pair);
+    if (map) {
+        json_write_raw(json, "map", map, bytes);
+    } else {
+        json_write_null(json, "map");
+    }
+    json_write_close(json);
 }
