@@ -37,9 +37,11 @@ export async function problemOf(response) {
         body.detail ?? "The daemon gave no reason.", body.type ?? "");
 }
 
-async function reach(address, options) {
+// The answer, where it is one: 2xx, or 304 to those who have it already.
+export async function reach(address, options) {
+    let response = null;
     try {
-        return await fetch(address, {cache: "no-store", credentials: "omit", ...options});
+        response = await fetch(`api/v1/${address}`, {cache: "no-store", credentials: "omit", ...options});
     } catch (error) {
         if (error.name === "AbortError") {
             throw error;
@@ -47,42 +49,35 @@ async function reach(address, options) {
         throw new Problem(0, "The daemon does not answer",
             "Is 'tandem serve' still running, and is this machine still connected to it?", "");
     }
-}
-
-function remember(address, etag, data) {
-    remembered.delete(address);
-    remembered.set(address, {etag, data});
-    if (remembered.size > REMEMBERED_MAX) {
-        remembered.delete(remembered.keys().next().value);
+    if (!response.ok && response.status !== 304) {
+        throw await problemOf(response);
     }
+    return response;
 }
 
 // GET /api/v1/… as JSON. The same object as last time when nothing has changed.
 export async function get(address, signal) {
     const old = remembered.get(address);
     const headers = authorized(old ? {"If-None-Match": old.etag} : {});
-    const response = await reach(`api/v1/${address}`, {headers, signal});
-    if (response.status === 304 && old) {
+    const response = await reach(address, {headers, signal});
+    if (response.status === 304) {
         return old.data;
-    }
-    if (!response.ok) {
-        throw await problemOf(response);
     }
     const data = await response.json();
     const etag = response.headers.get("ETag");
     if (etag) {
-        remember(address, etag, data);
+        remembered.delete(address); // then it is the newest
+        remembered.set(address, {etag, data});
+        if (remembered.size > REMEMBERED_MAX) {
+            remembered.delete(remembered.keys().next().value);
+        }
     }
     return data;
 }
 
 // GET /api/v1/… as a file. A plain link could not carry the token.
 export async function getBlob(address) {
-    const response = await reach(`api/v1/${address}`, {headers: authorized()});
-    if (!response.ok) {
-        throw await problemOf(response);
-    }
-    return response.blob();
+    return (await reach(address, {headers: authorized()})).blob();
 }
 
 // All rows of a paged list: get("pairs") until there is no cursor. name: of the array.
@@ -102,9 +97,6 @@ export async function getAll(address, name, signal) {
 export async function send(method, address, body, mediaType) {
     const plain = body === undefined || body instanceof Blob || typeof body === "string";
     const headers = authorized(body === undefined ? {} : {"Content-Type": mediaType ?? "application/json"});
-    const response = await reach(`api/v1/${address}`, {method, headers, body: plain ? body : JSON.stringify(body)});
-    if (!response.ok) {
-        throw await problemOf(response);
-    }
+    const response = await reach(address, {method, headers, body: plain ? body : JSON.stringify(body)});
     return response.json().catch(() => null);
 }

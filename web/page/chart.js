@@ -1,6 +1,6 @@
 // Charts over time, drawn by dygraphs, which is loaded when the first one is wanted.
 
-import {button, el, put, symbol} from "./ui.js";
+import {button, el, put, show, symbol} from "./ui.js";
 
 let loading = null;
 
@@ -55,49 +55,46 @@ function zoom(graph, factor) {
     graph.updateOptions({dateWindow: [middle - half, middle + half]});
 }
 
-// A chart below `root`, in a figure. wishes:
+// A chart below `root`, in a figure; it is there when there is first something to draw. wishes:
 //   label    what it shows, for those who do not see it
 //   options  () => options of dygraphs, made anew when the colours change
-//   data     rows; xIsTime
 //   height   CSS
 //   tools    false: no buttons, no note below
 //   signal   ends it
-// Returns {graph, update(data, options), note(text)}.
-export async function chart(root, wishes) {
-    await load();
-    const {label, options, signal, height = "22rem"} = wishes;
+// Returns {draw(rows, options), note(text), describe(text)}.
+export function chart(root, {label, options, signal, height = "22rem", tools = true}) {
     const canvas = el("div", {class: "chart", role: "img", "aria-label": label, style: {height}});
     const note = el("figcaption", {class: "chart-note"});
     let graph = null;
-    const tools = el("div", {class: "chart-tools", role: "group", "aria-label": "Move in the chart"},
+    const buttons = el("div", {class: "chart-tools", role: "group", "aria-label": "Move in the chart"},
         tool("◀", "Earlier", () => shift(graph, -0.3)), tool("▶", "Later", () => shift(graph, 0.3)),
         tool("+", "Closer", () => zoom(graph, 0.5)), tool("−", "Further away", () => zoom(graph, 2)),
         tool("⤢", "All of it", () => graph.resetZoom()));
-    put(root, el("figure", {}, canvas, wishes.tools !== false && el("div", {class: "chart-foot"}, note, tools)));
-    const common = () => ({
+    put(root, el("figure", {}, canvas, tools && el("div", {class: "chart-foot"}, note, buttons)));
+    const all = () => ({
         axisLineColor: colour("line"), gridLineColor: colour("line"), axisLabelFontSize: 12, gridLineWidth: 1,
         animatedZooms: false, highlightCircleSize: 4,
-        strokeWidth: 1.6, rightGap: 10, labelsUTC: false, digitsAfterDecimal: 4,
+        strokeWidth: 1.6, rightGap: 10, labelsUTC: false, digitsAfterDecimal: 4, ...options(),
     });
-    if (signal.aborted) {
-        return null;
+    async function draw(rows, more = {}) {
+        await load();
+        if (signal.aborted) {
+            return;
+        }
+        if (graph) {
+            graph.updateOptions({file: rows, ...more});
+            return;
+        }
+        graph = new globalThis.Dygraph(canvas, rows, {...all(), ...more});
+        onTheme(() => graph.updateOptions(all()), signal);
+        const resized = new ResizeObserver(() => graph.resize());
+        resized.observe(canvas);
+        signal.addEventListener("abort", () => {
+            resized.disconnect();
+            graph.destroy();
+        });
     }
-    graph = new globalThis.Dygraph(canvas, wishes.data, {...common(), ...options()});
-    onTheme(() => graph.updateOptions({...common(), ...options()}), signal);
-    const resized = new ResizeObserver(() => graph.resize());
-    resized.observe(canvas);
-    signal.addEventListener("abort", () => {
-        resized.disconnect();
-        graph.destroy();
-    });
-    return {
-        graph,
-        update: (data, more = {}) => graph.updateOptions({file: data, ...more}),
-        note: text => {
-            note.textContent = text;
-        },
-        describe: text => canvas.setAttribute("aria-label", text),
-    };
+    return {draw, note: text => show(note, text), describe: text => canvas.setAttribute("aria-label", text)};
 }
 
 // Signs of a legend with their words: [[sign, tone or colour name, text]]

@@ -93,8 +93,13 @@ export function percent(ratio, decimals = 0) {
     return known(ratio) ? withUnit(fixed(ratio * 100, decimals), "%") : "–";
 }
 
-export function signedPercent(ratio, decimals = 1) {
+function signedPercent(ratio, decimals = 1) {
     return known(ratio) ? withUnit(signed(ratio * 100, decimals), "%") : "–";
+}
+
+// "+1.2 %" from one value to another.
+export function changeText(from, to) {
+    return known(from) && known(to) && from !== 0 ? signedPercent(to / from - 1) : "–";
 }
 
 export function count(n) {
@@ -140,4 +145,15 @@ export function duration(seconds) {
 export function ago(seconds, now) {
     const past = now - seconds;
     return past < 5 ? "just now" : `${duration(past < 10 ? 10 * Math.round(past / 10) : past)} ago`;
+}
+
+// Lab time now, in seconds: the daemon's clock, which the browser's need not agree with.
+let offset = 0;
+
+export function setLabTime(seconds) {
+    offset = seconds - Date.now() / 1000;
+}
+
+export function labNow() {
+    return Date.now() / 1000 + offset;
 }

@@ -1,8 +1,7 @@
 // The frame: header, theme, token, and which view is shown.
 
 import {token} from "./api.js";
-import {duration} from "./format.js";
-import {setLabTime} from "./lab_clock.js";
+import {duration, setLabTime} from "./format.js";
 import {follow} from "./router.js";
 import {stream} from "./stream.js";
 import {askToken} from "./token.js";

@@ -2,47 +2,14 @@
 // header, as EventSource cannot send one. One connection for the whole page; it resumes where it
 // was cut, and while nobody looks at the page it is closed.
 
-import {Problem, authorized, problemOf} from "./api.js";
+import {authorized, reach} from "./api.js";
 
 const RETRY_MS = [1000, 2000, 5000, 10000];
 const SILENCE_MS = 40000; // the daemon sends a comment after 15 s without an event
 
-// Lines of an event stream into events {type, id, data}.
-export class Lines {
-    constructor(deliver) {
-        this.deliver = deliver;
-        this.rest = "";
-        this.event = {type: "", id: null, data: []};
-    }
-
-    take(text) {
-        const lines = (this.rest + text).split(/\r\n|\n|\r/);
-        this.rest = lines.pop();
-        for (const line of lines) {
-            this.line(line);
-        }
-    }
-
-    line(line) {
-        if (line === "") {
-            const {type, id, data} = this.event;
-            this.event = {type: "", id: null, data: []};
-            if (id !== null || data.length > 0) {
-                this.deliver({type: type || "message", id, data: data.join("\n")});
-            }
-            return;
-        }
-        const colon = line.indexOf(":");
-        const field = colon < 0 ? line : line.slice(0, colon);
-        const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-        if (field === "event") {
-            this.event.type = value;
-        } else if (field === "data") {
-            this.event.data.push(value);
-        } else if (field === "id") {
-            this.event.id = value;
-        }
-    }
+// "id: 7\nevent: entry\ndata: {…}" as {id, event, data}.
+function eventOf(block) {
+    return Object.fromEntries(block.split("\n").map(line => line.split(/: ?(.*)/s, 2)));
 }
 
 class Stream {
@@ -119,11 +86,7 @@ class Stream {
         }
         try {
             const headers = authorized(this.lastId ? {"Last-Event-ID": this.lastId} : {});
-            const response = await fetch(`api/v1/events?${this.selection}`,
-                {headers, signal: abort.signal, cache: "no-store", credentials: "omit"});
-            if (!response.ok) {
-                throw await problemOf(response);
-            }
+            const response = await reach(`events?${this.selection}`, {headers, signal: abort.signal});
             const resumed = this.lastId !== null;
             this.tries = 0;
             this.become("live");
@@ -133,7 +96,7 @@ class Stream {
             await this.read(response.body.getReader(), abort);
             this.failure = "lost";
         } catch (error) {
-            this.failure = error instanceof Problem ? "polling" : "lost";
+            this.failure = error.status ? "polling" : "lost";
         }
         if (this.abort === abort) { // else it was replaced
             this.later();
@@ -149,34 +112,34 @@ class Stream {
 
     async read(reader, abort) {
         const decoder = new TextDecoder();
-        const lines = new Lines(event => this.take(event));
+        let rest = "";
         for (;;) {
             const silent = setTimeout(() => abort.abort(), SILENCE_MS);
             const {done, value} = await reader.read().finally(() => clearTimeout(silent));
             if (done) {
                 return;
             }
-            lines.take(decoder.decode(value, {stream: true}));
+            const blocks = (rest + decoder.decode(value, {stream: true})).split("\n\n");
+            rest = blocks.pop();
+            blocks.forEach(block => this.take(eventOf(block)));
         }
     }
 
-    take(event) {
-        if (event.id !== null) {
-            this.lastId = event.id;
-        }
-        if (!event.data) {
+    take({id, event, data: text}) {
+        this.lastId = id ?? this.lastId;
+        if (!text) {
             return;
         }
-        const data = JSON.parse(event.data);
-        if (event.type === "missed") {
+        const data = JSON.parse(text);
+        if (event === "missed") {
             this.missed += data.n ?? 0;
             dispatchEvent(new Event("tandem-stream"));
             this.tell("refetch", null);
             return;
         }
         for (const listener of this.listeners) {
-            if (listener.types.includes(event.type) && (listener.pair === null || listener.pair === data.pair)) {
-                listener.run({type: event.type, data});
+            if (listener.types.includes(event) && (listener.pair === null || listener.pair === data.pair)) {
+                listener.run({type: event, data});
             }
         }
     }

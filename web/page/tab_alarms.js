@@ -25,8 +25,7 @@ export function drawAlarms(root, alarms, filtered) {
     ], alarms));
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
+export function mount(root, {pair, path, signal}) {
     const body = el("div", {}, waiting());
     const choice = el("select", {id: "alarm-type"}, el("option", {value: ""}, "all types"));
     show(root, section("Alarms", el("div", {class: "bar"}, el("label", {for: "alarm-type"}, "Type"), choice), body));

@@ -3,10 +3,10 @@
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
 import {valueText, verdictWords} from "./estimate.js";
-import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit} from "./format.js";
+import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
-import {el, empty, failure, redraw, section, show, table} from "./ui.js";
+import {el, empty, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
@@ -25,14 +25,11 @@ function movesOf(entries, side, fit) {
 
 function difference(fits, name) {
     const [real, virtual] = SIDES.map(side => fits[side]?.values[name]);
-    if (!known(real) || !known(virtual)) {
-        return "–";
-    }
-    if (name.endsWith("_s")) {
+    if (name.endsWith("_s") && known(real) && known(virtual)) {
         const n = decimalsFor(fits.real.se[name]);
         return withUnit(`${virtual > real ? "+" : ""}${fixed(virtual - real, n)}`, "s");
     }
-    return signedPercent(virtual / real - 1);
+    return changeText(real, virtual);
 }
 
 export function drawValues(root, fits) {
@@ -135,7 +132,6 @@ export function drawLaps(root, fits, entries) {
 
 class History {
     constructor(root, signal) {
-        this.signal = signal;
         this.term = "linear_speed_mps";
         this.plot = el("div", {});
         this.choice = el("select", {id: "term", onchange: () => {
@@ -146,6 +142,8 @@ class History {
             this.plot);
         this.message = el("div", {});
         show(root, this.message, this.box);
+        this.chart = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem",
+            options: () => this.options(), signal});
     }
 
     rows() {
@@ -190,41 +188,29 @@ class History {
         }
     }
 
-    async draw(changes, drifts) {
+    draw(changes, drifts) {
         Object.assign(this, {changes, drifts});
         this.data = this.rows();
         this.box.hidden = this.data.length === 0;
         show(this.message, this.data.length === 0 && empty("No history yet",
             "Every tenth move (propose_every in the lab file) a fit of the real robot that passes its checks becomes "
                 + "a parameter set, and stands here with its 95 % interval."));
-        if (this.data.length === 0) {
-            return;
+        if (this.data.length > 0) {
+            this.chart.draw(this.data, this.options());
+            this.chart.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length,
+                "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
         }
-        if (this.making) {
-            await this.making;
-            this.chart?.update(this.data, this.options());
-        } else {
-            this.making = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem",
-                data: this.data,
-                options: () => this.options(), signal: this.signal});
-            this.chart = await this.making;
-        }
-        this.chart?.describe(`${TERMS[this.term]} of the real robot in ${plural(this.data.length,
-            "fit")}, with 95 % bands and ${plural(drifts.length, "drift mark")}.`);
     }
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+export function mount(root, {pair, path, signal}) {
     const values = el("div", {});
     const laps = el("div", {});
     const history = el("div", {});
-    const view = el("div", {hidden: true}, section("Travel times", values),
+    const page = stage(root, section("Travel times", values),
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
             ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),
         section("How the real robot's calibration went", history));
-    show(root, message, view);
     const story = new History(history, signal);
     watch(signal, async s => {
         const [fits, list, past, alarms] = await Promise.all([get(`${path}/travel-time`, s),
@@ -232,17 +218,14 @@ export function mount(root, {pair, signal}) {
             get(`${path}/parameters/changes?limit=${CHANGES}`, s), get(`${path}/alarms?type=drift&limit=100`, s)]);
         return {fits, entries: list.entries, changes: past.changes, drifts: alarms.alarms};
     }, {pair, types: ["calibration", "change"]}, ({fits, entries, changes, drifts}) => {
-        const nothing = !fits.real && !fits.virtual;
-        view.hidden = nothing;
-        show(message, nothing && empty("No moves to calibrate from yet",
+        if (page.say(!fits.real && !fits.virtual && empty("No moves to calibrate from yet",
             "Travel times are fitted from the laps of 'go' commands that turn, drive, and do both. "
                 + "Send some different ones, e.g.",
             `mosquitto_pub -q 1 -t tandem/v1/${pair}/command `
-                + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`));
-        if (!nothing) {
+                + `-m '{"id":"c1","op":"go","rotation_rad":1.57,"displacement_m":0.5}'`))) {
             drawValues(values, fits);
             drawLaps(laps, fits, entries);
             story.draw(changes, drifts);
         }
-    }, error => show(message, failure(error)));
+    }, page.fail);
 }

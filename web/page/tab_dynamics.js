@@ -2,9 +2,9 @@
 
 import {get, send} from "./api.js";
 import {checkTable, dataCard, valueText, verdictWords} from "./estimate.js";
-import {count, dateTime, figures, known, plural, plusMinus, signedPercent, unitOf, wordsOf} from "./format.js";
+import {changeText, count, dateTime, figures, known, plural, plusMinus, unitOf, wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {el, empty, failure, redraw, say, section, show, svg, symbol, table} from "./ui.js";
+import {el, empty, facts, failure, marked, redraw, say, section, show, stage, svg, symbol, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const SIDES = ["real", "virtual"];
@@ -52,9 +52,8 @@ function drawEstimates(root, dynamics) {
         {label: "Real, ± 95 %", cell: p => valueText(real.estimate, p.name), numeric: true},
         {label: "Real, last fit, ± 95 %", cell: p => valueText(real.fit, p.name), numeric: true},
         {label: "Virtual, ± 95 %", cell: p => valueText(virtual.estimate, p.name), numeric: true},
-        {label: "Virtual against real", cell: p => (known(real.estimate?.values[p.name])
-            && known(virtual.estimate?.values[p.name])
-            ? signedPercent(virtual.estimate.values[p.name] / real.estimate.values[p.name] - 1) : "–"), numeric: true},
+        {label: "Virtual against real", numeric: true,
+            cell: p => changeText(real.estimate?.values[p.name], virtual.estimate?.values[p.name])},
         {label: "95 % intervals", cell: p => rows(p.name)},
         {label: "", cell: p => (old(p.name).length > 0
             ? el("small", {class: "nowrap"}, `${old(p.name).join(" and ")}: motion of late tells nothing`) : "")},
@@ -84,15 +83,13 @@ function sidePanel(side, report, fitNow) {
     const [sign, tone, words] = STATES[report.state];
     const {fit} = report;
     return el("section", {class: "panel"}, el("h2", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
-        el("p", {}, el("span", {class: `tone-${tone}`}, symbol(sign, "sign"), ` ${words}`),
+        el("p", {}, marked(sign, tone, words),
             report.estimate && el("span", {class: "muted"}, `, consistent: ${report.innovations?.consistent ? "yes"
                 : "no"}`)),
         report.obstacle && el("p", {class: "notice"}, symbol("◇", "sign tone-unsure"),
             ` Nothing is learnt: ${report.obstacle}`),
-        el("dl", {class: "facts wide"},
-            [["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)],
-                ["In the window", count(report.window_samples)]]
-                .map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)))),
+        facts([["Changes", driftWords(report.drift)], ["Samples", gateWords(report.gates)],
+            ["In the window", count(report.window_samples)]], "facts wide"),
         el("div", {class: "bar"}, el("button", {type: "button", disabled: report.job !== null,
             onclick: () => fitNow(side)},
             report.job ? `Fit ${report.job.number} is under way` : "Fit now …")),
@@ -121,39 +118,31 @@ async function follow(id, notice) {
     }
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, el("p", {class: "wait"}, "Loading …"));
+export function mount(root, {pair, path, signal}) {
     const notice = el("div", {role: "status"});
     const estimates = el("div", {});
     const sides = el("div", {class: "columns"});
     const title = el("p", {class: "muted"});
-    const view = el("div", {hidden: true}, notice, section("Parameters", title, estimates), sides);
-    show(root, message, view);
-    const fitNow = side => {
-        let id = null;
-        return confirm(`Fit the ${side} robot now?`, el("p", {},
-            "The samples of the window are fitted as they are now, in the background. If the real robot's fit "
-                + "passes its checks it becomes a candidate; nothing goes into force by that."),
-        "Fit now", async () => {
-            ({id} = await send("POST", `${path}/identify`, {side}));
-            return id;
-        }).then(said => said && follow(id, notice)).catch(error => show(notice, failure(error)));
-    };
+    const page = stage(root, notice, section("Parameters", title, estimates), sides);
+    const fitNow = side => confirm(`Fit the ${side} robot now?`, el("p", {},
+        "The samples of the window are fitted as they are now, in the background. If the real robot's fit "
+            + "passes its checks it becomes a candidate; nothing goes into force by that."),
+    "Fit now", async () => {
+        const {id} = await send("POST", `${path}/identify`, {side});
+        follow(id, notice).catch(error => show(notice, failure(error)));
+    });
     watch(signal, async s => {
         const summary = await get(path, s);
         return summary.dynamics ? get(`${path}/dynamics`, s) : null;
     }, {pair, types: ["dynamics"], everyMs: 3000}, dynamics => {
-        view.hidden = !dynamics;
-        show(message, !dynamics && empty("The dynamics of this pair are not followed",
+        if (page.say(!dynamics && empty("The dynamics of this pair are not followed",
             "To learn masses, drag and the like from telemetry while the robots run, say by which model in the lab "
                 + "file and start the daemon again:",
-            `pairs:\n  ${pair}:\n    dynamics: {model: usv3}`));
-        if (dynamics) {
+            `pairs:\n  ${pair}:\n    dynamics: {model: usv3}`))) {
             show(title, `Model ${dynamics.model}, fitted by ${dynamics.method}. `
                 + "Sets for the simulator are promoted under Parameters.");
             drawEstimates(estimates, dynamics);
             redraw(sides, SIDES.filter(side => dynamics[side]).map(side => sidePanel(side, dynamics[side], fitNow)));
         }
-    }, error => show(message, failure(error)));
+    }, page.fail);
 }

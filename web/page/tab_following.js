@@ -3,11 +3,11 @@
 
 import {get, send} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
-import {count, figures, fixed, known, signedPercent, unitOf, withUnit, wordsOf} from "./format.js";
+import {changeText, count, figures, fixed, unitOf, withUnit, wordsOf} from "./format.js";
 import {fidelity} from "./pair_state.js";
 import {confirm} from "./token.js";
-import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, symbol, table,
-    tell, waiting} from "./ui.js";
+import {button, el, empty, facts, failure, marked, muted, numberField, redraw, say, section, show, stage, symbol,
+    table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const EVERY_MS = 500;
@@ -20,21 +20,23 @@ const STATES = {OFF: ["○", "unsure"], TRACKING: ["●", "sync"], LOST: ["✕",
 // The last minutes of one velocity, as this page has seen them.
 class Trace {
     constructor(root, name, signal) {
-        Object.assign(this, {name, signal, rows: [], errors: []});
-        this.upper = el("div", {});
-        this.lower = el("div", {});
-        root.append(el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`), this.upper,
-            this.lower));
+        Object.assign(this, {name, rows: [], errors: []});
+        const box = el("div", {class: "trace"}, el("h3", {}, `${wordsOf(name)}, ${unitOf(name)}`));
+        root.append(box);
+        this.velocity = chart(box, {label: `${name} of both robots`, height: "10rem", tools: false, signal,
+            options: () => this.options(["time", "real", "virtual"], ["real", "virtual"],
+                {series: {virtual: {strokePattern: [6, 4]}}})});
+        this.error = chart(box, {label: `error of ${name}`, height: "6.5rem", tools: false, signal,
+            options: () => this.options(["time", "error"], ["behind"], {includeZero: true})});
     }
 
-    options(labels, colours, dashed) {
-        return {labels, colors: colours.map(colour), series: dashed ? {[dashed]: {strokePattern: [6, 4]}} : {},
-            connectSeparatedPoints: false,
+    options(labels, colours, more) {
+        return {labels, colors: colours.map(colour), connectSeparatedPoints: false,
             axes: {y: {axisLabelWidth: 62, pixelsPerLabel: 22,
-                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18};
+                axisLabelFormatter: value => (value === 0 ? "0" : figures(value, 2))}}, xAxisHeight: 18, ...more};
     }
 
-    async take(t, now) {
+    take(t, now) {
         const date = new Date(t * 1000);
         const part = now[this.name];
         this.rows.push([date, part.reference, part.actual]);
@@ -43,24 +45,10 @@ class Trace {
             this.rows.shift();
             this.errors.shift();
         }
-        if (this.rows.length < 2 || this.making) {
-            return;
+        if (this.rows.length > 1) {
+            this.velocity.draw(this.rows);
+            this.error.draw(this.errors);
         }
-        if (!this.velocity) {
-            this.making = true;
-            const {signal} = this;
-            this.velocity = await chart(this.upper, {label: `${this.name} of both robots`, height: "10rem",
-                tools: false,
-                signal, data: this.rows,
-                options: () => this.options(["time", "real", "virtual"], ["real", "virtual"], "virtual")});
-            this.error = await chart(this.lower, {label: `error of ${this.name}`, height: "6.5rem", tools: false,
-                signal, data: this.errors,
-                options: () => ({...this.options(["time", "error"], ["behind"]), includeZero: true})});
-            this.making = false;
-            return;
-        }
-        this.velocity.update(this.rows);
-        this.error.update(this.errors);
     }
 }
 
@@ -117,21 +105,18 @@ function drawParameters(root, {real, virtual}) {
     redraw(root, table("Parameters of both models", [
         {label: "Parameter", cell: wordsOf},
         column("Real", real), column("Virtual", virtual),
-        {label: "Virtual against real", cell: name => (known(real?.values[name]) && known(virtual?.values[name])
-            ? signedPercent(virtual.values[name] / real.values[name] - 1) : "–"), numeric: true},
+        {label: "Virtual against real", cell: name => changeText(real?.values[name], virtual?.values[name]),
+            numeric: true},
     ], names));
 }
 
 // ---- start, stop, gains ----
 
-async function change(path, title, content, label, wish, notice) {
-    const said = await confirm(title, content, label, async () => {
+function change(path, title, content, label, wish, notice) {
+    return confirm(title, content, label, async () => {
         await send("PUT", `${path}/following`, wish());
-        return "The lab has the wish; the state below shows what becomes of it.";
-    });
-    if (said) {
-        tell(notice, "✓", "sync", said);
-    }
+        return ["✓", "sync", "The lab has the wish; the state below shows what becomes of it."];
+    }, notice);
 }
 
 function setGains(path, gains, notice) {
@@ -169,21 +154,18 @@ function nobody(pair) {
         `pairs:\n  ${pair}:\n    following: {model: usv3}`);
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
-    const parts = Object.fromEntries(["message", "head", "buttons", "traces", "errors", "efforts", "parameters"]
+export function mount(root, {pair, path, signal}) {
+    const parts = Object.fromEntries(["head", "buttons", "traces", "errors", "efforts", "parameters"]
         .map(name => [name, el("div", {})]));
     const notice = el("div", {role: "status"});
-    show(parts.message, waiting());
     parts.buttons.className = "bar";
     parts.traces.className = "traces";
-    const view = el("div", {hidden: true}, parts.buttons, notice, section("How it goes", parts.head),
+    const page = stage(root, parts.buttons, notice, section("How it goes", parts.head),
         section("Velocities", legend([["━", "real", "real robot, as Tandem reckons it now"],
             ["╍", "virtual", "virtual robot"], ["━", "behind", "error: real minus virtual"]]), parts.traces),
         el("div", {class: "columns"}, section("Errors over the window", parts.errors),
             section("Efforts", parts.efforts)),
         section("Models", parts.parameters));
-    show(root, parts.message, view);
     const traces = new Map();
     let buttons = "";
     let follows = null; // the lab file says, so it stays as it is
@@ -193,9 +175,7 @@ export function mount(root, {pair, signal}) {
             get(`${path}/fidelity`, s)]) : [];
         return {following, report};
     }, {everyMs: EVERY_MS}, ({following, report}) => {
-        view.hidden = !following;
-        show(parts.message, !following && nobody(pair));
-        if (!following) {
+        if (!page.say(!following && nobody(pair))) {
             return;
         }
         drawHead(parts.head, following, report);
@@ -214,8 +194,5 @@ export function mount(root, {pair, signal}) {
             }
             traces.get(name).take(report.t, following.now);
         }
-    }, error => {
-        view.hidden = true;
-        show(parts.message, failure(error));
-    });
+    }, error => page.say(failure(error)));
 }

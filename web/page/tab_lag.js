@@ -3,10 +3,9 @@
 import {get, send} from "./api.js";
 import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
-import {dateTime, fixed, known, plural, plusMinus, signed, time, withUnit} from "./format.js";
-import {labNow} from "./lab_clock.js";
+import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {confirm} from "./token.js";
-import {button, el, empty, failure, numberField, put, redraw, section, show, table, tell, waiting} from "./ui.js";
+import {button, el, empty, numberField, put, redraw, section, show, stage, table} from "./ui.js";
 import {VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -19,43 +18,14 @@ const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
 
-const SHAPES = {
-    "▲": (c, x, y, r) => polygon(c, [[x, y - r], [x + r, y + r * 0.8], [x - r, y + r * 0.8]]),
-    "▼": (c, x, y, r) => polygon(c, [[x, y + r], [x + r, y - r * 0.8], [x - r, y - r * 0.8]]),
-    "◇": (c, x, y, r) => polygon(c, [[x, y - r], [x + r, y], [x, y + r], [x - r, y]]),
-};
-
-const CROSSED = ["✕", "≠"];
-
-function cross(context, x, y, r) {
-    context.lineWidth = 2;
-    context.beginPath();
-    for (const side of [1, -1]) {
-        context.moveTo(x - r * 0.8, y - side * r * 0.8);
-        context.lineTo(x + r * 0.8, y + side * r * 0.8);
-    }
-    context.stroke();
-}
-
-function polygon(context, points) {
-    context.beginPath();
-    points.forEach(([x, y], k) => (k === 0 ? context.moveTo(x, y) : context.lineTo(x, y)));
-    context.closePath();
-    context.fill();
-}
-
 function drawPoint(context, x, y, radius, verdict) {
     const {sign, tone} = verdictOf(verdict);
-    context.fillStyle = context.strokeStyle = colour(tone);
-    if (CROSSED.includes(sign)) {
-        cross(context, x, y, radius);
-    } else if (SHAPES[sign]) {
-        SHAPES[sign](context, x, y, radius);
-    } else {
-        context.beginPath();
-        context.arc(x, y, radius * 0.8, 0, 2 * Math.PI);
-        context.fill();
-    }
+    context.fillStyle = colour(tone);
+    context.font = `${Math.round(3 * radius)}px system-ui, sans-serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(sign, x, y);
+    context.textBaseline = "alphabetic";
 }
 
 // Which lags are AHEAD, SYNC and BEHIND, behind the points.
@@ -100,8 +70,10 @@ function ofBucket(b) {
 
 export class LagChart {
     constructor(root, signal) {
-        Object.assign(this, {root, signal, places: new Map(), without: [], tolerance: 0, span: null, window: null,
+        Object.assign(this, {root, places: new Map(), without: [], tolerance: 0, span: null, window: null,
             onRange: () => {}});
+        this.chart = chart(root, {label: "Lag over time", signal, options: () => this.options()});
+        this.tell(null);
     }
 
     // What is to be fetched: [since, until] in seconds, or null for all there is. Around a window
@@ -139,7 +111,7 @@ export class LagChart {
     }
 
     tell(words) {
-        this.chart?.note(words ?? "Drag sideways or upright to zoom, Shift-drag to move, double-click for all.");
+        this.chart.note(words ?? "Drag sideways or upright to zoom, Shift-drag to move, double-click for all.");
     }
 
     // Somebody has zoomed or moved: what is seen then is fetched anew.
@@ -185,15 +157,7 @@ export class LagChart {
         const frame = {dateWindow, axes: {y: {valueRange: this.heights(there)}}};
         this.setting = true;
         this.seen = dateWindow;
-        if (this.making) {
-            await this.making;
-            this.chart?.update(data, frame);
-        } else {
-            this.making = chart(this.root, {label: "Lag over time", signal: this.signal, data,
-                options: () => (this.chart ? this.options() : {...this.options(), ...frame})});
-            this.chart = await this.making;
-            this.tell(null);
-        }
+        await this.chart.draw(data, frame);
         this.setting = false;
     }
 }
@@ -254,20 +218,17 @@ function noMoves(pair) {
 
 // ---- a command ----
 
-async function askCommand(path, notice) {
+function askCommand(path, notice) {
     const inputs = [numberField("rotation", "Rotation, rad", 1.57),
         numberField("displacement", "Displacement, m", 0.5)];
-    const said = await confirm("Send a command?", [
+    return confirm("Send a command?", [
         el("p", {}, "Both robots are told to turn, then to drive. The real one moves: is its way free?"), inputs],
     "Send it", async () => {
         const [rotation, displacement] = inputs.map(([, input]) => Number(input.value));
         const answer = await send("POST", `${path}/commands`,
             {op: "go", rotation_rad: rotation, displacement_m: displacement});
-        return `Command ${answer.id} is on its way; its entry comes when both robots have answered.`;
-    });
-    if (said) {
-        tell(notice, "✓", "sync", said);
-    }
+        return ["✓", "sync", `Command ${answer.id} is on its way; its entry comes when both robots have answered.`];
+    }, notice);
 }
 
 function rangeButtons(lagChart) {
@@ -291,9 +252,7 @@ async function fetchPlaces(path, lagChart, signal) {
     return {places: detail.entries.map(placeOf), moves, complete: true};
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, waiting());
+export function mount(root, {pair, path, signal}) {
     const plot = el("div", {});
     const shown = el("p", {class: "muted"});
     const list = el("div", {});
@@ -303,7 +262,8 @@ export function mount(root, {pair, signal}) {
     load();
     const lagChart = new LagChart(plot, signal);
     const buttons = rangeButtons(lagChart);
-    const view = el("div", {hidden: true},
+    show(root, notice);
+    const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
                 ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
@@ -311,19 +271,16 @@ export function mount(root, {pair, signal}) {
             el("span", {class: "push"}), command(),
             downloadLink("Table as CSV", `${path}/entries?format=csv&limit=1000`, `${pair}-entries.csv`, notice)),
                 list));
-    show(root, notice, message, view);
     const refresh = watch(signal, async s => {
         const wanted = filter.value;
         const [summary, drawn, latest] = await Promise.all([get(path, s), fetchPlaces(path, lagChart, s),
             get(`${path}/entries?limit=${ROWS}${wanted ? `&verdict=${wanted}` : ""}`, s)]);
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
-        view.hidden = summary.entries === 0;
         if (filter.options.length === 1) {
             put(filter, verdictsOf(summary.verdicts).map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
         }
-        show(message, summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())]);
-        if (summary.entries === 0) {
+        if (!page.say(summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())])) {
             return;
         }
         redraw(list, rows.length > 0 ? table("Latest moves", MOVE_COLUMNS, rows)
@@ -335,9 +292,9 @@ export function mount(root, {pair, signal}) {
         buttons.draw();
         await lagChart.draw(drawn.places, summary.sync_tolerance_s, labNow());
         const last = plusMinus(summary.last_lag_s, summary.last_lag_uncertainty_s, "s");
-        lagChart.chart?.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
+        lagChart.chart.describe(`Lag of ${plural(drawn.moves, "move")} over time; the last one is ${last}. ` +
             "The table below has the latest.");
-    }, error => show(message, failure(error)));
+    }, page.fail);
     filter.addEventListener("change", refresh);
     lagChart.onRange = refresh;
 }

@@ -1,8 +1,7 @@
 // The state machines of the pair, live: Tandem's own, and those that the robots publish.
 
 import {diagramOf, drawing} from "./diagrams.js";
-import {ago, count, figures, known, time} from "./format.js";
-import {labNow} from "./lab_clock.js";
+import {ago, count, figures, known, labNow, time} from "./format.js";
 import {pairAddress} from "./router.js";
 import {button, el, empty, failure, marked, muted, redraw, section, show, table, waiting} from "./ui.js";
 import {watch} from "./watch.js";
@@ -151,7 +150,7 @@ function drawTrace(root, trace) {
     ], [...trace].reverse().slice(0, TRACE)));
 }
 
-export function mount(root, {pair, route, signal}) {
+export function mount(root, {pair, path, route, signal}) {
     const list = el("div", {class: "machine-list"}, waiting());
     const panel = el("section", {class: "panel", hidden: true});
     const traceList = el("div", {});
@@ -191,7 +190,7 @@ export function mount(root, {pair, route, signal}) {
         draw().catch(error => show(panel, failure(error)));
     }
 
-    watch(signal, `pairs/${encodeURIComponent(pair)}/machines`, {pair, types: ["machines"]}, machines => {
+    watch(signal, `${path}/machines`, {pair, types: ["machines"]}, machines => {
         newest = machines;
         draw().catch(error => show(panel, failure(error)));
     }, error => show(list, failure(error)));

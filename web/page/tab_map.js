@@ -145,11 +145,11 @@ function draw(root, data) {
         " in the lab file names a map.")));
 }
 
-export function mount(root, {pair, signal}) {
+export function mount(root, {pair, path, signal}) {
     let redraw = () => {};
     show(root, waiting());
     addEventListener("resize", () => redraw(), {signal});
-    watch(signal, `pairs/${encodeURIComponent(pair)}/trajectory`, {pair, everyMs: EVERY_MS}, data => {
+    watch(signal, `${path}/trajectory`, {pair, everyMs: EVERY_MS}, data => {
         if (data.real.length + data.virtual.length === 0) {
             show(root, empty("No pose yet",
                 "The tracks come from the robots' telemetry, as soon as it has a pose [x, y, yaw]:",

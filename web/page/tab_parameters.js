@@ -1,10 +1,11 @@
 // What the simulator is taught: parameter sets, their checks, promotion and the way back.
 
 import {get, send} from "./api.js";
-import {dateTime, decimalsFor, fixed, known, plural, plusMinus, signedPercent, unitOf, withUnit,
+import {checkTable} from "./estimate.js";
+import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit,
     wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {button, el, empty, failure, marked, muted, redraw, section, show, table, tell, waiting} from "./ui.js";
+import {button, el, empty, marked, muted, redraw, section, stage, table} from "./ui.js";
 import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
@@ -34,14 +35,6 @@ function nameOf(model) {
 
 function valueOf(set, name) {
     return set ? plusMinus(set.values[name], known(set.se[name]) ? 1.96 * set.se[name] : null, unitOf(name)) : "–";
-}
-
-function changeOf(before, after, name) {
-    const [a, b] = [before?.values[name], after?.values[name]];
-    if (!known(a) || !known(b)) {
-        return "–";
-    }
-    return a === 0 ? "–" : signedPercent(b / a - 1);
 }
 
 function fromTo(before, after) {
@@ -84,15 +77,12 @@ class Doer {
         Object.assign(this, {path, notice, newest: 0});
     }
 
-    async ask(title, content, label, action, body) {
-        const became = await confirm(title, content, label, async () => {
+    ask(title, content, label, action, body) {
+        return confirm(title, content, label, async () => {
             const before = this.newest;
             await send("POST", `${this.path}/parameters/${action}`, body);
             return outcome(this.path, action, before);
-        });
-        if (became) {
-            tell(this.notice, ...became);
-        }
+        }, this.notice);
     }
 
     promote(model, active, candidate) {
@@ -132,16 +122,9 @@ function setHead(words, set) {
             : muted(words === "Candidate" ? "None waits." : "None: the simulator uses its own."));
 }
 
-function checkTable(set, checks) {
-    return checks && [el("h3", {}, `Checks of set ${set.version}`), table(`Checks of set ${set.version}`, [
-        {label: "Check", cell: c => c.name.replaceAll("_", " ")},
-        {label: "Verdict", cell: c => fitChip(c.verdict)},
-        {label: "Why", cell: c => c.detail},
-    ], checks)];
-}
-
 function book(model, {promote, active, candidate}, changes, doer) {
     const some = candidate ?? active;
+    const checks = checksOf(changes, some);
     return section(nameOf(model),
         el("div", {class: "bar"},
             candidate && button(`Promote set ${candidate.version} …`, () => doer.promote(model, active, candidate),
@@ -155,9 +138,9 @@ function book(model, {promote, active, candidate}, changes, doer) {
             {label: "Parameter", cell: meaningOf},
             {label: "In force, ± 95 %", cell: name => valueOf(active, name), numeric: true},
             {label: "Candidate, ± 95 %", cell: name => valueOf(candidate, name), numeric: true},
-            {label: "Change", cell: name => changeOf(active, candidate, name), numeric: true},
+            {label: "Change", cell: name => changeText(active?.values[name], candidate?.values[name]), numeric: true},
         ], Object.keys(some.values)),
-        some && checkTable(some, checksOf(changes, some)));
+        checks && [el("h3", {}, `Checks of set ${some.version}`), checkTable(`Checks of set ${some.version}`, checks)]);
 }
 
 function drawHistory(root, changes) {
@@ -176,14 +159,11 @@ function drawHistory(root, changes) {
         ], changes));
 }
 
-export function mount(root, {pair, signal}) {
-    const path = `pairs/${encodeURIComponent(pair)}`;
-    const message = el("div", {}, waiting());
+export function mount(root, {pair, path, signal}) {
     const notice = el("div", {role: "status"});
     const books = el("div", {});
     const past = el("div", {});
-    const view = el("div", {hidden: true}, notice, books, section("History", past));
-    show(root, message, view);
+    const page = stage(root, notice, books, section("History", past));
     const doer = new Doer(path, notice);
     watch(signal, async s => {
         const summary = await get(path, s);
@@ -192,11 +172,10 @@ export function mount(root, {pair, signal}) {
                 get(`${path}/parameters/changes?limit=${CHANGES}`, s)]);
         return {laps, dynamics, changes: list.changes};
     }, {pair, types: ["change"]}, ({laps, dynamics, changes}) => {
-        view.hidden = false;
-        show(message);
+        page.say(null);
         doer.newest = changes[0]?.n ?? 0;
         redraw(books, book("travel_time", laps, changes, doer), dynamics
             && book(dynamics.model, dynamics, changes, doer));
         drawHistory(past, changes);
-    }, error => show(message, failure(error)));
+    }, page.fail);
 }

@@ -1,6 +1,6 @@
 // The tabs of a pair. A tab is one module with mount(root, context) and one row here.
 //
-// context: {pair: its id, route: where we are, signal: aborted when the tab is left}
+// context: {pair: its id, path: its address below api/v1/, route: where we are, signal: aborted when the tab is left}
 
 export const TABS = [
     {id: "lag", label: "Lag", load: () => import("./tab_lag.js")},

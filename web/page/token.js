@@ -1,7 +1,7 @@
 // Asking for the token: once a tab, before the first thing that changes something.
 
 import {setToken, token} from "./api.js";
-import {ask, el} from "./ui.js";
+import {ask, el, tell} from "./ui.js";
 
 function tokenField() {
     return el("input", {type: "password", autocomplete: "off", id: "token", value: token(), spellcheck: "false"});
@@ -18,8 +18,8 @@ export function askToken(reason) {
 }
 
 // Ask whether something is to be done that changes the lab. content: nodes that say what would
-// happen; run() does it and returns a text for what was done, or throws a Problem.
-export async function confirm(title, content, label, run) {
+// happen; run() does it and returns what notice is to tell of it, [sign, tone, words], or throws a Problem.
+export async function confirm(title, content, label, run, notice) {
     const field = tokenField();
     let said = null;
     await ask(title, [content,
@@ -38,5 +38,7 @@ export async function confirm(title, content, label, run) {
             throw error;
         }
     }}]);
-    return said;
+    if (said) {
+        tell(notice, ...said);
+    }
 }

@@ -150,6 +150,22 @@ export function waiting() {
     return el("p", {class: "wait"}, "Loading …");
 }
 
+// Below root, a view that is hidden while there are words to say in its stead: {say, fail}. say(words) is true where
+// there are none, so that the view is to be drawn; fail(error) leaves the view as it is.
+export function stage(root, ...content) {
+    const message = el("div", {}, waiting());
+    const view = el("div", {hidden: true}, content);
+    put(root, message, view);
+    return {
+        say: words => {
+            view.hidden = Boolean(words);
+            show(message, words);
+            return !words;
+        },
+        fail: error => show(message, failure(error)),
+    };
+}
+
 // What came of something done, seen and heard.
 export function tell(node, sign, tone, words) {
     show(node, el("p", {class: "notice"}, symbol(sign, `sign tone-${tone}`), ` ${words}`));
@@ -168,8 +184,8 @@ export function table(caption, columns, rows, className) {
 }
 
 // [[term, description, …]] as a list of facts.
-export function facts(pairs) {
-    return el("dl", {class: "facts"}, pairs.filter(Boolean).map(([term, ...values]) =>
+export function facts(pairs, className = "facts") {
+    return el("dl", {class: className}, pairs.filter(Boolean).map(([term, ...values]) =>
         el("div", {}, el("dt", {}, term), el("dd", {}, values))));
 }
 

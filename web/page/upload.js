@@ -1,6 +1,6 @@
 // A recording on its way to the daemon, and what it is.
 
-import {Problem, authorized, send} from "./api.js";
+import {Problem, authorized, problemOf, send} from "./api.js";
 
 const SNIFFED_BYTES = 65536;
 
@@ -41,18 +41,12 @@ export function upload(address, file, mediaType, told, signal) {
             request.setRequestHeader(name, value);
         }
         request.upload.addEventListener("progress", event => told(event.total > 0 ? event.loaded / event.total : 0));
-        request.addEventListener("load", () => {
-            let body = {};
-            try {
-                body = JSON.parse(request.responseText);
-            } catch {
-                // said below
-            }
+        request.addEventListener("load", async () => {
+            const response = new Response(request.responseText, {status: request.status});
             if (request.status === 202) {
-                done(body);
+                done(await response.json());
             } else {
-                fail(new Problem(request.status, body.title ?? `HTTP ${request.status}`,
-                    body.detail ?? "The daemon gave no reason.", body.type ?? ""));
+                fail(await problemOf(response));
             }
         });
         request.addEventListener("error", () => fail(new Problem(0, "The recording did not arrive",

@@ -1,8 +1,7 @@
 // All pairs of the lab, those in trouble first.
 
 import {getAll} from "./api.js";
-import {ago, count} from "./format.js";
-import {labNow} from "./lab_clock.js";
+import {ago, count, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, linkState, sideState, verdictBar, verdictWords,
     wordsOfAlarm} from "./pair_state.js";
 import {pairAddress} from "./router.js";
@@ -60,15 +59,6 @@ function drawCard(row, now) {
         el("div", {class: "alarm"}, alarmLine(pair, now)));
 }
 
-// What of a pair is drawn; equal texts need no drawing.
-function faceOf(pair, level, reason, now) {
-    const alarm = pair.last_alarm ? [pair.last_alarm.type, ago(pair.last_alarm.t, now)] : null;
-    const side = s => [s.seen, s.connection, s.clock];
-    return JSON.stringify([level, reason, pair.last_lag_s, pair.last_verdict, pair.recent_verdicts, alarm,
-        pair.following, pair.mode === "link" && pair.outstanding, side(pair.real), side(pair.virtual),
-            pair.entries > 0]);
-}
-
 // ---- the list ----
 
 class Overview {
@@ -99,7 +89,9 @@ class Overview {
         for (const pair of pairs) {
             const [level, reason] = judge(pair, now);
             const row = this.rows.get(pair.id) ?? {id: pair.id, node: null, face: ""};
-            this.tellOf(row, level, reason);
+            if (level === 0 && row.level > 0) { // who cannot see the page hears what becomes worse
+                say(`${row.id}: ${reason}`);
+            }
             Object.assign(row, {pair, level, reason});
             this.rows.set(pair.id, row);
             seen.add(pair.id);
@@ -115,13 +107,6 @@ class Overview {
         show(this.message, pairs.length === 0 && empty("The lab has no pairs",
             "Name one in the lab file and start the daemon again:", "pairs: {r1: {}}"));
         this.arrange();
-    }
-
-    // Who cannot see the page hears what becomes worse.
-    tellOf(row, level, reason) {
-        if (row.level !== undefined && level === 0 && row.level > 0) {
-            say(`${row.id}: ${reason}`);
-        }
     }
 
     drawLevels() {
@@ -174,7 +159,7 @@ class Overview {
         const until = Math.min(rows.length, from + CHUNK);
         for (let k = from; k < until; k++) {
             const row = rows[k];
-            const face = faceOf(row.pair, row.level, row.reason, now);
+            const face = JSON.stringify([row.pair, row.reason, row.pair.last_alarm && ago(row.pair.last_alarm.t, now)]);
             row.node ??= el("article", {class: "card"});
             if (row.face !== face) {
                 row.face = face;

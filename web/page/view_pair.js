@@ -1,7 +1,6 @@
 // One pair: its name, how it is, and the tabs.
 
-import {known} from "./format.js";
-import {labNow} from "./lab_clock.js";
+import {known, labNow} from "./format.js";
 import {LEVELS, fidelity, judge, lagText, sideState, verdictBar} from "./pair_state.js";
 import {pairAddress} from "./router.js";
 import {el, failure, marked, redraw, say, show, waiting} from "./ui.js";
@@ -60,7 +59,8 @@ export async function mount(root, context) {
     show(root, el("div", {class: "pair-head"}, el("h1", {}, route.pair), state), tabList(route), body);
     root.querySelector(".tabs [aria-current]")?.scrollIntoView({inline: "center", block: "nearest"});
     const tell = speaker();
-    watch(signal, `pairs/${encodeURIComponent(route.pair)}`, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
+    const path = `pairs/${encodeURIComponent(route.pair)}`;
+    watch(signal, path, {pair: route.pair, types: ["entry", "alarm"]}, pair => {
         drawState(state, pair);
         tell(pair);
     }, error => show(state, error.status === 404 ? null : marked("✕", "bad", `${error.title}`)));
@@ -74,6 +74,6 @@ export async function mount(root, context) {
     const module = await tab.load();
     if (!signal.aborted) {
         show(body);
-        await module.mount(body, {...context, pair: route.pair});
+        await module.mount(body, {...context, pair: route.pair, path});
     }
 }
