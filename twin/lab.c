@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "twin/models/models.h"
-#include "twin/pair/redelivery.h"
 
 /* Changes with every change of struct pair's or struct lab_state's meaning. */
 enum { LAB_LAYOUT = 7 };
@@ -15,6 +14,25 @@ enum { LAB_LAYOUT = 7 };
 /* A command with an id that comes again within this time, unchanged, was sent again by a client
  * whose broker went away before it acknowledged. */
 static const int64_t RESENT_WITHIN_US = 30000000;
+
+/* Remembers the last messages, so that one delivered again is recognised. MQTT at QoS 1
+ * delivers at least once: after a crash the broker sends what was not acknowledged again with
+ * the DUP flag, and a client may send again what its broker had got already. A ring of hashes
+ * with chains by their low bits. */
+enum {
+    REDELIVERY_MAX = 4096, /* four times the messages a broker keeps in flight to us */
+    REDELIVERY_CHAINS = 8192
+};
+
+struct redelivery {
+    uint64_t count;                   /* ever */
+    uint16_t head[REDELIVERY_CHAINS]; /* 1 + index of the newest; 0: empty */
+    struct {
+        uint64_t hash;
+        int64_t t_us;
+        uint16_t next; /* 1 + index of the next older one of the chain */
+    } item[REDELIVERY_MAX];
+};
 
 /* What a checkpoint holds. Behind it stand the pairs, what only some of them want (dynamics,
  * following), heap[n], place[n] and table[table_size]. */
@@ -132,6 +150,44 @@ static void reorder_heap(struct lab *lab, uint32_t index)
         i = (i - 1) / 2;
     }
     sift_down(lab, i);
+}
+
+/* ---- messages delivered again -------------------------------------------------------------
+ */
+
+/* When this message came last, or LAB_TIME_NONE when it is not among those remembered. */
+static int64_t find_redelivery(const struct redelivery *r, uint64_t hash)
+{
+    for (uint16_t k = r->head[hash % REDELIVERY_CHAINS]; k != 0; k = r->item[k - 1].next) {
+        if (r->item[k - 1].hash == hash) {
+            return r->item[k - 1].t_us;
+        }
+    }
+    return LAB_TIME_NONE;
+}
+
+static void forget_oldest(struct redelivery *r, uint16_t oldest)
+{
+    uint16_t *link = &r->head[r->item[oldest].hash % REDELIVERY_CHAINS];
+    while (*link != oldest + 1) {
+        link = &r->item[*link - 1].next;
+    }
+    *link = r->item[oldest].next;
+}
+
+/* Remember it; the oldest one is forgotten. */
+static void add_redelivery(struct redelivery *r, uint64_t hash, int64_t t_us)
+{
+    const uint16_t k = (uint16_t)(r->count % REDELIVERY_MAX);
+    if (r->count >= REDELIVERY_MAX) {
+        forget_oldest(r, k);
+    }
+    r->count++;
+    uint16_t *head = &r->head[hash % REDELIVERY_CHAINS];
+    r->item[k].hash = hash;
+    r->item[k].t_us = t_us;
+    r->item[k].next = *head;
+    *head = (uint16_t)(k + 1);
 }
 
 /* ---- set-up -------------------------------------------------------------------------------
@@ -319,13 +375,13 @@ static bool delivered_again(struct lab *lab, const struct event *event)
         return false;
     }
     struct redelivery *r = &lab->state->redelivery;
-    const int64_t seen_us = redelivery_seen_us(r, event->hash);
+    const int64_t seen_us = find_redelivery(r, event->hash);
     const bool resent = event->kind == EVENT_COMMAND && event->command.id[0] != '\0' &&
                         seen_us != LAB_TIME_NONE && event->t_us - seen_us < RESENT_WITHIN_US;
     if (seen_us != LAB_TIME_NONE && (event->dup || resent)) {
         return true;
     }
-    redelivery_add(r, event->hash, event->t_us);
+    add_redelivery(r, event->hash, event->t_us);
     return false;
 }
 
@@ -351,30 +407,17 @@ static void step_all(struct lab *lab, const struct event *event, const struct ef
 
 static void take_in(struct lab *lab, const struct event *event, const struct effects *fx)
 {
-    switch (event->kind) {
-    case EVENT_TICK:
+    if (event->kind == EVENT_TICK) {
         return;
-    case EVENT_AWAY:
+    }
+    if (event->kind == EVENT_AWAY || event->kind == EVENT_START) {
+        lab->state->counts.starts += event->kind == EVENT_START;
         note_absence(lab, event);
         return;
-    case EVENT_START:
-        lab->state->counts.starts++;
-        note_absence(lab, event);
-        return;
-    case EVENT_STOP:
+    }
+    if (event->kind == EVENT_STOP) {
         step_all(lab, event, fx);
         return;
-    case EVENT_COMMAND:
-    case EVENT_REPLY:
-    case EVENT_TELEMETRY:
-    case EVENT_CONNECTION:
-    case EVENT_ECHO:
-    case EVENT_ACK:
-    case EVENT_REQUEST:
-    case EVENT_FIT:
-    case EVENT_MALFORMED:
-    case EVENT_KIND_COUNT:
-        break;
     }
     if (event->kind != EVENT_REQUEST && event->kind != EVENT_FIT) {
         lab->state->heard_us = event->t_us;

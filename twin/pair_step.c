@@ -57,35 +57,18 @@ static void request_following(const struct pair_parts *x, const struct pair_run 
 
 static void route_request(const struct pair_parts *x, const struct pair_run *run)
 {
+    const enum request_action action = run->event->request.action;
     bool dynamics = false;
-    bool in_force = false;
     if (!pair_request_model(run, &dynamics)) {
         return;
     }
-    switch (run->event->request.action) {
-    case REQUEST_PROPOSE:
-        if (dynamics) {
-            request_fit(x, run);
-        } else {
-            pair_propose(run);
-        }
-        break;
-    case REQUEST_PROMOTE:
-        in_force = pair_promote(run, dynamics);
-        break;
-    case REQUEST_ROLLBACK:
-        in_force = pair_roll_back(run, dynamics);
-        break;
-    case REQUEST_FOLLOWING:
+    if (action == REQUEST_FOLLOWING) {
         request_following(x, run);
-        break;
-    case REQUEST_IDENTIFY:
+    } else if (action == REQUEST_IDENTIFY || (action == REQUEST_PROPOSE && dynamics)) {
         request_fit(x, run);
-        break;
-    case REQUEST_ACTION_COUNT:
-        break;
-    }
-    if (in_force && dynamics) {
+    } else if (action == REQUEST_PROPOSE) {
+        pair_propose(run);
+    } else if (pair_change_set(run, dynamics) && dynamics) {
         pair_dynamics_take_over(x->dynamics);
     }
 }

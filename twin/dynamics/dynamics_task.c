@@ -117,11 +117,6 @@ static enum status estimate_dynamics(const struct dynamics_task *task,
 /* ---- checks -------------------------------------------------------------------------------
  */
 
-static double relative_se(const struct dynamics_fit *fit, size_t j)
-{
-    return sqrt(fit->estimate.covariance[j][j]) / fabs(fit->estimate.value[j]);
-}
-
 static void check_excitation(const struct model *model, struct dynamics_result *r)
 {
     size_t known = 0;
@@ -158,7 +153,8 @@ static void check_precision(const struct model *model, struct dynamics_result *r
     double worst = 0.0;
     size_t at = 0;
     for (size_t j = 0; j < model->parameter_count; j++) {
-        const double ratio = relative_se(&r->fit, j);
+        const double ratio =
+            sqrt(r->fit.estimate.covariance[j][j]) / fabs(r->fit.estimate.value[j]);
         if (model->parameters[j].sign == MODEL_POSITIVE && !(ratio <= worst)) {
             worst = ratio;
             at = j;

@@ -1,9 +1,9 @@
 /* twin/dynamics/pair_dynamics_parts.h - what the files of a pair's dynamics share; nobody else
  * includes it.
  *
- * pair_dynamics.c keeps the window, pair_dynamics_shape.c sees whether telemetry fits the
- * model, pair_dynamics_step.c takes samples, starts fits, takes their ends and makes parameter
- * sets of them. Pure.
+ * pair_dynamics.c keeps the window and sees whether telemetry fits the model,
+ * pair_dynamics_step.c takes samples, starts fits, takes their ends and makes parameter sets of
+ * them. Pure.
  */
 #ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
 #define TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
@@ -33,8 +33,6 @@ int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamic
 /* Copy the window, oldest first, for a fit. */
 void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_params *p,
                           enum side side);
-
-/* ---- pair_dynamics_shape.c ---- */
 
 /* The numbers of the run's telemetry on the model's axes; those that do not fit are left out,
  * and remembered. An alarm, once, where samples keep not fitting. */

@@ -58,18 +58,10 @@ static bool either_lost(const struct efsm_view *v)
 static void drive_robot(const struct efsm_view *v)
 {
     bool *driving = v->out;
-    *driving = true;
+    *driving = v->now->state >= FOLLOWING_TRACKING && v->now->state <= FOLLOWING_STOPPED;
 }
 
-static const struct efsm_state states[FOLLOWING_STATE_COUNT] = {
-    [FOLLOWING_OFF] = {.name = "OFF"},
-    [FOLLOWING_WAITING] = {.name = "WAITING"},
-    [FOLLOWING_TRACKING] = {.name = "TRACKING", .output = drive_robot},
-    [FOLLOWING_HOLDING] = {.name = "HOLDING", .output = drive_robot},
-    [FOLLOWING_STOPPING] = {.name = "STOPPING", .output = drive_robot},
-    [FOLLOWING_STOPPED] = {.name = "STOPPED", .output = drive_robot},
-    [FOLLOWING_LOST] = {.name = "LOST"},
-};
+static const struct efsm_state states[] = {FOLLOWING_STATES(EFSM_STATE)};
 
 /* clang-format off */
 #define FROM(state)                                                                            \
@@ -99,10 +91,9 @@ const struct efsm_table following_table = {
     .name = "following",
     .purpose = "Decides whether the simulated robot is driven after the real one, held or "
                "stopped.",
-    .states = states,
-    .state_count = FOLLOWING_STATE_COUNT,
-    .arcs = arcs,
-    .arc_count = COUNT(arcs),
+    EFSM_STATES(states),
+    EFSM_ARCS(arcs),
+    .output = drive_robot,
     .initial = FOLLOWING_OFF,
 };
 

@@ -16,21 +16,24 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/names.h"
 #include "twin/efsm/efsm.h"
 #include "twin/following/fidelity.h"
 #include "twin/following/follower.h"
 #include "twin/following/shadow.h"
 
-enum following_state {
-    FOLLOWING_OFF,
-    FOLLOWING_WAITING, /* for telemetry of both */
-    FOLLOWING_TRACKING,
-    FOLLOWING_HOLDING,  /* the real robot is silent: its velocity is held */
-    FOLLOWING_STOPPING, /* for longer: down to a stop */
-    FOLLOWING_STOPPED,  /* and there it stays */
-    FOLLOWING_LOST,     /* the simulated robot is silent */
-    FOLLOWING_STATE_COUNT
-};
+/* clang-format off */
+#define FOLLOWING_STATES(X)                                                                    \
+    X(FOLLOWING_OFF, "OFF")                                                                    \
+    X(FOLLOWING_WAITING, "WAITING") /* for telemetry of both */                                \
+    X(FOLLOWING_TRACKING, "TRACKING")                                                          \
+    X(FOLLOWING_HOLDING, "HOLDING") /* the real robot is silent: its velocity is held */       \
+    X(FOLLOWING_STOPPING, "STOPPING") /* for longer: down to a stop */                         \
+    X(FOLLOWING_STOPPED, "STOPPED") /* and there it stays */                                   \
+    X(FOLLOWING_LOST, "LOST") /* the simulated robot is silent */
+/* clang-format on */
+
+enum following_state { FOLLOWING_STATES(NAMES_VALUE) FOLLOWING_STATE_COUNT };
 
 extern const struct efsm_table following_table;
 

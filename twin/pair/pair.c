@@ -352,6 +352,13 @@ static void on_reply(const struct pair_run *run)
 /* ---- what else the sides say --------------------------------------------------------------
  */
 
+static void restart_side(const struct pair_run *run, struct pair_side *side)
+{
+    clock_map_restart(&side->clock);
+    side->pace = (struct pace){0};
+    run->news->restarted = true;
+}
+
 static void note_boot(const struct pair_run *run, struct pair_side *side, const char *boot)
 {
     const enum side s = run->event->side;
@@ -361,10 +368,8 @@ static void note_boot(const struct pair_run *run, struct pair_side *side, const 
     if (side->boot[0]) {
         pair_alarm(run, ALARM_REBOOT, s, "", "the %s robot started anew (boot %s, before %s)",
                    side_name(s), boot, side->boot);
-        clock_map_restart(&side->clock);
-        side->pace = (struct pace){0};
+        restart_side(run, side);
         side->last_seq = -1;
-        run->news->restarted = true;
     }
     (void)snprintf(side->boot, sizeof side->boot, "%s", boot);
 }
@@ -380,9 +385,7 @@ static void note_seq(const struct pair_run *run, struct pair_side *side, int64_t
         pair_alarm(run, ALARM_REBOOT, s, "",
                    "the %s robot's seq began anew at %lld, before %lld", side_name(s),
                    (long long)seq, (long long)side->last_seq);
-        clock_map_restart(&side->clock);
-        side->pace = (struct pace){0};
-        run->news->restarted = true;
+        restart_side(run, side);
     } else if (side->last_seq >= 0 && seq > side->last_seq + 1) {
         side->seq_missing += (uint64_t)(seq - side->last_seq - 1);
     } else if (seq <= side->last_seq) {

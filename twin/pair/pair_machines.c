@@ -100,16 +100,10 @@ static void set_both(const struct efsm_view *v)
 static void write_entry(const struct efsm_view *v)
 {
     struct smartlog_out *out = v->out;
-    out->log = true;
+    out->log = v->now->state == SMARTLOG_LOG;
 }
 
-static const struct efsm_state smartlog_states[SMARTLOG_STATE_COUNT] = {
-    [SMARTLOG_IDLE] = {.name = "IDLE"},
-    [SMARTLOG_WAIT] = {.name = "WAIT"},
-    [SMARTLOG_AHEAD] = {.name = "AHEAD"},
-    [SMARTLOG_BEHIND] = {.name = "BEHIND"},
-    [SMARTLOG_LOG] = {.name = "LOG", .output = write_entry},
-};
+static const struct efsm_state smartlog_states[] = {SMARTLOG_STATES(EFSM_STATE)};
 
 /* clang-format off */
 static const struct efsm_arc smartlog_arcs[] = {
@@ -131,17 +125,15 @@ static const struct efsm_arc smartlog_arcs[] = {
 };
 /* clang-format on */
 
-static const char *const smartlog_cells[SMARTLOG_CELL_COUNT] = {"T_s", "lap1_s", "lap2_s"};
+static const char *const smartlog_cells[] = {"T_s", "lap1_s", "lap2_s"};
 
 const struct efsm_table smartlog_table = {
     .name = "smartlog",
     .purpose = "Follows one command from its arrival to its entry: which robot answered first.",
-    .states = smartlog_states,
-    .state_count = SMARTLOG_STATE_COUNT,
-    .arcs = smartlog_arcs,
-    .arc_count = COUNT(smartlog_arcs),
-    .cells = smartlog_cells,
-    .cell_count = SMARTLOG_CELL_COUNT,
+    EFSM_STATES(smartlog_states),
+    EFSM_ARCS(smartlog_arcs),
+    EFSM_CELLS(smartlog_cells),
+    .output = write_entry,
     .initial = SMARTLOG_IDLE,
 };
 
@@ -163,30 +155,14 @@ static void count_lag(const struct efsm_view *v)
 static void answer_l1(const struct efsm_view *v)
 {
     struct link_out *out = v->out;
-    out->reply = LINK_REAL;
+    const uint8_t state = v->now->state;
+    out->reply = state == LINK_ANSWER     ? LINK_REAL
+                 : state == LINK_STAND_IN ? LINK_VIRTUAL
+                 : state == LINK_FAIL     ? LINK_ERROR
+                                          : LINK_NONE;
 }
 
-static void answer_for(const struct efsm_view *v)
-{
-    struct link_out *out = v->out;
-    out->reply = LINK_VIRTUAL;
-}
-
-static void answer_error(const struct efsm_view *v)
-{
-    struct link_out *out = v->out;
-    out->reply = LINK_ERROR;
-}
-
-static const struct efsm_state link_states[LINK_STATE_COUNT] = {
-    [LINK_IDLE] = {.name = "IDLE"},
-    [LINK_WAIT] = {.name = "WAIT"},
-    [LINK_AHEAD] = {.name = "AHEAD"},
-    [LINK_BEHIND] = {.name = "BEHIND"},
-    [LINK_ANSWER] = {.name = "ANSWER", .output = answer_l1},
-    [LINK_STAND_IN] = {.name = "STAND_IN", .output = answer_for},
-    [LINK_FAIL] = {.name = "FAIL", .output = answer_error},
-};
+static const struct efsm_state link_states[] = {LINK_STATES(EFSM_STATE)};
 
 /* clang-format off */
 static const struct efsm_arc link_arcs[] = {
@@ -211,17 +187,15 @@ static const struct efsm_arc link_arcs[] = {
 };
 /* clang-format on */
 
-static const char *const link_cells[LINK_CELL_COUNT] = {"t_R_s", "D_cycles"};
+static const char *const link_cells[] = {"t_R_s", "D_cycles"};
 
 const struct efsm_table link_table = {
     .name = "link",
     .purpose = "Builds the one reply that L1 gets from the replies of the two robots.",
-    .states = link_states,
-    .state_count = LINK_STATE_COUNT,
-    .arcs = link_arcs,
-    .arc_count = COUNT(link_arcs),
-    .cells = link_cells,
-    .cell_count = LINK_CELL_COUNT,
+    EFSM_STATES(link_states),
+    EFSM_ARCS(link_arcs),
+    EFSM_CELLS(link_cells),
+    .output = answer_l1,
     .initial = LINK_IDLE,
 };
 
@@ -243,14 +217,10 @@ static bool is_done(const struct efsm_view *v)
 static void send_next(const struct efsm_view *v)
 {
     struct dispatch_out *out = v->out;
-    out->send = true;
+    out->send = v->now->state == DISPATCH_SEND;
 }
 
-static const struct efsm_state dispatch_states[DISPATCH_STATE_COUNT] = {
-    [DISPATCH_READY] = {.name = "READY"},
-    [DISPATCH_SEND] = {.name = "SEND", .output = send_next},
-    [DISPATCH_BUSY] = {.name = "BUSY"},
-};
+static const struct efsm_state dispatch_states[] = {DISPATCH_STATES(EFSM_STATE)};
 
 /* clang-format off */
 static const struct efsm_arc dispatch_arcs[] = {
@@ -265,11 +235,8 @@ static const struct efsm_arc dispatch_arcs[] = {
 const struct efsm_table dispatch_table = {
     .name = "dispatch",
     .purpose = "Hands one robot its next command when it has done the one before.",
-    .states = dispatch_states,
-    .state_count = DISPATCH_STATE_COUNT,
-    .arcs = dispatch_arcs,
-    .arc_count = COUNT(dispatch_arcs),
-    .cells = NULL,
-    .cell_count = 0,
+    EFSM_STATES(dispatch_states),
+    EFSM_ARCS(dispatch_arcs),
+    .output = send_next,
     .initial = DISPATCH_READY,
 };

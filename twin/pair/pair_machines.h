@@ -28,6 +28,7 @@
 
 #include <stdbool.h>
 
+#include "base/names.h"
 #include "logger/message/event.h"
 #include "twin/efsm/efsm.h"
 
@@ -43,41 +44,37 @@ struct command_in {
     double cycle_s;           /* of the controller */
 };
 
-enum smartlog_state {
-    SMARTLOG_IDLE,
-    SMARTLOG_WAIT,
-    SMARTLOG_AHEAD,
-    SMARTLOG_BEHIND,
-    SMARTLOG_LOG,
-    SMARTLOG_STATE_COUNT
-};
+/* clang-format off */
+#define SMARTLOG_STATES(X)                                                                     \
+    X(SMARTLOG_IDLE, "IDLE") X(SMARTLOG_WAIT, "WAIT") X(SMARTLOG_AHEAD, "AHEAD")               \
+    X(SMARTLOG_BEHIND, "BEHIND") X(SMARTLOG_LOG, "LOG")
+#define LINK_STATES(X)                                                                         \
+    X(LINK_IDLE, "IDLE") X(LINK_WAIT, "WAIT")                                                  \
+    X(LINK_AHEAD, "AHEAD") /* the virtual robot is through, the real one is awaited */         \
+    X(LINK_BEHIND, "BEHIND") /* L1 has its reply, the virtual robot is awaited */              \
+    /* M = the real robot's reply; the virtual robot's; an error */                            \
+    X(LINK_ANSWER, "ANSWER") X(LINK_STAND_IN, "STAND_IN") X(LINK_FAIL, "FAIL")
+#define DISPATCH_STATES(X)                                                                     \
+    X(DISPATCH_READY, "READY") X(DISPATCH_SEND, "SEND") X(DISPATCH_BUSY, "BUSY")
+/* clang-format on */
+
+enum smartlog_state { SMARTLOG_STATES(NAMES_VALUE) };
+enum link_state { LINK_STATES(NAMES_VALUE) };
+enum dispatch_state { DISPATCH_STATES(NAMES_VALUE) };
 
 enum smartlog_cell {
     SMARTLOG_T,    /* lab time of the command, s */
     SMARTLOG_LAP1, /* command to the first robot's end, s; undefined when it timed out */
-    SMARTLOG_LAP2, /* to the second robot's */
-    SMARTLOG_CELL_COUNT
+    SMARTLOG_LAP2  /* to the second robot's */
 };
 
 struct smartlog_out {
     bool log; /* write the entry now */
 };
 
-enum link_state {
-    LINK_IDLE,
-    LINK_WAIT,
-    LINK_AHEAD,    /* the virtual robot is through, the real one is awaited */
-    LINK_BEHIND,   /* L1 has its reply, the virtual robot is awaited */
-    LINK_ANSWER,   /* M = the real robot's reply */
-    LINK_STAND_IN, /* M = the virtual robot's reply */
-    LINK_FAIL,     /* M = error */
-    LINK_STATE_COUNT
-};
-
 enum link_cell {
     LINK_T_REAL, /* lab time at which L1 got its reply, s */
-    LINK_D,      /* cycles the virtual robot lagged */
-    LINK_CELL_COUNT
+    LINK_D       /* cycles the virtual robot lagged */
 };
 
 enum link_reply { LINK_NONE, LINK_REAL, LINK_VIRTUAL, LINK_ERROR };
@@ -85,8 +82,6 @@ enum link_reply { LINK_NONE, LINK_REAL, LINK_VIRTUAL, LINK_ERROR };
 struct link_out {
     enum link_reply reply; /* to L1, now */
 };
-
-enum dispatch_state { DISPATCH_READY, DISPATCH_SEND, DISPATCH_BUSY, DISPATCH_STATE_COUNT };
 
 struct dispatch_in {
     bool queued; /* a command waits for this side */

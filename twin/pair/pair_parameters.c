@@ -121,35 +121,24 @@ void pair_propose(const struct pair_run *run)
     (void)make_candidate(run, asked_by(run));
 }
 
-static struct parameter_book *book_of(const struct pair_run *run, bool dynamics)
+bool pair_change_set(const struct pair_run *run, bool dynamics)
 {
-    return dynamics ? run->dynamics : &run->pair->parameters;
-}
-
-bool pair_promote(const struct pair_run *run, bool dynamics)
-{
-    const uint32_t version = run->event->request.version;
-    const char *why = "";
-    const struct parameter_set *set = parameters_promote(book_of(run, dynamics), version, &why);
-    if (set) {
-        pair_put_in_force(run, PARAMETERS_PROMOTED, asked_by(run), set, dynamics);
-    } else {
-        decline_wish(run, asked_by(run), version, why);
-    }
-    return set != NULL;
-}
-
-bool pair_roll_back(const struct pair_run *run, bool dynamics)
-{
+    const struct event_request *r = &run->event->request;
+    const bool back = r->action == REQUEST_ROLLBACK;
+    struct parameter_book *book = dynamics ? run->dynamics : &run->pair->parameters;
     const struct parameter_set *set = NULL;
     const char *why = "";
-    const bool back = parameters_rollback(book_of(run, dynamics), &set, &why);
-    if (back) {
-        pair_put_in_force(run, PARAMETERS_ROLLED_BACK, asked_by(run), set, dynamics);
-    } else {
-        pair_decline(run, why);
+    if (!back) {
+        set = parameters_promote(book, r->version, &why);
     }
-    return back;
+    const bool done = back ? parameters_rollback(book, &set, &why) : set != NULL;
+    if (done) {
+        pair_put_in_force(run, back ? PARAMETERS_ROLLED_BACK : PARAMETERS_PROMOTED,
+                          asked_by(run), set, dynamics);
+    } else {
+        decline_wish(run, asked_by(run), back ? 0 : r->version, why);
+    }
+    return done;
 }
 
 /* A wish that names no model means the set that is promoted by its version, the newer

@@ -91,8 +91,7 @@ bool pair_request_model(const struct pair_run *run, bool *dynamics);
 /* It asks for a proposal of travel times. */
 void pair_propose(const struct pair_run *run);
 /* It asks for a promotion or a rollback. Whether something was put in force. */
-bool pair_promote(const struct pair_run *run, bool dynamics);
-bool pair_roll_back(const struct pair_run *run, bool dynamics);
+bool pair_change_set(const struct pair_run *run, bool dynamics);
 /* It cannot be fulfilled. */
 void pair_decline(const struct pair_run *run, const char *why);
 /* The simulator's answer to a set. */
