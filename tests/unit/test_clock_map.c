@@ -6,7 +6,7 @@
 
 #include "base/lab_time.h"
 #include "tests/support/check.h"
-#include "twin/pair/clock_line.h"
+#include "twin/pair/clock_map.h"
 
 #define S INT64_C(1000000)
 #define T INT64_C(1750000000000000)

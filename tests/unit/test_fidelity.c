@@ -1,7 +1,6 @@
 #include "tests/support/check.h"
 
 #include "twin/following/fidelity.h"
-#include "twin/following/tracking.h"
 #include "twin/models/usv3.h"
 
 enum { AXES = USV3_AXES };

@@ -14,9 +14,9 @@
 
 #include "base/err.h"
 #include "identification/data/linear_model.h"
+#include "twin/following/fidelity.h"
 #include "twin/following/follower.h"
 #include "twin/following/shadow.h"
-#include "twin/following/tracking.h"
 
 enum { TRIAL_STATES_MAX = 2 * MODEL_AXES_MAX, TRIAL_IN_FLIGHT_MAX = 2048 };
 

@@ -84,4 +84,23 @@ void fidelity_read(const struct fidelity *f, const struct fidelity_params *p, in
 /* Forget the poses that wait and were kept: the frame has changed. */
 void fidelity_reframe(struct fidelity *f);
 
+/* ---- how closely one motion follows another where their samples come together ----
+ *
+ * Root mean square and mean absolute error, and R2 = 1 - sum e^2 / sum (y - mean y)^2 with y
+ * the motion that is followed. All samples weigh alike. */
+
+struct tracking { /* all zero: nothing was seen */
+    uint64_t n;
+    double square, absolute, largest; /* of the error: sums, and the largest magnitude */
+    double mean, spread;              /* of the reference: mean, sum of squares about it */
+};
+
+/* One sample. Values that are not finite are passed over. */
+void tracking_add(struct tracking *t, double reference, double actual);
+
+/* NaN before the first sample; R2 also where the reference does not move. */
+double tracking_rmse(const struct tracking *t);
+double tracking_mae(const struct tracking *t);
+double tracking_r2(const struct tracking *t);
+
 #endif

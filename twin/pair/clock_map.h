@@ -63,8 +63,6 @@ struct clock_map {
     double drift;        /* s/s */
     double offset_us_sd; /* at at_us */
     double drift_sd;
-    double shape_inv; /* of the lower tail of the delays: 1 a sharp edge, towards 0 none */
-    uint16_t shapes;  /* windows that shape_inv averages, saturating */
     double jitter_us; /* 95 % of the transport above the envelope, exponentially weighted */
     /* Probes: the smallest round trip of the recent ones. */
     int64_t rtt_us;         /* valid when probed, as the next three */
@@ -75,12 +73,15 @@ struct clock_map {
     int64_t above_since_us;
     int64_t above_lowest_us; /* smallest excess of the present stage */
     int64_t above_before_us; /* of the stage before; 0: this is the first */
+    struct clock_map_point bucket[CLOCK_MAP_BUCKETS];
+    /* What follows stays when the map starts anew; the network has not changed. */
     uint64_t samples, jumps, restarts, probes, refused;
     int64_t last_jump_us; /* size of the last jump, source later than expected > 0 */
     int64_t last_jump_at_us;
     int64_t last_source_us,
         last_arrival_us; /* raw, of the newest sample; valid when state > 0 */
-    struct clock_map_point bucket[CLOCK_MAP_BUCKETS];
+    double shape_inv;    /* of the lower tail of the delays: 1 a sharp edge, towards 0 none */
+    uint16_t shapes;     /* windows that shape_inv averages, saturating */
 };
 
 void clock_map_reset(struct clock_map *map);
@@ -121,5 +122,61 @@ int64_t clock_map_transport_us(const struct clock_map *map, int64_t arrival_us,
 /* "none", "warming", "locked"; "unknown" for anything else. Never NULL. */
 extern const struct names clock_map_state_names;
 const char *clock_map_state_name(enum clock_map_state state);
+
+/* ---- the line of the map alone: the lower envelope of a window of points ----
+ *
+ * The points are the lowest (arrival - source) of each bucket of time; their noise is
+ * one-sided. Equations 4 to 9 of docs/model/clock.md. */
+
+enum {
+    CLOCK_LINE_POINTS_MIN = 10 /* below, a slope says more about noise than about the clock */
+};
+
+/* Stamps are whole microseconds: residuals of this size are rounding, not a pattern. */
+#define CLOCK_LINE_QUANTUM_US 1.0
+
+struct clock_line_points {
+    size_t n;                       /* CLOCK_LINE_POINTS_MIN .. CLOCK_MAP_BUCKETS */
+    double x_us[CLOCK_MAP_BUCKETS]; /* strictly ascending */
+    double y_us[CLOCK_MAP_BUCKETS];
+};
+
+struct clock_line {
+    size_t from, n;  /* it rests on the points from .. from + n - 1, the newest included */
+    double mid_us;   /* mean x of these */
+    double span_us;  /* last x - first x, > 0 */
+    double level_us; /* at mid_us */
+    double slope;
+    double quartile_us, median_us; /* of the residuals, which are >= 0 */
+};
+
+/* Line below the points with the smallest mean residual and |slope| <= slope_max. The oldest
+ * points are dropped until the residuals look random, or CLOCK_LINE_POINTS_MIN are left.
+ * Sorts by insertion: O(n^2), once per point that is dropped. */
+void clock_line_fit(const struct clock_line_points *p, double slope_max,
+                    struct clock_line *line);
+
+/* ---- how fast a simulator's time runs against lab time: its real-time factor ----
+ *
+ *     (1)  source = a + pace * lab + jitter
+ *
+ * Least squares over one point per second of the last PACE_POINTS seconds, as fresh as a change
+ * of the simulator's speed needs. Robots that live in real time have pace 1. docs/model/pair.md
+ * section 5. */
+
+enum { PACE_POINTS = 12 };
+
+struct pace {       /* all zero is empty */
+    uint32_t count; /* ever; ring */
+    struct {
+        int64_t t_us, source_us;
+    } point[PACE_POINTS];
+};
+
+/* One stamp of simulated time, arrived at lab time t_us. A stamp that goes back starts anew. */
+void pace_sample(struct pace *p, int64_t t_us, int64_t source_us);
+
+/* The slope and its standard error; false until some seconds were seen. O(PACE_POINTS). */
+bool pace_read(const struct pace *p, double *ratio, double *se);
 
 #endif

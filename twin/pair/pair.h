@@ -16,7 +16,6 @@
 #include "base/names.h"
 #include "logger/message/record.h"
 #include "twin/efsm/efsm.h"
-#include "twin/pair/pace.h"
 #include "twin/pair/pair_params.h"
 #include "twin/pair/parameters.h"
 
