@@ -131,6 +131,64 @@ static void test_plan_is_idempotent(void)
     CHECK("update without plan", is_same(&m, &before));
 }
 
+/* Events, assignments without an action, and what arcs and states share. */
+static void say(const struct efsm_view *v)
+{
+    efsm_set(v, 2, v->arc->says);
+}
+
+static void show_state(const struct efsm_view *v)
+{
+    *(uint8_t *)v->out = v->now->state;
+}
+
+static void test_declared(void)
+{
+    static const struct efsm_state two[] = {{.name = "A"}, {.name = "B"}};
+    static const struct efsm_arc arcs[] = {
+        {0, 1, .label = "1, 3", .on = BIT(1) | BIT(3), .raises = BIT(0), .counts = BIT(1),
+         .says = 7},
+        {0, 0, .label = "0", .on = BIT(0), .waits = true},
+        {1, 0, .label = "2", .on = BIT(2), .clears = BIT(0), .counts = BIT(1)},
+        {1, 1, .label = "4", .on = BIT(4), .counts = BIT(3), .waits = true},
+    };
+    static const char *const cells[] = {"flag", "count", "said", "undefined"};
+    static const struct efsm_table declared = {.name = "declared",
+                                               .purpose = "test",
+                                               EFSM_STATES(two),
+                                               EFSM_ARCS(arcs),
+                                               EFSM_CELLS(cells),
+                                               .zeros = BIT(0) | BIT(1),
+                                               .always = say,
+                                               .output = show_state};
+    static const struct {
+        unsigned event;
+        uint8_t state;
+        double flag, count, said;
+    } rows[] = {{0, 0, 0, 0, 0},
+                {3, 1, 1, 1, 7},
+                {2, 0, 0, 2, 0},
+                {1, 1, 1, 3, 7},
+                {4, EFSM_UNDEFINED, 1, 3, 7}};
+    struct efsm m;
+    efsm_reset(&declared, &m, 0);
+    CHECK_INT("zeros", m.defined, 3);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        uint8_t shown = 99;
+        efsm_plan(&declared, &m, &rows[i].event, 1);
+        efsm_update(&declared, &m, 1, 0, NULL, NULL);
+        efsm_act(&declared, &m, &rows[i].event, &shown, 1);
+        CHECK_INT("state", m.state, rows[i].state);
+        CHECK_INT("shown", shown, m.state < 2 ? m.state : 99);
+        CHECK_NEAR("flag", m.cell[0], rows[i].flag, 0.0, 0.0);
+        CHECK_NEAR("count", m.cell[1], rows[i].count, 0.0, 0.0);
+        CHECK_NEAR("said", m.cell[2], rows[i].said, 0.0, 0.0);
+    }
+    efsm_reset(&declared, &m, 0);
+    efsm_plan(&declared, &m, &rows[2].event, 1);
+    CHECK_INT("no arc is for the event", m.next, EFSM_INCOMPLETE);
+}
+
 static void test_stop_and_reset(void)
 {
     struct efsm m;
@@ -372,6 +430,7 @@ int main(void)
     CU_ADD_TEST(suite, test_fault_words_cut);
     CU_ADD_TEST(suite, test_undefined);
     CU_ADD_TEST(suite, test_plan_is_idempotent);
+    CU_ADD_TEST(suite, test_declared);
     CU_ADD_TEST(suite, test_stop_and_reset);
     CU_ADD_TEST(suite, test_final_state);
     CU_ADD_TEST(suite, test_history);
