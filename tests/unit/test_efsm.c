@@ -145,19 +145,19 @@ static void show_state(const struct efsm_view *v)
 static void test_declared(void)
 {
     static const struct efsm_state two[] = {{.name = "A"}, {.name = "B"}};
-    static const struct efsm_arc arcs[] = {
+    static const struct efsm_arc own_arcs[] = {
         {0, 1, .label = "1, 3", .on = BIT(1) | BIT(3), .raises = BIT(0), .counts = BIT(1),
          .says = 7},
         {0, 0, .label = "0", .on = BIT(0), .waits = true},
         {1, 0, .label = "2", .on = BIT(2), .clears = BIT(0), .counts = BIT(1)},
         {1, 1, .label = "4", .on = BIT(4), .counts = BIT(3), .waits = true},
     };
-    static const char *const cells[] = {"flag", "count", "said", "undefined"};
+    static const char *const own_cells[] = {"flag", "count", "said", "undefined"};
     static const struct efsm_table declared = {.name = "declared",
                                                .purpose = "test",
                                                EFSM_STATES(two),
-                                               EFSM_ARCS(arcs),
-                                               EFSM_CELLS(cells),
+                                               EFSM_ARCS(own_arcs),
+                                               EFSM_CELLS(own_cells),
                                                .zeros = BIT(0) | BIT(1),
                                                .always = say,
                                                .output = show_state};
