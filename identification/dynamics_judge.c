@@ -29,7 +29,7 @@ static double column_at(const struct model *model, size_t axis, size_t i, double
     pose[axis] = q;
     velocity[axis] = nu;
     acceleration[axis] = nu_dot;
-    model->rows(pose, velocity, acceleration, phi);
+    model->rows(model, pose, velocity, acceleration, phi);
     return phi[axis * model->parameter_count + i];
 }
 
@@ -138,9 +138,9 @@ static int answers_at_once(const struct dynamics_fit *fit, const struct model *m
         double inertia[MODEL_AXES_MAX];
         double drag[MODEL_AXES_MAX];
         one[a] = 1.0;
-        model->inverse(alone, NULL, zero, one, share);
-        model->inverse(fit->estimate.value, NULL, zero, one, inertia);
-        model->inverse(fit->estimate.value, NULL, one, zero, drag);
+        model->inverse(model, alone, NULL, zero, one, share);
+        model->inverse(model, fit->estimate.value, NULL, zero, one, inertia);
+        model->inverse(model, fit->estimate.value, NULL, one, zero, drag);
         if (fabs(share[a]) > 0.0 && fabs(inertia[a]) < set->dt_s * drag[a]) {
             return (int)a;
         }
@@ -209,7 +209,7 @@ void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, 
 {
     double gradient[MODEL_PARAMETERS_MAX];
     double variance = 0.0;
-    derived->value = model->derived[i].value(fit->estimate.value, gradient);
+    derived->value = model_derive(model, i, fit->estimate.value, gradient);
     for (size_t a = 0; a < model->parameter_count; a++) {
         for (size_t b = 0; b < model->parameter_count; b++) {
             /* What has no part in it may be unknown. */
@@ -242,7 +242,7 @@ bool dynamics_derive_late(const struct dynamics_fit *fit, const struct model *mo
         return false;
     }
     dynamics_derive(fit, model, i, derived);
-    (void)model->derived[i].value(fit->estimate.value, gradient);
+    (void)model_derive(model, i, fit->estimate.value, gradient);
     for (size_t a = 0; a < model->parameter_count; a++) {
         if (fabs(gradient[a]) > 0.0) {
             variance += 2.0 * gradient[a] * fit->delay_covariance[a];

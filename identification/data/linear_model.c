@@ -27,6 +27,39 @@ int model_unphysical(const struct model *model, const double *theta)
     return -1;
 }
 
+void model_forward(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, const double *tau, double *nu_dot)
+{
+    double resisted[MODEL_AXES_MAX];
+    model->resist(model, theta, pose, nu, resisted);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
+    }
+}
+
+void model_inverse(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, const double *nu_dot, double *tau)
+{
+    double resisted[MODEL_AXES_MAX];
+    model->resist(model, theta, pose, nu, resisted);
+    for (size_t i = 0; i < model->axis_count; i++) {
+        tau[i] = theta[i] * nu_dot[i] + resisted[i];
+    }
+}
+
+double model_derive(const struct model *model, size_t i, const double *theta, double *gradient)
+{
+    const struct model_derived *derived = &model->derived[i];
+    const double under = theta[derived->under];
+    const double over = derived->over == MODEL_ONE ? 1.0 : theta[derived->over];
+    memset(gradient, 0, model->parameter_count * sizeof gradient[0]);
+    gradient[derived->under] = -over / (under * under);
+    if (derived->over != MODEL_ONE) {
+        gradient[derived->over] = 1.0 / under;
+    }
+    return over / under;
+}
+
 /* What counts as no motion sideways beside a speed ahead of so much: noise, and a slip now and
  * then; a velocity in the world's axes is far beyond. */
 static double sideways_max(double ahead)
@@ -83,7 +116,7 @@ static void derive_rates(const struct mover *m, const struct state *s, struct st
         effort[0] += c * m->inertial_n[0] + q * m->inertial_n[1];
         effort[1] += c * m->inertial_n[1] - q * m->inertial_n[0];
     }
-    m->model->forward(m->theta, pose, s->nu, effort, rate->nu);
+    m->model->forward(m->model, m->theta, pose, s->nu, effort, rate->nu);
     if (m->poses > 0) {
         m->model->kinematics(s->pose, s->nu, rate->pose);
     }

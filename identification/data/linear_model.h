@@ -31,12 +31,14 @@ struct model_parameter {
     const char *words; /* what people call it: "surge mass" */
 };
 
+enum { MODEL_ONE = -1 };
+
 /* A quantity that follows from the parameters and that people know better: a gain, a time
  * constant. Its standard error follows from their covariance through the gradient. */
 struct model_derived {
     const char *name, *symbol, *unit, *help;
-    /* Value at theta, and gradient [parameter_count], every element, out. */
-    double (*value)(const double *theta, double *gradient);
+    int over; /* the quotient of two parameters, by their indices; MODEL_ONE: of 1 */
+    size_t under;
 };
 
 struct model_axis {
@@ -72,9 +74,13 @@ struct model {
     bool sticks;
     double
         window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
+    double width; /* of a model that exists for several: what its functions take it for */
+
+    /* All of them are told which model they are of. */
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
      * multiplies nu_dot[j] is phi(nu, e_j) - phi(nu, 0), as weak forms need it. */
-    void (*rows)(const double *pose, const double *nu, const double *nu_dot, double *phi);
+    void (*rows)(const struct model *model, const double *pose, const double *nu,
+                 const double *nu_dot, double *phi);
     /* The same of a whole block, by columns [axis_count] and [axis_count x parameter_count];
      * entries that are always zero are left alone. For models that do not need the pose, where
      * a million samples are usual; NULL: one by one. */
@@ -82,16 +88,29 @@ struct model {
                       const double (*restrict nu_dot)[MODEL_STRIDE],
                       double (*restrict phi)[MODEL_STRIDE]);
     /* nu_dot from nu and tau. Defined when all POSITIVE parameters are. */
-    void (*forward)(const double *theta, const double *pose, const double *nu,
-                    const double *tau, double *nu_dot);
+    void (*forward)(const struct model *model, const double *theta, const double *pose,
+                    const double *nu, const double *tau, double *nu_dot);
     /* tau that gives nu_dot at nu: equals phi theta. */
-    void (*inverse)(const double *theta, const double *pose, const double *nu,
-                    const double *nu_dot, double *tau);
+    void (*inverse)(const struct model *model, const double *theta, const double *pose,
+                    const double *nu, const double *nu_dot, double *tau);
+    /* For model_forward() and model_inverse(): tau at nu_dot = 0. */
+    void (*resist)(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, double *tau);
     /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows, at any tau. */
-    void (*slope)(const double *theta, const double *pose, const double *nu, double *jacobian);
+    void (*slope)(const struct model *model, const double *theta, const double *pose,
+                  const double *nu, double *jacobian);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
 };
+
+/* forward and inverse of a model whose parameter i is the inertia of axis i, and no other. */
+void model_forward(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, const double *tau, double *nu_dot);
+void model_inverse(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, const double *nu_dot, double *tau);
+
+/* Value of the model's derived quantity i at theta, and gradient [parameter_count], out. */
+double model_derive(const struct model *model, size_t i, const double *theta, double *gradient);
 
 /* One of several models of the same form, from narrow to wide. */
 struct model_variant {

@@ -52,10 +52,10 @@ static void find_mobility(const struct model *model, const double *theta, const 
     double tau[MODEL_AXES_MAX] = {0.0};
     double rest[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
-    model->forward(theta, pose, nu, tau, rest);
+    model->forward(model, theta, pose, nu, tau, rest);
     for (size_t j = 0; j < n; j++) {
         tau[j] = 1.0;
-        model->forward(theta, pose, nu, tau, moved);
+        model->forward(model, theta, pose, nu, tau, moved);
         tau[j] = 0.0;
         for (size_t i = 0; i < n; i++) {
             inverse[i * n + j] = moved[i] - rest[i];
@@ -75,8 +75,8 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->slope(walk->theta, pose, nu, a);
-    model->rows(pose, nu, nu_dot, phi);
+    model->slope(model, walk->theta, pose, nu, a);
+    model->rows(model, pose, nu, nu_dot, phi);
     find_mobility(model, walk->theta, pose, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
@@ -117,7 +117,7 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
         nu[i] = walk->nu[i] + (former ? h_s * former->nu[i] : 0.0);
     }
     set_effort(walk, tau);
-    model->forward(walk->theta, pose, nu, tau, rate->nu);
+    model->forward(model, walk->theta, pose, nu, tau, rate->nu);
     if (!walk->rules->sensitive) {
         return;
     }
@@ -190,12 +190,12 @@ static void pass_edge(struct trajectory *walk)
     const double *pose = pose_at(walk, 0.0, memory);
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, pose, walk->nu, tau, before);
+        model->forward(model, walk->theta, pose, walk->nu, tau, before);
     }
     take_next(walk);
     if (walk->rules->sensitive) {
         set_effort(walk, tau);
-        model->forward(walk->theta, pose, walk->nu, tau, after);
+        model->forward(model, walk->theta, pose, walk->nu, tau, after);
         for (size_t i = 0; i < n; i++) {
             walk->by[i * m + m - 1] += before[i] - after[i];
         }
@@ -269,7 +269,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
         for (size_t i = 0; i < n; i++) {
             nu[i] = set->nu[i][k];
         }
-        model->slope(theta, data_set_pose(set, k, 0.0, pose), nu, a);
+        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (size_t j = 0; j < n; j++) {

@@ -42,8 +42,8 @@ static void smooth_leftover(const struct model *model, const double *theta,
         for (size_t j = 0; j <= 2 * SLOPE_HALF; j++) {
             nu_dot += w->rate[j] / set->dt_s * set->nu[0][at - SLOPE_HALF + j];
         }
-        model->inverse(theta, data_set_pose(set, at, 0.0, memory), &set->nu[0][at], &nu_dot,
-                       &computed);
+        model->inverse(model, theta, data_set_pose(set, at, 0.0, memory), &set->nu[0][at],
+                       &nu_dot, &computed);
         *effort += w->smooth[m] * set->tau[0][at];
         *left += w->smooth[m] * (set->tau[0][at] - computed);
     }

@@ -41,7 +41,7 @@ static void find_active(const struct model *model, bool with_nu_dot, bool *activ
             nu[a] = sign * (0.7 + 0.31 * (double)a);
             nu_dot[a] = with_nu_dot ? sign * (1.1 + 0.17 * (double)a) : 0.0;
         }
-        model->rows(pose, nu, nu_dot, phi);
+        model->rows(model, pose, nu, nu_dot, phi);
         for (size_t i = 0; i < size; i++) {
             active[i] = active[i] || fabs(phi[i]) > 0.0;
         }
@@ -158,11 +158,11 @@ static void find_inertia(struct row_source *rows)
     const double zero[MODEL_AXES_MAX] = {0.0};
     double still[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double moved[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->rows(zero, zero, zero, still);
+    model->rows(model, zero, zero, zero, still);
     for (size_t j = 0; j < model->axis_count; j++) {
         double unit[MODEL_AXES_MAX] = {0.0};
         unit[j] = 1.0;
-        model->rows(zero, zero, unit, moved);
+        model->rows(model, zero, zero, unit, moved);
         for (size_t at = 0; at < model->axis_count * model->parameter_count; at++) {
             const double factor = moved[at] - still[at];
             if (fabs(factor) > 0.0) {
@@ -319,7 +319,7 @@ static void fill_rows(struct row_source *rows, const struct motion *motion)
             nu[a] = motion->nu[a][k];
             nu_dot[a] = motion->nu_dot[a][k];
         }
-        rows->model->rows(smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
+        rows->model->rows(rows->model, smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
         for (size_t i = 0; i < rows->own_count; i++) {
             at_place(rows, rows->own[i])[k] = phi[rows->own[i]];
         }
@@ -368,7 +368,8 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
         for (size_t a = 0; a < set->axes; a++) {
             nu[a] = set->nu[a][k + i];
         }
-        rows->model->rows(rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
+        rows->model->rows(rows->model,
+                          rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
                           nu, none[0], row);
         for (size_t s = 0; s < rows->static_count; s++) {
             phi[rows->still[s]][i] = row[rows->still[s]];

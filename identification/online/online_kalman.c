@@ -68,15 +68,15 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
     double mobility[N][N];
     double phi[N * MODEL_PARAMETERS_MAX];
     const size_t m = model->parameter_count;
-    model->forward(f->theta, f->pose, nu_middle, tau, rate);
-    model->slope(f->theta, f->pose, nu_middle, slope);
-    model->rows(f->pose, nu_middle, rate, phi);
+    model->forward(model, f->theta, f->pose, nu_middle, tau, rate);
+    model->slope(model, f->theta, f->pose, nu_middle, slope);
+    model->rows(model, f->pose, nu_middle, rate, phi);
     expand_exponential(n, slope, s->h_s, s->by_nu, mean);
     memcpy(effort, tau, sizeof effort);
     for (size_t j = 0; j < n; j++) {
         /* The rate is affine in the effort: unit steps give the inverse of the mass. */
         effort[j] += 1.0;
-        model->forward(f->theta, f->pose, nu_middle, effort, pushed);
+        model->forward(model, f->theta, f->pose, nu_middle, effort, pushed);
         effort[j] = tau[j];
         for (size_t i = 0; i < n; i++) {
             mobility[i][j] = pushed[i] - rate[i];
@@ -108,7 +108,7 @@ static int count_substeps(const struct online_filter *f, const struct model *mod
 {
     double slope[N * N];
     double rate = 0.0;
-    model->slope(f->theta, f->pose, f->nu, slope);
+    model->slope(model, f->theta, f->pose, f->nu, slope);
     for (size_t i = 0; i < f->n; i++) {
         rate = fmax(rate, fabs(slope[i * f->n + i]));
     }

@@ -145,8 +145,8 @@ static void guess_noise(struct pe_work *work, double *force)
             for (size_t a = 0; a < n; a++) {
                 nu[a] = set->nu[a][k];
             }
-            filter->model->inverse(work->here.theta, data_set_pose(set, k, 0.0, pose), nu, rest,
-                                   tau);
+            filter->model->inverse(filter->model, work->here.theta,
+                                   data_set_pose(set, k, 0.0, pose), nu, rest, tau);
             force[i] += tau[i] * tau[i] / (double)set->n;
             spread += nu[i] * nu[i] / (double)set->n;
         }
@@ -252,9 +252,9 @@ static double find_inertia(const struct model *model, const double *theta, size_
     double nu_dot[MODEL_AXES_MAX] = {0.0};
     double still[MODEL_AXES_MAX];
     double moved[MODEL_AXES_MAX];
-    model->inverse(theta, zero, zero, nu_dot, still);
+    model->inverse(model, theta, zero, zero, nu_dot, still);
     nu_dot[axis] = 1.0;
-    model->inverse(theta, zero, zero, nu_dot, moved);
+    model->inverse(model, theta, zero, zero, nu_dot, moved);
     return moved[axis] - still[axis];
 }
 

@@ -195,16 +195,7 @@ static void give_actuators(const struct option_reading *reading, struct values *
                      "given");
         return;
     }
-    *a = (struct allocation){.axes = USV3_AXES, .actuators = vessel->thruster_count};
-    for (size_t k = 0; k < vessel->thruster_count; k++) {
-        a->effect[0][k] = 1.0;
-        a->effect[2][k] = -vessel->thrusters[k].y_m;
-        a->lo[k] = vessel->thrust_n_min;
-        a->hi[k] = vessel->thrust_n_max;
-    }
-    const enum status status = allocation_make(a);
-    assert(status == STATUS_OK); /* vessels of the table */
-    (void)status;
+    usv3_actuators(vessel, a);
 }
 
 /* --- what was published ------------------------------------------------------------------ */

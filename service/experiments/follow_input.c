@@ -42,10 +42,12 @@ static void command_thrusters(const struct usv3_vessel *vessel, double left, dou
                               double *tau)
 {
     double thrust_n[USV3_THRUSTERS_MAX];
+    struct allocation thrusters;
+    usv3_actuators(vessel, &thrusters);
     for (size_t k = 0; k < vessel->thruster_count; k++) {
         thrust_n[k] = usv3_thrust_n(vessel, vessel->thrusters[k].y_m > 0.0 ? left : right);
     }
-    usv3_wrench(vessel, thrust_n, tau);
+    (void)allocation_push(&thrusters, thrust_n, tau);
 }
 
 static void fill_grid(const struct rows *rows, struct follow_input *out)

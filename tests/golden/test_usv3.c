@@ -146,7 +146,9 @@ static void test_steady_speeds(void)
             thrust_n[k] = usv3_thrust_n(vessel, vessel->thrusters[k].y_m > 0.0 ? rows[i].left
                                                                                : rows[i].right);
         }
-        usv3_wrench(vessel, thrust_n, tau);
+        struct allocation thrusters;
+        usv3_actuators(vessel, &thrusters);
+        (void)allocation_push(&thrusters, thrust_n, tau);
         if (rows[i].left < 0.0) {
             tau[0] = 0.0; /* the surge left over by unequal limits is not asked for */
         }
@@ -182,10 +184,10 @@ static void test_one_object(void)
         double tau[3];
         double back[3];
         double slope[3][3];
-        usv3_model.rows(NULL, nu, nu_dot, phi[0]);
-        usv3_model.inverse(theta, NULL, nu, nu_dot, tau);
-        usv3_model.forward(theta, NULL, nu, tau, back);
-        usv3_model.slope(theta, NULL, nu, slope[0]);
+        usv3_model.rows(&usv3_model, NULL, nu, nu_dot, phi[0]);
+        usv3_model.inverse(&usv3_model, theta, NULL, nu, nu_dot, tau);
+        usv3_model.forward(&usv3_model, theta, NULL, nu, tau, back);
+        usv3_model.slope(&usv3_model, theta, NULL, nu, slope[0]);
         for (size_t i = 0; i < 3; i++) {
             double sum = 0.0;
             for (size_t k = 0; k < USV3_PARAMETERS; k++) {
@@ -201,8 +203,8 @@ static void test_one_object(void)
                 double down_dot[3];
                 up[k] += e;
                 down[k] -= e;
-                usv3_model.forward(theta, NULL, up, tau, up_dot);
-                usv3_model.forward(theta, NULL, down, tau, down_dot);
+                usv3_model.forward(&usv3_model, theta, NULL, up, tau, up_dot);
+                usv3_model.forward(&usv3_model, theta, NULL, down, tau, down_dot);
                 CHECK_NEAR("slope", (up_dot[i] - down_dot[i]) / (2.0 * e), slope[i][k], 0.0,
                            1e-6);
             }
@@ -232,7 +234,9 @@ static void test_allocation(void)
         const struct usv3_vessel *vessel = usv3_vessel_find(rows[i].vessel);
         double thrust_n[USV3_THRUSTERS_MAX];
         double achieved[3];
-        usv3_allocate(vessel, rows[i].tau, thrust_n, achieved);
+        struct allocation thrusters;
+        usv3_actuators(vessel, &thrusters);
+        (void)allocation_share(&thrusters, rows[i].tau, thrust_n, achieved);
         for (size_t k = 0; k < vessel->thruster_count; k++) {
             CHECK_NEAR(rows[i].row, thrust_n[k], rows[i].thrust_n[k], 0.0, 1e-12);
         }

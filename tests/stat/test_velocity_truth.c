@@ -165,7 +165,7 @@ static size_t count_all(const struct truth *truth, const struct dynamics_fit *fi
         struct dynamics_derived is;
         dynamics_derive(fit, model, i, &is);
         count(&tally[row], model->derived[i].name,
-              model->derived[i].value(truth->theta, gradient), is.value, is.lo, is.hi, true);
+              model_derive(model, i, truth->theta, gradient), is.value, is.lo, is.hi, true);
     }
     const double reach_s = 1.959964 * fit->delay_se_s;
     count(&tally[row], "delay_s", truth->delay_s, fit->delay_s, fit->delay_s - reach_s,

@@ -438,8 +438,10 @@ static void test_overflow(void)
 }
 
 /* Two masses that only their sum would show: a direction with names. */
-static void pair_rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+static void pair_rows(const struct model *model, const double *pose, const double *nu,
+                      const double *nu_dot, double *phi)
 {
+    (void)model;
     (void)pose;
     phi[0] = nu_dot[0];
     phi[1] = 2.0 * nu_dot[0];

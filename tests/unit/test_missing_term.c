@@ -30,7 +30,7 @@ static void record(const struct model *model, const struct extra *extra, struct 
         double computed = 0.0;
         nu[k] = 1.5 * sin(a) + 0.8 * sin(b);
         pose[k] = -1.5 / 0.9 * cos(a) - 0.8 / 2.3 * cos(b);
-        model->inverse(truth, &pose[k], &nu[k], &nu_dot, &computed);
+        model->inverse(model, truth, &pose[k], &nu[k], &nu_dot, &computed);
         const double load = 3.0 * sin(0.37 * t[k]);
         tau[k] = computed + extra->drag * nu[k] * fabs(nu[k]) + extra->spring * pose[k] +
                  extra->load * fabs(load) * tanh(nu[k] / 0.01);

@@ -46,9 +46,9 @@ static void check_inverse(const struct model *model, const struct state *s)
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     double tau[MODEL_AXES_MAX];
     double back[MODEL_AXES_MAX];
-    model->rows(s->pose, s->nu, s->nu_dot, phi);
-    model->inverse(s->theta, s->pose, s->nu, s->nu_dot, tau);
-    model->forward(s->theta, s->pose, s->nu, tau, back);
+    model->rows(model, s->pose, s->nu, s->nu_dot, phi);
+    model->inverse(model, s->theta, s->pose, s->nu, s->nu_dot, tau);
+    model->forward(model, s->theta, s->pose, s->nu, tau, back);
     for (size_t a = 0; a < model->axis_count; a++) {
         double sum = 0.0;
         for (size_t i = 0; i < model->parameter_count; i++) {
@@ -70,9 +70,9 @@ static void check_affine(const struct model *model, const struct state *s)
     for (size_t a = 0; a < model->axis_count; a++) {
         twice[a] = 2.0 * s->nu_dot[a];
     }
-    model->rows(s->pose, s->nu, rest, none);
-    model->rows(s->pose, s->nu, s->nu_dot, one);
-    model->rows(s->pose, s->nu, twice, two);
+    model->rows(model, s->pose, s->nu, rest, none);
+    model->rows(model, s->pose, s->nu, s->nu_dot, one);
+    model->rows(model, s->pose, s->nu, twice, two);
     for (size_t i = 0; i < model->axis_count * model->parameter_count; i++) {
         CHECK_NEAR(model->name, two[i] - none[i], 2.0 * (one[i] - none[i]), 1e-9, 1e-9);
     }
@@ -100,7 +100,7 @@ static void check_many(const struct model *model)
             velocity[a] = nu[a][k];
             rate[a] = nu_dot[a][k];
         }
-        model->rows(NULL, velocity, rate, row);
+        model->rows(model, NULL, velocity, rate, row);
         for (size_t i = 0; i < model->axis_count * model->parameter_count; i++) {
             CHECK_NEAR(model->name, phi[i][k], row[i], 0.0, 0.0);
         }
@@ -112,17 +112,17 @@ static void check_slope(const struct model *model, const struct state *s)
     const size_t n = model->axis_count;
     double slope[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double tau[MODEL_AXES_MAX];
-    model->inverse(s->theta, s->pose, s->nu, s->nu_dot, tau);
-    model->slope(s->theta, s->pose, s->nu, slope);
+    model->inverse(model, s->theta, s->pose, s->nu, s->nu_dot, tau);
+    model->slope(model, s->theta, s->pose, s->nu, slope);
     for (size_t j = 0; j < n; j++) {
         struct state moved = *s;
         double up[MODEL_AXES_MAX];
         double down[MODEL_AXES_MAX];
         const double step = 1e-5 * fabs(s->nu[j]);
         moved.nu[j] = s->nu[j] + step;
-        model->forward(s->theta, s->pose, moved.nu, tau, up);
+        model->forward(model, s->theta, s->pose, moved.nu, tau, up);
         moved.nu[j] = s->nu[j] - step;
-        model->forward(s->theta, s->pose, moved.nu, tau, down);
+        model->forward(model, s->theta, s->pose, moved.nu, tau, down);
         for (size_t i = 0; i < n; i++) {
             const double want = (up[i] - down[i]) / (2.0 * step);
             CHECK_NEAR(model->name, slope[i * n + j], want, 1e-4, 1e-4);
@@ -135,14 +135,14 @@ static void check_derived(const struct model *model, const struct state *s)
     for (size_t d = 0; d < model->derived_count; d++) {
         double gradient[MODEL_PARAMETERS_MAX];
         double ignored[MODEL_PARAMETERS_MAX];
-        (void)model->derived[d].value(s->theta, gradient);
+        (void)model_derive(model, d, s->theta, gradient);
         for (size_t i = 0; i < model->parameter_count; i++) {
             struct state moved = *s;
             const double step = 1e-6 * fabs(s->theta[i]);
             moved.theta[i] = s->theta[i] + step;
-            const double up = model->derived[d].value(moved.theta, ignored);
+            const double up = model_derive(model, d, moved.theta, ignored);
             moved.theta[i] = s->theta[i] - step;
-            const double down = model->derived[d].value(moved.theta, ignored);
+            const double down = model_derive(model, d, moved.theta, ignored);
             CHECK_NEAR(model->derived[d].name, gradient[i], (up - down) / (2.0 * step), 1e-5,
                        1e-6);
         }
@@ -211,7 +211,8 @@ static void test_variants(void)
         double phi[MODEL_PARAMETERS_MAX];
         const double pose = 0.5;
         const double rest = 0.0;
-        joint_load_variants[i].model->rows(&pose, &joint_variants[i].velocity, &rest, phi);
+        joint_load_variants[i].model->rows(joint_load_variants[i].model, &pose,
+                                           &joint_variants[i].velocity, &rest, phi);
         CHECK_NEAR("turn-over", phi[JOINT_COULOMB], tanh(1.0), 1e-12, 0.0);
         CHECK_NEAR("load", phi[JOINT_LOAD], sin(0.5), 1e-12, 0.0);
     }

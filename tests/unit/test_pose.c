@@ -10,27 +10,26 @@
 enum { N = 4000 };
 
 /* A driven swing: I w' + c w + G sin(q) = tau. */
-static void rows(const double *pose, const double *nu, const double *nu_dot, double *phi)
+static void rows(const struct model *model, const double *pose, const double *nu,
+                 const double *nu_dot, double *phi)
 {
+    (void)model;
     phi[0] = nu_dot[0];
     phi[1] = nu[0];
     phi[2] = sin(pose[0]);
 }
 
-static void forward(const double *theta, const double *pose, const double *nu,
-                    const double *tau, double *nu_dot)
+static void resist(const struct model *model, const double *theta, const double *pose,
+                   const double *nu, double *tau)
 {
-    nu_dot[0] = (tau[0] - theta[1] * nu[0] - theta[2] * sin(pose[0])) / theta[0];
+    (void)model;
+    tau[0] = theta[1] * nu[0] + theta[2] * sin(pose[0]);
 }
 
-static void inverse(const double *theta, const double *pose, const double *nu,
-                    const double *nu_dot, double *tau)
+static void slope(const struct model *model, const double *theta, const double *pose,
+                  const double *nu, double *jacobian)
 {
-    tau[0] = theta[0] * nu_dot[0] + theta[1] * nu[0] + theta[2] * sin(pose[0]);
-}
-
-static void slope(const double *theta, const double *pose, const double *nu, double *jacobian)
-{
+    (void)model;
     (void)pose;
     (void)nu;
     jacobian[0] = -theta[1] / theta[0];
@@ -42,22 +41,13 @@ static void kinematics(const double *pose, const double *nu, double *pose_dot)
     pose_dot[0] = nu[0];
 }
 
-/* c / I */
-static double fading(const double *theta, double *gradient)
-{
-    gradient[0] = -theta[1] / (theta[0] * theta[0]);
-    gradient[1] = 1.0 / theta[0];
-    gradient[2] = 0.0;
-    return theta[1] / theta[0];
-}
-
 static const struct model_axis axes[] = {{"w_radps", "tau_nm", "q_rad", "speed", "torque"}};
 static const struct model_parameter parameters[] = {
     {"inertia_kgm2", "I", "kg m^2", MODEL_POSITIVE, "", "inertia"},
     {"damping_nms", "c", "N m s", MODEL_NOT_NEGATIVE, "", "damping"},
     {"load_nm", "G", "N m", MODEL_ANY, "", "load"},
 };
-static const struct model_derived derived[] = {{"fading_hz", "f", "1/s", "", fading}};
+static const struct model_derived derived[] = {{"fading_hz", "f", "1/s", "", 1, 0}};
 static const struct model swing = {.name = "swing",
                                    .axes = axes,
                                    .axis_count = 1,
@@ -67,8 +57,9 @@ static const struct model swing = {.name = "swing",
                                    .derived_count = 1,
                                    .needs_pose = true,
                                    .rows = rows,
-                                   .forward = forward,
-                                   .inverse = inverse,
+                                   .forward = model_forward,
+                                   .inverse = model_inverse,
+                                   .resist = resist,
                                    .slope = slope,
                                    .kinematics = kinematics};
 static const double truth[3] = {0.5, 0.4, 3.0};

@@ -90,7 +90,8 @@ static void test_diffdrive_from_its_parts(void)
         for (size_t s = 0; s < COUNT(states); s++) {
             double nu_dot[DIFFDRIVE_AXES];
             double left[DIFFDRIVE_AXES];
-            diffdrive_model.forward(theta, NULL, states[s], states[s] + 2, nu_dot);
+            diffdrive_model.forward(&diffdrive_model, theta, NULL, states[s], states[s] + 2,
+                                    nu_dot);
             imbalance(m, states[s] + 2, states[s], nu_dot, left);
             CHECK_NEAR(m->name, left[0], 0.0, 0.0, 1e-10);
             CHECK_NEAR(m->name, left[1], 0.0, 0.0, 1e-10);
@@ -122,7 +123,7 @@ static double derived_of(const struct model *model, const char *name, const doub
 {
     for (size_t i = 0; i < model->derived_count; i++) {
         if (strcmp(model->derived[i].name, name) == 0) {
-            return model->derived[i].value(theta, gradient);
+            return model_derive(model, i, theta, gradient);
         }
     }
     return NAN;
@@ -212,11 +213,12 @@ static void test_dead_band_of_nothing(void)
     for (double y = -1.0; y <= 1.0; y += 0.25) {
         double with = 0.0;
         double without = 0.0;
-        first_order_deadband_model.forward(theta, NULL, &y, &command, &with);
-        first_order_model.forward(theta, NULL, &y, &command, &without);
+        first_order_deadband_model.forward(&first_order_deadband_model, theta, NULL, &y,
+                                           &command, &with);
+        first_order_model.forward(&first_order_model, theta, NULL, &y, &command, &without);
         CHECK_NEAR("forward", with, without, 0.0, 0.0);
-        first_order_deadband_model.slope(theta, NULL, &y, &with);
-        first_order_model.slope(theta, NULL, &y, &without);
+        first_order_deadband_model.slope(&first_order_deadband_model, theta, NULL, &y, &with);
+        first_order_model.slope(&first_order_model, theta, NULL, &y, &without);
         CHECK_NEAR("slope", with, without, 0.0, 0.0);
     }
 }

@@ -108,18 +108,19 @@ static void observe_force(struct follower *f, const struct follower_params *p,
     for (size_t i = 0; i < n; i++) {
         push[i] = f->tau[i] + f->d_hat[i];
     }
-    model->forward(p->theta, pose, f->nu, push, rate);
+    model->forward(model, p->theta, pose, f->nu, push, rate);
     for (size_t i = 0; i < n; i++) {
         middle[i] = f->nu[i] + 0.5 * h * rate[i];
     }
-    model->forward(p->theta, pose, middle, push, rate);
+    model->forward(model, p->theta, pose, middle, push, rate);
     for (size_t i = 0; i < n; i++) {
         const double miss = nu[i] - (f->nu_hat[i] + h * rate[i]);
         f->nu_hat[i] += h * rate[i] + l_nu * miss;
         step[i] = l_d * miss;
     }
-    model->inverse(p->theta, pose, nu, step, effort); /* M step + what does not depend on it */
-    model->inverse(p->theta, pose, nu, zero, still);
+    model->inverse(model, p->theta, pose, nu, step,
+                   effort); /* M step + what does not depend on it */
+    model->inverse(model, p->theta, pose, nu, zero, still);
     for (size_t i = 0; i < n; i++) {
         f->d_hat[i] += effort[i] - still[i];
     }
@@ -147,7 +148,7 @@ static void apply_law(const struct follower *f, const struct follower_params *p,
                    0.25 * k * k * f->integral[i] + p->gains.pose_per_s2 * off[i];
         middle[i] = nu[i] + 0.5 * h * gamma[i];
     }
-    model->inverse(p->theta, pose, middle, gamma, wanted);
+    model->inverse(model, p->theta, pose, middle, gamma, wanted);
     for (size_t i = 0; i < n; i++) {
         wanted[i] -= p->gains.rejection == FOLLOWER_OBSERVER ? f->d_hat[i] : 0.0;
     }

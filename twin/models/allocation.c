@@ -15,48 +15,31 @@ void allocation_direct(struct allocation *a, size_t axes, const double *limit)
     }
 }
 
-/* Gauss-Jordan with row pivots: inverse of the n x n matrix m, in place. False when singular
- * to working accuracy. */
+/* Gauss and Jordan: inverse of the symmetric n x n matrix m, in place. It has no negative
+ * eigenvalues and so needs no pivots. False when singular to working accuracy. */
 static bool invert_matrix(size_t n, double m[MODEL_AXES_MAX][MODEL_AXES_MAX])
 {
-    double right[MODEL_AXES_MAX][MODEL_AXES_MAX] = {{0}};
     double largest = 0.0;
     for (size_t i = 0; i < n; i++) {
-        right[i][i] = 1.0;
-        for (size_t j = 0; j < n; j++) {
-            largest = fmax(largest, fabs(m[i][j]));
-        }
+        largest = fmax(largest, m[i][i]);
     }
     for (size_t c = 0; c < n; c++) {
-        size_t pivot = c;
-        for (size_t i = c + 1; i < n; i++) {
-            pivot = fabs(m[i][c]) > fabs(m[pivot][c]) ? i : pivot;
-        }
-        if (!(fabs(m[pivot][c]) > 1e-9 * largest)) {
+        if (!(m[c][c] > 1e-9 * largest)) {
             return false;
         }
-        for (size_t j = 0; j < n; j++) {
-            const double left_was = m[c][j];
-            const double right_was = right[c][j];
-            m[c][j] = m[pivot][j];
-            right[c][j] = right[pivot][j];
-            m[pivot][j] = left_was;
-            right[pivot][j] = right_was;
-        }
         const double scale = 1.0 / m[c][c];
+        m[c][c] = 1.0;
         for (size_t j = 0; j < n; j++) {
             m[c][j] *= scale;
-            right[c][j] *= scale;
         }
         for (size_t i = 0; i < n; i++) {
             const double factor = i == c ? 0.0 : m[i][c];
+            m[i][c] = i == c ? scale : 0.0;
             for (size_t j = 0; j < n; j++) {
                 m[i][j] -= factor * m[c][j];
-                right[i][j] -= factor * right[c][j];
             }
         }
     }
-    memcpy(m, right, sizeof right);
     return true;
 }
 
@@ -105,23 +88,29 @@ enum status allocation_make(struct allocation *a)
     return STATUS_OK;
 }
 
-bool allocation_share(const struct allocation *a, const double *wanted, double *force,
-                      double *achieved)
+bool allocation_push(const struct allocation *a, double *force, double *achieved)
 {
     bool cut = false;
+    memset(achieved, 0, a->axes * sizeof achieved[0]);
     for (size_t k = 0; k < a->actuators; k++) {
-        double f = 0.0;
-        for (size_t i = 0; i < a->axes; i++) {
-            f += a->inverse[k][i] * (isfinite(wanted[i]) ? wanted[i] : 0.0);
-        }
+        const double f = isnan(force[k]) ? 0.0 : force[k];
         force[k] = fmin(fmax(f, a->lo[k]), a->hi[k]);
         cut = cut || force[k] < f || force[k] > f;
-    }
-    for (size_t i = 0; i < a->axes; i++) {
-        achieved[i] = 0.0;
-        for (size_t k = 0; k < a->actuators; k++) {
+        for (size_t i = 0; i < a->axes; i++) {
             achieved[i] += a->effect[i][k] * force[k];
         }
     }
     return cut;
+}
+
+bool allocation_share(const struct allocation *a, const double *wanted, double *force,
+                      double *achieved)
+{
+    for (size_t k = 0; k < a->actuators; k++) {
+        force[k] = 0.0;
+        for (size_t i = 0; i < a->axes; i++) {
+            force[k] += a->inverse[k][i] * (isfinite(wanted[i]) ? wanted[i] : 0.0);
+        }
+    }
+    return allocation_push(a, force, achieved);
 }

@@ -34,6 +34,10 @@ void allocation_direct(struct allocation *a, size_t axes, const double *limit);
  * other, or a limit is on the wrong side of zero. */
 MUST_USE enum status allocation_make(struct allocation *a);
 
+/* force [actuators], in/out, is cut to the limits, what is no number to none; achieved [axes],
+ * out, is the effort that comes of it. True when a limit cut something off. */
+bool allocation_push(const struct allocation *a, double *force, double *achieved);
+
 /* force [actuators], within limits, and achieved [axes], the effort that comes of it; both out,
  * finite whatever wanted [axes] holds: what is no number counts as zero. True when a limit cut
  * something off. */

@@ -5,9 +5,10 @@
 
 enum { T1, T2, T3, T4, T5, T6 };
 
-static void fill_diffdrive_rows(const double *pose, const double *nu, const double *nu_dot,
-                                double *phi)
+static void fill_diffdrive_rows(const struct model *model, const double *pose, const double *nu,
+                                const double *nu_dot, double *phi)
 {
+    (void)model;
     (void)pose;
     const double u = nu[0];
     const double w = nu[1];
@@ -24,39 +25,22 @@ static void fill_diffdrive_rows(const double *pose, const double *nu, const doub
 }
 
 /* What is left of the left-hand side at nu_dot = 0. */
-static void resist_diffdrive(const double *t, const double *nu, double *tau)
+static void resist_diffdrive(const struct model *model, const double *theta, const double *pose,
+                             const double *nu, double *tau)
 {
+    (void)model;
+    (void)pose;
+    const double *t = theta;
     const double u = nu[0];
     const double w = nu[1];
     tau[0] = t[T4] * u - t[T3] * w * w;
     tau[1] = (t[T5] * u + t[T6]) * w;
 }
 
-static void solve_diffdrive_rates(const double *theta, const double *pose, const double *nu,
-                                  const double *tau, double *nu_dot)
+static void fill_diffdrive_slope(const struct model *model, const double *theta,
+                                 const double *pose, const double *nu, double *jacobian)
 {
-    (void)pose;
-    double resisted[DIFFDRIVE_AXES];
-    resist_diffdrive(theta, nu, resisted);
-    for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
-        nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
-    }
-}
-
-static void find_diffdrive_efforts(const double *theta, const double *pose, const double *nu,
-                                   const double *nu_dot, double *tau)
-{
-    (void)pose;
-    double resisted[DIFFDRIVE_AXES];
-    resist_diffdrive(theta, nu, resisted);
-    for (size_t i = 0; i < DIFFDRIVE_AXES; i++) {
-        tau[i] = theta[i] * nu_dot[i] + resisted[i];
-    }
-}
-
-static void fill_diffdrive_slope(const double *theta, const double *pose, const double *nu,
-                                 double *jacobian)
-{
+    (void)model;
     (void)pose;
     const double *t = theta;
     const double u = nu[0];
@@ -73,44 +57,6 @@ static void turn_diffdrive_pose(const double *pose, const double *nu, double *po
     pose_dot[0] = nu[0] * cos(pose[2]);
     pose_dot[1] = nu[0] * sin(pose[2]);
     pose_dot[2] = nu[1];
-}
-
-/* 1 / theta[i] */
-static double invert_parameter(const double *theta, size_t i, double *gradient)
-{
-    memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
-    gradient[i] = -1.0 / (theta[i] * theta[i]);
-    return 1.0 / theta[i];
-}
-
-/* theta[over] / theta[under] */
-static double divide_parameters(const double *theta, size_t over, size_t under,
-                                double *gradient)
-{
-    memset(gradient, 0, sizeof(double) * DIFFDRIVE_PARAMETERS);
-    gradient[over] = 1.0 / theta[under];
-    gradient[under] = -theta[over] / (theta[under] * theta[under]);
-    return theta[over] / theta[under];
-}
-
-static double forward_gain(const double *theta, double *gradient)
-{
-    return invert_parameter(theta, T4, gradient);
-}
-
-static double turn_gain(const double *theta, double *gradient)
-{
-    return invert_parameter(theta, T6, gradient);
-}
-
-static double forward_time_s(const double *theta, double *gradient)
-{
-    return divide_parameters(theta, T1, T4, gradient);
-}
-
-static double turn_time_s(const double *theta, double *gradient)
-{
-    return divide_parameters(theta, T2, T6, gradient);
 }
 
 static const struct model_axis axes[DIFFDRIVE_AXES] = {
@@ -137,10 +83,10 @@ static const struct model_parameter parameters[DIFFDRIVE_PARAMETERS] = {
 };
 
 static const struct model_derived derived[] = {
-    {"forward_gain_ratio", "K_u",   "1", "speed reached for each m/s commanded, 1/t4", forward_gain},
-    {"forward_time_s",     "tau_u", "s", "time constant of the forward speed, t1/t4",  forward_time_s},
-    {"turn_gain_ratio",    "K_w",   "1", "turning speed for each rad/s commanded, 1/t6", turn_gain},
-    {"turn_time_s",        "tau_w", "s", "time constant of the turning speed on the spot, t2/t6", turn_time_s},
+    {"forward_gain_ratio", "K_u",   "1", "speed reached for each m/s commanded, 1/t4", MODEL_ONE, T4},
+    {"forward_time_s",     "tau_u", "s", "time constant of the forward speed, t1/t4",  T1, T4},
+    {"turn_gain_ratio",    "K_w",   "1", "turning speed for each rad/s commanded, 1/t6", MODEL_ONE, T6},
+    {"turn_time_s",        "tau_w", "s", "time constant of the turning speed on the spot, t2/t6", T2, T6},
 };
 /* clang-format on */
 
@@ -155,8 +101,9 @@ const struct model diffdrive_model = {
     .derived = derived,
     .derived_count = COUNT(derived),
     .rows = fill_diffdrive_rows,
-    .forward = solve_diffdrive_rates,
-    .inverse = find_diffdrive_efforts,
+    .forward = model_forward,
+    .inverse = model_inverse,
+    .resist = resist_diffdrive,
     .slope = fill_diffdrive_slope,
     .kinematics = turn_diffdrive_pose,
 };

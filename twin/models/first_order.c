@@ -26,94 +26,41 @@ static double slope_friction(const double *theta, double y)
     return theta[B] * fabs(y) < FADE_RATIO * theta[DEAD_BAND] ? theta[B] / FADE_RATIO : 0.0;
 }
 
-static void fill_lag_rows(const double *pose, const double *nu, const double *nu_dot,
-                          double *phi)
+static void fill_channel_rows(const struct model *model, const double *pose, const double *nu,
+                              const double *nu_dot, double *phi)
 {
     (void)pose;
     phi[A] = nu_dot[0];
     phi[B] = nu[0];
+    if (model->parameter_count > DEAD_BAND) {
+        phi[DEAD_BAND] = take_sign(nu[0]);
+    }
 }
 
-static void solve_lag_rate(const double *theta, const double *pose, const double *nu,
-                           const double *tau, double *nu_dot)
+static void resist_channel(const struct model *model, const double *theta, const double *pose,
+                           const double *nu, double *tau)
 {
     (void)pose;
-    nu_dot[0] = (tau[0] - theta[B] * nu[0]) / theta[A];
+    tau[0] = theta[B] * nu[0];
+    if (model->parameter_count > DEAD_BAND) {
+        tau[0] += find_friction(theta, nu[0]);
+    }
 }
 
-static void find_lag_effort(const double *theta, const double *pose, const double *nu,
-                            const double *nu_dot, double *tau)
+static void fill_channel_slope(const struct model *model, const double *theta,
+                               const double *pose, const double *nu, double *jacobian)
 {
     (void)pose;
-    tau[0] = theta[A] * nu_dot[0] + theta[B] * nu[0];
-}
-
-static void fill_lag_slope(const double *theta, const double *pose, const double *nu,
-                           double *jacobian)
-{
-    (void)pose;
-    (void)nu;
     jacobian[0] = -theta[B] / theta[A];
-}
-
-static void fill_deadband_rows(const double *pose, const double *nu, const double *nu_dot,
-                               double *phi)
-{
-    fill_lag_rows(pose, nu, nu_dot, phi);
-    phi[DEAD_BAND] = take_sign(nu[0]);
-}
-
-static void solve_deadband_rate(const double *theta, const double *pose, const double *nu,
-                                const double *tau, double *nu_dot)
-{
-    const double left = tau[0] - find_friction(theta, nu[0]);
-    solve_lag_rate(theta, pose, nu, &left, nu_dot);
-}
-
-static void find_deadband_effort(const double *theta, const double *pose, const double *nu,
-                                 const double *nu_dot, double *tau)
-{
-    find_lag_effort(theta, pose, nu, nu_dot, tau);
-    tau[0] += find_friction(theta, nu[0]);
-}
-
-static void fill_deadband_slope(const double *theta, const double *pose, const double *nu,
-                                double *jacobian)
-{
-    fill_lag_slope(theta, pose, nu, jacobian);
-    jacobian[0] -= slope_friction(theta, nu[0]) / theta[A];
+    if (model->parameter_count > DEAD_BAND) {
+        jacobian[0] -= slope_friction(theta, nu[0]) / theta[A];
+    }
 }
 
 static void move_channel(const double *pose, const double *nu, double *pose_dot)
 {
     (void)pose;
     pose_dot[0] = nu[0];
-}
-
-static double lag_gain(const double *theta, double *gradient)
-{
-    gradient[A] = 0.0;
-    gradient[B] = -1.0 / (theta[B] * theta[B]);
-    return 1.0 / theta[B];
-}
-
-static double lag_time_s(const double *theta, double *gradient)
-{
-    gradient[A] = 1.0 / theta[B];
-    gradient[B] = -theta[A] / (theta[B] * theta[B]);
-    return theta[A] / theta[B];
-}
-
-static double deadband_gain(const double *theta, double *gradient)
-{
-    gradient[DEAD_BAND] = 0.0;
-    return lag_gain(theta, gradient);
-}
-
-static double deadband_time_s(const double *theta, double *gradient)
-{
-    gradient[DEAD_BAND] = 0.0;
-    return lag_time_s(theta, gradient);
 }
 
 static const struct model_axis axes[] = {
@@ -130,46 +77,28 @@ static const struct model_parameter parameters[] = {
 };
 
 static const struct model_derived derived[] = {
-    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command", lag_gain},
-    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        lag_time_s},
+    {"gain",            "K",   "velocity/command", "steady velocity for each unit of command", MODEL_ONE, B},
+    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        A, B},
 };
 
 static const struct model_derived derived_deadband[] = {
     {"gain",            "K",   "velocity/command",
-     "steady velocity for each unit of command beyond the dead band", deadband_gain},
-    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        deadband_time_s},
+     "steady velocity for each unit of command beyond the dead band", MODEL_ONE, B},
+    {"time_constant_s", "tau", "s",                "63 % of the way to a new velocity",        A, B},
 };
 /* clang-format on */
 
-const struct model first_order_model = {
-    .name = "first_order",
-    .axes = axes,
-    .axis_count = COUNT(axes),
-    .parameters = parameters,
-    .parameter_count = DEAD_BAND,
-    .derived = derived,
-    .derived_count = COUNT(derived),
-    .rows = fill_lag_rows,
-    .forward = solve_lag_rate,
-    .inverse = find_lag_effort,
-    .slope = fill_lag_slope,
-    .kinematics = move_channel,
-};
+#define CHANNEL_MODEL(title, count, table)                                                     \
+    {                                                                                          \
+        .name = (title), .axes = axes, .axis_count = COUNT(axes), .parameters = parameters,    \
+        .parameter_count = (count), .derived = (table), .derived_count = COUNT(table),         \
+        .rows = fill_channel_rows, .forward = model_forward, .inverse = model_inverse,         \
+        .resist = resist_channel, .slope = fill_channel_slope, .kinematics = move_channel,     \
+    }
 
-const struct model first_order_deadband_model = {
-    .name = "first_order_deadband",
-    .axes = axes,
-    .axis_count = COUNT(axes),
-    .parameters = parameters,
-    .parameter_count = COUNT(parameters),
-    .derived = derived_deadband,
-    .derived_count = COUNT(derived_deadband),
-    .rows = fill_deadband_rows,
-    .forward = solve_deadband_rate,
-    .inverse = find_deadband_effort,
-    .slope = fill_deadband_slope,
-    .kinematics = move_channel,
-};
+const struct model first_order_model = CHANNEL_MODEL("first_order", DEAD_BAND, derived);
+const struct model first_order_deadband_model =
+    CHANNEL_MODEL("first_order_deadband", COUNT(parameters), derived_deadband);
 
 static const char help[] =
     "  one channel that follows its command with a lag: gain, time constant, delay, from "

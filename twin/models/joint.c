@@ -4,33 +4,43 @@
 
 enum { FREE_PARAMETERS = JOINT_LOAD, LOADED_PARAMETERS = JOINT_LOAD + 1 };
 
-/* ---- the equations, for any width s ---- */
+/* ---- the equations ---- */
 
-static double dry_share(double s, double w)
+static double dry_share(const struct model *model, double w)
 {
-    return tanh(w / s);
+    return tanh(w / model->width);
 }
 
-static void fill_joint_rows(double s, const double *nu, const double *nu_dot, double *phi)
+static void fill_joint_rows(const struct model *model, const double *pose, const double *nu,
+                            const double *nu_dot, double *phi)
 {
     phi[JOINT_INERTIA] = nu_dot[0];
     phi[JOINT_VISCOUS] = nu[0];
-    phi[JOINT_COULOMB] = dry_share(s, nu[0]);
+    phi[JOINT_COULOMB] = dry_share(model, nu[0]);
     phi[JOINT_OFFSET] = 1.0;
+    if (model->needs_pose) {
+        phi[JOINT_LOAD] = sin(pose[0]);
+    }
 }
 
-/* All but inertia and load. */
-static double resist_joint(double s, const double *theta, double w)
+static void resist_joint(const struct model *model, const double *theta, const double *pose,
+                         const double *nu, double *tau)
 {
-    return theta[JOINT_VISCOUS] * w + theta[JOINT_COULOMB] * dry_share(s, w) +
-           theta[JOINT_OFFSET];
+    tau[0] = theta[JOINT_VISCOUS] * nu[0] + theta[JOINT_COULOMB] * dry_share(model, nu[0]) +
+             theta[JOINT_OFFSET];
+    if (model->needs_pose) {
+        tau[0] += theta[JOINT_LOAD] * sin(pose[0]);
+    }
 }
 
-static void fill_joint_slope(double s, const double *theta, const double *nu, double *jacobian)
+static void fill_joint_slope(const struct model *model, const double *theta, const double *pose,
+                             const double *nu, double *jacobian)
 {
-    const double t = dry_share(s, nu[0]);
-    jacobian[0] = -(theta[JOINT_VISCOUS] + theta[JOINT_COULOMB] * (1.0 - t * t) / s) /
-                  theta[JOINT_INERTIA];
+    (void)pose;
+    const double t = dry_share(model, nu[0]);
+    jacobian[0] =
+        -(theta[JOINT_VISCOUS] + theta[JOINT_COULOMB] * (1.0 - t * t) / model->width) /
+        theta[JOINT_INERTIA];
 }
 
 static void move_joint(const double *pose, const double *nu, double *pose_dot)
@@ -59,106 +69,42 @@ static const struct model_parameter parameters[LOADED_PARAMETERS] = {
 };
 /* clang-format on */
 
-/* J / Fv */
-static double joint_time_s(const double *theta, double *gradient)
-{
-    for (size_t i = 0; i < LOADED_PARAMETERS; i++) {
-        gradient[i] = 0.0;
-    }
-    gradient[JOINT_INERTIA] = 1.0 / theta[JOINT_VISCOUS];
-    gradient[JOINT_VISCOUS] =
-        -theta[JOINT_INERTIA] / (theta[JOINT_VISCOUS] * theta[JOINT_VISCOUS]);
-    return theta[JOINT_INERTIA] / theta[JOINT_VISCOUS];
-}
-
 static const struct model_derived derived[] = {
-    {"time_constant_s", "tau", "s", "inertia by viscous friction", joint_time_s},
+    {"time_constant_s", "tau", "s", "inertia by viscous friction", JOINT_INERTIA,
+     JOINT_VISCOUS},
 };
 
-/* ---- one pair of models for each width ---- */
+/* ---- a model for each width ---- */
 
-/* A model is functions without context, so each width has its own. */
-#define JOINT_FUNCTIONS(tag, s)                                                                \
-    static void rows_##tag(const double *pose, const double *nu, const double *nu_dot,         \
-                           double *phi)                                                        \
-    {                                                                                          \
-        (void)pose;                                                                            \
-        fill_joint_rows(s, nu, nu_dot, phi);                                                   \
-    }                                                                                          \
-    static void forward_##tag(const double *theta, const double *pose, const double *nu,       \
-                              const double *tau, double *nu_dot)                               \
-    {                                                                                          \
-        (void)pose;                                                                            \
-        nu_dot[0] = (tau[0] - resist_joint(s, theta, nu[0])) / theta[JOINT_INERTIA];           \
-    }                                                                                          \
-    static void inverse_##tag(const double *theta, const double *pose, const double *nu,       \
-                              const double *nu_dot, double *tau)                               \
-    {                                                                                          \
-        (void)pose;                                                                            \
-        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist_joint(s, theta, nu[0]);             \
-    }                                                                                          \
-    static void slope_##tag(const double *theta, const double *pose, const double *nu,         \
-                            double *jacobian)                                                  \
-    {                                                                                          \
-        (void)pose;                                                                            \
-        fill_joint_slope(s, theta, nu, jacobian);                                              \
-    }                                                                                          \
-    static void load_rows_##tag(const double *pose, const double *nu, const double *nu_dot,    \
-                                double *phi)                                                   \
-    {                                                                                          \
-        fill_joint_rows(s, nu, nu_dot, phi);                                                   \
-        phi[JOINT_LOAD] = sin(pose[0]);                                                        \
-    }                                                                                          \
-    static void load_forward_##tag(const double *theta, const double *pose, const double *nu,  \
-                                   const double *tau, double *nu_dot)                          \
-    {                                                                                          \
-        const double left = tau[0] - theta[JOINT_LOAD] * sin(pose[0]);                         \
-        nu_dot[0] = (left - resist_joint(s, theta, nu[0])) / theta[JOINT_INERTIA];             \
-    }                                                                                          \
-    static void load_inverse_##tag(const double *theta, const double *pose, const double *nu,  \
-                                   const double *nu_dot, double *tau)                          \
-    {                                                                                          \
-        tau[0] = theta[JOINT_INERTIA] * nu_dot[0] + resist_joint(s, theta, nu[0]) +            \
-                 theta[JOINT_LOAD] * sin(pose[0]);                                             \
-    }
-
-#define JOINT_MODEL(tag, title, count, pose, prefix)                                           \
+#define JOINT_MODEL(title, count, pose, s)                                                     \
     {                                                                                          \
         .name = (title), .axes = axes, .axis_count = 1, .parameters = parameters,              \
         .parameter_count = (count), .derived = derived, .derived_count = COUNT(derived),       \
-        .needs_pose = (pose), .sticks = true, .window_s = 0.1, .rows = prefix##rows_##tag,     \
-        .forward = prefix##forward_##tag, .inverse = prefix##inverse_##tag,                    \
-        .slope = slope_##tag, .kinematics = move_joint,                                        \
+        .needs_pose = (pose), .sticks = true, .window_s = 0.1, .width = (s),                   \
+        .rows = fill_joint_rows, .forward = model_forward, .inverse = model_inverse,           \
+        .resist = resist_joint, .slope = fill_joint_slope, .kinematics = move_joint,           \
     }
 
-#define JOINT_FREE(tag)   JOINT_MODEL(tag, "joint", FREE_PARAMETERS, false, )
-#define JOINT_LOADED(tag) JOINT_MODEL(tag, "joint_load", LOADED_PARAMETERS, true, load_)
+#define JOINT_FREE(s)   JOINT_MODEL("joint", FREE_PARAMETERS, false, s)
+#define JOINT_LOADED(s) JOINT_MODEL("joint_load", LOADED_PARAMETERS, true, s)
 
-JOINT_FUNCTIONS(1, 0.001)
-JOINT_FUNCTIONS(2, 0.003)
-JOINT_FUNCTIONS(3, 0.01)
-JOINT_FUNCTIONS(4, 0.03)
-JOINT_FUNCTIONS(5, 0.1)
+const struct model joint_model = JOINT_FREE(0.01);
+const struct model joint_load_model = JOINT_LOADED(0.01);
 
-static const struct model free_1 = JOINT_FREE(1);
-static const struct model free_2 = JOINT_FREE(2);
-const struct model joint_model = JOINT_FREE(3);
-static const struct model free_4 = JOINT_FREE(4);
-static const struct model free_5 = JOINT_FREE(5);
-static const struct model loaded_1 = JOINT_LOADED(1);
-static const struct model loaded_2 = JOINT_LOADED(2);
-const struct model joint_load_model = JOINT_LOADED(3);
-static const struct model loaded_4 = JOINT_LOADED(4);
-static const struct model loaded_5 = JOINT_LOADED(5);
+static const struct model others[] = {
+    JOINT_FREE(0.001),   JOINT_FREE(0.003),   JOINT_FREE(0.03),   JOINT_FREE(0.1),
+    JOINT_LOADED(0.001), JOINT_LOADED(0.003), JOINT_LOADED(0.03), JOINT_LOADED(0.1)};
 
-const struct model_variant joint_variants[JOINT_VARIANTS] = {
-    {&free_1, 0.001}, {&free_2, 0.003}, {&joint_model, 0.01}, {&free_4, 0.03}, {&free_5, 0.1},
-};
-
-const struct model_variant joint_load_variants[JOINT_VARIANTS] = {
-    {&loaded_1, 0.001}, {&loaded_2, 0.003}, {&joint_load_model, 0.01},
-    {&loaded_4, 0.03},  {&loaded_5, 0.1},
-};
+const struct model_variant joint_variants[JOINT_VARIANTS] = {{&others[0], 0.001},
+                                                             {&others[1], 0.003},
+                                                             {&joint_model, 0.01},
+                                                             {&others[2], 0.03},
+                                                             {&others[3], 0.1}};
+const struct model_variant joint_load_variants[JOINT_VARIANTS] = {{&others[4], 0.001},
+                                                                  {&others[5], 0.003},
+                                                                  {&joint_load_model, 0.01},
+                                                                  {&others[6], 0.03},
+                                                                  {&others[7], 0.1}};
 
 static const char help[] =
     "  one driven joint (a motor, a slide, a vertical axis): inertia, viscous and dry "

@@ -1,5 +1,6 @@
 #include "twin/models/usv3.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,9 +31,10 @@ static inline void fill_rows(const double nu[USV3_AXES], const double nu_dot[USV
     phi[(YAW + D9) * stride] = fabs(r) * r;
 }
 
-static void fill_usv3_rows(const double *pose, const double *nu, const double *nu_dot,
-                           double *phi)
+static void fill_usv3_rows(const struct model *model, const double *pose, const double *nu,
+                           const double *nu_dot, double *phi)
 {
+    (void)model;
     (void)pose;
     /* Not by memset(), which takes longer than all the rest and keeps who reads this waiting.
      */
@@ -55,8 +57,12 @@ static void fill_usv3_block(const double (*restrict nu)[MODEL_STRIDE],
 }
 
 /* Coriolis, centripetal and damping terms: what is left of the left-hand side at nu_dot = 0. */
-static void resist_usv3(const double *d, const double *nu, double *tau)
+static void resist_usv3(const struct model *model, const double *theta, const double *pose,
+                        const double *nu, double *tau)
 {
+    (void)model;
+    (void)pose;
+    const double *d = theta;
     const double u = nu[0];
     const double v = nu[1];
     const double r = nu[2];
@@ -65,31 +71,10 @@ static void resist_usv3(const double *d, const double *nu, double *tau)
     tau[2] = (d[D2] - d[D1]) * u * v + (d[D8] + d[D9] * fabs(r)) * r;
 }
 
-static void solve_usv3_rates(const double *theta, const double *pose, const double *nu,
-                             const double *tau, double *nu_dot)
+static void fill_usv3_slope(const struct model *model, const double *theta, const double *pose,
+                            const double *nu, double *jacobian)
 {
-    (void)pose;
-    double resisted[USV3_AXES];
-    resist_usv3(theta, nu, resisted);
-    for (size_t i = 0; i < USV3_AXES; i++) {
-        nu_dot[i] = (tau[i] - resisted[i]) / theta[i];
-    }
-}
-
-static void find_usv3_efforts(const double *theta, const double *pose, const double *nu,
-                              const double *nu_dot, double *tau)
-{
-    (void)pose;
-    double resisted[USV3_AXES];
-    resist_usv3(theta, nu, resisted);
-    for (size_t i = 0; i < USV3_AXES; i++) {
-        tau[i] = theta[i] * nu_dot[i] + resisted[i];
-    }
-}
-
-static void fill_usv3_slope(const double *theta, const double *pose, const double *nu,
-                            double *jacobian)
-{
+    (void)model;
     (void)pose;
     const double *d = theta;
     const double u = nu[0];
@@ -152,8 +137,9 @@ const struct model usv3_model = {
     .parameter_count = USV3_PARAMETERS,
     .rows = fill_usv3_rows,
     .rows_many = fill_usv3_block,
-    .forward = solve_usv3_rates,
-    .inverse = find_usv3_efforts,
+    .forward = model_forward,
+    .inverse = model_inverse,
+    .resist = resist_usv3,
     .slope = fill_usv3_slope,
     .kinematics = turn_usv3_pose,
 };
@@ -209,21 +195,28 @@ const struct usv3_vessel *usv3_vessel_find(const char *name)
     return NULL;
 }
 
+void usv3_actuators(const struct usv3_vessel *vessel, struct allocation *out)
+{
+    *out = (struct allocation){.axes = USV3_AXES, .actuators = vessel->thruster_count};
+    for (size_t k = 0; k < vessel->thruster_count; k++) {
+        out->effect[0][k] = 1.0;
+        out->effect[2][k] = -vessel->thrusters[k].y_m;
+        out->lo[k] = vessel->thrust_n_min;
+        out->hi[k] = vessel->thrust_n_max;
+    }
+    const enum status status = allocation_make(out);
+    assert(status == STATUS_OK); /* vessels of the table */
+    (void)status;
+}
+
 static bool find_usv3_robot(const char *name, double *theta, struct allocation *a)
 {
     const struct usv3_vessel *vessel = usv3_vessel_find(name);
-    if (!vessel) {
-        return false;
+    if (vessel) {
+        memcpy(theta, vessel->theta, sizeof vessel->theta);
+        usv3_actuators(vessel, a);
     }
-    memcpy(theta, vessel->theta, sizeof vessel->theta);
-    *a = (struct allocation){.axes = USV3_AXES, .actuators = vessel->thruster_count};
-    for (size_t k = 0; k < vessel->thruster_count; k++) {
-        a->effect[0][k] = 1.0;
-        a->effect[2][k] = -vessel->thrusters[k].y_m;
-        a->lo[k] = vessel->thrust_n_min;
-        a->hi[k] = vessel->thrust_n_max;
-    }
-    return true;
+    return vessel != NULL;
 }
 
 const struct model_row usv3_row = {
@@ -247,49 +240,6 @@ const struct model_row usv3_row = {
               .hold_s_max = 8.0,
               .loss_ratio = 0.02},
 };
-
-/* A thrust that is no number pushes nothing. */
-static double limit_thrust_n(const struct usv3_vessel *vessel, double thrust_n)
-{
-    if (isnan(thrust_n)) {
-        return 0.0;
-    }
-    return fmin(fmax(thrust_n, vessel->thrust_n_min), vessel->thrust_n_max);
-}
-
-void usv3_wrench(const struct usv3_vessel *vessel, const double *thrust_n, double *tau)
-{
-    tau[0] = 0.0;
-    tau[1] = 0.0;
-    tau[2] = 0.0;
-    for (size_t i = 0; i < vessel->thruster_count; i++) {
-        const double t = limit_thrust_n(vessel, thrust_n[i]);
-        tau[0] += t;
-        tau[2] -= vessel->thrusters[i].y_m * t;
-    }
-}
-
-void usv3_allocate(const struct usv3_vessel *vessel, const double *tau, double *thrust_n,
-                   double *achieved)
-{
-    /* The least squares solution has the form t_i = a - b y_i; two equations give a and b. */
-    const double n = (double)vessel->thruster_count;
-    double y = 0.0;
-    double y2 = 0.0;
-    for (size_t i = 0; i < vessel->thruster_count; i++) {
-        y += vessel->thrusters[i].y_m;
-        y2 += vessel->thrusters[i].y_m * vessel->thrusters[i].y_m;
-    }
-    const double determinant = n * y2 - y * y;
-    const double a = (y2 * tau[0] + y * tau[2]) / determinant;
-    const double b = (y * tau[0] + n * tau[2]) / determinant;
-    for (size_t i = 0; i < vessel->thruster_count; i++) {
-        thrust_n[i] = limit_thrust_n(vessel, a - b * vessel->thrusters[i].y_m);
-    }
-    if (achieved) {
-        usv3_wrench(vessel, thrust_n, achieved);
-    }
-}
 
 double usv3_thrust_n(const struct usv3_vessel *vessel, double command_ratio)
 {

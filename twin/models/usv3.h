@@ -38,15 +38,8 @@ extern const size_t usv3_vessel_count;
 /* NULL when there is none of this name. */
 const struct usv3_vessel *usv3_vessel_find(const char *name);
 
-/* What the thrusters do together: tau [3] of thrust_n [thruster_count], each cut to its limits.
- */
-void usv3_wrench(const struct usv3_vessel *vessel, const double *thrust_n, double *tau);
-
-/* The thrusts, least in the sense of squares, that give tau_u and tau_r, each cut to its
- * limits; achieved [3], or NULL, is the wrench that comes of it. tau_v cannot be given: the
- * thrusters push along the hull. */
-void usv3_allocate(const struct usv3_vessel *vessel, const double *tau, double *thrust_n,
-                   double *achieved);
+/* Its thrusters, between their limits. Sway cannot be given: they push along the hull. */
+void usv3_actuators(const struct usv3_vessel *vessel, struct allocation *out);
 
 /* Normalised command -1 .. 1 of one thruster to its thrust: scales the limit of its sign. */
 double usv3_thrust_n(const struct usv3_vessel *vessel, double command_ratio);

@@ -108,13 +108,16 @@ static size_t effort_count(const struct vessel *v)
 
 static void apply_effort(struct vessel *v)
 {
-    double thrust_n[USV3_THRUSTERS_MAX];
+    double thrust_n[ALLOCATION_ACTUATORS_MAX];
+    struct allocation thrusters;
+    usv3_actuators(hull_of(v), &thrusters);
     switch (actuation_of(v)) {
     case ACTUATION_THRUSTERS:
-        usv3_wrench(hull_of(v), v->effort, v->tau);
+        memcpy(thrust_n, v->effort, sizeof v->effort);
+        (void)allocation_push(&thrusters, thrust_n, v->tau);
         break;
     case ACTUATION_ALLOCATED:
-        usv3_allocate(hull_of(v), v->effort, thrust_n, v->tau);
+        (void)allocation_share(&thrusters, v->effort, thrust_n, v->tau);
         break;
     case ACTUATION_WRENCH:
     default:
