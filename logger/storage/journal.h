@@ -4,8 +4,8 @@
  * written. One process appends; a torn piece of a line is closed with a newline, never cut
  * back, so that whoever reads along sees only bytes that stay. docs/storage.md.
  *
- * Threads: journal_append(), journal_end() and journal_keep_from() under one lock of the
- * caller; journal_sync() and journal_stats() from any thread, without that lock.
+ * Threads: all functions but journal_close() may be called from any thread; nobody who appends
+ * waits for journal_sync().
  */
 #ifndef LOGGER_STORAGE_JOURNAL_H
 #define LOGGER_STORAGE_JOURNAL_H
@@ -86,7 +86,7 @@ MUST_USE enum status journal_append(struct journal *journal, const char *line, s
                                     int64_t t_us, struct journal_position *after);
 
 /* The place behind the last line. {0, 0} while there is no file. */
-struct journal_position journal_end(const struct journal *journal);
+struct journal_position journal_end(struct journal *journal);
 
 /* Files from that of position on are needed (by a checkpoint): retention leaves them alone. */
 void journal_keep_from(struct journal *journal, struct journal_position position);

@@ -9,15 +9,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/storage/journal_error.h"
+#include "logger/storage/journal_files.h"
 
-enum {
-    FORMAT = 1,
-    MAGIC_BYTES = 8,
-    HEADER_BYTES = MAGIC_BYTES + 2 * 4 + 5 * 8 + 2 * 4,
-    HEADER_CRC_AT = HEADER_BYTES - 4
-};
+enum { FORMAT = 1, MAGIC_BYTES = 8 };
 static const char magic[MAGIC_BYTES + 1] = "TANDEMCK";
+
+/* The file's first bytes, as they lie in memory. */
+struct header {
+    char magic[MAGIC_BYTES];
+    uint32_t format, version;
+    uint64_t fingerprint;
+    struct journal_position position;
+    int64_t t_us;
+    uint64_t bytes;
+    uint32_t payload_crc, crc;
+};
+_Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 5 * 8 + 2 * 4, "no gaps");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
 /* --- CRC-32 (the polynomial of Ethernet, reflected), eight bytes at a time ------------- */
 
@@ -60,40 +68,9 @@ static uint32_t crc32_of(const struct crc_tables *tables, const unsigned char *p
     return ~crc;
 }
 
-/* --- the header ----------------------------------------------------------------------- */
-
-static unsigned char *put_number(unsigned char *at, uint64_t value, size_t bytes)
+static uint32_t header_crc(const struct crc_tables *tables, const struct header *header)
 {
-    for (size_t i = 0; i < bytes; i++) {
-        at[i] = (unsigned char)(value >> (8 * i));
-    }
-    return at + bytes;
-}
-
-static uint64_t get_number(const unsigned char **at, size_t bytes)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++) {
-        value |= (uint64_t)(*at)[i] << (8 * i);
-    }
-    *at += bytes;
-    return value;
-}
-
-static void make_header(const struct crc_tables *tables, const struct journal_checkpoint *c,
-                        unsigned char out[HEADER_BYTES])
-{
-    memcpy(out, magic, MAGIC_BYTES);
-    unsigned char *at = out + MAGIC_BYTES;
-    at = put_number(at, FORMAT, 4);
-    at = put_number(at, c->version, 4);
-    at = put_number(at, c->fingerprint, 8);
-    at = put_number(at, (uint64_t)c->position.file, 8);
-    at = put_number(at, c->position.offset, 8);
-    at = put_number(at, (uint64_t)c->t_us, 8);
-    at = put_number(at, c->bytes, 8);
-    at = put_number(at, crc32_of(tables, c->payload, c->bytes), 4);
-    (void)put_number(at, crc32_of(tables, out, HEADER_CRC_AT), 4);
+    return crc32_of(tables, (const unsigned char *)header, offsetof(struct header, crc));
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -148,13 +125,20 @@ static bool write_file(const char *path, const struct journal_checkpoint *checkp
 {
     struct crc_tables tables;
     make_tables(&tables);
-    unsigned char header[HEADER_BYTES];
-    make_header(&tables, checkpoint, header);
+    struct header header = {.format = FORMAT,
+                            .version = checkpoint->version,
+                            .fingerprint = checkpoint->fingerprint,
+                            .position = checkpoint->position,
+                            .t_us = checkpoint->t_us,
+                            .bytes = checkpoint->bytes};
+    memcpy(header.magic, magic, MAGIC_BYTES);
+    header.payload_crc = crc32_of(&tables, checkpoint->payload, checkpoint->bytes);
+    header.crc = header_crc(&tables, &header);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     if (fd < 0) {
         return false;
     }
-    bool ok = write_all(io, fd, header, sizeof header) &&
+    bool ok = write_all(io, fd, (const unsigned char *)&header, sizeof header) &&
               write_all(io, fd, checkpoint->payload, checkpoint->bytes) &&
               do_fsync(io, fd) == 0;
     const int error = errno;
@@ -179,34 +163,16 @@ enum status journal_checkpoint_write(const char *path,
         ok = renamed == 0;
     }
     if (!ok) {
-        const int error = errno;
+        const enum status status = journal_fail(path, "cannot write the checkpoint", err);
         (void)unlink(beside);
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot write the checkpoint: %s",
-                       journal_error_text(error));
+        return status;
     }
-    return sync_directory_of(io, path) ? STATUS_OK
-                                       : err_set(err, STATUS_E_IO, path, 0, 0,
-                                                 "cannot sync the checkpoint's directory: %s",
-                                                 journal_error_text(errno));
+    return sync_directory_of(io, path)
+               ? STATUS_OK
+               : journal_fail(path, "cannot sync the checkpoint's directory", err);
 }
 
 /* --- reading -------------------------------------------------------------------------- */
-
-static bool read_all(int fd, unsigned char *bytes, size_t n)
-{
-    for (size_t done = 0; done < n;) {
-        const ssize_t got = read(fd, bytes + done, n - done);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            errno = got == 0 ? EIO : errno;
-            return false;
-        }
-        done += (size_t)got;
-    }
-    return true;
-}
 
 static enum status report_damage(const char *path, const char *what, struct err *err)
 {
@@ -217,125 +183,101 @@ static enum status report_damage(const char *path, const char *what, struct err 
         what);
 }
 
-static enum status parse_header(const char *path, const struct crc_tables *tables,
-                                const unsigned char header[HEADER_BYTES], uint64_t file_bytes,
-                                struct journal_checkpoint *out, uint32_t *payload_crc,
-                                struct err *err)
+/* Is it a header of a file of so many bytes, and of what the caller can use? */
+static enum status check_header(const char *path, const struct crc_tables *tables,
+                                const struct header *h, uint64_t file_bytes, uint32_t version,
+                                uint64_t fingerprint, struct err *err)
 {
-    if (memcmp(header, magic, MAGIC_BYTES) != 0) {
+    if (memcmp(h->magic, magic, MAGIC_BYTES) != 0) {
         return report_damage(path, "it does not begin like one", err);
     }
-    const unsigned char *at = header + MAGIC_BYTES;
-    const uint32_t format = (uint32_t)get_number(&at, 4);
-    if (format != FORMAT) {
+    if (h->format != FORMAT) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
-                       "the checkpoint has format %u, this program reads %d", format, FORMAT);
+                       "the checkpoint has format %u, this program reads %d", h->format,
+                       FORMAT);
     }
-    const unsigned char *crc_at = header + HEADER_CRC_AT;
-    if (get_number(&crc_at, 4) != crc32_of(tables, header, HEADER_CRC_AT)) {
+    if (h->crc != header_crc(tables, h)) {
         return report_damage(path, "wrong check sum of its header", err);
     }
-    out->version = (uint32_t)get_number(&at, 4);
-    out->fingerprint = get_number(&at, 8);
-    out->position.file = (int64_t)get_number(&at, 8);
-    out->position.offset = get_number(&at, 8);
-    out->t_us = (int64_t)get_number(&at, 8);
-    const uint64_t bytes = get_number(&at, 8);
-    *payload_crc = (uint32_t)get_number(&at, 4);
-    if (bytes != file_bytes - HEADER_BYTES) {
+    if (h->bytes != file_bytes - sizeof *h) {
         return report_damage(
-            path, file_bytes - HEADER_BYTES < bytes ? "it is cut off" : "too long", err);
+            path, file_bytes - sizeof *h < h->bytes ? "it is cut off" : "too long", err);
     }
-    out->bytes = (size_t)bytes;
-    return STATUS_OK;
-}
-
-static enum status check_use(const char *path, const struct journal_checkpoint *c,
-                             uint32_t version, uint64_t fingerprint, struct err *err)
-{
-    if (c->version != version) {
+    if (h->version != version) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
                        "the checkpoint holds a state of version %u, this program uses %u",
-                       c->version, version);
+                       h->version, version);
     }
-    if (c->fingerprint != fingerprint) {
-        return err_set(err, STATUS_E_STALE, path, 0, 0,
-                       "the checkpoint belongs to another program or lab file");
-    }
-    return STATUS_OK;
+    return h->fingerprint == fingerprint
+               ? STATUS_OK
+               : err_set(err, STATUS_E_STALE, path, 0, 0,
+                         "the checkpoint belongs to another program or lab file");
 }
 
-static enum status read_payload(const char *path, int fd, const struct crc_tables *tables,
-                                uint32_t crc, struct journal_checkpoint *c, struct err *err)
+static enum status fail_read(const char *path, FILE *file, struct err *err)
 {
-    unsigned char *payload = malloc(c->bytes > 0 ? c->bytes : 1);
+    errno = ferror(file) ? errno : EIO;
+    return journal_fail(path, "cannot read the checkpoint", err);
+}
+
+static enum status read_file(const char *path, FILE *file, uint32_t version,
+                             uint64_t fingerprint, struct journal_checkpoint *out,
+                             struct err *err)
+{
+    struct crc_tables tables;
+    struct stat about;
+    struct header h;
+    make_tables(&tables);
+    if (fstat(fileno(file), &about) != 0) {
+        return journal_fail(path, "cannot read the checkpoint", err);
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return err_set(err, STATUS_E_IO, path, 0, 0, "the checkpoint is not a file");
+    }
+    if ((uint64_t)about.st_size < sizeof h) {
+        return report_damage(path, "it is cut off", err);
+    }
+    if (fread(&h, sizeof h, 1, file) != 1) {
+        return fail_read(path, file, err);
+    }
+    enum status status =
+        check_header(path, &tables, &h, (uint64_t)about.st_size, version, fingerprint, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    void *payload = malloc(h.bytes > 0 ? h.bytes : 1);
     if (!payload) {
         return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
     }
-    enum status status = STATUS_OK;
-    if (!read_all(fd, payload, c->bytes)) {
-        status = err_set(err, STATUS_E_IO, path, 0, 0, "cannot read the checkpoint: %s",
-                         journal_error_text(errno));
-    } else if (crc32_of(tables, payload, c->bytes) != crc) {
+    if (fread(payload, 1, h.bytes, file) != h.bytes) {
+        status = fail_read(path, file, err);
+    } else if (crc32_of(&tables, payload, h.bytes) != h.payload_crc) {
         status = report_damage(path, "wrong check sum", err);
     }
     if (status != STATUS_OK) {
         free(payload);
         return status;
     }
-    c->payload = payload;
+    *out = (struct journal_checkpoint){.version = h.version,
+                                       .fingerprint = h.fingerprint,
+                                       .position = h.position,
+                                       .t_us = h.t_us,
+                                       .bytes = h.bytes,
+                                       .payload = payload};
     return STATUS_OK;
-}
-
-static enum status read_file(const char *path, int fd, uint32_t version, uint64_t fingerprint,
-                             struct journal_checkpoint *out, struct err *err)
-{
-    struct crc_tables tables;
-    make_tables(&tables);
-    struct stat about;
-    unsigned char header[HEADER_BYTES];
-    if (fstat(fd, &about) != 0) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot read the checkpoint: %s",
-                       journal_error_text(errno));
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "the checkpoint is not a file");
-    }
-    if (about.st_size < HEADER_BYTES) {
-        return report_damage(path, "it is cut off", err);
-    }
-    if (!read_all(fd, header, sizeof header)) {
-        return err_set(err, STATUS_E_IO, path, 0, 0, "cannot read the checkpoint: %s",
-                       journal_error_text(errno));
-    }
-    struct journal_checkpoint c = {0};
-    uint32_t crc = 0;
-    enum status status =
-        parse_header(path, &tables, header, (uint64_t)about.st_size, &c, &crc, err);
-    if (status == STATUS_OK) {
-        status = check_use(path, &c, version, fingerprint, err);
-    }
-    if (status == STATUS_OK) {
-        status = read_payload(path, fd, &tables, crc, &c, err);
-    }
-    if (status == STATUS_OK) {
-        *out = c;
-    }
-    return status;
 }
 
 enum status journal_checkpoint_read(const char *path, uint32_t version, uint64_t fingerprint,
                                     struct journal_checkpoint *out, struct err *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    FILE *file = fopen(path, "re");
+    if (!file) {
         return errno == ENOENT
                    ? err_set(err, STATUS_E_EMPTY, path, 0, 0, "there is no checkpoint")
-                   : err_set(err, STATUS_E_IO, path, 0, 0, "cannot open the checkpoint: %s",
-                             journal_error_text(errno));
+                   : journal_fail(path, "cannot open the checkpoint", err);
     }
-    const enum status status = read_file(path, fd, version, fingerprint, out, err);
-    (void)close(fd);
+    const enum status status = read_file(path, file, version, fingerprint, out, err);
+    (void)fclose(file);
     return status;
 }
 

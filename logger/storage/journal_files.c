@@ -8,7 +8,6 @@
 
 #include "base/lab_time.h"
 #include "logger/message/message.h"
-#include "logger/storage/journal_error.h"
 
 static const char name_prefix[] = "journal-";
 static const char name_suffix[] = ".jsonl";
@@ -51,72 +50,50 @@ int64_t journal_file_start_us(const char *name)
     return strcmp(again, name) == 0 ? us : LAB_TIME_NONE;
 }
 
-static int compare_starts(const void *a, const void *b)
+char *journal_file_path(const char *directory, int64_t start_us)
 {
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    char name[JOURNAL_NAME_MAX];
+    char *path = NULL;
+    journal_file_name(start_us, name);
+    return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
 
-struct start_list {
-    int64_t *us;
-    size_t n, capacity;
-};
-
-static enum status add_start(struct start_list *list, int64_t us)
+static int is_journal_file(const struct dirent *entry)
 {
-    if (list->n == list->capacity) {
-        const size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        int64_t *grown = realloc(list->us, capacity * sizeof *grown);
-        if (!grown) {
-            return STATUS_E_NOMEM;
-        }
-        list->us = grown;
-        list->capacity = capacity;
-    }
-    list->us[list->n++] = us;
-    return STATUS_OK;
-}
-
-static enum status collect_starts(DIR *dir, const char *directory, struct start_list *list,
-                                  struct err *err)
-{
-    for (;;) {
-        errno = 0;
-        /* One stream a caller: readdir is safe then, whatever the linter fears. */
-        const struct dirent *entry = readdir(dir); // NOLINT(concurrency-mt-unsafe)
-        if (!entry) {
-            return errno == 0
-                       ? STATUS_OK
-                       : err_set(err, STATUS_E_IO, directory, 0, 0,
-                                 "cannot list the journal: %s", journal_error_text(errno));
-        }
-        const int64_t us = journal_file_start_us(entry->d_name);
-        if (us != LAB_TIME_NONE && add_start(list, us) != STATUS_OK) {
-            return err_set(err, STATUS_E_NOMEM, directory, 0, 0, "out of memory");
-        }
-    }
+    return journal_file_start_us(entry->d_name) != LAB_TIME_NONE;
 }
 
 enum status journal_files_list(const char *directory, int64_t **starts_us, size_t *n,
                                struct err *err)
 {
-    DIR *dir = opendir(directory);
-    if (!dir) {
-        return err_set(err, STATUS_E_IO, directory, 0, 0, "cannot open the directory: %s",
-                       journal_error_text(errno));
+    struct dirent **found = NULL;
+    const int count = scandir(directory, &found, is_journal_file, alphasort);
+    if (count < 0) {
+        return journal_fail(directory, "cannot open the directory", err);
     }
-    struct start_list list = {0};
-    const enum status status = collect_starts(dir, directory, &list, err);
-    (void)closedir(dir);
-    if (status != STATUS_OK) {
-        free(list.us);
-        return status;
+    int64_t *starts = calloc((size_t)count + 1, sizeof *starts);
+    for (int i = 0; i < count; i++) {
+        if (starts) {
+            starts[i] = journal_file_start_us(found[i]->d_name);
+        }
+        free(found[i]);
     }
-    if (list.n > 1) {
-        qsort(list.us, list.n, sizeof *list.us, compare_starts);
+    free(found);
+    if (!starts) {
+        return err_set(err, STATUS_E_NOMEM, directory, 0, 0, "out of memory");
     }
-    *starts_us = list.us;
-    *n = list.n;
+    *starts_us = starts;
+    *n = (size_t)count;
     return STATUS_OK;
+}
+
+const char *journal_error_text(int error)
+{
+    const char *text = strerrordesc_np(error);
+    return text ? text : "unknown error";
+}
+
+enum status journal_fail(const char *path, const char *what, struct err *err)
+{
+    return err_set(err, STATUS_E_IO, path, 0, 0, "%s: %s", what, journal_error_text(errno));
 }

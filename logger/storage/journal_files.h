@@ -1,4 +1,5 @@
-/* logger/storage/journal_files.h - the names of a journal's files, and which of them there are.
+/* logger/storage/journal_files.h - the names of a journal's files, which of them there are, and
+ * the operating system's errors with them in words.
  */
 #ifndef LOGGER_STORAGE_JOURNAL_FILES_H
 #define LOGGER_STORAGE_JOURNAL_FILES_H
@@ -16,9 +17,18 @@ void journal_file_name(int64_t start_us, char out[JOURNAL_NAME_MAX]);
 /* The start time in a name, LAB_TIME_NONE when it is not a journal file's. */
 int64_t journal_file_start_us(const char *name);
 
+/* "directory/journal-….jsonl", to be freed by the caller; NULL: no memory. */
+char *journal_file_path(const char *directory, int64_t start_us);
+
 /* The start times of all journal files of a directory, ascending. Allocates *starts_us, to be
- * freed by the caller (NULL when *n is 0). STATUS_E_IO, STATUS_E_NOMEM. */
+ * freed by the caller. STATUS_E_IO, STATUS_E_NOMEM. */
 MUST_USE enum status journal_files_list(const char *directory, int64_t **starts_us, size_t *n,
                                         struct err *err);
+
+/* What an errno means. Never NULL; unlike strerror() safe in threads. */
+const char *journal_error_text(int error);
+
+/* STATUS_E_IO: "what: what errno means". */
+enum status journal_fail(const char *path, const char *what, struct err *err);
 
 #endif

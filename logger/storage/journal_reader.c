@@ -1,27 +1,45 @@
 #include "logger/storage/journal_reader.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "logger/storage/journal_error.h"
+#include "logger/message/json_scan.h"
+#include "logger/message/message.h"
 #include "logger/storage/journal_files.h"
-#include "logger/storage/journal_source.h"
 
-enum { FILES_MAX = 4096 };
+enum { FILES_MAX = 4096, BUFFER_BYTES = 1 << 20, PEEK_BYTES = 64 * 1024 };
+
+/* One file of lines behind a fixed buffer. */
+struct source {
+    char *path;      /* owned */
+    int64_t file;    /* what its positions carry */
+    int fd;          /* when it is open */
+    char *buffer;    /* [BUFFER_BYTES], owned; NULL: not open */
+    size_t begin;    /* of what was not handed out */
+    size_t scan;     /* where to look for the next '\n' */
+    size_t end;      /* of what was read */
+    uint64_t offset; /* of begin in the file */
+    uint64_t number; /* lines begun before begin */
+    bool skipping;   /* inside an over-long line */
+    bool sniffed;    /* its first bytes were looked at */
+
+    /* For merging. */
+    int64_t first_us, last_us; /* stamps; LAB_TIME_NONE / LAB_TIME_MAX when unknown */
+    int64_t key_us;            /* latest stamp so far */
+    struct journal_line head;
+};
 
 struct journal_reader {
     struct journal_reader_stats stats;
 
-    /* Recordings. sources are in the order of first_us. */
-    size_t next;    /* the first source not begun */
-    size_t *active; /* [active_count] indices of the open ones, ascending */
-    size_t active_count;
-    struct journal_source *taken; /* its head has been handed out */
+    /* Recordings. sources are in the order of first_us; those of [first, next) were begun, and
+     * open_count of them are still open. */
+    size_t first, next, open_count;
+    struct source *taken; /* its head has been handed out */
 
     /* A directory. */
     char *directory; /* NULL: recordings */
@@ -29,37 +47,277 @@ struct journal_reader {
     int64_t newer_file;
 
     size_t n;
-    struct journal_source sources[]; /* [n]; one, reused, for a directory */
+    struct source sources[]; /* [n]; one, reused, for a directory */
 };
+
+static enum status fail_memory(const char *where, struct err *err)
+{
+    return err_set(err, STATUS_E_NOMEM, where, 0, 0, "out of memory");
+}
+
+/* --- one file ------------------------------------------------------------------------- */
+
+static void close_source(struct source *s)
+{
+    if (s->buffer) {
+        (void)close(s->fd);
+        free(s->buffer);
+        s->buffer = NULL;
+    }
+}
+
+/* Reading begins at offset. */
+static enum status open_source(struct source *s, uint64_t offset, struct err *err)
+{
+    s->fd = strcmp(s->path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                      : open(s->path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0) {
+        return journal_fail(s->path, "cannot read", err);
+    }
+    s->buffer = malloc(BUFFER_BYTES);
+    if (!s->buffer) {
+        (void)close(s->fd);
+        return fail_memory(s->path, err);
+    }
+    if (offset > 0 && lseek(s->fd, (off_t)offset, SEEK_SET) < 0) {
+        const enum status status = journal_fail(s->path, "cannot read", err);
+        close_source(s);
+        return status;
+    }
+    s->begin = s->scan = s->end = 0;
+    s->offset = offset;
+    s->number = 0;
+    s->skipping = false;
+    s->sniffed = offset > 0;
+    return STATUS_OK;
+}
+
+/* Forget n bytes from begin on. */
+static void drop_bytes(struct source *s, size_t n)
+{
+    s->begin += n;
+    s->offset += n;
+    s->scan = s->begin;
+}
+
+/* Compressed recordings give no line at all: say what to do instead of counting rubbish. */
+static enum status sniff_compression(struct source *s, struct err *err)
+{
+    static const struct {
+        const char *magic, *tool;
+    } rows[] = {
+        {"\x1f\x8b", "zcat"}, {"\x28\xb5\x2f\xfd", "zstdcat"}, {"\xfd\x37zXZ", "xzcat"}};
+    s->sniffed = true;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t n = strlen(rows[i].magic);
+        if (s->end >= n && memcmp(s->buffer, rows[i].magic, n) == 0) {
+            return err_set(err, STATUS_E_PARSE, s->path, 0, 0,
+                           "is compressed: unpack it first, e.g. `%s FILE | tandem replay -`",
+                           rows[i].tool);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Read more behind end. STATUS_E_EMPTY: there is no more. */
+static enum status fill_buffer(struct source *s, struct journal_reader_stats *stats,
+                               struct err *err)
+{
+    if (s->begin == s->end) {
+        s->begin = s->scan = s->end = 0;
+    } else if (s->end == BUFFER_BYTES) {
+        /* Never the whole buffer: an over-long line has been dropped before. */
+        memmove(s->buffer, s->buffer + s->begin, s->end - s->begin);
+        s->end -= s->begin;
+        s->scan -= s->begin;
+        s->begin = 0;
+    }
+    ssize_t got = 0;
+    do {
+        got = read(s->fd, s->buffer + s->end, BUFFER_BYTES - s->end);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+        return got == 0 ? STATUS_E_EMPTY : journal_fail(s->path, "cannot read", err);
+    }
+    s->end += (size_t)got;
+    stats->bytes += (uint64_t)got;
+    return s->sniffed ? STATUS_OK : sniff_compression(s, err);
+}
+
+static void hand_out(struct source *s, size_t bytes, bool torn, struct journal_line *out)
+{
+    out->text = s->buffer + s->begin;
+    out->bytes = bytes;
+    out->torn = torn;
+    out->start = (struct journal_position){s->file, s->offset};
+    drop_bytes(s, torn ? bytes : bytes + 1);
+    out->after = (struct journal_position){s->file, s->offset};
+    out->number = ++s->number;
+    out->path = s->path;
+}
+
+/* The next complete line. STATUS_E_EMPTY: the file has no more at the moment. */
+static enum status next_line(struct source *s, struct journal_line *out,
+                             struct journal_reader_stats *stats, struct err *err)
+{
+    for (;;) {
+        const char *newline = memchr(s->buffer + s->scan, '\n', s->end - s->scan);
+        if (newline) {
+            const size_t bytes = (size_t)(newline - s->buffer) - s->begin;
+            if (!s->skipping && bytes <= MESSAGE_LINE_MAX) {
+                hand_out(s, bytes, false, out);
+                return STATUS_OK;
+            }
+            stats->overlong++;
+            s->number++;
+            s->skipping = false;
+            drop_bytes(s, bytes + 1);
+            continue;
+        }
+        s->scan = s->end;
+        if (s->end - s->begin > MESSAGE_LINE_MAX) {
+            s->skipping = true;
+        }
+        if (s->skipping) {
+            drop_bytes(s, s->end - s->begin);
+        }
+        const enum status status = fill_buffer(s, stats, err);
+        if (status != STATUS_OK) {
+            return status;
+        }
+    }
+}
+
+/* At the end: hand out what stands behind the last '\n'. STATUS_E_EMPTY: nothing. */
+static enum status take_rest(struct source *s, struct journal_line *out,
+                             struct journal_reader_stats *stats)
+{
+    if (s->skipping) {
+        s->skipping = false;
+        stats->overlong++;
+        s->number++;
+        return STATUS_E_EMPTY;
+    }
+    if (s->end == s->begin) {
+        return STATUS_E_EMPTY;
+    }
+    stats->torn++;
+    hand_out(s, s->end - s->begin, true, out);
+    return STATUS_OK;
+}
+
+/* --- stamps --------------------------------------------------------------------------- */
+
+/* mosquitto_sub and Tandem write "tst" first; with others a payload may come before it, which
+ * may have a "tst" of its own. */
+int64_t journal_line_us(const char *line, size_t bytes)
+{
+    struct json_scan s;
+    struct json_text key;
+    struct json_text stamp;
+    json_scan_start(&s, line, bytes, JSON_SCAN_DEPTH_MAX);
+    if (json_scan_enter(&s, JSON_KIND_OBJECT)) {
+        while (json_scan_next_member(&s, &key)) {
+            if (json_text_is(&key, "tst")) {
+                return json_scan_text(&s, &stamp) ? message_parse_time(stamp.at, stamp.bytes)
+                                                  : LAB_TIME_NONE;
+            }
+            (void)json_scan_skip(&s, NULL, NULL);
+        }
+    }
+    return LAB_TIME_NONE;
+}
+
+/* The stamp of the first line of text[n] that has one, or of the last. */
+static int64_t find_stamp(const char *text, size_t n, bool last)
+{
+    int64_t found_us = LAB_TIME_NONE;
+    size_t at = 0;
+    while (at < n && (last || found_us == LAB_TIME_NONE)) {
+        const char *newline = memchr(text + at, '\n', n - at);
+        const size_t bytes = newline ? (size_t)(newline - text) - at : n - at;
+        const int64_t us = journal_line_us(text + at, bytes);
+        found_us = us != LAB_TIME_NONE ? us : found_us;
+        at += bytes + 1;
+    }
+    return found_us;
+}
+
+/* Find the first and the last stamp of a file, and its size, without keeping it open. */
+static enum status peek_file(const char *path, int64_t *first_us, int64_t *last_us,
+                             uint64_t *size, struct err *err)
+{
+    char text[PEEK_BYTES];
+    struct stat about = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 || fstat(fd, &about) != 0 ? -1 : pread(fd, text, sizeof text, 0);
+    if (got >= 0) {
+        *size += (uint64_t)about.st_size;
+        *first_us = find_stamp(text, (size_t)got, false);
+        got = pread(fd, text, sizeof text,
+                    about.st_size > PEEK_BYTES ? about.st_size - PEEK_BYTES : 0);
+    }
+    const enum status status = got >= 0 ? STATUS_OK : journal_fail(path, "cannot read", err);
+    if (status == STATUS_OK) {
+        *last_us = find_stamp(text, (size_t)got, true);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return status;
+}
+
+enum status journal_last_us(const char *directory, int64_t *last_us, bool *is_empty,
+                            struct err *err)
+{
+    int64_t *starts_us = NULL;
+    int64_t first_us = 0;
+    uint64_t size = 0;
+    size_t n = 0;
+    enum status status = journal_files_list(directory, &starts_us, &n, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    *is_empty = n == 0;
+    *last_us = LAB_TIME_NONE;
+    while (n > 0 && *last_us == LAB_TIME_NONE && status == STATUS_OK) {
+        char *path = journal_file_path(directory, starts_us[--n]);
+        status = path ? peek_file(path, &first_us, last_us, &size, err)
+                      : fail_memory(directory, err);
+        free(path);
+    }
+    free(starts_us);
+    return status;
+}
 
 /* --- recordings ----------------------------------------------------------------------- */
 
 static enum status add_file(struct journal_reader *r, char *path_take, struct err *err)
 {
+    struct stat about;
+    if (!path_take) {
+        return fail_memory(NULL, err);
+    }
     if (r->n == FILES_MAX) {
         free(path_take);
         return err_set(err, STATUS_E_ARG, NULL, 0, 0, "more than %d files", FILES_MAX);
     }
-    if (!path_take) {
-        return err_set(err, STATUS_E_NOMEM, NULL, 0, 0, "out of memory");
-    }
-    struct journal_source *s = &r->sources[r->n];
-    *s = (struct journal_source){
-        .path = path_take, .file = (int64_t)r->n, .fd = -1, .key_us = LAB_TIME_NONE};
+    struct source *s = &r->sources[r->n];
+    *s = (struct source){.path = path_take,
+                         .file = (int64_t)r->n,
+                         .first_us = LAB_TIME_NONE,
+                         .last_us = LAB_TIME_NONE,
+                         .key_us = LAB_TIME_NONE};
     r->n++;
-    return journal_source_peek(s, err);
-}
-
-static char *join_path(const char *directory, int64_t start_us)
-{
-    char name[JOURNAL_NAME_MAX];
-    journal_file_name(start_us, name);
-    const size_t bytes = strlen(directory) + strlen(name) + 2;
-    char *path = malloc(bytes);
-    if (path) {
-        (void)snprintf(path, bytes, "%s/%s", directory, name);
-    }
-    return path;
+    /* A pipe must not be opened twice: its writer would see the first reader leave. */
+    const bool is_pipe =
+        strcmp(path_take, "-") == 0 ||
+        (stat(path_take, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+    const enum status status =
+        is_pipe ? STATUS_OK
+                : peek_file(path_take, &s->first_us, &s->last_us, &r->stats.total_bytes, err);
+    s->last_us = s->last_us == LAB_TIME_NONE ? LAB_TIME_MAX : s->last_us;
+    return status;
 }
 
 static enum status add_path(struct journal_reader *r, const char *path, struct err *err)
@@ -76,7 +334,7 @@ static enum status add_path(struct journal_reader *r, const char *path, struct e
                          "holds no journal files (journal-*.jsonl): name the files");
     }
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
-        status = add_file(r, join_path(path, starts_us[i]), err);
+        status = add_file(r, journal_file_path(path, starts_us[i]), err);
     }
     free(starts_us);
     return status;
@@ -84,20 +342,12 @@ static enum status add_path(struct journal_reader *r, const char *path, struct e
 
 static int compare_sources(const void *a, const void *b)
 {
-    const struct journal_source *x = a;
-    const struct journal_source *y = b;
+    const struct source *x = a;
+    const struct source *y = b;
     if (x->first_us != y->first_us) {
         return x->first_us < y->first_us ? -1 : 1;
     }
     return (x->file > y->file) - (x->file < y->file);
-}
-
-static void count_total(struct journal_reader *r, const char *path)
-{
-    struct stat about;
-    if (strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-        r->stats.total_bytes += (uint64_t)about.st_size;
-    }
 }
 
 enum status journal_reader_open_files(const char *const *paths, size_t n,
@@ -107,14 +357,7 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
         return err_set(err, STATUS_E_ARG, NULL, 0, 0, "no file to read");
     }
     struct journal_reader *r = calloc(1, sizeof *r + FILES_MAX * sizeof r->sources[0]);
-    if (r) {
-        r->active = calloc(FILES_MAX, sizeof *r->active);
-    }
-    if (!r || !r->active) {
-        journal_reader_close(r);
-        return err_set(err, STATUS_E_NOMEM, NULL, 0, 0, "out of memory");
-    }
-    enum status status = STATUS_OK;
+    enum status status = r ? STATUS_OK : fail_memory(NULL, err);
     for (size_t i = 0; i < n && status == STATUS_OK; i++) {
         status = add_path(r, paths[i], err);
     }
@@ -122,51 +365,37 @@ enum status journal_reader_open_files(const char *const *paths, size_t n,
         journal_reader_close(r);
         return status;
     }
-    for (size_t i = 0; i < r->n; i++) {
-        count_total(r, r->sources[i].path);
-    }
     qsort(r->sources, r->n, sizeof r->sources[0], compare_sources);
     *out = r;
     return STATUS_OK;
 }
 
-static void deactivate_source(struct journal_reader *r, const struct journal_source *s)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < r->active_count; i++) {
-        if (&r->sources[r->active[i]] != s) {
-            r->active[kept++] = r->active[i];
-        }
-    }
-    r->active_count = kept;
-}
-
 /* Alone, a file needs no stamps: nothing else could come between its lines. */
-static bool is_alone(const struct journal_reader *r, const struct journal_source *s)
+static bool is_alone(const struct journal_reader *r, const struct source *s)
 {
-    if (r->active_count != 1 || r->next == r->n) {
-        return r->active_count == 1;
+    if (r->open_count != 1 || r->next == r->n) {
+        return r->open_count == 1;
     }
-    const struct journal_source *next = &r->sources[r->next];
+    const struct source *next = &r->sources[r->next];
     return next->first_us > s->last_us ||
            (next->first_us == s->last_us && next->file > s->file);
 }
 
 /* Load the next line of a source, or end it. */
-static enum status advance_source(struct journal_reader *r, struct journal_source *s,
-                                  struct err *err)
+static enum status advance_source(struct journal_reader *r, struct source *s, struct err *err)
 {
-    s->has_head = false;
-    enum status status = journal_source_next(s, &s->head, &r->stats, err);
+    enum status status = next_line(s, &s->head, &r->stats, err);
     if (status == STATUS_E_EMPTY) {
-        status = journal_source_rest(s, &s->head, &r->stats);
+        status = take_rest(s, &s->head, &r->stats);
     }
     if (status != STATUS_OK) {
-        deactivate_source(r, s);
-        journal_source_close(s);
+        close_source(s);
+        r->open_count--;
+        while (r->first < r->next && !r->sources[r->first].buffer) {
+            r->first++;
+        }
         return status == STATUS_E_EMPTY ? STATUS_OK : status;
     }
-    s->has_head = true;
     if (!is_alone(r, s)) {
         const int64_t us = journal_line_us(s->head.text, s->head.bytes);
         s->key_us = us > s->key_us ? us : s->key_us;
@@ -176,24 +405,24 @@ static enum status advance_source(struct journal_reader *r, struct journal_sourc
 
 static enum status begin_next(struct journal_reader *r, struct err *err)
 {
-    struct journal_source *s = &r->sources[r->next];
+    struct source *s = &r->sources[r->next];
     r->next++;
-    const enum status status = journal_source_open(s, 0, err);
+    const enum status status = open_source(s, 0, err);
     if (status != STATUS_OK) {
         return status;
     }
     r->stats.files++;
-    r->active[r->active_count++] = (size_t)(s - r->sources);
+    r->open_count++;
     return advance_source(r, s, err);
 }
 
-static struct journal_source *find_earliest(struct journal_reader *r)
+static struct source *find_earliest(struct journal_reader *r)
 {
-    struct journal_source *best = NULL;
-    for (size_t i = 0; i < r->active_count; i++) {
-        struct journal_source *s = &r->sources[r->active[i]];
-        if (!best || s->key_us < best->key_us ||
-            (s->key_us == best->key_us && s->file < best->file)) {
+    struct source *best = NULL;
+    for (size_t i = r->first; i < r->next; i++) {
+        struct source *s = &r->sources[i];
+        if (s->buffer && (!best || s->key_us < best->key_us ||
+                          (s->key_us == best->key_us && s->file < best->file))) {
             best = s;
         }
     }
@@ -203,25 +432,20 @@ static struct journal_source *find_earliest(struct journal_reader *r)
 static enum status next_of_files(struct journal_reader *r, struct journal_line *out,
                                  struct err *err)
 {
+    enum status status = STATUS_OK;
     if (r->taken) {
-        struct journal_source *s = r->taken;
+        struct source *s = r->taken;
         r->taken = NULL;
-        const enum status status = advance_source(r, s, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        status = advance_source(r, s, err);
     }
-    struct journal_source *s = find_earliest(r);
-    while (r->next < r->n &&
+    struct source *s = find_earliest(r);
+    while (status == STATUS_OK && r->next < r->n &&
            (!s || (!is_alone(r, s) && r->sources[r->next].first_us <= s->key_us))) {
-        const enum status status = begin_next(r, err);
-        if (status != STATUS_OK) {
-            return status;
-        }
+        status = begin_next(r, err);
         s = find_earliest(r);
     }
-    if (!s) {
-        return STATUS_E_EMPTY;
+    if (status != STATUS_OK || !s) {
+        return status == STATUS_OK ? STATUS_E_EMPTY : status;
     }
     *out = s->head;
     r->taken = s;
@@ -230,44 +454,35 @@ static enum status next_of_files(struct journal_reader *r, struct journal_line *
 
 /* --- a directory ---------------------------------------------------------------------- */
 
-/* The oldest file that began after file. STATUS_E_EMPTY: none. */
-static enum status find_file_after(const char *directory, int64_t file, int64_t *found,
-                                   struct err *err)
+/* The oldest file that began after the one at hand. STATUS_E_EMPTY: none. */
+static enum status find_newer_file(struct journal_reader *r, struct err *err)
 {
+    const int64_t file = r->sources[0].path ? r->sources[0].file : LAB_TIME_NONE;
     int64_t *starts_us = NULL;
     size_t n = 0;
-    enum status status = journal_files_list(directory, &starts_us, &n, err);
-    if (status != STATUS_OK) {
-        return status;
-    }
-    status = STATUS_E_EMPTY;
-    for (size_t i = 0; i < n; i++) {
-        if (starts_us[i] > file) {
-            *found = starts_us[i];
-            status = STATUS_OK;
-            break;
-        }
+    const enum status status = journal_files_list(r->directory, &starts_us, &n, err);
+    for (size_t i = 0; i < n && !r->newer_seen; i++) {
+        r->newer_seen = starts_us[i] > file;
+        r->newer_file = starts_us[i];
     }
     free(starts_us);
-    return status;
+    return status == STATUS_OK && !r->newer_seen ? STATUS_E_EMPTY : status;
 }
 
 static enum status begin_file(struct journal_reader *r, int64_t file, uint64_t offset,
                               struct err *err)
 {
-    struct journal_source *s = &r->sources[0];
-    char *path = join_path(r->directory, file);
+    struct source *s = &r->sources[0];
+    char *path = journal_file_path(r->directory, file);
     if (!path) {
-        return err_set(err, STATUS_E_NOMEM, r->directory, 0, 0, "out of memory");
+        return fail_memory(r->directory, err);
     }
-    journal_source_close(s);
+    close_source(s);
     free(s->path);
-    *s = (struct journal_source){.path = path, .file = file, .fd = -1};
+    *s = (struct source){.path = path, .file = file};
     r->newer_seen = false;
-    const enum status status = journal_source_open(s, offset, err);
-    if (status == STATUS_OK) {
-        r->stats.files++;
-    }
+    const enum status status = open_source(s, offset, err);
+    r->stats.files += status == STATUS_OK;
     return status;
 }
 
@@ -275,75 +490,41 @@ static enum status begin_file(struct journal_reader *r, int64_t file, uint64_t o
 static enum status check_position(const char *path, struct journal_position position,
                                   struct err *err)
 {
-    struct journal_source probe = {.path = NULL};
-    struct stat about;
-    if (stat(path, &about) != 0) {
+    char last = '\n';
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
                        "reading should go on here, but the file cannot be found: %s",
                        journal_error_text(errno));
     }
-    if ((uint64_t)about.st_size < position.offset) {
+    if (position.offset > 0 && pread(fd, &last, 1, (off_t)(position.offset - 1)) != 1) {
+        last = '\0';
+    }
+    const off_t size = lseek(fd, 0, SEEK_END);
+    (void)close(fd);
+    if ((uint64_t)size < position.offset) {
         return err_set(err, STATUS_E_STALE, path, 0, 0,
                        "reading should go on at byte %llu, but the file is shorter",
                        (unsigned long long)position.offset);
     }
-    if (position.offset == 0) {
-        return STATUS_OK;
-    }
-    probe.path = strdup(path);
-    if (!probe.path) {
-        return err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory");
-    }
-    struct journal_reader_stats ignored = {0};
-    struct journal_line line;
-    enum status status = journal_source_open(&probe, position.offset - 1, err);
-    if (status == STATUS_OK) {
-        probe.sniffed = true;
-        status = journal_source_next(&probe, &line, &ignored, err);
-        const bool between = status == STATUS_OK && line.bytes == 0;
-        status = between ? STATUS_OK
-                         : err_set(err, STATUS_E_STALE, path, 0, 0,
-                                   "byte %llu is not between two lines of this file",
-                                   (unsigned long long)position.offset);
-    }
-    journal_source_close(&probe);
-    free(probe.path);
-    return status;
+    return last == '\n' ? STATUS_OK
+                        : err_set(err, STATUS_E_STALE, path, 0, 0,
+                                  "byte %llu is not between two lines of this file",
+                                  (unsigned long long)position.offset);
 }
 
 static enum status begin_at(struct journal_reader *r, struct journal_position from,
                             struct err *err)
 {
     if (from.file == 0 && from.offset == 0) {
-        const enum status status =
-            find_file_after(r->directory, LAB_TIME_NONE, &r->newer_file, err);
-        r->newer_seen = status == STATUS_OK;
+        const enum status status = find_newer_file(r, err);
         return status == STATUS_E_EMPTY ? STATUS_OK : status;
     }
-    char *path = join_path(r->directory, from.file);
-    if (!path) {
-        return err_set(err, STATUS_E_NOMEM, r->directory, 0, 0, "out of memory");
-    }
-    const enum status status = check_position(path, from, err);
+    char *path = journal_file_path(r->directory, from.file);
+    const enum status status =
+        path ? check_position(path, from, err) : fail_memory(r->directory, err);
     free(path);
     return status == STATUS_OK ? begin_file(r, from.file, from.offset, err) : status;
-}
-
-static void count_directory(struct journal_reader *r)
-{
-    int64_t *starts_us = NULL;
-    size_t n = 0;
-    if (journal_files_list(r->directory, &starts_us, &n, NULL) != STATUS_OK) {
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        char *path = join_path(r->directory, starts_us[i]);
-        if (path) {
-            count_total(r, path);
-        }
-        free(path);
-    }
-    free(starts_us);
 }
 
 enum status journal_reader_open_directory(const char *directory, struct journal_position from,
@@ -354,17 +535,12 @@ enum status journal_reader_open_directory(const char *directory, struct journal_
         r->directory = strdup(directory);
         r->n = 1;
     }
-    if (!r || !r->directory) {
-        journal_reader_close(r);
-        return err_set(err, STATUS_E_NOMEM, directory, 0, 0, "out of memory");
-    }
-    r->sources[0].fd = -1;
-    const enum status status = begin_at(r, from, err);
+    const enum status status =
+        r && r->directory ? begin_at(r, from, err) : fail_memory(directory, err);
     if (status != STATUS_OK) {
         journal_reader_close(r);
         return status;
     }
-    count_directory(r);
     *out = r;
     return STATUS_OK;
 }
@@ -372,35 +548,27 @@ enum status journal_reader_open_directory(const char *directory, struct journal_
 static enum status next_of_directory(struct journal_reader *r, struct journal_line *out,
                                      struct err *err)
 {
-    struct journal_source *s = &r->sources[0];
+    struct source *s = &r->sources[0];
     for (;;) {
         if (s->buffer) {
-            enum status status = journal_source_next(s, out, &r->stats, err);
+            enum status status = next_line(s, out, &r->stats, err);
             if (status == STATUS_E_EMPTY && r->newer_seen) {
                 /* The writer has left this file, and it was read again since: this is all. */
-                status = journal_source_rest(s, out, &r->stats);
+                status = take_rest(s, out, &r->stats);
             }
             if (status == STATUS_OK) {
                 return STATUS_OK;
             }
             if (status != STATUS_E_EMPTY) {
-                journal_source_close(s);
+                close_source(s);
                 return status;
             }
         }
-        if (r->newer_seen) {
-            const enum status status = begin_file(r, r->newer_file, 0, err);
-            if (status != STATUS_OK) {
-                return status;
-            }
-            continue;
-        }
-        const enum status status = find_file_after(
-            r->directory, s->path ? s->file : LAB_TIME_NONE, &r->newer_file, err);
+        const enum status status =
+            r->newer_seen ? begin_file(r, r->newer_file, 0, err) : find_newer_file(r, err);
         if (status != STATUS_OK) {
             return status;
         }
-        r->newer_seen = true;
     }
 }
 
@@ -411,9 +579,7 @@ enum status journal_reader_next(struct journal_reader *reader, struct journal_li
 {
     const enum status status = reader->directory ? next_of_directory(reader, out, err)
                                                  : next_of_files(reader, out, err);
-    if (status == STATUS_OK) {
-        reader->stats.lines++;
-    }
+    reader->stats.lines += status == STATUS_OK;
     return status;
 }
 
@@ -428,10 +594,9 @@ void journal_reader_close(struct journal_reader *reader)
         return;
     }
     for (size_t i = 0; i < reader->n; i++) {
-        journal_source_close(&reader->sources[i]);
+        close_source(&reader->sources[i]);
         free(reader->sources[i].path);
     }
-    free(reader->active);
     free(reader->directory);
     free(reader);
 }

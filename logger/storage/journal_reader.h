@@ -11,7 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "logger/storage/journal_line.h"
+#include "logger/storage/journal.h"
+
+/* A line as readers hand it out. */
+struct journal_line {
+    const char *text; /* [bytes], without its '\n'; valid until the next call */
+    size_t bytes;     /* <= MESSAGE_LINE_MAX */
+    bool torn;        /* the file ends without a '\n': if this is no message, a crash cut it */
+    struct journal_position start, after;
+    uint64_t number;  /* 1-based, in its file; from where reading began, after a position */
+    const char *path; /* of its file, "-" for the standard input; valid like text */
+};
+
+struct journal_reader_stats {
+    uint64_t lines;       /* handed out */
+    uint64_t torn;        /* unterminated last lines, handed out with torn set */
+    uint64_t overlong;    /* longer than MESSAGE_LINE_MAX: skipped */
+    uint64_t files;       /* begun */
+    uint64_t bytes;       /* read so far */
+    uint64_t total_bytes; /* of all files as they were at the opening; pipes count 0 */
+};
 
 struct journal_reader;
 
@@ -48,5 +67,13 @@ void journal_reader_stats(const struct journal_reader *reader,
 
 /* NULL is allowed. */
 void journal_reader_close(struct journal_reader *reader);
+
+/* The "tst" of a line, LAB_TIME_NONE when there is none. */
+int64_t journal_line_us(const char *line, size_t bytes);
+
+/* The last stamp in the journal of a directory, LAB_TIME_NONE when there is none, and whether
+ * it has no file at all. STATUS_E_IO, STATUS_E_NOMEM. */
+MUST_USE enum status journal_last_us(const char *directory, int64_t *last_us, bool *is_empty,
+                                     struct err *err);
 
 #endif

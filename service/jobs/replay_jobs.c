@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/storage/journal_source.h"
+#include "logger/storage/journal_reader.h"
 #include "service/replay/replay_document.h"
 #include "service/replay/replay_moves.h"
 #include "web/http/query.h"
