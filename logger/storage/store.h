@@ -14,7 +14,43 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "logger/storage/store_row.h"
+#include "logger/message/event.h"
+
+enum {
+    STORE_TYPE_MAX = 24,        /* bytes of a verdict's or alarm type's name with its NUL */
+    STORE_JSON_MAX = 64 * 1024, /* bytes of a record */
+    STORE_PAGE_MAX = 1000,      /* rows of one query */
+    STORE_CURSOR_MAX = 256,     /* bytes of a cursor with its NUL */
+    STORE_SQL_MAX = 1024
+};
+
+enum store_kind { STORE_ENTRIES, STORE_ALARMS, STORE_LOG, STORE_CHANGES, STORE_KIND_COUNT };
+
+/* One entry, alarm or event. All texts are borrowed. */
+struct store_row {
+    enum store_kind kind;
+    const char *pair; /* 1..EVENT_PAIR_MAX - 1 bytes */
+    uint64_t n;       /* its number in the pair, <= INT64_MAX */
+    int64_t t_us;     /* lab time: of the command, of the alarm */
+    const char *id;   /* of the command, "" when there is none */
+    const char
+        *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
+    double lag_s; /* of an entry; NaN: none */
+    const char *json; /* [json_bytes] the record as it is served, no NUL needed */
+    size_t json_bytes;
+    uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
+};
+
+struct store_query {
+    enum store_kind kind;
+    const char *pair;   /* NULL: all pairs */
+    const char *type;   /* NULL: every verdict or alarm type */
+    int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
+    int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
+    bool newest_first;  /* else oldest first; by t_us, then pair, then n */
+    int limit;          /* 1..STORE_PAGE_MAX rows */
+    const char *cursor; /* next_cursor of the page before; NULL or "": the first page */
+};
 
 struct store_params {
     const char *path;    /* of the file; ":memory:"; "": a temporary file; borrowed */
@@ -60,10 +96,12 @@ MUST_USE enum status store_remove_before(struct store *store, int64_t before_us,
  * stop. row and its texts are valid during the call. */
 typedef bool store_row_fn(void *context, const struct store_row *row);
 
-/* Every row of a kind, by pair and n, in memory that does not grow with their number.
- * Works on the writing connection, between batches. pair NULL: all pairs. */
+/* Every row of a kind, by pair and n, in memory that does not grow with their number; newest:
+ * no more than so many of the last ones, 0: all. Works on the writing connection, between
+ * batches. pair NULL: all pairs. */
 MUST_USE enum status store_each(struct store *store, enum store_kind kind, const char *pair,
-                                store_row_fn *row, void *context, struct err *err);
+                                size_t newest, store_row_fn *row, void *context,
+                                struct err *err);
 
 /* --- reading -------------------------------------------------------------------------- */
 
@@ -118,11 +156,8 @@ MUST_USE enum status store_span(struct store_reader *reader, const char *pair, i
                                 int64_t until_us, bool *any, int64_t *oldest_us,
                                 int64_t *newest_us, struct err *err);
 
-/* How many of each verdict or type a pair ever had, removed ones included; ascending by name.
- * pair NULL: all pairs together. */
-typedef bool store_count_fn(void *context, const char *type, uint64_t count);
-MUST_USE enum status store_counts(struct store_reader *reader, enum store_kind kind,
-                                  const char *pair, store_count_fn *count, void *context,
-                                  struct err *err);
+/* The statement of store_query(). Parameters: 1 limit, 2 the other end of the time range, 3
+ * t_us, 4 n, 5 pair of the cursor or of the query, 6 type. */
+void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX]);
 
 #endif

@@ -1,7 +1,5 @@
 #include "logger/storage/store_queue.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +11,15 @@
 enum {
     REMOVE_LIMIT = 1000, /* rows of a retention step: short enough not to delay a batch */
     REMOVE_EVERY_S = 60, /* of lab time */
-    ALIGNMENT = 8
+    IDLE_MS = 3600 * 1000
 };
 
-/* A row in the ring: this, then pair, id and type with their NULs, then json. A piece with
- * bytes and no pair fills the end of the ring. */
+/* A row that waits, and what it borrows. */
 struct piece {
-    uint32_t bytes; /* with the texts, a multiple of ALIGNMENT */
-    uint32_t json_bytes;
-    uint64_t n;
-    uint64_t seq;
-    int64_t t_us;
-    double lag_s;
-    uint8_t kind;
-    uint8_t pair_bytes, id_bytes, type_bytes; /* with their NULs; pair_bytes 0: a filler */
+    struct piece *next;
+    size_t bytes; /* with the texts */
+    struct store_row row;
+    char texts[]; /* pair, id and type with their NULs, json */
 };
 
 struct store_queue {
@@ -34,14 +27,14 @@ struct store_queue {
     struct store *store; /* the thread's */
     pthread_t thread;
 
-    /* Only the thread reads pieces and moves head, only producers write pieces and move tail;
-     * what lies between the two does not change. */
+    /* Only the thread takes pieces away, from the head; those before the last one do not
+     * change. */
     pthread_mutex_t lock;
     pthread_cond_t work; /* for the thread */
     pthread_cond_t done; /* for those who flush */
-    unsigned char *ring; /* [params.bytes_max] */
-    size_t head, tail, used;
-    int64_t oldest_ms; /* when the first waiting row came */
+    struct piece *head;  /* stats.waiting_rows of them */
+    struct piece **tail; /* where the next one is hung up */
+    int64_t oldest_ms;   /* when the first waiting row came */
     bool stop;
     int64_t stop_ms; /* give up then */
     uint64_t flush_to;
@@ -75,119 +68,56 @@ static int64_t monotonic_ms(void)
 
 static void wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t at_ms)
 {
-    const struct timespec at = {.tv_sec = (time_t)(at_ms / 1000),
-                                .tv_nsec = (long)(at_ms % 1000) * 1000000};
-    (void)pthread_cond_timedwait(condition, lock, &at);
+    lock_wait(condition, lock, at_ms * 1000);
 }
 
-/* --- the ring ------------------------------------------------------------------------- */
+/* --- rows in -------------------------------------------------------------------------- */
 
-static size_t piece_bytes(const struct store_row *row, size_t texts)
+/* Copy what is at *from, moved behind *to; *from is then the copy. */
+static void keep_bytes(const char **from, size_t bytes, char **to)
 {
-    const size_t bytes = sizeof(struct piece) + texts + row->json_bytes;
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memcpy(*to, *from, bytes);
+    *from = *to;
+    *to += bytes;
 }
 
-/* A place for bytes in one stretch, or NULL. Called under the lock. */
-static unsigned char *reserve_place(struct store_queue *q, size_t bytes)
+static struct piece *make_piece(const struct store_row *row)
 {
-    const size_t size = q->params.bytes_max;
-    if (q->used == 0) {
-        q->head = q->tail = 0;
+    const size_t pair = strlen(row->pair) + 1;
+    const size_t id = strlen(row->id) + 1;
+    const size_t type = strlen(row->type) + 1;
+    const size_t bytes = sizeof(struct piece) + pair + id + type + row->json_bytes;
+    struct piece *piece = malloc(bytes);
+    if (piece) {
+        char *to = piece->texts;
+        piece->next = NULL;
+        piece->bytes = bytes;
+        piece->row = *row;
+        keep_bytes(&piece->row.pair, pair, &to);
+        keep_bytes(&piece->row.id, id, &to);
+        keep_bytes(&piece->row.type, type, &to);
+        keep_bytes(&piece->row.json, row->json_bytes, &to);
     }
-    const bool wrapped = q->tail < q->head || (q->tail == q->head && q->used > 0);
-    const size_t straight = (wrapped ? q->head : size) - q->tail;
-    if (bytes <= straight) {
-        unsigned char *at = q->ring + q->tail;
-        q->tail = (q->tail + bytes) % size;
-        q->used += bytes;
-        return at;
-    }
-    if (wrapped || bytes > q->head) {
-        return NULL;
-    }
-    /* The end of the ring is too short: fill it and begin at its start. */
-    if (straight >= sizeof(struct piece)) {
-        const struct piece filler = {.bytes = (uint32_t)straight};
-        memcpy(q->ring + q->tail, &filler, sizeof filler);
-    }
-    q->used += straight + bytes;
-    q->tail = bytes;
-    return q->ring;
-}
-
-static void put_row(unsigned char *at, const struct store_row *row, size_t bytes)
-{
-    const struct piece piece = {
-        .bytes = (uint32_t)bytes,
-        .json_bytes = (uint32_t)row->json_bytes,
-        .n = row->n,
-        .seq = row->seq,
-        .t_us = row->t_us,
-        .lag_s = row->lag_s,
-        .kind = (uint8_t)row->kind,
-        .pair_bytes = (uint8_t)(strlen(row->pair) + 1),
-        .id_bytes = (uint8_t)(strlen(row->id) + 1),
-        .type_bytes = (uint8_t)(strlen(row->type) + 1),
-    };
-    memcpy(at, &piece, sizeof piece);
-    at += sizeof piece;
-    memcpy(at, row->pair, piece.pair_bytes);
-    at += piece.pair_bytes;
-    memcpy(at, row->id, piece.id_bytes);
-    at += piece.id_bytes;
-    memcpy(at, row->type, piece.type_bytes);
-    at += piece.type_bytes;
-    memcpy(at, row->json, row->json_bytes);
-}
-
-/* The row at *at, which moves behind it. */
-static void get_row(const struct store_queue *q, size_t *at, struct store_row *row)
-{
-    struct piece piece;
-    if (q->params.bytes_max - *at < sizeof piece) {
-        *at = 0;
-    }
-    memcpy(&piece, q->ring + *at, sizeof piece);
-    if (piece.pair_bytes == 0) {
-        *at = 0;
-        memcpy(&piece, q->ring, sizeof piece);
-    }
-    const char *texts = (const char *)q->ring + *at + sizeof piece;
-    *row = (struct store_row){
-        .kind = (enum store_kind)piece.kind,
-        .pair = texts,
-        .n = piece.n,
-        .seq = piece.seq,
-        .t_us = piece.t_us,
-        .id = texts + piece.pair_bytes,
-        .type = texts + piece.pair_bytes + piece.id_bytes,
-        .lag_s = piece.lag_s,
-        .json = texts + piece.pair_bytes + piece.id_bytes + piece.type_bytes,
-        .json_bytes = piece.json_bytes,
-    };
-    *at = (*at + piece.bytes) % q->params.bytes_max;
+    return piece;
 }
 
 enum status store_queue_push(struct store_queue *queue, const struct store_row *row)
 {
     const bool valid = store_row_is_valid(row);
-    const size_t bytes =
-        valid ? piece_bytes(row, strlen(row->pair) + strlen(row->id) + strlen(row->type) + 3)
-              : 0;
-    (void)pthread_mutex_lock(&queue->lock);
+    struct piece *piece = valid ? make_piece(row) : NULL;
+    lock_take(&queue->lock);
     struct store_queue_stats *stats = &queue->stats;
-    unsigned char *at = NULL;
-    if (valid && stats->waiting_rows < queue->params.rows_max) {
-        at = reserve_place(queue, bytes);
-    }
-    if (!at) {
+    if (!piece || stats->waiting_rows == queue->params.rows_max ||
+        stats->waiting_bytes + piece->bytes > queue->params.bytes_max) {
         stats->dropped++;
         stats->behind = true;
-        (void)pthread_mutex_unlock(&queue->lock);
+        lock_give(&queue->lock);
+        free(piece);
         return valid ? STATUS_E_FULL : STATUS_E_ARG;
     }
-    put_row(at, row, bytes);
+    *queue->tail = piece;
+    queue->tail = &piece->next;
+    stats->waiting_bytes += piece->bytes;
     stats->pushed++;
     stats->waiting_rows++;
     /* Waking the thread costs a system call: only when it has to change its mind. */
@@ -197,7 +127,7 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
     } else if (stats->waiting_rows == (size_t)queue->params.batch_rows) {
         (void)pthread_cond_signal(&queue->work);
     }
-    (void)pthread_mutex_unlock(&queue->lock);
+    lock_give(&queue->lock);
     return STATUS_OK;
 }
 
@@ -205,24 +135,23 @@ enum status store_queue_push(struct store_queue *queue, const struct store_row *
 
 struct batch {
     size_t rows;
-    size_t from, to; /* in the ring */
     uint64_t stored;
     int64_t newest_us;
 };
 
 static enum status write_batch(struct store_queue *q, struct batch *batch, struct err *err)
 {
+    const struct piece *piece = q->head;
     enum status status = store_begin(q->store, err);
-    batch->to = batch->from;
     batch->stored = 0;
     batch->newest_us = q->newest_us;
     for (size_t i = 0; i < batch->rows && status == STATUS_OK; i++) {
-        struct store_row row;
         bool is_new = false;
-        get_row(q, &batch->to, &row);
-        status = store_add(q->store, &row, &is_new, err);
+        piece = i == 0 ? piece : piece->next;
+        status = store_add(q->store, &piece->row, &is_new, err);
         batch->stored += is_new;
-        batch->newest_us = row.t_us > batch->newest_us ? row.t_us : batch->newest_us;
+        batch->newest_us =
+            piece->row.t_us > batch->newest_us ? piece->row.t_us : batch->newest_us;
     }
     if (status == STATUS_OK) {
         status = store_commit(q->store, err);
@@ -234,17 +163,25 @@ static enum status write_batch(struct store_queue *q, struct batch *batch, struc
 }
 
 /* Under the lock. */
+static void drop_pieces(struct store_queue *q, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++) {
+        struct piece *piece = q->head;
+        q->head = piece->next;
+        q->stats.waiting_bytes -= piece->bytes;
+        free(piece);
+    }
+    q->stats.waiting_rows -= rows;
+    if (!q->head) {
+        q->tail = &q->head;
+    }
+}
+
+/* Under the lock. */
 static void finish_batch(struct store_queue *q, const struct batch *batch)
 {
-    const size_t size = q->params.bytes_max;
-    size_t freed = (batch->to + size - batch->from) % size;
-    if (freed == 0 || freed > q->used) {
-        freed = q->used; /* the whole ring */
-    }
-    q->head = batch->to;
-    q->used -= freed;
+    drop_pieces(q, batch->rows);
     q->newest_us = batch->newest_us;
-    q->stats.waiting_rows -= batch->rows;
     q->stats.committed += batch->rows;
     q->stats.stored += batch->stored;
     q->stats.batches++;
@@ -270,50 +207,40 @@ static void remove_old(struct store_queue *q)
     if (status != STATUS_OK || removed < REMOVE_LIMIT) {
         q->removed_us = q->newest_us;
     }
-    (void)pthread_mutex_lock(&q->lock);
+    lock_take(&q->lock);
     q->stats.removed += removed;
     if (status != STATUS_OK) {
         q->stats.last_error = err;
     }
-    (void)pthread_mutex_unlock(&q->lock);
+    lock_give(&q->lock);
 }
 
 /* Under the lock: is a batch due, and if not, when will it be? */
 static bool batch_is_due(const struct store_queue *q, int64_t now_ms, int64_t *at_ms)
 {
     const size_t waiting = q->stats.waiting_rows;
-    *at_ms = waiting == 0 ? INT64_MAX : q->oldest_ms + q->params.commit_ms;
+    *at_ms = waiting == 0 ? now_ms + IDLE_MS : q->oldest_ms + q->params.commit_ms;
     return waiting > 0 && (waiting >= (size_t)q->params.batch_rows || q->stop ||
                            q->flush_to > q->stats.committed || now_ms >= *at_ms);
-}
-
-/* Under the lock, which is released meanwhile. */
-static void wait_for_work(struct store_queue *q, int64_t at_ms)
-{
-    if (at_ms == INT64_MAX) {
-        (void)pthread_cond_wait(&q->work, &q->lock);
-    } else {
-        wait_until(&q->work, &q->lock, at_ms);
-    }
 }
 
 /* Under the lock, which is released meanwhile. Returns when to try again. */
 static int64_t do_batch(struct store_queue *q, int *retry_ms)
 {
-    struct batch batch = {.from = q->head, .rows = q->stats.waiting_rows};
+    struct batch batch = {.rows = q->stats.waiting_rows};
     if (batch.rows > (size_t)q->params.batch_rows) {
         batch.rows = (size_t)q->params.batch_rows;
     }
-    (void)pthread_mutex_unlock(&q->lock);
+    lock_give(&q->lock);
     struct err err = {0};
     const enum status status = write_batch(q, &batch, &err);
-    (void)pthread_mutex_lock(&q->lock);
+    lock_take(&q->lock);
     if (status == STATUS_OK) {
         finish_batch(q, &batch);
         *retry_ms = q->params.retry_ms_min;
-        (void)pthread_mutex_unlock(&q->lock);
+        lock_give(&q->lock);
         remove_old(q);
-        (void)pthread_mutex_lock(&q->lock);
+        lock_take(&q->lock);
         return 0;
     }
     q->stats.failures++;
@@ -329,7 +256,7 @@ static void *run_store_thread(void *context)
     struct store_queue *q = context;
     int retry_ms = q->params.retry_ms_min;
     int64_t retry_at_ms = 0;
-    (void)pthread_mutex_lock(&q->lock);
+    lock_take(&q->lock);
     for (;;) {
         const int64_t now_ms = monotonic_ms();
         int64_t due_ms = 0;
@@ -343,9 +270,9 @@ static void *run_store_thread(void *context)
         }
         int64_t at_ms = due ? retry_at_ms : due_ms;
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
-        wait_for_work(q, at_ms);
+        wait_until(&q->work, &q->lock, at_ms);
     }
-    (void)pthread_mutex_unlock(&q->lock);
+    lock_give(&q->lock);
     return NULL;
 }
 
@@ -354,24 +281,16 @@ static void *run_store_thread(void *context)
 static bool params_are_valid(const struct store_queue_params *params)
 {
     return params->rows_max > 0 && params->bytes_max >= 2 * (size_t)STORE_JSON_MAX &&
-           params->bytes_max <= UINT32_MAX && params->commit_ms >= 0 &&
-           params->batch_rows > 0 && params->retry_ms_min > 0 &&
+           params->commit_ms >= 0 && params->batch_rows > 0 && params->retry_ms_min > 0 &&
            params->retry_ms_max >= params->retry_ms_min && params->retain_s >= 0.0;
-}
-
-static void init_conditions(struct store_queue *q)
-{
-    lock_init(&q->lock);
-    lock_init_condition(&q->work);
-    lock_init_condition(&q->done);
 }
 
 static void destroy_queue(struct store_queue *q)
 {
+    drop_pieces(q, q->stats.waiting_rows);
     (void)pthread_cond_destroy(&q->work);
     (void)pthread_cond_destroy(&q->done);
     (void)pthread_mutex_destroy(&q->lock);
-    free(q->ring);
     free(q);
 }
 
@@ -386,15 +305,12 @@ enum status store_queue_start(const struct store_queue_params *params, struct st
         return err_set(err, STATUS_E_NOMEM, "store", 0, 0, "out of memory");
     }
     q->params = *params;
-    q->params.bytes_max = params->bytes_max / ALIGNMENT * ALIGNMENT;
     q->store = store;
     q->newest_us = q->removed_us = LAB_TIME_NONE;
-    q->ring = malloc(q->params.bytes_max);
-    init_conditions(q);
-    if (!q->ring) {
-        destroy_queue(q);
-        return err_set(err, STATUS_E_NOMEM, "store", 0, 0, "out of memory");
-    }
+    q->tail = &q->head;
+    lock_init(&q->lock);
+    lock_init_condition(&q->work);
+    lock_init_condition(&q->done);
     if (pthread_create(&q->thread, NULL, run_store_thread, q) != 0) {
         destroy_queue(q);
         return err_set(err, STATUS_E_IO, "store", 0, 0, "cannot start a thread");
@@ -408,11 +324,11 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
     if (!queue) {
         return STATUS_OK;
     }
-    (void)pthread_mutex_lock(&queue->lock);
+    lock_take(&queue->lock);
     queue->stop = true;
     queue->stop_ms = monotonic_ms() + deadline_ms;
     (void)pthread_cond_signal(&queue->work);
-    (void)pthread_mutex_unlock(&queue->lock);
+    lock_give(&queue->lock);
     (void)pthread_join(queue->thread, NULL);
     const bool left = queue->stats.waiting_rows > 0;
     destroy_queue(queue);
@@ -422,7 +338,7 @@ enum status store_queue_stop(struct store_queue *queue, int deadline_ms)
 enum status store_queue_flush(struct store_queue *queue, int deadline_ms)
 {
     const int64_t at_ms = monotonic_ms() + deadline_ms;
-    (void)pthread_mutex_lock(&queue->lock);
+    lock_take(&queue->lock);
     const uint64_t target = queue->stats.pushed;
     if (target > queue->flush_to) {
         queue->flush_to = target;
@@ -432,22 +348,21 @@ enum status store_queue_flush(struct store_queue *queue, int deadline_ms)
         wait_until(&queue->done, &queue->lock, at_ms);
     }
     const bool done = queue->stats.committed >= target;
-    (void)pthread_mutex_unlock(&queue->lock);
+    lock_give(&queue->lock);
     return done ? STATUS_OK : STATUS_E_IO;
 }
 
 bool store_queue_covers(struct store_queue *queue, uint64_t pushed)
 {
-    (void)pthread_mutex_lock(&queue->lock);
+    lock_take(&queue->lock);
     const bool covers = !queue->stats.behind && queue->stats.committed >= pushed;
-    (void)pthread_mutex_unlock(&queue->lock);
+    lock_give(&queue->lock);
     return covers;
 }
 
 void store_queue_stats(struct store_queue *queue, struct store_queue_stats *out)
 {
-    (void)pthread_mutex_lock(&queue->lock);
+    lock_take(&queue->lock);
     *out = queue->stats;
-    out->waiting_bytes = queue->used;
-    (void)pthread_mutex_unlock(&queue->lock);
+    lock_give(&queue->lock);
 }

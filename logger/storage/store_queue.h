@@ -18,7 +18,7 @@
 
 struct store_queue_params {
     size_t rows_max;  /* waiting rows; > 0 */
-    size_t bytes_max; /* memory for them, allocated at once; >= 2 * STORE_JSON_MAX */
+    size_t bytes_max; /* memory for them; >= 2 * STORE_JSON_MAX */
     int commit_ms;    /* a row waits no longer for its batch; >= 0 */
     int batch_rows;   /* a batch is no larger; > 0 */
     double retain_s;  /* rows older than the newest one by more are removed; 0: keep all */
@@ -56,7 +56,7 @@ MUST_USE enum status store_queue_start(const struct store_queue_params *params,
  * NULL is allowed. */
 MUST_USE enum status store_queue_stop(struct store_queue *queue, int deadline_ms);
 
-/* Copy a row into the queue. Does not allocate, does not wait for the disk. STATUS_E_FULL: the
+/* Copy a row into the queue. Does not wait for the disk. STATUS_E_FULL: the
  * row was dropped, see behind. STATUS_E_ARG: the row is beyond its limits; dropped. */
 MUST_USE enum status store_queue_push(struct store_queue *queue, const struct store_row *row);
 

@@ -10,20 +10,9 @@
 /* ---- records ------------------------------------------------------------------------------
  */
 
-/* Records on their way from the spool: `skip` are passed over first. */
-struct records {
-    struct json_writer *w;
-    size_t skip;
-};
-
 static bool write_row(void *context, const struct store_row *row)
 {
-    struct records *records = context;
-    if (records->skip > 0) {
-        records->skip--;
-    } else {
-        json_write_raw(records->w, NULL, row->json, row->json_bytes);
-    }
+    json_write_raw(context, NULL, row->json, row->json_bytes);
     return true;
 }
 
@@ -39,17 +28,8 @@ static bool count_row(void *context, const struct store_row *row)
 static enum status write_records(struct replay_run *run, struct json_writer *w, const char *key,
                                  enum store_kind kind, const char *pair, size_t max)
 {
-    struct records records = {.w = w};
-    enum status status = STATUS_OK;
-    if (max > 0) {
-        size_t n = 0;
-        status = store_each(run->spool, kind, pair, count_row, &n, &run->err);
-        records.skip = n > max ? n - max : 0;
-    }
     json_write_array(w, key);
-    if (status == STATUS_OK) {
-        status = store_each(run->spool, kind, pair, write_row, &records, &run->err);
-    }
+    const enum status status = store_each(run->spool, kind, pair, max, write_row, w, &run->err);
     json_write_close(w);
     return status;
 }
@@ -114,10 +94,10 @@ static enum status write_lag(struct replay_run *run, struct json_writer *w, cons
 {
     struct lag_series series = {.w = w, .stretches = points_max / 2};
     enum status status =
-        store_each(run->spool, STORE_ENTRIES, pair, count_row, &series.total, &run->err);
+        store_each(run->spool, STORE_ENTRIES, pair, 0, count_row, &series.total, &run->err);
     json_write_array(w, "lag");
     if (status == STATUS_OK) {
-        status = store_each(run->spool, STORE_ENTRIES, pair, take_lag, &series, &run->err);
+        status = store_each(run->spool, STORE_ENTRIES, pair, 0, take_lag, &series, &run->err);
         end_stretch(&series);
     }
     json_write_close(w);

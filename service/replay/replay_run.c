@@ -8,12 +8,11 @@ enum { SPOOL_BATCH = 20000 };
 
 static void spool_row(struct replay_run *run, const struct store_row *row)
 {
-    bool is_new = false;
     if (run->spool_status == STATUS_OK && run->batched == 0) {
         run->spool_status = store_begin(run->spool, &run->err);
     }
     if (run->spool_status == STATUS_OK) {
-        run->spool_status = store_add(run->spool, row, &is_new, &run->err);
+        run->spool_status = store_add(run->spool, row, NULL, &run->err);
     }
     if (run->spool_status == STATUS_OK && ++run->batched == SPOOL_BATCH) {
         run->batched = 0;

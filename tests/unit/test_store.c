@@ -53,7 +53,7 @@ static void round_trip(void)
     CHECK_INT("t_us", got.t_us, row.t_us - 1);
     CHECK_NEAR("lag_s", got.lag_s, -1.0 / 3.0, 0.0, 0.0);
     CHECK_TEXT("no more", next, "");
-    expect_counts("counted once each", r, STORE_ENTRIES, "r1", "AHEAD:2");
+    expect_counts("counted once each", STORE_ENTRIES, "r1", "AHEAD:2");
     store_reader_close(r);
     store_close(s);
 }
@@ -145,10 +145,10 @@ static void old_version(void)
     struct store *s = open_store(NULL);
     r = open_reader();
     expect("rows stay", r, everything, "r1:1 r2:1 r1:2");
-    expect_counts("counted", r, STORE_ENTRIES, NULL, "AHEAD:1 SYNC:2");
-    expect_counts("counted", r, STORE_ALARMS, "r1", "late:1");
+    expect_counts("counted", STORE_ENTRIES, NULL, "AHEAD:1 SYNC:2");
+    expect_counts("counted", STORE_ALARMS, "r1", "late:1");
     add_one(s, STORE_ENTRIES, "r1", 3, 30, "SYNC");
-    expect_counts("goes on", r, STORE_ENTRIES, "r1", "SYNC:3");
+    expect_counts("goes on", STORE_ENTRIES, "r1", "SYNC:3");
     store_reader_close(r);
     store_close(s);
     s = open_store(NULL);
@@ -263,7 +263,7 @@ static void batch_fails(void)
                 expect("nothing of it", r, everything, "");
                 CHECK_INT("again", write_batch(s, &err), STATUS_OK);
             }
-            expect_counts("all of it", r, STORE_ENTRIES, "a", "SYNC:50");
+            expect_counts("all of it", STORE_ENTRIES, "a", "SYNC:50");
             struct store_query query = everything;
             query.since_us = 49;
             expect("all of it", r, query, "a:49 a:50");
@@ -292,7 +292,7 @@ static void opening_fails(void)
         s = open_store("chaos");
         struct store_reader *r = open_reader();
         expect("the old rows are there", r, everything, "r1:1 r2:1 r1:2");
-        expect_counts("and counted once", r, STORE_ENTRIES, NULL, "AHEAD:1 SYNC:2");
+        expect_counts("and counted once", STORE_ENTRIES, NULL, "AHEAD:1 SYNC:2");
         store_reader_close(r);
         store_close(s);
     }
@@ -345,7 +345,7 @@ static void retention(void)
     expect("at the limit stays", r, everything, "a:3 a:4 b:4 b:5 a:5 a:6 b:6");
     CHECK_INT("nothing left", store_remove_before(s, 30, 100, &removed, NULL), STATUS_OK);
     CHECK_INT("nothing left", removed, 0);
-    expect_counts("counts are of all time", r, STORE_ENTRIES, "a", "AHEAD:2 BEHIND:2 SYNC:2");
+    expect_counts("counts are of all time", STORE_ENTRIES, "a", "AHEAD:2 BEHIND:2 SYNC:2");
     store_reader_close(r);
     store_close(s);
 }
@@ -364,15 +364,23 @@ static void spool(void)
     }
     CHECK_INT("commit", store_commit(s, NULL), STATUS_OK);
     struct listing listing = {.stop_at = 4};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, list_row, &listing, NULL), STATUS_OK);
+    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, 0, list_row, &listing, NULL),
+              STATUS_OK);
     CHECK_TEXT("by pair and n", listing.text, "a:701 a:704 a:707 a:710");
     listing = (struct listing){.stop_at = 2};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, "c", list_row, &listing, NULL), STATUS_OK);
+    CHECK_INT("each", store_each(s, STORE_ENTRIES, "c", 0, list_row, &listing, NULL),
+              STATUS_OK);
     CHECK_TEXT("one pair", listing.text, "c:702 c:705");
     listing = (struct listing){0};
-    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, list_row, &listing, NULL), STATUS_OK);
+    CHECK_INT("each", store_each(s, STORE_ENTRIES, "c", 2, list_row, &listing, NULL),
+              STATUS_OK);
+    CHECK_TEXT("the newest", listing.text, "c:996 c:999");
+    listing = (struct listing){0};
+    CHECK_INT("each", store_each(s, STORE_ENTRIES, NULL, 0, list_row, &listing, NULL),
+              STATUS_OK);
     CHECK_INT("all", listing.rows, 300);
-    CHECK_INT("none", store_each(s, STORE_ALARMS, NULL, list_row, &listing, NULL), STATUS_OK);
+    CHECK_INT("none", store_each(s, STORE_ALARMS, NULL, 0, list_row, &listing, NULL),
+              STATUS_OK);
     CHECK_INT("none", listing.rows, 300);
     store_close(s);
 }

@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 
 #include "logger/storage/store.h"
-#include "logger/storage/store_schema.h"
 #include "tests/support/store_fixture.h"
 
 static void pages(void)
@@ -41,10 +40,10 @@ static void pages(void)
         query.type = "late";
         expect("alarms of a type", r, query, "a:1");
     }
-    expect_counts("pair", r, STORE_ENTRIES, "a", "AHEAD:2 BEHIND:2 SYNC:2");
-    expect_counts("all", r, STORE_ENTRIES, NULL, "AHEAD:2 BEHIND:2 SYNC:8");
-    expect_counts("alarms", r, STORE_ALARMS, NULL, "late:1 timeout:1");
-    expect_counts("nobody", r, STORE_ALARMS, "c", "");
+    expect_counts("pair", STORE_ENTRIES, "a", "AHEAD:2 BEHIND:2 SYNC:2");
+    expect_counts("all", STORE_ENTRIES, NULL, "AHEAD:2 BEHIND:2 SYNC:8");
+    expect_counts("alarms", STORE_ALARMS, NULL, "late:1 timeout:1");
+    expect_counts("nobody", STORE_ALARMS, "c", "");
 
     /* The callback may stop; the cursor goes on behind the last row it saw. */
     struct store_query query = everything;
@@ -141,7 +140,8 @@ static void foreign_cursors(void)
     char endless[2 * STORE_CURSOR_MAX];
     memset(endless, 'a', sizeof endless - 1);
     endless[sizeof endless - 1] = '\0';
-    static const char *const nonsense[] = {"x", "' OR 1=1 --", "ABCDEF", "\xff\xfe"};
+    static const char *const nonsense[] = {"x",   "' OR 1=1 --", "ABCDEF", "\xff\xfe", "1",
+                                           "1 2", "1 2 ",        "1  r1",  " "};
     for (size_t i = 0; i <= COUNT(nonsense); i++) {
         query.cursor = i < COUNT(nonsense) ? nonsense[i] : endless;
         CHECK_INT("nonsense", store_query(r, &query, list_row, &listing, next, NULL),
@@ -167,7 +167,7 @@ static void plans(void)
         query.newest_first = i & 8;
         char sql[STORE_SQL_MAX];
         char explain[STORE_SQL_MAX + 32];
-        store_schema_query(&query, sql);
+        store_query_sql(&query, sql);
         (void)snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", sql);
         sqlite3_stmt *statement = NULL;
         CHECK_INT(sql, sqlite3_prepare_v2(db, explain, -1, &statement, NULL), SQLITE_OK);
