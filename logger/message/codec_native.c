@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/status.h"
 #include "logger/message/payload.h"
 
 /* ---- command ---- */
 
-static bool scan_op(struct json_scan *s, struct event *e)
+static bool check_op(struct json_scan *s, struct event *e)
 {
-    return payload_scan_word(s, e->command.op, sizeof e->command.op,
-                             "an \"op\" of at most 15 bytes was expected") &&
-           (e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty"));
+    return e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty");
 }
 
 /* clang-format off */
@@ -21,17 +18,16 @@ static const struct payload_member command_members[] = {
     {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(command.id),
         .expected = "an \"id\" of at most 47 bytes was expected"},
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(command.source_us)},
-    {.name = "op", .required = true, .type = PAYLOAD_OTHER, .scan = scan_op},
+    {.name = "op", .required = true, .type = PAYLOAD_WORD, PAYLOAD_IN(command.op),
+        .expected = "an \"op\" of at most 15 bytes was expected"},
     {.name = "rotation_rad", .type = PAYLOAD_REAL, PAYLOAD_IN(command.rotation_rad)},
     {.name = "displacement_m", .type = PAYLOAD_REAL, PAYLOAD_IN(command.displacement_m)},
 };
 /* clang-format on */
 
-static bool scan_command(struct json_scan *s, struct event *e)
-{
-    e->command = (struct event_command){.source_us = LAB_TIME_NONE};
-    return payload_scan(s, e, command_members, COUNT(command_members), "\"op\" is missing");
-}
+static const struct payload_kind command_kind = {"command", EVENT_COMMAND,
+                                                 PAYLOAD_PART(command, command_members),
+                                                 "\"op\" is missing", check_op};
 
 /* ---- reply ---- */
 
@@ -98,78 +94,33 @@ static bool scan_values(struct json_scan *s, struct event *e)
 /* clang-format off */
 static const struct payload_member reply_members[] = {
     {.name = "id", .type = PAYLOAD_ID, PAYLOAD_IN(reply.id), .expected = "an \"id\" of at most 47 bytes was expected"},
-    {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.source_us)},
     {.name = "t_start", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.source_start_us)},
+    {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.source_us)},
+    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(reply.sim_us, reply.has_sim)},
     {.name = "status", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(reply.status), .names = &reply_status_names,
      .expected = "a \"status\" out of done data blocked halted ignored error was expected"},
     {.name = "values", .type = PAYLOAD_OTHER, .scan = scan_values},
-    {.name = "sim_t", .type = PAYLOAD_STAMP, PAYLOAD_IN(reply.sim_us)},
 };
 /* clang-format on */
 
-static bool scan_reply(struct json_scan *s, struct event *e)
-{
-    e->reply.id[0] = '\0';
-    e->reply.status = REPLY_STATUS_COUNT;
-    e->reply.source_us = LAB_TIME_NONE;
-    e->reply.source_start_us = LAB_TIME_NONE;
-    e->reply.sim_us = LAB_TIME_NONE;
-    e->reply.value_count = 0;
-    e->reply.values_left_out = 0;
-    const bool whole =
-        payload_scan(s, e, reply_members, COUNT(reply_members), "\"status\" is missing");
-    e->reply.has_sim = e->reply.sim_us != LAB_TIME_NONE;
-    return whole;
-}
+static const struct payload_kind reply_kind = {
+    "reply", EVENT_REPLY, PAYLOAD_PART(reply, reply_members), "\"status\" is missing", NULL};
 
-/* ---- telemetry ---- */
-
-static bool scan_nu(struct json_scan *s, struct event *e)
-{
-    return payload_scan_axes(s, e->telemetry.nu, &e->telemetry.nu_count);
-}
-
-static bool scan_tau(struct json_scan *s, struct event *e)
-{
-    return payload_scan_axes(s, e->telemetry.tau, &e->telemetry.tau_count);
-}
-
-static bool scan_pose(struct json_scan *s, struct event *e)
-{
-    return payload_scan_axes(s, e->telemetry.pose, &e->telemetry.pose_count);
-}
+/* ---- telemetry, connection, echo ---- */
 
 /* clang-format off */
 static const struct payload_member telemetry_members[] = {
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(telemetry.source_us)},
-    {.name = "seq", .type = PAYLOAD_WHOLE, PAYLOAD_IN(telemetry.seq), .max = 9e15,
+    {.name = "sim_t", .type = PAYLOAD_SIM, PAYLOAD_TOLD(telemetry.sim_us, telemetry.has_sim)},
+    {.name = "seq", .type = PAYLOAD_WHOLE, PAYLOAD_IN(telemetry.seq), .max = 9e15, .absent = -1.0,
      .expected = "a \"seq\" of 0 or more was expected"},
     {.name = "boot", .type = PAYLOAD_WORD, PAYLOAD_IN(telemetry.boot),
      .expected = "a \"boot\" of at most 23 bytes was expected"},
-    {.name = "nu", .type = PAYLOAD_OTHER, .scan = scan_nu},
-    {.name = "tau", .type = PAYLOAD_OTHER, .scan = scan_tau},
-    {.name = "pose", .type = PAYLOAD_OTHER, .scan = scan_pose},
-    {.name = "sim_t", .type = PAYLOAD_STAMP, PAYLOAD_IN(telemetry.sim_us)},
+    {.name = "nu", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.nu, telemetry.nu_count)},
+    {.name = "tau", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.tau, telemetry.tau_count)},
+    {.name = "pose", .type = PAYLOAD_AXES, PAYLOAD_TOLD(telemetry.pose, telemetry.pose_count)},
 };
-/* clang-format on */
 
-static bool scan_telemetry(struct json_scan *s, struct event *e)
-{
-    e->telemetry.source_us = LAB_TIME_NONE;
-    e->telemetry.sim_us = LAB_TIME_NONE;
-    e->telemetry.seq = -1;
-    e->telemetry.boot[0] = '\0';
-    e->telemetry.nu_count = 0;
-    e->telemetry.tau_count = 0;
-    e->telemetry.pose_count = 0;
-    const bool whole = payload_scan(s, e, telemetry_members, COUNT(telemetry_members), "");
-    e->telemetry.has_sim = e->telemetry.sim_us != LAB_TIME_NONE;
-    return whole;
-}
-
-/* ---- connection ---- */
-
-/* clang-format off */
 static const struct payload_member connection_members[] = {
     {.name = "state", .required = true, .type = PAYLOAD_NAME, PAYLOAD_IN(connection.online),
         .names = &connection_state_names,
@@ -178,18 +129,7 @@ static const struct payload_member connection_members[] = {
      .expected = "a \"boot\" of at most 23 bytes was expected"},
     {.name = "t", .type = PAYLOAD_STAMP, PAYLOAD_IN(connection.source_us)},
 };
-/* clang-format on */
 
-static bool scan_connection(struct json_scan *s, struct event *e)
-{
-    e->connection = (struct event_connection){.source_us = LAB_TIME_NONE};
-    return payload_scan(s, e, connection_members, COUNT(connection_members),
-                        "\"state\" is missing");
-}
-
-/* ---- echo ---- */
-
-/* clang-format off */
 static const struct payload_member echo_members[] = {
     {.name = "probe", .required = true, .type = PAYLOAD_WHOLE, PAYLOAD_IN(echo.probe), .max = 9e15,
      .expected = "a \"probe\" of 0 or more was expected"},
@@ -199,15 +139,21 @@ static const struct payload_member echo_members[] = {
 };
 /* clang-format on */
 
-static bool scan_echo(struct json_scan *s, struct event *e)
+static bool check_echo(struct json_scan *s, struct event *e)
 {
-    e->echo = (struct event_echo){0, LAB_TIME_NONE, LAB_TIME_NONE, LAB_TIME_NONE};
-    return payload_scan(s, e, echo_members, COUNT(echo_members),
-                        "\"probe\", \"sent\", \"t_received\" and \"t\" were expected") &&
-           ((e->echo.sent_us != LAB_TIME_NONE && e->echo.source_received_us != LAB_TIME_NONE &&
-             e->echo.source_us != LAB_TIME_NONE) ||
-            json_scan_fail(s, "\"sent\", \"t_received\" and \"t\" must be numbers"));
+    return (e->echo.sent_us != LAB_TIME_NONE && e->echo.source_received_us != LAB_TIME_NONE &&
+            e->echo.source_us != LAB_TIME_NONE) ||
+           json_scan_fail(s, "\"sent\", \"t_received\" and \"t\" must be numbers");
 }
+
+static const struct payload_kind telemetry_kind = {
+    "telemetry", EVENT_TELEMETRY, PAYLOAD_PART(telemetry, telemetry_members), "", NULL};
+static const struct payload_kind connection_kind = {
+    "connection", EVENT_CONNECTION, PAYLOAD_PART(connection, connection_members),
+    "\"state\" is missing", NULL};
+static const struct payload_kind echo_kind = {
+    "echo", EVENT_ECHO, PAYLOAD_PART(echo, echo_members),
+    "\"probe\", \"sent\", \"t_received\" and \"t\" were expected", check_echo};
 
 /* ---- ack ---- */
 
@@ -277,33 +223,27 @@ static const struct payload_member ack_members[] = {
 };
 /* clang-format on */
 
-static bool scan_ack(struct json_scan *s, struct event *e)
-{
-    e->ack = (struct event_ack){0};
-    return payload_scan(s, e, ack_members, COUNT(ack_members), "\"version\" is missing");
-}
+static const struct payload_kind ack_kind = {"ack", EVENT_ACK, PAYLOAD_PART(ack, ack_members),
+                                             "\"version\" is missing", NULL};
 
 /* ---- topics ---- */
 
-struct topic_row {
+static const struct topic_row {
     const char *rest; /* after the prefix and the pair's id */
-    struct payload_kind kind;
+    enum side side;
+    const struct payload_kind *kind;
+} topic_rows[] = {
+    {"command", SIDE_COUNT, &command_kind},
+    {"real/reply", SIDE_REAL, &reply_kind},
+    {"virtual/reply", SIDE_VIRTUAL, &reply_kind},
+    {"real/telemetry", SIDE_REAL, &telemetry_kind},
+    {"virtual/telemetry", SIDE_VIRTUAL, &telemetry_kind},
+    {"real/connection", SIDE_REAL, &connection_kind},
+    {"virtual/connection", SIDE_VIRTUAL, &connection_kind},
+    {"virtual/parameters/ack", SIDE_VIRTUAL, &ack_kind},
+    {"real/echo", SIDE_REAL, &echo_kind},
+    {"virtual/echo", SIDE_VIRTUAL, &echo_kind},
 };
-
-/* clang-format off */
-static const struct topic_row topic_rows[] = {
-    {"command",                {"command",    EVENT_COMMAND,    SIDE_COUNT,   scan_command}},
-    {"real/reply",             {"reply",      EVENT_REPLY,      SIDE_REAL,    scan_reply}},
-    {"virtual/reply",          {"reply",      EVENT_REPLY,      SIDE_VIRTUAL, scan_reply}},
-    {"real/telemetry",         {"telemetry",  EVENT_TELEMETRY,  SIDE_REAL,    scan_telemetry}},
-    {"virtual/telemetry",      {"telemetry",  EVENT_TELEMETRY,  SIDE_VIRTUAL, scan_telemetry}},
-    {"real/connection",        {"connection", EVENT_CONNECTION, SIDE_REAL,    scan_connection}},
-    {"virtual/connection",     {"connection", EVENT_CONNECTION, SIDE_VIRTUAL, scan_connection}},
-    {"virtual/parameters/ack", {"ack",        EVENT_ACK,        SIDE_VIRTUAL, scan_ack}},
-    {"real/echo",              {"echo",       EVENT_ECHO,       SIDE_REAL,    scan_echo}},
-    {"virtual/echo",           {"echo",       EVENT_ECHO,       SIDE_VIRTUAL, scan_echo}},
-};
-/* clang-format on */
 
 /* The row of "<prefix>/<pair>/<rest>" and the pair's id; NULL when it is another topic. */
 static const struct topic_row *find_row(const char *prefix, const char *topic,
@@ -334,10 +274,10 @@ static size_t decode_native(const char *prefix, const struct message *message, e
     struct event e;
     const struct topic_row *row = find_row(prefix, message->topic, e.pair);
     /* An empty retained message takes the old one back: nothing happened. */
-    if (!row || (message->payload_bytes == 0 && row->kind.kind == EVENT_CONNECTION)) {
+    if (!row || (message->payload_bytes == 0 && row->kind == &connection_kind)) {
         return 0;
     }
-    return payload_decode(&row->kind, message, &e, emit, context);
+    return payload_decode(row->kind, row->side, message, &e, emit, context);
 }
 
 static bool is_native_sample(const char *prefix, const char *topic)
@@ -384,38 +324,17 @@ const struct codec codec_native = {
 
 /* ---- payloads out ---- */
 
-void native_write_command(struct json_writer *w, const struct event_command *command)
+void native_write(struct json_writer *w, enum event_kind kind, const void *part)
 {
+    static const struct payload_kind *const rows[EVENT_KIND_COUNT] = {
+        [EVENT_COMMAND] = &command_kind,       [EVENT_REPLY] = &reply_kind,
+        [EVENT_TELEMETRY] = &telemetry_kind,   [EVENT_ECHO] = &echo_kind,
+        [EVENT_CONNECTION] = &connection_kind,
+    };
+    const struct event_reply *reply = kind == EVENT_REPLY ? part : NULL;
     json_write_object(w, NULL);
-    if (command->id[0]) {
-        json_write_text(w, "id", command->id);
-    }
-    if (command->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", command->source_us);
-    }
-    json_write_text(w, "op", command->op);
-    json_write_real(w, "rotation_rad", command->rotation_rad);
-    json_write_real(w, "displacement_m", command->displacement_m);
-    json_write_close(w);
-}
-
-void native_write_reply(struct json_writer *w, const struct event_reply *reply)
-{
-    json_write_object(w, NULL);
-    if (reply->id[0]) {
-        json_write_text(w, "id", reply->id);
-    }
-    if (reply->source_start_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t_start", reply->source_start_us);
-    }
-    if (reply->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", reply->source_us);
-    }
-    if (reply->has_sim) {
-        json_write_seconds(w, "sim_t", reply->sim_us);
-    }
-    json_write_text(w, "status", reply_status_name(reply->status));
-    if (reply->value_count > 0) {
+    payload_write(w, rows[kind], part);
+    if (reply && reply->value_count > 0) {
         json_write_object(w, "values");
         for (size_t i = 0; i < reply->value_count; i++) {
             if (reply->values[i].is_number) {
@@ -427,54 +346,10 @@ void native_write_reply(struct json_writer *w, const struct event_reply *reply)
     json_write_close(w);
 }
 
-void native_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry)
-{
-    json_write_object(w, NULL);
-    if (telemetry->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", telemetry->source_us);
-    }
-    if (telemetry->has_sim) {
-        json_write_seconds(w, "sim_t", telemetry->sim_us);
-    }
-    if (telemetry->seq >= 0) {
-        json_write_int(w, "seq", telemetry->seq);
-    }
-    if (telemetry->boot[0]) {
-        json_write_text(w, "boot", telemetry->boot);
-    }
-    json_write_axes(w, "nu", telemetry->nu, telemetry->nu_count);
-    json_write_axes(w, "tau", telemetry->tau, telemetry->tau_count);
-    json_write_axes(w, "pose", telemetry->pose, telemetry->pose_count);
-    json_write_close(w);
-}
-
-void native_write_connection(struct json_writer *w, const struct event_connection *connection)
-{
-    json_write_object(w, NULL);
-    json_write_text(w, "state", names_text(&connection_state_names, connection->online));
-    if (connection->boot[0]) {
-        json_write_text(w, "boot", connection->boot);
-    }
-    if (connection->source_us != LAB_TIME_NONE) {
-        json_write_seconds(w, "t", connection->source_us);
-    }
-    json_write_close(w);
-}
-
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us)
 {
     json_write_object(w, NULL);
     json_write_int(w, "probe", probe);
     json_write_seconds(w, "sent", sent_us);
-    json_write_close(w);
-}
-
-void native_write_echo(struct json_writer *w, const struct event_echo *echo)
-{
-    json_write_object(w, NULL);
-    json_write_int(w, "probe", echo->probe);
-    json_write_seconds(w, "sent", echo->sent_us);
-    json_write_seconds(w, "t_received", echo->source_received_us);
-    json_write_seconds(w, "t", echo->source_us);
     json_write_close(w);
 }

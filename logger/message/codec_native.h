@@ -9,12 +9,9 @@
 
 extern const struct codec codec_native;
 
-/* Its payloads, one JSON object each. */
-void native_write_command(struct json_writer *w, const struct event_command *command);
-void native_write_reply(struct json_writer *w, const struct event_reply *reply);
-void native_write_telemetry(struct json_writer *w, const struct event_telemetry *telemetry);
-void native_write_connection(struct json_writer *w, const struct event_connection *connection);
+/* A payload, one JSON object: part is the event's, a struct event_command, _reply, _telemetry,
+ * _connection or _echo as the kind says. */
+void native_write(struct json_writer *w, enum event_kind kind, const void *part);
 void native_write_probe(struct json_writer *w, int64_t probe, int64_t sent_us);
-void native_write_echo(struct json_writer *w, const struct event_echo *echo);
 
 #endif

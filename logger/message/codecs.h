@@ -30,9 +30,16 @@ struct codec_set {
 
 /* Decode one message under the prefix: by the codecs of the set, or by the first of the table
  * that listens to its topic when set is NULL. What a codec says of a pair that speaks another
- * one is passed over. The daemon's own lines (lab_line.h) are read here, too. Returns the
+ * one is passed over. The daemon's own lines are read here, too. Returns the
  * number of events; 0: nobody listens to the topic. */
 size_t codec_decode(const struct codec_set *set, const char *prefix,
                     const struct message *message, event_emit *emit, void *context);
+
+/* The lines that the daemon writes into its own journal, under "<prefix>/$lab/": start, stop,
+ * away, request, fit, gap. They belong to no codec and never come over MQTT. */
+bool lab_line_is(const char *prefix, const char *topic);
+
+/* "<prefix>/$lab/<what>" */
+void lab_line_topic(const char *prefix, const char *what, char topic[MESSAGE_TOPIC_MAX]);
 
 #endif

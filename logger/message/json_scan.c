@@ -32,12 +32,17 @@ size_t json_scan_column(const struct json_scan *s)
     return (size_t)(s->at - s->begin) + 1;
 }
 
-static void skip_space(struct json_scan *s)
+/* Step over white space; false after an error. */
+static bool skip_space(struct json_scan *s)
 {
+    if (s->error) {
+        return false;
+    }
     while (s->at < s->end &&
            (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t')) {
         s->at++;
     }
+    return true;
 }
 
 static bool take_char(struct json_scan *s, char c)
@@ -71,10 +76,9 @@ static enum json_kind kind_of(char c)
 
 enum json_kind json_scan_peek(struct json_scan *s)
 {
-    if (s->error) {
+    if (!skip_space(s)) {
         return JSON_KIND_NONE;
     }
-    skip_space(s);
     const enum json_kind kind = s->at < s->end ? kind_of(*s->at) : JSON_KIND_NONE;
     if (kind == JSON_KIND_NONE) {
         (void)json_scan_fail(s, "a value was expected");
@@ -84,10 +88,9 @@ enum json_kind json_scan_peek(struct json_scan *s)
 
 bool json_scan_enter(struct json_scan *s, enum json_kind kind)
 {
-    if (s->error) {
+    if (!skip_space(s)) {
         return false;
     }
-    skip_space(s);
     if (s->depth == s->depth_max) {
         return json_scan_fail(s, "nested too deep");
     }
@@ -103,10 +106,9 @@ bool json_scan_enter(struct json_scan *s, enum json_kind kind)
  */
 static bool step_next(struct json_scan *s, char close)
 {
-    if (s->error) {
+    if (!skip_space(s)) {
         return false;
     }
-    skip_space(s);
     if (take_char(s, close)) {
         s->depth--;
         return false;
@@ -128,34 +130,21 @@ bool json_scan_next_member(struct json_scan *s, struct json_text *key)
     if (!step_next(s, '}') || !json_scan_text(s, key)) {
         return false;
     }
-    skip_space(s);
+    (void)skip_space(s);
     return take_char(s, ':') || json_scan_fail(s, "':' was expected");
-}
-
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* The code unit of "\uXXXX" whose 'u' stands at p; -1 when it is none. */
 static long code_unit(const char *p, const char *end)
 {
-    if (end - p < 5) {
-        return -1;
-    }
+    static const char hex[] = "0123456789abcdefABCDEF";
     long unit = 0;
     for (int k = 1; k <= 4; k++) {
-        const int digit = hex_value(p[k]);
-        if (digit < 0) {
+        const char *digit = p + k < end && p[k] != '\0' ? strchr(hex, p[k]) : NULL;
+        if (!digit) {
             return -1;
         }
-        unit = unit * 16 + digit;
+        unit = unit * 16 + (digit - hex < 16 ? digit - hex : digit - hex - 6);
     }
     return unit;
 }
@@ -187,10 +176,9 @@ static bool skip_escape(struct json_scan *s)
 
 bool json_scan_text(struct json_scan *s, struct json_text *text)
 {
-    if (s->error) {
+    if (!skip_space(s)) {
         return false;
     }
-    skip_space(s);
     if (!take_char(s, '"')) {
         return json_scan_fail(s, "a string was expected");
     }
@@ -250,10 +238,9 @@ static bool refuse_number(struct json_scan *s)
 bool json_scan_number(struct json_scan *s, double *value)
 {
     double number = 0.0;
-    if (s->error) {
+    if (!skip_space(s)) {
         return false;
     }
-    skip_space(s);
     const char *end = number_scan_json(s->at, s->end, &number);
     if (end == s->at) {
         return refuse_number(s);
@@ -283,27 +270,23 @@ static bool take_word(struct json_scan *s, const char *word)
 
 bool json_scan_bool(struct json_scan *s, bool *value)
 {
-    if (s->error) {
+    if (!skip_space(s)) {
         return false;
     }
-    skip_space(s);
     *value = s->at < s->end && *s->at == 't';
     return take_word(s, *value ? "true" : "false");
 }
 
 bool json_scan_null(struct json_scan *s)
 {
-    if (s->error) {
-        return false;
-    }
-    skip_space(s);
-    return take_word(s, "null");
+    return skip_space(s) && take_word(s, "null");
 }
 
-static bool skip_scalar(struct json_scan *s, enum json_kind kind)
+static bool skip_value(struct json_scan *s)
 {
     struct json_text text;
     double number = 0.0;
+    const enum json_kind kind = json_scan_peek(s);
     switch (kind) {
     case JSON_KIND_TEXT:
         return json_scan_text(s, &text);
@@ -317,6 +300,16 @@ static bool skip_scalar(struct json_scan *s, enum json_kind kind)
         return take_word(s, "null");
     case JSON_KIND_OBJECT:
     case JSON_KIND_ARRAY:
+        if (!json_scan_enter(s, kind)) {
+            return false;
+        }
+        while (kind == JSON_KIND_OBJECT ? json_scan_next_member(s, &text)
+                                        : json_scan_next_item(s)) {
+            if (!skip_value(s)) {
+                return false;
+            }
+        }
+        return !s->error;
     case JSON_KIND_NONE:
         break;
     }
@@ -325,36 +318,13 @@ static bool skip_scalar(struct json_scan *s, enum json_kind kind)
 
 bool json_scan_skip(struct json_scan *s, const char **from, size_t *bytes)
 {
-    const unsigned base = s->depth;
-    bool object[JSON_SCAN_DEPTH_MAX + 1];
-    skip_space(s);
+    (void)skip_space(s);
     const char *const start = s->at;
-    bool value_due = true;
-    while (value_due || s->depth > base) {
-        struct json_text key;
-        if (!value_due) {
-            value_due =
-                object[s->depth] ? json_scan_next_member(s, &key) : json_scan_next_item(s);
-            if (s->error) {
-                return false;
-            }
-            continue; /* a closing bracket brought us a level up, or a value follows */
-        }
-        const enum json_kind kind = json_scan_peek(s);
-        value_due = false;
-        if (kind == JSON_KIND_OBJECT || kind == JSON_KIND_ARRAY) {
-            if (!json_scan_enter(s, kind)) {
-                return false;
-            }
-            object[s->depth] = kind == JSON_KIND_OBJECT;
-        } else if (!skip_scalar(s, kind)) {
-            return false;
-        }
+    if (!skip_value(s)) {
+        return false;
     }
     if (from) {
         *from = start;
-    }
-    if (bytes) {
         *bytes = (size_t)(s->at - start);
     }
     return true;
@@ -362,11 +332,8 @@ bool json_scan_skip(struct json_scan *s, const char **from, size_t *bytes)
 
 bool json_scan_finish(struct json_scan *s)
 {
-    if (s->error) {
-        return false;
-    }
-    skip_space(s);
-    return s->at == s->end || json_scan_fail(s, "nothing was expected after the value");
+    return skip_space(s) &&
+           (s->at == s->end || json_scan_fail(s, "nothing was expected after the value"));
 }
 
 bool json_text_is(const struct json_text *text, const char *name)

@@ -48,20 +48,22 @@ static void put_char(struct json_writer *w, char c)
     }
 }
 
-static void put_quoted(struct json_writer *w, const char *value)
+/* Besides what JSON wants, bytes from 0x7f up to `escaped_max` are escaped. */
+static void put_quoted(struct json_writer *w, const char *value, size_t bytes,
+                       unsigned char escaped_max)
 {
     static const char hex[] = "0123456789abcdef";
-    put_char(w, '"');
+    const char *const end = value + bytes;
     const char *from = value;
-    const char *p = value;
-    for (; *p; p++) {
+    put_char(w, '"');
+    for (const char *p = value; p < end; p++) {
         const unsigned char c = (unsigned char)*p;
-        if (c >= 0x20 && c != '"' && c != '\\') {
+        if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x7f || c > escaped_max)) {
             continue;
         }
         put_bytes(w, from, (size_t)(p - from));
         from = p + 1;
-        if (c == '"' || c == '\\') {
+        if (escaped_max == 0 && (c == '"' || c == '\\')) {
             const char pair[2] = {'\\', (char)c};
             put_bytes(w, pair, sizeof pair);
         } else {
@@ -69,7 +71,7 @@ static void put_quoted(struct json_writer *w, const char *value)
             put_bytes(w, code, sizeof code);
         }
     }
-    put_bytes(w, from, (size_t)(p - from));
+    put_bytes(w, from, (size_t)(end - from));
     put_char(w, '"');
 }
 
@@ -80,7 +82,7 @@ static void begin_member(struct json_writer *w, const char *key)
     }
     w->comma[w->depth] = true;
     if (key) {
-        put_quoted(w, key);
+        put_quoted(w, key, strlen(key), 0);
         put_char(w, ':');
     }
 }
@@ -136,19 +138,20 @@ void json_write_text(struct json_writer *w, const char *key, const char *value)
         return;
     }
     begin_member(w, key);
-    put_quoted(w, value);
+    put_quoted(w, value, strlen(value), 0);
+}
+
+void json_write_bytes(struct json_writer *w, const char *key, const char *text, size_t bytes,
+                      bool latin1)
+{
+    begin_member(w, key);
+    put_quoted(w, text, bytes, latin1 ? 0xff : 0x7f);
 }
 
 void json_write_real(struct json_writer *w, const char *key, double value)
 {
-    if (!isfinite(value)) {
-        json_write_null(w, key);
-        return;
-    }
-    char number[JSON_WRITE_NUMBER_MAX];
-    const size_t n = json_format_real(value, number);
-    begin_member(w, key);
-    put_bytes(w, number, n);
+    char number[JSON_WRITE_NUMBER_MAX] = "null";
+    json_write_raw(w, key, number, isfinite(value) ? json_format_real(value, number) : 4);
 }
 
 /* Decimal digits of value, written backwards from end; returns where they begin. */
@@ -170,32 +173,23 @@ void json_write_int(struct json_writer *w, const char *key, int64_t value)
     if (value < 0) {
         *--begin = '-';
     }
-    begin_member(w, key);
-    put_bytes(w, begin, (size_t)(end - begin));
+    json_write_raw(w, key, begin, (size_t)(end - begin));
 }
 
 void json_write_bool(struct json_writer *w, const char *key, bool value)
 {
-    begin_member(w, key);
-    put_bytes(w, value ? "true" : "false", value ? 4 : 5);
+    json_write_raw(w, key, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_write_null(struct json_writer *w, const char *key)
 {
-    begin_member(w, key);
-    put_bytes(w, "null", 4);
+    json_write_raw(w, key, "null", 4);
 }
 
 void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
 {
-    if (us == LAB_TIME_NONE) {
-        json_write_null(w, key);
-        return;
-    }
-    char number[JSON_WRITE_NUMBER_MAX];
-    const size_t n = json_format_seconds(us, number);
-    begin_member(w, key);
-    put_bytes(w, number, n);
+    char number[JSON_WRITE_NUMBER_MAX] = "null";
+    json_write_raw(w, key, number, us != LAB_TIME_NONE ? json_format_seconds(us, number) : 4);
 }
 
 void json_write_two(struct json_writer *w, const char *key, double a, double b)

@@ -46,6 +46,9 @@ void json_write_array(struct json_writer *w, const char *key);  /* opens */
 void json_write_close(struct json_writer *w);                   /* the innermost */
 void json_write_text(struct json_writer *w, const char *key,
                      const char *value); /* NULL: null */
+/* text[bytes] with every escape as \u00XX; latin1: bytes above 0x7f as code points. */
+void json_write_bytes(struct json_writer *w, const char *key, const char *text, size_t bytes,
+                      bool latin1);
 void json_write_real(struct json_writer *w, const char *key, double value);
 void json_write_int(struct json_writer *w, const char *key, int64_t value);
 void json_write_bool(struct json_writer *w, const char *key, bool value);

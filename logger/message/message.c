@@ -1,60 +1,12 @@
 #include "logger/message/message.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/lab_time.h"
 #include "logger/message/json_scan.h"
+#include "logger/message/json_write.h"
 
 enum { LINE_DEPTH_MAX = JSON_SCAN_DEPTH_MAX - 1 }; /* of a payload: the line adds one level */
-
-struct out {
-    char *at, *end;
-    bool full;
-};
-
-static void put_bytes(struct out *o, const char *text, size_t bytes)
-{
-    if ((size_t)(o->end - o->at) < bytes) {
-        o->full = true;
-        return;
-    }
-    memcpy(o->at, text, bytes);
-    o->at += bytes;
-}
-
-static void put_text(struct out *o, const char *text)
-{
-    put_bytes(o, text, strlen(text));
-}
-
-static void put_uint(struct out *o, size_t value)
-{
-    char digits[20];
-    char *p = digits + sizeof digits;
-    do {
-        *--p = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    put_bytes(o, p, (size_t)(digits + sizeof digits - p));
-}
-
-/* latin1: bytes above 0x7f as code points, else as they are. */
-static void put_quoted(struct out *o, const char *text, size_t bytes, bool latin1)
-{
-    static const char hex[] = "0123456789abcdef";
-    put_bytes(o, "\"", 1);
-    for (size_t i = 0; i < bytes; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || (latin1 && c > 0x7f)) {
-            const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-            put_bytes(o, code, sizeof code);
-        } else {
-            put_bytes(o, &text[i], 1);
-        }
-    }
-    put_bytes(o, "\"", 1);
-}
 
 /* May the payload stand in the line as it is? JSON may, but for a string: whoever reads the
  * line takes that for a payload of plain text. */
@@ -68,21 +20,20 @@ static bool stands_as_it_is(const char *text, size_t bytes)
 
 /* A payload that is JSON stands in the line as it came, but for line breaks between its tokens
  * (inside strings JSON has none). */
-static void put_payload(struct out *o, const struct message *m)
+static void write_payload(struct json_writer *w, const struct message *m)
 {
     if (m->payload_bytes == 0) {
-        put_text(o, ",\"payload\":null");
+        json_write_null(w, "payload");
         return;
     }
     if (m->payload_bytes != m->kept_bytes || !stands_as_it_is(m->payload, m->kept_bytes)) {
-        put_text(o, ",\"encoding\":\"latin1\",\"payload\":");
-        put_quoted(o, m->payload, m->kept_bytes, true);
+        json_write_text(w, "encoding", "latin1");
+        json_write_bytes(w, "payload", m->payload, m->kept_bytes, true);
         return;
     }
-    put_text(o, ",\"payload\":");
-    char *const from = o->at;
-    put_bytes(o, m->payload, m->kept_bytes);
-    for (char *p = from; p < o->at; p++) {
+    const size_t from = w->used;
+    json_write_raw(w, "payload", m->payload, m->kept_bytes);
+    for (char *p = w->text + from; p < w->text + w->used; p++) {
         if (*p == '\n' || *p == '\r') {
             *p = ' ';
         }
@@ -91,24 +42,26 @@ static void put_payload(struct out *o, const struct message *m)
 
 size_t message_format(const struct message *message, char *out, size_t capacity)
 {
-    struct out o = {out, out + capacity, false};
+    struct json_writer w;
     char time[28];
     message_format_time(message->t_us, time);
-    put_text(&o, "{\"tst\":\"");
-    put_bytes(&o, time, 27);
-    put_text(&o, "\",\"topic\":");
-    put_quoted(&o, message->topic, strlen(message->topic), false);
-    put_text(&o, ",\"qos\":");
-    put_uint(&o, (size_t)message->qos);
-    put_text(&o, message->retained ? ",\"retain\":1" : ",\"retain\":0");
+    json_write_start(&w, out, capacity, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "tst", time);
+    json_write_bytes(&w, "topic", message->topic, strlen(message->topic), false);
+    json_write_int(&w, "qos", message->qos);
+    json_write_int(&w, "retain", message->retained);
     if (message->dup) {
-        put_text(&o, ",\"dup\":1");
+        json_write_int(&w, "dup", 1);
     }
-    put_text(&o, ",\"payloadlen\":");
-    put_uint(&o, message->payload_bytes);
-    put_payload(&o, message);
-    put_text(&o, "}\n");
-    return o.full ? 0 : (size_t)(o.at - out);
+    json_write_int(&w, "payloadlen", (int64_t)message->payload_bytes);
+    write_payload(&w, message);
+    json_write_close(&w);
+    if (!json_write_end(&w) || w.used == capacity) {
+        return 0;
+    }
+    out[w.used] = '\n';
+    return w.used + 1;
 }
 
 /* What the members of a line said. */
@@ -128,11 +81,9 @@ static bool scan_flag(struct json_scan *s, bool *flag)
     if (kind == JSON_KIND_TRUE || kind == JSON_KIND_FALSE) {
         return json_scan_bool(s, flag);
     }
-    if (!json_scan_number(s, &number)) {
-        return false;
-    }
+    const bool is_number = json_scan_number(s, &number);
     *flag = number > 0.0;
-    return true;
+    return is_number;
 }
 
 static bool scan_time(struct json_scan *s, struct message *m, struct line *line)

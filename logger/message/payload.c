@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/status.h"
 
 /* ---- members ---- */
 
-bool payload_scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
+static bool scan_word(struct json_scan *s, char *out, size_t size, const char *expected)
 {
     struct json_text text;
     return json_scan_text(s, &text) &&
@@ -25,7 +24,7 @@ static bool scan_id(struct json_scan *s, char *out, size_t size, const char *exp
         return json_scan_null(s);
     }
     if (kind != JSON_KIND_NUMBER) {
-        return payload_scan_word(s, out, size, expected);
+        return scan_word(s, out, size, expected);
     }
     if (!json_scan_skip(s, &from, &bytes)) {
         return false;
@@ -76,25 +75,51 @@ static bool scan_real(struct json_scan *s, const struct payload_member *m, doubl
 static bool scan_name(struct json_scan *s, const struct payload_member *m, size_t *value)
 {
     char word[16];
-    if (!payload_scan_word(s, word, sizeof word, m->expected)) {
+    if (!scan_word(s, word, sizeof word, m->expected)) {
         return false;
     }
     *value = names_value(m->names, word);
     return *value < m->names->count || json_scan_fail(s, m->expected);
 }
 
+static bool scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
+{
+    *count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        if (*count == EVENT_AXES_MAX) {
+            return json_scan_fail(s, "at most 6 numbers were expected");
+        }
+        if (!json_scan_number(s, &axes[*count])) {
+            return false;
+        }
+        (*count)++;
+    }
+    return !s->error;
+}
+
 static bool scan_member(struct json_scan *s, struct event *e, const struct payload_member *m)
 {
     void *to = (char *)e + m->at;
+    void *told = (char *)e + m->told_at;
     double number = 0.0;
     size_t value = 0;
+    bool flag = false;
     switch (m->type) {
     case PAYLOAD_WORD:
-        return payload_scan_word(s, to, m->size, m->expected);
+        return scan_word(s, to, m->size, m->expected);
     case PAYLOAD_ID:
         return scan_id(s, to, m->size, m->expected);
     case PAYLOAD_STAMP:
         return scan_stamp(s, to);
+    case PAYLOAD_SIM:
+        if (!scan_stamp(s, to)) {
+            return false;
+        }
+        *(bool *)told = *(int64_t *)to != LAB_TIME_NONE;
+        return true;
     case PAYLOAD_REAL:
         return scan_real(s, m, to);
     case PAYLOAD_WHOLE:
@@ -109,6 +134,14 @@ static bool scan_member(struct json_scan *s, struct event *e, const struct paylo
         }
         put_whole(to, m->size, (int64_t)value);
         return true;
+    case PAYLOAD_FLAG:
+        if (!json_scan_bool(s, &flag)) {
+            return false;
+        }
+        put_whole(to, m->size, flag);
+        return true;
+    case PAYLOAD_AXES:
+        return scan_axes(s, to, told);
     case PAYLOAD_OTHER:
         break;
     }
@@ -127,48 +160,51 @@ static size_t find_member(const struct json_text *key, const struct payload_memb
     return k;
 }
 
-bool payload_scan(struct json_scan *s, struct event *e, const struct payload_member *members,
-                  size_t count, const char *missing)
+/* The kind's part of the event as it is when nothing is said. */
+static void clear_part(struct event *e, const struct payload_kind *kind)
 {
+    static const int64_t none_us = LAB_TIME_NONE;
+    memset(&e->command, 0, kind->bytes); /* all parts begin there */
+    for (size_t k = 0; k < kind->count; k++) {
+        const struct payload_member *m = &kind->members[k];
+        if (m->type == PAYLOAD_STAMP || m->type == PAYLOAD_SIM) {
+            memcpy((char *)e + m->at, &none_us, sizeof none_us);
+        } else if (m->absent < 0.0 && m->type == PAYLOAD_REAL) {
+            memcpy((char *)e + m->at, &m->absent, sizeof m->absent);
+        } else if (m->absent < 0.0) {
+            put_whole((char *)e + m->at, m->size, (int64_t)m->absent);
+        }
+    }
+}
+
+/* Read one object. False when it is not what it shall be: the scanner then holds the place and
+ * what would be right. */
+static bool scan_part(struct json_scan *s, struct event *e, const struct payload_kind *kind)
+{
+    const struct payload_member *members = kind->members;
     struct json_text key;
     unsigned seen = 0;
+    clear_part(e, kind);
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
     while (json_scan_next_member(s, &key)) {
-        const size_t k = find_member(&key, members, count);
-        if (k < count && seen & (1U << k)) {
+        const size_t k = find_member(&key, members, kind->count);
+        if (k < kind->count && seen & (1U << k)) {
             return json_scan_fail(s, "each member may be given once only");
         }
         seen |= 1U << k;
-        if (!(k < count ? scan_member(s, e, &members[k]) : json_scan_skip(s, NULL, NULL))) {
+        if (!(k < kind->count ? scan_member(s, e, &members[k])
+                              : json_scan_skip(s, NULL, NULL))) {
             return false;
         }
     }
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < kind->count; k++) {
         if (members[k].required && !(seen & (1U << k))) {
-            return json_scan_fail(s, missing);
+            return json_scan_fail(s, kind->missing);
         }
     }
-    return !s->error;
-}
-
-bool payload_scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count)
-{
-    *count = 0;
-    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
-        return false;
-    }
-    while (json_scan_next_item(s)) {
-        if (*count == EVENT_AXES_MAX) {
-            return json_scan_fail(s, "at most 6 numbers were expected");
-        }
-        if (!json_scan_number(s, &axes[*count])) {
-            return false;
-        }
-        (*count)++;
-    }
-    return !s->error;
+    return !s->error && (!kind->check || kind->check(s, e));
 }
 
 /* ---- messages ---- */
@@ -189,7 +225,7 @@ static void emit_malformed(const struct payload_kind *kind, const struct message
                            event_emit *emit, void *context)
 {
     char place[32] = "";
-    begin_event(e, m, EVENT_MALFORMED, kind->side);
+    begin_event(e, m, EVENT_MALFORMED, e->side);
     if (column > 0) {
         (void)snprintf(place, sizeof place, ", column %zu", column);
     }
@@ -212,7 +248,7 @@ static size_t decode_batch(struct json_scan *s, const struct payload_kind *kind,
             (void)json_scan_fail(s, "at most 256 samples were expected");
             break;
         }
-        if (!kind->scan(s, e)) {
+        if (!scan_part(s, e, kind)) {
             break;
         }
         emit(context, e);
@@ -236,13 +272,13 @@ static void keep_payload(struct event *e, const struct message *m)
     }
 }
 
-size_t payload_decode(const struct payload_kind *kind, const struct message *m, struct event *e,
-                      event_emit *emit, void *context)
+size_t payload_decode(const struct payload_kind *kind, enum side side, const struct message *m,
+                      struct event *e, event_emit *emit, void *context)
 {
     struct json_scan s;
     size_t count = 0;
-    begin_event(e, m, kind->kind, kind->side);
-    if (!kind->scan) {
+    begin_event(e, m, kind->kind, side);
+    if (!kind->members) {
         emit(context, e);
         return 1;
     }
@@ -254,7 +290,7 @@ size_t payload_decode(const struct payload_kind *kind, const struct message *m, 
     json_scan_start(&s, m->payload, m->kept_bytes, PAYLOAD_DEPTH_MAX);
     if (kind->kind == EVENT_TELEMETRY && json_scan_peek(&s) == JSON_KIND_ARRAY) {
         count = decode_batch(&s, kind, e, emit, context);
-    } else if (kind->scan(&s, e) && json_scan_finish(&s)) {
+    } else if (scan_part(&s, e, kind) && json_scan_finish(&s)) {
         if (kind->kind == EVENT_COMMAND || kind->kind == EVENT_REPLY) {
             keep_payload(e, m);
         }
@@ -266,4 +302,47 @@ size_t payload_decode(const struct payload_kind *kind, const struct message *m, 
         count++;
     }
     return count;
+}
+
+/* ---- payloads out ---- */
+
+static size_t name_value(const char *from, size_t size)
+{
+    uint32_t word = 0;
+    memcpy(&word, from, size);
+    return word;
+}
+
+void payload_write(struct json_writer *w, const struct payload_kind *kind, const void *part)
+{
+    for (size_t k = 0; k < kind->count; k++) {
+        const struct payload_member *m = &kind->members[k];
+        const char *base = (const char *)part - offsetof(struct event, command);
+        const char *from = base + m->at;
+        int64_t whole = 0;
+        if (m->size == sizeof whole) {
+            memcpy(&whole, from, sizeof whole);
+        }
+        if (m->type == PAYLOAD_WORD || m->type == PAYLOAD_ID) {
+            if (m->required || from[0]) {
+                json_write_text(w, m->name, from);
+            }
+        } else if (m->type == PAYLOAD_STAMP || m->type == PAYLOAD_SIM) {
+            if (m->type == PAYLOAD_SIM ? base[m->told_at]
+                                       : m->required || whole != LAB_TIME_NONE) {
+                json_write_seconds(w, m->name, whole);
+            }
+        } else if (m->type == PAYLOAD_REAL) {
+            json_write_real(w, m->name, *(const double *)(const void *)from);
+        } else if (m->type == PAYLOAD_WHOLE) {
+            if (m->required || whole >= 0) {
+                json_write_int(w, m->name, whole);
+            }
+        } else if (m->type == PAYLOAD_NAME) {
+            json_write_text(w, m->name, names_text(m->names, name_value(from, m->size)));
+        } else if (m->type == PAYLOAD_AXES) {
+            json_write_axes(w, m->name, (const double *)(const void *)from,
+                            *(const size_t *)(const void *)(base + m->told_at));
+        }
+    }
 }

@@ -8,8 +8,10 @@
 #define LOGGER_MESSAGE_PAYLOAD_H
 
 #include "base/names.h"
+#include "base/status.h"
 #include "logger/message/event.h"
 #include "logger/message/json_scan.h"
+#include "logger/message/json_write.h"
 #include "logger/message/message.h"
 
 enum { PAYLOAD_DEPTH_MAX = 8, PAYLOAD_BATCH_MAX = 256 };
@@ -18,9 +20,12 @@ enum payload_type {
     PAYLOAD_WORD,  /* char[size]; longer ones are refused */
     PAYLOAD_ID,    /* char[size]; a number's text is taken, null leaves it */
     PAYLOAD_STAMP, /* seconds to int64_t microseconds; null leaves it */
+    PAYLOAD_SIM,   /* the same, and a bool that tells whether it is there */
     PAYLOAD_REAL,  /* double; min .. max when `expected` is set */
     PAYLOAD_WHOLE, /* uint32_t or int64_t, min .. max; a fraction is cut off */
     PAYLOAD_NAME,  /* a value out of `names`: an enum, or an int8_t or bool */
+    PAYLOAD_FLAG,  /* true or false: int8_t */
+    PAYLOAD_AXES,  /* at most EVENT_AXES_MAX numbers, and a size_t that tells how many */
     PAYLOAD_OTHER  /* by its own function */
 };
 
@@ -31,7 +36,9 @@ struct payload_member {
     bool required;
     enum payload_type type;
     size_t at, size; /* of the event's member */
+    size_t told_at;  /* PAYLOAD_SIM, PAYLOAD_AXES: of what tells of it */
     double min, max;
+    double absent; /* its value when it is not there; stamps: LAB_TIME_NONE */
     const struct names *names;
     const char *expected; /* what would be right */
     payload_scanner *scan;
@@ -40,30 +47,32 @@ struct payload_member {
 /* at and size of a member of struct event. */
 #define PAYLOAD_IN(member)                                                                     \
     .at = offsetof(struct event, member), .size = sizeof((struct event *)0)->member
-
-/* Read one object. False when it is not what it shall be: the scanner then holds the place and
- * what would be right; missing is said when a required member is not there. */
-bool payload_scan(struct json_scan *s, struct event *e, const struct payload_member *members,
-                  size_t count, const char *missing);
-
-/* A text that fits into out[size] with its NUL. */
-bool payload_scan_word(struct json_scan *s, char *out, size_t size, const char *expected);
-
-/* A list of at most EVENT_AXES_MAX numbers. */
-bool payload_scan_axes(struct json_scan *s, double axes[EVENT_AXES_MAX], size_t *count);
+#define PAYLOAD_TOLD(member, told) PAYLOAD_IN(member), .told_at = offsetof(struct event, told)
 
 /* One kind of message. */
 struct payload_kind {
     const char *what; /* "command": in the words of a fault */
     enum event_kind kind;
-    enum side side;
-    payload_scanner *scan; /* sets its part of the event anew; NULL: the payload says nothing */
+    const struct payload_member *members; /* [count]; NULL: the payload says nothing */
+    size_t count;
+    size_t bytes;           /* of its part of the event, which is all zero but for members */
+    const char *missing;    /* said when a required member is not there */
+    payload_scanner *check; /* of an object that has been read, or NULL */
 };
 
-/* Decode the payload of a message into events of the kind; e->pair is set by the caller, and e
- * is otherwise overwritten. Telemetry may be a list of samples. Returns the number of events:
- * what is not of the protocol is EVENT_MALFORMED, never silence. */
-size_t payload_decode(const struct payload_kind *kind, const struct message *message,
-                      struct event *e, event_emit *emit, void *context);
+/* members, count and bytes of an event's part. */
+#define PAYLOAD_PART(part, rows)                                                               \
+    .members = (rows), .count = COUNT(rows), .bytes = sizeof((struct event *)0)->part
+
+/* Decode the payload of a message into events of the kind and side; e->pair is set by the
+ * caller, and e is otherwise overwritten. Telemetry may be a list of samples. Returns the
+ * number of events: what is not of the protocol is EVENT_MALFORMED, never silence. */
+size_t payload_decode(const struct payload_kind *kind, enum side side,
+                      const struct message *message, struct event *e, event_emit *emit,
+                      void *context);
+
+/* The members of part, such as a struct event_command, in the order of the table: those that
+ * are there, or required. PAYLOAD_OTHER is left to the caller. */
+void payload_write(struct json_writer *w, const struct payload_kind *kind, const void *part);
 
 #endif

@@ -17,4 +17,13 @@ void alarm_write_json(struct json_writer *w, const char *key, const struct alarm
 void event_write_json(struct json_writer *w, const char *key, const struct event *event,
                       uint64_t n);
 
+/* The columns of a table of records in CSV: the members of these objects, in their order. */
+struct record_table {
+    const char *name; /* "entries", "alarms", "log" */
+    const char *const *columns;
+    size_t column_count;
+};
+
+extern const struct record_table record_entries, record_alarms, record_log, record_changes;
+
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "logger/message/codecs.h"
-#include "logger/message/lab_line.h"
 #include "service/mqtt/broker_client.h"
 
 static const char online[] = "{\"state\":\"online\"}";

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "logger/message/lab_line.h"
+#include "logger/message/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "service/daemon/ring.h"

@@ -66,7 +66,7 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 /* One message; its t_us is set here. What it borrows is copied. */
 void inbox_take(struct inbox *inbox, struct message *message, enum inbox_kind kind);
 
-/* A line of the daemon's own, logger/message/lab_line.h: what it is about and its payload,
+/* A line of the daemon's own, logger/message/codecs.h: what it is about and its payload,
  * JSON. */
 void inbox_note(struct inbox *inbox, const char *what, const char *payload, size_t bytes);
 

@@ -121,7 +121,7 @@ static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *t
         return;
     }
     json_write_start(&w, room, sizeof room, json_file_flush, text);
-    native_write_telemetry(&w, m);
+    native_write(&w, EVENT_TELEMETRY, m);
     (void)json_write_end(&w);
     const long bytes = ftell(text);
     (void)fclose(text);

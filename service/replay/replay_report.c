@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "logger/message/record_columns.h"
+#include "logger/message/record_json.h"
 #include "service/cli/csv_tables.h"
 #include "service/replay/replay_document.h"
 #include "twin/report/fit_report.h"
@@ -57,7 +57,7 @@ static enum status write_table(struct replay_run *run, const struct record_table
         return STATUS_E_IO;
     }
     csv_header(&c.body, table->columns, table->column_count);
-    enum status status = store_each(run->spool, kind, NULL, write_csv_row, &c, &run->err);
+    enum status status = store_each(run->spool, kind, NULL, 0, write_csv_row, &c, &run->err);
     const bool written = flush_body(&c);
     if (fclose(c.file) != 0 || (!written && status == STATUS_OK)) {
         status = err_set(&run->err, STATUS_E_IO, path, 0, 0, "cannot be written");

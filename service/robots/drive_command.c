@@ -101,7 +101,7 @@ static bool send_move(struct drive *d, const struct event_command *command)
     while (session_pop(&d->session, &late)) {
     }
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    native_write_command(&w, command);
+    native_write(&w, EVENT_COMMAND, command);
     (void)json_write_end(&w);
     d->lap_us[SIDE_REAL] = LAB_TIME_NONE;
     d->lap_us[SIDE_VIRTUAL] = LAB_TIME_NONE;

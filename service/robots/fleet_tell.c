@@ -153,12 +153,12 @@ static bool tells_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* native_write_reply() and, for people, why: the last member of the object. */
+/* native_write() and, for people, why: the last member of the object. */
 static void write_reply(struct json_writer *w, const struct event_reply *reply,
                         const char *detail)
 {
     struct json_writer more;
-    native_write_reply(w, reply);
+    native_write(w, EVENT_REPLY, reply);
     if (!detail[0] || !json_write_end(w)) {
         return;
     }
@@ -226,7 +226,7 @@ void fleet_tell_telemetry(struct fleet *f, uint32_t robot)
     memcpy(t.pose, s.pose, sizeof t.pose);
     struct outgoing *out = begin_message(f, robot, OUT_TELEMETRY, said_us, &w);
     if (out) {
-        native_write_telemetry(&w, &t);
+        native_write(&w, EVENT_TELEMETRY, &t);
         (void)end_message(f, out, &w);
     }
 }
@@ -241,7 +241,7 @@ void fleet_tell_echo(struct fleet *f, uint32_t robot, const struct incoming *in,
     struct json_writer w;
     struct outgoing *out = begin_message(f, robot, OUT_ECHO, now_us, &w);
     if (out) {
-        native_write_echo(&w, &echo);
+        native_write(&w, EVENT_ECHO, &echo);
         f->counts.echoes += end_message(f, out, &w);
     }
 }
@@ -254,7 +254,7 @@ void fleet_write_presence(const struct fleet_robot *r, bool online, char text[12
     struct json_writer w;
     (void)snprintf(connection.boot, sizeof connection.boot, "%s", r->boot);
     json_write_start(&w, text, 127, NULL, NULL);
-    native_write_connection(&w, &connection);
+    native_write(&w, EVENT_CONNECTION, &connection);
     (void)json_write_end(&w);
     text[w.used] = '\0';
 }

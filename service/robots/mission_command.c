@@ -157,7 +157,7 @@ static void send_command(struct mission_run *r, const struct event_command *comm
     char payload[EVENT_RAW_MAX];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    native_write_command(&w, command);
+    native_write(&w, EVENT_COMMAND, command);
     if (!json_write_end(&w) || mqtt_client_publish(r->session.client, r->command_topic, payload,
                                                    w.used, 1, false) != STATUS_OK) {
         (void)fputs("tandem: mission: a command found no room on its way to the broker\n",

@@ -184,7 +184,7 @@ static void test_round_trip(void)
                                       .pose_count = 1,
                                       .pose = {3.0}};
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    native_write_telemetry(&w, &t);
+    native_write(&w, EVENT_TELEMETRY, &t);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
     (void)decode("tandem/v1/r1/real/telemetry", text, &seen);
@@ -199,7 +199,7 @@ static void test_round_trip(void)
 
     const struct event_echo echo = {7, 1000001, -2, 3};
     json_write_start(&w, text, sizeof text - 1, NULL, NULL);
-    native_write_echo(&w, &echo);
+    native_write(&w, EVENT_ECHO, &echo);
     CU_ASSERT_TRUE(json_write_end(&w));
     text[w.used] = '\0';
     (void)decode("tandem/v1/r1/virtual/echo", text, &seen);

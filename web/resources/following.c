@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "logger/message/lab_line.h"
+#include "logger/message/codecs.h"
 #include "twin/report/following_report.h"
 #include "web/resources/handlers.h"
 
@@ -100,7 +100,7 @@ static bool check_wish(const struct web_request *request, struct web_response *r
     struct decoded d = {.taken = false};
     struct err err = {0};
     lab_line_topic(request->view->prefix, "request", message.topic);
-    (void)lab_line_decode(request->view->prefix, &message, keep_wish, &d);
+    (void)codec_decode(NULL, request->view->prefix, &message, keep_wish, &d);
     if (!d.taken) {
         return web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
     }

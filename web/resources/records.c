@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "logger/message/record_columns.h"
+#include "logger/message/record_json.h"
 #include "web/http/csv.h"
 #include "web/http/history.h"
 #include "web/http/routes.h"
