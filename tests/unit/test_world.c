@@ -1,6 +1,7 @@
 #include "tests/support/check.h"
 
 #include "base/constants.h"
+#include "twin/robots/diffdrive_plant.h"
 #include "twin/robots/world.h"
 
 static void add(struct world *w, const struct world_obstacle *what,
@@ -168,21 +169,38 @@ static void test_add(void)
     CHECK_INT("full", world_add(&w, &o, two, 2), STATUS_E_FULL);
 }
 
+/* What the robot's lidar makes of it, looking ahead from x_m; the draw of its noise, out. */
+static double ping(const struct world *w, double noise_m, double x_m, uint64_t seed,
+                   double *draw)
+{
+    const struct diffdrive_params params = {.lidar_range_m = 2.0, .lidar_noise_m = noise_m};
+    struct diffdrive_plant plant = {.pose = {x_m, 0.0, PI / 2.0}, .random = {.state = seed}};
+    struct random_source same = {.state = seed};
+    *draw = random_normal(&same);
+    return diffdrive_plant_ping(&plant, &params, w, -PI / 2.0);
+}
+
 static void test_lidar(void)
 {
-    static const struct lidar_params lidar = {
-        .range_max_m = 2.0, .range_min_m = 0.05, .noise_m = 0.02, .step_m = 0.01};
     static struct world w;
+    bool beyond = false;
+    bool nearer = false;
+    double draw;
     make_room(&w);
-    CHECK_NEAR("exact", world_lidar(&w, &lidar, 0.0, 0.0, 0.0, 0.0), 1.5, 0.0, 1e-12);
-    CHECK_NEAR("noise and resolution", world_lidar(&w, &lidar, 0.003, 0.0, 0.0, 1.0), 1.52, 0.0,
-               1e-12);
-    CHECK_NEAR("nothing within range", world_lidar(&w, &lidar, -1.0, 0.0, 0.0, -3.0), 2.0, 0.0,
-               0.0);
-    CHECK_NEAR("never beyond the range", world_lidar(&w, &lidar, -0.49, 0.0, 0.0, 9.0), 2.0,
-               0.0, 0.0);
-    CHECK_NEAR("nor nearer than it can see", world_lidar(&w, &lidar, 1.49, 0.0, 0.0, -1.0),
-               0.05, 0.0, 0.0);
+    CHECK_NEAR("exact", ping(&w, 0.0, 0.0, 1, &draw), 1.5, 0.0, 1e-12);
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        const double noisy_m = ping(&w, 0.02, 0.0, seed, &draw);
+        CHECK_NEAR("noise", noisy_m, 1.5 + 0.02 * draw, 0.0, 1e-12);
+        CHECK_NEAR("nothing within range", ping(&w, 0.5, -1.0, seed, &draw), 2.0, 0.0, 0.0);
+        const double far_m = ping(&w, 0.5, -0.49, seed, &draw);
+        CHECK_NEAR("never beyond", far_m, fmin(1.99 + 0.5 * draw, 2.0), 0.0, 1e-12);
+        beyond |= draw > 0.1;
+        const double near_m = ping(&w, 0.5, 1.49, seed, &draw);
+        CHECK_NEAR("nor below zero", near_m, fmax(0.01 + 0.5 * draw, 0.0), 0.0, 1e-12);
+        nearer |= draw < -0.1;
+    }
+    CHECK("both were", beyond && nearer);
+    CHECK_NEAR("no world", ping(NULL, 0.5, 0.0, 1, &draw), 2.0, 0.0, 0.0);
 }
 
 /* A ray ends where the world is blocked, and the way there is free. */

@@ -34,22 +34,13 @@ static void put_escaped(struct text *text, const char *more)
 
 const char *efsm_state_name(const struct efsm_table *table, uint8_t state)
 {
-    switch (state) {
-    case EFSM_INCOMPLETE:
-        return "__INCOMPLETE__";
-    case EFSM_NON_DETERMINISTIC:
-        return "__NON_DETERMINISTIC__";
-    case EFSM_UNDEFINED:
-        return "__UNDEFINED__";
-    case EFSM_STACK_EMPTY:
-        return "__STACK_EMPTY__";
-    case EFSM_STACK_FULL:
-        return "__STACK_FULL__";
-    case EFSM_POP:
-        return "(top of the stack)";
-    default:
+    static const char *const sinks[] = {"__INCOMPLETE__", "__NON_DETERMINISTIC__",
+                                        "__UNDEFINED__",  "__STACK_EMPTY__",
+                                        "__STACK_FULL__", "(top of the stack)"};
+    if (state < EFSM_INCOMPLETE) {
         return state < table->state_count ? table->states[state].name : "(no such state)";
     }
+    return sinks[state - EFSM_INCOMPLETE];
 }
 
 static const char *label_of(const struct efsm_table *table, uint8_t arc)

@@ -127,11 +127,12 @@ void diffdrive_plant_velocity(const struct diffdrive_plant *plant,
 double diffdrive_plant_ping(struct diffdrive_plant *plant, const struct diffdrive_params *p,
                             const struct world *world, double yaw_rad)
 {
-    const struct lidar_params lidar = {.range_max_m = p->lidar_range_m,
-                                       .noise_m = p->lidar_noise_m};
     if (!world) {
         return p->lidar_range_m;
     }
-    return world_lidar(world, &lidar, plant->pose[0], plant->pose[1], plant->pose[2] + yaw_rad,
-                       random_normal(&plant->random));
+    const double noise_m = p->lidar_noise_m * random_normal(&plant->random);
+    const double range_m = world_range(world, plant->pose[0], plant->pose[1],
+                                       plant->pose[2] + yaw_rad, p->lidar_range_m);
+    return range_m < p->lidar_range_m ? fmin(fmax(range_m + noise_m, 0.0), p->lidar_range_m)
+                                      : p->lidar_range_m;
 }

@@ -228,20 +228,6 @@ double world_range(const struct world *w, double x_m, double y_m, double heading
     return least;
 }
 
-double world_lidar(const struct world *w, const struct lidar_params *lidar, double x_m,
-                   double y_m, double heading_rad, double normal)
-{
-    const double range = world_range(w, x_m, y_m, heading_rad, lidar->range_max_m);
-    if (!(range < lidar->range_max_m)) {
-        return lidar->range_max_m;
-    }
-    double seen = range + lidar->noise_m * normal;
-    if (lidar->step_m > 0.0) {
-        seen = lidar->step_m * round(seen / lidar->step_m);
-    }
-    return fmin(fmax(seen, lidar->range_min_m), lidar->range_max_m);
-}
-
 /* --- distances ------------------------------------------------------------------------ */
 
 static double point_to_edge(struct world_point p, struct world_point a, struct world_point b)

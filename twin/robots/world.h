@@ -68,7 +68,7 @@ bool world_is_present(const struct world *w, size_t i);
 
 /* Distance from (x, y) along heading to the first thing in the way, bounds included, 0 within a
  * solid or outside the bounds; range_max_m when nothing is nearer, or when a number is not
- * finite. Exact: noise is the lidar's. */
+ * finite. Exact: noise is the robot's. */
 double world_range(const struct world *w, double x_m, double y_m, double heading_rad,
                    double range_max_m);
 
@@ -83,19 +83,6 @@ bool world_blocked_way(const struct world *w, const struct world_point *from,
 /* Distance from (x, y) to the nearest obstacle or bound; 0 in a solid or out of bounds;
  * INFINITY in an empty world. */
 double world_clearance(const struct world *w, double x_m, double y_m);
-
-/* A lidar or sonar on the robot, looking along one direction. */
-struct lidar_params {
-    double range_max_m; /* > 0; what is further off is not seen */
-    double range_min_m; /* >= 0; nearer things are reported at this distance */
-    double noise_m;     /* standard deviation */
-    double step_m;      /* resolution; 0: none */
-};
-
-/* What the lidar reads at a pose. normal: a draw of a standard normal variate, the caller's.
- * Nothing within range gives range_max_m exactly. */
-double world_lidar(const struct world *w, const struct lidar_params *lidar, double x_m,
-                   double y_m, double heading_rad, double normal);
 
 extern const struct names world_shape_names;
 const char *world_shape_name(enum world_shape value); /* "circle" … */
