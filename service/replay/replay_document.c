@@ -113,8 +113,8 @@ static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
     const struct pair_params *p = &run->file->pairs[i];
     struct pair_fits fits;
     pair_fit_window(pair, p, &fits);
-    pair_report_counts(w, "counts", pair);
-    pair_report_alarm_counts(w, "alarm_counts", pair);
+    json_write_counts(w, "counts", &verdict_names, pair->counts.verdict);
+    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair);
     pair_report_clock(w, "clock", pair);

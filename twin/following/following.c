@@ -55,12 +55,6 @@ static bool either_lost(const struct efsm_view *v)
     return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real == SHADOW_IDLE);
 }
 
-static void drive_robot(const struct efsm_view *v)
-{
-    bool *driving = v->out;
-    *driving = v->now->state >= FOLLOWING_TRACKING && v->now->state <= FOLLOWING_STOPPED;
-}
-
 static const struct efsm_state states[] = {FOLLOWING_STATES(EFSM_STATE)};
 
 /* clang-format off */
@@ -93,7 +87,6 @@ const struct efsm_table following_table = {
                "stopped.",
     EFSM_STATES(states),
     EFSM_ARCS(arcs),
-    .output = drive_robot,
     .initial = FOLLOWING_OFF,
 };
 
@@ -211,15 +204,15 @@ enum shadow_gate following_simulated(struct following *f, const struct following
 /* --- a tick --------------------------------------------------------------------------------
  */
 
-static void run_machine(struct following *f, int64_t now_us, bool *driving)
+/* Whether the simulated robot is driven. */
+static bool run_machine(struct following *f, int64_t now_us)
 {
     const struct machine_in now = {.wanted = f->wanted,
                                    .heard = f->simulated.state == SHADOW_TRACKING,
                                    .real = f->real.state};
-    *driving = false;
     efsm_plan(&following_table, &f->machine, &now, now_us);
     efsm_update(&following_table, &f->machine, now_us, 0, &f->stats, NULL);
-    efsm_act(&following_table, &f->machine, &now, driving, now_us);
+    return f->machine.state >= FOLLOWING_TRACKING && f->machine.state <= FOLLOWING_STOPPED;
 }
 
 static unsigned note_silence(struct following *f, uint8_t before)
@@ -291,11 +284,10 @@ bool following_tick(struct following *f, const struct following_params *p, int64
     const double period_s = p->follower.period_s;
     const uint8_t before = f->machine.state;
     struct follower_target simulated;
-    bool driving = false;
     f->ticks++;
     (void)shadow_target(&f->real, &p->real, now_us, period_s, &f->target);
     (void)shadow_target(&f->simulated, &p->simulated, now_us, period_s, &simulated);
-    run_machine(f, now_us, &driving);
+    const bool driving = run_machine(f, now_us);
     *news = note_silence(f, before) | judge_fidelity(f, p, now_us);
     const bool ends = f->driving && !driving;
     if (f->machine.state != before) {

@@ -76,7 +76,7 @@ static void take_theta(struct pair_following *x, enum side side, const double *t
     const struct model *model = pair_following_model(x);
     if (model_unphysical(model, theta) < 0) {
         memcpy(x->theta[side], theta, model->parameter_count * sizeof theta[0]);
-        x->source[side] = source;
+        x->source[side] = (uint8_t)source;
     }
 }
 

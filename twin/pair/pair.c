@@ -103,44 +103,41 @@ void pair_alarm(const struct pair_run *run, enum alarm_type type, enum side side
 /* ---- the logger's machine -----------------------------------------------------------------
  */
 
-struct log_run {
-    const struct pair_run *run;
-    struct pair_slot *slot;
-    bool command;
-    struct command_in in;
-    struct smartlog_out out;
-};
-
-void pair_sense_command(const struct pair_run *run, const struct pair_slot *slot, bool command,
-                        struct command_in *in)
+static void sense_command(void *context, unsigned cycle, int64_t t_us)
 {
-    *in = (struct command_in){.command = command,
-                              .t_s = lab_s(slot->t_us),
-                              .now_s = lab_s(run->t_us),
-                              .cycle_s = lab_s(run->p->link_cycle_us)};
+    struct command_run *c = context;
+    const struct pair_slot *slot = c->slot;
+    c->in = (struct command_in){.command = c->command && cycle == 0,
+                                .t_s = lab_s(slot->t_us),
+                                .now_s = lab_s(t_us),
+                                .cycle_s = lab_s(c->run->p->link_cycle_us)};
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
-        in->expected[s] = slot->expected[s];
-        in->answered[s] = slot->answered[s] && !slot->timed_out[s];
-        in->timed_out[s] = slot->timed_out[s];
-        in->lap_s[s] = in->answered[s] ? lab_s(slot->reply_us[s] - slot->sent_us[s]) : nan("");
+        c->in.expected[s] = slot->expected[s];
+        c->in.answered[s] = slot->answered[s] && !slot->timed_out[s];
+        c->in.timed_out[s] = slot->timed_out[s];
+        c->in.lap_s[s] =
+            c->in.answered[s] ? lab_s(slot->reply_us[s] - slot->sent_us[s]) : nan("");
     }
 }
 
-static void sense_log(void *context, unsigned cycle, int64_t t_us)
+void pair_settle_command(const struct pair_run *run, struct pair_slot *slot, bool command,
+                         const struct efsm_machine *machine, efsm_commit *commit)
 {
-    struct log_run *l = context;
-    (void)t_us;
-    pair_sense_command(l->run, l->slot, l->command && cycle == 0, &l->in);
-    l->out.log = false;
+    struct command_run c = {.run = run, .slot = slot, .command = command};
+    struct efsm_machine fed = *machine;
+    fed.in = &c.in;
+    const struct efsm_network net = {&fed, 1, sense_command, commit, &c, &run->pair->trace, 0};
+    (void)efsm_settle(&net, run->t_us);
 }
 
+/* LOG is where the entry is written. */
 static void commit_log(void *context, unsigned cycle, int64_t t_us)
 {
-    const struct log_run *l = context;
+    const struct command_run *c = context;
     (void)cycle;
     (void)t_us;
-    if (l->out.log) {
-        pair_write_entry(l->run, l->slot);
+    if (c->slot->logger.state == SMARTLOG_LOG) {
+        pair_write_entry(c->run, c->slot);
     }
 }
 
@@ -149,14 +146,15 @@ static void step_slot(const struct pair_run *run, struct pair_slot *slot, bool c
 {
     struct pair *pair = run->pair;
     const uint32_t k = (uint32_t)(slot - pair->slot);
-    struct log_run l = {.run = run, .slot = slot, .command = command};
-    const struct efsm_machine machine = {&smartlog_table, &slot->logger, &pair->logger_stats,
-                                         (uint16_t)k,     &l.in,         &l.out};
-    const struct efsm_network net = {&machine, 1, sense_log, commit_log, &l, &pair->trace, 0};
     if (run->p->mode == PAIR_LINK) {
         pair_link_step(run, slot, command);
     }
-    (void)efsm_settle(&net, run->t_us);
+    pair_settle_command(run, slot, command,
+                        &(struct efsm_machine){.table = &smartlog_table,
+                                               .m = &slot->logger,
+                                               .stats = &pair->logger_stats,
+                                               .number = (uint16_t)k},
+                        commit_log);
     if (slot->logger.state == SMARTLOG_IDLE) {
         pair->open_mask &= ~(UINT64_C(1) << k);
         pair->outstanding--;

@@ -67,7 +67,6 @@ struct dispatch_run {
     const struct pair_run *run;
     enum side side;
     struct dispatch_in in;
-    struct dispatch_out out;
 };
 
 static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
@@ -80,7 +79,6 @@ static void sense_dispatch(void *context, unsigned cycle, int64_t t_us)
     d->in.queued = pair_oldest_slot(d->run, d->side, is_waiting) != NULL;
     d->in.done = busy < 0 || !(pair->open_mask >> busy & 1U) ||
                  pair_slot_through(&pair->slot[busy], d->side);
-    d->out.send = false;
 }
 
 static void send_slot(const struct pair_run *run, enum side side, struct pair_slot *slot)
@@ -98,7 +96,7 @@ static void commit_dispatch(void *context, unsigned cycle, int64_t t_us)
     struct pair_slot *slot = pair_oldest_slot(d->run, d->side, is_waiting);
     (void)cycle;
     (void)t_us;
-    if (d->out.send && slot) {
+    if (pair->side[d->side].dispatch.state == DISPATCH_SEND && slot) {
         pair->side[d->side].busy_slot = (int8_t)(slot - pair->slot);
         send_slot(d->run, d->side, slot);
     }
@@ -125,7 +123,7 @@ void pair_dispatch(const struct pair_run *run)
                                              &run->pair->dispatch_stats,
                                              (uint16_t)(2 * PAIR_OUTSTANDING_MAX + s),
                                              &d.in,
-                                             &d.out};
+                                             NULL};
         const struct efsm_network net = {
             &machine, 1, sense_dispatch, commit_dispatch, &d, &run->pair->trace, 0};
         (void)efsm_settle(&net, run->t_us);
@@ -135,22 +133,6 @@ void pair_dispatch(const struct pair_run *run)
 
 /* ---- link machine -------------------------------------------------------------------------
  */
-
-struct link_run {
-    const struct pair_run *run;
-    struct pair_slot *slot;
-    bool command;
-    struct command_in in;
-    struct link_out out;
-};
-
-static void sense_link(void *context, unsigned cycle, int64_t t_us)
-{
-    struct link_run *l = context;
-    (void)t_us;
-    pair_sense_command(l->run, l->slot, l->command && cycle == 0, &l->in);
-    l->out.reply = LINK_NONE;
-}
 
 /* The robot's reply as it came, and who it is from. */
 static void merge_reply(const struct pair_run *run, enum side from)
@@ -191,33 +173,29 @@ void pair_link_refuse(const struct pair_run *run, const char *id, const char *wh
 
 static void commit_link(void *context, unsigned cycle, int64_t t_us)
 {
-    const struct link_run *l = context;
+    const struct command_run *c = context;
+    const uint8_t state = relay_of(c->run, c->slot)->link.state;
     (void)cycle;
     (void)t_us;
-    if (l->out.reply == LINK_ERROR) {
-        pair_link_refuse(l->run, l->slot->id,
-                         l->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
+    if (state == LINK_FAIL) {
+        pair_link_refuse(c->run, c->slot->id,
+                         c->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
                                                       : "no robot answered in time");
-    } else if (l->out.reply != LINK_NONE) {
-        merge_reply(l->run, l->out.reply == LINK_REAL ? SIDE_REAL : SIDE_VIRTUAL);
+    } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
+        merge_reply(c->run, state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL);
     }
 }
 
 void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command)
 {
-    struct link_run l = {.run = run, .slot = slot, .command = command};
     struct efsm *link = &relay_of(run, slot)->link;
     const struct efsm_machine machine = {
-        &link_table,
-        link,
-        &run->pair->link_stats,
-        (uint16_t)(PAIR_OUTSTANDING_MAX + (slot - run->pair->slot)),
-        &l.in,
-        &l.out};
-    const struct efsm_network net = {&machine,          1, sense_link, commit_link, &l,
-                                     &run->pair->trace, 0};
+        .table = &link_table,
+        .m = link,
+        .stats = &run->pair->link_stats,
+        .number = (uint16_t)(PAIR_OUTSTANDING_MAX + (slot - run->pair->slot))};
     const bool was_behind = link->state == LINK_BEHIND;
-    (void)efsm_settle(&net, run->t_us);
+    pair_settle_command(run, slot, command, &machine, commit_link);
     if (was_behind && link->state == LINK_IDLE) {
         run->pair->link_lag_cycles += link->cell[LINK_D];
     }

@@ -97,12 +97,6 @@ static void set_both(const struct efsm_view *v)
     set_second_virtual(v);
 }
 
-static void write_entry(const struct efsm_view *v)
-{
-    struct smartlog_out *out = v->out;
-    out->log = v->now->state == SMARTLOG_LOG;
-}
-
 static const struct efsm_state smartlog_states[] = {SMARTLOG_STATES(EFSM_STATE)};
 
 /* clang-format off */
@@ -133,7 +127,6 @@ const struct efsm_table smartlog_table = {
     EFSM_STATES(smartlog_states),
     EFSM_ARCS(smartlog_arcs),
     EFSM_CELLS(smartlog_cells),
-    .output = write_entry,
     .initial = SMARTLOG_IDLE,
 };
 
@@ -150,16 +143,6 @@ static void count_lag(const struct efsm_view *v)
 {
     const double lag_s = input_of(v)->now_s - efsm_get(v, LINK_T_REAL);
     efsm_set(v, LINK_D, floor(lag_s / input_of(v)->cycle_s + 0.5));
-}
-
-static void answer_l1(const struct efsm_view *v)
-{
-    struct link_out *out = v->out;
-    const uint8_t state = v->now->state;
-    out->reply = state == LINK_ANSWER     ? LINK_REAL
-                 : state == LINK_STAND_IN ? LINK_VIRTUAL
-                 : state == LINK_FAIL     ? LINK_ERROR
-                                          : LINK_NONE;
 }
 
 static const struct efsm_state link_states[] = {LINK_STATES(EFSM_STATE)};
@@ -195,7 +178,6 @@ const struct efsm_table link_table = {
     EFSM_STATES(link_states),
     EFSM_ARCS(link_arcs),
     EFSM_CELLS(link_cells),
-    .output = answer_l1,
     .initial = LINK_IDLE,
 };
 
@@ -212,12 +194,6 @@ static bool is_done(const struct efsm_view *v)
 {
     const struct dispatch_in *d = v->in;
     return d->done;
-}
-
-static void send_next(const struct efsm_view *v)
-{
-    struct dispatch_out *out = v->out;
-    out->send = v->now->state == DISPATCH_SEND;
 }
 
 static const struct efsm_state dispatch_states[] = {DISPATCH_STATES(EFSM_STATE)};
@@ -237,6 +213,5 @@ const struct efsm_table dispatch_table = {
     .purpose = "Hands one robot its next command when it has done the one before.",
     EFSM_STATES(dispatch_states),
     EFSM_ARCS(dispatch_arcs),
-    .output = send_next,
     .initial = DISPATCH_READY,
 };

@@ -68,28 +68,14 @@ enum smartlog_cell {
     SMARTLOG_LAP2  /* to the second robot's */
 };
 
-struct smartlog_out {
-    bool log; /* write the entry now */
-};
-
 enum link_cell {
     LINK_T_REAL, /* lab time at which L1 got its reply, s */
     LINK_D       /* cycles the virtual robot lagged */
 };
 
-enum link_reply { LINK_NONE, LINK_REAL, LINK_VIRTUAL, LINK_ERROR };
-
-struct link_out {
-    enum link_reply reply; /* to L1, now */
-};
-
 struct dispatch_in {
     bool queued; /* a command waits for this side */
     bool done;   /* the side is through with the one it has */
-};
-
-struct dispatch_out {
-    bool send; /* hand out the oldest waiting command now */
 };
 
 extern const struct efsm_table smartlog_table;

@@ -52,9 +52,17 @@ void pair_emit(const struct pair_run *run, struct effect effect);
 void pair_emit_payload(const struct pair_run *run, enum effect_kind kind, enum side side,
                        const char *text, size_t bytes);
 
-/* What the command's machines see; command: it has just arrived. */
-void pair_sense_command(const struct pair_run *run, const struct pair_slot *slot, bool command,
-                        struct command_in *in);
+/* One of a command's machines at work: the context of its commit. */
+struct command_run {
+    const struct pair_run *run;
+    struct pair_slot *slot;
+    bool command; /* it has just arrived */
+    struct command_in in;
+};
+
+/* Let the machine, whose input this fills, see the command as it is now. */
+void pair_settle_command(const struct pair_run *run, struct pair_slot *slot, bool command,
+                         const struct efsm_machine *machine, efsm_commit *commit);
 
 /* ---- pair_close.c: from a reply to an entry ---- */
 

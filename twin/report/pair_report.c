@@ -216,19 +216,6 @@ void pair_report_parameters(struct json_writer *w, const char *key, const struct
     json_write_close(w);
 }
 
-/* ---- counts -------------------------------------------------------------------------------
- */
-
-void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair)
-{
-    json_write_counts(w, key, &verdict_names, pair->counts.verdict);
-}
-
-void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair)
-{
-    json_write_counts(w, key, &alarm_type_names, pair->counts.alarm);
-}
-
 /* ---- machines -----------------------------------------------------------------------------
  */
 
@@ -434,8 +421,8 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     json_write_text(w, "last_verdict", last_verdict(pair));
     write_recent(w, pair);
     write_last_alarm(w, pair);
-    pair_report_counts(w, "verdicts", pair);
-    pair_report_alarm_counts(w, "alarm_counts", pair);
+    json_write_counts(w, "verdicts", &verdict_names, pair->counts.verdict);
+    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     if (p->mode == PAIR_LINK) {
         json_write_real(w, "virtual_lag_cycles", pair->link_lag_cycles);
     }

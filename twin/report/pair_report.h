@@ -36,11 +36,6 @@ void parameters_report_change(struct json_writer *w, const char *key,
 void pair_report_parameters(struct json_writer *w, const char *key, const struct pair *pair,
                             const struct pair_params *p);
 
-/* {"AHEAD": n, …}, every verdict */
-void pair_report_counts(struct json_writer *w, const char *key, const struct pair *pair);
-/* {"timeout": n, …}, every type */
-void pair_report_alarm_counts(struct json_writer *w, const char *key, const struct pair *pair);
-
 /* {"smartlog": {...}, "link": {...}, "following": {...}, "trace": […]}: live state of the
  * machines, with visit counts. following: NULL of a pair that does not. */
 void pair_report_machines(struct json_writer *w, const char *key, const struct pair *pair,
