@@ -13,7 +13,7 @@
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
 #include "identification/estimate.h"
-#include "identification/numeric/limits.h"
+#include "identification/numeric/svd.h"
 
 enum dynamics_method {
     DYNAMICS_OLS_CENTRAL,

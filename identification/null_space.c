@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "identification/numeric/svd.h"
+
 /* An unknown with more than this of a direction, beside a pivot of 1, takes part in it. */
 static const double NULL_PART = 1e-3;
 static const double TIE = 1e-6;
@@ -126,15 +128,11 @@ static void combine_unknown(const struct null_space *space,
         }
     }
     double value = 0.0;
-    double variance = 0.0;
     for (size_t a = 0; a < space->p; a++) {
         value += by[a] * unknowns->value[a];
-        for (size_t b = 0; b < space->p; b++) {
-            variance += by[a] * by[b] * unknowns->covariance[a][b];
-        }
     }
     combination->value = value;
-    combination->se = sqrt(variance);
+    combination->se = sqrt(square_form(by, unknowns->covariance[0], NULL_SPACE_MAX, space->p));
 }
 
 static bool is_pivot(const struct null_space *space, size_t i)

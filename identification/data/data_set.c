@@ -71,13 +71,32 @@ static bool begins_piece(const struct maker *m, size_t k)
     return (m->kept->data[k] & NEW_PIECE) != 0;
 }
 
+/* Columns beside the time: velocities, efforts, poses, an axis each. */
+enum { OF_NU, OF_TAU, OF_POSE, KINDS, COLUMNS_MAX = KINDS * MODEL_AXES_MAX };
+
+struct columns {
+    double *t_s, *of[COLUMNS_MAX]; /* NULL: there is none */
+};
+
+/* Column c as it was recorded; NULL: it was not. */
+static const double *recorded_column(const struct data_raw *raw, size_t c)
+{
+    const double *const *const of[KINDS] = {raw->nu, raw->tau, raw->pose};
+    return c % MODEL_AXES_MAX < raw->axes ? of[c / MODEL_AXES_MAX][c % MODEL_AXES_MAX] : NULL;
+}
+
+static struct data_channel *channel_of(struct data_card *card, size_t c)
+{
+    struct data_channel *const of[KINDS] = {card->nu, card->tau, card->pose};
+    return &of[c / MODEL_AXES_MAX][c % MODEL_AXES_MAX];
+}
+
 static bool is_complete(const struct data_raw *raw, size_t k)
 {
     bool finite = isfinite(raw->t_s[k]);
-    for (size_t a = 0; a < raw->axes; a++) {
-        finite = finite && isfinite(raw->tau[a][k]) &&
-                 (!raw->nu[a] || isfinite(raw->nu[a][k])) &&
-                 (!raw->pose[a] || isfinite(raw->pose[a][k]));
+    for (size_t c = 0; c < COLUMNS_MAX && finite; c++) {
+        const double *x = recorded_column(raw, c);
+        finite = !x || isfinite(x[k]);
     }
     return finite;
 }
@@ -304,10 +323,6 @@ static size_t piece_samples(const struct maker *m, const struct piece *piece)
     return (size_t)floor(span / m->card.dt_s * (1.0 + 1e-12)) + 1;
 }
 
-struct columns {
-    double *t_s, *nu[MODEL_AXES_MAX], *tau[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX];
-};
-
 static void copy_rows(const struct maker *m, const struct piece *piece,
                       const struct columns *to, size_t at)
 {
@@ -315,13 +330,10 @@ static void copy_rows(const struct maker *m, const struct piece *piece,
     for (size_t k = piece->first; k < piece->end; k++, at++) {
         const size_t row = row_at(m, k);
         to->t_s[at] = raw->t_s[row];
-        for (size_t a = 0; a < raw->axes; a++) {
-            to->tau[a][at] = raw->tau[a][row];
-            if (raw->nu[a]) {
-                to->nu[a][at] = raw->nu[a][row];
-            }
-            if (raw->pose[a]) {
-                to->pose[a][at] = raw->pose[a][row];
+        for (size_t c = 0; c < COLUMNS_MAX; c++) {
+            const double *x = recorded_column(raw, c);
+            if (x) {
+                to->of[c][at] = x[row];
             }
         }
     }
@@ -381,13 +393,12 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
         const size_t row = row_at(m, k);
         const size_t next = row_at(m, k + 1);
         to->t_s[at + i] = t;
-        for (size_t a = 0; a < raw->axes; a++) {
-            to->tau[a][at + i] = mean_effort(m, piece, k, raw->tau[a], t);
-            if (raw->nu[a]) {
-                to->nu[a][at + i] = interpolate_column(raw->nu[a], row, next, share);
-            }
-            if (raw->pose[a]) {
-                to->pose[a][at + i] = interpolate_column(raw->pose[a], row, next, share);
+        for (size_t c = 0; c < COLUMNS_MAX; c++) {
+            const double *x = recorded_column(raw, c);
+            if (x) {
+                to->of[c][at + i] = c / MODEL_AXES_MAX == OF_TAU
+                                        ? mean_effort(m, piece, k, x, t)
+                                        : interpolate_column(x, row, next, share);
             }
         }
     }
@@ -469,11 +480,10 @@ static bool point_columns(const struct data_raw *raw, size_t n, struct data_tabl
                           struct columns *to)
 {
     const size_t axes = raw->axes;
-    size_t poses = 0;
+    size_t columns = 1 + 2 * axes;
     for (size_t a = 0; a < axes; a++) {
-        poses += raw->pose[a] ? 1 : 0;
+        columns += raw->pose[a] ? 1 : 0;
     }
-    const size_t columns = 1 + 2 * axes + poses;
     memset(table, 0, sizeof *table);
     table->memory =
         n <= SIZE_MAX / sizeof(double) / columns ? gsl_vector_alloc(columns * n) : NULL;
@@ -481,15 +491,14 @@ static bool point_columns(const struct data_raw *raw, size_t n, struct data_tabl
         return false;
     }
     double *at = table->memory->data;
-    to->t_s = at;
-    for (size_t a = 0; a < axes; a++) {
-        to->nu[a] = at += n;
-        to->tau[a] = at += n;
-        to->pose[a] = raw->pose[a] ? at += n : NULL;
-        table->set.nu[a] = to->nu[a];
-        table->set.tau[a] = to->tau[a];
-        table->set.pose[a] = to->pose[a];
+    *to = (struct columns){.t_s = at};
+    for (size_t c = 0; c < COLUMNS_MAX; c++) {
+        const bool derived = c < axes;
+        to->of[c] = derived || recorded_column(raw, c) ? at += n : NULL;
     }
+    memcpy(table->set.nu, to->of, sizeof table->set.nu);
+    memcpy(table->set.tau, to->of + MODEL_AXES_MAX, sizeof table->set.tau);
+    memcpy(table->set.pose, to->of + (size_t)OF_POSE * MODEL_AXES_MAX, sizeof table->set.pose);
     table->set.axes = axes;
     table->set.n = n;
     table->set.t_s = to->t_s;
@@ -504,11 +513,9 @@ static void trim_ends(struct data_set *set, const struct columns *to, size_t cut
         const size_t first = set->run_start[r] + cut;
         const size_t bytes = (set->run_start[r + 1] - cut - first) * sizeof(double);
         (void)memmove(to->t_s + at, to->t_s + first, bytes);
-        for (size_t a = 0; a < set->axes; a++) {
-            (void)memmove(to->nu[a] + at, to->nu[a] + first, bytes);
-            (void)memmove(to->tau[a] + at, to->tau[a] + first, bytes);
-            if (to->pose[a]) {
-                (void)memmove(to->pose[a] + at, to->pose[a] + first, bytes);
+        for (size_t c = 0; c < COLUMNS_MAX; c++) {
+            if (to->of[c]) {
+                (void)memmove(to->of[c] + at, to->of[c] + first, bytes);
             }
         }
         set->run_start[r] = at;
@@ -530,7 +537,7 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
         const size_t n = set->run_start[r + 1] - set->run_start[r];
         shortest = n < shortest ? n : shortest;
     }
-    const struct derived_runs runs = {.position = to->pose[a],
+    const struct derived_runs runs = {.position = to->of[OF_POSE * MODEL_AXES_MAX + a],
                                       .start = set->run_start,
                                       .count = set->run_count,
                                       .dt_s = set->dt_s,
@@ -544,7 +551,7 @@ static enum status derive_axis(struct maker *m, struct data_set *set, const stru
     for (size_t r = 0; r < set->run_count; r++) {
         for (size_t k = set->run_start[r] + derived.half;
              k + derived.half < set->run_start[r + 1]; k++) {
-            to->nu[a][k] = derived_velocity_at(&runs, &derived, k);
+            to->of[a][k] = derived_velocity_at(&runs, &derived, k);
         }
     }
     *cut = derived.half > *cut ? derived.half : *cut;
@@ -571,24 +578,22 @@ static enum status derive_velocities(struct maker *m, struct data_set *set,
 
 static void look_at_channels(struct maker *m)
 {
-    for (size_t a = 0; a < m->raw->axes; a++) {
-        if (m->raw->nu[a]) {
-            look_closely(m, m->raw->nu[a], &m->card.nu[a]);
-        }
-        if (m->raw->pose[a]) {
-            look_closely(m, m->raw->pose[a], &m->card.pose[a]);
+    for (size_t c = 0; c < COLUMNS_MAX; c++) {
+        const double *x = recorded_column(m->raw, c);
+        if (x && c / MODEL_AXES_MAX != OF_TAU) {
+            look_closely(m, x, channel_of(&m->card, c));
         }
     }
 }
 
-static void describe_channels(struct maker *m, struct data_set *set)
+static void describe_channels(struct maker *m, struct data_set *set, const struct columns *to)
 {
-    for (size_t a = 0; a < set->axes; a++) {
-        describe_channel(set->nu[a], set->n, &m->card.nu[a]);
-        describe_channel(set->tau[a], set->n, &m->card.tau[a]);
-        if (set->pose[a]) {
-            describe_channel(set->pose[a], set->n, &m->card.pose[a]);
+    for (size_t c = 0; c < COLUMNS_MAX; c++) {
+        if (to->of[c]) {
+            describe_channel(to->of[c], set->n, channel_of(&m->card, c));
         }
+    }
+    for (size_t a = 0; a < set->axes; a++) {
         set->noise_sd[a] = m->card.nu[a].noise_sd;
     }
     m->card.used = set->n;
@@ -634,7 +639,7 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
         return err_set(err, st, "data", 0, 0, "no velocities can be derived: %s",
                        status_name(st));
     }
-    describe_channels(m, &out.set);
+    describe_channels(m, &out.set, &to);
     *table = out;
     return STATUS_OK;
 }
@@ -705,6 +710,13 @@ bool data_set_suits(const struct data_set *set, const struct model *model)
         suits = set->pose[a] != NULL;
     }
     return suits;
+}
+
+void data_set_velocity(const struct data_set *set, size_t k, double *nu)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        nu[a] = set->nu[a][k];
+    }
 }
 
 const double *data_set_pose(const struct data_set *set, size_t k, double share, double *pose)

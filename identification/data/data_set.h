@@ -100,6 +100,9 @@ void data_table_free(struct data_table *table); /* NULL and zeroed ones are allo
 /* Whether the set has the model's axes, and the pose where the model needs it. */
 bool data_set_suits(const struct data_set *set, const struct model *model);
 
+/* The measured velocities of sample k into nu [axes]. */
+void data_set_velocity(const struct data_set *set, size_t k, double *nu);
+
 /* The recorded pose a share 0 .. 1 of the way from sample k to the next one of its run, which
  * there must be for a share above 0. Returns pose [axes], filled, or NULL where the set has
  * none. */

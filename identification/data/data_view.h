@@ -25,4 +25,11 @@ struct data_set data_view_busiest(const struct data_set *set, size_t n_max, size
  * they are kept, out. */
 void data_view_late(struct data_set *set, double delay_s, double *tau);
 
+/* The time (s) after which velocities have half forgotten themselves: where the autocorrelation
+ * about the mean of each run, less the measurement's noise, first falls below a half; of the
+ * fastest axis, and no more than most_s > 0. most_s where nothing moves beyond its noise. A lag
+ * is looked at every quarter of itself, and some ten thousand products each: cheap on any
+ * recording. */
+double motion_time_s(const struct data_set *set, double most_s);
+
 #endif

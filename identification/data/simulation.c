@@ -80,47 +80,36 @@ static bool walk_on(const struct walk *w, size_t k, double *nu)
     return true;
 }
 
+/* Each sample from the computed one before it, or, one_step, from the measured one. */
+static bool walk_runs(struct walk *w, bool from_rest, bool one_step, double *const *nu)
+{
+    const struct data_set *set = w->set;
+    bool well = begin_walk(w);
+    for (size_t run = 0; well && run < set->run_count; run++) {
+        double now[MODEL_AXES_MAX] = {0.0};
+        const size_t first = set->run_start[run];
+        for (size_t k = first; well && k < set->run_start[run + 1]; k++) {
+            for (size_t a = 0; a < set->axes; a++) {
+                now[a] = k == first && !from_rest ? set->nu[a][k] : now[a];
+                nu[a][k] = now[a];
+                now[a] = one_step ? set->nu[a][k] : now[a];
+            }
+            well = (one_step && k + 1 == set->run_start[run + 1]) || walk_on(w, k, now);
+        }
+    }
+    return well;
+}
+
 bool simulation_run(const struct model *model, const double *theta, size_t bias_count,
                     const struct data_set *set, bool from_rest, double *const *nu)
 {
     struct walk w = {.model = model, .theta = theta, .bias_count = bias_count, .set = set};
-    bool well = begin_walk(&w);
-    for (size_t run = 0; well && run < set->run_count; run++) {
-        double now[MODEL_AXES_MAX] = {0.0};
-        const size_t first = set->run_start[run];
-        for (size_t a = 0; a < set->axes && !from_rest; a++) {
-            now[a] = set->nu[a][first];
-        }
-        for (size_t k = first; well && k < set->run_start[run + 1]; k++) {
-            for (size_t a = 0; a < set->axes; a++) {
-                nu[a][k] = now[a];
-            }
-            well = walk_on(&w, k, now);
-        }
-    }
-    return well;
+    return walk_runs(&w, from_rest, false, nu);
 }
 
 bool simulation_one_step(const struct model *model, const double *theta, size_t bias_count,
                          const struct data_set *set, double *const *nu)
 {
     struct walk w = {.model = model, .theta = theta, .bias_count = bias_count, .set = set};
-    bool well = begin_walk(&w);
-    for (size_t run = 0; well && run < set->run_count; run++) {
-        const size_t first = set->run_start[run];
-        for (size_t a = 0; a < set->axes; a++) {
-            nu[a][first] = set->nu[a][first];
-        }
-        for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
-            double now[MODEL_AXES_MAX];
-            for (size_t a = 0; a < set->axes; a++) {
-                now[a] = set->nu[a][k];
-            }
-            well = walk_on(&w, k, now);
-            for (size_t a = 0; a < set->axes; a++) {
-                nu[a][k + 1] = now[a];
-            }
-        }
-    }
-    return well;
+    return walk_runs(&w, false, true, nu);
 }

@@ -266,9 +266,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
         double nu[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
-        for (size_t i = 0; i < n; i++) {
-            nu[i] = set->nu[i][k];
-        }
+        data_set_velocity(set, k, nu);
         model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;

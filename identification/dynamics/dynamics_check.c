@@ -9,10 +9,9 @@
 #include <gsl/gsl_vector.h>
 
 #include "identification/data/data_view.h"
-#include "identification/data/motion_time.h"
 #include "identification/data/simulation.h"
 #include "identification/data/trajectory.h"
-#include "identification/numeric/lag_products.h"
+#include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
@@ -139,14 +138,10 @@ static bool step_late(const struct model *model, const struct dynamics_fit *fit,
     for (size_t run = 0; well && run < set->run_count; run++) {
         const size_t first = set->run_start[run];
         double now[MODEL_AXES_MAX];
-        for (size_t a = 0; a < set->axes; a++) {
-            now[a] = set->nu[a][first];
-        }
+        data_set_velocity(set, first, now);
         trajectory_begin(&walk, &rules, run, fit->estimate.value, fit->delay_s, now);
         for (size_t k = first; well && k + 1 < set->run_start[run + 1]; k++) {
-            for (size_t a = 0; a < set->axes; a++) {
-                walk.nu[a] = set->nu[a][k];
-            }
+            data_set_velocity(set, k, walk.nu);
             well = trajectory_next(&walk);
             const bool known = set->t_s[k] >= set->t_s[first] + fit->delay_s;
             for (size_t a = 0; a < set->axes; a++) {
@@ -329,7 +324,7 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* Too large by its magnitude: in which unit it would be usual. */
-static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *axis,
+static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
                             const struct data_channel *nu, double limit)
 {
     const char *name = axis->velocity;
@@ -340,12 +335,11 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
     }
     /* A few samples out of their range, and the rest well inside. */
     if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
-        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason_first(e, ESTIMATE_FAIL,
                               "%s reaches %.4g, which no such robot does, while most of it "
                               "stays below %.2g: wild samples",
                               name, most, fabs(nu->mean) + 3.0 * nu->sd);
-        estimate_advise(&fit->estimate,
-                        "take the wild samples of the %s out, or leave their fields empty",
+        estimate_advise(e, "take the wild samples of the %s out, or leave their fields empty",
                         words);
         return;
     }
@@ -353,21 +347,20 @@ static void judge_magnitude(struct dynamics_fit *fit, const struct model_axis *a
         const struct other_unit *other = &other_units[k];
         /* A usual speed, not the fastest one. */
         if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
-            estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
+            estimate_reason_first(e, ESTIMATE_FAIL,
                                   "%s reaches %.4g, which no such robot does: is it in %s, or "
                                   "another unit than its name says?",
                                   name, most, other->unit);
-            estimate_advise(&fit->estimate,
-                            "give the %s in SI units: divide it by %.6g if it is in %s", words,
-                            other->ratio, other->unit);
+            estimate_advise(e, "give the %s in SI units: divide it by %.6g if it is in %s",
+                            words, other->ratio, other->unit);
             return;
         }
     }
-    estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
-                          "%s reaches %.4g, which no such robot does: another unit than its "
-                          "name says?",
-                          name, most);
-    estimate_advise(&fit->estimate, "give the %s in SI units", words);
+    estimate_reason_first(
+        e, ESTIMATE_FAIL,
+        "%s reaches %.4g, which no such robot does: another unit than its name says?", name,
+        most);
+    estimate_advise(e, "give the %s in SI units", words);
 }
 
 /* How quickly velocities change, fewer samples do not tell. */
@@ -377,94 +370,86 @@ enum { TIMED_MIN = 30 };
 static const double TIMED_RUN = 10.0;
 
 /* Times in another unit make the robot far too slow or too fast. */
-static void judge_time(struct dynamics_fit *fit, const struct model_limits *limits,
+static void judge_time(struct estimate *e, const struct model_limits *limits,
                        const struct data_card *card, double motion)
 {
     const double run_s = card->duration_s / (double)card->runs;
     if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
-        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason_first(e, ESTIMATE_FAIL,
                               "velocities take %.3g s to change, far slower than such a robot: "
                               "are the times in ms? They must be in seconds",
                               motion);
-        estimate_advise(&fit->estimate,
-                        "give times in seconds: divide them by 1000 if they are in ms");
+        estimate_advise(e, "give times in seconds: divide them by 1000 if they are in ms");
     }
     if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
         motion * TIMED_RUN < run_s) {
-        estimate_reason_first(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason_first(e, ESTIMATE_FAIL,
                               "velocities change within %.2g s, far faster than such a robot: "
                               "are the times in minutes? They must be in seconds",
                               motion);
-        estimate_advise(&fit->estimate,
-                        "give times in seconds: multiply them by 60 if they are in minutes");
+        estimate_advise(e, "give times in seconds: multiply them by 60 if they are in minutes");
     }
 }
 
-static void judge_channel(struct dynamics_fit *fit, const struct model_axis *axis,
+static void judge_channel(struct estimate *e, const struct model_axis *axis,
                           const struct data_channel *nu, const struct data_channel *tau,
                           double limit)
 {
-    judge_magnitude(fit, axis, nu, limit);
+    judge_magnitude(e, axis, nu, limit);
     if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%s moves only %.1f times its noise of %.3g", axis->velocity,
-                        nu->signal_ratio, nu->noise_sd);
-        estimate_advise(&fit->estimate, "move with more %s, or measure it with less noise",
+        estimate_reason(e, ESTIMATE_MARGINAL, "%s moves only %.1f times its noise of %.3g",
+                        axis->velocity, nu->signal_ratio, nu->noise_sd);
+        estimate_advise(e, "move with more %s, or measure it with less noise",
                         axis->velocity_words);
     }
     if (tau->saturation_ratio > SATURATED_RATIO) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "%s stands at its limits %.0f %% of the time", axis->effort,
-                        100.0 * tau->saturation_ratio);
-        estimate_advise(&fit->estimate, "drive below the limits of the %s as well",
-                        axis->effort_words);
+        estimate_reason(e, ESTIMATE_MARGINAL, "%s stands at its limits %.0f %% of the time",
+                        axis->effort, 100.0 * tau->saturation_ratio);
+        estimate_advise(e, "drive below the limits of the %s as well", axis->effort_words);
     }
 }
 
-static void judge_card(struct dynamics_fit *fit, const struct model *model,
+static void judge_card(struct estimate *e, const struct model *model,
                        const struct data_card *card, const struct model_limits *limits)
 {
     const size_t refused = card->incomplete + card->back_rows + card->short_rows;
     if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used",
-                        refused, card->rows);
+        estimate_reason(e, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used", refused,
+                        card->rows);
     }
     if (card->jitter_ratio > JITTER_RATIO) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "sampling is uneven: periods differ by %.0f %%",
+        estimate_reason(e, ESTIMATE_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
                         100.0 * card->jitter_ratio);
     }
     for (size_t a = 0; a < model->axis_count; a++) {
-        judge_channel(fit, &model->axes[a], &card->nu[a], &card->tau[a], limits->nu_max[a]);
+        judge_channel(e, &model->axes[a], &card->nu[a], &card->tau[a], limits->nu_max[a]);
     }
 }
 
 /* Variance is little where a velocity stays about the same, and a share of little says little.
  */
-static void judge_steady(struct dynamics_fit *fit, const struct model_axis *axis,
+static void judge_steady(struct estimate *e, const struct model_axis *axis,
                          const struct data_channel *nu)
 {
     if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "%s hardly changes: it stays around %.3g and varies by %.2g",
                         axis->velocity, nu->mean, nu->sd);
-        estimate_advise(&fit->estimate,
+        estimate_advise(e,
                         "let the %s step between rest and several values, in both directions",
                         axis->effort_words);
     }
 }
 
-static void explain_score(struct dynamics_fit *fit, const char *what, const char *velocity,
-                          double r2)
+static void explain_score(struct estimate *e, const char *what, const char *velocity, double r2)
 {
     if (r2 < 0.0) {
         estimate_reason(
-            &fit->estimate, ESTIMATE_FAIL,
-            "simulated over %s, the model foretells %s worse than its mean does (R2 "
-            "%.2g)",
+            e, ESTIMATE_FAIL,
+            "simulated over %s, the model foretells %s worse than its mean does (R2 %.2g)",
             what, velocity, r2);
     } else {
-        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+        estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "simulated over %s, the model explains %.0f %% of the variance of %s",
                         what, 100.0 * r2, velocity);
     }
@@ -480,12 +465,12 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
             continue;
         }
         if (r2 < R2_MARGINAL) {
-            explain_score(fit, what, model->axes[a].velocity, r2);
-            judge_steady(fit, &model->axes[a], &card->nu[a]);
+            explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
+            judge_steady(&fit->estimate, &model->axes[a], &card->nu[a]);
             estimate_advise(
                 &fit->estimate,
-                "%s: look for %sefforts that are commanded and not measured, or "
-                "for forces from outside (current, wind, slope)",
+                "%s: look for %sefforts that are commanded and not measured, or for forces "
+                "from outside (current, wind, slope)",
                 model->axes[a].velocity_words,
                 isfinite(fit->delay_s) ? "" : "a delay (a fit by simulation finds it), for ");
         }
@@ -501,20 +486,20 @@ static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
         const struct dynamics_axis_check *axis = &own->axis[a];
         const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
         if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
-            estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
-                            "is left",
-                            axis->outliers, axis->run.n, model->axes[a].velocity);
-            estimate_advise(&fit->estimate,
-                            "look at the samples of the %s far from the others, and fit "
-                            "robustly",
-                            model->axes[a].velocity_words);
+            estimate_reason(
+                &fit->estimate, ESTIMATE_PASS,
+                "%zu of %zu samples of %s lie beyond 4 standard deviations of what is left",
+                axis->outliers, axis->run.n, model->axes[a].velocity);
+            estimate_advise(
+                &fit->estimate,
+                "look at the samples of the %s far from the others, and fit robustly",
+                model->axes[a].velocity_words);
         }
     }
 }
 
 /* Misfit by its size: with many samples the least of it is significant. */
-static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
+static void judge_misfit(struct estimate *e, const struct model *model,
                          const struct dynamics_check *own)
 {
     for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
@@ -524,7 +509,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         const double far_out = (double)axis->outliers / (double)axis->run.n;
         const double follows = axis->input_correlation;
         if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+            estimate_reason(e, ESTIMATE_MARGINAL,
                             "what simulation leaves of %s follows efforts by %.2f: they do "
                             "something that the model does not have",
                             velocity, follows);
@@ -532,7 +517,7 @@ static void judge_misfit(struct dynamics_fit *fit, const struct model *model,
         /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
             !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+            estimate_reason(e, ESTIMATE_MARGINAL,
                             "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
                             "simulation leaves: there the model does not hold",
                             axis->outliers, axis->run.n, velocity);
@@ -545,9 +530,9 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out)
 {
-    judge_card(fit, model, card, limits);
+    judge_card(&fit->estimate, model, card, limits);
     if (card->used >= TIMED_MIN) {
-        judge_time(fit, limits, card, own->motion_s);
+        judge_time(&fit->estimate, limits, card, own->motion_s);
     }
     if (!own->simulated) {
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
@@ -555,7 +540,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     }
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
-    judge_misfit(fit, model, own);
+    judge_misfit(&fit->estimate, model, own);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
     }

@@ -29,35 +29,24 @@ static const double SLOPE_PERIODS = 0.5;
 
 /* From an output-error fit, which it gives back where that has no value for every parameter or
  * pem cannot be computed. */
-static enum status fit_prediction(const struct model *model, const struct data_set *set,
-                                  const struct dynamics_options *options,
+static enum status fit_prediction(const struct estimate_job *job,
                                   const struct dynamics_fit *from, struct dynamics_fit *fit,
                                   struct search_report *report)
 {
     struct search_options search;
-    struct estimate_stage stage = {options, DYNAMICS_PEM};
+    struct estimate_stage stage = {job->options, DYNAMICS_PEM};
     if (from->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(from)) {
-        *fit = *from;
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "pem needs a start for every parameter: values are those of %s",
-                        dynamics_method_name(from->method));
+        estimate_fall_back(from, ESTIMATE_MARGINAL, "pem needs a start for every parameter",
+                           fit);
         return STATUS_OK;
     }
-    estimate_set_search(model, set, &stage, &search);
-    if (!isfinite(from->delay_s)) {
-        search.fit_delay = false;
-    } else {
-        estimate_narrow(from, fmax(DELAY_ERRORS * from->delay_se_s, DELAY_PERIODS * set->dt_s),
-                        &search);
-    }
-    const enum status st =
-        prediction_error_fit(model, set, from->estimate.value, &search, NULL, fit, report);
+    estimate_set_search(job, &stage, &search);
+    estimate_narrow(from, DELAY_ERRORS, DELAY_PERIODS * job->set->dt_s, &search);
+    const enum status st = prediction_error_fit(job->model, job->set, from->estimate.value,
+                                                &search, NULL, fit, report);
     if (st == STATUS_E_MATH) {
-        *fit = *from;
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "pem cannot be computed from here, numbers overflow: values are those "
-                        "of %s",
-                        dynamics_method_name(from->method));
+        estimate_fall_back(from, ESTIMATE_FAIL,
+                           "pem cannot be computed from here, numbers overflow", fit);
         return STATUS_OK;
     }
     if (st == STATUS_OK) {
@@ -66,9 +55,7 @@ static enum status fit_prediction(const struct model *model, const struct data_s
     return st;
 }
 
-static enum status estimate_once(const struct model *model, const struct data_set *set,
-                                 enum dynamics_method method,
-                                 const struct dynamics_options *options,
+static enum status estimate_once(const struct estimate_job *job, enum dynamics_method method,
                                  struct dynamics_fit *fit)
 {
     struct search_report report;
@@ -76,16 +63,15 @@ static enum status estimate_once(const struct model *model, const struct data_se
     struct dynamics_fit start;
     struct dynamics_fit simulated;
     if (method != DYNAMICS_OUTPUT_ERROR && method != DYNAMICS_PEM) {
-        return dynamics_linear_fit(model, set, method, options, fit);
+        return estimate_by_regression(job, method, fit);
     }
-    const enum status st =
-        estimate_by_simulation(model, set, options, &start, &simulated, &report);
+    const enum status st = estimate_by_simulation(job, &start, &simulated, &report);
     if (st != STATUS_OK || method == DYNAMICS_OUTPUT_ERROR ||
         simulated.stop == DYNAMICS_STOP_CANCELLED) {
         *fit = st == STATUS_OK ? simulated : *fit;
         return st;
     }
-    return fit_prediction(model, set, options, &simulated, fit, &pem);
+    return fit_prediction(job, &simulated, fit, &pem);
 }
 
 static bool explains_recording(const struct model *model, const struct search_report *report)
@@ -99,8 +85,7 @@ static bool explains_recording(const struct model *model, const struct search_re
 
 /* The two fits that auto has to choose from. */
 struct contest {
-    const struct model *model;
-    const struct data_set *set;
+    const struct estimate_job *job;
     struct dynamics_fit simulated, predicted;
     struct search_report oe;
     struct search_report pem;
@@ -114,8 +99,9 @@ static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
         const double shift = c->predicted.estimate.value[i] - c->simulated.estimate.value[i];
         const double se = fmax(c->simulated.estimate.se_white[i], c->simulated.se_hac[i]);
         char name[64];
-        (void)dynamics_parameter_words(c->model, i, name, sizeof name);
-        if (i < c->model->parameter_count && c->model->parameters[i].sign != MODEL_ANY &&
+        (void)dynamics_parameter_words(c->job->model, i, name, sizeof name);
+        if (i < c->job->model->parameter_count &&
+            c->job->model->parameters[i].sign != MODEL_ANY &&
             c->simulated.estimate.value[i] > 0.0 && !(c->predicted.estimate.value[i] > 0.0)) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX, "takes %s to zero", name);
             return true;
@@ -132,8 +118,8 @@ static bool doubt_values(const struct contest *c, char doubt[ESTIMATE_TEXT_MAX])
 static bool doubt_axes(const struct contest *c, const struct search_report *other,
                        char doubt[ESTIMATE_TEXT_MAX])
 {
-    for (size_t i = 0; i < c->model->axis_count; i++) {
-        const char *name = c->model->axes[i].velocity;
+    for (size_t i = 0; i < c->job->model->axis_count; i++) {
+        const char *name = c->job->model->axes[i].velocity;
         const double correlation = c->pem.axis[i].correlation;
         if (fabs(correlation) > fmax(NEARLY_WHITE, 3.0 / sqrt((double)c->pem.axis[i].n))) {
             (void)snprintf(doubt, ESTIMATE_TEXT_MAX,
@@ -161,7 +147,7 @@ static enum status find_doubt(const struct contest *c, char doubt[ESTIMATE_TEXT_
     }
     const enum status st =
         estimate_is_whole(&c->predicted)
-            ? output_error_validate(c->model, c->set, c->predicted.estimate.value,
+            ? output_error_validate(c->job->model, c->job->set, c->predicted.estimate.value,
                                     c->predicted.bias_count > 0, delay_s, NULL, &other)
             : STATUS_E_MATH;
     if (st != STATUS_OK) {
@@ -191,12 +177,11 @@ static enum status doubt_prediction(const struct contest *c, char doubt[ESTIMATE
 /* Where dry friction holds a joint, a simulated one creeps, and a simulation pays for that with
  * more friction; where a controller drives it, what disturbs it comes back through the efforts.
  */
-static enum status prefer_regression(const struct model *model, const struct data_set *set,
-                                     const struct dynamics_options *options,
-                                     enum dynamics_method start, struct dynamics_fit *fit)
+static enum status prefer_regression(const struct estimate_job *job, enum dynamics_method start,
+                                     struct dynamics_fit *fit)
 {
     const enum dynamics_method method = start == DYNAMICS_OLS_SG ? start : DYNAMICS_WEAK;
-    const enum status st = dynamics_linear_fit(model, set, method, options, fit);
+    const enum status st = estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s: what output_error leaves is not white, and dry "
@@ -212,7 +197,7 @@ static enum status prefer_regression(const struct model *model, const struct dat
 static bool is_at_home(const struct contest *c)
 {
     bool moves_on = true;
-    for (size_t i = 0; i < c->model->axis_count; i++) {
+    for (size_t i = 0; i < c->job->model->axis_count; i++) {
         moves_on = moves_on && fabs(c->oe.axis[i].correlation) <= STICKS_FROM;
     }
     const bool ended = c->simulated.stop == DYNAMICS_STOP_CONVERGED ||
@@ -220,19 +205,17 @@ static bool is_at_home(const struct contest *c)
     return c->simulated.method == DYNAMICS_OUTPUT_ERROR && ended && (c->oe.white || moves_on);
 }
 
-static enum status choose_method(const struct model *model, const struct data_set *set,
-                                 const struct dynamics_options *options,
-                                 struct dynamics_fit *fit)
+static enum status choose_method(const struct estimate_job *job, struct dynamics_fit *fit)
 {
-    struct contest c = {.model = model, .set = set};
+    struct contest c = {.job = job};
     struct dynamics_fit weak;
     char doubt[ESTIMATE_TEXT_MAX] = "would need a model that explains more";
-    enum status st = estimate_by_simulation(model, set, options, &weak, &c.simulated, &c.oe);
+    enum status st = estimate_by_simulation(job, &weak, &c.simulated, &c.oe);
     if (st != STATUS_OK) {
         return st;
     }
-    if (model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
-        return prefer_regression(model, set, options, weak.method, fit);
+    if (job->model->sticks && c.simulated.stop != DYNAMICS_STOP_CANCELLED && !is_at_home(&c)) {
+        return prefer_regression(job, weak.method, fit);
     }
     if (c.simulated.method != DYNAMICS_OUTPUT_ERROR ||
         c.simulated.stop == DYNAMICS_STOP_DIVERGED) {
@@ -253,8 +236,8 @@ static enum status choose_method(const struct model *model, const struct data_se
         return STATUS_OK;
     }
     if (c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
-        explains_recording(model, &c.oe)) {
-        st = fit_prediction(model, set, options, &c.simulated, &c.predicted, &c.pem);
+        explains_recording(job->model, &c.oe)) {
+        st = fit_prediction(job, &c.simulated, &c.predicted, &c.pem);
         st = st == STATUS_OK ? doubt_prediction(&c, doubt) : st;
         if (st != STATUS_OK) {
             return st;
@@ -275,18 +258,19 @@ static enum status choose_method(const struct model *model, const struct data_se
 }
 
 /* By how much estimates of weak_iv grow with a delay, in a second, from those of a part. */
-static enum status find_slope(const struct model *model, const struct data_set *part,
-                              const struct dynamics_options *options,
-                              const struct dynamics_fit *from, double slope[DYNAMICS_P_MAX])
+static enum status find_slope(const struct contest *c, const struct dynamics_options *options,
+                              double slope[DYNAMICS_P_MAX])
 {
     struct dynamics_fit fit[2];
+    const struct data_set *part = c->job->set;
+    const struct dynamics_fit *from = &c->simulated;
     const double reach_s = SLOPE_PERIODS * part->dt_s;
     gsl_vector *tau = gsl_vector_alloc(part->axes * part->n);
     enum status st = tau ? STATUS_OK : STATUS_E_NOMEM;
     for (size_t k = 0; k < COUNT(fit) && st == STATUS_OK; k++) {
         struct data_set late = *part;
         data_view_late(&late, from->delay_s + (k == 0 ? -reach_s : reach_s), tau->data);
-        st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
+        st = dynamics_linear_fit(c->job->model, &late, DYNAMICS_WEAK_IV, options, &fit[k]);
     }
     for (size_t i = 0; i < from->estimate.p && st == STATUS_OK; i++) {
         slope[i] = (fit[1].estimate.value[i] - fit[0].estimate.value[i]) / (2.0 * reach_s);
@@ -316,46 +300,45 @@ static void add_delay(const struct contest *c, const double slope[DYNAMICS_P_MAX
 }
 
 /* All samples by weak_iv with the delay that output error found on a part of them. */
-static enum status regress_late(const struct contest *c, const struct data_set *whole,
-                                const struct dynamics_options *options,
+static enum status regress_late(const struct contest *c, const struct estimate_job *whole,
                                 struct dynamics_fit *fit)
 {
-    struct data_set late = *whole;
-    struct dynamics_options near = *options;
+    struct data_set late = *whole->set;
+    struct dynamics_options near = *whole->options;
+    const struct estimate_job job = {whole->model, &late, &near};
     double slope[DYNAMICS_P_MAX];
-    gsl_vector *tau = gsl_vector_alloc(whole->axes * whole->n);
+    gsl_vector *tau = gsl_vector_alloc(late.axes * late.n);
     if (!tau) {
         return STATUS_E_NOMEM;
     }
     data_view_late(&late, c->simulated.delay_s, tau->data);
     near.iv_start = c->simulated.estimate.value;
-    enum status st = dynamics_linear_fit(c->model, &late, DYNAMICS_WEAK_IV, &near, fit);
-    st = st == STATUS_OK ? find_slope(c->model, c->set, options, &c->simulated, slope) : st;
+    enum status st = estimate_by_regression(&job, DYNAMICS_WEAK_IV, fit);
+    st = st == STATUS_OK ? find_slope(c, whole->options, slope) : st;
     gsl_vector_free(tau);
     if (st == STATUS_OK) {
         add_delay(c, slope, fit);
-        dynamics_judge(fit, c->model, whole);
+        dynamics_judge(fit, whole->model, whole->set);
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose weak_iv for %zu samples, and output_error for the delay "
                         "alone, on %zu of them: --method output_error takes all, and longer",
-                        whole->n, c->set->n);
+                        whole->set->n, c->job->set->n);
     }
     return st;
 }
 
 /* Where simulation would take too long: a regression of all samples, with the delay that a part
  * of them tells. */
-static enum status choose_fast(const struct model *model, const struct data_set *set,
-                               const struct dynamics_options *options, struct dynamics_fit *fit)
+static enum status choose_fast(const struct estimate_job *job, struct dynamics_fit *fit)
 {
     size_t from = 0;
-    const struct data_set part = data_view_busiest(set, PART_SAMPLES, &from);
-    struct contest c = {.model = model, .set = &part};
-    struct dynamics_options of_part = *options;
+    const struct data_set part = data_view_busiest(job->set, PART_SAMPLES, &from);
+    struct dynamics_options of_part = *job->options;
+    const struct estimate_job part_job = {job->model, &part, &of_part};
+    struct contest c = {.job = &part_job};
     struct dynamics_fit start;
-    of_part.from_rest = options->from_rest && from == 0;
-    enum status st =
-        estimate_by_simulation(model, &part, &of_part, &start, &c.simulated, &c.oe);
+    of_part.from_rest = job->options->from_rest && from == 0;
+    enum status st = estimate_by_simulation(&part_job, &start, &c.simulated, &c.oe);
     if (st == STATUS_OK && c.simulated.stop == DYNAMICS_STOP_CANCELLED) {
         *fit = c.simulated;
         return st;
@@ -363,18 +346,18 @@ static enum status choose_fast(const struct model *model, const struct data_set 
     if (st != STATUS_OK && st != STATUS_E_MATH) {
         return st;
     }
-    const bool stuck = st == STATUS_OK && model->sticks && !is_at_home(&c);
+    const bool stuck = st == STATUS_OK && job->model->sticks && !is_at_home(&c);
     if (st == STATUS_OK && !stuck && c.simulated.method == DYNAMICS_OUTPUT_ERROR &&
         c.simulated.stop == DYNAMICS_STOP_CONVERGED && estimate_is_whole(&c.simulated) &&
         isfinite(c.simulated.delay_s)) {
-        return regress_late(&c, set, options, fit);
+        return regress_late(&c, job, fit);
     }
     const enum dynamics_method method = stuck ? DYNAMICS_WEAK : DYNAMICS_WEAK_IV;
-    st = dynamics_linear_fit(model, set, method, options, fit);
+    st = estimate_by_regression(job, method, fit);
     if (st == STATUS_OK) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "auto chose %s for %zu samples: --method output_error takes longer",
-                        dynamics_method_name(method), set->n);
+                        dynamics_method_name(method), job->set->n);
     }
     return st;
 }
@@ -390,16 +373,15 @@ static void tell_of_delay(enum dynamics_method method, struct dynamics_fit *fit)
     }
 }
 
-enum status estimate_plainly(const struct model *model, const struct data_set *set,
-                             enum dynamics_method method,
-                             const struct dynamics_options *options, struct dynamics_fit *fit)
+enum status estimate_plainly(const struct estimate_job *job, enum dynamics_method method,
+                             struct dynamics_fit *fit)
 {
     enum status st = STATUS_OK;
     if (method != DYNAMICS_METHOD_COUNT) {
-        st = estimate_once(model, set, method, options, fit);
+        st = estimate_once(job, method, fit);
     } else {
-        st = set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(model, set, options, fit)
-                                           : choose_method(model, set, options, fit);
+        st = job->set->n > ESTIMATE_SAMPLES_MAX ? choose_fast(job, fit)
+                                                : choose_method(job, fit);
     }
     if (st == STATUS_OK) {
         tell_of_delay(method, fit);
@@ -411,14 +393,14 @@ enum status dynamics_estimate(const struct model *model, const struct data_set *
                               enum dynamics_method method,
                               const struct dynamics_options *options, struct dynamics_fit *fit)
 {
-    return options->robust ? estimate_robustly(model, set, method, options, fit)
-                           : estimate_plainly(model, set, method, options, fit);
+    const struct estimate_job job = {model, set, options};
+    return options->robust ? estimate_robustly(&job, method, fit)
+                           : estimate_plainly(&job, method, fit);
 }
 
 enum status dynamics_estimate_auto(const struct model *model, const struct data_set *set,
                                    const struct dynamics_options *options,
                                    struct dynamics_fit *fit)
 {
-    return options->robust ? estimate_robustly(model, set, DYNAMICS_METHOD_COUNT, options, fit)
-                           : estimate_plainly(model, set, DYNAMICS_METHOD_COUNT, options, fit);
+    return dynamics_estimate(model, set, DYNAMICS_METHOD_COUNT, options, fit);
 }

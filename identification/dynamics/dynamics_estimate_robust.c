@@ -17,10 +17,9 @@ static const double DELAY_ERRORS = 10.0;
 static const double DELAY_PERIODS = 2.0;
 
 struct rounds {
-    const struct model *model;
     const struct data_set *set;
-    const struct dynamics_options *options;
-    struct data_set clean; /* velocities in memory */
+    struct data_set clean;   /* velocities in memory */
+    struct estimate_job job; /* of the clean set */
     gsl_vector *memory;
     gsl_vector *room;                 /* [axes + 1] rows of n: residuals, scratch */
     double *residual[MODEL_AXES_MAX]; /* of room */
@@ -41,11 +40,11 @@ static enum status simulate_samples(struct rounds *r, bool *found)
 {
     struct search_report report;
     struct search_options search;
-    struct estimate_stage stage = {r->options, DYNAMICS_OUTPUT_ERROR};
+    struct estimate_stage stage = {r->job.options, DYNAMICS_OUTPUT_ERROR};
     enum status st = STATUS_OK;
     if (r->round == 0) {
         struct dynamics_fit start;
-        st = estimate_by_simulation(r->model, &r->clean, r->options, &start, &r->fit, &report);
+        st = estimate_by_simulation(&r->job, &start, &r->fit, &report);
         *found =
             st == STATUS_OK && r->fit.method == DYNAMICS_OUTPUT_ERROR && is_usable(&r->fit);
     }
@@ -53,14 +52,9 @@ static enum status simulate_samples(struct rounds *r, bool *found)
         return st;
     }
     const struct dynamics_fit *from = r->round == 0 ? &r->fit : &r->before;
-    estimate_set_search(r->model, &r->clean, &stage, &search);
-    if (isfinite(from->delay_s)) {
-        estimate_narrow(
-            from, fmax(DELAY_ERRORS * from->delay_se_s, DELAY_PERIODS * r->set->dt_s), &search);
-    } else {
-        search.fit_delay = false;
-    }
-    st = output_error_fit(r->model, &r->clean, from->estimate.value, &search, r->residual,
+    estimate_set_search(&r->job, &stage, &search);
+    estimate_narrow(from, DELAY_ERRORS, DELAY_PERIODS * r->set->dt_s, &search);
+    st = output_error_fit(r->job.model, &r->clean, from->estimate.value, &search, r->residual,
                           &r->fit, &report);
     *found = st == STATUS_OK && is_usable(&r->fit);
     return st;
@@ -71,8 +65,7 @@ static enum status simulate_samples(struct rounds *r, bool *found)
 static enum status regress_samples(struct rounds *r, bool *found)
 {
     struct data_set late = r->clean;
-    enum status st =
-        estimate_plainly(r->model, &r->clean, DYNAMICS_METHOD_COUNT, r->options, &r->fit);
+    enum status st = estimate_plainly(&r->job, DYNAMICS_METHOD_COUNT, &r->fit);
     if (st != STATUS_OK || !is_usable(&r->fit)) {
         *found = false;
         return st;
@@ -84,8 +77,8 @@ static enum status regress_samples(struct rounds *r, bool *found)
     if (isfinite(r->fit.delay_s)) {
         data_view_late(&late, r->fit.delay_s, tau->data);
     }
-    *found = simulation_run(r->model, r->fit.estimate.value, r->fit.bias_count, &late,
-                            r->options->from_rest, r->residual);
+    *found = simulation_run(r->job.model, r->fit.estimate.value, r->fit.bias_count, &late,
+                            r->job.options->from_rest, r->residual);
     for (size_t a = 0; a < r->set->axes && *found; a++) {
         for (size_t k = 0; k < r->set->n; k++) {
             r->residual[a][k] = r->clean.nu[a][k] - r->residual[a][k];
@@ -132,33 +125,31 @@ static enum status find_outliers(struct rounds *r)
 static void tell_outliers(const struct rounds *r, struct dynamics_fit *fit)
 {
     fit->robust = true;
-    for (size_t a = 0; a < r->model->axis_count; a++) {
+    for (size_t a = 0; a < r->job.model->axis_count; a++) {
         fit->outliers[a] = r->outliers[a];
         if (r->outliers[a] > 0) {
             estimate_reason(
                 &fit->estimate, ESTIMATE_PASS,
-                "%zu of %zu samples of %s lie far from what the others say and were "
-                "replaced",
-                r->outliers[a], r->set->n, r->model->axes[a].velocity);
+                "%zu of %zu samples of %s lie far from what the others say and were replaced",
+                r->outliers[a], r->set->n, r->job.model->axes[a].velocity);
         }
     }
 }
 
-enum status estimate_robustly(const struct model *model, const struct data_set *set,
-                              enum dynamics_method method,
-                              const struct dynamics_options *options, struct dynamics_fit *fit)
+enum status estimate_robustly(const struct estimate_job *job, enum dynamics_method method,
+                              struct dynamics_fit *fit)
 {
-    struct rounds r = {.model = model, .set = set, .options = options};
-    enum status st = outlier_samples_replace(set, &r.clean, &r.memory, r.outliers);
+    struct rounds r = {.set = job->set, .job = {job->model, &r.clean, job->options}};
+    enum status st = outlier_samples_replace(job->set, &r.clean, &r.memory, r.outliers);
     if (st != STATUS_OK) {
         return st;
     }
-    r.room = gsl_vector_alloc((set->axes + 1) * set->n);
-    for (size_t a = 0; a < set->axes && r.room; a++) {
-        r.residual[a] = r.room->data + a * set->n;
+    r.room = gsl_vector_alloc((job->set->axes + 1) * job->set->n);
+    for (size_t a = 0; a < job->set->axes && r.room; a++) {
+        r.residual[a] = r.room->data + a * job->set->n;
     }
     st = r.room ? find_outliers(&r) : STATUS_E_NOMEM;
-    st = st == STATUS_OK ? estimate_plainly(model, &r.clean, method, options, fit) : st;
+    st = st == STATUS_OK ? estimate_plainly(&r.job, method, fit) : st;
     if (st == STATUS_OK) {
         tell_outliers(&r, fit);
     }

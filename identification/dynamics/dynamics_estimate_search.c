@@ -59,28 +59,32 @@ static bool go_on(void *context, size_t iteration)
     return stage->options->go_on(stage->options->context, stage->method, iteration);
 }
 
-void estimate_set_search(const struct model *model, const struct data_set *set,
-                         struct estimate_stage *stage, struct search_options *search)
+void estimate_set_search(const struct estimate_job *job, struct estimate_stage *stage,
+                         struct search_options *search)
 {
-    const struct dynamics_options *options = stage->options;
-    search_defaults(model, search);
-    search->with_biases = options->biases;
-    for (size_t r = 0; r < set->run_count; r++) {
-        search->at_rest[r] = options->from_rest || begins_at_rest(set, r);
+    search_defaults(job->model, search);
+    search->with_biases = job->options->biases;
+    for (size_t r = 0; r < job->set->run_count; r++) {
+        search->at_rest[r] = job->options->from_rest || begins_at_rest(job->set, r);
     }
-    search->delay_s_max = delay_max_s(set, options);
-    search->delay_s_min = -fmin(fmax(set->dt_s, EARLY_S_MIN), search->delay_s_max);
+    search->delay_s_max = delay_max_s(job->set, job->options);
+    search->delay_s_min = -fmin(fmax(job->set->dt_s, EARLY_S_MIN), search->delay_s_max);
     search->fit_delay = search->delay_s_max > 0.0;
     search->iterations_max = ITERATIONS_MAX;
-    search->go_on = options->go_on ? go_on : NULL;
+    search->go_on = job->options->go_on ? go_on : NULL;
     search->context = stage;
 }
 
 /* Around a delay that is nearly known. What is left out at the start of each run for the sake
  * of the latest delay shrinks with it. */
-void estimate_narrow(const struct dynamics_fit *from, double reach_s,
+void estimate_narrow(const struct dynamics_fit *from, double errors, double least_s,
                      struct search_options *search)
 {
+    const double reach_s = fmax(errors * from->delay_se_s, least_s);
+    if (!isfinite(from->delay_s)) {
+        search->fit_delay = false;
+        return;
+    }
     search->delay_s = from->delay_s;
     search->delay_s_min = fmax(search->delay_s_min, from->delay_s - reach_s);
     search->delay_s_max = fmin(search->delay_s_max, from->delay_s + reach_s);
@@ -96,17 +100,29 @@ void estimate_keep_regression(const struct dynamics_fit *from, struct dynamics_f
     }
 }
 
+enum status estimate_by_regression(const struct estimate_job *job, enum dynamics_method method,
+                                   struct dynamics_fit *fit)
+{
+    return dynamics_linear_fit(job->model, job->set, method, job->options, fit);
+}
+
+void estimate_fall_back(const struct dynamics_fit *from, enum estimate_verdict at_best,
+                        const char *why, struct dynamics_fit *fit)
+{
+    *fit = *from;
+    estimate_reason(&fit->estimate, at_best, "%s: values are those of %s", why,
+                    dynamics_method_name(from->method));
+}
+
 /* weak_iv; where runs are too short for its windows, what derivatives say. */
-static enum status find_start(const struct model *model, const struct data_set *set,
-                              const struct dynamics_options *options,
-                              struct dynamics_fit *start)
+static enum status find_start(const struct estimate_job *job, struct dynamics_fit *start)
 {
     struct dynamics_fit other;
-    enum status st = dynamics_linear_fit(model, set, DYNAMICS_WEAK_IV, options, start);
+    enum status st = estimate_by_regression(job, DYNAMICS_WEAK_IV, start);
     if (st != STATUS_OK || start->rows > start->estimate.p) {
         return st;
     }
-    st = dynamics_linear_fit(model, set, DYNAMICS_OLS_SG, options, &other);
+    st = estimate_by_regression(job, DYNAMICS_OLS_SG, &other);
     if (st == STATUS_OK && estimate_is_whole(&other)) {
         *start = other;
     }
@@ -114,27 +130,23 @@ static enum status find_start(const struct model *model, const struct data_set *
 }
 
 /* output_error from a start: first with every delay that may be, then near the one it found. */
-static enum status search_twice(const struct model *model, const struct data_set *set,
-                                struct search_options *search, const struct dynamics_fit *start,
-                                struct dynamics_fit *fit, struct search_report *report)
+static enum status search_twice(const struct estimate_job *job, struct search_options *search,
+                                const struct dynamics_fit *start, struct dynamics_fit *fit,
+                                struct search_report *report)
 {
     struct search_report second;
     struct dynamics_fit near;
     const struct search_options wide = *search;
-    enum status st =
-        output_error_fit(model, set, start->estimate.value, search, NULL, fit, report);
+    enum status st = output_error_fit(job->model, job->set, start->estimate.value, search, NULL,
+                                      fit, report);
     if (st != STATUS_OK || fit->stop != DYNAMICS_STOP_CONVERGED || !estimate_is_whole(fit) ||
         !search->fit_delay || (report->delay_at_bound && isfinite(fit->delay_s))) {
         return st;
     }
     const bool found = isfinite(fit->delay_s);
-    if (found) {
-        estimate_narrow(fit, fmax(DELAY_ERRORS * fit->delay_se_s, DELAY_SHARE * set->dt_s),
-                        search);
-    } else {
-        search->fit_delay = false;
-    }
-    st = output_error_fit(model, set, fit->estimate.value, search, NULL, &near, &second);
+    estimate_narrow(fit, DELAY_ERRORS, DELAY_SHARE * job->set->dt_s, search);
+    st = output_error_fit(job->model, job->set, fit->estimate.value, search, NULL, &near,
+                          &second);
     const bool better = near.stop == DYNAMICS_STOP_CONVERGED && !second.delay_at_bound;
     if (st == STATUS_OK && (better || near.stop == DYNAMICS_STOP_CANCELLED)) {
         near.iterations += fit->iterations;
@@ -197,8 +209,7 @@ static void hold_at_start(const struct model *model, const struct dynamics_fit *
 /* A damping of zero is what no robot has. Where the recording cannot tell zero from the start's
  * value, that one stays, with its error, and the others are found beside it. search is what fit
  * was found with. */
-static enum status keep_positive(const struct model *model, const struct data_set *set,
-                                 struct search_options *search,
+static enum status keep_positive(const struct estimate_job *job, struct search_options *search,
                                  const struct dynamics_fit *start, struct dynamics_fit *fit,
                                  struct search_report *report)
 {
@@ -207,29 +218,30 @@ static enum status keep_positive(const struct model *model, const struct data_se
     bool *pushed = search->fixed;
     size_t count = 0;
     search->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
-    while (estimate_is_whole(&held) && mark_pushed(model, start, &other, pushed)) {
+    while (estimate_is_whole(&held) && mark_pushed(job->model, start, &other, pushed)) {
         double from[DYNAMICS_P_MAX];
         for (size_t i = 0; i < fit->estimate.p; i++) {
             from[i] = pushed[i] ? start->estimate.value[i] : held.estimate.value[i];
         }
-        const enum status st = output_error_fit(model, set, from, search, NULL, &held, &other);
+        const enum status st =
+            output_error_fit(job->model, job->set, from, search, NULL, &held, &other);
         if (st != STATUS_OK) {
             return st == STATUS_E_MATH ? STATUS_OK : st;
         }
     }
-    for (size_t i = 0; i < model->parameter_count; i++) {
+    for (size_t i = 0; i < job->model->parameter_count; i++) {
         count += pushed[i] ? 1 : 0;
     }
     const double loss = 2.0 * (report->log_likelihood - other.log_likelihood);
     if (count == 0 || held.stop != DYNAMICS_STOP_CONVERGED ||
-        loss > CHI2_95 * (double)count * residuals_as_one(model, report)) {
+        loss > CHI2_95 * (double)count * residuals_as_one(job->model, report)) {
         return STATUS_OK;
     }
     held.iterations += fit->iterations;
     held.estimate.rank += count;
-    for (size_t i = 0; i < model->parameter_count; i++) {
+    for (size_t i = 0; i < job->model->parameter_count; i++) {
         if (pushed[i]) {
-            hold_at_start(model, start, i, &held);
+            hold_at_start(job->model, start, i, &held);
         }
     }
     *fit = held;
@@ -271,41 +283,33 @@ static struct dynamics_fit calm_down(const struct model *model,
 
 /* A start in *start, and output_error from there in *fit. Where that cannot be, *fit is the
  * start and says why; fit->method tells. */
-enum status estimate_by_simulation(const struct model *model, const struct data_set *set,
-                                   const struct dynamics_options *options,
-                                   struct dynamics_fit *start, struct dynamics_fit *fit,
-                                   struct search_report *report)
+enum status estimate_by_simulation(const struct estimate_job *job, struct dynamics_fit *start,
+                                   struct dynamics_fit *fit, struct search_report *report)
 {
-    enum status st = find_start(model, set, options, start);
+    enum status st = find_start(job, start);
     if (st != STATUS_OK) {
         return st;
     }
     if (!estimate_is_whole(start)) {
-        *fit = *start;
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "output_error needs a start for every parameter: values are those of "
-                        "%s",
-                        dynamics_method_name(start->method));
+        estimate_fall_back(start, ESTIMATE_MARGINAL,
+                           "output_error needs a start for every parameter", fit);
         return STATUS_OK;
     }
-    if (is_reversed(model, start)) {
-        *fit = *start;
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "output_error has no start with the signs of a robot: values are those "
-                        "of %s",
-                        dynamics_method_name(start->method));
+    if (is_reversed(job->model, start)) {
+        estimate_fall_back(start, ESTIMATE_FAIL,
+                           "output_error has no start with the signs of a robot", fit);
         return STATUS_OK;
     }
     struct search_options search;
-    struct estimate_stage stage = {options, DYNAMICS_OUTPUT_ERROR};
-    estimate_set_search(model, set, &stage, &search);
-    st = search_twice(model, set, &search, start, fit, report);
+    struct estimate_stage stage = {job->options, DYNAMICS_OUTPUT_ERROR};
+    estimate_set_search(job, &stage, &search);
+    st = search_twice(job, &search, start, fit, report);
     if (st == STATUS_OK && fit->stop == DYNAMICS_STOP_DIVERGED) {
-        const struct dynamics_fit calm = calm_down(model, start);
-        st = search_twice(model, set, &search, &calm, fit, report);
+        const struct dynamics_fit calm = calm_down(job->model, start);
+        st = search_twice(job, &search, &calm, fit, report);
     }
     if (st == STATUS_OK) {
-        st = keep_positive(model, set, &search, start, fit, report);
+        st = keep_positive(job, &search, start, fit, report);
     }
     if (st == STATUS_E_MATH) {
         *fit = *start;
@@ -317,7 +321,7 @@ enum status estimate_by_simulation(const struct model *model, const struct data_
     }
     if (st == STATUS_OK) {
         estimate_keep_regression(start, fit);
-        if (options->ridge > 0.0) {
+        if (job->options->ridge > 0.0) {
             estimate_reason(&fit->estimate, ESTIMATE_PASS,
                             "the ridge has part in the start only: output_error does without");
         }

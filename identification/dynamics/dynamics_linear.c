@@ -117,21 +117,6 @@ static void combine_axes(const struct fitter *f, struct qr_accumulator *all)
     qr_flush(all);
 }
 
-/* to = a b or a b', all [p x p]. */
-static void multiply_square(const double *a, const double *b, bool transposed, size_t p,
-                            double *to)
-{
-    for (size_t i = 0; i < p; i++) {
-        for (size_t j = 0; j < p; j++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < p; k++) {
-                sum += a[i * p + k] * b[transposed ? j * p + k : k * p + j];
-            }
-            to[i * p + j] = sum;
-        }
-    }
-}
-
 /* One more row a column, with nothing on its right side. */
 static void add_ridge(const struct fitter *f, struct qr_accumulator *all)
 {
@@ -147,33 +132,20 @@ static void add_ridge(const struct fitter *f, struct qr_accumulator *all)
 static enum status solve_squares(struct fitter *f)
 {
     struct qr_accumulator all;
-    double r[P * P] = {0.0}; /* gcc at -O2 does not see that p > 0 */
+    double rhs[P];
     const size_t p = f->p;
     combine_axes(f, &all);
-    for (size_t j = 0; j < p; j++) {
-        double sum = 0.0;
-        for (size_t i = 0; i <= j; i++) {
-            sum += all.r[i][j] * all.r[i][j];
-        }
-        f->norm[j] = sqrt(sum);
-    }
+    qr_lengths(&all, p, f->norm);
     add_ridge(f, &all);
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i < p; i++) {
-            r[i * p + j] = i <= j ? all.r[i][j] : 0.0;
-        }
-    }
-    const enum status st = svd_find(r, p, NULL, f->norm, RANK_RATIO, &f->svd);
+    const enum status st = qr_decompose(&all, p, f->norm, RANK_RATIO, &f->svd);
     if (st != STATUS_OK) {
         return st;
     }
-    for (size_t i = 0; i < p; i++) {
-        f->theta[i] = 0.0;
-        for (size_t k = 0; k < p; k++) {
-            f->theta[i] += f->svd.inverse[i * p + k] * all.r[k][p];
-        }
+    for (size_t k = 0; k < p; k++) {
+        rhs[k] = all.r[k][p];
     }
-    multiply_square(f->svd.inverse, f->svd.inverse, true, p, f->bread);
+    svd_solve(&f->svd, rhs, f->theta);
+    square_multiply(f->svd.inverse, f->svd.inverse, true, p, f->bread);
     return STATUS_OK;
 }
 
@@ -243,14 +215,6 @@ static size_t reach_of(const struct fitter *f, const struct row_source *rows)
     return rows->window ? 2 * rows->half / rows->stride + 1 + beyond : beyond;
 }
 
-/* bread m bread' into covariance. */
-static void find_sandwich(const struct fitter *f, const double *m, double *covariance)
-{
-    double half[P * P];
-    multiply_square(f->bread, m, false, f->p, half);
-    multiply_square(half, f->bread, true, f->p, covariance);
-}
-
 /* to += by x, of a whole block: what lies behind its end costs less than finding it. */
 static void add_scaled(double *restrict to, double by, const double *restrict x)
 {
@@ -310,11 +274,11 @@ static void find_errors(struct fitter *f, struct row_source *rows,
         hac_add_many(&m, (const double(*)[ROW_BLOCK])g, rows->count);
     }
     hac_break(&m);
-    find_sandwich(f, m.plain, covariance);
+    square_sandwich(f->bread, m.plain, p, covariance);
     for (size_t i = 0; i < p && instruments; i++) {
         f->fit->estimate.se_white[i] = sqrt(covariance[i * p + i]);
     }
-    find_sandwich(f, m.robust, covariance);
+    square_sandwich(f->bread, m.robust, p, covariance);
     for (size_t i = 0; i < p; i++) {
         f->fit->se_hac[i] = sqrt(covariance[i * p + i]);
         for (size_t j = 0; j < p; j++) {
@@ -422,12 +386,7 @@ static enum status solve_instruments(struct fitter *f, struct row_source *rows,
     if (st != STATUS_OK) {
         return st;
     }
-    for (size_t i = 0; i < p; i++) {
-        f->theta[i] = 0.0;
-        for (size_t k = 0; k < p; k++) {
-            f->theta[i] += f->svd.inverse[i * p + k] * zb[k];
-        }
-    }
+    svd_solve(&f->svd, zb, f->theta);
     memcpy(f->bread, f->svd.inverse, sizeof f->bread);
     return STATUS_OK;
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "identification/data/motion_time.h"
+#include "identification/data/data_view.h"
 #include "identification/numeric/local_polynomial.h"
 
 /* A window of 2 s suits vessels; faster motion wants shorter ones, and so do short runs. The

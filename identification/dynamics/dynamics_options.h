@@ -46,7 +46,7 @@ struct dynamics_options {
 struct dynamics_options dynamics_options_defaults(void);
 
 /* What the recording asks for in place of what is to be chosen: windows three times as wide, to
- * either side, as the motion takes to half forget itself (motion_time.h), from 4 samples to 2 s
+ * either side, as the motion takes to half forget itself (data_view.h), from 4 samples to 2 s
  * and no more than an eighth of a run. */
 struct dynamics_options dynamics_options_chosen(const struct data_set *set,
                                                 const struct dynamics_options *options);

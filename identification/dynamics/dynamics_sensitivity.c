@@ -144,7 +144,6 @@ void dynamics_sensitivity_judge(struct dynamics_fit *fit, const struct model *mo
                     moved, fit->estimate.p, worst_k == SENSITIVITY_HALF ? "half" : "double",
                     dynamics_parameter_both(model, worst_i, name, sizeof name),
                     dynamics_method_name(sensitivity->method), worst);
-    estimate_advise(&fit->estimate,
-                    "sample faster or with less noise, and let efforts change less often "
-                    "than the robot can follow");
+    estimate_advise(&fit->estimate, "sample faster or with less noise, and let efforts change "
+                                    "less often than the robot can follow");
 }

@@ -130,12 +130,12 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
 void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
                         const struct missing_term *missing)
 {
+    struct estimate *e = &fit->estimate;
     const char *effort = model->axes[0].effort;
     if (!(missing->effort_r2 < R2_GOOD)) {
         return;
     }
-    estimate_reason(&fit->estimate,
-                    missing->effort_r2 < R2_MARGINAL ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+    estimate_reason(e, missing->effort_r2 < R2_MARGINAL ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
                     "the model explains %.0f %% of the variance of %s",
                     fmax(0.0, 100.0 * missing->effort_r2), effort);
     const struct {
@@ -148,8 +148,7 @@ void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
     };
     for (size_t i = 0; i < COUNT(terms); i++) {
         if (terms[i].ratio >= SHARE_MIN) {
-            estimate_advise(&fit->estimate,
-                            "%s: %.0f %% of what is left of the %s goes with that",
+            estimate_advise(e, "%s: %.0f %% of what is left of the %s goes with that",
                             terms[i].what, 100.0 * terms[i].ratio, model->axes[0].effort_words);
         }
     }

@@ -365,9 +365,7 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
         double nu[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
         double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-        for (size_t a = 0; a < set->axes; a++) {
-            nu[a] = set->nu[a][k + i];
-        }
+        data_set_velocity(set, k + i, nu);
         rows->model->rows(rows->model,
                           rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
                           nu, none[0], row);

@@ -26,17 +26,6 @@ void hac_start(struct hac_covariance *m, size_t p, size_t reach, bool with_plain
     m->lags = reach / m->block;
 }
 
-/* to += x x', above the diagonal and on it. */
-static void add_square(double *to, const double *x, size_t p)
-{
-    for (size_t i = 0; i < p; i++) {
-        const double xi = x[i];
-        for (size_t j = i; j < p; j++) {
-            to[i * p + j] += xi * x[j];
-        }
-    }
-}
-
 /* What rounding leaves in a sum that terms come to and go from would stay for ever. */
 static void sum_anew(struct hac_covariance *m)
 {
@@ -114,38 +103,36 @@ static void close_block(struct hac_covariance *m)
     m->in_block = 0;
 }
 
-void hac_add(struct hac_covariance *m, const double *g)
-{
-    if (m->with_plain) {
-        add_square(m->plain, g, m->p);
-    }
-    for (size_t i = 0; i < m->p; i++) {
-        m->now[i] += g[i];
-    }
-    if (++m->in_block == m->block) {
-        close_block(m);
-    }
-}
-
-void hac_add_many(struct hac_covariance *m, const double (*g)[HAC_MANY], size_t n)
+/* The moments of n samples, by columns that lie so far apart. */
+static void add_moments(struct hac_covariance *m, const double *g, size_t stride, size_t n)
 {
     for (size_t i = 0; m->with_plain && i < m->p; i++) {
         for (size_t j = i; j < m->p; j++) {
-            m->plain[i * m->p + j] += dot_product(g[i], g[j], n);
+            m->plain[i * m->p + j] += dot_product(g + i * stride, g + j * stride, n);
         }
     }
-    if (m->block == 1) {
-        push_blocks(m, g[0], HAC_MANY, n);
+    if (m->block == 1 && n > 1) {
+        push_blocks(m, g, stride, n);
         return;
     }
     for (size_t k = 0; k < n; k++) {
         for (size_t i = 0; i < m->p; i++) {
-            m->now[i] += g[i][k];
+            m->now[i] += g[i * stride + k];
         }
         if (++m->in_block == m->block) {
             close_block(m);
         }
     }
+}
+
+void hac_add(struct hac_covariance *m, const double *g)
+{
+    add_moments(m, g, 1, 1);
+}
+
+void hac_add_many(struct hac_covariance *m, const double (*g)[HAC_MANY], size_t n)
+{
+    add_moments(m, g[0], HAC_MANY, n);
 }
 
 void hac_break(struct hac_covariance *m)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/numeric/limits.h"
+#include "identification/numeric/svd.h"
 
 /* Moments: of parameters, biases and delay. */
 enum {

@@ -230,3 +230,24 @@ double qr_squares(const struct qr_accumulator *t, const double *x)
     }
     return sum;
 }
+
+void qr_lengths(const struct qr_accumulator *t, size_t p, double *length)
+{
+    for (size_t j = 0; j < p; j++) {
+        double squares = 0.0;
+        for (size_t i = 0; i <= j; i++) {
+            squares += t->r[i][j] * t->r[i][j];
+        }
+        length[j] = sqrt(squares);
+    }
+}
+
+enum status qr_decompose(const struct qr_accumulator *t, size_t p, const double *length,
+                         double rank_ratio, struct svd *svd)
+{
+    double r[SVD_ENTRIES_MAX] = {0.0}; /* gcc at -O2 does not see that p > 0 */
+    for (size_t i = 0; i < p; i++) {
+        memcpy(r + i * p + i, &t->r[i][i], (p - i) * sizeof *r);
+    }
+    return svd_find(r, p, NULL, length, rank_ratio, svd);
+}

@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "identification/numeric/limits.h"
+#include "identification/numeric/svd.h"
 
 enum { QR_BLOCK = 128 };
 
@@ -30,6 +30,13 @@ void qr_add(struct qr_accumulator *t, const double *row); /* [columns] */
 void qr_add_columns(struct qr_accumulator *t, const double *const *column, size_t n);
 /* Work off the rows that wait: r is right after this only. */
 void qr_flush(struct qr_accumulator *t);
+
+/* Lengths of the first p columns of the matrix, [p]. */
+void qr_lengths(const struct qr_accumulator *t, size_t p, double *length);
+
+/* What svd_find() makes of R's first p columns, divided by these lengths. */
+MUST_USE enum status qr_decompose(const struct qr_accumulator *t, size_t p,
+                                  const double *length, double rank_ratio, struct svd *svd);
 
 /* |R x|^2, which is the sum of squares of (matrix x); x is [columns]. */
 double qr_squares(const struct qr_accumulator *t, const double *x);

@@ -11,6 +11,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { LAG_PRODUCTS_MAX = 32 };
+
+struct lag_series {
+    const double *values;
+    double mean;
+};
+
+/* sums[l] = sum over k of (x_k - x_mean) (y_(k - l) - y_mean), piece by piece, so that what is
+ * multiplied lies in the nearest memory. Adds to sums [lags + 1] those of first <= k - l and k
+ * < end. lags <= LAG_PRODUCTS_MAX. A value that is NaN counts as the mean. */
+void lag_products_add(const struct lag_series *x, const struct lag_series *y, size_t first,
+                      size_t end, size_t lags, double *sums);
+
 enum { RESIDUAL_LAGS = 20 };
 
 struct residual_summary {

@@ -8,6 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/numeric/dot.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/svd.h"
 
@@ -42,11 +43,11 @@ enum { MAJORITY_ROWS = 4 };
 /* A mean slope of psi below this means that the weights have lost the data. */
 static const double SLOPE_MIN = 0.2;
 
-/* Work arrays of one run; all NULL is empty. */
+/* Work arrays of one run, [n] each. */
 struct work {
-    gsl_vector *e; /* [n] residuals */
-    gsl_vector *w; /* [n] weights */
-    gsl_vector *a; /* [n] scratch for order statistics */
+    double *e; /* residuals */
+    double *w; /* weights */
+    double *a; /* scratch for order statistics */
 };
 
 /* One weighted solution. */
@@ -56,27 +57,13 @@ struct solution {
     struct svd svd;               /* of the triangle with columns of length one */
 };
 
-static void free_work(struct work *work)
-{
-    gsl_vector_free(work->e);
-    gsl_vector_free(work->w);
-    gsl_vector_free(work->a);
-}
-
-static bool alloc_work(struct work *work, size_t n)
-{
-    *work = (struct work){
-        .e = gsl_vector_alloc(n), .w = gsl_vector_alloc(n), .a = gsl_vector_alloc(n)};
-    return work->e && work->w && work->a;
-}
-
 /* Triangle of [sqrt(w) X, sqrt(w) y]; weights NULL: all are one. */
-static void reduce_rows(const struct robust_ls_problem *problem, const gsl_vector *weights,
+static void reduce_rows(const struct robust_ls_problem *problem, const double *weights,
                         struct qr_accumulator *qr)
 {
     qr_start(qr, problem->p + 1);
     for (size_t i = 0; i < problem->n; i++) {
-        const double root = weights ? sqrt(gsl_vector_get(weights, i)) : 1.0;
+        const double root = weights ? sqrt(weights[i]) : 1.0;
         double row[ROBUST_LS_P_MAX + 1];
         for (size_t j = 0; j < problem->p; j++) {
             row[j] = root * problem->x[i * problem->p + j];
@@ -92,29 +79,22 @@ static void reduce_rows(const struct robust_ls_problem *problem, const gsl_vecto
 
 /* Weighted least squares, of minimum norm in scaled columns. */
 static enum status solve_weighted(const struct robust_ls_problem *problem,
-                                  const gsl_vector *weights, struct solution *out)
+                                  const double *weights, struct solution *out)
 {
     const size_t p = problem->p;
     struct qr_accumulator qr;
-    double r[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX] = {0.0};
     reduce_rows(problem, weights, &qr);
-    for (size_t j = 0; j < p; j++) {
-        double squares = 0.0;
-        for (size_t i = 0; i <= j; i++) {
-            r[i * p + j] = qr.r[i][j];
-            squares += qr.r[i][j] * qr.r[i][j];
-        }
-        out->norm[j] = sqrt(squares);
-    }
-    const enum status st = svd_find(r, p, NULL, out->norm, RANK_TOLERANCE, &out->svd);
+    double rhs[ROBUST_LS_P_MAX];
+    qr_lengths(&qr, p, out->norm);
+    const enum status st = qr_decompose(&qr, p, out->norm, RANK_TOLERANCE, &out->svd);
     if (st != STATUS_OK) {
         return st;
     }
+    for (size_t k = 0; k < p; k++) {
+        rhs[k] = qr.r[k][p];
+    }
+    svd_solve(&out->svd, rhs, out->beta);
     for (size_t j = 0; j < p; j++) {
-        out->beta[j] = 0.0;
-        for (size_t k = 0; k < p; k++) {
-            out->beta[j] += out->svd.inverse[j * p + k] * qr.r[k][p];
-        }
         if (!isfinite(out->beta[j])) {
             return STATUS_E_MATH;
         }
@@ -123,15 +103,24 @@ static enum status solve_weighted(const struct robust_ls_problem *problem,
 }
 
 static void set_residuals(const struct robust_ls_problem *problem, const double *beta,
-                          gsl_vector *e)
+                          double *e)
 {
     for (size_t i = 0; i < problem->n; i++) {
         double sum = problem->y[i];
         for (size_t j = 0; j < problem->p; j++) {
             sum -= problem->x[i * problem->p + j] * beta[j];
         }
-        gsl_vector_set(e, i, sum);
+        e[i] = sum;
     }
+}
+
+/* Size of the k-th smallest residual, from 0 on. */
+static double select_size(struct work *work, size_t n, size_t k)
+{
+    for (size_t i = 0; i < n; i++) {
+        work->a[i] = fabs(work->e[i]);
+    }
+    return gsl_stats_select(work->a, 1, n, k);
 }
 
 /* Robust scale: median of |e| without the `rank` smallest (a fit makes that many of them small
@@ -139,47 +128,36 @@ static void set_residuals(const struct robust_ls_problem *problem, const double 
 static double mad_scale(struct work *work, size_t n, size_t rank, double floor)
 {
     assert(n > rank);
-    double *a = work->a->data;
-    for (size_t i = 0; i < n; i++) {
-        a[i] = fabs(gsl_vector_get(work->e, i));
-    }
     const size_t low = rank + (n - rank - 1) / 2;
-    double median = gsl_stats_select(a, 1, n, low);
+    double median = select_size(work, n, low);
     if ((n - rank) % 2 == 0) {
-        median = 0.5 * (median + gsl_stats_select(a, 1, n, low + 1));
+        median = 0.5 * (median + gsl_stats_select(work->a, 1, n, low + 1));
     }
     return fmax(MAD_TO_SD * median, floor);
 }
 
-static double weight_of(enum robust_ls_method method, double z)
+/* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
+ * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
+static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
 {
-    switch (method) {
-    case ROBUST_LS_HUBER:
-        return fabs(z) <= HUBER_C ? 1.0 : HUBER_C / fabs(z);
-    case ROBUST_LS_TUKEY: {
-        const double q = z / TUKEY_C;
-        return fabs(q) < 1.0 ? (1.0 - q * q) * (1.0 - q * q) : 0.0;
-    }
-    case ROBUST_LS_OLS:
-    default:
-        return 1.0;
-    }
+    return fmax(select_size(work, n, rank + 3 * (n - rank - 1) / 4) / QUARTILE_SD, floor);
 }
 
-/* Derivative of psi(z) = z * weight(z). */
-static double slope_of(enum robust_ls_method method, double z)
+/* Weight of a residual, psi(z) / z, and the slope of psi there. */
+static double weigh_residual(enum robust_ls_method method, double z, double *slope)
 {
-    switch (method) {
-    case ROBUST_LS_HUBER:
-        return fabs(z) <= HUBER_C ? 1.0 : 0.0;
-    case ROBUST_LS_TUKEY: {
-        const double q2 = z / TUKEY_C * (z / TUKEY_C);
-        return q2 < 1.0 ? (1.0 - q2) * (1.0 - 5.0 * q2) : 0.0;
-    }
-    case ROBUST_LS_OLS:
-    default:
+    const double q2 = z / TUKEY_C * (z / TUKEY_C);
+    const bool near = method == ROBUST_LS_TUKEY ? q2 < 1.0 : fabs(z) <= HUBER_C;
+    if (method == ROBUST_LS_OLS || (method == ROBUST_LS_HUBER && near)) {
+        *slope = 1.0;
         return 1.0;
     }
+    if (method == ROBUST_LS_HUBER) {
+        *slope = 0.0;
+        return HUBER_C / fabs(z);
+    }
+    *slope = near ? (1.0 - q2) * (1.0 - 5.0 * q2) : 0.0;
+    return near ? (1.0 - q2) * (1.0 - q2) : 0.0;
 }
 
 /* Robust fits (docs/model/travel_time.md, eq. 4 - 6). An M-estimate solves
@@ -199,9 +177,9 @@ static enum status fit_absolute(const struct robust_ls_problem *problem, struct 
     for (int round = 0; round < LAD_ITERATIONS_MAX; round++) {
         double sum = 0.0;
         for (size_t i = 0; i < problem->n; i++) {
-            const double size = fabs(gsl_vector_get(work->e, i));
+            const double size = fabs(work->e[i]);
             sum += size;
-            gsl_vector_set(work->w, i, problem->floor / fmax(size, problem->floor));
+            work->w[i] = problem->floor / fmax(size, problem->floor);
         }
         if (!(before - sum > LAD_TOLERANCE * sum) && round > 1) {
             break;
@@ -228,8 +206,9 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
     for (int round = 0; round < M_ITERATIONS_MAX && !fit->converged; round++) {
         fit->sd = mad_scale(work, problem->n, rank, problem->floor);
         for (size_t i = 0; i < problem->n; i++) {
-            gsl_vector_set(work->w, i,
-                           weight_of(fit->method, gsl_vector_get(work->e, i) / fit->sd));
+            double slope = 0.0;
+            const double z = work->e[i] / fit->sd;
+            work->w[i] = weigh_residual(fit->method, z, &slope);
         }
         const enum status st = solve_weighted(problem, work->w, &at);
         if (st != STATUS_OK) {
@@ -256,7 +235,7 @@ static enum status m_estimate(const struct robust_ls_problem *problem, struct wo
 
 /* Variance of one row's noise as the estimator feels it: s^2 E psi^2 / (E psi')^2, with the
  * small-sample factor of M-estimates. */
-static double noise_variance(const struct robust_ls_fit *fit, const gsl_vector *e)
+static double noise_variance(const struct robust_ls_fit *fit, const double *e)
 {
     const double n = (double)fit->n;
     const double dof = n - (double)fit->rank;
@@ -271,9 +250,9 @@ static double noise_variance(const struct robust_ls_fit *fit, const gsl_vector *
         return fit->sd * fit->sd;
     }
     for (size_t i = 0; i < fit->n; i++) {
-        const double z = gsl_vector_get(e, i) / fit->sd;
-        const double psi = z * weight_of(fit->method, z);
-        const double d = slope_of(fit->method, z);
+        const double z = e[i] / fit->sd;
+        double d = 0.0;
+        const double psi = z * weigh_residual(fit->method, z, &d);
         psi2 += psi * psi / dof;
         slope += d / n;
         slope2 += d * d / n;
@@ -306,26 +285,23 @@ static void describe_design(const struct solution *plain, struct robust_ls_fit *
 static void set_covariance(const struct solution *plain, double variance,
                            struct robust_ls_fit *fit)
 {
-    const double *inverse = plain->svd.inverse;
+    double gram[ROBUST_LS_P_MAX * ROBUST_LS_P_MAX];
+    square_multiply(plain->svd.inverse, plain->svd.inverse, true, fit->p, gram);
     for (size_t i = 0; i < fit->p; i++) {
         for (size_t j = 0; j < fit->p; j++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < fit->p; k++) {
-                sum += inverse[i * fit->p + k] * inverse[j * fit->p + k];
-            }
-            fit->covariance[i][j] =
-                plain->norm[i] * plain->norm[j] > 0.0 ? variance * sum : 0.0;
+            const bool full = plain->norm[i] * plain->norm[j] > 0.0;
+            fit->covariance[i][j] = full ? variance * gram[i * fit->p + j] : 0.0;
         }
     }
 }
 
-static double plain_sd(const gsl_vector *e, size_t rank)
+static double plain_sd(const double *e, size_t n, size_t rank)
 {
     double rss = 0.0;
-    for (size_t i = 0; i < e->size; i++) {
-        rss += gsl_vector_get(e, i) * gsl_vector_get(e, i);
+    for (size_t i = 0; i < n; i++) {
+        rss += e[i] * e[i];
     }
-    return e->size > rank ? sqrt(rss / (double)(e->size - rank)) : nan("");
+    return n > rank ? sqrt(rss / (double)(n - rank)) : nan("");
 }
 
 /* Rows picked one after the other, the same in every run: Lehmer's generator. */
@@ -350,18 +326,6 @@ static enum status through_rows(const struct robust_ls_problem *problem, size_t 
     const struct robust_ls_problem part = {
         .x = x, .y = y, .n = rank, .p = problem->p, .floor = problem->floor};
     return solve_weighted(&part, NULL, at);
-}
-
-/* Scale that three quarters of the rows keep to, as the standard deviation of Gaussian noise. A
- * half would not do: of values with a coarse tick half lie exactly on some wrong solution. */
-static double majority_scale(struct work *work, size_t n, size_t rank, double floor)
-{
-    double *a = work->a->data;
-    for (size_t i = 0; i < n; i++) {
-        a[i] = fabs(gsl_vector_get(work->e, i));
-    }
-    const size_t k = rank + 3 * (n - rank - 1) / 4;
-    return fmax(gsl_stats_select(a, 1, n, k) / QUARTILE_SD, floor);
 }
 
 /* Of many solutions through few rows the one to which the majority keeps closest. */
@@ -395,8 +359,8 @@ static enum status near_rows(const struct robust_ls_problem *problem, struct wor
     struct solution refined;
     set_residuals(problem, best->beta, work->e);
     for (size_t i = 0; i < problem->n; i++) {
-        const bool near = fabs(gsl_vector_get(work->e, i)) <= NEAR_SD * scale;
-        gsl_vector_set(work->w, i, near ? 1.0 : 0.0);
+        const bool near = fabs(work->e[i]) <= NEAR_SD * scale;
+        work->w[i] = near ? 1.0 : 0.0;
     }
     const enum status st = solve_weighted(problem, work->w, &refined);
     if (st == STATUS_OK) {
@@ -460,7 +424,7 @@ static enum status run_method(const struct robust_ls_problem *problem,
     }
     describe_design(&plain, fit);
     set_residuals(problem, fit->beta, work->e);
-    fit->sd = plain_sd(work->e, fit->rank);
+    fit->sd = plain_sd(work->e, fit->n, fit->rank);
     /* Nothing is left over to weigh when every row has a parameter of its own. */
     if (fit->n == fit->rank) {
         fit->method = ROBUST_LS_OLS;
@@ -482,20 +446,24 @@ enum status robust_ls_run(const struct robust_ls_problem *problem, enum robust_l
         !(problem->floor > 0.0)) {
         return STATUS_E_ARG;
     }
-    struct work work;
     struct robust_ls_fit out;
-    enum status st = alloc_work(&work, problem->n) ? run_method(problem, method, &work, &out)
-                                                   : STATUS_E_NOMEM;
+    gsl_vector *memory = gsl_vector_alloc(3 * problem->n);
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    struct work work = {memory->data, memory->data + problem->n, memory->data + 2 * problem->n};
+    const enum status st = run_method(problem, method, &work, &out);
     if (st == STATUS_OK) {
         for (size_t i = 0; residual && i < problem->n; i++) {
-            residual[i] = gsl_vector_get(work.e, i);
+            residual[i] = work.e[i];
         }
         for (size_t i = 0; weight && i < problem->n; i++) {
-            weight[i] = weight_of(out.method, gsl_vector_get(work.e, i) / out.sd);
+            double slope = 0.0;
+            weight[i] = weigh_residual(out.method, work.e[i] / out.sd, &slope);
         }
         *fit = out;
     }
-    free_work(&work);
+    gsl_vector_free(memory);
     return st;
 }
 
@@ -504,7 +472,6 @@ bool robust_ls_estimable(const struct robust_ls_fit *fit, const double *c)
     /* In scaled coordinates c becomes c / norm; an empty column cannot be estimated at all. */
     double scaled[ROBUST_LS_P_MAX] = {0.0};
     double length2 = 0.0;
-    double outside = 0.0;
     for (size_t j = 0; j < fit->p; j++) {
         if (c[j] < 0.0 || c[j] > 0.0) {
             if (!(fit->column_norm[j] > 0.0)) {
@@ -514,30 +481,16 @@ bool robust_ls_estimable(const struct robust_ls_fit *fit, const double *c)
         }
         length2 += scaled[j] * scaled[j];
     }
-    for (size_t i = 0; i < fit->p; i++) {
-        for (size_t j = 0; j < fit->p; j++) {
-            outside += scaled[i] * fit->null_projection[i][j] * scaled[j];
-        }
-    }
-    return outside <= NULL_TOLERANCE * length2;
+    return square_form(scaled, fit->null_projection[0], ROBUST_LS_P_MAX, fit->p) <=
+           NULL_TOLERANCE * length2;
 }
 
 double robust_ls_value(const struct robust_ls_fit *fit, const double *c)
 {
-    double sum = 0.0;
-    for (size_t j = 0; j < fit->p; j++) {
-        sum += c[j] * fit->beta[j];
-    }
-    return sum;
+    return dot_product(c, fit->beta, fit->p);
 }
 
 double robust_ls_se(const struct robust_ls_fit *fit, const double *c)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < fit->p; i++) {
-        for (size_t j = 0; j < fit->p; j++) {
-            sum += c[i] * fit->covariance[i][j] * c[j];
-        }
-    }
-    return sqrt(sum);
+    return sqrt(square_form(c, fit->covariance[0], ROBUST_LS_P_MAX, fit->p));
 }

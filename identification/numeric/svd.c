@@ -71,3 +71,44 @@ enum status svd_find(const double *m, size_t p, const double *left, const double
     find_inverse(u, left, right, out);
     return STATUS_OK;
 }
+
+void svd_solve(const struct svd *svd, const double *rhs, double *x)
+{
+    for (size_t i = 0; i < svd->p; i++) {
+        x[i] = 0.0;
+        for (size_t k = 0; k < svd->p; k++) {
+            x[i] += svd->inverse[i * svd->p + k] * rhs[k];
+        }
+    }
+}
+
+void square_multiply(const double *a, const double *b, bool transposed, size_t p, double *to)
+{
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < p; k++) {
+                sum += a[i * p + k] * b[transposed ? j * p + k : k * p + j];
+            }
+            to[i * p + j] = sum;
+        }
+    }
+}
+
+void square_sandwich(const double *c, const double *m, size_t p, double *to)
+{
+    double half[SVD_ENTRIES_MAX];
+    square_multiply(c, m, false, p, half);
+    square_multiply(half, c, true, p, to);
+}
+
+double square_form(const double *c, const double *m, size_t stride, size_t p)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < p; j++) {
+            sum += c[i] * m[i * stride + j] * c[j];
+        }
+    }
+    return sum;
+}

@@ -5,10 +5,13 @@
 #ifndef IDENTIFICATION_NUMERIC_SVD_H
 #define IDENTIFICATION_NUMERIC_SVD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
-#include "identification/numeric/limits.h"
+
+/* Unknowns of a fit, and the right side. */
+enum { NUMERIC_COLUMNS_MAX = 30 };
 
 enum { SVD_ENTRIES_MAX = NUMERIC_COLUMNS_MAX * NUMERIC_COLUMNS_MAX };
 
@@ -27,5 +30,17 @@ struct svd {
  * undefined. */
 MUST_USE enum status svd_find(const double *m, size_t p, const double *left,
                               const double *right, double rank_ratio, struct svd *out);
+
+/* x [p] = inverse rhs [p]. */
+void svd_solve(const struct svd *svd, const double *rhs, double *x);
+
+/* Of small square matrices [p x p], by rows: to = a b, or a b'. */
+void square_multiply(const double *a, const double *b, bool transposed, size_t p, double *to);
+
+/* to = c m c', as covariances go through a linear map. */
+void square_sandwich(const double *c, const double *m, size_t p, double *to);
+
+/* c' m c, with rows of m that lie `stride` apart. */
+double square_form(const double *c, const double *m, size_t stride, size_t p);
 
 #endif

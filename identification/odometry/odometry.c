@@ -11,6 +11,7 @@
 #include "identification/numeric/damped_search.h"
 #include "identification/numeric/qr_accumulator.h"
 #include "identification/numeric/robust_ls.h"
+#include "identification/numeric/svd.h"
 #include "identification/odometry/odometry_parts.h"
 
 enum { ITERATIONS_MAX = 100, NEIGHBOURS = 3, WINDOW = 2 * NEIGHBOURS + 1, CLEAN_ROUNDS = 3 };
@@ -334,16 +335,12 @@ static void set_combinations(struct odometry_fit *fit, const struct robust_ls_fi
         {0.0, 1.0 / track, -left / (track * track)}};
     for (enum odometry_combination c = 0; c < ODOMETRY_COMBINATIONS; c++) {
         double gradient[ODOMETRY_P];
-        double variance = 0.0;
         memcpy(gradient, gradients[c], sizeof gradient);
         if (point->no_shift) {
             gradient[ODOMETRY_TRACK] = 0.0; /* it scales them all */
         }
-        for (size_t i = 0; i < ODOMETRY_P; i++) {
-            for (size_t j = 0; j < ODOMETRY_P; j++) {
-                variance += gradient[i] * fit->estimate.covariance[i][j] * gradient[j];
-            }
-        }
+        const double variance =
+            square_form(gradient, fit->estimate.covariance[0], ESTIMATE_P_MAX, ODOMETRY_P);
         const bool known = robust_ls_estimable(ls, gradient) &&
                            !(point->no_shift && c == ODOMETRY_MEAN_RADIUS);
         struct estimate_combination *combination = &fit->estimate.combinations[c];

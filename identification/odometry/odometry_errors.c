@@ -6,6 +6,7 @@
 
 #include <gsl/gsl_vector.h>
 
+#include "identification/numeric/svd.h"
 #include "identification/odometry/odometry_parts.h"
 
 enum { FIELDS = 7, BLOCKS_MIN = 8, C = ODOMETRY_COLUMNS };
@@ -305,19 +306,6 @@ static void add_run(const double head[ODOMETRY_START][C + 1], double m[C][C],
     }
 }
 
-static void multiply_square(double a[ODOMETRY_P][ODOMETRY_P], double b[ODOMETRY_P][ODOMETRY_P],
-                            double product[ODOMETRY_P][ODOMETRY_P])
-{
-    for (size_t i = 0; i < ODOMETRY_P; i++) {
-        for (size_t j = 0; j < ODOMETRY_P; j++) {
-            product[i][j] = 0.0;
-            for (size_t k = 0; k < ODOMETRY_P; k++) {
-                product[i][j] += a[i][k] * b[k][j];
-            }
-        }
-    }
-}
-
 enum status odometry_error_bars(const struct odometry_set *set,
                                 const struct odometry_point *point,
                                 const struct odometry_system *system,
@@ -340,10 +328,8 @@ enum status odometry_error_bars(const struct odometry_set *set,
         run_moments(set, point, system, &v, r, m);
         add_run(system->head[r], m, middle);
     }
-    double half[ODOMETRY_P][ODOMETRY_P];
     double covariance[ODOMETRY_P][ODOMETRY_P];
-    multiply_square(inverse, middle, half);
-    multiply_square(half, inverse, covariance);
+    square_sandwich(inverse[0], middle[0], ODOMETRY_P, covariance[0]);
     for (size_t i = 0; i < ODOMETRY_P; i++) {
         memcpy(fit->estimate.covariance[i], covariance[i], sizeof covariance[i]);
         fit->estimate.se_white[i] = sqrt(inverse[i][i]);

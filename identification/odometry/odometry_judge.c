@@ -26,77 +26,56 @@ static const double UNEQUAL_RATIO = 0.1;
 static const double HELD_OUT_RATIO = 3.0;
 static const double HALF_TURN = 1.5707963267948966;
 
-static void advise_path(struct odometry_fit *fit, enum odometry_parameter i)
-{
-    switch (i) {
-    case ODOMETRY_TRACK:
-        estimate_advise(
-            &fit->estimate,
-            "drive a closed circle in both directions: the track shows in turns alone");
-        break;
-    case ODOMETRY_RADIUS_RIGHT:
-    case ODOMETRY_RADIUS_LEFT:
-        estimate_advise(
-            &fit->estimate,
-            "drive several metres, straight and in curves: radii show in the way made");
-        break;
-    case ODOMETRY_SENSOR_X:
-    case ODOMETRY_SENSOR_Y:
-        estimate_advise(
-            &fit->estimate,
-            "turn on the spot, to the left and to the right: the sensor's place shows in "
-            "turns alone");
-        break;
-    case ODOMETRY_SENSOR_DELAY:
-        estimate_advise(
-            &fit->estimate,
-            "start, stop and turn now and then: the sensor's delay shows where speeds "
-            "change");
-        break;
-    case ODOMETRY_SENSOR_ALPHA:
-    case ODOMETRY_P:
-    default:
-        estimate_advise(
-            &fit->estimate,
-            "drive several metres straight ahead: the sensor's heading shows there");
-        break;
-    }
-}
+static const char radii_advice[] =
+    "drive several metres, straight and in curves: radii show in the way made";
+static const char place_advice[] =
+    "turn on the spot, to the left and to the right: the sensor's place shows in turns alone";
+
+static const char *const path_advice[ODOMETRY_P] = {
+    [ODOMETRY_RADIUS_RIGHT] = radii_advice,
+    [ODOMETRY_RADIUS_LEFT] = radii_advice,
+    [ODOMETRY_TRACK] =
+        "drive a closed circle in both directions: the track shows in turns alone",
+    [ODOMETRY_SENSOR_X] = place_advice,
+    [ODOMETRY_SENSOR_Y] = place_advice,
+    [ODOMETRY_SENSOR_ALPHA] =
+        "drive several metres straight ahead: the sensor's heading shows there",
+    [ODOMETRY_SENSOR_DELAY] =
+        "start, stop and turn now and then: the sensor's delay shows where speeds change"};
 
 /* Whether the error bar leaves something to use. */
-static bool is_useful(const struct odometry_fit *fit, enum odometry_parameter i)
+static bool is_useful(const struct estimate *e, enum odometry_parameter i)
 {
-    if (!fit->estimate.identifiable[i]) {
+    if (!e->identifiable[i]) {
         return false;
     }
     if (i == ODOMETRY_SENSOR_ALPHA) {
-        return fit->estimate.se[i] <= ALPHA_SE_MAX;
+        return e->se[i] <= ALPHA_SE_MAX;
     }
     if (i == ODOMETRY_SENSOR_DELAY) {
-        return fit->estimate.se[i] <= DELAY_SE_S_MAX;
+        return e->se[i] <= DELAY_SE_S_MAX;
     }
     if (i >= ODOMETRY_SENSOR_X) {
-        return fit->estimate.identifiable[ODOMETRY_TRACK] &&
-               fit->estimate.se[i] <= SENSOR_RATIO_MAX * fit->estimate.value[ODOMETRY_TRACK];
+        return e->identifiable[ODOMETRY_TRACK] &&
+               e->se[i] <= SENSOR_RATIO_MAX * e->value[ODOMETRY_TRACK];
     }
-    return fit->estimate.se[i] <= SE_RATIO_FAIL * fabs(fit->estimate.value[i]);
+    return e->se[i] <= SE_RATIO_FAIL * fabs(e->value[i]);
 }
 
-static void judge_parameters(struct odometry_fit *fit)
+static void judge_parameters(struct estimate *e)
 {
     bool useful[ODOMETRY_P];
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        useful[i] = is_useful(fit, i);
+        useful[i] = is_useful(e, i);
     }
     for (enum odometry_parameter i = 0; i < ODOMETRY_P; i++) {
-        const bool was = fit->estimate.identifiable[i];
+        const bool was = e->identifiable[i];
         const char *name = odometry_parameter_name(i);
-        fit->estimate.identifiable[i] = useful[i];
+        e->identifiable[i] = useful[i];
         if (!was) {
-            fit->estimate.se[i] = fit->estimate.se_white[i] = fit->estimate.lo[i] =
-                fit->estimate.hi[i] = nan("");
+            e->se[i] = e->se_white[i] = e->lo[i] = e->hi[i] = nan("");
             for (size_t j = 0; j < ODOMETRY_P; j++) {
-                fit->estimate.covariance[i][j] = fit->estimate.covariance[j][i] = nan("");
+                e->covariance[i][j] = e->covariance[j][i] = nan("");
             }
         }
         if (!useful[i]) {
@@ -106,75 +85,69 @@ static void judge_parameters(struct odometry_fit *fit)
                                                       ? ESTIMATE_MARGINAL
                                                       : ESTIMATE_PASS;
             if (was) {
-                estimate_reason(&fit->estimate, at_best, "%s is not known: standard error %.3g",
-                                name, fit->estimate.se[i]);
+                estimate_reason(e, at_best, "%s is not known: standard error %.3g", name,
+                                e->se[i]);
             } else {
-                estimate_reason(&fit->estimate, at_best, "this path does not determine %s",
-                                name);
+                estimate_reason(e, at_best, "this path does not determine %s", name);
             }
-            advise_path(fit, i);
-        } else if (i < ODOMETRY_SENSOR_X &&
-                   fit->estimate.se[i] > SE_RATIO_MARGINAL * fabs(fit->estimate.value[i])) {
-            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s is known to %.1f %% only",
-                            name, 100.0 * fit->estimate.se[i] / fabs(fit->estimate.value[i]));
-            advise_path(fit, i);
+            estimate_advise(e, "%s", path_advice[i]);
+        } else if (i < ODOMETRY_SENSOR_X && e->se[i] > SE_RATIO_MARGINAL * fabs(e->value[i])) {
+            estimate_reason(e, ESTIMATE_MARGINAL, "%s is known to %.1f %% only", name,
+                            100.0 * e->se[i] / fabs(e->value[i]));
+            estimate_advise(e, "%s", path_advice[i]);
         }
     }
 }
 
-static void judge_signs(struct odometry_fit *fit)
+static void judge_signs(struct estimate *e)
 {
-    const bool right = fit->estimate.value[ODOMETRY_RADIUS_RIGHT] < 0.0;
-    const bool left = fit->estimate.value[ODOMETRY_RADIUS_LEFT] < 0.0;
-    if (right && left && fabs(fit->estimate.value[ODOMETRY_SENSOR_ALPHA]) > HALF_TURN) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "both radii are below zero and the sensor looks backwards: "
-                        "left and right wheel are exchanged");
-        estimate_advise(&fit->estimate, "exchange the columns of the left and the right wheel");
+    const bool right = e->value[ODOMETRY_RADIUS_RIGHT] < 0.0;
+    const bool left = e->value[ODOMETRY_RADIUS_LEFT] < 0.0;
+    if (right && left && fabs(e->value[ODOMETRY_SENSOR_ALPHA]) > HALF_TURN) {
+        estimate_reason(e, ESTIMATE_FAIL,
+                        "both radii are below zero and the sensor looks backwards: left and "
+                        "right wheel are exchanged");
+        estimate_advise(e, "exchange the columns of the left and the right wheel");
         return;
     }
     if (right || left) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "the radius of %s is below zero: %s backwards",
+        estimate_reason(e, ESTIMATE_FAIL, "the radius of %s is below zero: %s backwards",
                         right && left ? "both wheels"
                         : right       ? "the right wheel"
                                       : "the left wheel",
                         right && left ? "they count" : "it counts");
         estimate_advise(
-            &fit->estimate,
-            "change the sign of the wheel that counts backwards (mounted as a mirror "
-            "image?)");
+            e,
+            "change the sign of the wheel that counts backwards (mounted as a mirror image?)");
     }
 }
 
-static void judge_size(struct odometry_fit *fit)
+static void judge_size(struct estimate *e)
 {
-    const double track = fit->estimate.value[ODOMETRY_TRACK];
-    const double right = fabs(fit->estimate.value[ODOMETRY_RADIUS_RIGHT]);
-    const double left = fabs(fit->estimate.value[ODOMETRY_RADIUS_LEFT]);
+    const double track = e->value[ODOMETRY_TRACK];
+    const double right = fabs(e->value[ODOMETRY_RADIUS_RIGHT]);
+    const double left = fabs(e->value[ODOMETRY_RADIUS_LEFT]);
     const double mean = 0.5 * (right + left);
     if (mean < RADIUS_M_MIN || mean > RADIUS_M_MAX) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "a wheel of %.3g m radius is no robot's: units?", mean);
+        estimate_reason(e, ESTIMATE_FAIL, "a wheel of %.3g m radius is no robot's: units?",
+                        mean);
         estimate_advise(
-            &fit->estimate,
-            "give positions in metres and wheel angles in radians (not mm, degrees or "
-            "ticks)");
+            e,
+            "give positions in metres and wheel angles in radians (not mm, degrees or ticks)");
     } else if (track < TRACK_M_MIN || track > TRACK_M_MAX) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
-                        "a track of %.3g m is no robot's: units?", track);
-        estimate_advise(&fit->estimate, "give positions in metres and headings in radians");
+        estimate_reason(e, ESTIMATE_FAIL, "a track of %.3g m is no robot's: units?", track);
+        estimate_advise(e, "give positions in metres and headings in radians");
     } else if (mean > RADIUS_PER_TRACK_MAX * track) {
-        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+        estimate_reason(e, ESTIMATE_FAIL,
                         "wheels of %.3g m on a track of %.3g m: is theta in radians?", mean,
                         track);
-        estimate_advise(&fit->estimate, "give positions in metres and headings in radians");
+        estimate_advise(e, "give positions in metres and headings in radians");
     }
     if (fabs(right - left) > UNEQUAL_RATIO * mean) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "the wheels differ by %.0f %%: ticks per turn, tyre?",
                         100.0 * fabs(right - left) / mean);
-        estimate_advise(&fit->estimate, "check that both wheels have the same ticks per turn");
+        estimate_advise(e, "check that both wheels have the same ticks per turn");
     }
 }
 
@@ -183,24 +156,21 @@ static void judge_paths(struct odometry_fit *fit, const struct odometry_card *ca
     const struct odometry_check *own = &fit->own;
     const double r2 = fmin(own->position_r2, own->heading_r2); /* a NaN is left out */
     if (r2 < R2_MARGINAL) {
-        estimate_reason(
-            &fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-            "the wheels explain %.1f %% of the motion only (position off by %.3g m, heading "
-            "by %.3g rad)",
-            100.0 * fmax(r2, 0.0), own->position_rmse_m, own->heading_rmse_rad);
-        estimate_advise(
-            &fit->estimate,
-            "look for slip, for exchanged columns, for units, and for clocks of wheels "
-            "and camera that differ");
+        estimate_reason(&fit->estimate, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "the wheels explain %.1f %% of the motion only (position off by %.3g "
+                        "m, heading by %.3g rad)",
+                        100.0 * fmax(r2, 0.0), own->position_rmse_m, own->heading_rmse_rad);
+        estimate_advise(&fit->estimate, "look for slip, for exchanged columns, for units, and "
+                                        "for clocks of wheels and camera that differ");
     }
     const double less = fmin(card->turn_left_rad, card->turn_right_rad);
     const double more = fmax(card->turn_left_rad, card->turn_right_rad);
     if (fit->estimate.identifiable[ODOMETRY_TRACK] && less < BOTH_WAYS_RATIO * more) {
-        estimate_reason(
-            &fit->estimate, ESTIMATE_MARGINAL,
-            "it turns to the %s only (%.3g rad, %.3g the other way): an error that depends "
-            "on the direction cannot be seen",
-            card->turn_left_rad > card->turn_right_rad ? "left" : "right", more, less);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "it turns to the %s only (%.3g rad, %.3g the other way): an error that "
+                        "depends on the direction cannot be seen",
+                        card->turn_left_rad > card->turn_right_rad ? "left" : "right", more,
+                        less);
         estimate_advise(&fit->estimate, "drive the same path in the other direction too");
     }
     if (!fit->converged) {
@@ -225,18 +195,18 @@ static void judge_data(struct odometry_fit *fit, const struct odometry_card *car
                         "record again: time must go on, and every row needs both wheels");
     }
     if (card->cuts > 0) {
-        estimate_reason(&fit->estimate, ESTIMATE_PASS,
-                        "the recording was cut %zu times: gaps in motion, or a wheel's "
-                        "counter that jumps",
-                        card->cuts);
+        estimate_reason(
+            &fit->estimate, ESTIMATE_PASS,
+            "the recording was cut %zu times: gaps in motion, or a wheel's counter that jumps",
+            card->cuts);
     }
 }
 
 void odometry_judge(struct odometry_fit *fit, const struct odometry_card *card)
 {
-    judge_parameters(fit);
-    judge_signs(fit);
-    judge_size(fit);
+    judge_parameters(&fit->estimate);
+    judge_signs(&fit->estimate);
+    judge_size(&fit->estimate);
     judge_paths(fit, card);
     judge_data(fit, card);
 }
@@ -249,10 +219,8 @@ void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_che
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
                         "held-out paths are foretold to %.3g m, the fit's own to %.3g m",
                         held_out->position_rmse_m, fit->own.position_rmse_m);
-        estimate_advise(
-            &fit->estimate,
-            "fit both recordings together, or look for what changed between them: load, "
-            "tyres, floor, sensor");
+        estimate_advise(&fit->estimate, "fit both recordings together, or look for what "
+                                        "changed between them: load, tyres, floor, sensor");
     }
 }
 

@@ -21,7 +21,6 @@ static enum status decompose_columns(struct information *information, const doub
     const size_t count = information->count;
     struct qr_accumulator qr;
     double row[UNKNOWNS_MAX];
-    double square[UNKNOWNS_MAX * UNKNOWNS_MAX];
     qr_start(&qr, count);
     for (size_t i = 0; i < information->g; i++) {
         for (size_t k = 0; k < count; k++) {
@@ -31,32 +30,20 @@ static enum status decompose_columns(struct information *information, const doub
         qr_add(&qr, row);
     }
     qr_flush(&qr);
-    for (size_t k = 0; k < count; k++) {
-        double squares = 0.0;
-        for (size_t i = 0; i < count; i++) {
-            square[i * count + k] = i <= k ? qr.r[i][k] : 0.0;
-            squares += square[i * count + k] * square[i * count + k];
-        }
-        information->length[k] = sqrt(squares);
-    }
-    return svd_find(square, count, NULL, information->length, RANK_TOLERANCE,
-                    &information->svd);
+    qr_lengths(&qr, count, information->length);
+    return qr_decompose(&qr, count, information->length, RANK_TOLERANCE, &information->svd);
 }
 
 /* (R'R)^+ of the free ones, from R^+. */
 static void set_covariance(struct information *information)
 {
     const size_t count = information->count;
-    const double *inverse = information->svd.inverse;
+    const size_t *index = information->index;
+    double gram[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    square_multiply(information->svd.inverse, information->svd.inverse, true, count, gram);
     for (size_t a = 0; a < count; a++) {
         for (size_t b = 0; b < count; b++) {
-            double sum = 0.0;
-            for (size_t k = 0; k < count; k++) {
-                sum += inverse[a * count + k] * inverse[b * count + k];
-            }
-            information
-                ->covariance[information->index[a] * information->g + information->index[b]] =
-                sum;
+            information->covariance[index[a] * information->g + index[b]] = gram[a * count + b];
         }
     }
 }
@@ -92,25 +79,8 @@ enum status information_find(struct information *information, const struct unkno
 
 void information_sandwich(struct information *information, const struct hac_covariance *scores)
 {
-    const size_t g = information->g;
-    const double *c = information->covariance;
-    double half[UNKNOWNS_MAX * UNKNOWNS_MAX];
-    for (size_t i = 0; i < g; i++) {
-        for (size_t j = 0; j < g; j++) {
-            half[i * g + j] = 0.0;
-            for (size_t k = 0; k < g; k++) {
-                half[i * g + j] += c[i * g + k] * scores->robust[k * g + j];
-            }
-        }
-    }
-    for (size_t i = 0; i < g; i++) {
-        for (size_t j = 0; j < g; j++) {
-            information->robust[i * g + j] = 0.0;
-            for (size_t k = 0; k < g; k++) {
-                information->robust[i * g + j] += half[i * g + k] * c[k * g + j];
-            }
-        }
-    }
+    square_sandwich(information->covariance, scores->robust, information->g,
+                    information->robust);
 }
 
 /* Null directions and combinations, in names. */

@@ -1,11 +1,409 @@
+/* Simulation of all runs, and the reduction of its Jacobian (docs/model/output_error.md).
+ *
+ * Each sample gives every axis a row of sensitivities and a residual, which go into the R of
+ * its run and axis at once: the Jacobian is never held. Weights of the axes follow from the
+ * residuals of all runs, so they are multiplied to these R's afterwards; a run's velocities at
+ * the start are its first columns, and what QR leaves below them is about the unknowns that all
+ * runs share. */
 #include "identification/simulation/output_error.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_matrix.h>
 
 #include "base/constants.h"
-#include "identification/simulation/output_error_parts.h"
+#include "identification/data/trajectory.h"
+#include "identification/numeric/hac_covariance.h"
+#include "identification/numeric/qr_accumulator.h"
+#include "identification/simulation/information.h"
+#include "identification/simulation/unknowns.h"
+
+/* Columns of the Jacobian of one run: its velocities at the start (axes), then the global
+ * unknowns: parameters, biases, delay; then the residual. Units are natural ones; the
+ * logarithms of positive parameters are a scale of their columns. */
+enum { OE_SLOW_ITERATIONS = 10 };
+
+/* One set of values of all unknowns, and what the simulation from there gives. */
+struct oe_point {
+    struct unknown_values values;
+    gsl_matrix *initial; /* [runs x axes] */
+    gsl_matrix
+        *triangles; /* [runs axes columns x columns]: of each run and axis, upper, unweighted */
+    double rss[MODEL_AXES_MAX];
+    double cost; /* -2 log likelihood, but for a constant; INFINITY when it ran away */
+};
+
+struct oe_work {
+    const struct model *model;
+    const struct data_set *set;
+    const struct search_options *options;
+    struct unknowns unknowns;
+    struct trajectory_rules rules;
+    size_t n;       /* axes */
+    size_t p;       /* parameters and biases */
+    size_t g;       /* p + 1: global unknowns */
+    size_t columns; /* n + g + 1 */
+    size_t runs;
+    size_t counted;                /* residuals of one axis */
+    size_t free_count;             /* unknowns, velocities at the start included */
+    double floor2[MODEL_AXES_MAX]; /* a residual variance below it is none */
+    size_t evaluations;
+    double past[OE_SLOW_ITERATIONS]; /* costs of the last iterations */
+    gsl_matrix *run;              /* [runs columns x columns] triangles of the runs, weighted */
+    struct qr_accumulator global; /* of the global unknowns, and what is left */
+    gsl_matrix *residual;         /* [axes x set->n] */
+    struct oe_point here, there;
+};
+
+/* One over the variance of what is left of an axis. */
+static double weigh_axis(const struct oe_work *work, const struct oe_point *point, size_t axis)
+{
+    return 1.0 / fmax(point->rss[axis] / (double)work->counted, work->floor2[axis]);
+}
+
+/* Row i of the triangle of a run and an axis. */
+static double *triangle_row(const struct oe_work *work, const struct oe_point *point,
+                            size_t run, size_t axis, size_t i)
+{
+    const size_t top = (run * work->n + axis) * work->columns;
+    return gsl_matrix_ptr(point->triangles, top + i, 0);
+}
+
+/* The rows of one sample, one for each axis, and its share of the sums of squares. */
+static void add_sample(struct oe_work *work, struct oe_point *point,
+                       const struct trajectory *walk, struct qr_accumulator *axes)
+{
+    const size_t m = work->columns;
+    for (size_t i = 0; i < work->n; i++) {
+        const double residual = work->set->nu[i][walk->at] - walk->nu[i];
+        double row[NUMERIC_COLUMNS_MAX];
+        memcpy(row, walk->by + i * (m - 1), (m - 1) * sizeof *row);
+        row[m - 1] = residual;
+        qr_add(&axes[i], row);
+        point->rss[i] += residual * residual;
+    }
+}
+
+static enum status walk_run(struct oe_work *work, struct oe_point *point, size_t run,
+                            bool *ran_away)
+{
+    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
+    struct qr_accumulator axes[MODEL_AXES_MAX];
+    struct trajectory walk;
+    bool more = true;
+    for (size_t i = 0; i < work->n; i++) {
+        qr_start(&axes[i], work->columns);
+    }
+    trajectory_begin(&walk, &work->rules, run, point->values.theta, point->values.delay_s,
+                     gsl_matrix_const_ptr(point->initial, run, 0));
+    while (more) {
+        if (!unknowns_go_on(&work->unknowns)) {
+            return STATUS_E_STALE;
+        }
+        if (work->set->t_s[walk.at] >= settled_s) {
+            add_sample(work, point, &walk, axes);
+        }
+        more = walk.at + 1 < walk.end;
+        if (more && !trajectory_next(&walk)) {
+            *ran_away = true;
+            return STATUS_OK;
+        }
+    }
+    for (size_t i = 0; i < work->n; i++) {
+        qr_flush(&axes[i]);
+        for (size_t k = 0; k < work->columns; k++) {
+            memcpy(triangle_row(work, point, run, i, k), axes[i].r[k],
+                   work->columns * sizeof(double));
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Simulate from the point's unknowns; fills triangles, rss and cost. */
+static enum status evaluate_point(struct oe_work *work, struct oe_point *point)
+{
+    const double counted = (double)work->counted;
+    bool ran_away = false;
+    work->evaluations++;
+    work->unknowns.walked = 0;
+    work->rules.sensitive = true;
+    gsl_matrix_set_zero(point->triangles);
+    memset(point->rss, 0, sizeof point->rss);
+    point->cost = INFINITY;
+    for (size_t r = 0; r < work->runs && !ran_away; r++) {
+        const enum status st = walk_run(work, point, r, &ran_away);
+        if (st != STATUS_OK) {
+            return st;
+        }
+    }
+    double cost = 0.0;
+    for (size_t i = 0; i < work->n; i++) {
+        cost += counted * log(fmax(point->rss[i] / counted, work->floor2[i]));
+    }
+    /* Sensitivities can overflow where velocities do not. */
+    for (size_t i = 0; i < point->triangles->size1 && !ran_away; i++) {
+        for (size_t j = 0; j < work->columns && !ran_away; j++) {
+            ran_away = !isfinite(gsl_matrix_get(point->triangles, i, j));
+        }
+    }
+    point->cost = ran_away || !isfinite(cost) ? HUGE_VAL : cost;
+    return STATUS_OK;
+}
+
+/* Residuals of here into work->residual; NaN where a sample takes no part. */
+static void set_residuals(struct oe_work *work)
+{
+    work->rules.sensitive = false;
+    gsl_matrix_set_all(work->residual, NAN);
+    for (size_t r = 0; r < work->runs; r++) {
+        const double settled_s = unknowns_settled_s(&work->unknowns, work->set, r);
+        struct trajectory walk;
+        bool more = true;
+        trajectory_begin(&walk, &work->rules, r, work->here.values.theta,
+                         work->here.values.delay_s,
+                         gsl_matrix_const_ptr(work->here.initial, r, 0));
+        while (more) {
+            for (size_t i = 0; i < work->n && work->set->t_s[walk.at] >= settled_s; i++) {
+                gsl_matrix_set(work->residual, i, walk.at,
+                               work->set->nu[i][walk.at] - walk.nu[i]);
+            }
+            more = walk.at + 1 < walk.end && trajectory_next(&walk);
+        }
+    }
+}
+
+/* Rows sqrt(lambda) times the lengths of the first columns. A velocity at the start that is
+ * forgotten before the residuals begin has no effect to be divided by: it is damped as if one
+ * sample showed it. */
+static void damp_start(const struct oe_work *work, struct qr_accumulator *qr, double lambda)
+{
+    double lengths[MODEL_AXES_MAX] = {0.0};
+    qr_lengths(qr, work->n, lengths);
+    for (size_t j = 0; j < work->n; j++) {
+        const double least = sqrt(weigh_axis(work, &work->here, j));
+        double row[NUMERIC_COLUMNS_MAX] = {0.0};
+        row[j] = sqrt(lambda) * fmax(lengths[j] > 0.0 ? lengths[j] : 1.0, least);
+        qr_add(qr, row);
+    }
+    qr_flush(qr);
+}
+
+/* The triangle of one run from those of its axes, into work->run. */
+static void reduce_run(struct oe_work *work, size_t run, double lambda)
+{
+    const size_t m = work->columns;
+    struct qr_accumulator qr;
+    qr_start(&qr, m);
+    for (size_t a = 0; a < work->n; a++) {
+        const double root = sqrt(weigh_axis(work, &work->here, a));
+        for (size_t i = 0; i < m; i++) {
+            const double *from = triangle_row(work, &work->here, run, a, i);
+            double row[NUMERIC_COLUMNS_MAX];
+            for (size_t j = 0; j < m; j++) {
+                const bool none = j < i || (j < work->n && work->options->at_rest[run]);
+                row[j] = none ? 0.0 : root * from[j];
+            }
+            qr_add(&qr, row);
+        }
+    }
+    qr_flush(&qr);
+    if (lambda > 0.0) {
+        damp_start(work, &qr, lambda);
+    }
+    for (size_t i = 0; i < m; i++) {
+        memcpy(gsl_matrix_ptr(work->run, run * m + i, 0), qr.r[i], m * sizeof(double));
+    }
+}
+
+/* Triangles of here, weighted, into work->run and global; velocities at the start are damped
+ * by lambda. */
+static void reduce_runs(struct oe_work *work, double lambda)
+{
+    qr_start(&work->global, work->g + 1);
+    for (size_t r = 0; r < work->runs; r++) {
+        reduce_run(work, r, lambda);
+        /* What the velocities at the start of the run cannot explain is left to the rest. */
+        for (size_t i = work->n; i < work->columns; i++) {
+            qr_add(&work->global,
+                   gsl_matrix_const_ptr(work->run, r * work->columns + i, work->n));
+        }
+    }
+    qr_flush(&work->global);
+}
+
+/* The damped step from here, and there where it leads. *length: against the standard errors,
+ * at least that of each unknown. */
+static enum status propose_step(void *context, double lambda, double *length)
+{
+    struct oe_work *work = context;
+    struct unknown_step step;
+    reduce_runs(work, lambda);
+    unknowns_step(&work->unknowns, &work->here.values, work->global.r[0], NUMERIC_COLUMNS_MAX,
+                  lambda, &step);
+    work->there.values = step.to;
+    double squares = step.length * step.length;
+    for (size_t r = 0; r < work->runs; r++) {
+        const double *rows = gsl_matrix_const_ptr(work->run, r * work->columns, 0);
+        double follow[MODEL_AXES_MAX];
+        damped_follow(rows, work->columns, work->n, work->g, step.by, follow);
+        for (size_t i = 0; i < work->n; i++) {
+            const double z = rows[i * work->columns + work->columns - 1];
+            gsl_matrix_set(work->there.initial, r, i,
+                           gsl_matrix_get(work->here.initial, r, i) + step.ratio * follow[i]);
+            squares += z * z;
+        }
+    }
+    *length = sqrt(squares);
+    return STATUS_OK;
+}
+
+/* Error bars of an output-error fit, ordinary and robust (docs/model/output_error.md, eq. 5 -
+ * 7).
+ */
+
+enum { OE_LAGS_MAX = 4096 };
+
+/* How the best velocities at the start of a run follow the global unknowns: A^-1 B from the
+ * rows [A B] of its triangle, [n x g]. */
+static void eliminate_start(const struct oe_work *work, size_t run, double *follow)
+{
+    const size_t m = work->columns;
+    const double *rows = gsl_matrix_const_ptr(work->run, run * m, 0);
+    double right[MODEL_AXES_MAX * NUMERIC_COLUMNS_MAX];
+    for (size_t i = 0; i < work->n; i++) {
+        memcpy(right + i * m, rows + i * m, m * sizeof *right);
+    }
+    for (size_t j = 0; j < work->g; j++) {
+        const double none[UNKNOWNS_MAX] = {0.0};
+        double column[MODEL_AXES_MAX];
+        for (size_t i = 0; i < work->n; i++) {
+            right[i * m + m - 1] = rows[i * m + work->n + j];
+        }
+        damped_follow(right, m, work->n, work->g, none, column);
+        for (size_t i = 0; i < work->n; i++) {
+            follow[i * work->g + j] = column[i];
+        }
+    }
+}
+
+/* Length of row i of A^-1: its own error of a velocity at the start; zero when nothing shows
+ * it. */
+static double own_error(const struct oe_work *work, size_t run, size_t i)
+{
+    const size_t m = work->columns;
+    const double *rows = gsl_matrix_const_ptr(work->run, run * m, 0);
+    double inverse[MODEL_AXES_MAX] = {0.0};
+    double squares = 0.0;
+    for (size_t k = i; k < work->n; k++) {
+        double sum = k == i ? 1.0 : 0.0;
+        for (size_t j = i; j < k; j++) {
+            sum -= inverse[j] * rows[j * m + k];
+        }
+        const double pivot = rows[k * m + k];
+        inverse[k] = fabs(pivot) > 0.0 ? sum / pivot : sum;
+        squares += inverse[k] * inverse[k];
+    }
+    return sqrt(squares);
+}
+
+/* Velocities at the start of a run and their standard errors: their own part, and what the
+ * others bring. */
+static void report_start(const struct oe_work *work, const struct information *information,
+                         size_t run, const double *follow, double factor,
+                         struct dynamics_fit *fit)
+{
+    const size_t top = run * work->columns;
+    for (size_t i = 0; i < work->n; i++) {
+        const double *by = follow + i * work->g;
+        const double own = own_error(work, run, i);
+        const double variance =
+            own * own + square_form(by, information->covariance, work->g, work->g);
+        const bool told = fabs(gsl_matrix_get(work->run, top + i, i)) > 0.0;
+        fit->initial[run][i] = gsl_matrix_get(work->here.initial, run, i);
+        fit->initial_se[run][i] = told ? information_se(factor * variance) : nan("");
+    }
+}
+
+/* The gradient of one sample's share of the likelihood, start velocities eliminated. */
+static void set_score(const struct oe_work *work, const struct trajectory *walk,
+                      const double *follow, double *score)
+{
+    const size_t m = work->columns - 1;
+    memset(score, 0, work->g * sizeof *score);
+    for (size_t i = 0; i < work->n; i++) {
+        const double e =
+            weigh_axis(work, &work->here, i) * (work->set->nu[i][walk->at] - walk->nu[i]);
+        const double *by = walk->by + i * m;
+        for (size_t j = 0; j < work->g; j++) {
+            double sum = by[work->n + j];
+            for (size_t k = 0; k < work->n; k++) {
+                sum -= by[k] * follow[k * work->g + j];
+            }
+            score[j] += e * sum;
+        }
+    }
+}
+
+static void add_scores(struct oe_work *work, size_t run, const double *follow,
+                       struct hac_covariance *scores)
+{
+    const double settled_s = unknowns_settled_s(&work->unknowns, work->set, run);
+    double score[UNKNOWNS_MAX];
+    struct trajectory walk;
+    bool more = true;
+    trajectory_begin(&walk, &work->rules, run, work->here.values.theta,
+                     work->here.values.delay_s,
+                     gsl_matrix_const_ptr(work->here.initial, run, 0));
+    while (more) {
+        if (work->set->t_s[walk.at] >= settled_s) {
+            set_score(work, &walk, follow, score);
+            hac_add(scores, score);
+        }
+        more = walk.at + 1 < walk.end && trajectory_next(&walk);
+    }
+    hac_break(scores);
+}
+
+static size_t choose_lags(const struct oe_work *work, const struct search_report *report)
+{
+    const size_t lags = unknowns_lags(&work->unknowns, report, work->counted);
+    return lags < OE_LAGS_MAX ? lags : OE_LAGS_MAX;
+}
+
+/* Errors of the estimate at here: se, se_hac, covariance, rank, condition, null directions and
+ * delay of fit; hac_lags of report, whose summaries are there already. */
+static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit,
+                                  struct search_report *report)
+{
+    const double residuals = (double)(work->n * work->counted);
+    const double left = residuals - (double)work->free_count;
+    const double factor = left > 0.0 ? residuals / left : nan("");
+    struct information information;
+    struct hac_covariance scores;
+    report->hac_lags = choose_lags(work, report);
+    fit->hac_share = report->white ? 0.0 : (double)report->hac_lags / (double)work->counted;
+    reduce_runs(work, 0.0);
+    const enum status st =
+        information_find(&information, &work->unknowns, work->global.r[0], NUMERIC_COLUMNS_MAX);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    work->rules.sensitive = true;
+    hac_start(&scores, work->g, report->hac_lags, false);
+    for (size_t r = 0; r < work->runs; r++) {
+        double follow[MODEL_AXES_MAX * UNKNOWNS_MAX];
+        eliminate_start(work, r, follow);
+        report_start(work, &information, r, follow, factor, fit);
+        add_scores(work, r, follow, &scores);
+    }
+    information_sandwich(&information, &scores);
+    information_report(&information, &work->unknowns, &work->here.values, factor, report->white,
+                       fit);
+    return STATUS_OK;
+}
 
 enum { FIRST_SAMPLES = 5, FINER_MAX = 3 };
 
@@ -99,9 +497,7 @@ static void place_start(struct oe_work *work, const double *start)
                            options->at_rest[r] ? 0.0 : sum / (double)count);
         }
     }
-    work->rules.step_s = options->step_s > 0.0
-                             ? options->step_s
-                             : trajectory_step_s(work->model, here->values.theta, set);
+    work->rules.step_s = unknowns_step_s(&work->unknowns, set, &here->values);
 }
 
 /* Of -2 log likelihood: what counts as 1 with residuals as correlated as they are here. */
@@ -109,7 +505,7 @@ static double find_inflation(struct oe_work *work)
 {
     const struct data_set *set = work->set;
     double rho = 0.0;
-    oe_residuals(work);
+    set_residuals(work);
     for (size_t i = 0; i < work->n; i++) {
         struct residual_summary axis;
         residual_summarise(gsl_matrix_const_ptr(work->residual, i, 0), set->nu[i],
@@ -140,16 +536,10 @@ static bool is_over(void *context, size_t iteration, enum search_stop *stop)
     return is_slow(work, iteration);
 }
 
-static enum status propose_step(void *context, double lambda, double *length)
-{
-    oe_step(context, lambda, length);
-    return STATUS_OK;
-}
-
 static enum status try_step(void *context, double *gain)
 {
     struct oe_work *work = context;
-    const enum status st = oe_evaluate(work, &work->there);
+    const enum status st = evaluate_point(work, &work->there);
     *gain = work->here.cost - work->there.cost;
     if (st == STATUS_OK && *gain >= 0.0) {
         const struct oe_point left = work->here;
@@ -163,7 +553,7 @@ static enum status try_step(void *context, double *gain)
 static enum status begin_search(struct oe_work *work)
 {
     for (int finer = 0; finer < FINER_MAX; finer++) {
-        const enum status st = oe_evaluate(work, &work->here);
+        const enum status st = evaluate_point(work, &work->here);
         if (st != STATUS_OK || isfinite(work->here.cost)) {
             return st;
         }
@@ -229,12 +619,12 @@ static enum status run_fit(struct oe_work *work, const double *start, struct dyn
         return st;
     }
     fit->stop = unknowns_stop(stop);
-    oe_residuals(work);
+    set_residuals(work);
     summarise_residuals(work, report);
     for (size_t i = 0; i < work->n; i++) {
         fit->residual_sd[i] = sqrt(work->here.rss[i] / (double)work->counted);
     }
-    st = oe_error_bars(work, fit, report);
+    st = set_error_bars(work, fit, report);
     if (st == STATUS_OK) {
         unknowns_judge(&work->unknowns, &work->here.values, report, words, fit);
         dynamics_judge(fit, work->model, work->set);

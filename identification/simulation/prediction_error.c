@@ -63,8 +63,6 @@ static enum status pass_here(struct pe_work *work)
     return st;
 }
 
-/* ---- noise ---- */
-
 /* The logarithms that are searched: velocity_sd, force_sd, force_time_s. */
 static double *noise_entry(struct prediction_noise *noise, size_t n, size_t j)
 {
@@ -142,9 +140,7 @@ static void guess_noise(struct pe_work *work, double *force)
             const double rest[MODEL_AXES_MAX] = {0.0};
             double tau[MODEL_AXES_MAX];
             double pose[MODEL_AXES_MAX];
-            for (size_t a = 0; a < n; a++) {
-                nu[a] = set->nu[a][k];
-            }
+            data_set_velocity(set, k, nu);
             filter->model->inverse(filter->model, work->here.theta,
                                    data_set_pose(set, k, 0.0, pose), nu, rest, tau);
             force[i] += tau[i] * tau[i] / (double)set->n;
@@ -231,8 +227,6 @@ static enum status scan_delays(struct pe_work *work)
     work->here.delay_s = best_s;
     return STATUS_OK;
 }
-
-/* ---- parameters ---- */
 
 static enum status propose_step(void *context, double lambda, double *length)
 {
@@ -371,18 +365,13 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
                              stop);
 }
 
-/* ---- the whole ---- */
-
 /* A model that runs away may do so for its long steps only. */
 static enum status begin_search(struct pe_work *work, const double *start,
                                 const struct prediction_noise *noise)
 {
     struct prediction_filter *filter = &work->filter;
-    const struct search_options *o = filter->unknowns.options;
     unknowns_place(&filter->unknowns, start, &work->here);
-    filter->rules.step_s =
-        o->step_s > 0.0 ? o->step_s
-                        : trajectory_step_s(filter->model, work->here.theta, filter->set);
+    filter->rules.step_s = unknowns_step_s(&filter->unknowns, filter->set, &work->here);
     for (int finer = 0; finer < FINER_MAX; finer++) {
         if (noise) {
             filter->noise = *noise;
@@ -457,11 +446,7 @@ static enum status find_robust(struct pe_work *work, struct information *informa
                                const struct search_report *report, struct dynamics_fit *fit)
 {
     struct hac_covariance scores;
-    double rho = 0.0;
-    for (size_t i = 0; i < work->filter.n; i++) {
-        rho = fmax(rho, fabs(report->axis[i].correlation));
-    }
-    const size_t lags = hac_lags(rho, work->counted);
+    const size_t lags = unknowns_lags(&work->filter.unknowns, report, work->counted);
     fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
     hac_start(&scores, work->filter.g, lags, false);
     struct prediction_pass pass = {.qr = &work->qr, .scores = &scores};
@@ -510,13 +495,6 @@ static void describe_noise(const struct pe_work *work, struct dynamics_fit *fit)
     }
 }
 
-/* With nothing to judge. */
-static void give_up(struct pe_work *work, enum dynamics_stop stop, struct dynamics_fit *fit)
-{
-    gsl_matrix_set_all(work->filter.residual, nan(""));
-    unknowns_give_up(&work->filter.unknowns, &work->here, stop, fit);
-}
-
 static enum status run_fit(struct pe_work *work, const double *start,
                            const struct prediction_noise *noise, struct dynamics_fit *fit,
                            struct search_report *report)
@@ -530,13 +508,13 @@ static enum status run_fit(struct pe_work *work, const double *start,
         return STATUS_E_EMPTY;
     }
     if (st == STATUS_OK && !(work->cost < HUGE_VAL)) {
-        give_up(work, DYNAMICS_STOP_DIVERGED, fit);
+        unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_DIVERGED, fit);
         return STATUS_OK;
     }
     work->noise_known = noise != NULL;
     st = st == STATUS_OK ? refine_fit(work, &fit->iterations, &stop) : st;
     if (st == STATUS_E_STALE) {
-        give_up(work, DYNAMICS_STOP_CANCELLED, fit);
+        unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_CANCELLED, fit);
         return STATUS_OK;
     }
     if (st != STATUS_OK) {

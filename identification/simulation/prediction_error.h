@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "identification/simulation/search_options.h"
+#include "identification/simulation/unknowns.h"
 
 /* Fit. start and options as for output_error_fit(), whose result is a good start. noise: known,
  * or NULL to have it found.

@@ -9,7 +9,6 @@
 #include "identification/data/trajectory.h"
 #include "identification/numeric/hac_covariance.h"
 #include "identification/numeric/qr_accumulator.h"
-#include "identification/simulation/search_options.h"
 #include "identification/simulation/unknowns.h"
 
 struct prediction_filter {

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/data/trajectory.h"
+#include "identification/numeric/hac_covariance.h"
+
 /* A positive parameter moves by no more than a factor e in one step. */
 static const double LOG_STEP_MAX = 1.0;
 
@@ -171,17 +174,11 @@ bool unknowns_is_over(struct unknowns *unknowns, size_t iteration, enum search_s
 
 enum dynamics_stop unknowns_stop(enum search_stop stop)
 {
-    switch (stop) {
-    case SEARCH_CONVERGED:
-        return DYNAMICS_STOP_CONVERGED;
-    case SEARCH_STALLED:
-        return DYNAMICS_STOP_STALLED;
-    case SEARCH_CANCELLED:
-        return DYNAMICS_STOP_CANCELLED;
-    case SEARCH_LIMIT:
-    default:
-        return DYNAMICS_STOP_LIMIT;
-    }
+    static const enum dynamics_stop stops[] = {[SEARCH_CONVERGED] = DYNAMICS_STOP_CONVERGED,
+                                               [SEARCH_STALLED] = DYNAMICS_STOP_STALLED,
+                                               [SEARCH_LIMIT] = DYNAMICS_STOP_LIMIT,
+                                               [SEARCH_CANCELLED] = DYNAMICS_STOP_CANCELLED};
+    return stops[stop];
 }
 
 static bool stands_at_bound(const struct unknowns *unknowns, const struct unknown_values *at,
@@ -208,6 +205,23 @@ double unknowns_limit(const struct data_set *set, size_t axis, double *largest)
     }
     /* An axis at rest gives no scale of its own. */
     return *largest > 0.0 ? RUN_AWAY_RATIO * *largest : HUGE_VAL;
+}
+
+double unknowns_step_s(const struct unknowns *unknowns, const struct data_set *set,
+                       const struct unknown_values *at)
+{
+    const double asked_s = unknowns->options->step_s;
+    return asked_s > 0.0 ? asked_s : trajectory_step_s(unknowns->model, at->theta, set);
+}
+
+size_t unknowns_lags(const struct unknowns *unknowns, const struct search_report *report,
+                     size_t counted)
+{
+    double rho = 0.0;
+    for (size_t i = 0; i < unknowns->model->axis_count; i++) {
+        rho = fmax(rho, fabs(report->axis[i].correlation));
+    }
+    return hac_lags(rho, counted);
 }
 
 void unknowns_report(const struct unknowns *unknowns, const struct unknown_values *at,
@@ -261,5 +275,17 @@ void unknowns_give_up(const struct unknowns *unknowns, const struct unknown_valu
     } else {
         estimate_reason(&fit->estimate, ESTIMATE_FAIL, "the search ended early: %s",
                         dynamics_stop_name(stop));
+    }
+}
+
+enum { ITERATIONS_MAX = 100 };
+
+void search_defaults(const struct model *model, struct search_options *options)
+{
+    *options = (struct search_options){.iterations_max = ITERATIONS_MAX};
+    for (size_t i = 0; i < DYNAMICS_P_MAX; i++) {
+        const bool any = i >= model->parameter_count || model->parameters[i].sign == MODEL_ANY;
+        options->lower[i] = any ? -HUGE_VAL : 0.0;
+        options->upper[i] = HUGE_VAL;
     }
 }

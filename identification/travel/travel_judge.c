@@ -206,11 +206,10 @@ static void judge_count(struct travel_fit *fit)
     }
     if (fit->refused > 0) {
         const bool many = (double)fit->refused > REFUSED_RATIO_MAX * (double)total;
-        estimate_reason(
-            &fit->estimate, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
-            "%zu of %zu moves were refused: not a finite, sensible number, or a lap "
-            "that is not above zero",
-            fit->refused, total);
+        estimate_reason(&fit->estimate, many ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                        "%zu of %zu moves were refused: not a finite, sensible number, or a "
+                        "lap that is not above zero",
+                        fit->refused, total);
     }
     if (fit->n == 0) {
         return;
@@ -229,9 +228,9 @@ static const char *const inverse_names[TRAVEL_P] = {
 static const char *const inverse_units[TRAVEL_P] = {
     [TRAVEL_INV_W] = "s/rad", [TRAVEL_INV_V] = "s/m"};
 
-static void advise_column(struct travel_fit *fit, enum travel_term term)
+static void advise_column(struct estimate *e, enum travel_term term)
 {
-    estimate_advise(&fit->estimate,
+    estimate_advise(e,
                     "check that the %s column is what the robot %s in a move, not a sum in "
                     "which back and forth cancel",
                     term == TRAVEL_INV_W ? "rotation" : "displacement",
@@ -253,7 +252,7 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
             "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
             inverse_names[term], b, inverse_units[term], fit->beta_lo[term],
             fit->beta_hi[term]);
-        advise_column(fit, term);
+        advise_column(&fit->estimate, term);
     } else if (fit->beta_lo[term] <= 0.0) {
         estimate_reason(
             &fit->estimate, ESTIMATE_MARGINAL,
@@ -267,10 +266,10 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
     }
 }
 
-static void judge_delay(struct travel_fit *fit, const char *name, double value, double se)
+static void judge_delay(struct estimate *e, const char *name, double value, double se)
 {
     if (value < -NEGATIVE_SE * se && value < -NEGATIVE_S) {
-        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+        estimate_reason(e, ESTIMATE_MARGINAL,
                         "unphysical sign: %s = %.3g s (se %.2g), a delay below zero", name,
                         value, se);
     }
@@ -282,13 +281,13 @@ static void judge_signs(struct travel_fit *fit)
     judge_speed(fit, TRAVEL_INV_V);
     for (size_t j = 0; j < TRAVEL_INV_W; j++) {
         if (fit->estimate.identifiable[j]) {
-            judge_delay(fit, travel_term_name((enum travel_term)j), fit->beta[j],
+            judge_delay(&fit->estimate, travel_term_name((enum travel_term)j), fit->beta[j],
                         fit->beta_se[j]);
         }
     }
     for (size_t k = 0; k < fit->estimate.combination_count; k++) {
         const struct estimate_combination *c = &fit->estimate.combinations[k];
-        judge_delay(fit, c->name, c->value, c->se);
+        judge_delay(&fit->estimate, c->name, c->value, c->se);
     }
 }
 
@@ -306,16 +305,15 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
         estimate_reason(&fit->estimate,
                         outlier_ratio > OUTLIER_RATIO_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
                         "%.0f %% of the laps are outliers, beyond 4 sd", 100.0 * outlier_ratio);
-        estimate_advise(&fit->estimate,
-                        "look at the laps beyond 4 sd: several moves in one, or a reply that "
-                        "was late");
+        estimate_advise(
+            &fit->estimate,
+            "look at the laps beyond 4 sd: several moves in one, or a reply that was late");
     }
     if (fit->method == TRAVEL_OLS && evidence->astray > 0) {
-        estimate_reason(
-            &fit->estimate, ESTIMATE_MARGINAL,
-            "%zu of %zu moves stray from what the others keep to within %.2g s, and "
-            "ols has followed them: several moves in one?",
-            evidence->astray, fit->n, evidence->closer_s);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "%zu of %zu moves stray from what the others keep to within %.2g s, "
+                        "and ols has followed them: several moves in one?",
+                        evidence->astray, fit->n, evidence->closer_s);
         estimate_advise(&fit->estimate, "use method tukey or auto");
     }
     if (fit->method == TRAVEL_OLS && !evidence->gaussian) {
@@ -345,11 +343,10 @@ void travel_time_check_part(struct travel_fit *whole, const char *name,
         if (!(part->beta[term] > 0.0)) {
             estimate_reason(
                 &whole->estimate, part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
-                "to %.3g)",
+                "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g to %.3g)",
                 name, inverse_names[term], part->beta[term], inverse_units[term],
                 part->beta_lo[term], part->beta_hi[term]);
-            advise_column(whole, term);
+            advise_column(&whole->estimate, term);
         }
     }
 }

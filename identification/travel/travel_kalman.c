@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "identification/travel/travel_judge.h"
-
 /* Prior: delays of a tenth of a second, speeds near nominal; generous, because the filter must
  * also serve robots whose nominal speeds were guessed. */
 static const double PRIOR_DELAY_S = 0.1;
@@ -53,17 +51,6 @@ enum { RISE, FALL, SIDES };
 
 static const enum travel_term test_terms[TRAVEL_TEST_COUNT] = {TRAVEL_INV_W, TRAVEL_INV_V,
                                                                TRAVEL_T0};
-
-struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps, double nominal_v_mps)
-{
-    return (struct travel_kalman_params){.walk_ratio = 0.003,
-                                         .gate_sd = 2.5,
-                                         .noise_s = 0.05,
-                                         .nominal_w_radps = nominal_w_radps,
-                                         .nominal_v_mps = nominal_v_mps,
-                                         .drift_ratio = 0.03,
-                                         .warmup = 12};
-}
 
 /* Covariances are in units of noise_s2 here. */
 static void set_prior(const struct travel_kalman_params *p, double factor,

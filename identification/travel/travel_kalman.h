@@ -69,10 +69,6 @@ struct travel_kalman {
     uint64_t drifts;
 };
 
-/* The defaults above for a robot of these nominal speeds. */
-struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps,
-                                                   double nominal_v_mps);
-
 void travel_kalman_reset(struct travel_kalman *k, const struct travel_kalman_params *p);
 
 /* One move at t_us. Returns true and fills *drift when a change was found (the tests then start

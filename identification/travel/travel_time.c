@@ -9,6 +9,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_vector.h>
 
+#include "identification/numeric/dot.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/travel/travel_judge.h"
 
@@ -28,10 +29,8 @@ enum { SHAPE_DOF_MIN = 8 };
 
 /* Everything one call allocates. */
 struct room {
-    gsl_vector *x;        /* [n x TRAVEL_P] */
-    gsl_vector *y;        /* [n] */
-    gsl_vector *residual; /* [n] */
-    gsl_vector *weight;   /* [n] */
+    double *x;                     /* [n x TRAVEL_P] */
+    double *y, *residual, *weight; /* [n] */
 };
 
 /* Student's 95 % quantile; NaN without degrees of freedom. */
@@ -128,24 +127,17 @@ static bool add_direction(const struct robust_ls_fit *ls, const double c[TRAVEL_
                           double basis[][TRAVEL_P], size_t count)
 {
     double rest[TRAVEL_P];
-    double length2 = 0.0;
-    double rest2 = 0.0;
     for (size_t j = 0; j < TRAVEL_P; j++) {
         rest[j] = ls->column_norm[j] > 0.0 ? c[j] / ls->column_norm[j] : 0.0;
-        length2 += rest[j] * rest[j];
     }
+    const double length2 = dot_product(rest, rest, TRAVEL_P);
     for (size_t k = 0; k < count; k++) {
-        double dot = 0.0;
-        for (size_t j = 0; j < TRAVEL_P; j++) {
-            dot += rest[j] * basis[k][j];
-        }
+        const double dot = dot_product(rest, basis[k], TRAVEL_P);
         for (size_t j = 0; j < TRAVEL_P; j++) {
             rest[j] -= dot * basis[k][j];
         }
     }
-    for (size_t j = 0; j < TRAVEL_P; j++) {
-        rest2 += rest[j] * rest[j];
-    }
+    const double rest2 = dot_product(rest, rest, TRAVEL_P);
     if (!(rest2 > 1e-8 * length2)) {
         return false;
     }
@@ -254,9 +246,9 @@ static void set_quality(const struct room *room, double sd, struct travel_fit *f
     double sum_w = 0.0;
     double rss[2] = {0.0, 0.0};
     double sst[2] = {0.0, 0.0};
-    const double *y = room->y->data;
-    const double *e = room->residual->data;
-    const double *w = room->weight->data;
+    const double *y = room->y;
+    const double *e = room->residual;
+    const double *w = room->weight;
 
     for (size_t i = 0; i < fit->n; i++) {
         sum_y[0] += y[i];
@@ -278,20 +270,8 @@ static void set_quality(const struct room *room, double sd, struct travel_fit *f
     evidence->r2_weighted = sst[1] > 0.0 ? 1.0 - rss[1] / sst[1] : nan("");
 }
 
-static enum robust_ls_method ls_method(enum travel_method method)
-{
-    switch (method) {
-    case TRAVEL_HUBER:
-        return ROBUST_LS_HUBER;
-    case TRAVEL_TUKEY:
-        return ROBUST_LS_TUKEY;
-    case TRAVEL_OLS:
-    case TRAVEL_AUTO:
-    case TRAVEL_METHOD_COUNT:
-    default:
-        return ROBUST_LS_OLS;
-    }
-}
+static const enum robust_ls_method ls_methods[TRAVEL_METHOD_COUNT] = {
+    ROBUST_LS_OLS, ROBUST_LS_HUBER, ROBUST_LS_TUKEY, ROBUST_LS_TUKEY};
 
 static enum travel_method method_used(enum robust_ls_method method)
 {
@@ -306,8 +286,8 @@ static enum status look_astray(const struct robust_ls_problem *problem, struct r
                                struct robust_ls_fit *ls, struct travel_evidence *evidence)
 {
     struct robust_ls_fit other;
-    double *e = room->residual->data;
-    enum status st = robust_ls_run(problem, ROBUST_LS_TUKEY, e, room->weight->data, &other);
+    double *e = room->residual;
+    enum status st = robust_ls_run(problem, ROBUST_LS_TUKEY, e, room->weight, &other);
     if (st != STATUS_OK) {
         return st;
     }
@@ -315,7 +295,7 @@ static enum status look_astray(const struct robust_ls_problem *problem, struct r
         evidence->astray = count_beyond(e, ls->n, WILD_SD * other.sd);
         evidence->closer_s = other.sd;
     }
-    return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight->data, ls);
+    return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight, ls);
 }
 
 /* Plain least squares first, for the shape of its residuals; AUTO then decides. */
@@ -324,8 +304,8 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
                                     struct travel_fit *fit, struct robust_ls_fit *ls,
                                     struct travel_evidence *evidence)
 {
-    double *e = room->residual->data;
-    double *w = room->weight->data;
+    double *e = room->residual;
+    double *w = room->weight;
     enum status st = robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
     if (st != STATUS_OK) {
         return st;
@@ -337,8 +317,7 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
         return judged ? look_astray(problem, room, ls, evidence) : STATUS_OK;
     }
     const struct robust_ls_fit plain = *ls;
-    st = robust_ls_run(problem, ls_method(method == TRAVEL_AUTO ? TRAVEL_TUKEY : method), e, w,
-                       ls);
+    st = robust_ls_run(problem, ls_methods[method], e, w, ls);
     if (st != STATUS_OK || method != TRAVEL_AUTO) {
         return st;
     }
@@ -361,9 +340,9 @@ static enum status fit_design(enum travel_method method, struct room *room,
                               struct travel_fit *fit)
 {
     struct robust_ls_fit ls;
-    struct travel_evidence evidence = {.x = room->x->data, .ls = &ls};
+    struct travel_evidence evidence = {.x = room->x, .ls = &ls};
     const struct robust_ls_problem problem = {
-        .x = room->x->data, .y = room->y->data, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
+        .x = room->x, .y = room->y, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
     const enum status st = choose_estimator(&problem, method, room, fit, &ls, &evidence);
     if (st != STATUS_OK) {
         return st;
@@ -372,7 +351,7 @@ static enum status fit_design(enum travel_method method, struct room *room,
     fit->estimate.rank = ls.rank;
     fit->estimate.condition = ls.condition;
     set_terms(&ls, fit);
-    set_combinations(&ls, room->x->data, fit);
+    set_combinations(&ls, room->x, fit);
     set_one_delay(&ls, fit);
     memcpy(fit->estimate.se_white, fit->estimate.se, sizeof fit->estimate.se);
     set_quality(room, ls.sd, fit, &evidence);
@@ -385,41 +364,28 @@ static enum status fit_design(enum travel_method method, struct room *room,
     return STATUS_OK;
 }
 
-static enum status fit_usable(const struct travel_move *moves, size_t n,
-                              enum travel_method method, struct room *room,
-                              struct travel_fit *fit)
+static enum status fit_in_room(const struct travel_move *moves, size_t n,
+                               enum travel_method method, struct travel_fit *fit)
 {
+    enum { COLUMNS = TRAVEL_P + 3 };
+    gsl_vector *memory = fit->n <= SIZE_MAX / (COLUMNS * sizeof(double))
+                             ? gsl_vector_alloc(COLUMNS * fit->n)
+                             : NULL;
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    double *const y = memory->data + TRAVEL_P * fit->n;
+    struct room room = {memory->data, y, y + fit->n, y + 2 * fit->n};
     size_t row = 0;
     for (size_t i = 0; i < n; i++) {
         if (travel_move_usable(&moves[i])) {
             travel_motion_row(fit->motion, moves[i].rotation_rad, moves[i].displacement_m,
-                              room->x->data + row * TRAVEL_P);
-            room->y->data[row] = moves[i].lap_s;
-            row++;
+                              room.x + row * TRAVEL_P);
+            room.y[row++] = moves[i].lap_s;
         }
     }
-    return fit_design(method, room, fit);
-}
-
-static enum status fit_in_room(const struct travel_move *moves, size_t n,
-                               enum travel_method method, struct travel_fit *fit)
-{
-    if (fit->n > SIZE_MAX / (TRAVEL_P * sizeof(double))) {
-        return STATUS_E_NOMEM;
-    }
-    struct room room = {
-        .x = gsl_vector_alloc(fit->n * TRAVEL_P),
-        .y = gsl_vector_alloc(fit->n),
-        .residual = gsl_vector_alloc(fit->n),
-        .weight = gsl_vector_alloc(fit->n),
-    };
-    const enum status st = room.x && room.y && room.residual && room.weight
-                               ? fit_usable(moves, n, method, &room, fit)
-                               : STATUS_E_NOMEM;
-    gsl_vector_free(room.x);
-    gsl_vector_free(room.y);
-    gsl_vector_free(room.residual);
-    gsl_vector_free(room.weight);
+    const enum status st = fit_design(method, &room, fit);
+    gsl_vector_free(memory);
     return st;
 }
 

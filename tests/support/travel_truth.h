@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
 
 static const double TRUTH_PI = 3.14159265358979323846;
@@ -118,6 +119,19 @@ static inline void truth_moves(uint64_t *state, enum truth_mix mix, enum truth_n
         /* Noise may not make a robot arrive before it starts. */
         moves[i].lap_s = fmax(moves[i].lap_s, 1e-3);
     }
+}
+
+/* Settings of the filter for a robot of these nominal speeds. */
+static inline struct travel_kalman_params travel_kalman_defaults(double nominal_w_radps,
+                                                                 double nominal_v_mps)
+{
+    return (struct travel_kalman_params){.walk_ratio = 0.003,
+                                         .gate_sd = 2.5,
+                                         .noise_s = 0.05,
+                                         .nominal_w_radps = nominal_w_radps,
+                                         .nominal_v_mps = nominal_v_mps,
+                                         .drift_ratio = 0.03,
+                                         .warmup = 12};
 }
 
 #endif

@@ -6,7 +6,6 @@
 #include <gsl/gsl_linalg.h>
 
 #include "identification/data/data_view.h"
-#include "identification/data/motion_time.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "identification/numeric/lag_products.h"
+#include "identification/numeric/residual_test.h"
 #include "tests/support/check.h"
 
 enum { ALL = 5000 };
