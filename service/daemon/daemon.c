@@ -4,22 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
-#include "logger/message/codecs.h"
 #include "logger/message/json_write.h"
+#include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/cli/version.h"
 #include "service/daemon/daemon_parts.h"
-#include "service/jobs/identify_jobs.h"
-#include "service/jobs/replay_jobs.h"
+#include "service/jobs/upload_jobs.h"
 #include "service/replay/lab_memory.h"
 #include "web/server/server.h"
 
 enum {
-    RING_BYTES = 16 << 20,
     BYTES_PER_MB = 1000000,
     LEAVE_MS = 3000, /* for saying goodbye to the broker */
     REFIT_MS = 1000, /* for the lab to begin a fit */
@@ -64,7 +60,7 @@ static enum status source_command(void *context, const char *pair, const char *p
         return err_set(err, STATUS_E_IO, "broker", 0, 0, "starting or stopping");
     }
     struct mqtt_client_state state;
-    gateway_read_state(d->gateway, &state);
+    mqtt_client_read_state(d->gateway.client, &state);
     if (!state.connected || !state.subscribed) {
         return err_set(err, STATUS_E_IO, "broker", 0, 0, "%s",
                        state.error[0] ? state.error : "not connected");
@@ -75,7 +71,7 @@ static enum status source_command(void *context, const char *pair, const char *p
     if (index < 0 || !lab_codec(d->lab, (size_t)index)->encode(&out, &m)) {
         return err_set(err, STATUS_E_ARG, "pair", 0, 0, "takes no commands");
     }
-    const enum status status = gateway_send(d->gateway, m.topic, m.payload, m.bytes, 1, false);
+    const enum status status = gateway_send(d, m.topic, m.payload, m.bytes, 1, false);
     return status == STATUS_OK ? status
                                : err_set(err, status, "broker", 0, 0, "not taken over: %s",
                                          status_name(status));
@@ -84,8 +80,7 @@ static enum status source_command(void *context, const char *pair, const char *p
 static size_t source_machines(void *context, size_t pair, enum side side,
                               char out[WEB_MACHINES_MAX])
 {
-    struct daemon *d = context;
-    return robot_states_read(d->states, pair, side, out);
+    return gateway_read_robot(context, pair, side, out);
 }
 
 static const char *source_map(void *context, size_t pair, size_t *bytes)
@@ -136,64 +131,6 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
     return *job != 0 && *job != before
                ? STATUS_OK
                : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
-}
-
-static enum status source_check_identify(void *context, const char *query, struct err *err)
-{
-    (void)context;
-    return identify_jobs_check(query, err);
-}
-
-static bool source_claim_upload(void *context)
-{
-    struct daemon *d = context;
-    return uploads_claim(d->uploads);
-}
-
-static void source_release_upload(void *context)
-{
-    struct daemon *d = context;
-    uploads_release(d->uploads);
-}
-
-static enum status source_identify(void *context, const char *query, char *text, size_t bytes,
-                                   uint64_t *job, struct err *err)
-{
-    struct daemon *d = context;
-    return identify_jobs_submit(d->uploads, query, text, bytes, job, err);
-}
-
-static enum status source_check_replay(void *context, const struct web_replay *what,
-                                       struct err *err)
-{
-    const struct daemon *d = context;
-    return replay_jobs_check(d->file, what, err);
-}
-
-static enum status source_replay(void *context, const struct web_replay *what, char *text,
-                                 size_t bytes, uint64_t *job, struct err *err)
-{
-    struct daemon *d = context;
-    return replay_jobs_submit(d->uploads, d->file, what, text, bytes, job, err);
-}
-
-static enum status source_cancel_job(void *context, uint64_t job)
-{
-    struct daemon *d = context;
-    return worker_cancel(d->worker, job);
-}
-
-static enum status source_read_job(void *context, uint64_t job, web_show_job *show,
-                                   void *show_context)
-{
-    struct daemon *d = context;
-    return worker_read(d->worker, job, show, show_context);
-}
-
-static void source_list_jobs(void *context, web_show_job *show, void *show_context)
-{
-    struct daemon *d = context;
-    worker_list(d->worker, show, show_context);
 }
 
 static void source_metrics(void *context, struct metrics *metrics)
@@ -292,15 +229,16 @@ static enum status start_web(struct daemon *d, struct err *err)
         .machines = source_machines,
         .map = source_map,
         .refit = source_refit,
-        .check_identify = source_check_identify,
-        .claim_upload = source_claim_upload,
-        .release_upload = source_release_upload,
-        .identify = source_identify,
-        .check_replay = source_check_replay,
-        .replay = source_replay,
-        .cancel_job = source_cancel_job,
-        .read_job = source_read_job,
-        .list_jobs = source_list_jobs,
+        .jobs = d->worker,
+        .check_identify = identify_jobs_check,
+        .claim_upload = worker_claim,
+        .release_upload = worker_release,
+        .identify = identify_jobs_submit,
+        .check_replay = replay_jobs_check,
+        .replay = replay_jobs_submit,
+        .cancel_job = worker_cancel,
+        .read_job = worker_read,
+        .list_jobs = worker_list,
         .metrics = source_metrics,
         .now = source_now,
         .events = d->events,
@@ -365,23 +303,19 @@ static void set_clock(struct daemon *d)
 static enum status make_inbox(struct daemon *d, struct err *err)
 {
     set_clock(d);
-    d->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (d->wake_fd < 0) {
-        return err_set(err, STATUS_E_IO, "eventfd", 0, 0, "errno %d", errno);
-    }
     const struct inbox_params p = {
-        .ring_bytes = RING_BYTES,
+        .buffer_bytes = DAEMON_BUFFER_BYTES,
         .journal = d->journal,
         .directory = d->file->journal.dir,
         .prefix = d->file->broker.prefix,
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
         .now_us = now_us,
         .last_us = d->restore.last_us == LAB_TIME_NONE ? 0 : d->restore.last_us,
-        .wake_fd = d->wake_fd,
     };
     const enum status status = inbox_create(&p, &d->inbox);
-    return status == STATUS_OK ? status
-                               : err_set(err, status, "inbox", 0, 0, "no memory for its ring");
+    return status == STATUS_OK
+               ? status
+               : err_set(err, status, "inbox", 0, 0, "no memory for its buffers");
 }
 
 /* A line of the daemon's own. */
@@ -402,66 +336,23 @@ static void note_own(struct daemon *d, const char *what)
     inbox_note(d->inbox, what, payload, whole ? w.used : 0);
 }
 
-static enum status start_lab(struct daemon *d, struct err *err)
-{
-    const struct outbox_params outbox = {
-        .lab = d->lab,
-        .queue = d->queue,
-        .store_path = d->file->store.file,
-        .keeper = d->keeper,
-        .fits = d->fits,
-        .events = d->events,
-        .gateway = d->gateway,
-        .inbox = d->inbox,
-    };
-    enum status status = outbox_create(&outbox, &d->outbox);
-    if (status == STATUS_OK) {
-        const struct lab_thread_params thread = {
-            .lab = d->lab,
-            .prefix = d->file->broker.prefix,
-            .inbox = d->inbox,
-            .outbox = d->outbox,
-            .views = d->views,
-            .keeper = d->keeper,
-            .fits = d->fits,
-            .wake_fd = d->wake_fd,
-            .checkpoint_us = d->file->checkpoint.interval_us,
-        };
-        status = lab_thread_start(&thread, &d->thread);
-    }
-    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not started");
-}
-
 /* From here on messages are taken and threads run. */
 static enum status start_threads(struct daemon *d, struct err *err)
 {
     inbox_keep_from(d->inbox, d->restore.from);
     inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
     note_own(d, "start");
-    enum status status =
-        gateway_start(&d->file->broker, d->lab, d->inbox, d->states, &d->gateway, err);
+    enum status status = gateway_start(d, err);
     if (status != STATUS_OK) {
         return status;
     }
-    size_t state_bytes = 0;
-    (void)lab_state(d->lab, &state_bytes);
-    const struct keeper_params keeper = {
-        .journal = d->journal,
-        .queue = d->queue,
-        .inbox = d->inbox,
-        .gateway = d->gateway,
-        .events = d->events,
-        .checkpoint_path = d->file->checkpoint.file,
-        .fingerprint = d->fingerprint,
-        .state_bytes = state_bytes,
-        .pairs = d->params.pairs,
-        .pair_count = d->params.pair_count,
-    };
-    status = keeper_start(&keeper, &d->keeper);
+    outbox_open(d);
+    status = keeper_start(d);
     if (status != STATUS_OK) {
         return err_set(err, status, "keeper", 0, 0, "not started");
     }
-    return start_lab(d, err);
+    status = lab_thread_start(d);
+    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not started");
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -471,10 +362,8 @@ static enum status start_worker(struct daemon *d, struct err *err)
     p.queue_max[JOB_UPLOAD] = d->file->http.uploads_max;
     p.now_us = source_now;
     p.now_context = d;
+    p.lab = d->file;
     enum status status = worker_start(&p, &d->worker);
-    if (status == STATUS_OK) {
-        status = uploads_create(d->worker, d->file->http.uploads_max, &d->uploads);
-    }
     if (status == STATUS_OK) {
         const struct fits_params fits = {d->lab, d->worker, d->inbox};
         status = fits_create(&fits, &d->fits);
@@ -487,19 +376,14 @@ static enum status load_maps(struct daemon *d, struct err *err)
     return maps_load(d->file, &d->maps, err);
 }
 
-static enum status restore_state(struct daemon *d, struct err *err)
-{
-    return restore_lab(d->lab, d->fingerprint, d->file->checkpoint.file, d->file->journal.dir,
-                       &d->restore, err);
-}
-
 static enum status make_shown(struct daemon *d, struct err *err)
 {
     d->started_us = inbox_now_us(d->inbox);
     enum status status =
         views_create(d->lab, d->file->name, d->file->broker.prefix, d->started_us, &d->views);
-    if (status == STATUS_OK) {
-        status = robot_states_create(&d->params, &d->states);
+    d->gateway.robots = calloc(d->params.pair_count, sizeof *d->gateway.robots);
+    if (!d->gateway.robots) {
+        status = STATUS_E_NOMEM;
     }
     return status == STATUS_OK ? status : err_set(err, status, "views", 0, 0, "no memory");
 }
@@ -508,8 +392,8 @@ static enum status start_parts(struct daemon *d, struct err *err)
 {
     /* The web before anything is said to the outside: its address may be taken. */
     static enum status (*const steps[])(struct daemon *, struct err *) = {
-        load_maps,  make_lab,   open_journal, restore_state, open_store,
-        make_inbox, make_shown, start_worker, start_web,     start_threads};
+        load_maps,  make_lab,   open_journal, restore_lab, open_store,
+        make_inbox, make_shown, start_worker, start_web,   start_threads};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < COUNT(steps) && status == STATUS_OK; i++) {
         status = steps[i](d, err);
@@ -522,7 +406,7 @@ static enum status start_parts(struct daemon *d, struct err *err)
 static bool save_last_checkpoint(struct daemon *d)
 {
     const int64_t until_us = lab_clock_monotonic_us() + SAVE_MS * INT64_C(1000);
-    while (!keeper_offer_checkpoint(d->keeper, d->lab, inbox_position(d->inbox))) {
+    while (!keeper_offer_checkpoint(d)) {
         if (lab_clock_monotonic_us() > until_us) {
             return false;
         }
@@ -535,19 +419,19 @@ static bool save_last_checkpoint(struct daemon *d)
 static bool stop_threads(struct daemon *d)
 {
     bool complete = true;
-    if (d->keeper) {
-        keeper_leave_broker(d->keeper);
+    (void)pthread_mutex_lock(&d->lock);
+    d->keeper.leaves_broker = true;
+    (void)pthread_mutex_unlock(&d->lock);
+    if (d->gateway.client) {
+        mqtt_client_stop(d->gateway.client, LEAVE_MS);
     }
-    if (d->gateway) {
-        gateway_stop(d->gateway, LEAVE_MS);
-    }
-    if (d->thread) {
+    if (d->thread.runs) {
         note_own(d, "stop");
-        lab_thread_join(d->thread);
+        lab_thread_stop(d);
         complete = store_queue_flush(d->queue, SAVE_MS) == STATUS_OK && save_last_checkpoint(d);
     }
-    if (d->keeper) {
-        complete = keeper_stop(d->keeper, SAVE_MS) && complete;
+    if (d->keeper.runs) {
+        complete = keeper_stop(d, SAVE_MS) && complete;
     }
     return complete;
 }
@@ -561,25 +445,23 @@ static bool finish_daemon(struct daemon *d)
     }
     worker_stop(d->worker);
     bool complete = stop_threads(d);
-    lab_thread_destroy(d->thread);
-    outbox_destroy(d->outbox);
-    keeper_destroy(d->keeper);
-    gateway_destroy(d->gateway);
+    gateway_close(d);
+    store_reader_close(d->outbox.reader);
     views_destroy(d->views);
-    robot_states_destroy(d->states);
-    uploads_destroy(d->uploads);
     maps_destroy(d->maps);
     worker_destroy(d->worker);
     fits_destroy(d->fits);
     inbox_destroy(d->inbox);
-    if (d->wake_fd >= 0) {
-        (void)close(d->wake_fd);
-    }
     complete = store_queue_stop(d->queue, SAVE_MS) == STATUS_OK && complete;
     store_close(d->store);
     journal_close(d->journal);
     event_hub_destroy(d->events);
     lab_memory_destroy(d->lab);
+    (void)pthread_cond_destroy(&d->keeper.changed);
+    (void)pthread_mutex_destroy(&d->lock);
+    free(d->keeper.state);
+    free(d->keeper.findings);
+    free(d->thread.scratch);
     free(d);
     return complete;
 }
@@ -591,7 +473,8 @@ enum status daemon_start(const struct lab_file *lab, struct daemon **out, struct
         return err_set(err, STATUS_E_NOMEM, "daemon", 0, 0, "no memory");
     }
     d->file = lab;
-    d->wake_fd = -1;
+    lock_init(&d->lock);
+    lock_init_condition(&d->keeper.changed);
     const enum status status = start_parts(d, err);
     if (status != STATUS_OK) {
         (void)finish_daemon(d);
@@ -610,7 +493,7 @@ uint16_t daemon_http_port(const struct daemon *d)
 bool daemon_has_tried_broker(const struct daemon *d)
 {
     struct mqtt_client_state s;
-    gateway_read_state(d->gateway, &s);
+    mqtt_client_read_state(d->gateway.client, &s);
     return s.connections + s.failed_connections > 0;
 }
 

@@ -28,11 +28,11 @@ static void write_inbox(struct daemon *d, struct metrics *m)
     };
     metrics_counters(m, rows, COUNT(rows));
     metrics_gauge(m, "tandem_inbox_ring_bytes", "Bytes waiting in the ring.",
-                  (double)c.ring_used);
+                  (double)c.buffer_used);
     metrics_gauge(m, "tandem_inbox_ring_high_water_bytes", "Most bytes that ever waited.",
-                  (double)c.ring_high_water);
+                  (double)c.buffer_high_water);
     metrics_gauge(m, "tandem_inbox_ring_capacity_bytes", "Size of the ring.",
-                  (double)c.ring_capacity);
+                  (double)DAEMON_BUFFER_BYTES);
 }
 
 static void write_journal(struct daemon *d, struct metrics *m)
@@ -75,8 +75,9 @@ static void write_store(struct daemon *d, struct metrics *m)
 
 static void write_lab(struct daemon *d, struct metrics *m)
 {
-    struct lab_thread_counts c;
-    lab_thread_read_counts(d->thread, &c);
+    (void)pthread_mutex_lock(&d->lock);
+    const struct lab_thread_counts c = d->thread.shown;
+    (void)pthread_mutex_unlock(&d->lock);
     const struct metric_counter rows[] = {
         {"tandem_lab_lines_total", "Journal lines taken in.", c.lines},
         {"tandem_lab_restored_lines_total", "Of them, read back at the start.", c.restored},
@@ -106,9 +107,9 @@ static void write_lab(struct daemon *d, struct metrics *m)
 static void write_outbox(struct daemon *d, struct metrics *m)
 {
     static const char *const kinds[] = {EFFECT_KINDS(NAMES_TEXT)};
-    struct lab_thread_counts lab;
-    lab_thread_read_counts(d->thread, &lab);
-    const struct outbox_counts c = lab.outbox;
+    (void)pthread_mutex_lock(&d->lock);
+    const struct outbox_counts c = d->thread.shown_outbox;
+    (void)pthread_mutex_unlock(&d->lock);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
                    "What the lab wanted done, restored ones included.");
     for (size_t i = 0; i < EFFECT_KIND_COUNT; i++) {
@@ -140,9 +141,7 @@ static void write_outbox(struct daemon *d, struct metrics *m)
 static void write_broker(struct daemon *d, struct metrics *m)
 {
     struct mqtt_client_state s;
-    gateway_read_state(d->gateway, &s);
-    struct gateway_counts g;
-    gateway_read_counts(d->gateway, &g);
+    mqtt_client_read_state(d->gateway.client, &s);
     metrics_gauge(m, "tandem_broker_connected", "Connected and subscribed.",
                   s.connected && s.subscribed ? 1.0 : 0.0);
     const struct metric_counter rows[] = {
@@ -155,9 +154,10 @@ static void write_broker(struct daemon *d, struct metrics *m)
         {"tandem_broker_acknowledged_total", "Of them, acknowledged or sent.", s.acknowledged},
         {"tandem_broker_failed_total", "Of them, given up.", s.failed},
         {"tandem_broker_refused_total", "Not taken over: the buffer was full.", s.refused},
-        {"tandem_broker_oversized_total", "Payloads received that were too long.", g.oversized},
+        {"tandem_broker_oversized_total", "Payloads received that were too long.",
+         atomic_load(&d->gateway.oversized)},
         {"tandem_broker_ignored_total", "Messages received on topics that cannot be.",
-         g.ignored},
+         atomic_load(&d->gateway.ignored)},
     };
     metrics_counters(m, rows, COUNT(rows));
     if (s.heartbeat_rtt_us >= 0) {
@@ -168,8 +168,9 @@ static void write_broker(struct daemon *d, struct metrics *m)
 
 static void write_keeper(struct daemon *d, struct metrics *m)
 {
-    struct keeper_counts c;
-    keeper_read_counts(d->keeper, &c);
+    (void)pthread_mutex_lock(&d->lock);
+    const struct keeper_counts c = d->keeper.counts;
+    (void)pthread_mutex_unlock(&d->lock);
     struct views_counts v;
     views_read_counts(d->views, &v);
     const struct metric_counter rows[] = {
@@ -244,7 +245,7 @@ static void write_worker(struct daemon *d, struct metrics *m)
     metrics_family(m, "tandem_jobs_seconds_total", METRIC_COUNTER, "Time taken by ended jobs.");
     metrics_sample(m, NULL, 0, lab_s(c.busy_us));
     metrics_gauge(m, "tandem_uploads", "Recordings in memory, those on their way included.",
-                  (double)uploads_held(d->uploads));
+                  (double)c.uploads);
 }
 
 static void write_process(struct metrics *m)

@@ -1,50 +1,274 @@
-/* service/daemon/daemon_parts.h - what a daemon consists of. Private to service/daemon*.c. */
+/* service/daemon/daemon_parts.h - what a daemon consists of, part by part. The parts know each
+ * other by struct daemon: one is used when it has been started (the order is that of
+ * daemon.c), and what is not a function here is for the part's own source alone. Private to
+ * service/daemon.
+ */
 #ifndef SERVICE_DAEMON_DAEMON_PARTS_H
 #define SERVICE_DAEMON_DAEMON_PARTS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
-#include "logger/storage/journal.h"
+#include "logger/message/codecs.h"
+#include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store_queue.h"
+#include "service/daemon/daemon.h"
 #include "service/daemon/fits.h"
-#include "service/daemon/gateway.h"
-#include "service/daemon/inbox.h"
-#include "service/daemon/keeper.h"
-#include "service/daemon/lab_thread.h"
-#include "service/daemon/outbox.h"
-#include "service/daemon/restore.h"
 #include "service/daemon/views.h"
-#include "service/jobs/uploads.h"
-#include "service/jobs/worker.h"
+#include "service/mqtt/mqtt_client.h"
 #include "service/robots/maps.h"
 #include "web/http/event_hub.h"
 #include "web/http/metrics.h"
-#include "web/http/web.h"
+
+/* ---- gateway.c: between the broker and the lab ----
+ *
+ * Receiving: everything the codecs of the lab listen to goes into the inbox as it came; nothing
+ * is looked at here. Commands, replies, connections and echoes come at QoS 1 through a session
+ * that the broker keeps while the daemon is away; telemetry comes at QoS 0, so that a robot's
+ * stream cannot fill that session's queue and push commands out of it.
+ *
+ * The state machines that robots publish of themselves are kept here, the newest of each side,
+ * for display. Nothing is decided by them, so they go neither into the journal nor to the lab.
+ * Bounded: WEB_MACHINES_MAX bytes a side.
+ */
+struct robot_state {
+    char *text; /* [bytes] owned; NULL: none */
+    size_t bytes;
+};
+
+struct gateway {
+    struct mqtt_client *client;
+    struct codec_set codecs;
+    _Atomic uint64_t oversized;               /* payloads beyond MESSAGE_PAYLOAD_MAX: cut */
+    _Atomic uint64_t ignored;                 /* topics too long, or the daemon's own */
+    struct robot_state (*robots)[SIDE_COUNT]; /* [pair_count] under the daemon's lock */
+};
+
+/* Connect in the background and subscribe. Errors as of mqtt_client_create(). */
+MUST_USE enum status gateway_start(struct daemon *daemon, struct err *err);
+void gateway_close(struct daemon *daemon);
+
+/* A message under the prefix, "<prefix>/<rest>". What goes out at QoS 0 (efforts, probes,
+ * fidelity) is worth nothing later: it is sent now or never. Any thread; errors as of
+ * mqtt_client_publish() and mqtt_client_publish_now(). */
+MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const char *payload,
+                                  size_t bytes, int qos, bool retained);
+
+/* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
+ * thread. */
+size_t gateway_read_robot(struct daemon *daemon, size_t pair, enum side side,
+                          char out[WEB_MACHINES_MAX]);
+
+/* ---- outbox.c: carries out what the lab wants done, to the store, to the broker ----
+ *
+ * While the journal's tail is read back after a start, nothing is sent to robots or to L1 (it
+ * was sent when it happened, or else comes too late: a robot must not move twice), and entries
+ * and alarms are stored and published only when the store does not have them: an entry is known
+ * by its pair and the stamp and id of its command, which do not change when the lab file does.
+ *
+ * The lab thread's.
+ */
+enum { OUTBOX_LATENESS = 9 };
+
+struct outbox_counts {
+    uint64_t effects[EFFECT_KIND_COUNT];
+    uint64_t published;
+    uint64_t not_published; /* refused by the broker client: its buffer is full, or the link
+                               down and the message worth nothing later */
+    uint64_t not_stored;    /* the store's queue was full: the next start stores them */
+    uint64_t known;         /* restored records that the store had already */
+    uint64_t held_back;     /* restored messages to robots and L1: not sent again */
+    uint64_t stale; /* commands too old to be sent when their turn came (a frozen process) */
+    /* Efforts by how late after their control period they went out: up to 0.1, 0.25, 0.5, 1, 2,
+     * 5, 10, 100 ms, and later. */
+    uint64_t late[OUTBOX_LATENESS];
+    uint64_t overruns; /* of them, so late that the next one replaces them: not sent */
+};
+
+struct outbox {
+    bool live;
+    struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
+    int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
+    struct outbox_counts counts;
+};
+
+void outbox_open(struct daemon *daemon);
+
+/* What lab_step() is given: context is the daemon. */
+void outbox_emit(void *context, const struct effect *effect);
+
+/* The journal's tail and the start of this run are in: from now on everything is carried out.
+ */
+void outbox_go_live(struct daemon *daemon);
+
+/* ---- keeper.c: the thread for what may take its time ----
+ *
+ * Syncing the journal, writing checkpoints, fitting calibrations for publication, watching over
+ * health.
+ *
+ * A checkpoint becomes durable only after the store has committed every record the lab had made
+ * up to it, and after the journal is synced up to its position: whatever a restart does not
+ * find in the store, it finds in the journal behind the checkpoint.
+ */
+enum { CHECKPOINT_VERSION = 2, KEEPER_STATUS_MAX = 400 };
+
+struct keeper_counts {
+    uint64_t checkpoints, checkpoints_failed;
+    uint64_t checkpoint_bytes;
+    int64_t checkpoint_took_us; /* the last one */
+    int64_t checkpoint_t_us;    /* lab time of the last one; LAB_TIME_NONE before the first */
+    uint64_t calibrations;
+    uint64_t calibrations_dropped; /* not published */
+};
+
+/* What is published of a pair. */
+enum keeper_finding { KEEPER_TRAVEL_TIME, KEEPER_DYNAMICS, KEEPER_FINDING_COUNT };
+
+struct keeper_findings {
+    bool found[KEEPER_FINDING_COUNT];         /* the lab thread's: not in a snapshot yet */
+    _Atomic bool shown[KEEPER_FINDING_COUNT]; /* the newest snapshot has it: to be published */
+};
+
+struct keeper {
+    pthread_t thread;
+    bool runs;
+    struct keeper_findings *findings; /* [pair_count] */
+
+    /* Under the daemon's lock. */
+    pthread_cond_t changed; /* the end was asked for */
+    bool leaves_broker;     /* on purpose: no cause for a warning */
+    bool stop;
+    int64_t stop_us; /* monotonic: give up the last checkpoint then */
+    struct view_health health;
+    struct keeper_counts counts;
+    bool checkpoint_waits; /* the fields below belong to the thread while it is set */
+    struct journal_checkpoint checkpoint;
+    uint64_t checkpoint_pushed; /* rows that the store must have before */
+    void *state;                /* of the lab */
+
+    _Atomic bool lab_beats; /* the lab thread has gone round since the watchdog was fed */
+
+    /* The thread's. */
+    int64_t alive_every_us, alive_us; /* feeding it: how often (0: never), when last */
+    char status[KEEPER_STATUS_MAX];   /* as last told */
+    bool journal_down, store_down, broker_up, broker_said;
+    struct inbox_counts seen;
+    int64_t gap_us; /* when it last tried to note a gap */
+};
+
+/* Cold path: allocates. STATUS_E_NOMEM, STATUS_E_IO. */
+MUST_USE enum status keeper_start(struct daemon *daemon);
+
+/* Finish what was offered (a checkpoint only if the store commits within timeout_ms), end the
+ * thread. Returns whether the last checkpoint offered is on the disk. */
+bool keeper_stop(struct daemon *daemon, int timeout_ms);
+
+/* Lab thread, each time it goes round. The supervisor's watchdog is fed by the keeper's own
+ * rounds, and only while these come: a thread that hangs, either of the two, ends the feeding.
+ */
+void keeper_beat(struct daemon *daemon);
+
+/* Lab thread: copy the lab's state for a checkpoint: the lab has taken in everything before
+ * inbox_position(). Returns false when the one before is not written yet: offer again later. */
+bool keeper_offer_checkpoint(struct daemon *daemon);
+
+/* Lab thread: write and publish this of a pair as the next snapshot has it; */
+void keeper_offer(struct daemon *daemon, enum keeper_finding what, uint32_t pair);
+/* and now there is the next snapshot. */
+void keeper_show_findings(struct daemon *daemon);
+
+/* ---- lab_thread.c: the one thread that owns all twin state ----
+ *
+ * Takes lines from the inbox, steps the lab, hands its effects to the outbox, publishes
+ * snapshots and makes checkpoints.
+ *
+ * It decodes journal lines exactly as replay does. One round: read the present under the
+ * inbox's lock, take in every line stamped before it, then let the deadlines before it fire:
+ * the order is that of replay, which knows no rounds.
+ */
+enum { LAB_THREAD_TOOK = 6 }; /* classes of round times: 0.1, 1, 10, 100, 1000 ms, longer */
+
+struct lab_thread_counts {
+    uint64_t lines;                 /* taken in, restored ones included */
+    uint64_t restored;              /* of them: read from the journal at the start */
+    uint64_t skipped;               /* lines that are no message */
+    uint64_t other;                 /* messages that the codec does not listen to */
+    uint64_t events;                /* steps of the lab */
+    uint64_t malformed;             /* of them: EVENT_MALFORMED */
+    uint64_t deadline_ticks;        /* steps because a deadline had passed */
+    uint64_t faults;                /* stretches of the journal that could not be read */
+    uint64_t took[LAB_THREAD_TOOK]; /* rounds by their duration */
+    int64_t took_us_max;
+    int64_t restore_us; /* how long reading the journal's tail took; -1: not done yet */
+};
+
+struct lab_thread {
+    pthread_t thread;
+    bool runs;
+    _Atomic bool stop;
+    char *scratch; /* [MESSAGE_PAYLOAD_MAX + 1] for payloads with escapes */
+
+    bool live;          /* the journal's tail is in */
+    bool dirty;         /* stepped since the last snapshot */
+    bool unsaved;       /* stepped since the last checkpoint */
+    bool sampled;       /* this round saw lines that did not wake it */
+    int64_t started_us; /* all on the monotonic clock */
+    int64_t viewed_us;
+    int64_t view_wait_us; /* until the next snapshot, by what the last one cost */
+    int64_t saved_us;
+    struct lab_thread_counts counts;
+
+    /* Copies of the counts, under the daemon's lock. */
+    struct lab_thread_counts shown;
+    struct outbox_counts shown_outbox;
+};
+
+/* STATUS_E_NOMEM, STATUS_E_IO. */
+MUST_USE enum status lab_thread_start(struct daemon *daemon);
+
+/* End once the inbox is empty; wait for it. What the inbox got before is taken in. */
+void lab_thread_stop(struct daemon *daemon);
+
+/* ---- restore.c: the lab as it was when the last daemon ended, however it ended ---- */
+
+struct restore {
+    struct journal_position from; /* the journal's tail begins here */
+    int64_t last_us; /* the latest stamp known; LAB_TIME_NONE: no journal, no checkpoint */
+};
+
+/* Load the checkpoint into the lab when it fits the lab (fingerprint) and its place is still in
+ * the journal; else leave the lab as it is and begin with the journal's first line. A
+ * checkpoint that cannot be used is told in the log. Cold path: allocates.
+ *
+ * STATUS_E_IO, STATUS_E_NOMEM: the journal cannot be read. */
+MUST_USE enum status restore_lab(struct daemon *daemon, struct err *err);
+
+/* ---- all of them ---- */
+
+enum { DAEMON_BUFFER_BYTES = 16 << 20 }; /* of the inbox */
 
 /* In the order in which they are started; NULL: not yet, or not any more. */
 struct daemon {
     const struct lab_file *file;
     struct lab_params params;
-    struct lab *lab;
+    struct lab *lab; /* the lab thread's alone while that runs */
     uint64_t fingerprint;
     struct journal *journal;
     struct restore restore;
     struct store *store;
     struct store_queue *queue;
-    int wake_fd;
     struct inbox *inbox;
     struct views *views;
-    struct robot_states *states;
     struct worker *worker;
     struct fits *fits;
-    struct uploads *uploads;
     struct maps *maps;
     struct event_hub *events; /* NULL without HTTP */
     struct web *web;
-    struct gateway *gateway;
-    struct keeper *keeper;
-    struct outbox *outbox;
-    struct lab_thread *thread;
+    pthread_mutex_t lock; /* for what parts tell each other; held for moments */
+    struct gateway gateway;
+    struct keeper keeper;
+    struct outbox outbox;
+    struct lab_thread thread;
     int64_t started_us;
     _Atomic bool running; /* all of the above stand; the server's threads may use them */
 };

@@ -134,16 +134,10 @@ static bool may_go_on(void *context, const char *stage)
 }
 
 /* For those who ask the job; the lab has it in numbers. */
-static void show_result(const struct errand *e, const struct dynamics_result *result)
+static void show_result(const struct errand *e, const struct dynamics_result *result, FILE *out)
 {
     char buffer[2048];
-    char *text = NULL;
-    size_t bytes = 0;
     struct json_writer w;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out) {
-        return;
-    }
     json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
     json_write_object(&w, NULL);
     dynamics_report_fit(&w, e->task.model, &result->fit);
@@ -152,15 +146,10 @@ static void show_result(const struct errand *e, const struct dynamics_result *re
     dynamics_report_card(&w, e->task.model, &result->card);
     json_write_close(&w);
     json_write_close(&w);
-    const bool whole = json_write_end(&w);
-    /* Without memory the job is done all the same. */
-    if (fclose(out) == 0 && whole && job_result(e->worker_job, text, bytes) != STATUS_OK) {
-        job_progress(e->worker_job, 1.0, "no memory to show the result");
-    }
-    free(text);
+    (void)json_write_end(&w);
 }
 
-static enum status run_fit(struct job *job, void *context, struct err *err)
+static enum status run_fit(struct job *job, void *context, FILE *out, struct err *err)
 {
     struct errand *e = context;
     struct dynamics_result *result = malloc(sizeof *result);
@@ -174,7 +163,7 @@ static enum status run_fit(struct job *job, void *context, struct err *err)
         (void)err_set(err, status, "fit", 0, 0, "no memory for the result");
     }
     if (status == STATUS_OK) {
-        show_result(e, result);
+        show_result(e, result, out);
         put_result(e, result);
         return status;
     }
@@ -233,7 +222,7 @@ void fits_begin(struct fits *f, uint32_t pair, enum side side)
         (void)snprintf(order.what, sizeof order.what, "%s", e->task.model->name);
         (void)snprintf(order.pair, sizeof order.pair, "%s",
                        lab_pair_params(f->params.lab, pair)->id);
-        status = worker_submit(f->params.worker, &order, &id);
+        status = worker_submit(f->params.worker, &order, &id, NULL);
     }
     (void)pthread_mutex_lock(&f->lock);
     f->counts.begun += status == STATUS_OK ? 1 : 0;
@@ -276,11 +265,6 @@ struct dynamics_result *fits_take(struct fits *f, uint32_t pair, enum side side,
     }
     (void)pthread_mutex_unlock(&f->lock);
     return result;
-}
-
-void fits_drop(struct dynamics_result *result)
-{
-    free(result);
 }
 
 uint64_t fits_job(struct fits *f, uint32_t pair, enum side side)

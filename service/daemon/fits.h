@@ -44,10 +44,9 @@ void fits_begin(struct fits *fits, uint32_t pair, enum side side);
 /* Lab thread: begin all that are under way, after a restart. */
 void fits_go_live(struct fits *fits);
 
-/* Lab thread: what this fit found, or NULL. fits_drop() gives it back. */
+/* Lab thread: what this fit found, or NULL; to be freed. */
 struct dynamics_result *fits_take(struct fits *fits, uint32_t pair, enum side side,
                                   uint32_t job);
-void fits_drop(struct dynamics_result *result);
 
 /* Any thread: the worker's number of the fit that was begun last on this side; 0: none. */
 uint64_t fits_job(struct fits *fits, uint32_t pair, enum side side);

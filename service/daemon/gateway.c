@@ -1,31 +1,94 @@
-#include "service/daemon/gateway.h"
-
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/message/codecs.h"
+#include "logger/message/json_scan.h"
+#include "logger/message/json_write.h"
+#include "service/daemon/daemon_parts.h"
 #include "service/mqtt/broker_client.h"
 
-static const char online[] = "{\"state\":\"online\"}";
-static const char offline[] = "{\"state\":\"offline\"}";
+/* ---- what robots say of their machines ---- */
 
-struct gateway {
-    char prefix[LAB_PREFIX_MAX];
-    struct codec_set codecs;
-    struct inbox *inbox;
-    struct robot_states *states;
-    struct mqtt_client *client;
-    _Atomic uint64_t oversized, ignored;
-};
-
-static bool is_sample(const struct gateway *g, const char *topic)
+/* "<prefix>/<pair>/<side>/machines": false when the topic is another. */
+static bool split_topic(const char *prefix, const char *topic, char pair[EVENT_PAIR_MAX],
+                        enum side *side)
 {
+    const size_t n = strlen(prefix);
+    const char *id = topic + n + 1;
+    if (strncmp(topic, prefix, n) != 0 || topic[n] != '/') {
+        return false;
+    }
+    const char *slash = strchr(id, '/');
+    if (!slash || slash - id >= EVENT_PAIR_MAX) {
+        return false;
+    }
+    memcpy(pair, id, (size_t)(slash - id));
+    pair[slash - id] = '\0';
+    *side = strcmp(slash, "/real/machines") == 0      ? SIDE_REAL
+            : strcmp(slash, "/virtual/machines") == 0 ? SIDE_VIRTUAL
+                                                      : SIDE_COUNT;
+    return *side < SIDE_COUNT;
+}
+
+static bool is_object(const char *text, size_t bytes)
+{
+    struct json_scan s;
+    json_scan_start(&s, text, bytes, 16);
+    return json_scan_peek(&s) == JSON_KIND_OBJECT && json_scan_skip(&s, NULL, NULL) &&
+           json_scan_finish(&s);
+}
+
+/* A message on "<prefix>/<pair>/<side>/machines"; an empty one takes the old one back. False
+ * when the topic is another; what is no JSON object, too long or of an unknown pair is
+ * dropped. */
+static bool take_robot(struct daemon *d, const char *topic, const char *payload, size_t bytes)
+{
+    char id[EVENT_PAIR_MAX];
+    enum side side = SIDE_COUNT;
+    if (!split_topic(d->file->broker.prefix, topic, id, &side)) {
+        return false;
+    }
+    const struct pair_params *pair = lab_find_params(d->params.pairs, d->params.pair_count, id);
+    const bool good =
+        pair && bytes <= WEB_MACHINES_MAX && (bytes == 0 || is_object(payload, bytes));
+    char *text = good && bytes > 0 ? malloc(bytes) : NULL;
+    if (text) {
+        memcpy(text, payload, bytes);
+    }
+    (void)pthread_mutex_lock(&d->lock);
+    if (good && (text || bytes == 0)) {
+        struct robot_state *state = &d->gateway.robots[pair - d->params.pairs][side];
+        char *old = state->text;
+        *state = (struct robot_state){text, bytes};
+        text = old;
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    free(text);
+    return true;
+}
+
+size_t gateway_read_robot(struct daemon *d, size_t pair, enum side side,
+                          char out[WEB_MACHINES_MAX])
+{
+    (void)pthread_mutex_lock(&d->lock);
+    const struct robot_state *state = &d->gateway.robots[pair][side];
+    const size_t bytes = state->bytes;
+    if (bytes > 0) {
+        memcpy(out, state->text, bytes);
+    }
+    (void)pthread_mutex_unlock(&d->lock);
+    return bytes;
+}
+
+/* ---- from the broker ---- */
+
+static bool is_sample(const struct daemon *d, const char *topic)
+{
+    const struct codec_set *set = &d->gateway.codecs;
     bool sample = false;
-    for (size_t i = 0; !sample && i < g->codecs.count; i++) {
-        sample = g->codecs.codec[i]->is_sample(g->prefix, topic);
+    for (size_t i = 0; !sample && i < set->count; i++) {
+        sample = set->codec[i]->is_sample(d->file->broker.prefix, topic);
     }
     return sample;
 }
@@ -34,7 +97,7 @@ static bool is_sample(const struct gateway *g, const char *topic)
 static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
                          int qos, bool retained, bool dup)
 {
-    struct gateway *g = context;
+    struct daemon *d = context;
     struct message m = {.qos = qos,
                         .retained = retained,
                         .dup = dup,
@@ -42,26 +105,26 @@ static void take_message(void *context, const char *topic, const void *payload, 
                         .kept_bytes = bytes,
                         .payload_bytes = bytes};
     const size_t topic_bytes = strlen(topic);
-    if (topic_bytes >= sizeof m.topic || lab_line_is(g->prefix, topic)) {
-        atomic_fetch_add_explicit(&g->ignored, 1, memory_order_relaxed);
+    if (topic_bytes >= sizeof m.topic || lab_line_is(d->file->broker.prefix, topic)) {
+        atomic_fetch_add_explicit(&d->gateway.ignored, 1, memory_order_relaxed);
         return;
     }
-    if (robot_states_take(g->states, g->prefix, topic, payload, bytes)) {
+    if (take_robot(d, topic, payload, bytes)) {
         return;
     }
     memcpy(m.topic, topic, topic_bytes + 1);
     if (bytes > MESSAGE_PAYLOAD_MAX) {
         m.kept_bytes = MESSAGE_PAYLOAD_MAX;
-        atomic_fetch_add_explicit(&g->oversized, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&d->gateway.oversized, 1, memory_order_relaxed);
     }
-    inbox_take(g->inbox, &m, is_sample(g, topic) ? INBOX_SAMPLE : INBOX_EVENT);
+    inbox_take(d->inbox, &m, is_sample(d, topic) ? INBOX_SAMPLE : INBOX_EVENT);
 }
 
 /* What comes next may have waited at the broker, or in the socket of a frozen process: the lab
  * has to know, so it goes into the journal. */
 static void note_silence(void *context, int64_t silent_us)
 {
-    struct gateway *g = context;
+    const struct daemon *d = context;
     char payload[64];
     struct json_writer w;
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
@@ -69,112 +132,69 @@ static void note_silence(void *context, int64_t silent_us)
     json_write_seconds(&w, "away_s", silent_us);
     json_write_close(&w);
     (void)json_write_end(&w);
-    inbox_note(g->inbox, "away", payload, w.used);
+    inbox_note(d->inbox, "away", payload, w.used);
 }
 
-static void add_topic(const struct gateway *g, const char *filter, int qos,
+static void add_topic(const char *prefix, const char *filter, int qos,
                       char filters[][MESSAGE_TOPIC_MAX], struct mqtt_client_topic *topics,
                       size_t *count)
 {
     assert(*count < MQTT_CLIENT_TOPICS_MAX);
-    (void)snprintf(filters[*count], MESSAGE_TOPIC_MAX, "%s/%s", g->prefix, filter);
+    (void)snprintf(filters[*count], MESSAGE_TOPIC_MAX, "%s/%s", prefix, filter);
     topics[*count] = (struct mqtt_client_topic){filters[*count], qos};
     (*count)++;
 }
 
-static enum status connect_client(struct gateway *g, const struct broker_options *broker,
-                                  struct err *err)
+enum status gateway_start(struct daemon *d, struct err *err)
 {
+    const struct broker_options *broker = &d->file->broker;
+    const struct codec_set *set = &d->gateway.codecs;
     char filters[MQTT_CLIENT_TOPICS_MAX][MESSAGE_TOPIC_MAX];
     struct mqtt_client_topic topics[MQTT_CLIENT_TOPICS_MAX];
     size_t count = 0;
-    for (size_t i = 0; i < g->codecs.count; i++) {
-        for (const struct codec_topic *t = g->codecs.codec[i]->topics; t->filter; t++) {
-            add_topic(g, t->filter, t->qos, filters, topics, &count);
+    lab_codecs(d->lab, &d->gateway.codecs);
+    for (size_t i = 0; i < set->count; i++) {
+        for (const struct codec_topic *t = set->codec[i]->topics; t->filter; t++) {
+            add_topic(broker->prefix, t->filter, t->qos, filters, topics, &count);
         }
     }
-    add_topic(g, "+/+/machines", 0, filters, topics, &count);
+    add_topic(broker->prefix, "+/+/machines", 0, filters, topics, &count);
     char presence[LAB_PREFIX_MAX + 16];
-    (void)snprintf(presence, sizeof presence, "%s/connection", g->prefix);
+    (void)snprintf(presence, sizeof presence, "%s/connection", broker->prefix);
     struct mqtt_client_options options = broker_client_options(broker, broker->client_id);
     options.persistent = broker->session_expiry_s > 0;
     options.session_expiry_s = broker->session_expiry_s;
-    options.prefix = g->prefix;
     options.presence = presence;
-    options.online = online;
-    options.offline = offline;
+    options.online = "{\"state\":\"online\"}";
+    options.offline = "{\"state\":\"offline\"}";
     options.topics = topics;
     options.topic_count = count;
     options.message = take_message;
     options.silence = note_silence;
-    options.context = g;
-    return mqtt_client_create(&g->client, &options, err);
+    options.context = d;
+    return mqtt_client_create(&d->gateway.client, &options, err);
 }
 
-enum status gateway_start(const struct broker_options *broker, const struct lab *lab,
-                          struct inbox *inbox, struct robot_states *states,
-                          struct gateway **out, struct err *err)
-{
-    struct gateway *g = calloc(1, sizeof *g);
-    if (!g) {
-        return err_set(err, STATUS_E_NOMEM, "gateway", 0, 0, "no memory");
-    }
-    memcpy(g->prefix, broker->prefix, sizeof g->prefix);
-    lab_codecs(lab, &g->codecs);
-    g->inbox = inbox;
-    g->states = states;
-    const enum status status = connect_client(g, broker, err);
-    if (status != STATUS_OK) {
-        free(g);
-        return status;
-    }
-    *out = g;
-    return STATUS_OK;
-}
-
-enum status gateway_send(struct gateway *g, const char *rest, const char *payload, size_t bytes,
+enum status gateway_send(struct daemon *d, const char *rest, const char *payload, size_t bytes,
                          int qos, bool retained)
 {
     char topic[MESSAGE_TOPIC_MAX];
-    const int n = snprintf(topic, sizeof topic, "%s/%s", g->prefix, rest);
+    const int n = snprintf(topic, sizeof topic, "%s/%s", d->file->broker.prefix, rest);
     if (n < 0 || (size_t)n >= sizeof topic) {
         return STATUS_E_ARG;
     }
+    struct mqtt_client *client = d->gateway.client;
     return qos == 0 && !retained
-               ? mqtt_client_publish_now(g->client, topic, payload, bytes)
-               : mqtt_client_publish(g->client, topic, payload, bytes, qos, retained);
+               ? mqtt_client_publish_now(client, topic, payload, bytes)
+               : mqtt_client_publish(client, topic, payload, bytes, qos, retained);
 }
 
-enum status gateway_publish(struct gateway *g, const char *pair, const char *what,
-                            const char *payload, size_t bytes, int qos, bool retained)
+void gateway_close(struct daemon *d)
 {
-    char rest[MESSAGE_TOPIC_MAX];
-    const int n = snprintf(rest, sizeof rest, "%s/%s", pair, what);
-    return n < 0 || (size_t)n >= sizeof rest
-               ? STATUS_E_ARG
-               : gateway_send(g, rest, payload, bytes, qos, retained);
-}
-
-void gateway_read_state(struct gateway *g, struct mqtt_client_state *state)
-{
-    mqtt_client_read_state(g->client, state);
-}
-
-void gateway_read_counts(struct gateway *g, struct gateway_counts *counts)
-{
-    counts->oversized = atomic_load_explicit(&g->oversized, memory_order_relaxed);
-    counts->ignored = atomic_load_explicit(&g->ignored, memory_order_relaxed);
-}
-
-void gateway_stop(struct gateway *g, int timeout_ms)
-{
-    mqtt_client_stop(g->client, timeout_ms);
-}
-
-void gateway_destroy(struct gateway *g)
-{
-    if (g) {
-        mqtt_client_destroy(g->client);
-        free(g);
+    mqtt_client_destroy(d->gateway.client);
+    for (size_t i = 0; d->gateway.robots && i < d->params.pair_count; i++) {
+        free(d->gateway.robots[i][SIDE_REAL].text);
+        free(d->gateway.robots[i][SIDE_VIRTUAL].text);
     }
+    free(d->gateway.robots);
 }

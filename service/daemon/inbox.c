@@ -4,45 +4,53 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "logger/message/codecs.h"
 #include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
-#include "service/daemon/ring.h"
 
 /* What the lab thread is doing, as far as producers have to know. */
 enum consumer {
-    CONSUMER_AWAKE, /* looks into the ring before it sleeps: no need to wake it */
+    CONSUMER_AWAKE, /* looks into the buffer before it sleeps: no need to wake it */
     CONSUMER_NAPS,  /* comes back by itself within milliseconds */
     CONSUMER_SLEEPS
 };
 
-/* A record in the ring: this, then the line (or nothing when it is a section). */
+/* A record in a buffer: this, then the line (or nothing when it is a section). */
 struct record {
     struct journal_position after; /* the section's end */
     struct journal_position from;  /* the section's beginning */
+    size_t bytes;                  /* of the line */
     bool section;
     bool restored;
 };
 
+/* Records one behind the other. Each begins aligned. */
+struct buffer {
+    char *bytes; /* [buffer_bytes] */
+    size_t used;
+};
+
 struct inbox {
     struct inbox_params params;
-    struct ring *ring;
     pthread_mutex_t lock;
+    pthread_cond_t wake; /* of the lab thread */
 
     /* Under the lock. */
+    struct buffer filling; /* what came since the round began */
     int64_t last_us;
     struct journal_position end; /* behind the last whole line; journal_end() may lie in a
                                     torn piece, where no reader can begin */
     bool behind;                 /* lines from behind_from on stand in the journal only */
     struct journal_position behind_from;
     enum consumer consumer;
+    bool called; /* by inbox_wake(), since it slept last */
     struct inbox_counts counts;
     char *line; /* [MESSAGE_LINE_MAX] where messages are formatted */
 
     /* The lab thread's. */
-    bool holds_record;             /* the last line handed out lies in the ring */
+    struct buffer taken;           /* this round's, */
+    size_t at;                     /* read up to here */
     struct journal_reader *reader; /* of the section it is in; NULL: in none */
     struct record section;
     struct journal_position position;
@@ -51,21 +59,22 @@ struct inbox {
 enum status inbox_create(const struct inbox_params *params, struct inbox **out)
 {
     struct inbox *inbox = calloc(1, sizeof *inbox);
-    char *line = malloc(MESSAGE_LINE_MAX);
-    struct ring *ring = NULL;
-    if (!inbox || !line || ring_create(params->ring_bytes, &ring) != STATUS_OK) {
-        free(inbox);
-        free(line);
+    if (!inbox) {
         return STATUS_E_NOMEM;
     }
-    inbox->params = *params;
-    inbox->ring = ring;
-    inbox->line = line;
-    inbox->last_us = params->last_us;
-    inbox->consumer = CONSUMER_AWAKE;
-    inbox->end = journal_end(params->journal);
+    *inbox = (struct inbox){.params = *params,
+                            .filling.bytes = malloc(params->buffer_bytes),
+                            .taken.bytes = malloc(params->buffer_bytes),
+                            .line = malloc(MESSAGE_LINE_MAX),
+                            .last_us = params->last_us,
+                            .end = journal_end(params->journal)};
     inbox->position = inbox->end;
     lock_init(&inbox->lock);
+    lock_init_condition(&inbox->wake);
+    if (!inbox->filling.bytes || !inbox->taken.bytes || !inbox->line) {
+        inbox_destroy(inbox);
+        return STATUS_E_NOMEM;
+    }
     *out = inbox;
     return STATUS_OK;
 }
@@ -74,8 +83,10 @@ void inbox_destroy(struct inbox *inbox)
 {
     if (inbox) {
         journal_reader_close(inbox->reader);
+        (void)pthread_cond_destroy(&inbox->wake);
         (void)pthread_mutex_destroy(&inbox->lock);
-        ring_destroy(inbox->ring);
+        free(inbox->filling.bytes);
+        free(inbox->taken.bytes);
         free(inbox->line);
         free(inbox);
     }
@@ -110,10 +121,7 @@ static void wake_lab(struct inbox *inbox)
 {
     inbox->consumer = CONSUMER_AWAKE;
     inbox->counts.wakes++;
-    const uint64_t one = 1;
-    /* Cannot fail: the counter is far from its maximum. */
-    const ssize_t written = write(inbox->params.wake_fd, &one, sizeof one);
-    (void)written;
+    (void)pthread_cond_signal(&inbox->wake);
 }
 
 static void wake_for(struct inbox *inbox, enum inbox_kind kind)
@@ -122,9 +130,33 @@ static void wake_for(struct inbox *inbox, enum inbox_kind kind)
         return;
     }
     if (kind == INBOX_EVENT || inbox->consumer == CONSUMER_SLEEPS || inbox->behind ||
-        ring_used(inbox->ring) > ring_capacity(inbox->ring) / 4) {
+        inbox->filling.used > inbox->params.buffer_bytes / 4) {
         wake_lab(inbox);
     }
+}
+
+/* With what it takes to the next one. */
+static size_t whole_bytes(const struct record *record)
+{
+    const size_t align = _Alignof(struct record);
+    return (sizeof *record + record->bytes + align - 1) / align * align;
+}
+
+/* False when there is no room. */
+static bool push_record(struct inbox *inbox, struct record record)
+{
+    struct buffer *b = &inbox->filling;
+    const size_t whole = whole_bytes(&record);
+    if (whole > inbox->params.buffer_bytes - b->used) {
+        return false;
+    }
+    memcpy(b->bytes + b->used, &record, sizeof record);
+    memcpy(b->bytes + b->used + sizeof record, inbox->line, record.bytes);
+    b->used += whole;
+    if (b->used > inbox->counts.buffer_high_water) {
+        inbox->counts.buffer_high_water = b->used;
+    }
+    return true;
 }
 
 static bool push_section(struct inbox *inbox, struct journal_position from,
@@ -132,14 +164,12 @@ static bool push_section(struct inbox *inbox, struct journal_position from,
 {
     const struct record record = {
         .after = to, .from = from, .section = true, .restored = restored};
-    if (!ring_push(inbox->ring, &record, sizeof record, NULL, 0)) {
-        return false;
-    }
-    inbox->counts.sections++;
-    return true;
+    const bool pushed = push_record(inbox, record);
+    inbox->counts.sections += pushed;
+    return pushed;
 }
 
-/* Put the stretch that stands in the journal only into the ring, so that what comes now can
+/* Put the stretch that stands in the journal only into the buffer, so that what comes now can
  * queue behind it. */
 static bool catch_up(struct inbox *inbox)
 {
@@ -154,22 +184,14 @@ void inbox_restore(struct inbox *inbox, struct journal_position from,
 {
     (void)pthread_mutex_lock(&inbox->lock);
     const bool pushed = push_section(inbox, from, to, true);
-    assert(pushed); /* the ring is empty */
+    assert(pushed); /* the buffer is empty */
     inbox->position = from;
     (void)pthread_mutex_unlock(&inbox->lock);
 }
 
 static bool push_line(struct inbox *inbox, size_t bytes)
 {
-    const struct record record = {.after = inbox->end};
-    if (!ring_push(inbox->ring, &record, sizeof record, inbox->line, bytes)) {
-        return false;
-    }
-    const size_t used = ring_used(inbox->ring);
-    if (used > inbox->counts.ring_high_water) {
-        inbox->counts.ring_high_water = used;
-    }
-    return true;
+    return push_record(inbox, (struct record){.after = inbox->end, .bytes = bytes});
 }
 
 /* The line stands nowhere else. */
@@ -202,11 +224,7 @@ static void take_locked(struct inbox *inbox, struct message *message, enum inbox
     const size_t bytes = message_format(message, inbox->line, MESSAGE_LINE_MAX);
     assert(bytes > 0);
     inbox->counts.bytes += bytes;
-    if (kind == INBOX_SAMPLE) {
-        inbox->counts.samples++;
-    } else {
-        inbox->counts.events++;
-    }
+    *(kind == INBOX_SAMPLE ? &inbox->counts.samples : &inbox->counts.events) += 1;
     if (kind == INBOX_EVENT || inbox->params.journal_samples) {
         const struct journal_position before = inbox->end;
         if (journal_append(inbox->params.journal, inbox->line, bytes, message->t_us,
@@ -235,14 +253,23 @@ void inbox_note(struct inbox *inbox, const char *what, const char *payload, size
     inbox_take(inbox, &m, INBOX_EVENT);
 }
 
-void inbox_begin(struct inbox *inbox, struct inbox_round *round)
+int64_t inbox_begin(struct inbox *inbox)
 {
     (void)pthread_mutex_lock(&inbox->lock);
     inbox->consumer = CONSUMER_AWAKE;
-    round->now_us = stamp_us(inbox);
-    (void)catch_up(inbox);
-    round->mark = ring_mark(inbox->ring);
+    const int64_t now_us = stamp_us(inbox);
+    const bool caught_up = catch_up(inbox);
+    if (inbox->at == inbox->taken.used) {
+        const struct buffer taken = inbox->filling;
+        inbox->filling = (struct buffer){.bytes = inbox->taken.bytes};
+        inbox->taken = taken;
+        inbox->at = 0;
+    }
+    if (!caught_up) {
+        (void)catch_up(inbox); /* there is room now */
+    }
     (void)pthread_mutex_unlock(&inbox->lock);
+    return now_us;
 }
 
 static int compare_positions(struct journal_position a, struct journal_position b)
@@ -294,50 +321,53 @@ static enum inbox_next enter_section(struct inbox *inbox, const struct record *r
     return INBOX_NONE;
 }
 
-enum inbox_next inbox_next(struct inbox *inbox, const struct inbox_round *round,
-                           struct inbox_line *line, struct err *err)
+enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct err *err)
 {
-    if (inbox->holds_record) {
-        ring_pop(inbox->ring);
-        inbox->holds_record = false;
-    }
-    for (;;) {
+    enum inbox_next next = INBOX_NONE;
+    while (next == INBOX_NONE) {
         if (inbox->reader) {
-            const enum inbox_next next = next_of_section(inbox, line, err);
-            if (next != INBOX_NONE) {
-                return next;
-            }
+            next = next_of_section(inbox, line, err);
+            continue;
         }
-        size_t bytes = 0;
-        const struct record *record = ring_peek(inbox->ring, round->mark, &bytes);
-        if (!record) {
-            return INBOX_NONE;
+        if (inbox->at == inbox->taken.used) {
+            break;
         }
-        if (!record->section) {
-            inbox->holds_record = true;
+        const char *text = inbox->taken.bytes + inbox->at + sizeof(struct record);
+        const struct record *record = (const void *)(inbox->taken.bytes + inbox->at);
+        inbox->at += whole_bytes(record);
+        if (record->section) {
+            next = enter_section(inbox, record, err);
+        } else {
             inbox->position = record->after;
-            *line = (struct inbox_line){.text = (const char *)(record + 1),
-                                        .bytes = bytes - sizeof *record,
-                                        .after = record->after};
-            return INBOX_LINE;
-        }
-        const enum inbox_next next = enter_section(inbox, record, err);
-        ring_pop(inbox->ring);
-        if (next != INBOX_NONE) {
-            return next;
+            *line = (struct inbox_line){
+                .text = text, .bytes = record->bytes, .after = record->after};
+            next = INBOX_LINE;
         }
     }
+    return next;
 }
 
-bool inbox_sleep(struct inbox *inbox, bool nap)
+bool inbox_sleep(struct inbox *inbox, bool nap, int64_t until_us)
 {
     (void)pthread_mutex_lock(&inbox->lock);
-    const bool idle = ring_used(inbox->ring) == 0 && !inbox->behind;
+    const bool idle = inbox->filling.used == 0 && !inbox->behind;
     if (idle) {
         inbox->consumer = nap ? CONSUMER_NAPS : CONSUMER_SLEEPS;
+        if (!inbox->called) {
+            lock_wait(&inbox->wake, &inbox->lock, until_us);
+        }
+        inbox->called = false;
     }
     (void)pthread_mutex_unlock(&inbox->lock);
     return idle;
+}
+
+void inbox_wake(struct inbox *inbox)
+{
+    (void)pthread_mutex_lock(&inbox->lock);
+    inbox->called = true;
+    wake_lab(inbox);
+    (void)pthread_mutex_unlock(&inbox->lock);
 }
 
 struct journal_position inbox_position(const struct inbox *inbox)
@@ -350,7 +380,6 @@ void inbox_read_counts(struct inbox *inbox, struct inbox_counts *out)
     (void)pthread_mutex_lock(&inbox->lock);
     *out = inbox->counts;
     out->behind = inbox->behind;
+    out->buffer_used = inbox->filling.used;
     (void)pthread_mutex_unlock(&inbox->lock);
-    out->ring_used = ring_used(inbox->ring);
-    out->ring_capacity = ring_capacity(inbox->ring);
 }

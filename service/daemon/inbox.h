@@ -1,14 +1,15 @@
-/* service/daemon/inbox.h - the way of every input to the lab thread: stamp, journal, ring, in
- * this order and under one short lock, so that the journal's order is the lab's order.
+/* service/daemon/inbox.h - the way of every input to the lab thread: stamp, journal, buffer,
+ * in this order and under one short lock, so that the journal's order is the lab's order.
  *
  * What crosses is the journal line itself; the lab thread parses it exactly as replay does.
- * inbox_take() never waits for the lab thread. When the ring is full, the line stands in the
+ * inbox_take() never waits for the lab thread: that one takes a whole buffer at the beginning
+ * of its round, and an empty one takes its place. When it is full, the line stands in the
  * journal only, and the inbox remembers from where the lab thread has to read on there; once
- * the lab thread comes by, that stretch of the journal takes its place in the ring and later
+ * the lab thread comes by, that stretch of the journal takes its place in the buffer and later
  * lines queue behind it. So nothing is lost, nothing comes twice and the order stays.
  *
- * When the disk is full the lines still go to the ring: ingestion goes on, the journal's gap is
- * counted. Only when ring and disk are full at once is an event lost, and counted.
+ * When the disk is full the lines still go to the buffer: ingestion goes on, the journal's gap
+ * is counted. Only when buffer and disk are full at once is an event lost, and counted.
  *
  * Threads: inbox_take() and inbox_counts() from any thread; the others from the lab thread.
  */
@@ -25,31 +26,30 @@
 enum inbox_kind {
     INBOX_EVENT, /* journalled, never dropped, wakes the lab thread at once */
     INBOX_SAMPLE /* telemetry: may wait a few milliseconds; dropped when it is not journalled
-                    and the ring is full */
+                    and the buffer is full */
 };
 
 struct inbox_params {
-    size_t ring_bytes;       /* 2 * MESSAGE_LINE_MAX and more: then any line fits */
+    size_t buffer_bytes;     /* of one of the two; 2 * MESSAGE_LINE_MAX: then any line fits */
     struct journal *journal; /* borrowed */
     const char *directory;   /* of the journal, borrowed */
     const char *prefix;      /* of topics, borrowed; for inbox_note() */
     bool journal_samples;    /* telemetry is journalled, too */
     int64_t (*now_us)(void); /* lab time; monotonic */
     int64_t last_us;         /* no line is stamped earlier: the journal's last stamp */
-    int wake_fd;             /* eventfd the lab thread waits on */
 };
 
 struct inbox_counts {
     uint64_t events, samples; /* taken */
     uint64_t bytes;           /* of lines */
     uint64_t not_journalled;  /* events and samples that the journal refused (disk full) */
-    uint64_t samples_dropped; /* no room in the ring, and not journalled */
-    uint64_t lost;            /* events for which neither ring nor journal had room */
-    uint64_t overflows;       /* times the ring was full and the journal took over */
+    uint64_t samples_dropped; /* no room in the buffer, and not journalled */
+    uint64_t lost;            /* events for which neither buffer nor journal had room */
+    uint64_t overflows;       /* times the buffer was full and the journal took over */
     uint64_t sections;        /* stretches of the journal the lab thread was sent to */
     uint64_t wakes;           /* of the lab thread */
-    size_t ring_used, ring_high_water, ring_capacity; /* bytes */
-    bool behind; /* the newest lines stand in the journal only */
+    size_t buffer_used, buffer_high_water; /* bytes that wait, and most that ever did */
+    bool behind;                           /* the newest lines stand in the journal only */
 };
 
 struct inbox;
@@ -76,13 +76,9 @@ void inbox_keep_from(struct inbox *inbox, struct journal_position position);
 /* The present in lab time, never before a stamp that was given. Any thread. */
 int64_t inbox_now_us(struct inbox *inbox);
 
-/* One round of the lab thread. */
-struct inbox_round {
-    int64_t now_us; /* every line of later rounds is stamped at this time or later */
-    uint64_t mark;
-};
-
-void inbox_begin(struct inbox *inbox, struct inbox_round *round);
+/* The lab thread begins a round, having read the one before to its end. Every line of later
+ * rounds is stamped at the time it returns, or later. */
+int64_t inbox_begin(struct inbox *inbox);
 
 enum inbox_next {
     INBOX_NONE, /* the round is over */
@@ -97,13 +93,13 @@ struct inbox_line {
     bool restored;
 };
 
-enum inbox_next inbox_next(struct inbox *inbox, const struct inbox_round *round,
-                           struct inbox_line *line, struct err *err);
+enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct err *err);
 
-/* The lab thread wants to sleep until wake_fd is readable; with nap set it comes back within
- * milliseconds by itself, and samples need not wake it until a quarter of the ring is full.
- * Returns false when there is something to do already. */
-bool inbox_sleep(struct inbox *inbox, bool nap);
+/* The lab thread sleeps until lab_clock_monotonic_us() is until_us, or it is woken; with nap
+ * set that is within milliseconds, and samples need not wake it until a quarter of the buffer
+ * is full. Returns false, at once, when there is something to do already. */
+bool inbox_sleep(struct inbox *inbox, bool nap, int64_t until_us);
+void inbox_wake(struct inbox *inbox); /* any thread */
 
 /* The place in the journal up to which the lab has taken everything in. Lab thread. */
 struct journal_position inbox_position(const struct inbox *inbox);

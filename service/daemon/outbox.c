@@ -1,5 +1,3 @@
-#include "service/daemon/outbox.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,21 +5,13 @@
 
 #include "logger/message/codec_native.h"
 #include "service/cli/log.h"
+#include "service/daemon/daemon_parts.h"
 #include "service/replay/rows.h"
 #include "twin/report/following_report.h"
 
 enum {
     QUEUE_WAIT_MS = 1000,    /* for room in the store's queue, while restoring */
     QUEUE_ROWS_AHEAD = 16384 /* rows that may wait then */
-};
-
-struct outbox {
-    struct outbox_params params;
-    bool live;
-    bool *calibrate; /* [pair_count] these pairs' calibrations wait until live; NULL then */
-    struct store_reader *reader;         /* what was stored before this start; NULL: nothing */
-    int64_t newest_us[STORE_KIND_COUNT]; /* in the store at the start */
-    struct outbox_counts counts;
 };
 
 static bool note_time(void *context, const struct store_row *row)
@@ -32,13 +22,13 @@ static bool note_time(void *context, const struct store_row *row)
 }
 
 /* A store that cannot be read is taken for empty: it takes every row once anyway. */
-static void open_reader(struct outbox *o)
+void outbox_open(struct daemon *d)
 {
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
-        o->newest_us[kind] = LAB_TIME_NONE;
+        d->outbox.newest_us[kind] = LAB_TIME_NONE;
     }
-    if (store_reader_open(o->params.store_path, &o->reader, NULL) != STATUS_OK) {
-        o->reader = NULL;
+    if (store_reader_open(d->file->store.file, &d->outbox.reader, NULL) != STATUS_OK) {
+        d->outbox.reader = NULL;
         return;
     }
     for (int kind = 0; kind < STORE_KIND_COUNT; kind++) {
@@ -48,76 +38,50 @@ static void open_reader(struct outbox *o)
                                           .newest_first = true,
                                           .limit = 1};
         char cursor[STORE_CURSOR_MAX];
-        const enum status status =
-            store_query(o->reader, &query, note_time, &o->newest_us[kind], cursor, NULL);
+        const enum status status = store_query(d->outbox.reader, &query, note_time,
+                                               &d->outbox.newest_us[kind], cursor, NULL);
         (void)status;
     }
 }
 
-enum status outbox_create(const struct outbox_params *params, struct outbox **out)
+static const char *pair_id(const struct daemon *d, uint32_t pair)
 {
-    struct outbox *o = calloc(1, sizeof *o);
-    bool *calibrate = calloc(lab_pair_count(params->lab), sizeof *calibrate);
-    if (!o || !calibrate) {
-        free(o);
-        free(calibrate);
-        return STATUS_E_NOMEM;
-    }
-    o->params = *params;
-    o->calibrate = calibrate;
-    open_reader(o);
-    *out = o;
-    return STATUS_OK;
+    return lab_pair_params(d->lab, pair)->id;
 }
 
-void outbox_destroy(struct outbox *o)
-{
-    if (o) {
-        store_reader_close(o->reader);
-        free(o->calibrate);
-        free(o);
-    }
-}
-
-static const char *pair_id(const struct outbox *o, uint32_t pair)
-{
-    return lab_pair_params(o->params.lab, pair)->id;
-}
-
-static void publish_rest(struct outbox *o, uint32_t pair, const char *rest, const char *payload,
+static void publish_rest(struct daemon *d, uint32_t pair, const char *rest, const char *payload,
                          size_t bytes, int qos, bool retained)
 {
-    const enum status status =
-        gateway_send(o->params.gateway, rest, payload, bytes, qos, retained);
+    const enum status status = gateway_send(d, rest, payload, bytes, qos, retained);
     if (status == STATUS_OK) {
-        o->counts.published++;
+        d->outbox.counts.published++;
     } else {
-        o->counts.not_published++;
+        d->outbox.counts.not_published++;
         /* That the link is down is told by itself, and parameters go out again. */
         if (status != STATUS_E_STALE && !retained) {
-            log_write(LOG_NOT_PUBLISHED, pair_id(o, pair), "%s: %s",
-                      rest + strlen(pair_id(o, pair)) + 1, status_name(status));
+            log_write(LOG_NOT_PUBLISHED, pair_id(d, pair), "%s: %s",
+                      rest + strlen(pair_id(d, pair)) + 1, status_name(status));
         }
     }
 }
 
 /* What Tandem says of a pair: "<pair>/<what>". */
-static void publish_for(struct outbox *o, uint32_t pair, const char *what, const char *payload,
+static void publish_for(struct daemon *d, uint32_t pair, const char *what, const char *payload,
                         size_t bytes, int qos)
 {
     char rest[MESSAGE_TOPIC_MAX];
-    (void)snprintf(rest, sizeof rest, "%s/%s", pair_id(o, pair), what);
-    publish_rest(o, pair, rest, payload, bytes, qos, false);
+    (void)snprintf(rest, sizeof rest, "%s/%s", pair_id(d, pair), what);
+    publish_rest(d, pair, rest, payload, bytes, qos, false);
 }
 
 /* What goes to its robots and to L1, in the words of its codec. */
-static void send_out(struct outbox *o, uint32_t pair, enum codec_kind kind, enum side side,
+static void send_out(struct daemon *d, uint32_t pair, enum codec_kind kind, enum side side,
                      const char *payload, size_t bytes, int qos)
 {
-    const struct codec_out out = {kind, pair_id(o, pair), side, payload, bytes};
+    const struct codec_out out = {kind, pair_id(d, pair), side, payload, bytes};
     struct codec_message m;
-    if (lab_codec(o->params.lab, pair)->encode(&out, &m)) {
-        publish_rest(o, pair, m.topic, m.payload, m.bytes, qos, kind == CODEC_PARAMETERS);
+    if (lab_codec(d->lab, pair)->encode(&out, &m)) {
+        publish_rest(d, pair, m.topic, m.payload, m.bytes, qos, kind == CODEC_PARAMETERS);
     }
 }
 
@@ -137,9 +101,9 @@ static bool compare_row(void *context, const struct store_row *row)
     return !search->found;
 }
 
-static bool is_known(struct outbox *o, const struct store_row *row)
+static bool is_known(struct daemon *d, const struct store_row *row)
 {
-    if (!o->reader || row->t_us > o->newest_us[row->kind]) {
+    if (!d->outbox.reader || row->t_us > d->outbox.newest_us[row->kind]) {
         return false;
     }
     const struct store_query query = {.kind = row->kind,
@@ -150,7 +114,7 @@ static bool is_known(struct outbox *o, const struct store_row *row)
     struct search search = {.wanted = row};
     char cursor[STORE_CURSOR_MAX];
     const enum status status =
-        store_query(o->reader, &query, compare_row, &search, cursor, NULL);
+        store_query(d->outbox.reader, &query, compare_row, &search, cursor, NULL);
     return status == STATUS_OK && search.found;
 }
 
@@ -173,90 +137,89 @@ static enum event_type type_of(const struct store_row *row)
                                        : EVENT_TYPE_CHANGE;
 }
 
-static void emit_record(struct outbox *o, uint32_t pair, struct store_row *row,
+static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
                         const char *what)
 {
-    if (!o->live) {
-        if (is_known(o, row)) {
-            o->counts.known++;
+    if (!d->outbox.live) {
+        if (is_known(d, row)) {
+            d->outbox.counts.known++;
             return;
         }
-        wait_for_room(o->params.queue);
+        wait_for_room(d->queue);
     }
-    row->seq = o->params.events ? event_hub_number(o->params.events, type_of(row)) : 0;
-    if (store_queue_push(o->params.queue, row) != STATUS_OK) {
-        o->counts.not_stored++;
+    row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
+    if (store_queue_push(d->queue, row) != STATUS_OK) {
+        d->outbox.counts.not_stored++;
         log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
     }
-    if (o->params.events) {
-        event_hub_publish(o->params.events, type_of(row), pair, row->seq, row->json,
-                          row->json_bytes);
+    if (d->events) {
+        event_hub_publish(d->events, type_of(row), pair, row->seq, row->json, row->json_bytes);
     }
-    publish_for(o, pair, what, row->json, row->json_bytes, 1);
+    publish_for(d, pair, what, row->json, row->json_bytes, 1);
 }
 
-static void emit_entry(struct outbox *o, uint32_t pair, const struct entry *entry)
+static void emit_entry(struct daemon *d, uint32_t pair, const struct entry *entry)
 {
     struct record_row r;
-    row_of_entry(&r, entry, pair_id(o, pair));
+    row_of_entry(&r, entry, pair_id(d, pair));
     log_write(LOG_ENTRY, r.row.pair, "%llu %s %s", (unsigned long long)r.row.n, r.row.id,
               r.row.type);
-    emit_record(o, pair, &r.row, "entry");
+    emit_record(d, pair, &r.row, "entry");
 }
 
-static void emit_alarm(struct outbox *o, uint32_t pair, const struct alarm *alarm)
+static void emit_alarm(struct daemon *d, uint32_t pair, const struct alarm *alarm)
 {
     struct record_row r;
-    row_of_alarm(&r, alarm, pair_id(o, pair));
-    if (o->live) {
+    row_of_alarm(&r, alarm, pair_id(d, pair));
+    if (d->outbox.live) {
         log_write(LOG_ALARM, r.row.pair, "%s %s%s%s", r.row.type, side_name(alarm->side),
                   alarm->side < SIDE_COUNT ? ": " : "", alarm->detail);
     }
-    emit_record(o, pair, &r.row, "alarm");
+    emit_record(d, pair, &r.row, "alarm");
 }
 
-static void emit_change(struct outbox *o, const struct effect *effect)
+static void emit_change(struct daemon *d, const struct effect *effect)
 {
     struct change_row r;
-    row_of_change(&r, effect->change, pair_id(o, effect->pair));
-    if (o->live) {
+    row_of_change(&r, effect->change, pair_id(d, effect->pair));
+    if (d->outbox.live) {
         log_write(LOG_PARAMETERS, r.row.pair, "%s, version %u, by %s%s%s", r.row.type,
                   effect->change->version, effect->change->by,
                   effect->change->detail[0] ? ": " : "", effect->change->detail);
     }
-    emit_record(o, effect->pair, &r.row, "change");
+    emit_record(d, effect->pair, &r.row, "change");
 }
 
 /* Retained: a simulator that comes later finds them. Idempotent, so that they may go out again
  * at every start. */
-static void send_parameters(struct outbox *o, uint32_t pair, const char *payload, size_t bytes)
+static void send_parameters(struct daemon *d, uint32_t pair, const char *payload, size_t bytes)
 {
-    send_out(o, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, 1);
+    send_out(d, pair, CODEC_PARAMETERS, SIDE_VIRTUAL, payload, bytes, 1);
 }
 
-static void send_active(struct outbox *o, uint32_t pair)
+static void send_active(struct daemon *d, uint32_t pair)
 {
     char text[PAIR_PARAMETERS_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    const struct pair_dynamics *d = lab_dynamics(o->params.lab, pair);
+    const struct pair_dynamics *dynamics = lab_dynamics(d->lab, pair);
     const bool ever =
-        pair_write_parameters(&w, lab_pair(o->params.lab, pair), d ? &d->sets : NULL);
+        pair_write_parameters(&w, lab_pair(d->lab, pair), dynamics ? &dynamics->sets : NULL);
     if (ever && json_write_end(&w)) {
-        send_parameters(o, pair, text, w.used);
+        send_parameters(d, pair, text, w.used);
     }
 }
 
 /* record: all - into the store only; over MQTT everybody heard it already. */
-static void emit_event(struct outbox *o, const struct effect *effect)
+static void emit_event(struct daemon *d, const struct effect *effect)
 {
     struct record_row r;
-    row_of_event(&r, effect->event, effect->n, pair_id(o, effect->pair));
-    if (!o->live) {
-        wait_for_room(o->params.queue);
+    row_of_event(&r, effect->event, effect->n, pair_id(d, effect->pair));
+    if (!d->outbox.live) {
+        wait_for_room(d->queue);
     }
-    if (store_queue_push(o->params.queue, &r.row) != STATUS_OK) {
-        o->counts.not_stored++;
+    if (store_queue_push(d->queue, &r.row) != STATUS_OK) {
+        d->outbox.counts.not_stored++;
         log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
     }
 }
@@ -264,179 +227,149 @@ static void emit_event(struct outbox *o, const struct effect *effect)
 /* ---- messages ---- */
 
 /* A command whose time is over when its turn comes would move a robot that nobody waits for. */
-static bool is_stale(const struct outbox *o, const struct effect *effect)
+static bool is_stale(const struct daemon *d, const struct effect *effect)
 {
-    return inbox_now_us(o->params.inbox) - effect->t_us >
-           lab_pair_params(o->params.lab, effect->pair)->timeout_us;
+    return inbox_now_us(d->inbox) - effect->t_us >
+           lab_pair_params(d->lab, effect->pair)->timeout_us;
 }
 
-static void emit_command(struct outbox *o, const struct effect *effect)
+static void emit_command(struct daemon *d, const struct effect *effect)
 {
-    if (is_stale(o, effect)) {
-        o->counts.stale++;
-        log_write(LOG_NOT_SENT, pair_id(o, effect->pair), "%s robot", side_name(effect->side));
+    if (is_stale(d, effect)) {
+        d->outbox.counts.stale++;
+        log_write(LOG_NOT_SENT, pair_id(d, effect->pair), "%s robot", side_name(effect->side));
         return;
     }
-    send_out(o, effect->pair, CODEC_COMMAND, effect->side, effect->payload.text,
+    send_out(d, effect->pair, CODEC_COMMAND, effect->side, effect->payload.text,
              effect->payload.bytes, 1);
 }
 
-static void emit_probe(struct outbox *o, const struct effect *effect)
+static void emit_probe(struct daemon *d, const struct effect *effect)
 {
     char json[128];
     struct json_writer w;
     json_write_start(&w, json, sizeof json, NULL, NULL);
-    native_write_probe(&w, effect->probe, inbox_now_us(o->params.inbox));
+    native_write_probe(&w, effect->probe, inbox_now_us(d->inbox));
     if (json_write_end(&w)) {
-        send_out(o, effect->pair, CODEC_PROBE, effect->side, json, w.used, 0);
+        send_out(d, effect->pair, CODEC_PROBE, effect->side, json, w.used, 0);
     }
 }
 
-static void emit_calibration(struct outbox *o, uint32_t pair)
+static void emit_message(struct daemon *d, const struct effect *effect)
 {
-    if (o->live) {
-        keeper_offer(o->params.keeper, KEEPER_TRAVEL_TIME, pair, lab_pair(o->params.lab, pair));
-    } else {
-        o->calibrate[pair] = true;
-    }
-}
-
-static void emit_message(struct outbox *o, const struct effect *effect)
-{
-    if (!o->live) {
-        o->counts.held_back++;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
     } else if (effect->kind == EFFECT_COMMAND) {
-        emit_command(o, effect);
+        emit_command(d, effect);
     } else if (effect->kind == EFFECT_PROBE) {
-        emit_probe(o, effect);
+        emit_probe(d, effect);
     } else {
-        send_out(o, effect->pair, CODEC_REPLY, SIDE_COUNT, effect->payload.text,
+        send_out(d, effect->pair, CODEC_REPLY, SIDE_COUNT, effect->payload.text,
                  effect->payload.bytes, 1);
     }
 }
 
 /* An effort that comes a period late is followed by its successor: it is not sent. */
-static void emit_control(struct outbox *o, const struct effect *effect)
+static void emit_control(struct daemon *d, const struct effect *effect)
 {
     static const int64_t limits_us[OUTBOX_LATENESS - 1] = {100,  250,  500,   1000,
                                                            2000, 5000, 10000, 100000};
-    const struct pair_params *p = lab_pair_params(o->params.lab, effect->pair);
-    const int64_t late_us = inbox_now_us(o->params.inbox) - effect->t_us;
+    const struct pair_params *p = lab_pair_params(d->lab, effect->pair);
+    const int64_t late_us = inbox_now_us(d->inbox) - effect->t_us;
     size_t class = 0;
-    if (!o->live) {
-        o->counts.held_back++;
+    if (!d->outbox.live) {
+        d->outbox.counts.held_back++;
         return;
     }
     while (class < OUTBOX_LATENESS - 1 && late_us > limits_us[class]) {
         class ++;
     }
-    o->counts.late[class]++;
+    d->outbox.counts.late[class]++;
     if ((double)late_us * p->following.rate_hz > 1e6) {
-        o->counts.overruns++;
+        d->outbox.counts.overruns++;
         return;
     }
-    send_out(o, effect->pair, CODEC_CONTROL, SIDE_VIRTUAL, effect->payload.text,
+    send_out(d, effect->pair, CODEC_CONTROL, SIDE_VIRTUAL, effect->payload.text,
              effect->payload.bytes, 0);
 }
 
-static void emit_fidelity(struct outbox *o, const struct effect *effect)
+static void emit_fidelity(struct daemon *d, const struct effect *effect)
 {
     char text[FOLLOWING_REPORT_MAX];
     struct json_writer w;
-    if (!o->live) {
+    if (!d->outbox.live) {
         return;
     }
     json_write_start(&w, text, sizeof text, NULL, NULL);
-    fidelity_report_write(&w, NULL, lab_following(o->params.lab, effect->pair),
-                          lab_pair_params(o->params.lab, effect->pair));
+    fidelity_report_write(&w, NULL, lab_following(d->lab, effect->pair),
+                          lab_pair_params(d->lab, effect->pair));
     if (json_write_end(&w)) {
-        if (o->params.events) {
-            event_hub_publish(o->params.events, EVENT_TYPE_FIDELITY, effect->pair, 0, text,
-                              w.used);
+        if (d->events) {
+            event_hub_publish(d->events, EVENT_TYPE_FIDELITY, effect->pair, 0, text, w.used);
         }
-        publish_for(o, effect->pair, "fidelity", text, w.used, 0);
+        publish_for(d, effect->pair, "fidelity", text, w.used, 0);
     }
 }
 
-static void emit_effect(void *context, const struct effect *effect)
+void outbox_emit(void *context, const struct effect *effect)
 {
-    struct outbox *o = context;
-    o->counts.effects[effect->kind]++;
+    struct daemon *d = context;
+    d->outbox.counts.effects[effect->kind]++;
     switch (effect->kind) {
     case EFFECT_ENTRY:
-        emit_entry(o, effect->pair, effect->entry);
+        emit_entry(d, effect->pair, effect->entry);
         break;
     case EFFECT_ALARM:
-        emit_alarm(o, effect->pair, effect->alarm);
+        emit_alarm(d, effect->pair, effect->alarm);
         break;
     case EFFECT_COMMAND:
     case EFFECT_REPLY:
     case EFFECT_PROBE:
-        emit_message(o, effect);
+        emit_message(d, effect);
         break;
     case EFFECT_CALIBRATION:
-        emit_calibration(o, effect->pair);
+        keeper_offer(d, KEEPER_TRAVEL_TIME, effect->pair);
         break;
     case EFFECT_CHANGE:
-        emit_change(o, effect);
+        emit_change(d, effect);
         break;
     case EFFECT_PARAMETERS:
-        if (o->live) {
-            send_parameters(o, effect->pair, effect->payload.text, effect->payload.bytes);
+        if (d->outbox.live) {
+            send_parameters(d, effect->pair, effect->payload.text, effect->payload.bytes);
         }
         break;
     case EFFECT_CONTROL:
-        emit_control(o, effect);
+        emit_control(d, effect);
         break;
     case EFFECT_FIDELITY:
-        emit_fidelity(o, effect);
+        emit_fidelity(d, effect);
         break;
     case EFFECT_FIT:
-        if (o->live) {
-            fits_begin(o->params.fits, effect->pair, effect->side);
+        if (d->outbox.live) {
+            fits_begin(d->fits, effect->pair, effect->side);
         }
         break;
     case EFFECT_DYNAMICS:
-        if (o->live) {
-            keeper_offer(o->params.keeper, KEEPER_DYNAMICS, effect->pair,
-                         lab_dynamics(o->params.lab, effect->pair));
-        }
+        keeper_offer(d, KEEPER_DYNAMICS, effect->pair);
         break;
     case EFFECT_LOG:
-        emit_event(o, effect);
+        emit_event(d, effect);
         break;
     case EFFECT_KIND_COUNT:
         break;
     }
 }
 
-struct effects outbox_effects(struct outbox *o)
+void outbox_go_live(struct daemon *d)
 {
-    return (struct effects){.emit = emit_effect, .context = o};
-}
-
-void outbox_go_live(struct outbox *o)
-{
-    o->live = true;
-    for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
-        if (o->calibrate[i]) {
-            keeper_offer(o->params.keeper, KEEPER_TRAVEL_TIME, (uint32_t)i,
-                         lab_pair(o->params.lab, i));
+    d->outbox.live = true;
+    for (size_t i = 0; i < d->params.pair_count; i++) {
+        send_active(d, (uint32_t)i);
+        if (lab_dynamics(d->lab, i)) {
+            keeper_offer(d, KEEPER_DYNAMICS, (uint32_t)i);
         }
     }
-    for (size_t i = 0; i < lab_pair_count(o->params.lab); i++) {
-        const struct pair_dynamics *d = lab_dynamics(o->params.lab, i);
-        send_active(o, (uint32_t)i);
-        if (d) {
-            keeper_offer(o->params.keeper, KEEPER_DYNAMICS, (uint32_t)i, d);
-        }
-    }
-    fits_go_live(o->params.fits);
-    store_reader_close(o->reader);
-    o->reader = NULL;
-}
-
-const struct outbox_counts *outbox_counts(const struct outbox *o)
-{
-    return &o->counts;
+    fits_go_live(d->fits);
+    store_reader_close(d->outbox.reader);
+    d->outbox.reader = NULL;
 }

@@ -1,9 +1,6 @@
-#include "service/daemon/restore.h"
-
-#include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/journal_reader.h"
 #include "service/cli/log.h"
-#include "service/daemon/keeper.h"
+#include "service/daemon/daemon_parts.h"
 
 static bool is_in_journal(const char *directory, struct journal_position position,
                           struct err *err)
@@ -20,13 +17,13 @@ static void say_unused(const char *path, const char *why)
 }
 
 /* Returns whether the lab is now in the state of the checkpoint. */
-static bool load_checkpoint(struct lab *lab, uint64_t fingerprint, const char *path,
-                            struct journal_checkpoint *checkpoint, const char *directory,
+static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
                             bool journal_is_empty)
 {
+    const char *path = d->file->checkpoint.file;
     struct err err = {0};
     const enum status status =
-        journal_checkpoint_read(path, CHECKPOINT_VERSION, fingerprint, checkpoint, &err);
+        journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint, checkpoint, &err);
     if (status != STATUS_OK) {
         if (status != STATUS_E_EMPTY) {
             say_unused(path, err.text);
@@ -34,36 +31,32 @@ static bool load_checkpoint(struct lab *lab, uint64_t fingerprint, const char *p
         return false;
     }
     /* Somebody may have removed the journal and kept the checkpoint: then it is all we know. */
-    if (!journal_is_empty && !is_in_journal(directory, checkpoint->position, &err)) {
+    if (!journal_is_empty && !is_in_journal(d->file->journal.dir, checkpoint->position, &err)) {
         say_unused(path, err.text);
         return false;
     }
-    if (lab_load(lab, checkpoint->payload, checkpoint->bytes) != STATUS_OK) {
+    if (lab_load(d->lab, checkpoint->payload, checkpoint->bytes) != STATUS_OK) {
         say_unused(path, "it is of another lab file or program");
         return false;
     }
     return true;
 }
 
-enum status restore_lab(struct lab *lab, uint64_t fingerprint, const char *path,
-                        const char *journal_directory, struct restore *out, struct err *err)
+enum status restore_lab(struct daemon *d, struct err *err)
 {
     struct restore r = {.last_us = LAB_TIME_NONE};
     bool is_empty = true;
-    const enum status status = journal_last_us(journal_directory, &r.last_us, &is_empty, err);
     if (status != STATUS_OK) {
         return status;
     }
     struct journal_checkpoint checkpoint = {0};
-    r.from_checkpoint =
-        load_checkpoint(lab, fingerprint, path, &checkpoint, journal_directory, is_empty);
-    if (r.from_checkpoint) {
+    if (load_checkpoint(d, &checkpoint, is_empty)) {
         r.from = is_empty ? (struct journal_position){0, 0} : checkpoint.position;
         if (checkpoint.t_us > r.last_us) {
             r.last_us = checkpoint.t_us;
         }
     }
     journal_checkpoint_free(&checkpoint);
-    *out = r;
+    d->restore = r;
     return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-#include "service/jobs/identify_jobs.h"
+#include "service/jobs/upload_jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +65,9 @@ static struct fit *make_fit(const char *query, enum status *st, struct err *err)
     return fit;
 }
 
-enum status identify_jobs_check(const char *query, struct err *err)
+enum status identify_jobs_check(void *worker, const char *query, struct err *err)
 {
+    (void)worker;
     enum status st = STATUS_OK;
     free(make_fit(query, &st, err));
     return st;
@@ -88,8 +89,8 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     return identify_run(fit->row, &fit->request, out, err);
 }
 
-enum status identify_jobs_submit(struct uploads *uploads, const char *query, char *text,
-                                 size_t bytes, uint64_t *job, struct err *err)
+enum status identify_jobs_submit(void *worker, const char *query, char *text, size_t bytes,
+                                 uint64_t *job, struct err *err)
 {
     enum status st = STATUS_OK;
     struct fit *fit = make_fit(query, &st, err);
@@ -103,9 +104,10 @@ enum status identify_jobs_submit(struct uploads *uploads, const char *query, cha
     request->file_count = 1;
     request->go_on = report_progress;
     request->context = fit;
-    struct upload_work work = {.run = run_fit, .context = fit};
-    (void)snprintf(work.what, sizeof work.what, "%s", fit->row->name);
-    st = uploads_submit(uploads, &work, text, job, err);
+    struct job_order order = {
+        .class = JOB_UPLOAD, .run = run_fit, .context = fit, .text = text};
+    (void)snprintf(order.what, sizeof order.what, "%s", fit->row->name);
+    st = worker_submit(worker, &order, job, err);
     if (st != STATUS_OK) {
         free(fit);
     }

@@ -1,4 +1,4 @@
-#include "service/jobs/replay_jobs.h"
+#include "service/jobs/upload_jobs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ struct replay_job {
     struct err fault; /* the first line that is no message */
 };
 
-enum status replay_jobs_check(const struct lab_file *file, const struct web_replay *what,
-                              struct err *err)
+enum status replay_jobs_check(void *worker, const struct web_replay *what, struct err *err)
 {
+    const struct lab_file *file = worker_lab(worker);
     return !what->pair[0] || lab_find_params(file->pairs, file->pair_count, what->pair)
                ? STATUS_OK
                : err_set(err, STATUS_E_ARG, "pair", 0, 0,
@@ -156,12 +156,12 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
     return st;
 }
 
-enum status replay_jobs_submit(struct uploads *uploads, const struct lab_file *file,
-                               const struct web_replay *what, char *text, size_t bytes,
-                               uint64_t *job, struct err *err)
+enum status replay_jobs_submit(void *worker, const struct web_replay *what, char *text,
+                               size_t bytes, uint64_t *job, struct err *err)
 {
-    struct upload_work work = {.what = "replay", .run = run_replay};
-    enum status st = replay_jobs_check(file, what, err);
+    struct job_order order = {
+        .class = JOB_UPLOAD, .what = "replay", .run = run_replay, .text = text};
+    enum status st = replay_jobs_check(worker, what, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -169,21 +169,20 @@ enum status replay_jobs_submit(struct uploads *uploads, const struct lab_file *f
     if (!j) {
         return err_set(err, STATUS_E_NOMEM, "replay", 0, 0, "no memory");
     }
-    j->file = *file;
+    j->file = *worker_lab(worker);
     if (what->pair[0]) {
         /* The parameters of this pair are all that is needed. */
-        const struct pair_params *only =
-            lab_find_params(file->pairs, file->pair_count, what->pair);
-        j->file.pairs += only - file->pairs;
+        j->file.pairs +=
+            lab_find_params(j->file.pairs, j->file.pair_count, what->pair) - j->file.pairs;
         j->file.pair_count = 1;
     }
     (void)snprintf(j->name, sizeof j->name, "%s", what->name);
     (void)snprintf(j->pair, sizeof j->pair, "%s", what->pair);
-    (void)snprintf(work.pair, sizeof work.pair, "%s", what->pair);
+    (void)snprintf(order.pair, sizeof order.pair, "%s", what->pair);
     j->text = text;
     j->bytes = bytes;
-    work.context = j;
-    st = uploads_submit(uploads, &work, text, job, err);
+    order.context = j;
+    st = worker_submit(worker, &order, job, err);
     if (st != STATUS_OK) {
         free(j);
     }

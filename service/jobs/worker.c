@@ -13,7 +13,7 @@ enum { NICENESS = 10 };
 
 struct job {
     struct worker *worker;
-    uint64_t id; /* 0: the slot is free */
+    uint64_t id;
     struct job_order order;
     enum job_state state;
     bool cancel;
@@ -34,8 +34,8 @@ struct worker {
     bool stop;
     uint64_t last_id;
     struct worker_counts counts;
-    size_t slot_count;
-    struct job slots[];
+    size_t job_count;
+    struct job *jobs[]; /* [job_count] in the order of their numbers */
 };
 
 static int64_t now_us(const struct worker *w)
@@ -47,68 +47,72 @@ ENUM_NAMES(job_state, JOB_STATE_COUNT, "queued", "running", "done", "failed", "c
 
 ENUM_NAMES(job_class, JOB_CLASS_COUNT, "lab", "upload");
 
-/* ---- slots; all under the lock ---- */
+/* ---- jobs; all under the lock ---- */
 
 static bool has_ended(const struct job *job)
 {
-    return job->id != 0 && job->state >= JOB_DONE;
+    return job->state >= JOB_DONE;
 }
 
-static void forget_job(struct job *job)
+/* The one that came first; NULL: there is none. */
+static struct job *find_waiting(struct worker *w, enum job_class class)
 {
-    free(job->result);
-    *job = (struct job){.worker = job->worker};
-}
-
-/* The one of this class that came or ended first, or NULL. */
-static struct job *find_oldest(struct worker *w, enum job_class class, enum job_state state)
-{
-    struct job *oldest = NULL;
-    for (size_t i = 0; i < w->slot_count; i++) {
-        struct job *job = &w->slots[i];
-        if (job->id != 0 && job->order.class == class && job->state == state &&
-            (!oldest || job->id < oldest->id)) {
-            oldest = job;
+    for (size_t i = 0; i < w->job_count; i++) {
+        if (w->jobs[i]->order.class == class && w->jobs[i]->state == JOB_QUEUED) {
+            return w->jobs[i];
         }
     }
-    return oldest;
+    return NULL;
 }
 
-static void forget_class(struct worker *w, enum job_class class, int64_t t_us)
+static struct job *find_next(struct worker *w)
 {
-    for (;;) {
-        size_t kept = 0;
-        struct job *oldest = NULL;
-        for (size_t i = 0; i < w->slot_count; i++) {
-            struct job *job = &w->slots[i];
-            if (has_ended(job) && job->order.class == class) {
-                kept++;
-                oldest = !oldest || job->ended_us < oldest->ended_us ||
-                                 (job->ended_us == oldest->ended_us && job->id < oldest->id)
-                             ? job
-                             : oldest;
-            }
+    struct job *job = find_waiting(w, JOB_LAB);
+    return job ? job : find_waiting(w, JOB_UPLOAD);
+}
+
+static void forget_job(struct worker *w, size_t i)
+{
+    free(w->jobs[i]->result);
+    free(w->jobs[i]);
+    w->job_count--;
+    memmove(&w->jobs[i], &w->jobs[i + 1], (w->job_count - i) * sizeof w->jobs[0]);
+}
+
+/* True when one was forgotten: the first that ended, when they are too many or it too old. */
+static bool forget_one(struct worker *w, enum job_class class, int64_t t_us)
+{
+    size_t kept = 0;
+    size_t oldest = 0;
+    for (size_t i = 0; i < w->job_count; i++) {
+        const struct job *job = w->jobs[i];
+        if (has_ended(job) && job->order.class == class) {
+            oldest = kept == 0 || job->ended_us < w->jobs[oldest]->ended_us ? i : oldest;
+            kept++;
         }
-        if (!oldest || (kept <= w->params.keep_max[class] &&
-                        t_us - oldest->ended_us < w->params.keep_us)) {
-            return;
-        }
-        forget_job(oldest);
     }
+    if (kept == 0 || (kept <= w->params.keep_max[class] &&
+                      t_us - w->jobs[oldest]->ended_us < w->params.keep_us)) {
+        return false;
+    }
+    forget_job(w, oldest);
+    return true;
 }
 
 static void forget_old(struct worker *w, int64_t t_us)
 {
-    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
-        forget_class(w, (enum job_class) class, t_us);
+    for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
+        while (forget_one(w, class, t_us)) {
+            continue;
+        }
     }
 }
 
 static struct job *find_job(struct worker *w, uint64_t id)
 {
-    for (size_t i = 0; i < w->slot_count; i++) {
-        if (id != 0 && w->slots[i].id == id) {
-            return &w->slots[i];
+    for (size_t i = 0; i < w->job_count; i++) {
+        if (w->jobs[i]->id == id) {
+            return w->jobs[i];
         }
     }
     return NULL;
@@ -124,11 +128,33 @@ static void end_job(struct worker *w, struct job *job, enum job_state state)
 
 /* ---- the thread ---- */
 
-static void release_job(const struct job_order *order)
+/* Without the lock. */
+static void release_job(struct worker *w, const struct job_order *order)
 {
-    if (order->release) {
-        order->release(order->context);
+    (order->release ? order->release : free)(order->context);
+    if (order->text) {
+        free(order->text);
+        worker_release(w);
     }
+}
+
+/* Without the lock: what it writes is its result. */
+static enum status run_job(struct job *job, const struct job_order *order, char **result,
+                           size_t *bytes, struct err *err)
+{
+    FILE *out = open_memstream(result, bytes);
+    enum status st = out ? order->run(job, order->context, out, err) : STATUS_E_NOMEM;
+    if (out && fclose(out) != 0 && st == STATUS_OK) {
+        st = err_set(err, STATUS_E_NOMEM, order->what, 0, 0, "no memory for the result");
+    }
+    if (st == STATUS_OK && *bytes > JOB_RESULT_MAX) {
+        st = STATUS_E_FULL;
+    }
+    if (st != STATUS_OK || *bytes == 0) {
+        free(*result);
+        *result = NULL;
+    }
+    return st;
 }
 
 static enum job_state judge_outcome(const struct job *job, enum status st)
@@ -149,11 +175,15 @@ static void carry_out(struct worker *w, struct job *job)
     job->state = JOB_RUNNING;
     job->began_us = now_us(w);
     (void)pthread_mutex_unlock(&w->lock);
-    const enum status st = order.run(job, order.context, &err);
-    release_job(&order);
+    char *result = NULL;
+    size_t bytes = 0;
+    const enum status st = run_job(job, &order, &result, &bytes, &err);
+    release_job(w, &order);
     (void)pthread_mutex_lock(&w->lock);
     if (st == STATUS_OK) {
         job->progress = 1.0;
+        job->result = result;
+        job->result_bytes = bytes;
     } else {
         (void)err_set(&err, st, order.what, 0, 0, "%s", status_name(st));
         job->err = err;
@@ -170,8 +200,7 @@ static void *run_worker(void *context)
     (void)setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread alone, on Linux */
     (void)pthread_mutex_lock(&w->lock);
     while (!w->stop) {
-        struct job *job = find_oldest(w, JOB_LAB, JOB_QUEUED);
-        job = job ? job : find_oldest(w, JOB_UPLOAD, JOB_QUEUED);
+        struct job *job = find_next(w);
         if (job) {
             carry_out(w, job);
         } else {
@@ -188,7 +217,7 @@ bool job_go_on(struct job *job)
     (void)pthread_mutex_lock(&w->lock);
     struct job *next = NULL;
     while (job->order.class == JOB_UPLOAD && !w->stop &&
-           (next = find_oldest(w, JOB_LAB, JOB_QUEUED)) != NULL) {
+           (next = find_waiting(w, JOB_LAB)) != NULL) {
         w->counts.let_through++;
         carry_out(w, next);
     }
@@ -209,62 +238,81 @@ void job_progress(struct job *job, double share, const char *stage)
     (void)pthread_mutex_unlock(&job->worker->lock);
 }
 
-enum status job_result(struct job *job, const char *text, size_t bytes)
-{
-    if (bytes > JOB_RESULT_MAX) {
-        return STATUS_E_FULL;
-    }
-    char *copy = malloc(bytes + 1);
-    if (!copy) {
-        return STATUS_E_NOMEM;
-    }
-    memcpy(copy, text, bytes);
-    (void)pthread_mutex_lock(&job->worker->lock);
-    free(job->result);
-    job->result = copy;
-    job->result_bytes = bytes;
-    (void)pthread_mutex_unlock(&job->worker->lock);
-    return STATUS_OK;
-}
-
 /* ---- any thread ---- */
 
-enum status worker_submit(struct worker *w, const struct job_order *order, uint64_t *id)
+bool worker_claim(void *worker)
 {
-    const enum job_class class = order->class;
+    struct worker *w = worker;
     (void)pthread_mutex_lock(&w->lock);
+    const bool room = w->counts.uploads < w->params.queue_max[JOB_UPLOAD];
+    w->counts.uploads += room;
+    (void)pthread_mutex_unlock(&w->lock);
+    return room;
+}
+
+void worker_release(void *worker)
+{
+    struct worker *w = worker;
+    (void)pthread_mutex_lock(&w->lock);
+    w->counts.uploads--;
+    (void)pthread_mutex_unlock(&w->lock);
+}
+
+/* Under the lock. job is the worker's on STATUS_OK only. */
+static enum status take_job(struct worker *w, struct job *job)
+{
+    const enum job_class class = job->order.class;
     const int64_t t_us = now_us(w);
     forget_old(w, t_us);
     if (w->stop || w->counts.waiting[class] >= w->params.queue_max[class]) {
-        const enum status st = w->stop ? STATUS_E_IO : STATUS_E_FULL;
         w->counts.refused[class]++;
-        (void)pthread_mutex_unlock(&w->lock);
-        return st;
-    }
-    /* There is a slot for every job that may wait, run or be kept. */
-    struct job *job = w->slots;
-    while (job->id != 0) {
-        job++;
+        return w->stop ? STATUS_E_IO : STATUS_E_FULL;
     }
     w->last_id = t_us > 0 && (uint64_t)t_us > w->last_id ? (uint64_t)t_us : w->last_id + 1;
-    *job = (struct job){.worker = w,
-                        .id = w->last_id,
-                        .order = *order,
-                        .state = JOB_QUEUED,
-                        .queued_us = t_us,
-                        .began_us = LAB_TIME_NONE,
-                        .ended_us = LAB_TIME_NONE};
-    *id = job->id;
+    job->id = w->last_id;
+    job->queued_us = t_us;
+    w->jobs[w->job_count++] = job;
     w->counts.submitted[class]++;
     w->counts.waiting[class]++;
     (void)pthread_cond_signal(&w->work);
-    (void)pthread_mutex_unlock(&w->lock);
     return STATUS_OK;
 }
 
-enum status worker_cancel(struct worker *w, uint64_t id)
+enum status worker_submit(struct worker *w, const struct job_order *order, uint64_t *id,
+                          struct err *err)
 {
-    struct job_order order = {.release = NULL};
+    struct job *job = malloc(sizeof *job);
+    if (!job) {
+        return err_set(err, STATUS_E_NOMEM, order->what, 0, 0, "no memory");
+    }
+    *job = (struct job){
+        .worker = w, .order = *order, .began_us = LAB_TIME_NONE, .ended_us = LAB_TIME_NONE};
+    (void)pthread_mutex_lock(&w->lock);
+    const enum status st = take_job(w, job);
+    *id = st == STATUS_OK ? job->id : *id;
+    (void)pthread_mutex_unlock(&w->lock);
+    if (st != STATUS_OK) {
+        free(job);
+        return err_set(err, st, "upload", 0, 0, "%s",
+                       st == STATUS_E_FULL ? "too many jobs wait" : "starting or stopping");
+    }
+    return STATUS_OK;
+}
+
+/* Under the lock: one that waits never begins. Returns its order: what has ended may be
+ * forgotten at once. */
+static struct job_order drop_waiting(struct worker *w, struct job *job)
+{
+    const struct job_order order = job->order;
+    w->counts.waiting[order.class]--;
+    end_job(w, job, JOB_CANCELLED);
+    return order;
+}
+
+enum status worker_cancel(void *worker, uint64_t id)
+{
+    struct worker *w = worker;
+    struct job_order order = {.context = NULL};
     enum status st = STATUS_OK;
     (void)pthread_mutex_lock(&w->lock);
     struct job *job = find_job(w, id);
@@ -275,13 +323,11 @@ enum status worker_cancel(struct worker *w, uint64_t id)
     } else {
         job->cancel = true;
         if (job->state == JOB_QUEUED) {
-            order = job->order;
-            w->counts.waiting[order.class]--;
-            end_job(w, job, JOB_CANCELLED);
+            order = drop_waiting(w, job);
         }
     }
     (void)pthread_mutex_unlock(&w->lock);
-    release_job(&order);
+    release_job(w, &order);
     return st;
 }
 
@@ -304,8 +350,9 @@ static void show_job(const struct job *job, web_show_job *show, void *context)
     show(context, &shown);
 }
 
-enum status worker_read(struct worker *w, uint64_t id, web_show_job *show, void *context)
+enum status worker_read(void *worker, uint64_t id, web_show_job *show, void *context)
 {
+    struct worker *w = worker;
     (void)pthread_mutex_lock(&w->lock);
     forget_old(w, now_us(w));
     const struct job *job = find_job(w, id);
@@ -316,26 +363,20 @@ enum status worker_read(struct worker *w, uint64_t id, web_show_job *show, void 
     return job ? STATUS_OK : STATUS_E_EMPTY;
 }
 
-void worker_list(struct worker *w, web_show_job *show, void *context)
+void worker_list(void *worker, web_show_job *show, void *context)
 {
+    struct worker *w = worker;
     (void)pthread_mutex_lock(&w->lock);
     forget_old(w, now_us(w));
-    uint64_t before = UINT64_MAX;
-    for (;;) {
-        const struct job *newest = NULL;
-        for (size_t i = 0; i < w->slot_count; i++) {
-            const struct job *job = &w->slots[i];
-            if (job->id != 0 && job->id < before && (!newest || job->id > newest->id)) {
-                newest = job;
-            }
-        }
-        if (!newest) {
-            break;
-        }
-        show_job(newest, show, context);
-        before = newest->id;
+    for (size_t i = w->job_count; i-- > 0;) {
+        show_job(w->jobs[i], show, context);
     }
     (void)pthread_mutex_unlock(&w->lock);
+}
+
+const struct lab_file *worker_lab(const struct worker *w)
+{
+    return w->params.lab;
 }
 
 void worker_read_counts(struct worker *w, struct worker_counts *out)
@@ -358,22 +399,21 @@ void worker_params_init(struct worker_params *params)
 
 enum status worker_start(const struct worker_params *params, struct worker **out)
 {
-    size_t slots = JOB_CLASS_COUNT; /* one of each may run */
+    size_t jobs = JOB_CLASS_COUNT; /* one of each may run */
     bool valid = params->keep_us > 0 && params->now_us != NULL;
     for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
         valid = valid && params->queue_max[class] > 0 && params->keep_max[class] > 0;
         /* One more, for the moment between an end and forgetting another. */
-        slots += params->queue_max[class] + params->keep_max[class] + 1;
+        jobs += params->queue_max[class] + params->keep_max[class] + 1;
     }
     if (!valid) {
         return STATUS_E_ARG;
     }
-    struct worker *w = calloc(1, sizeof *w + slots * sizeof w->slots[0]);
+    struct worker *w = calloc(1, sizeof *w + jobs * sizeof w->jobs[0]);
     if (!w) {
         return STATUS_E_NOMEM;
     }
     w->params = *params;
-    w->slot_count = slots;
     (void)pthread_mutex_init(&w->lock, NULL);
     (void)pthread_cond_init(&w->work, NULL);
     if (pthread_create(&w->thread, NULL, run_worker, w) != 0) {
@@ -384,20 +424,6 @@ enum status worker_start(const struct worker_params *params, struct worker **out
     }
     *out = w;
     return STATUS_OK;
-}
-
-/* Under the lock. Takes a job that waits off the queue; false: there is none. Its order is
- * copied first: one that has ended may be forgotten at once. */
-static bool drop_waiting(struct worker *w, struct job_order *order)
-{
-    struct job *job = find_oldest(w, JOB_LAB, JOB_QUEUED);
-    job = job ? job : find_oldest(w, JOB_UPLOAD, JOB_QUEUED);
-    if (job) {
-        *order = job->order;
-        w->counts.waiting[order->class]--;
-        end_job(w, job, JOB_CANCELLED);
-    }
-    return job != NULL;
 }
 
 void worker_stop(struct worker *w)
@@ -411,13 +437,13 @@ void worker_stop(struct worker *w)
     (void)pthread_mutex_unlock(&w->lock);
     (void)pthread_join(w->thread, NULL);
     for (bool any = true; any;) {
-        struct job_order order;
+        struct job_order order = {.context = NULL};
         (void)pthread_mutex_lock(&w->lock);
-        any = drop_waiting(w, &order);
+        struct job *job = find_next(w);
+        any = job != NULL;
+        order = job ? drop_waiting(w, job) : order;
         (void)pthread_mutex_unlock(&w->lock);
-        if (any) {
-            release_job(&order);
-        }
+        release_job(w, &order);
     }
 }
 
@@ -426,8 +452,8 @@ void worker_destroy(struct worker *w)
     if (!w) {
         return;
     }
-    for (size_t i = 0; i < w->slot_count; i++) {
-        free(w->slots[i].result);
+    while (w->job_count > 0) {
+        forget_job(w, w->job_count - 1);
     }
     (void)pthread_cond_destroy(&w->work);
     (void)pthread_mutex_destroy(&w->lock);

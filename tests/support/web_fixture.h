@@ -15,7 +15,7 @@
 #include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
-#include "service/jobs/identify_jobs.h"
+#include "service/jobs/upload_jobs.h"
 #include "twin/pair_step.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
@@ -150,7 +150,7 @@ static inline enum status fixture_check_identify(void *context, const char *quer
                                                  struct err *err)
 {
     (void)context;
-    return identify_jobs_check(query, err);
+    return identify_jobs_check(NULL, query, err);
 }
 
 static inline bool fixture_claim_upload(void *context)
@@ -272,6 +272,7 @@ static inline struct web_source fixture_source(struct fixture *f)
                                .machines = fixture_machines,
                                .map = fixture_map,
                                .refit = fixture_refit,
+                               .jobs = f,
                                .check_identify = fixture_check_identify,
                                .claim_upload = fixture_claim_upload,
                                .release_upload = fixture_release_upload,

@@ -8,7 +8,7 @@
 #include "logger/storage/journal_checkpoint.h"
 #include "logger/storage/store.h"
 #include "service/cli/lab_clock.h"
-#include "service/daemon/keeper.h"
+#include "service/daemon/daemon_parts.h"
 #include "service/mqtt/mqtt_client.h"
 #include "tests/support/broker.h"
 #include "tests/support/daemon.h"

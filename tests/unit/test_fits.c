@@ -4,7 +4,6 @@
 #include <ftw.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <gsl/gsl_errno.h>
@@ -36,7 +35,6 @@ struct bench {
     struct worker *worker;
     struct fits *fits;
     struct script s;
-    int wake_fd;
 };
 
 static struct bench b;
@@ -50,14 +48,12 @@ static void set_up(enum dynamics_method method, size_t queue_max)
     journal_params_init(&journal);
     journal.directory = b.directory;
     CU_ASSERT_FATAL(journal_open(&journal, &b.journal, NULL) == STATUS_OK);
-    b.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    const struct inbox_params inbox = {.ring_bytes = 65536,
+    const struct inbox_params inbox = {.buffer_bytes = 65536,
                                        .journal = b.journal,
                                        .directory = b.directory,
                                        .prefix = "tandem/v1",
                                        .journal_samples = true,
-                                       .now_us = read_clock,
-                                       .wake_fd = b.wake_fd};
+                                       .now_us = read_clock};
     CU_ASSERT_FATAL(inbox_create(&inbox, &b.inbox) == STATUS_OK);
     worker_params_init(&worker);
     worker.queue_max[JOB_LAB] = queue_max;
@@ -92,7 +88,6 @@ static void tear_down(void)
     script_close(&b.s);
     inbox_destroy(b.inbox);
     journal_close(b.journal);
-    (void)close(b.wake_fd);
     (void)nftw(b.directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -126,11 +121,10 @@ static void keep_event(void *context, const struct event *event)
 static bool next_end(struct event *out)
 {
     for (int wait = 0; wait < 4000; wait++) {
-        struct inbox_round round;
         struct inbox_line line;
         struct err err = {0};
-        inbox_begin(b.inbox, &round);
-        if (inbox_next(b.inbox, &round, &line, &err) == INBOX_LINE) {
+        (void)inbox_begin(b.inbox);
+        if (inbox_next(b.inbox, &line, &err) == INBOX_LINE) {
             struct message m;
             CU_ASSERT_FATAL(message_parse(line.text, line.bytes, scratch, &m, &err) ==
                             STATUS_OK);
@@ -150,7 +144,7 @@ static void take(struct event *e)
     e->fit.result = result;
     e->t_us = lab_time(b.s.lab);
     lab_step(b.s.lab, e, &b.s.fx);
-    fits_drop(result);
+    free(result);
 }
 
 static void test_found(void)

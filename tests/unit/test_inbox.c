@@ -1,16 +1,15 @@
-/* tests/unit/test_inbox.c - many threads, a small ring, a failing disk: nothing lost, nothing
+/* tests/unit/test_inbox.c - many threads, a small buffer, a failing disk: nothing lost, nothing
  * twice, in order. */
 #include "tests/support/check.h"
 
 #include <errno.h>
 #include <ftw.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "logger/storage/journal_reader.h"
+#include "service/cli/lab_clock.h"
 #include "service/daemon/inbox.h"
 
 static _Atomic int64_t clock_us = 1700000000000000;
@@ -24,7 +23,6 @@ struct bench {
     char directory[64];
     struct journal *journal;
     struct inbox *inbox;
-    int wake_fd;
 };
 
 static _Atomic bool disk_full;
@@ -52,19 +50,16 @@ static struct bench set_up(void)
     params.retry_us = 0;
     params.io = &disk;
     CU_ASSERT_FATAL(journal_open(&params, &b.journal, NULL) == STATUS_OK);
-    b.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    CU_ASSERT_FATAL(b.wake_fd >= 0);
     return b;
 }
 
-static void make_inbox(struct bench *b, size_t ring_bytes, bool journal_samples)
+static void make_inbox(struct bench *b, size_t buffer_bytes, bool journal_samples)
 {
-    const struct inbox_params params = {.ring_bytes = ring_bytes,
+    const struct inbox_params params = {.buffer_bytes = buffer_bytes,
                                         .journal = b->journal,
                                         .directory = b->directory,
                                         .journal_samples = journal_samples,
-                                        .now_us = read_clock,
-                                        .wake_fd = b->wake_fd};
+                                        .now_us = read_clock};
     CU_ASSERT_FATAL(inbox_create(&params, &b->inbox) == STATUS_OK);
 }
 
@@ -80,7 +75,6 @@ static void tear_down(struct bench *b)
 {
     inbox_destroy(b->inbox);
     journal_close(b->journal);
-    (void)close(b->wake_fd);
     (void)nftw(b->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -129,19 +123,18 @@ static void count_line(struct tally *t, const char *text, size_t bytes)
 
 static void run_round(struct inbox *inbox, struct tally *t)
 {
-    struct inbox_round round;
-    inbox_begin(inbox, &round);
+    const int64_t now_us = inbox_begin(inbox);
     struct inbox_line line;
     struct err err = {0};
     enum inbox_next next = INBOX_NONE;
-    while ((next = inbox_next(inbox, &round, &line, &err)) != INBOX_NONE) {
+    while ((next = inbox_next(inbox, &line, &err)) != INBOX_NONE) {
         if (next == INBOX_FAULT) {
             t->faults++;
             continue;
         }
         t->restored += line.restored;
         count_line(t, line.text, line.bytes);
-        t->backward += t->last_us > round.now_us; /* a line of this round from its future */
+        t->backward += t->last_us > now_us; /* a line of this round from its future */
     }
 }
 
@@ -178,14 +171,11 @@ static void test_overflow(void)
     struct tally t = {0};
     unsigned sleeps = 0;
     for (unsigned idle = 0; t.lines < WRITERS * EACH && idle < 20;) {
+        const unsigned before = t.lines;
         run_round(b.inbox, &t);
-        if (inbox_sleep(b.inbox, sleeps % 2 == 0)) {
-            struct pollfd p = {.fd = b.wake_fd, .events = POLLIN};
-            idle = poll(&p, 1, sleeps % 2 == 0 ? 5 : 500) > 0 ? 0 : idle + 1;
-            uint64_t wakes = 0;
-            (void)!read(b.wake_fd, &wakes, sizeof wakes);
-            sleeps++;
-        }
+        idle = t.lines > before ? 0 : idle + 1;
+        const bool nap = sleeps % 2 == 0;
+        sleeps += inbox_sleep(b.inbox, nap, lab_clock_monotonic_us() + (nap ? 5000 : 500000));
     }
     for (unsigned i = 0; i < WRITERS; i++) {
         (void)pthread_join(threads[i], NULL);
@@ -219,7 +209,8 @@ static void test_full_disk(void)
     make_inbox(&b, 8192, true);
     struct tally t = {0};
     for (unsigned i = 0; i < 300; i++) {
-        /* 100 on the disk (more than the ring holds), 20 with the disk full, the rest on it. */
+        /* 100 on the disk (more than the buffer holds), 20 with the disk full, the rest on it.
+         */
         atomic_store(&disk_full, i >= 100 && i < 120);
         take(b.inbox, 0, i, INBOX_EVENT);
         if (i % 50 == 49) {
@@ -237,7 +228,7 @@ static void test_full_disk(void)
     tear_down(&b);
 }
 
-/* Ring and disk full at once: what is lost is counted, and what comes later is taken. */
+/* Buffer and disk full at once: what is lost is counted, and what comes later is taken. */
 static void test_everything_full(void)
 {
     struct bench b = set_up();
@@ -248,7 +239,7 @@ static void test_everything_full(void)
         take(b.inbox, 0, i, INBOX_EVENT);
     }
     atomic_store(&disk_full, false);
-    take(b.inbox, 0, 100, INBOX_EVENT); /* the ring is still full: goes by the journal */
+    take(b.inbox, 0, 100, INBOX_EVENT); /* the buffer is still full: goes by the journal */
     run_round(b.inbox, &t);
     run_round(b.inbox, &t);
     struct inbox_counts counts;
@@ -271,7 +262,7 @@ static void test_unjournalled_samples(void)
             take(b.inbox, 0, i / 40, INBOX_EVENT);
         }
     }
-    run_round(b.inbox, &t); /* what the ring holds */
+    run_round(b.inbox, &t); /* what the buffer holds */
     run_round(b.inbox, &t); /* what stands in the journal only */
     struct inbox_counts counts;
     inbox_read_counts(b.inbox, &counts);
@@ -336,22 +327,21 @@ static void test_wakes(void)
                 {"sample wakes a sleeper", false, INBOX_SAMPLE, 3, 1},
                 {"event ends a nap", true, INBOX_EVENT, 1, 1},
                 {"sample does not", true, INBOX_SAMPLE, 5, 0},
-                {"unless they fill the ring", true, INBOX_SAMPLE, 30, 1}};
+                {"unless they fill the buffer", true, INBOX_SAMPLE, 30, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct bench b = set_up();
         make_inbox(&b, 8192, true);
-        struct inbox_round round;
         struct inbox_line line;
-        inbox_begin(b.inbox, &round);
-        CHECK("nothing", inbox_next(b.inbox, &round, &line, NULL) == INBOX_NONE);
-        CHECK("may sleep", inbox_sleep(b.inbox, rows[i].nap));
+        (void)inbox_begin(b.inbox);
+        CHECK("nothing", inbox_next(b.inbox, &line, NULL) == INBOX_NONE);
+        CHECK("may sleep", inbox_sleep(b.inbox, rows[i].nap, 0));
         for (unsigned k = 0; k < rows[i].count; k++) {
             take(b.inbox, 0, k, rows[i].kind);
         }
         struct inbox_counts counts;
         inbox_read_counts(b.inbox, &counts);
         CHECK_INT(rows[i].name, counts.wakes, rows[i].wakes);
-        CHECK("may not sleep now", !inbox_sleep(b.inbox, rows[i].nap));
+        CHECK("may not sleep now", !inbox_sleep(b.inbox, rows[i].nap, 0));
         tear_down(&b);
     }
 }

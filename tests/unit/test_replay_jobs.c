@@ -6,13 +6,12 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "service/jobs/replay_jobs.h"
+#include "service/jobs/upload_jobs.h"
 
 static const char lab_text[] = "pairs:\n  r1: {}\n  r2: {probe_interval_s: 10}\n";
 
 static struct lab_file lab;
 static struct worker *worker;
-static struct uploads *uploads;
 
 static int64_t test_now(void *context)
 {
@@ -54,9 +53,8 @@ static struct outcome replay(const char *text, size_t bytes, const char *pair)
     char *copy = malloc(bytes + 1);
     CU_ASSERT_FATAL(copy != NULL);
     memcpy(copy, text, bytes);
-    CU_ASSERT_FATAL(uploads_claim(uploads));
-    CU_ASSERT_FATAL(replay_jobs_submit(uploads, &lab, &what, copy, bytes, &job, &err) ==
-                    STATUS_OK);
+    CU_ASSERT_FATAL(worker_claim(worker));
+    CU_ASSERT_FATAL(replay_jobs_submit(worker, &what, copy, bytes, &job, &err) == STATUS_OK);
     for (int i = 0; i < 12000 && !o.ended; i++) {
         (void)usleep(5000);
         CHECK_INT("read", worker_read(worker, job, look, &o), STATUS_OK);
@@ -232,9 +230,11 @@ static void test_faults(void)
     }
     const struct web_replay nobody = {.name = "trial", .pair = "r9"};
     struct err err = {0};
-    CHECK_INT("pair", replay_jobs_check(&lab, &nobody, &err), STATUS_E_ARG);
+    CHECK_INT("pair", replay_jobs_check(worker, &nobody, &err), STATUS_E_ARG);
     CHECK_TEXT("pair", err.where, "pair");
-    CHECK_INT("claims given back", uploads_held(uploads), 0);
+    struct worker_counts counts;
+    worker_read_counts(worker, &counts);
+    CHECK_INT("claims given back", counts.uploads, 0);
 }
 
 int main(void)
@@ -244,9 +244,10 @@ int main(void)
     (void)gsl_set_error_handler_off();
     worker_params_init(&params);
     params.now_us = test_now;
+    params.queue_max[JOB_UPLOAD] = 1;
+    params.lab = &lab;
     if (lab_file_parse(lab_text, sizeof lab_text - 1, "lab.yaml", &lab, &errors) != STATUS_OK ||
-        worker_start(&params, &worker) != STATUS_OK ||
-        uploads_create(worker, 1, &uploads) != STATUS_OK) {
+        worker_start(&params, &worker) != STATUS_OK) {
         return 1;
     }
     CU_initialize_registry();
@@ -260,7 +261,6 @@ int main(void)
     const int result = check_run();
     worker_stop(worker);
     worker_destroy(worker);
-    uploads_destroy(uploads);
     lab_file_free(&lab);
     return result;
 }

@@ -117,28 +117,28 @@ struct web_source {
     enum status (*refit)(void *context, size_t pair, enum side side, uint64_t *job,
                          struct err *err);
     /* ---- uploaded recordings, fitted or replayed, and jobs ---- */
+    void *jobs; /* given to these in place of context */
     /* Can it be done? query is what stands behind the '?', as it came. STATUS_E_ARG: err->where
      * names the parameter at fault. */
-    enum status (*check_identify)(void *context, const char *query, struct err *err);
+    enum status (*check_identify)(void *jobs, const char *query, struct err *err);
     /* Is there room for one more recording? A claim ends with release_upload(), or goes with
      * the recording to identify() and ends with its job. */
-    bool (*claim_upload)(void *context);
-    void (*release_upload)(void *context);
+    bool (*claim_upload)(void *jobs);
+    void (*release_upload)(void *jobs);
     /* Hand over the recording text[bytes], from malloc(), and its claim: the source's on
      * STATUS_OK only.
      * STATUS_E_ARG as above; STATUS_E_FULL: try later; STATUS_E_NOMEM; STATUS_E_IO: starting or
      * stopping. */
-    enum status (*identify)(void *context, const char *query, char *text, size_t bytes,
+    enum status (*identify)(void *jobs, const char *query, char *text, size_t bytes,
                             uint64_t *job, struct err *err);
     /* The same two for a journal or a table of moves that is to run through the lab's code. */
-    enum status (*check_replay)(void *context, const struct web_replay *what, struct err *err);
-    enum status (*replay)(void *context, const struct web_replay *what, char *text,
-                          size_t bytes, uint64_t *job, struct err *err);
+    enum status (*check_replay)(void *jobs, const struct web_replay *what, struct err *err);
+    enum status (*replay)(void *jobs, const struct web_replay *what, char *text, size_t bytes,
+                          uint64_t *job, struct err *err);
     /* STATUS_E_EMPTY: no such job; STATUS_E_STALE: it has ended. */
-    enum status (*cancel_job)(void *context, uint64_t job);
-    enum status (*read_job)(void *context, uint64_t job, web_show_job *show,
-                            void *show_context);
-    void (*list_jobs)(void *context, web_show_job *show, void *show_context);
+    enum status (*cancel_job)(void *jobs, uint64_t job);
+    enum status (*read_job)(void *jobs, uint64_t job, web_show_job *show, void *show_context);
+    void (*list_jobs)(void *jobs, web_show_job *show, void *show_context);
     /* Add the process's own metrics (ingest, journal, store, broker, threads). */
     void (*metrics)(void *context, struct metrics *metrics);
     int64_t (*now)(void *context); /* lab time */

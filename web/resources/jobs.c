@@ -59,7 +59,7 @@ void get_jobs(const struct web_request *request, struct web_response *response)
     struct json_writer *json = web_json(response);
     json_write_object(json, NULL);
     json_write_array(json, "jobs");
-    source->list_jobs(source->context, show_in_list, json);
+    source->list_jobs(source->jobs, show_in_list, json);
     json_write_close(json);
     json_write_close(json);
 }
@@ -86,7 +86,7 @@ static bool write_job(const struct web_request *request, struct web_response *re
                       uint64_t job)
 {
     const struct web_source *source = request->context->source;
-    return source->read_job(source->context, job, show_whole, response) == STATUS_OK;
+    return source->read_job(source->jobs, job, show_whole, response) == STATUS_OK;
 }
 
 bool jobs_answer_new(const struct web_request *request, struct web_response *response,
@@ -125,12 +125,12 @@ static void show_cancelled(void *context, const struct web_job *job)
 void delete_job(const struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
-    const enum status st = source->cancel_job(source->context, request->job);
+    const enum status st = source->cancel_job(source->jobs, request->job);
     if (st == STATUS_E_STALE) {
         web_problem(request, response, PROBLEM_JOB_ENDED, NULL,
                     "it has ended already, there is nothing to cancel");
-    } else if (st != STATUS_OK || source->read_job(source->context, request->job,
-                                                   show_cancelled, response) != STATUS_OK) {
+    } else if (st != STATUS_OK || source->read_job(source->jobs, request->job, show_cancelled,
+                                                   response) != STATUS_OK) {
         refuse_unknown(request, response);
     }
 }
@@ -180,12 +180,12 @@ bool upload_admit(struct web_request *request, const char *content_type,
             "'application/x-ndjson'");
     }
     const struct web_replay replay = replay_of(request);
-    if ((is_replay(request) ? source->check_replay(source->context, &replay, &err)
-                            : source->check_identify(source->context, request->query_text,
-                                                     &err)) != STATUS_OK) {
+    if ((is_replay(request)
+             ? source->check_replay(source->jobs, &replay, &err)
+             : source->check_identify(source->jobs, request->query_text, &err)) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_PARAMETER, &err);
     }
-    request->upload->claimed = source->claim_upload(source->context);
+    request->upload->claimed = source->claim_upload(source->jobs);
     return request->upload->claimed || refuse_recording(request, response);
 }
 
@@ -196,8 +196,8 @@ static enum status start_job(const struct web_request *request, uint64_t *job, s
     const struct body *body = &request->upload->body;
     const struct web_replay replay = replay_of(request);
     return is_replay(request)
-               ? source->replay(source->context, &replay, body->text, body->bytes, job, err)
-               : source->identify(source->context, request->query_text, body->text, body->bytes,
+               ? source->replay(source->jobs, &replay, body->text, body->bytes, job, err)
+               : source->identify(source->jobs, request->query_text, body->text, body->bytes,
                                   job, err);
 }
 

@@ -257,7 +257,7 @@ void dispatch_end(struct web_request *request)
 {
     if (request->upload && request->upload->claimed) {
         const struct web_source *source = request->context->source;
-        source->release_upload(source->context);
+        source->release_upload(source->jobs);
         request->upload->claimed = false;
     }
 }
