@@ -431,6 +431,19 @@ enum status option_file_load(const struct option_file *file, const char *path, v
     return status;
 }
 
+bool text_file_first_line(const char *path, char *line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    line[0] = '\0';
+    const bool got = fgets(line, (int)size, file) != NULL;
+    (void)fclose(file);
+    line[got ? strcspn(line, "\r\n") : 0] = '\0';
+    return true;
+}
+
 bool text_file_beside(const char *file, const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(file, '/');

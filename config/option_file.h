@@ -90,6 +90,10 @@ uint32_t option_node(const struct option_reading *reading, const char *path);
 /* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
 size_t option_distance(const char *a, const char *b);
 
+/* The first line of a file, without its end; "" when there is none. False when the file cannot
+ * be opened: errno says why. */
+bool text_file_first_line(const char *path, char *line, size_t size);
+
 /* A path that stands in a file, as seen from that file's folder. False when it does not fit
  * into out[size]. */
 bool text_file_beside(const char *file, const char *path, char *out, size_t size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/option_file.h"
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
@@ -40,18 +41,6 @@ static int64_t source_now(void *context)
     return inbox_now_us(d->inbox);
 }
 
-static const struct view *source_acquire(void *context)
-{
-    struct daemon *d = context;
-    return views_acquire(d->views);
-}
-
-static void source_release(void *context, const struct view *view)
-{
-    struct daemon *d = context;
-    views_release(d->views, view);
-}
-
 static enum status source_command(void *context, const char *pair, const char *payload,
                                   size_t bytes, struct err *err)
 {
@@ -75,12 +64,6 @@ static enum status source_command(void *context, const char *pair, const char *p
     return status == STATUS_OK ? status
                                : err_set(err, status, "broker", 0, 0, "not taken over: %s",
                                          status_name(status));
-}
-
-static size_t source_machines(void *context, size_t pair, enum side side,
-                              char out[WEB_MACHINES_MAX])
-{
-    return gateway_read_robot(context, pair, side, out);
 }
 
 static const char *source_map(void *context, size_t pair, size_t *bytes)
@@ -107,9 +90,6 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
     struct daemon *d = context;
     char payload[256];
     struct json_writer w;
-    if (!atomic_load(&d->running)) {
-        return err_set(err, STATUS_E_IO, "lab", 0, 0, "starting or stopping");
-    }
     const uint64_t before = fits_job(d->fits, (uint32_t)pair, side);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
@@ -133,31 +113,18 @@ static enum status source_refit(void *context, size_t pair, enum side side, uint
                : err_set(err, STATUS_E_EMPTY, "lab", 0, 0, "the lab began no fit");
 }
 
-static void source_metrics(void *context, struct metrics *metrics)
-{
-    struct daemon *d = context;
-    if (atomic_load(&d->running)) {
-        daemon_write_metrics(d, metrics);
-    }
-}
-
 static void source_refused(void *context, const char *text)
 {
     (void)context;
     log_write(LOG_HTTP_REFUSED, NULL, "%s", text);
 }
 
-/* The first line of a file. */
 static enum status read_token(const char *path, char token[TOKEN_MAX], struct err *err)
 {
-    FILE *file = fopen(path, "re");
-    if (!file) {
+    if (!text_file_first_line(path, token, TOKEN_MAX)) {
         return err_set(err, STATUS_E_ARG, path, 0, 0, "the token cannot be read (errno %d)",
                        errno);
     }
-    const bool got = fgets(token, TOKEN_MAX, file) != NULL;
-    (void)fclose(file);
-    token[got ? strcspn(token, "\r\n") : 0] = '\0';
     return token[0] ? STATUS_OK
                     : err_set(err, STATUS_E_ARG, path, 1, 0,
                               "the first line is empty, the bearer token was expected");
@@ -222,11 +189,12 @@ static enum status start_web(struct daemon *d, struct err *err)
     };
     const struct web_source source = {
         .context = d,
-        .acquire = source_acquire,
-        .release = source_release,
+        .views = d->views,
+        .acquire = views_acquire,
+        .release = views_release,
         .command = source_command,
         .request = source_request,
-        .machines = source_machines,
+        .machines = gateway_read_robot,
         .map = source_map,
         .refit = source_refit,
         .jobs = d->worker,
@@ -239,7 +207,7 @@ static enum status start_web(struct daemon *d, struct err *err)
         .cancel_job = worker_cancel,
         .read_job = worker_read,
         .list_jobs = worker_list,
-        .metrics = source_metrics,
+        .metrics = daemon_write_metrics,
         .now = source_now,
         .events = d->events,
         .refused = source_refused,

@@ -90,13 +90,11 @@ static void write_lab(struct daemon *d, struct metrics *m)
         {"tandem_lab_journal_faults_total", "Stretches of the journal not readable.", c.faults},
     };
     metrics_counters(m, rows, COUNT(rows));
-    static const char *const took[LAB_THREAD_TOOK] = {"0.0001", "0.001", "0.01",
-                                                      "0.1",    "1",     "inf"};
+    static const char *const took_text[] = {"0.0001", "0.001", "0.01", "0.1", "1", "inf"};
+    static const struct names took = {took_text, LAB_THREAD_TOOK};
     metrics_family(m, "tandem_lab_rounds_total", METRIC_COUNTER,
                    "Rounds of the lab thread, by the seconds they took at most.");
-    for (size_t i = 0; i < LAB_THREAD_TOOK; i++) {
-        metrics_count(m, (struct metric_label[]){{"took", took[i]}}, 1, c.took[i]);
-    }
+    metrics_by_name(m, NULL, "took", &took, c.took);
     metrics_gauge(m, "tandem_lab_round_seconds_max", "Longest round.", lab_s(c.took_us_max));
     if (c.restore_us >= 0) {
         metrics_gauge(m, "tandem_lab_restore_seconds", "Reading the journal's tail back.",
@@ -106,15 +104,17 @@ static void write_lab(struct daemon *d, struct metrics *m)
 
 static void write_outbox(struct daemon *d, struct metrics *m)
 {
-    static const char *const kinds[] = {EFFECT_KINDS(NAMES_TEXT)};
+    static const char *const kind_text[] = {EFFECT_KINDS(NAMES_TEXT)};
+    static const char *const late_text[] = {"0.0001", "0.00025", "0.0005", "0.001", "0.002",
+                                            "0.005",  "0.01",    "0.1",    "inf"};
+    static const struct names kinds = {kind_text, EFFECT_KIND_COUNT};
+    static const struct names late = {late_text, OUTBOX_LATENESS};
     (void)pthread_mutex_lock(&d->lock);
     const struct outbox_counts c = d->thread.shown_outbox;
     (void)pthread_mutex_unlock(&d->lock);
     metrics_family(m, "tandem_effects_total", METRIC_COUNTER,
                    "What the lab wanted done, restored ones included.");
-    for (size_t i = 0; i < EFFECT_KIND_COUNT; i++) {
-        metrics_count(m, (struct metric_label[]){{"kind", kinds[i]}}, 1, c.effects[i]);
-    }
+    metrics_by_name(m, NULL, "kind", &kinds, c.effects);
     const struct metric_counter rows[] = {
         {"tandem_outbox_published_total", "Messages handed to the broker client.", c.published},
         {"tandem_outbox_not_published_total", "Messages it refused.", c.not_published},
@@ -128,14 +128,10 @@ static void write_outbox(struct daemon *d, struct metrics *m)
          c.overruns},
     };
     metrics_counters(m, rows, COUNT(rows));
-    static const char *const late[OUTBOX_LATENESS] = {
-        "0.0001", "0.00025", "0.0005", "0.001", "0.002", "0.005", "0.01", "0.1", "inf"};
     metrics_family(m, "tandem_control_efforts_total", METRIC_COUNTER,
                    "Efforts for simulated robots, by the seconds after their control period at "
                    "which they went out at most.");
-    for (size_t i = 0; i < OUTBOX_LATENESS; i++) {
-        metrics_count(m, (struct metric_label[]){{"late", late[i]}}, 1, c.late[i]);
-    }
+    metrics_by_name(m, NULL, "late", &late, c.late);
 }
 
 static void write_broker(struct daemon *d, struct metrics *m)
@@ -216,29 +212,22 @@ static void write_worker(struct daemon *d, struct metrics *m)
     struct worker_counts c;
     worker_read_counts(d->worker, &c);
     metrics_family(m, "tandem_jobs_total", METRIC_COUNTER, "Jobs that have ended.");
-    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
-        for (int state = JOB_DONE; state < JOB_STATE_COUNT; state++) {
-            metrics_count(
-                m,
-                (struct metric_label[]){{"kind", job_class_name((enum job_class) class)},
-                                        {"state", job_state_name((enum job_state)state)}},
-                2, c.ended[class][state]);
+    for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
+        struct metric_label labels[] = {{"kind", job_class_name(class)}, {"state", ""}};
+        for (enum job_state state = JOB_DONE; state < JOB_STATE_COUNT; state++) {
+            labels[1].value = job_state_name(state);
+            metrics_count(m, labels, 2, c.ended[class][state]);
         }
     }
     metrics_family(m, "tandem_jobs_refused_total", METRIC_COUNTER,
                    "Jobs for which the queue had no room.");
-    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
-        metrics_count(m,
-                      (struct metric_label[]){{"kind", job_class_name((enum job_class) class)}},
-                      1, c.refused[class]);
-    }
+    metrics_by_name(m, NULL, "kind", &job_class_names, c.refused);
     metrics_family(m, "tandem_jobs", METRIC_GAUGE, "Jobs that wait or run.");
-    for (int class = 0; class < JOB_CLASS_COUNT; class ++) {
-        const char *kind = job_class_name((enum job_class) class);
-        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "queued"}}, 2,
-                      c.waiting[class]);
-        metrics_count(m, (struct metric_label[]){{"kind", kind}, {"state", "running"}}, 2,
-                      c.running[class]);
+    for (enum job_class class = JOB_LAB; class < JOB_CLASS_COUNT; class ++) {
+        struct metric_label labels[] = {{"kind", job_class_name(class)}, {"state", "queued"}};
+        metrics_count(m, labels, 2, c.waiting[class]);
+        labels[1].value = "running";
+        metrics_count(m, labels, 2, c.running[class]);
     }
     metrics_counter(m, "tandem_jobs_let_through_total",
                     "Jobs of the lab carried out within an uploaded one.", c.let_through);
@@ -248,8 +237,9 @@ static void write_worker(struct daemon *d, struct metrics *m)
                   (double)c.uploads);
 }
 
-static void write_process(struct metrics *m)
+static void write_process(struct daemon *d, struct metrics *m)
 {
+    (void)d;
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) == 0) {
         metrics_family(m, "tandem_process_cpu_seconds_total", METRIC_COUNTER,
@@ -262,16 +252,13 @@ static void write_process(struct metrics *m)
     }
 }
 
-void daemon_write_metrics(struct daemon *d, struct metrics *metrics)
+void daemon_write_metrics(void *daemon, struct metrics *metrics)
 {
-    write_inbox(d, metrics);
-    write_journal(d, metrics);
-    write_lab(d, metrics);
-    write_outbox(d, metrics);
-    write_store(d, metrics);
-    write_broker(d, metrics);
-    write_keeper(d, metrics);
-    write_worker(d, metrics);
-    write_fits(d, metrics);
-    write_process(metrics);
+    static void (*const parts[])(struct daemon *, struct metrics *) = {
+        write_inbox,  write_journal, write_lab,    write_outbox, write_store,
+        write_broker, write_keeper,  write_worker, write_fits,   write_process};
+    struct daemon *d = daemon;
+    for (size_t i = 0; i < COUNT(parts) && atomic_load(&d->running); i++) {
+        parts[i](d, metrics);
+    }
 }

@@ -55,8 +55,8 @@ MUST_USE enum status gateway_send(struct daemon *daemon, const char *rest, const
                                   size_t bytes, int qos, bool retained);
 
 /* Copy the newest machine states of a side; returns their bytes, 0 when there are none. Any
- * thread. */
-size_t gateway_read_robot(struct daemon *daemon, size_t pair, enum side side,
+ * thread, as machines() of struct web_source. */
+size_t gateway_read_robot(void *daemon, size_t pair, enum side side,
                           char out[WEB_MACHINES_MAX]);
 
 /* ---- outbox.c: carries out what the lab wants done, to the store, to the broker ----
@@ -273,7 +273,7 @@ struct daemon {
     _Atomic bool running; /* all of the above stand; the server's threads may use them */
 };
 
-/* daemon_metrics.c: the process's own. Any thread, while it runs. */
-void daemon_write_metrics(struct daemon *daemon, struct metrics *metrics);
+/* daemon_metrics.c: the process's own. Any thread, as metrics() of struct web_source. */
+void daemon_write_metrics(void *daemon, struct metrics *metrics);
 
 #endif

@@ -68,9 +68,9 @@ static bool take_robot(struct daemon *d, const char *topic, const char *payload,
     return true;
 }
 
-size_t gateway_read_robot(struct daemon *d, size_t pair, enum side side,
-                          char out[WEB_MACHINES_MAX])
+size_t gateway_read_robot(void *daemon, size_t pair, enum side side, char out[WEB_MACHINES_MAX])
 {
+    struct daemon *d = daemon;
     (void)pthread_mutex_lock(&d->lock);
     const struct robot_state *state = &d->gateway.robots[pair][side];
     const size_t bytes = state->bytes;

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <systemd/sd-daemon.h>
+
 #include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
-#include "service/daemon/notify.h"
 #include "twin/report/pair_dynamics_report.h"
 #include "twin/report/pair_report.h"
 
@@ -135,7 +136,11 @@ static void tell_status(struct daemon *d)
     }
     if (!leaves && strcmp(text, d->keeper.status) != 0) {
         memcpy(d->keeper.status, text, sizeof text);
-        notify_status("%s", text);
+        /* A second line would be a message of its own. */
+        for (char *end = text; (end = strchr(end, '\n')) != NULL;) {
+            *end = ' ';
+        }
+        (void)sd_notifyf(0, "STATUS=%s", text);
     }
 }
 
@@ -146,7 +151,7 @@ static void feed_watchdog(struct daemon *d)
         mono_us - d->keeper.alive_us >= d->keeper.alive_every_us &&
         atomic_exchange(&d->keeper.lab_beats, false)) {
         d->keeper.alive_us = mono_us;
-        notify_tell("WATCHDOG=1");
+        (void)sd_notify(0, "WATCHDOG=1");
     }
 }
 
@@ -362,7 +367,9 @@ enum status keeper_start(struct daemon *d)
     k->counts.checkpoint_t_us = LAB_TIME_NONE;
     k->health.journal = true;
     k->health.store = true;
-    k->alive_every_us = notify_alive_us();
+    /* Half of what the supervisor waits. */
+    uint64_t allowed_us = 0;
+    k->alive_every_us = sd_watchdog_enabled(0, &allowed_us) > 0 ? (int64_t)(allowed_us / 2) : 0;
     (void)snprintf(k->health.broker_text, sizeof k->health.broker_text, "not connected yet");
     k->runs = pthread_create(&k->thread, NULL, run_keeper, d) == 0;
     return k->runs ? STATUS_OK : STATUS_E_IO;

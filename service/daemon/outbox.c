@@ -130,6 +130,17 @@ static void wait_for_room(struct store_queue *queue)
     }
 }
 
+static void store_row(struct daemon *d, const struct store_row *row, const char *what)
+{
+    if (!d->outbox.live) {
+        wait_for_room(d->queue);
+    }
+    if (store_queue_push(d->queue, row) != STATUS_OK) {
+        d->outbox.counts.not_stored++;
+        log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
+    }
+}
+
 static enum event_type type_of(const struct store_row *row)
 {
     return row->kind == STORE_ENTRIES  ? EVENT_TYPE_ENTRY
@@ -145,13 +156,9 @@ static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
             d->outbox.counts.known++;
             return;
         }
-        wait_for_room(d->queue);
     }
     row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
-    if (store_queue_push(d->queue, row) != STATUS_OK) {
-        d->outbox.counts.not_stored++;
-        log_write(LOG_STORE_FULL, row->pair, "%s %llu", what, (unsigned long long)row->n);
-    }
+    store_row(d, row, what);
     if (d->events) {
         event_hub_publish(d->events, type_of(row), pair, row->seq, row->json, row->json_bytes);
     }
@@ -215,13 +222,7 @@ static void emit_event(struct daemon *d, const struct effect *effect)
 {
     struct record_row r;
     row_of_event(&r, effect->event, effect->n, pair_id(d, effect->pair));
-    if (!d->outbox.live) {
-        wait_for_room(d->queue);
-    }
-    if (store_queue_push(d->queue, &r.row) != STATUS_OK) {
-        d->outbox.counts.not_stored++;
-        log_write(LOG_STORE_FULL, r.row.pair, "event %llu", (unsigned long long)r.row.n);
-    }
+    store_row(d, &r.row, "event");
 }
 
 /* ---- messages ---- */

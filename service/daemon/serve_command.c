@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <systemd/sd-daemon.h>
+
 #include "config/lab_file.h"
 #include "config/option_file.h"
 #include "service/cli/arguments.h"
@@ -14,7 +16,6 @@
 #include "service/cli/log.h"
 #include "service/cli/version.h"
 #include "service/daemon/daemon.h"
-#include "service/daemon/notify.h"
 #include "service/robots/maps.h"
 #include "twin/lab.h"
 
@@ -27,7 +28,7 @@ enum {
 static void say_ready(const struct daemon *daemon, int64_t until_us, bool *said)
 {
     if (!*said && (daemon_has_tried_broker(daemon) || lab_clock_monotonic_us() >= until_us)) {
-        notify_tell("READY=1");
+        (void)sd_notify(0, "READY=1");
         *said = true;
     }
 }
@@ -127,9 +128,10 @@ static void reload_lab_file(const char *path, struct lab_file *running)
 
 static void reload_lab(const char *path, struct lab_file *lab)
 {
-    notify_reloading();
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%lld",
+                     (long long)lab_clock_monotonic_us());
     reload_lab_file(path, lab);
-    notify_tell("READY=1");
+    (void)sd_notify(0, "READY=1");
 }
 
 static void wait_for_end(const struct daemon *daemon, const char *path, struct lab_file *lab,
@@ -146,7 +148,7 @@ static void wait_for_end(const struct daemon *daemon, const char *path, struct l
             reload_lab(path, lab);
             said = true;
         } else if (signal == SIGTERM || signal == SIGINT) {
-            notify_tell("STOPPING=1\nSTATUS=stopping");
+            (void)sd_notify(0, "STOPPING=1\nSTATUS=stopping");
             log_write(LOG_STOPPING, NULL, "%s", signal == SIGTERM ? "SIGTERM" : "SIGINT");
             return;
         }

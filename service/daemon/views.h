@@ -33,9 +33,9 @@ void views_destroy(struct views *views);
 /* Lab thread: make the lab's present state the newest snapshot. Allocates. */
 void views_publish(struct views *views, int64_t t_us, const struct view_health *health);
 
-/* Any thread. Never NULL. */
-const struct view *views_acquire(struct views *views);
-void views_release(struct views *views, const struct view *view);
+/* Any thread, as acquire() and release() of struct web_source. Never NULL. */
+const struct view *views_acquire(void *views);
+void views_release(void *views, const struct view *view);
 
 /* Any thread. */
 void views_read_counts(struct views *views, struct views_counts *out);

@@ -4,7 +4,21 @@
 #ifndef SERVICE_JOBS_UPLOAD_JOBS_H
 #define SERVICE_JOBS_UPLOAD_JOBS_H
 
+#include "service/identify/identify_request.h"
 #include "service/jobs/worker.h"
+#include "web/http/query.h"
+
+/* Texts of a request, decoded. */
+struct identify_words {
+    size_t used;
+    char text[QUERY_TEXT_MAX + 1];
+};
+
+/* Read what stands behind the '?' of POST /api/v1/identify, at most QUERY_TEXT_MAX bytes; the
+ * request's texts are in words. STATUS_E_ARG: err->where is the parameter at fault, as it came.
+ * Pure. */
+MUST_USE enum status identify_query_read(const char *query, struct identify_words *words,
+                                         struct identify_request *request, struct err *err);
 
 MUST_USE enum status identify_jobs_check(void *worker, const char *query, struct err *err);
 MUST_USE enum status identify_jobs_submit(void *worker, const char *query, char *text,

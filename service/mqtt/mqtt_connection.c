@@ -1,5 +1,3 @@
-#include "service/mqtt/mqtt_connection.h"
-
 #include <dirent.h>
 #include <inttypes.h>
 #include <netinet/in.h>
@@ -9,9 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "config/option_file.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
-#include "service/mqtt/mqtt_sender.h"
+#include "service/mqtt/mqtt_link.h"
 
 enum {
     PASSWORD_MAX = 1024,
@@ -21,13 +20,6 @@ enum {
 };
 
 /* ---- what Paho tells ---- */
-
-static void tell_owner(struct mqtt_client *client)
-{
-    if (client->options.changed) {
-        client->options.changed(client->options.context);
-    }
-}
 
 static void came_up(struct mqtt_client *client, bool resumed)
 {
@@ -44,7 +36,6 @@ static void came_up(struct mqtt_client *client, bool resumed)
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
     mqtt_link_unlock(client);
-    tell_owner(client);
 }
 
 static void on_connect5(void *context, MQTTAsync_successData5 *data)
@@ -64,7 +55,6 @@ static void note_failed_attempt(struct mqtt_client *client, const char *reason)
     mqtt_link_note_error(client, "connecting to", reason);
     mqtt_link_go_down(client);
     mqtt_link_unlock(client);
-    tell_owner(client);
 }
 
 static void on_connect_failure5(void *context, MQTTAsync_failureData5 *data)
@@ -106,7 +96,6 @@ static void on_connection_lost(void *context, char *cause)
         mqtt_link_go_down(client);
     }
     mqtt_link_unlock(client);
-    tell_owner(client);
 }
 
 /* MQTT 5: the broker says why before it closes the connection. */
@@ -150,7 +139,6 @@ static void note_subscribed(struct mqtt_client *client, const char *refused_filt
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
     mqtt_link_unlock(client);
-    tell_owner(client);
 }
 
 static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
@@ -280,21 +268,6 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
     return STATUS_OK;
 }
 
-/* The first line of the password file. Returns false when there is none. */
-static bool read_password(const char *path, char password[PASSWORD_MAX])
-{
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        return false;
-    }
-    const bool read = fgets(password, PASSWORD_MAX, file) != NULL;
-    (void)fclose(file);
-    if (read) {
-        password[strcspn(password, "\r\n")] = '\0';
-    }
-    return read;
-}
-
 static void fill_tls(struct mqtt_client *client, MQTTAsync_SSLOptions *tls)
 {
     tls->trustStore = client->options.ca_file;
@@ -374,7 +347,7 @@ static void try_connect(struct mqtt_client *client)
 {
     char password[PASSWORD_MAX] = "";
     const char *path = client->options.password_file;
-    if (path && !read_password(path, password)) {
+    if (path && !(text_file_first_line(path, password, sizeof password) && password[0])) {
         note_failed_attempt(client, "cannot read the password file");
         return;
     }

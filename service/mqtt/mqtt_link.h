@@ -13,8 +13,7 @@
 
 #include <MQTTAsync.h>
 
-#include "base/err.h"
-#include "service/mqtt/mqtt_options.h"
+#include "service/mqtt/mqtt_client.h"
 
 enum {
     MQTT_LINK_OWNED_MAX = MQTT_CLIENT_TOPICS_MAX + 16,
@@ -102,6 +101,8 @@ struct mqtt_client {
         }                                                                                      \
     } while (0)
 
+/* ---- mqtt_client.c ---- */
+
 void mqtt_link_lock(struct mqtt_client *client);
 void mqtt_link_unlock(struct mqtt_client *client);
 /* Wait until it is so, asked under mutex at each news, at most until lab_clock_monotonic_us()
@@ -112,5 +113,43 @@ bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct
 void mqtt_link_note_error(struct mqtt_client *client, const char *doing, const char *reason);
 /* The link went down, or did not come up; the keeper tries again. Under mutex. */
 void mqtt_link_go_down(struct mqtt_client *client);
+
+/* ---- mqtt_sender.c ---- */
+
+/* Is it one that may be published to? */
+bool mqtt_sender_is_topic(const char *topic);
+struct mqtt_sender_way {
+    int qos;
+    bool retained;
+    bool urgent;   /* before all that waits, whatever the bounds */
+    bool fleeting; /* with this connection or never */
+};
+/* Copy a message to the end of what is to be sent. Statuses as of mqtt_client_publish() and,
+ * for what is fleeting, mqtt_client_publish_now(). */
+MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *topic,
+                                     const void *payload, size_t bytes,
+                                     struct mqtt_sender_way way);
+/* Is there a message that Paho can take? Under mutex. */
+bool mqtt_sender_has_work(const struct mqtt_client *client);
+/* Hand the next one to Paho. There must be one. Under mutex, which is released meanwhile. */
+void mqtt_sender_send_next(struct mqtt_client *client);
+/* Everything not acknowledged is to be sent anew, but for what is fleeting; Paho has none of it
+ * any more. Under mutex. */
+void mqtt_sender_rewind(struct mqtt_client *client);
+/* Forget what is left. Paho has none of it any more. */
+void mqtt_sender_finish(struct mqtt_client *client);
+
+/* ---- mqtt_connection.c ---- */
+
+/* Make a handle of Paho's, in place of the one before. Not under mutex. */
+MUST_USE enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *err);
+/* Start the thread. Returns false when there can be none. */
+bool mqtt_connection_start(struct mqtt_client *client);
+/* End it; nothing connects any more. Twice does no harm. */
+void mqtt_connection_stop(struct mqtt_client *client);
+/* Leave the broker in good order; waits for that at most until until_us. */
+void mqtt_connection_leave(struct mqtt_client *client, int64_t until_us);
+/* Publish text on the presence topic, if there is one. */
+void mqtt_connection_say(struct mqtt_client *client, const char *text);
 
 #endif

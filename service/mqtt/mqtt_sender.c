@@ -6,12 +6,11 @@
  * when the connection is lost (mqtt_connection.c), and what was not acknowledged is sent anew
  * from here.
  */
-#include "service/mqtt/mqtt_sender.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "service/mqtt/mqtt_link.h"
 
 enum {
     PAYLOAD_MAX = 268435455,          /* MQTT's own limit */
@@ -232,11 +231,7 @@ void mqtt_sender_rewind(struct mqtt_client *client)
 
 void mqtt_sender_finish(struct mqtt_client *client)
 {
-    struct mqtt_outgoing *m = client->outgoing_first;
-    client->outgoing_first = client->outgoing_last = client->outgoing_unsent = NULL;
-    while (m) {
-        struct mqtt_outgoing *next = m->next;
-        free(m);
-        m = next;
+    while (client->outgoing_first) {
+        give_up(client, client->outgoing_first);
     }
 }

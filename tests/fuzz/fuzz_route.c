@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/lab_time.h"
-#include "service/jobs/identify_query.h"
+#include "service/jobs/upload_jobs.h"
 #include "web/http/routes.h"
 #include "web/server/dispatch.h"
 

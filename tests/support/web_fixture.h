@@ -265,6 +265,7 @@ static inline enum status fixture_cancel_job(void *context, uint64_t id)
 static inline struct web_source fixture_source(struct fixture *f)
 {
     return (struct web_source){.context = f,
+                               .views = f,
                                .acquire = fixture_acquire,
                                .release = fixture_release,
                                .command = fixture_command,

@@ -5,7 +5,7 @@
 
 #include "service/identify/identify.h"
 #include "service/identify/identify_options.h"
-#include "service/jobs/identify_query.h"
+#include "service/jobs/upload_jobs.h"
 #include "tests/support/check.h"
 #include "web/resources/page.h"
 

@@ -95,8 +95,9 @@ struct metrics;
 /* What the daemon lends the server. Every function may be called from any server thread. */
 struct web_source {
     void *context;
-    const struct view *(*acquire)(void *context);
-    void (*release)(void *context, const struct view *view);
+    void *views; /* given to these two in place of context */
+    const struct view *(*acquire)(void *views);
+    void (*release)(void *views, const struct view *view);
     /* Publish payload (one JSON object, valid command) as a command of this pair; the daemon
      * then receives it as it receives every command. STATUS_E_FULL: too many in flight;
      * STATUS_E_IO: not connected. */

@@ -238,7 +238,7 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
 static void run_handler(struct web_request *request, struct web_response *response)
 {
     const struct web_source *source = request->context->source;
-    request->view = source->acquire(source->context);
+    request->view = source->acquire(source->views);
     if (route_names_pair(request->route)) {
         request->pair = view_find_pair(request->view, request->id, strlen(request->id));
     }
@@ -249,7 +249,7 @@ static void run_handler(struct web_request *request, struct web_response *respon
         request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }
-    source->release(source->context, request->view);
+    source->release(source->views, request->view);
     request->view = NULL;
 }
 

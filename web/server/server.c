@@ -336,9 +336,9 @@ static void allow_files(unsigned count)
 
 static enum status create_trails(struct web *web)
 {
-    const struct view *view = web->source.acquire(web->source.context);
+    const struct view *view = web->source.acquire(web->source.views);
     const size_t pairs = view->pair_count;
-    web->source.release(web->source.context, view);
+    web->source.release(web->source.views, view);
     return trails_create(pairs, &web->context.trails);
 }
 

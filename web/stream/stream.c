@@ -125,10 +125,10 @@ static bool is_wanted(const struct stream *s, const char *id)
     if (!s->filter.pairs) {
         return true;
     }
-    const struct view *view = source->acquire(source->context);
+    const struct view *view = source->acquire(source->views);
     const size_t pair = view_find_pair(view, id, strlen(id));
     const bool wanted = pair < view->pair_count && s->filter.pairs[pair];
-    source->release(source->context, view);
+    source->release(source->views, view);
     return wanted;
 }
 
@@ -372,13 +372,13 @@ static size_t choose_awake(struct streams *set, bool *stopping)
 static void look_around(struct streams *set)
 {
     const struct web_source *source = set->params.source;
-    const struct view *view = source->acquire(source->context);
+    const struct view *view = source->acquire(source->views);
     atomic_store(&set->restored, view->health.restored);
     machine_watch_look(&set->seen, view, source, set->params.hub);
     if (set->params.trails) {
         trails_look(set->params.trails, view);
     }
-    source->release(source->context, view);
+    source->release(source->views, view);
 }
 
 static void *run_streams(void *context)
