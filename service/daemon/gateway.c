@@ -6,7 +6,7 @@
 #include "logger/message/json_scan.h"
 #include "logger/message/json_write.h"
 #include "service/daemon/daemon_parts.h"
-#include "service/mqtt/broker_client.h"
+#include "service/mqtt/broker_arguments.h"
 
 /* ---- what robots say of their machines ---- */
 

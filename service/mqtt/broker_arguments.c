@@ -2,29 +2,46 @@
 
 #include <string.h>
 
-struct broker_arguments broker_arguments_defaults(void)
+static const char *or_null(const char *text)
 {
-    return (struct broker_arguments){
-        .host = "127.0.0.1", .port = 1883, .prefix = "tandem/v1", .protocol = "5"};
+    return text[0] ? text : NULL;
 }
 
-struct mqtt_client_options broker_arguments_options(const struct broker_arguments *broker,
-                                                    const char *client_id)
+struct mqtt_client_options broker_client_options(const struct broker_options *broker,
+                                                 const char *client_id)
 {
     return (struct mqtt_client_options){.host = broker->host,
                                         .port = broker->port,
                                         .client_id = client_id,
-                                        .version = broker->protocol[0] == '5' ? 5 : 311,
+                                        .protocol =
+                                            broker->protocol == BROKER_MQTT_5 ? "5" : "3.1.1",
+                                        .keep_alive_s = (int)broker->keep_alive_s,
+                                        .user = or_null(broker->username),
+                                        .password_file = or_null(broker->password_file),
+                                        .tls = broker->tls.enabled,
+                                        .ca_file = or_null(broker->tls.ca_file),
+                                        .certificate_file = or_null(broker->tls.cert_file),
+                                        .key_file = or_null(broker->tls.key_file),
                                         .prefix = broker->prefix,
-                                        .user = broker->user,
-                                        .password_file = broker->password_file,
-                                        .tls = broker->tls || broker->ca_file,
-                                        .ca_file = broker->ca_file,
-                                        .certificate_file = broker->certificate_file,
-                                        .key_file = broker->key_file};
+                                        .heartbeat_hz = (int)(broker->heartbeat_hz + 0.5)};
 }
 
-void broker_arguments_group(struct broker_arguments *b, struct broker_group *group)
+struct mqtt_client_options broker_arguments_defaults(void)
+{
+    return (struct mqtt_client_options){
+        .host = "127.0.0.1", .port = 1883, .prefix = "tandem/v1", .protocol = "5"};
+}
+
+struct mqtt_client_options broker_arguments_options(const struct mqtt_client_options *broker,
+                                                    const char *client_id)
+{
+    struct mqtt_client_options options = *broker;
+    options.client_id = client_id;
+    options.tls = broker->tls || broker->ca_file;
+    return options;
+}
+
+void broker_arguments_group(struct mqtt_client_options *b, struct broker_group *group)
 {
     /* clang-format off */
     const struct argument rows[BROKER_ARGUMENTS] = {

@@ -87,9 +87,9 @@ static enum status check_options(const struct mqtt_client_options *o, struct err
     if (!o->client_id || !o->client_id[0]) {
         return err_set(err, STATUS_E_ARG, "client id", 0, 0, "is missing");
     }
-    if (o->version != 0 && o->version != 5 && o->version != 311) {
-        return err_set(err, STATUS_E_ARG, "MQTT version", 0, 0, "%d is neither 5 nor 311",
-                       o->version);
+    if (o->protocol && strcmp(o->protocol, "5") != 0 && strcmp(o->protocol, "3.1.1") != 0) {
+        return err_set(err, STATUS_E_ARG, "MQTT version", 0, 0, "%s is neither 5 nor 3.1.1",
+                       o->protocol);
     }
     if (o->port < 0 || o->port > 65535) {
         return err_set(err, STATUS_E_ARG, "port", 0, 0, "%d is not within 1 .. 65535", o->port);
@@ -141,7 +141,8 @@ static enum status take_options(struct mqtt_client *client, const struct mqtt_cl
     }
     own->topics = NULL;
     own->port = o->port ? o->port : (o->tls ? 8883 : 1883);
-    own->version = o->version ? o->version : 5;
+    own->protocol = NULL;
+    client->v5 = !o->protocol || o->protocol[0] == '5';
     own->keep_alive_s = o->keep_alive_s > 0 ? o->keep_alive_s : 10;
     own->buffer_count = o->buffer_count > 0 ? o->buffer_count : MQTT_CLIENT_BUFFER_COUNT;
     own->heartbeat_hz = o->heartbeat_hz > 0 ? o->heartbeat_hz : 10;

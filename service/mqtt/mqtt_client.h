@@ -47,7 +47,7 @@ struct mqtt_client_options {
     const char *host; /* name or address ["127.0.0.1"] */
     int port;         /* [1883, with TLS 8883] */
     const char *client_id;
-    int version;               /* 5 or 311 (MQTT 3.1.1) [5] */
+    const char *protocol;      /* "5" or "3.1.1": the version of MQTT ["5"] */
     bool persistent;           /* the broker keeps the session while the client is away */
     uint32_t session_expiry_s; /* persistent, MQTT 5: for how long [7 days] */
     int keep_alive_s;          /* [10] */

@@ -244,7 +244,7 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
     (void)snprintf(uri, sizeof uri, "%s://%s", o->tls ? "ssl" : "tcp", client->address);
 
     MQTTAsync_createOptions create = MQTTAsync_createOptions_initializer;
-    create.MQTTVersion = o->version == 5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
+    create.MQTTVersion = client->v5 ? MQTTVERSION_5 : MQTTVERSION_3_1_1;
     create.maxBufferedMessages = 2 * MQTT_CLIENT_RECEIVE_MAX; /* counted while connected, too */
     /* The new one first: with the last handle Paho ends its threads. */
     MQTTAsync worn = client->paho;
@@ -254,7 +254,7 @@ enum status mqtt_connection_make_handle(struct mqtt_client *client, struct err *
     if (rc == MQTTASYNC_SUCCESS) {
         rc = MQTTAsync_setCallbacks(client->paho, client, on_connection_lost, on_message, NULL);
     }
-    if (rc == MQTTASYNC_SUCCESS && o->version == 5) {
+    if (rc == MQTTASYNC_SUCCESS && client->v5) {
         rc = MQTTAsync_setDisconnected(client->paho, client, on_sent_away);
     }
     if (worn) {
@@ -283,10 +283,9 @@ static void fill_tls(struct mqtt_client *client, MQTTAsync_SSLOptions *tls)
 static int start_connect(struct mqtt_client *client, const char *password)
 {
     const struct mqtt_client_options *o = &client->options;
-    const bool v5 = o->version == 5;
     MQTTAsync_connectOptions connect = MQTTAsync_connectOptions_initializer;
     const MQTTAsync_connectOptions connect5 = MQTTAsync_connectOptions_initializer5;
-    if (v5) {
+    if (client->v5) {
         connect = connect5;
         connect.cleanstart = o->persistent ? 0 : 1;
     } else {
@@ -313,7 +312,7 @@ static int start_connect(struct mqtt_client *client, const char *password)
         connect.ssl = &tls;
     }
     MQTTProperties properties = MQTTProperties_initializer;
-    if (v5) {
+    if (client->v5) {
         MQTTProperty expiry = {.identifier = MQTTPROPERTY_CODE_SESSION_EXPIRY_INTERVAL};
         expiry.value.integer4 = o->persistent ? o->session_expiry_s : 0;
         MQTTProperty receive = {.identifier = MQTTPROPERTY_CODE_RECEIVE_MAXIMUM};
@@ -531,7 +530,7 @@ void mqtt_connection_leave(struct mqtt_client *client, int64_t until_us)
 {
     MQTTAsync_disconnectOptions options = MQTTAsync_disconnectOptions_initializer;
     const MQTTAsync_disconnectOptions options5 = MQTTAsync_disconnectOptions_initializer5;
-    if (client->options.version == 5) {
+    if (client->v5) {
         options = options5;
     }
     MQTT_LINK_SET(client, &options, client, on_disconnect, on_disconnect_failure);

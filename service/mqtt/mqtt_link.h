@@ -36,6 +36,7 @@ struct mqtt_client {
     int filter_count;
     char *heartbeat_topic; /* NULL: none */
     char address[300];     /* "host:port", for messages */
+    bool v5;               /* MQTT 5, not 3.1.1 */
     MQTTAsync paho;
     pthread_t keeper;
     bool keeper_started;
@@ -92,7 +93,7 @@ struct mqtt_client {
 #define MQTT_LINK_SET(client, to, given, success, failure)                                     \
     do {                                                                                       \
         (to)->context = (given);                                                               \
-        if ((client)->options.version == 5) {                                                  \
+        if ((client)->v5) {                                                                    \
             (to)->onSuccess5 = success##5;                                                     \
             (to)->onFailure5 = failure##5;                                                     \
         } else {                                                                               \

@@ -17,7 +17,7 @@
 enum { STOP_MS = 3000, CONNECT_WAIT_MS = 100, REPLIES_MAX = 256 };
 
 struct drive_options {
-    struct broker_arguments broker;
+    struct mqtt_client_options broker;
     const char *pair;
     const char *mode;
     double interval_s, timeout_s, for_s, turn_min_rad, turn_max_rad, drive_min_m, drive_max_m;

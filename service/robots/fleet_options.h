@@ -11,7 +11,7 @@
 enum { FLEET_PAIRS_MAX = 1000 };
 
 struct fleet_options {
-    struct broker_arguments broker;
+    struct mqtt_client_options broker;
     const struct robot_kind *kind;
     const char *pair; /* of the first pair; further ones count up its number */
     int pair_count;   /* 1 .. FLEET_PAIRS_MAX */

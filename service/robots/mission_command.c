@@ -16,7 +16,7 @@
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
-#include "service/mqtt/broker_client.h"
+#include "service/mqtt/broker_arguments.h"
 #include "service/robots/mission_file.h"
 #include "service/robots/mission_log.h"
 #include "service/robots/session.h"

@@ -23,7 +23,7 @@ enum {
 };
 
 struct play_options {
-    struct broker_arguments broker;
+    struct mqtt_client_options broker;
     double speed; /* 0: without pauses */
     int qos;      /* -1: as recorded */
     const char *from;

@@ -212,7 +212,7 @@ static void test_buffer_is_bounded(void)
     broker_finish(&b, NULL);
 }
 
-static void restart_round(const char *row, int version, int signal_number)
+static void restart_round(const char *row, const char *protocol, int signal_number)
 {
     struct broker b;
     struct inbox in;
@@ -221,7 +221,7 @@ static void restart_round(const char *row, int version, int signal_number)
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
     struct mqtt_client_options options = options_for(&b, "restart", &in);
     options.persistent = true;
-    options.version = version;
+    options.protocol = protocol;
     struct mqtt_client *client = make(row, &options);
     CU_ASSERT_PTR_NOT_NULL_FATAL(client);
     CHECK(row, mqtt_client_wait_subscribed(client, UP_MS));
@@ -250,10 +250,10 @@ static void restart_round(const char *row, int version, int signal_number)
 
 static void test_broker_restarts(void)
 {
-    restart_round("SIGTERM, MQTT 5", 5, SIGTERM);
-    restart_round("SIGKILL, MQTT 5", 5, SIGKILL);
-    restart_round("SIGTERM, MQTT 3.1.1", 311, SIGTERM);
-    restart_round("SIGKILL, MQTT 3.1.1", 311, SIGKILL);
+    restart_round("SIGTERM, MQTT 5", "5", SIGTERM);
+    restart_round("SIGKILL, MQTT 5", "5", SIGKILL);
+    restart_round("SIGTERM, MQTT 3.1.1", "3.1.1", SIGTERM);
+    restart_round("SIGKILL, MQTT 3.1.1", "3.1.1", SIGKILL);
 }
 
 /* A publisher with QoS 1 whose broker restarts in good order loses nothing. */
@@ -302,7 +302,7 @@ static void test_publisher_survives_restart(void)
     broker_finish(&b, NULL);
 }
 
-static void session_round(const char *row, int version)
+static void session_round(const char *row, const char *protocol)
 {
     enum { N = 1500 };
     struct broker b;
@@ -311,7 +311,7 @@ static void session_round(const char *row, int version)
     CU_ASSERT_FATAL(broker_init(&b) && broker_start(&b));
     struct mqtt_client_options listen = options_for(&b, "away", &in);
     listen.persistent = true;
-    listen.version = version;
+    listen.protocol = protocol;
     const struct mqtt_client_options speak = options_for(&b, "speaker", NULL);
     struct mqtt_client *speaker = make(row, &speak);
     struct mqtt_client *listener = make(row, &listen);
@@ -335,8 +335,8 @@ static void session_round(const char *row, int version)
 
 static void test_session_outlives_the_client(void)
 {
-    session_round("MQTT 5", 5);
-    session_round("MQTT 3.1.1", 311);
+    session_round("MQTT 5", "5");
+    session_round("MQTT 3.1.1", "3.1.1");
 }
 
 /* The process of test_presence_and_will that gets killed. */
@@ -459,16 +459,18 @@ static void test_password(void)
     (void)snprintf(b.settings, sizeof b.settings,
                    "allow_anonymous false\npassword_file %s/users\n", b.dir);
     CU_ASSERT_FATAL(put_file(&b, "password", "wrong\n") && broker_start(&b));
-    for (int version = 5; version; version = version == 5 ? 311 : 0) {
+    static const struct {
+        const char *protocol, *refusal;
+    } rows[] = {{"5", "Not authorized"}, {"3.1.1", "not authorized"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK("wrong", put_file(&b, "password", "wrong\n"));
         struct mqtt_client_options options = options_for(&b, "locked out", NULL);
-        options.version = version;
+        options.protocol = rows[i].protocol;
         options.user = "robot";
         options.password_file = path;
         struct mqtt_client *client = make("password", &options);
         CU_ASSERT_PTR_NOT_NULL_FATAL(client);
-        CHECK("refused",
-              wait_error(client, version == 5 ? "Not authorized" : "not authorized", &state));
+        CHECK("refused", wait_error(client, rows[i].refusal, &state));
         CHECK("not connected", !state.connected);
         /* It goes on trying, and reads the file again. */
         CHECK("right", put_file(&b, "password", "secret\n"));
@@ -565,7 +567,7 @@ static void test_options_are_checked(void)
         struct mqtt_client_options options;
     } rows[] = {{"no id", {.port = 1}},
                 {"port", {.client_id = "a", .port = 70000}},
-                {"version", {.client_id = "a", .version = 4}},
+                {"version", {.client_id = "a", .protocol = "4"}},
                 {"prefix", {.client_id = "a", .prefix = "a/#"}},
                 {"presence", {.client_id = "a", .presence = ""}},
                 {"password", {.client_id = "a", .password_file = "/dev/null"}},

@@ -14,7 +14,7 @@ struct values {
 };
 
 static int parse(const char *operands, int argc, char **argv, struct values *v,
-                 struct broker_arguments *broker)
+                 struct mqtt_client_options *broker)
 {
     const struct argument rows[] = {
         {"speed", 's', ARGUMENT_REAL, &v->speed, 0.0, 10.0, "X", "how fast"},
@@ -60,7 +60,7 @@ static void test_good(void)
     char *argv[WORDS_MAX + 1];
     const int argc = count_words(words, argv, storage);
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
-    struct broker_arguments broker = broker_arguments_defaults();
+    struct mqtt_client_options broker = broker_arguments_defaults();
     CHECK_INT("goes on", parse("FILE...", argc, argv, &v, &broker), ARGUMENTS_TAKEN);
     CHECK_NEAR("speed", v.speed, 2.5, 0.0, 0.0);
     CHECK_INT("count", v.count, 7);
@@ -71,7 +71,7 @@ static void test_good(void)
     CHECK_TEXT("operand", argv[2], "-");
     CHECK("end of operands", argv[3] == NULL);
     const struct mqtt_client_options o = broker_arguments_options(&broker, "id");
-    CHECK_INT("version", o.version, 5);
+    CHECK_TEXT("version", o.protocol, "5");
     CHECK_INT("port", o.port, 99);
     CHECK_TEXT("prefix", o.prefix, "tandem/v1");
 }
