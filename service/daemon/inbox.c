@@ -295,10 +295,7 @@ static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *l
     const enum status status = journal_reader_next(inbox->reader, &read, err);
     if (status == STATUS_OK && compare_positions(read.start, inbox->section.after) < 0) {
         inbox->position = read.after;
-        *line = (struct inbox_line){.text = read.text,
-                                    .bytes = read.bytes,
-                                    .after = read.after,
-                                    .restored = inbox->section.restored};
+        *line = (struct inbox_line){read.text, read.bytes, inbox->section.restored};
         return INBOX_LINE;
     }
     if (status != STATUS_OK && status != STATUS_E_EMPTY) {
@@ -339,8 +336,7 @@ enum inbox_next inbox_next(struct inbox *inbox, struct inbox_line *line, struct 
             next = enter_section(inbox, record, err);
         } else {
             inbox->position = record->after;
-            *line = (struct inbox_line){
-                .text = text, .bytes = record->bytes, .after = record->after};
+            *line = (struct inbox_line){text, record->bytes, false};
             next = INBOX_LINE;
         }
     }
@@ -379,7 +375,6 @@ void inbox_read_counts(struct inbox *inbox, struct inbox_counts *out)
 {
     (void)pthread_mutex_lock(&inbox->lock);
     *out = inbox->counts;
-    out->behind = inbox->behind;
     out->buffer_used = inbox->filling.used;
     (void)pthread_mutex_unlock(&inbox->lock);
 }

@@ -49,7 +49,6 @@ struct inbox_counts {
     uint64_t sections;        /* stretches of the journal the lab thread was sent to */
     uint64_t wakes;           /* of the lab thread */
     size_t buffer_used, buffer_high_water; /* bytes that wait, and most that ever did */
-    bool behind;                           /* the newest lines stand in the journal only */
 };
 
 struct inbox;
@@ -89,7 +88,6 @@ enum inbox_next {
 struct inbox_line {
     const char *text; /* [bytes] borrowed until the next call */
     size_t bytes;
-    struct journal_position after; /* what comes later stands behind this in the journal */
     bool restored;
 };
 

@@ -151,11 +151,9 @@ static enum event_type type_of(const struct store_row *row)
 static void emit_record(struct daemon *d, uint32_t pair, struct store_row *row,
                         const char *what)
 {
-    if (!d->outbox.live) {
-        if (is_known(d, row)) {
-            d->outbox.counts.known++;
-            return;
-        }
+    if (!d->outbox.live && is_known(d, row)) {
+        d->outbox.counts.known++;
+        return;
     }
     row->seq = d->events ? event_hub_number(d->events, type_of(row)) : 0;
     store_row(d, row, what);

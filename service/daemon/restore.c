@@ -2,18 +2,14 @@
 #include "service/cli/log.h"
 #include "service/daemon/daemon_parts.h"
 
-static bool is_in_journal(const char *directory, struct journal_position position,
-                          struct err *err)
+/* Is it still in the journal? */
+static enum status find_position(const char *directory, struct journal_position position,
+                                 struct err *err)
 {
     struct journal_reader *reader = NULL;
     const enum status status = journal_reader_open_directory(directory, position, &reader, err);
     journal_reader_close(reader);
-    return status == STATUS_OK;
-}
-
-static void say_unused(const char *path, const char *why)
-{
-    log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s: %s", path, why);
+    return status;
 }
 
 /* Returns whether the lab is now in the state of the checkpoint. */
@@ -22,30 +18,30 @@ static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpo
 {
     const char *path = d->file->checkpoint.file;
     struct err err = {0};
-    const enum status status =
+    enum status status =
         journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint, checkpoint, &err);
-    if (status != STATUS_OK) {
-        if (status != STATUS_E_EMPTY) {
-            say_unused(path, err.text);
-        }
-        return false;
-    }
     /* Somebody may have removed the journal and kept the checkpoint: then it is all we know. */
-    if (!journal_is_empty && !is_in_journal(d->file->journal.dir, checkpoint->position, &err)) {
-        say_unused(path, err.text);
-        return false;
+    if (status == STATUS_OK && !journal_is_empty) {
+        status = find_position(d->file->journal.dir, checkpoint->position, &err);
     }
-    if (lab_load(d->lab, checkpoint->payload, checkpoint->bytes) != STATUS_OK) {
-        say_unused(path, "it is of another lab file or program");
-        return false;
+    if (status == STATUS_OK) {
+        status = lab_load(d->lab, checkpoint->payload, checkpoint->bytes);
+    } else if (status == STATUS_E_EMPTY && !checkpoint->payload) {
+        return false; /* there is none */
     }
-    return true;
+    if (status != STATUS_OK) {
+        log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s: %s", path,
+                  err.text[0] ? err.text : "it is of another lab file or program");
+    }
+    return status == STATUS_OK;
 }
 
 enum status restore_lab(struct daemon *d, struct err *err)
 {
     struct restore r = {.last_us = LAB_TIME_NONE};
     bool is_empty = true;
+    const enum status status =
+        journal_last_us(d->file->journal.dir, &r.last_us, &is_empty, err);
     if (status != STATUS_OK) {
         return status;
     }
