@@ -8,8 +8,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/motion_file.h"
-#include "twin/models/diffdrive.h"
-#include "twin/models/first_order.h"
+#include "twin/models/models.h"
 
 /* One step ahead this robot looks slowest against how it moves. */
 enum { CHOSEN = 3 };

@@ -11,7 +11,7 @@
 #include "identification/dynamics/model_choice.h"
 #include "identification/numeric/local_polynomial.h"
 #include "service/cli/table.h"
-#include "twin/models/joint.h"
+#include "twin/models/models.h"
 
 enum { ROWS_MAX = 30000, CHANNELS = 4 };
 
@@ -175,14 +175,15 @@ static void hold(struct result *result, const struct data_set *set, const char *
 /* By auto, as the command does it. */
 static void fit(const char *what, bool load, struct result *result)
 {
-    const struct model_variant *variants = load ? joint_load_variants : joint_variants;
+    const struct model_variant *variants = load ? joint_load_row.variants : joint_row.variants;
     struct data_table table;
     struct data_card card;
     struct err err = {0};
     size_t chosen = 0;
     CHECK_INT(what, data_table_make(&recording.raw, &table, &card, &err), STATUS_OK);
     const struct dynamics_options options = dynamics_options_for(variants[0].model);
-    CHECK_INT(what, model_choose(variants, JOINT_VARIANTS, &table.set, &options, &chosen),
+    CHECK_INT(what,
+              model_choose(variants, joint_row.variant_count, &table.set, &options, &chosen),
               STATUS_OK);
     result->model = variants[chosen].model;
     result->width = variants[chosen].velocity;

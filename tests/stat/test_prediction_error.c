@@ -10,7 +10,7 @@
 #include "identification/simulation/output_error.h"
 #include "identification/simulation/prediction_error.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/joint.h"
+#include "twin/models/models.h"
 
 enum { RUNS_DEFAULT = 10, P = USV3_PARAMETERS, N = USV3_AXES };
 

@@ -8,8 +8,7 @@
 
 #include "identification/dynamics/dynamics_estimate.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/diffdrive.h"
-#include "twin/models/first_order.h"
+#include "twin/models/models.h"
 
 enum { RUNS_DEFAULT = 12, SAMPLES = 1200, FINE = 20, ROWS_MAX = MODEL_PARAMETERS_MAX + 8 };
 

@@ -17,7 +17,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"
 #include "tests/support/usv_truth.h"
-#include "twin/models/first_order.h"
+#include "twin/models/models.h"
 
 static const char *const names[] = {"W", "IB", "IA"};
 static struct usv_record records[3];

@@ -6,9 +6,10 @@
 
 #include "base/random.h"
 #include "service/identify/identify.h"
-#include "twin/models/diffdrive.h"
 #include "twin/models/models.h"
 #include "twin/report/pair_dynamics_report.h"
+
+enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
 static const double truth[DIFFDRIVE_PARAMETERS] = {0.25, 0.15, 0.01, 1.02, -0.02, 1.05};
 

@@ -7,7 +7,7 @@
 #include "identification/dynamics/dynamics_linear.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
-#include "twin/models/joint.h"
+#include "twin/models/models.h"
 
 enum { N = 4000 };
 
@@ -87,21 +87,23 @@ static void test_found(void)
 static void test_width(void)
 {
     const struct dynamics_options options = dynamics_options_for(&joint_model);
-    for (size_t i = 0; i < JOINT_VARIANTS; i++) {
+    for (size_t i = 0; i < joint_row.variant_count; i++) {
         struct data_set set;
         size_t chosen = 0;
-        record(joint_variants[i].model, &(struct extra){0.0, 0.0, 0.0}, &set);
-        CHECK_INT("width",
-                  model_choose(joint_variants, JOINT_VARIANTS, &set, &options, &chosen),
-                  STATUS_OK);
-        (void)printf("width %g: chosen %g\n", joint_variants[i].velocity,
-                     joint_variants[chosen].velocity);
+        record(joint_row.variants[i].model, &(struct extra){0.0, 0.0, 0.0}, &set);
+        CHECK_INT(
+            "width",
+            model_choose(joint_row.variants, joint_row.variant_count, &set, &options, &chosen),
+            STATUS_OK);
+        (void)printf("width %g: chosen %g\n", joint_row.variants[i].velocity,
+                     joint_row.variants[chosen].velocity);
         /* Narrow ones look alike at these speeds. */
         CHECK("width", i < 3 ? chosen <= 3 : chosen == i);
         set.noise_sd[0] = 0.02;
-        CHECK_INT("noise",
-                  model_choose(joint_variants, JOINT_VARIANTS, &set, &options, &chosen),
-                  STATUS_OK);
+        CHECK_INT(
+            "noise",
+            model_choose(joint_row.variants, joint_row.variant_count, &set, &options, &chosen),
+            STATUS_OK);
         CHECK_INT("noise", chosen, 4);
     }
 }

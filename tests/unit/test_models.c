@@ -2,7 +2,6 @@
  */
 #include "tests/support/check.h"
 
-#include "twin/models/joint.h"
 #include "twin/models/models.h"
 
 enum { STATES = 200 };
@@ -200,19 +199,19 @@ static void test_rows(void)
 
 static void test_variants(void)
 {
-    for (size_t i = 0; i < JOINT_VARIANTS; i++) {
-        check_model(joint_variants[i].model);
-        check_model(joint_load_variants[i].model);
+    for (size_t i = 0; i < joint_row.variant_count; i++) {
+        check_model(joint_row.variants[i].model);
+        check_model(joint_load_row.variants[i].model);
         CHECK("narrow to wide",
-              i == 0 || joint_variants[i].velocity > joint_variants[i - 1].velocity);
-        CHECK_NEAR("same widths", joint_variants[i].velocity, joint_load_variants[i].velocity,
-                   0.0, 0.0);
+              i == 0 || joint_row.variants[i].velocity > joint_row.variants[i - 1].velocity);
+        CHECK_NEAR("same widths", joint_row.variants[i].velocity,
+                   joint_load_row.variants[i].velocity, 0.0, 0.0);
         /* Friction is tanh(1) of its whole at s, and the load is as it should be. */
         double phi[MODEL_PARAMETERS_MAX];
         const double pose = 0.5;
         const double rest = 0.0;
-        joint_load_variants[i].model->rows(joint_load_variants[i].model, &pose,
-                                           &joint_variants[i].velocity, &rest, phi);
+        joint_load_row.variants[i].model->rows(joint_load_row.variants[i].model, &pose,
+                                               &joint_row.variants[i].velocity, &rest, phi);
         CHECK_NEAR("turn-over", phi[JOINT_COULOMB], tanh(1.0), 1e-12, 0.0);
         CHECK_NEAR("load", phi[JOINT_LOAD], sin(0.5), 1e-12, 0.0);
     }

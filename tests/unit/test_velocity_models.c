@@ -5,8 +5,9 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/simulation/output_error.h"
-#include "twin/models/diffdrive.h"
-#include "twin/models/first_order.h"
+#include "twin/models/models.h"
+
+enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
 /* docs/model/velocity_dynamics.md, section 2. */
 struct machine {

@@ -204,7 +204,7 @@ struct efsm_machine {
     struct efsm *m;
     struct efsm_stats *stats; /* may be NULL */
     uint16_t number;          /* for the trace */
-    void *in;                 /* what sense fills and guards read */
+    const void *in;           /* what sense fills and guards read */
     void *out;                /* what outputs write and the owner reads */
 };
 

@@ -15,7 +15,6 @@
 #include "base/names.h"
 #include "twin/efsm/efsm.h"
 #include "twin/experiments/motion_profile.h"
-#include "twin/experiments/time_optimal.h"
 
 enum position_kind {
     POSITION_P,

@@ -110,14 +110,8 @@ double position_fsm_step(struct efsm *machine, const struct position_fsm_in *in_
                          int64_t t_us)
 {
     double command = 0.0;
-    for (int i = 0; i < ARCS_MAX; i++) {
-        efsm_plan(&position_fsm_table, machine, in_now, t_us);
-        const bool settled = machine->blocked;
-        efsm_update(&position_fsm_table, machine, t_us, 0, NULL, NULL);
-        if (settled) {
-            break;
-        }
-    }
-    efsm_act(&position_fsm_table, machine, in_now, &command, t_us);
+    const struct efsm_machine one = {&position_fsm_table, machine, NULL, 0, in_now, &command};
+    const struct efsm_network net = {.machines = &one, .count = 1, .cycles_max = ARCS_MAX};
+    (void)efsm_settle(&net, t_us);
     return command;
 }

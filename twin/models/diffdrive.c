@@ -1,7 +1,17 @@
-#include "twin/models/diffdrive.h"
-
+/* twin/models/diffdrive.c - how a differential drive follows its velocity commands.
+ *
+ *     t1 u' - t3 w^2 + t4 u  = u_cmd
+ *     t2 w' + t5 u w + t6 w  = w_cmd           (docs/model/velocity_dynamics.md, eq. 1)
+ *
+ * u forward, w counter-clockwise, of the middle of the axle; pose (x, y, theta) in the world.
+ * Pure: no I/O, no clock, no state.
+ */
 #include <math.h>
 #include <string.h>
+
+#include "twin/models/models.h"
+
+enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
 
 enum { T1, T2, T3, T4, T5, T6 };
 

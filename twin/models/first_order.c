@@ -1,6 +1,14 @@
-#include "twin/models/first_order.h"
-
+/* twin/models/first_order.c - one channel that follows its command with a lag.
+ *
+ *     a y' + b y            = c       first_order           (docs/model/first_order.md, eq. 1)
+ *     a y' + b y + e sgn(y) = c       first_order_deadband  (eq. 2)
+ *
+ * y is a velocity and c its command, in units of their own; gain K = 1 / b, time constant
+ * tau = a / b. The pose is the integral of y. Pure: no I/O, no clock, no state.
+ */
 #include <math.h>
+
+#include "twin/models/models.h"
 
 enum { A, B, DEAD_BAND };
 

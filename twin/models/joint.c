@@ -1,6 +1,15 @@
-#include "twin/models/joint.h"
-
+/* twin/models/joint.c - one driven joint: a motor on an arm, a slide, a wheel off the ground.
+ *
+ *     inertia w' + viscous w + coulomb tanh(w / s) + offset            = effort
+ *     inertia w' + viscous w + coulomb tanh(w / s) + offset + load sin q = effort
+ *                                                         (docs/model/joint.md, eq. 1, 2)
+ *
+ * Parameters have the unit of the effort (N m, N, A, V) by that of the motion (rad, m). Pure:
+ * no I/O, no clock, no state.
+ */
 #include <math.h>
+
+#include "twin/models/models.h"
 
 enum { FREE_PARAMETERS = JOINT_LOAD, LOADED_PARAMETERS = JOINT_LOAD + 1 };
 
@@ -74,7 +83,7 @@ static const struct model_derived derived[] = {
      JOINT_VISCOUS},
 };
 
-/* ---- a model for each width ---- */
+/* ---- a model for each width of the turn-over of dry friction, rad/s or m/s ---- */
 
 #define JOINT_MODEL(title, count, pose, s)                                                     \
     {                                                                                          \
@@ -95,16 +104,16 @@ static const struct model others[] = {
     JOINT_FREE(0.001),   JOINT_FREE(0.003),   JOINT_FREE(0.03),   JOINT_FREE(0.1),
     JOINT_LOADED(0.001), JOINT_LOADED(0.003), JOINT_LOADED(0.03), JOINT_LOADED(0.1)};
 
-const struct model_variant joint_variants[JOINT_VARIANTS] = {{&others[0], 0.001},
-                                                             {&others[1], 0.003},
-                                                             {&joint_model, 0.01},
-                                                             {&others[2], 0.03},
-                                                             {&others[3], 0.1}};
-const struct model_variant joint_load_variants[JOINT_VARIANTS] = {{&others[4], 0.001},
-                                                                  {&others[5], 0.003},
-                                                                  {&joint_load_model, 0.01},
-                                                                  {&others[6], 0.03},
-                                                                  {&others[7], 0.1}};
+static const struct model_variant joint_variants[] = {{&others[0], 0.001},
+                                                      {&others[1], 0.003},
+                                                      {&joint_model, 0.01},
+                                                      {&others[2], 0.03},
+                                                      {&others[3], 0.1}};
+static const struct model_variant joint_load_variants[] = {{&others[4], 0.001},
+                                                           {&others[5], 0.003},
+                                                           {&joint_load_model, 0.01},
+                                                           {&others[6], 0.03},
+                                                           {&others[7], 0.1}};
 
 static const char help[] =
     "  one driven joint (a motor, a slide, a vertical axis): inertia, viscous and dry "
@@ -141,7 +150,7 @@ const struct model_row joint_row = {
     .roles = roles,
     .model = &joint_model,
     .variants = joint_variants,
-    .variant_count = JOINT_VARIANTS,
+    .variant_count = COUNT(joint_variants),
     .trial = {.theta = {0.1, 0.25, 0.3, 0.05},
               .delay_s = 0.008,
               .dt_s = 0.01,
@@ -161,7 +170,7 @@ const struct model_row joint_load_row = {
     .roles = roles,
     .model = &joint_load_model,
     .variants = joint_load_variants,
-    .variant_count = JOINT_VARIANTS,
+    .variant_count = COUNT(joint_load_variants),
     .trial = {.theta = {0.1, 0.25, 0.3, 0.05, 1.2},
               .delay_s = 0.008,
               .dt_s = 0.01,

@@ -48,8 +48,7 @@ static bool take_command(void *memory, const struct event_command *command)
     if (d->queue_count == DIFFDRIVE_QUEUE_MAX) {
         return false;
     }
-    struct diffdrive_command *c =
-        &d->queue[(d->queue_first + d->queue_count++) % DIFFDRIVE_QUEUE_MAX];
+    struct diffdrive_command *c = &d->queue[d->queue_count++];
     memset(c, 0, sizeof *c);
     (void)snprintf(c->id, sizeof c->id, "%s", command->id);
     (void)snprintf(c->word, sizeof c->word, "%s", command->op);
@@ -220,20 +219,17 @@ static void commit_cycle(void *context, unsigned cycle, int64_t t_us)
     d->pinging = d->lidar_out.ping;
 }
 
+static const struct efsm_table *const tables[DIFFDRIVE_MACHINES] = {
+    [DIFFDRIVE_MAIN] = &l0main_table, [DIFFDRIVE_LIDAR] = &l0lidar_table};
+
 static void name_machines(struct diffdrive *d, struct efsm_machine machines[DIFFDRIVE_MACHINES])
 {
-    machines[DIFFDRIVE_MAIN] = (struct efsm_machine){.table = &l0main_table,
-                                                     .m = &d->machine[DIFFDRIVE_MAIN],
-                                                     .stats = &d->stats[DIFFDRIVE_MAIN],
-                                                     .number = DIFFDRIVE_MAIN,
-                                                     .in = &d->main_in,
-                                                     .out = &d->main_out};
-    machines[DIFFDRIVE_LIDAR] = (struct efsm_machine){.table = &l0lidar_table,
-                                                      .m = &d->machine[DIFFDRIVE_LIDAR],
-                                                      .stats = &d->stats[DIFFDRIVE_LIDAR],
-                                                      .number = DIFFDRIVE_LIDAR,
-                                                      .in = &d->lidar_in,
-                                                      .out = &d->lidar_out};
+    const void *const in[] = {&d->main_in, &d->lidar_in};
+    void *const out[] = {&d->main_out, &d->lidar_out};
+    for (uint16_t i = 0; i < DIFFDRIVE_MACHINES; i++) {
+        machines[i] =
+            (struct efsm_machine){tables[i], &d->machine[i], &d->stats[i], i, in[i], out[i]};
+    }
 }
 
 static void reset_machines(struct diffdrive *d)
@@ -255,8 +251,7 @@ static void recover_machines(struct round *r)
     struct robot_reply reply = {
         .status = REPLY_ERROR, .start_us = d->now_us, .end_us = d->now_us};
     for (size_t i = 0; i < DIFFDRIVE_MACHINES && !reply.detail[0]; i++) {
-        efsm_describe_fault(i == DIFFDRIVE_MAIN ? &l0main_table : &l0lidar_table,
-                            &d->machine[i], reply.detail, sizeof reply.detail);
+        efsm_describe_fault(tables[i], &d->machine[i], reply.detail, sizeof reply.detail);
     }
     d->faults++;
     reset_machines(d);
@@ -302,9 +297,8 @@ static void take_next(struct diffdrive *d)
 {
     memset(&d->incoming, 0, sizeof d->incoming);
     if (d->queue_count > 0) {
-        d->incoming = d->queue[d->queue_first];
-        d->queue_first = (d->queue_first + 1) % DIFFDRIVE_QUEUE_MAX;
-        d->queue_count--;
+        d->incoming = d->queue[0];
+        memmove(&d->queue[0], &d->queue[1], --d->queue_count * sizeof d->queue[0]);
         d->is_unanswered = true;
     }
 }
@@ -346,10 +340,9 @@ static void sample_robot(const void *memory, struct robot_sample *out)
 static size_t list_machines(const void *memory, struct robot_machine out[ROBOT_MACHINES_MAX])
 {
     const struct diffdrive *d = memory;
-    out[DIFFDRIVE_MAIN] = (struct robot_machine){&l0main_table, &d->machine[DIFFDRIVE_MAIN],
-                                                 &d->stats[DIFFDRIVE_MAIN]};
-    out[DIFFDRIVE_LIDAR] = (struct robot_machine){&l0lidar_table, &d->machine[DIFFDRIVE_LIDAR],
-                                                  &d->stats[DIFFDRIVE_LIDAR]};
+    for (size_t i = 0; i < DIFFDRIVE_MACHINES; i++) {
+        out[i] = (struct robot_machine){tables[i], &d->machine[i], &d->stats[i]};
+    }
     return DIFFDRIVE_MACHINES;
 }
 

@@ -38,7 +38,7 @@ struct diffdrive {
     uint32_t faults; /* machines that stopped in a sink, and were reset */
 
     struct diffdrive_command queue[DIFFDRIVE_QUEUE_MAX];
-    size_t queue_first, queue_count;
+    size_t queue_count;
     struct diffdrive_command incoming; /* seen by the machines in this period … */
     bool is_unanswered;                /* … and not yet taken or replied to */
     struct diffdrive_command working;  /* the one in work … */

@@ -8,7 +8,7 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_CONTROL_H
 #define TWIN_ROBOTS_DIFFDRIVE_CONTROL_H
 
-#include "twin/robots/diffdrive_params.h"
+#include "twin/robots/diffdrive_plant.h"
 
 /* Where the robot is, seen from its goal. */
 struct diffdrive_pose {

@@ -3,13 +3,25 @@
 #include <math.h>
 
 #include "base/constants.h"
-#include "twin/robots/diffdrive_control.h"
 #include "twin/robots/world.h"
 
 #define SUBSTEP_US     1000 /* far below any motor's lag */
 #define RIPPLE_KEPT    0.98 /* of the ripple, from one millisecond to the next: 50 ms long */
 #define STILL_MPS      1e-12
 #define CONTROL_MARGIN 1e-9 /* a control at the edge of the dead zone moves the motor */
+
+static const char *const controllers[] = {"onoff", "proportional", "inverse_map", "pd", "pid"};
+static const char *const carries[] = {"nothing", "angle", "pose"};
+static const char *const switches[] = {"off", "on"};
+
+_Static_assert(COUNT(controllers) == DIFFDRIVE_CONTROLLER_COUNT, "a word for each controller");
+_Static_assert(COUNT(carries) == DIFFDRIVE_CARRY_COUNT, "a word for each carry");
+
+const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT] = {
+#define PARAMETER(name, ...) {#name, __VA_ARGS__},
+#include "twin/robots/diffdrive_params.def"
+#undef PARAMETER
+};
 
 /* Speed that a motor tends to. Turning on the spot has a scale of its own: wheels slip. */
 static double aim_mps(const struct diffdrive_params *p, double control, double gain_ratio,

@@ -6,7 +6,36 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_PLANT_H
 #define TWIN_ROBOTS_DIFFDRIVE_PLANT_H
 
-#include "twin/robots/diffdrive_params.h"
+#include "twin/robots/robot.h"
+
+enum diffdrive_controller {
+    DIFFDRIVE_ONOFF,
+    DIFFDRIVE_PROPORTIONAL,
+    DIFFDRIVE_INVERSE_MAP,
+    DIFFDRIVE_PD,
+    DIFFDRIVE_PID,
+    DIFFDRIVE_CONTROLLER_COUNT
+};
+
+/* What a move takes over from the one before it. */
+enum diffdrive_carry {
+    DIFFDRIVE_CARRY_NOTHING,
+    DIFFDRIVE_CARRY_ANGLE, /* heading and distance that were left */
+    DIFFDRIVE_CARRY_POSE,  /* and the sideways error */
+    DIFFDRIVE_CARRY_COUNT
+};
+
+/* What can be set: a field and a row of diffdrive_parameters[] for each row of
+ * diffdrive_params.def, where meaning, presets and ranges stand. */
+struct diffdrive_params {
+#define PARAMETER(name, ...) double name;
+#include "twin/robots/diffdrive_params.def"
+#undef PARAMETER
+};
+
+enum { DIFFDRIVE_PARAMETER_COUNT = sizeof(struct diffdrive_params) / sizeof(double) };
+
+extern const struct robot_parameter diffdrive_parameters[DIFFDRIVE_PARAMETER_COUNT];
 
 enum { DIFFDRIVE_LEFT, DIFFDRIVE_RIGHT, DIFFDRIVE_WHEELS };
 

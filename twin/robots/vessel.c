@@ -20,22 +20,11 @@ enum actuation {
 };
 
 enum parameter {
-    VESSEL,
-    ACTUATION,
-    THETA,
-    CURRENT_N = THETA + USV3_PARAMETERS,
-    CURRENT_RAD,
-    WIND_N,
-    WIND_RAD,
-    EFFORT_TIMEOUT_S,
-    NOISE_U,
-    NOISE_V,
-    NOISE_R,
-    GUST_N,
-    GUST_NM,
-    GUST_S,
-    RADIUS_M,
-    VESSEL_PARAMETER_COUNT
+#define PARAMETER(value, ...) value,
+#include "twin/robots/vessel_params.def"
+#undef PARAMETER
+    VESSEL_PARAMETER_COUNT,
+    THETA = SURGE_MASS
 };
 
 struct vessel {
@@ -57,39 +46,12 @@ struct vessel {
 static const char *const vessel_words[] = {"wamv", "iacquabot"};
 static const char *const actuation_words[] = {"wrench", "allocated", "thrusters"};
 
-/* clang-format off */
 #define OWN 0.0, 0.0, 1e6 /* 0 stands for the vessel's own value */
 static const struct robot_parameter vessel_parameters[VESSEL_PARAMETER_COUNT] = {
-    [VESSEL]     = {"vessel", "", 0.0, 0.0, 1.0, "hull and thrusters", vessel_words},
-    [ACTUATION]  = {"actuation", "", 0.0, 0.0, 2.0,
-                    "what an effort is: a full wrench, one that the thrusters share out within their limits, "
-                    "or the thrust of each", actuation_words},
-    [THETA + 0]  = {"surge_mass_kg", "kg", OWN, "mass in surge; 0: the vessel's own, as for the next eight", NULL},
-    [THETA + 1]  = {"sway_mass_kg", "kg", OWN, "mass in sway", NULL},
-    [THETA + 2]  = {"yaw_inertia_kgm2", "kg m^2", OWN, "inertia in yaw", NULL},
-    [THETA + 3]  = {"surge_linear_kgps", "kg/s", OWN, "linear damping in surge", NULL},
-    [THETA + 4]  = {"surge_quadratic_kgpm", "kg/m", OWN, "quadratic damping in surge", NULL},
-    [THETA + 5]  = {"sway_linear_kgps", "kg/s", OWN, "linear damping in sway", NULL},
-    [THETA + 6]  = {"sway_quadratic_kgpm", "kg/m", OWN, "quadratic damping in sway", NULL},
-    [THETA + 7]  = {"yaw_linear_kgm2ps", "kg m^2/s", OWN, "linear damping in yaw", NULL},
-    [THETA + 8]  = {"yaw_quadratic_kgm2", "kg m^2", OWN, "quadratic damping in yaw", NULL},
-    [CURRENT_N]  = {"current_force_n", "N", 0.0, 0.0, 1e6, "force of a steady current", NULL},
-    [CURRENT_RAD] = {"current_direction_rad", "rad", 0.0, -2 * PI, 2 * PI,
-     "where the current pushes to, from the x axis counter-clockwise", NULL},
-    [WIND_N]     = {"wind_force_n", "N", 0.0, 0.0, 1e6, "force of a steady wind", NULL},
-    [WIND_RAD]   = {"wind_direction_rad", "rad", 0.0, -2 * PI, 2 * PI, "where the wind pushes to", NULL},
-    [EFFORT_TIMEOUT_S] = {"effort_timeout_s", "s", 0.0, 0.0, 3600.0,
-     "without a new effort for so long the thrusters stop; 0: never", NULL},
-    [NOISE_U]    = {"noise_u_mps", "m/s", 0.0, 0.0, 100.0, "standard deviation of the measured surge", NULL},
-    [NOISE_V]    = {"noise_v_mps", "m/s", 0.0, 0.0, 100.0, "of the measured sway", NULL},
-    [NOISE_R]    = {"noise_r_radps", "rad/s", 0.0, 0.0, 100.0, "of the measured yaw rate", NULL},
-    [GUST_N]     = {"gust_force_n", "N", 0.0, 0.0, 1e6,
-     "standard deviation of random forces along and across the hull", NULL},
-    [GUST_NM]    = {"gust_moment_nm", "N m", 0.0, 0.0, 1e6, "of the random moment", NULL},
-    [GUST_S]     = {"gust_time_s", "s", 1.0, 0.01, 3600.0, "time over which random forces forget", NULL},
-    [RADIUS_M]   = {"radius_m", "m", 0.5, 0.01, 100.0, "of the hull against obstacles", NULL},
+#define PARAMETER(value, ...) {__VA_ARGS__},
+#include "twin/robots/vessel_params.def"
+#undef PARAMETER
 };
-/* clang-format on */
 
 static const struct usv3_vessel *hull_of(const struct vessel *v)
 {

@@ -39,16 +39,10 @@ static bool is_well_formed(const struct world_obstacle *what, const struct world
     if (fabs(what->leaves_s) > 0.0 && !(what->leaves_s > fmax(what->appears_s, 0.0))) {
         return false;
     }
-    switch (what->shape) {
-    case WORLD_CIRCLE:
-        return count == 1 && isfinite(what->radius_m) && what->radius_m > 0.0;
-    case WORLD_POLYGON:
-        return count >= 3;
-    case WORLD_WALL:
-        return count >= 2;
-    default:
-        return false;
-    }
+    static const size_t least[] = {[WORLD_CIRCLE] = 1, [WORLD_POLYGON] = 3, [WORLD_WALL] = 2};
+    return (size_t)what->shape < COUNT(least) && count >= least[what->shape] &&
+           (what->shape != WORLD_CIRCLE ||
+            (count == 1 && isfinite(what->radius_m) && what->radius_m > 0.0));
 }
 
 enum status world_add(struct world *w, const struct world_obstacle *what,
@@ -82,24 +76,18 @@ bool world_is_present(const struct world *w, size_t i)
 
 /* --- edges ---------------------------------------------------------------------------- */
 
+struct edge {
+    struct world_point a, b;
+};
+
 static size_t edge_count(const struct world_obstacle *o)
 {
-    switch (o->shape) {
-    case WORLD_POLYGON:
-        return o->count;
-    case WORLD_WALL:
-        return (size_t)o->count - 1;
-    case WORLD_CIRCLE:
-    default:
-        return 0;
-    }
+    return o->shape == WORLD_CIRCLE ? 0 : (size_t)o->count - (o->shape == WORLD_WALL ? 1U : 0U);
 }
 
-static void get_edge(const struct world *w, const struct world_obstacle *o, size_t k,
-                     struct world_point *a, struct world_point *b)
+static struct edge edge_at(const struct world *w, const struct world_obstacle *o, size_t k)
 {
-    *a = w->points[o->first + k];
-    *b = w->points[o->first + (k + 1) % o->count];
+    return (struct edge){w->points[o->first + k], w->points[o->first + (k + 1) % o->count]};
 }
 
 /* Even-odd rule: a half line to the right crosses the edge of a solid an odd number of times.
@@ -116,11 +104,10 @@ static bool is_inside(const struct world *w, const struct world_obstacle *o,
         return false;
     }
     for (size_t k = 0; k < edge_count(o); k++) {
-        struct world_point a;
-        struct world_point b;
-        get_edge(w, o, k, &a, &b);
-        if ((a.y_m > p.y_m) != (b.y_m > p.y_m)) {
-            const double x = a.x_m + (p.y_m - a.y_m) / (b.y_m - a.y_m) * (b.x_m - a.x_m);
+        const struct edge e = edge_at(w, o, k);
+        const struct world_point along = point_minus(e.b, e.a);
+        if ((e.a.y_m > p.y_m) != (e.b.y_m > p.y_m)) {
+            const double x = e.a.x_m + (p.y_m - e.a.y_m) / along.y_m * along.x_m;
             inside = p.x_m < x ? !inside : inside;
         }
     }
@@ -180,10 +167,8 @@ static double ray_to_obstacle(const struct world *w, const struct world_obstacle
         return ray_to_circle(from, way, w->points[o->first], o->radius_m);
     }
     for (size_t k = 0; k < edge_count(o); k++) {
-        struct world_point a;
-        struct world_point b;
-        get_edge(w, o, k, &a, &b);
-        least = fmin(least, ray_to_edge(from, way, a, b));
+        const struct edge e = edge_at(w, o, k);
+        least = fmin(least, ray_to_edge(from, way, e.a, e.b));
     }
     return least;
 }
@@ -273,10 +258,8 @@ static double way_to_obstacle(const struct world *w, const struct world_obstacle
         return fmax(point_to_edge(w->points[o->first], a, b) - o->radius_m, 0.0);
     }
     for (size_t k = 0; k < edge_count(o); k++) {
-        struct world_point c;
-        struct world_point d;
-        get_edge(w, o, k, &c, &d);
-        least = fmin(least, edge_to_edge(a, b, c, d));
+        const struct edge e = edge_at(w, o, k);
+        least = fmin(least, edge_to_edge(a, b, e.a, e.b));
     }
     return least;
 }
