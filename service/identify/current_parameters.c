@@ -1,12 +1,11 @@
-#include "service/identify/current_parameters.h"
-
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
+
+#include "base/number.h"
+#include "service/identify/identify_dynamics.h"
 
 enum { DELAY = -1, UNKNOWN = -2, NAME_MAX_BYTES = 64 };
 
@@ -32,9 +31,7 @@ static enum status refuse_name(const struct model *model, const char *where, con
 {
     char names[256] = "";
     for (size_t i = 0; i < model->parameter_count; i++) {
-        const size_t used = strlen(names);
-        (void)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "",
-                       model->parameters[i].name);
+        names_append(names, sizeof names, model->parameters[i].name);
     }
     return err_set(err, STATUS_E_PARSE, where, 0, 0, "%s has no '%.40s', but %s, delay_s",
                    model->name, name, names);
@@ -60,15 +57,14 @@ static enum status take_pair(const struct model *model, const char *text, size_t
                              struct dynamics_current *current, struct err *err)
 {
     char pair[2 * NAME_MAX_BYTES];
-    char *end = NULL;
+    double number = 0.0;
     if (bytes >= sizeof pair) {
         return err_set(err, STATUS_E_PARSE, "--current", 0, 0, "too long: '%s'", text);
     }
     memcpy(pair, text, bytes);
     pair[bytes] = '\0';
     char *value = strchr(pair, '=');
-    const double number = value ? strtod(value + 1, &end) : 0.0;
-    if (!value || end == value + 1 || *end || !isfinite(number)) {
+    if (!value || number_parse_real(value + 1, &number) != NUMBER_FINE) {
         return err_set(err, STATUS_E_PARSE, "--current", 0, 0,
                        "cannot read '%s', write name=value,name=value or the name of a file",
                        pair);

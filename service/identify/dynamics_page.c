@@ -1,15 +1,15 @@
-#include "service/identify/dynamics_page.h"
-
+/* A fit of dynamics made and written out. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
+#include "service/identify/identify.h"
+#include "service/identify/identify_dynamics.h"
 #include "twin/report/fit_report.h"
 
 /* ---- for people ---- */
@@ -241,10 +241,7 @@ static void print_card(const struct model *model, const char *what,
         estimate_page_cell(out, 10, PAGE_DIGITS, 3, velocity ? c->quantum : (double)NAN);
         (void)fprintf(out, " %8.1f %%\n", 100.0 * c->saturation_ratio);
     }
-    for (size_t i = 0; i < data->count; i++) {
-        (void)fprintf(out, "  file %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
-                      data->files[i].name, data->files[i].mark.bytes, data->files[i].mark.hash);
-    }
+    identify_files_print(out, "  file ", &data->files);
 }
 
 static void print_page(const struct identify_result *result, FILE *out)
@@ -268,7 +265,7 @@ static void print_page(const struct identify_result *result, FILE *out)
     (void)snprintf(equations, sizeof equations, ", %zu equations", result->fit.rows);
     estimate_page_rank(out, e, equations);
     print_scores(model, "on the recording itself", &result->own.check, out);
-    if (result->held_out.count > 0) {
+    if (result->held_out.files.count > 0) {
         print_scores(model, "on held-out data", &result->held_out.check, out);
     }
     (void)fputs(
@@ -279,7 +276,7 @@ static void print_page(const struct identify_result *result, FILE *out)
         print_comparison(result, out);
     }
     print_card(model, "data", &result->own, out);
-    if (result->held_out.count > 0) {
+    if (result->held_out.files.count > 0) {
         print_card(model, "held out", &result->held_out, out);
     }
     (void)fprintf(out, "\ntandem %s, method %s\n", TANDEM_VERSION, result->asked);
@@ -287,38 +284,21 @@ static void print_page(const struct identify_result *result, FILE *out)
 
 /* ---- JSON ---- */
 
-static void write_journal(struct json_writer *w, const struct dynamics_journal_card *j)
-{
-    json_write_object(w, "journal");
-    json_write_text(w, "pair", j->pair);
-    json_write_int(w, "lines", (int64_t)j->lines);
-    json_write_int(w, "unreadable", (int64_t)j->unreadable);
-    json_write_int(w, "malformed", (int64_t)j->malformed);
-    json_write_int(w, "samples", (int64_t)j->samples);
-    json_write_int(w, "others", (int64_t)j->others);
-    json_write_int(w, "restarts", (int64_t)j->restarts);
-    json_write_int(w, "sequence_gaps", (int64_t)j->sequence_gaps);
-    json_write_int(w, "lost", (int64_t)j->lost);
-    json_write_int(w, "repeated", (int64_t)j->repeated);
-    json_write_int(w, "controlled", (int64_t)j->controlled);
-    json_write_object(w, "stamped");
-    for (int stamp = 0; stamp < JOURNAL_STAMP_COUNT; stamp++) {
-        json_write_int(w, journal_stamp_name((enum journal_stamp)stamp),
-                       (int64_t)j->stamped[stamp]);
-    }
-    json_write_close(w);
-    json_write_close(w);
-}
+#define JOURNAL(field) JSON_MEMBER(struct dynamics_journal_card, field)
+static const struct json_member journal_members[] = {
+    JOURNAL(pair),    JOURNAL(lines),    JOURNAL(unreadable), JOURNAL(malformed),
+    JOURNAL(samples), JOURNAL(others),   JOURNAL(restarts),   JOURNAL(sequence_gaps),
+    JOURNAL(lost),    JOURNAL(repeated), JOURNAL(controlled)};
 
 static void write_card(struct json_writer *w, const struct model *model,
                        const struct identify_data *data)
 {
     json_write_object(w, "data");
     dynamics_report_card(w, model, &data->card);
-    if (data->is_journal) {
-        write_journal(w, &data->journal);
-    } else {
-        json_write_null(w, "journal");
+    if (json_write_known(w, "journal", data->is_journal)) {
+        json_write_members(w, journal_members, COUNT(journal_members), &data->journal);
+        json_write_counts(w, "stamped", &journal_stamp_names, data->journal.stamped);
+        json_write_close(w);
     }
     json_write_close(w);
 }
@@ -326,14 +306,11 @@ static void write_card(struct json_writer *w, const struct model *model,
 static void write_held_out(struct json_writer *w, const struct model *model,
                            const struct identify_data *data)
 {
-    if (data->count == 0) {
-        json_write_null(w, "held_out");
-        return;
+    if (json_write_known(w, "held_out", data->files.count > 0)) {
+        dynamics_report_check(w, model, &data->check);
+        write_card(w, model, data);
+        json_write_close(w);
     }
-    json_write_object(w, "held_out");
-    dynamics_report_check(w, model, &data->check);
-    write_card(w, model, data);
-    json_write_close(w);
 }
 
 static void write_provenance(struct json_writer *w, const struct identify_result *result)
@@ -347,35 +324,30 @@ static void write_provenance(struct json_writer *w, const struct identify_result
                                                      : (double)NAN);
     dynamics_report_options(w, &result->options);
     json_write_close(w);
-    identify_files_json(w, "files", result->own.files, result->own.count);
-    identify_files_json(w, "held_out", result->held_out.files, result->held_out.count);
+    identify_files_json(w, "files", &result->own.files);
+    identify_files_json(w, "held_out", &result->held_out.files);
     json_write_close(w);
 }
 
-static void print_json(const struct identify_result *result, FILE *out)
+static void write_members(const void *what, struct json_writer *w)
 {
+    const struct identify_result *result = what;
     const struct model *model = result->kind->model;
-    char text[4096];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, json_file_flush, out);
-    json_write_object(&w, NULL);
-    dynamics_report_fit(&w, model, &result->fit);
-    json_write_object(&w, "fit");
-    dynamics_report_check(&w, model, &result->own.check);
-    json_write_close(&w);
-    write_held_out(&w, model, &result->held_out);
-    dynamics_report_sensitivity(&w, &result->fit.estimate, &result->sensitivity);
-    dynamics_report_comparison(&w, model, &result->fit.estimate, &result->current,
+    dynamics_report_fit(w, model, &result->fit);
+    json_write_object(w, "fit");
+    dynamics_report_check(w, model, &result->own.check);
+    json_write_close(w);
+    write_held_out(w, model, &result->held_out);
+    dynamics_report_sensitivity(w, &result->fit.estimate, &result->sensitivity);
+    dynamics_report_comparison(w, model, &result->fit.estimate, &result->current,
                                result->is_compared ? &result->comparison : NULL);
-    write_card(&w, model, &result->own);
-    write_provenance(&w, result);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
+    write_card(w, model, &result->own);
+    write_provenance(w, result);
 }
 
-enum status dynamics_page(const struct model_row *row, const struct identify_request *request,
-                          FILE *out, struct err *err)
+enum status identify_dynamics(const struct model_row *row,
+                              const struct identify_request *request, FILE *out,
+                              struct err *err)
 {
     struct identify_result *result = calloc(1, sizeof *result);
     if (!result) {
@@ -387,7 +359,7 @@ enum status dynamics_page(const struct model_row *row, const struct identify_req
             st = identify_dynamics_plot(result, request->plot, err);
         }
         if (st == STATUS_OK && request->json) {
-            print_json(result, out);
+            json_file_print(out, write_members, result);
         } else if (st == STATUS_OK) {
             print_page(result, out);
         }

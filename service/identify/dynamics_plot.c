@@ -1,9 +1,26 @@
-#include "service/identify/dynamics_plot.h"
-
+/* Measured against simulated velocities as a picture. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "service/cli/gnuplot.h"
+#include "service/identify/identify_dynamics.h"
+
+enum { PARTS_MAX = 2 };
+
+/* A column of the picture. */
+struct dynamics_plot_part {
+    const char *title;          /* "recording", "held out" */
+    const struct data_set *set; /* measured */
+    double *const *residual;    /* [axes][set->n]: measured - simulated; NaN: none there */
+};
+
+struct dynamics_plot {
+    const struct model *model; /* a row per axis: velocities, and below them what is left */
+    const char *title;         /* any text */
+    size_t part_count;         /* 1 .. PARTS_MAX */
+    struct dynamics_plot_part part[PARTS_MAX];
+};
 
 /* A curve of more points cannot be told from one of so many. */
 enum { BUCKETS = 1000 };
@@ -219,8 +236,58 @@ static void write_script(FILE *to, const void *what)
     }
 }
 
-enum status dynamics_plot_draw(const struct dynamics_plot *plot, const char *path,
-                               struct err *err)
+/* Residuals of some data as a column of the picture; false when the model cannot be simulated.
+ */
+static enum status add_part(const struct identify_result *result,
+                            const struct identify_data *data, const char *title,
+                            double **residual, struct dynamics_plot *plot)
 {
-    return gnuplot_draw(write_script, plot, path, err);
+    const struct data_set *set = &data->table.set;
+    bool simulated = false;
+    residual[0] = calloc(set->axes * set->n, sizeof **residual);
+    if (!residual[0]) {
+        return STATUS_E_NOMEM;
+    }
+    for (size_t a = 1; a < set->axes; a++) {
+        residual[a] = residual[0] + a * set->n;
+    }
+    const enum status st =
+        dynamics_check_residuals(result->kind->model, &result->fit, set, residual, &simulated);
+    for (size_t k = 0; k < set->axes * set->n && !simulated; k++) {
+        residual[0][k] = (double)NAN;
+    }
+    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
+    return st;
+}
+
+enum status identify_dynamics_plot(const struct identify_result *result, const char *path,
+                                   struct err *err)
+{
+    const struct model *model = result->kind->model;
+    double *residual[PARTS_MAX][MODEL_AXES_MAX] = {{NULL}};
+    char title[256];
+    struct dynamics_plot plot = {.model = model, .title = title};
+    (void)snprintf(title, sizeof title, "%s by %s: %s", model->name,
+                   dynamics_method_name(result->fit.method),
+                   estimate_verdict_name(result->fit.estimate.verdict));
+    const struct identify_data *const parts[] = {&result->own, &result->held_out};
+    char titles[COUNT(parts)][160];
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < COUNT(parts) && parts[i]->files.count > 0 && st == STATUS_OK; i++) {
+        const size_t more = parts[i]->files.count - 1;
+        const int used =
+            snprintf(titles[i], sizeof titles[i], "%s: %s", i == 0 ? "recording" : "held out",
+                     parts[i]->files.file[0].name);
+        if (more > 0 && (size_t)used < sizeof titles[i]) {
+            (void)snprintf(titles[i] + used, sizeof titles[i] - (size_t)used, " and %zu more",
+                           more);
+        }
+        st = add_part(result, parts[i], titles[i], residual[i], &plot);
+    }
+    st = st == STATUS_OK ? gnuplot_draw(write_script, &plot, path, err)
+                         : err_set(err, st, "plot", 0, 0, "%s", status_name(st));
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        free(residual[i][0]);
+    }
+    return st;
 }

@@ -136,22 +136,6 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     return STATUS_OK;
 }
 
-static enum status read_marked_journals(struct rows_in *in,
-                                        const struct dynamics_source *source,
-                                        const struct dynamics_journal *wanted, struct err *err)
-{
-    struct file_mark marks[IDENTIFY_FILES_MAX];
-    in->raw.part_count = 1;
-    const enum status st = dynamics_journal_read(wanted, source->inputs, source->count, marks,
-                                                 source->journal, err);
-    for (size_t i = 0; i < source->count && st == STATUS_OK; i++) {
-        source->files[i] =
-            (struct identify_file){identify_base_name(source->inputs[i].path), marks[i]};
-    }
-    *source->is_journal = true;
-    return st;
-}
-
 /* Numbers that lie on no axis of the model: of a sample now and then they are missing, of many
  * they mean something else. Fields that were asked for by name do not care. */
 static enum status refuse_misfit(const struct rows_in *in,
@@ -219,10 +203,11 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
     return STATUS_OK;
 }
 
-static enum status read_journals(struct rows_in *in, const struct dynamics_source *source,
-                                 struct err *err)
+static enum status read_journals(struct rows_in *in, const struct csv_source *inputs,
+                                 size_t count, struct identify_data *data, struct err *err)
 {
     struct journal_field fields[CHANNELS_MAX];
+    struct file_mark marks[IDENTIFY_FILES_MAX];
     const struct dynamics_journal wanted = {
         .pair = in->request->pair,
         .side = strcmp(in->request->side, "virtual") == 0 ? SIDE_VIRTUAL : SIDE_REAL,
@@ -238,9 +223,15 @@ static enum status read_journals(struct rows_in *in, const struct dynamics_sourc
             return st;
         }
     }
-    const enum status st = read_marked_journals(in, source, &wanted, err);
-    return st == STATUS_OK ? leave_out(in, source->journal, in->request->side, fields, err)
-                           : st;
+    in->raw.part_count = 1;
+    const enum status st =
+        dynamics_journal_read(&wanted, inputs, count, marks, &data->journal, err);
+    for (size_t i = 0; i < count && st == STATUS_OK; i++) {
+        data->files.file[i] =
+            (struct identify_file){identify_base_name(inputs[i].path), marks[i]};
+    }
+    data->is_journal = true;
+    return st == STATUS_OK ? leave_out(in, &data->journal, in->request->side, fields, err) : st;
 }
 
 /* What an input is: a journal's lines are objects. */
@@ -282,23 +273,23 @@ static void name_channels(struct rows_in *in)
     }
 }
 
-static enum status read_inputs(struct rows_in *in, const struct dynamics_source *source,
-                               struct err *err)
+static enum status read_inputs(struct rows_in *in, const struct csv_source *inputs,
+                               size_t count, struct identify_data *data, struct err *err)
 {
     const size_t axes = in->row->model->axis_count;
     name_channels(in);
-    const bool journal = is_journal(in->request, &source->inputs[0]);
-    for (size_t i = 1; i < source->count; i++) {
-        if (is_journal(in->request, &source->inputs[i]) != journal) {
-            return err_set(err, STATUS_E_ARG, source->inputs[i].path, 0, 0,
+    const bool journal = is_journal(in->request, &inputs[0]);
+    for (size_t i = 1; i < count; i++) {
+        if (is_journal(in->request, &inputs[i]) != journal) {
+            return err_set(err, STATUS_E_ARG, inputs[i].path, 0, 0,
                            "tables and journals cannot be read together");
         }
     }
-    in->raw.part_count = source->count;
+    in->raw.part_count = count;
     const enum status st = journal
-                               ? read_journals(in, source, err)
-                               : identify_read_tables(&in->table, source->inputs, source->count,
-                                                      in->raw.part_start, source->files, err);
+                               ? read_journals(in, inputs, count, data, err)
+                               : identify_read_tables(&in->table, inputs, count,
+                                                      in->raw.part_start, &data->files, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -317,8 +308,8 @@ static enum status read_inputs(struct rows_in *in, const struct dynamics_source 
 /* The rows are given back before the fit begins. */
 enum status dynamics_rows_load(const struct model_row *row,
                                const struct identify_request *request,
-                               const struct dynamics_source *source, struct data_table *table,
-                               struct err *err)
+                               const struct csv_source *inputs, size_t count,
+                               struct identify_data *data, struct err *err)
 {
     struct rows_in *in = calloc(1, sizeof *in);
     if (!in) {
@@ -326,10 +317,11 @@ enum status dynamics_rows_load(const struct model_row *row,
     }
     in->row = row;
     in->request = request;
-    enum status st = read_inputs(in, source, err);
+    enum status st = read_inputs(in, inputs, count, data, err);
     if (st == STATUS_OK) {
-        st = data_table_make(&in->raw, table, source->card, err);
+        st = data_table_make(&in->raw, &data->table, &data->card, err);
     }
+    data->files.count = st == STATUS_OK ? count : 0;
     table_free(&in->table);
     free(in);
     return st;

@@ -3,11 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "service/identify/dynamics_page.h"
-#include "service/identify/identify_odometry.h"
-#include "service/identify/identify_options.h"
-#include "service/identify/identify_travel_time.h"
-
 /* What is done with each sort of model. */
 struct way {
     /* NULL: nothing is to be checked. */
@@ -18,7 +13,7 @@ struct way {
 };
 
 static const struct way ways[MODEL_DATA_COUNT] = {
-    [MODEL_OF_MOTION] = {identify_dynamics_check, dynamics_page},
+    [MODEL_OF_MOTION] = {identify_dynamics_check, identify_dynamics},
     [MODEL_OF_MOVES] = {identify_travel_time_check, identify_travel_time},
     [MODEL_OF_WHEELS] = {NULL, identify_odometry},
 };
@@ -26,10 +21,9 @@ static const struct way ways[MODEL_DATA_COUNT] = {
 static enum status refuse_role(const struct model_row *row, const char *role, struct err *err)
 {
     char roles[ERR_TEXT_MAX] = "";
-    size_t used = 0;
-    for (const char *const *known = row->roles; *known && used < sizeof roles; known++) {
-        const int n = snprintf(roles + used, sizeof roles - used, " %s", *known);
-        used += n > 0 ? (size_t)n : 0;
+    for (const char *const *known = row->roles; *known; known++) {
+        const size_t used = strlen(roles);
+        (void)snprintf(roles + used, sizeof roles - used, " %s", *known);
     }
     return err_set(err, STATUS_E_ARG, "columns", 0, 0, "unknown role '%s', %s has%s", role,
                    row->name, roles);
@@ -48,7 +42,7 @@ static bool has_role(const struct model_row *row, const char *name)
 static enum status refuse_others(const struct model_row *row,
                                  const struct identify_request *request, struct err *err)
 {
-    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT; i++) {
+    for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *option = &identify_options[i];
         if (!(option->data >> row->data & 1U) && identify_option_given(option, request)) {
             return err_set(err, STATUS_E_ARG,
@@ -81,5 +75,9 @@ enum status identify_check(const struct model_row *row, const struct identify_re
 enum status identify_run(const struct model_row *row, const struct identify_request *request,
                          FILE *out, struct err *err)
 {
+    if (row->data != MODEL_OF_MOVES && request->file_count > IDENTIFY_FILES_MAX) {
+        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
+                       request->file_count, (int)IDENTIFY_FILES_MAX);
+    }
     return ways[row->data].run(row, request, out, err);
 }

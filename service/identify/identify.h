@@ -20,4 +20,21 @@ MUST_USE enum status identify_run(const struct model_row *row,
                                   const struct identify_request *request, FILE *out,
                                   struct err *err);
 
+/* What is done with models of motion, of moves, and of wheels: as the two above. */
+MUST_USE enum status identify_dynamics_check(const struct model_row *row,
+                                             const struct identify_request *request,
+                                             struct err *err);
+MUST_USE enum status identify_dynamics(const struct model_row *row,
+                                       const struct identify_request *request, FILE *out,
+                                       struct err *err);
+MUST_USE enum status identify_travel_time_check(const struct model_row *row,
+                                                const struct identify_request *request,
+                                                struct err *err);
+MUST_USE enum status identify_travel_time(const struct model_row *row,
+                                          const struct identify_request *request, FILE *out,
+                                          struct err *err);
+MUST_USE enum status identify_odometry(const struct model_row *row,
+                                       const struct identify_request *request, FILE *out,
+                                       struct err *err);
+
 #endif

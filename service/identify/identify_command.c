@@ -11,7 +11,7 @@
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
 #include "service/identify/identify.h"
-#include "service/identify/identify_options.h"
+#include "service/identify/identify_request.h"
 
 static const char purpose[] =
     "  Fits a model to recorded data and says how far the numbers may be trusted: standard\n"
@@ -102,7 +102,7 @@ static char *describe_models(void)
 
 static int take_words(int argc, char **argv, struct identify_request *request)
 {
-    struct argument rows[IDENTIFY_OPTION_COUNT];
+    struct argument rows[IDENTIFY_OPTIONS_MAX];
     const size_t count = identify_options_arguments(request, rows);
     char *description = describe_models();
     const struct arguments arguments = {

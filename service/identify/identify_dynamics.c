@@ -9,32 +9,14 @@
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
 #include "service/cli/gnuplot.h"
-#include "service/identify/current_parameters.h"
-#include "service/identify/dynamics_plot.h"
-
-static enum status load_data(const struct identify_result *result,
-                             const struct identify_request *request,
-                             const struct csv_source *inputs, size_t count,
-                             struct identify_data *data, struct err *err)
-{
-    const struct dynamics_source source = {.inputs = inputs,
-                                           .count = count,
-                                           .files = data->files,
-                                           .card = &data->card,
-                                           .is_journal = &data->is_journal,
-                                           .journal = &data->journal};
-    const enum status st =
-        dynamics_rows_load(result->kind, request, &source, &data->table, err);
-    data->count = st == STATUS_OK ? count : 0;
-    return st;
-}
+#include "service/identify/identify.h"
 
 static enum status hold_out(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
     struct identify_data *data = &result->held_out;
-    enum status st =
-        load_data(result, request, request->validate, request->validate_count, data, err);
+    enum status st = dynamics_rows_load(result->kind, request, request->validate,
+                                        request->validate_count, data, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -119,10 +101,10 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     return STATUS_OK;
 }
 
-/* method: DYNAMICS_METHOD_COUNT leaves the choice to the data. */
-static enum status fit_data(const struct identify_request *request, enum dynamics_method method,
+static enum status fit_data(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
+    const size_t method = names_value(&dynamics_method_names, result->asked);
     const struct model *model = result->kind->model;
     const struct data_set *set = &result->own.table.set;
     enum status st = ask_on(request, "starting", 0.1, err);
@@ -131,7 +113,8 @@ static enum status fit_data(const struct identify_request *request, enum dynamic
     }
     st = method == DYNAMICS_METHOD_COUNT
              ? dynamics_estimate_auto(model, set, &result->options, &result->fit)
-             : dynamics_estimate(model, set, method, &result->options, &result->fit);
+             : dynamics_estimate(model, set, (enum dynamics_method)method, &result->options,
+                                 &result->fit);
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
         return give_up(err);
     }
@@ -195,28 +178,13 @@ static enum status check_fit(const struct identify_request *request,
         }
         dynamics_check_judge(&result->fit, model, &result->own.card, &result->kind->limits,
                              &result->own.check,
-                             result->held_out.count > 0 ? &result->held_out.check : NULL);
+                             result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }
     return st;
 }
 
-static enum status take_method(const struct identify_request *request,
-                               enum dynamics_method *method, struct err *err)
-{
-    const char *name = request->method ? request->method : "auto";
-    *method = (enum dynamics_method)names_value(&dynamics_method_names, name);
-    if (*method < DYNAMICS_METHOD_COUNT || strcmp(name, "auto") == 0) {
-        return STATUS_OK;
-    }
-    return err_set(err, STATUS_E_ARG, "method", 0, 0,
-                   "unknown method '%s', auto, output_error, pem, weak_iv, weak, ols_central "
-                   "and ols_sg are known",
-                   name);
-}
-
 static enum status fit_and_check(const struct identify_request *request,
-                                 enum dynamics_method method, struct identify_result *result,
-                                 struct err *err)
+                                 struct identify_result *result, struct err *err)
 {
     struct search search = {.request = request};
     result->options = dynamics_options_for(result->kind->model);
@@ -230,10 +198,10 @@ static enum status fit_and_check(const struct identify_request *request,
         result->options.go_on = search_on;
         result->options.context = &search;
     }
-    enum status st =
-        load_data(result, request, request->files, request->file_count, &result->own, err);
+    enum status st = dynamics_rows_load(result->kind, request, request->files,
+                                        request->file_count, &result->own, err);
     st = st == STATUS_OK ? choose_variant(result, err) : st;
-    st = st == STATUS_OK ? fit_data(request, method, result, err) : st;
+    st = st == STATUS_OK ? fit_data(request, result, err) : st;
     st = st == STATUS_OK ? check_fit(request, result, err) : st;
     if (st == STATUS_OK) {
         result->options.go_on = NULL;
@@ -261,9 +229,16 @@ static enum status check_current(const struct model_row *row, const char *text, 
 enum status identify_dynamics_check(const struct model_row *row,
                                     const struct identify_request *request, struct err *err)
 {
-    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
-    enum status st = take_method(request, &method, err);
-    if (st == STATUS_OK && request->current) {
+    const char *method = request->method ? request->method : "auto";
+    enum status st = STATUS_OK;
+    if (names_value(&dynamics_method_names, method) == DYNAMICS_METHOD_COUNT &&
+        strcmp(method, "auto") != 0) {
+        return err_set(err, STATUS_E_ARG, "method", 0, 0,
+                       "unknown method '%s', auto, output_error, pem, weak_iv, weak, "
+                       "ols_central and ols_sg are known",
+                       method);
+    }
+    if (request->current) {
         st = check_current(row, request->current, err);
     }
     return st == STATUS_OK && request->plot ? gnuplot_check_path(request->plot, err) : st;
@@ -273,21 +248,16 @@ enum status identify_dynamics_fit(const struct model_row *row,
                                   const struct identify_request *request,
                                   struct identify_result *result, struct err *err)
 {
-    enum dynamics_method method = DYNAMICS_METHOD_COUNT;
+    enum status st = STATUS_OK;
     memset(result, 0, sizeof *result);
     result->kind = row;
     result->asked = request->method ? request->method : "auto";
-    enum status st = take_method(request, &method, err);
-    if (st == STATUS_OK && request->file_count > IDENTIFY_FILES_MAX) {
-        st = err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
-                     request->file_count, (int)IDENTIFY_FILES_MAX);
-    }
-    if (st == STATUS_OK && request->current) {
+    if (request->current) {
         result->is_compared = true;
         st = current_parameters_read(request->current, row->model, &result->current, err);
     }
     if (st == STATUS_OK) {
-        st = fit_and_check(request, method, result, err);
+        st = fit_and_check(request, result, err);
     }
     if (st != STATUS_OK) {
         identify_result_free(result);
@@ -299,59 +269,4 @@ void identify_result_free(struct identify_result *result)
 {
     data_table_free(&result->own.table);
     data_table_free(&result->held_out.table);
-}
-
-/* Residuals of some data as a column of the picture; false when the model cannot be simulated.
- */
-static enum status add_part(const struct identify_result *result,
-                            const struct identify_data *data, const char *title,
-                            double **residual, struct dynamics_plot *plot)
-{
-    const struct data_set *set = &data->table.set;
-    bool simulated = false;
-    residual[0] = calloc(set->axes * set->n, sizeof **residual);
-    if (!residual[0]) {
-        return STATUS_E_NOMEM;
-    }
-    for (size_t a = 1; a < set->axes; a++) {
-        residual[a] = residual[0] + a * set->n;
-    }
-    const enum status st =
-        dynamics_check_residuals(result->kind->model, &result->fit, set, residual, &simulated);
-    for (size_t k = 0; k < set->axes * set->n && !simulated; k++) {
-        residual[0][k] = (double)NAN;
-    }
-    plot->part[plot->part_count++] = (struct dynamics_plot_part){title, set, residual};
-    return st;
-}
-
-enum status identify_dynamics_plot(const struct identify_result *result, const char *path,
-                                   struct err *err)
-{
-    const struct model *model = result->kind->model;
-    double *residual[DYNAMICS_PLOT_PARTS_MAX][MODEL_AXES_MAX] = {{NULL}};
-    char title[256];
-    struct dynamics_plot plot = {.model = model, .title = title};
-    (void)snprintf(title, sizeof title, "%s by %s: %s", model->name,
-                   dynamics_method_name(result->fit.method),
-                   estimate_verdict_name(result->fit.estimate.verdict));
-    const struct identify_data *const parts[] = {&result->own, &result->held_out};
-    char titles[COUNT(parts)][160];
-    enum status st = STATUS_OK;
-    for (size_t i = 0; i < COUNT(parts) && parts[i]->count > 0 && st == STATUS_OK; i++) {
-        const size_t more = parts[i]->count - 1;
-        const int used = snprintf(titles[i], sizeof titles[i], "%s: %s",
-                                  i == 0 ? "recording" : "held out", parts[i]->files[0].name);
-        if (more > 0 && (size_t)used < sizeof titles[i]) {
-            (void)snprintf(titles[i] + used, sizeof titles[i] - (size_t)used, " and %zu more",
-                           more);
-        }
-        st = add_part(result, parts[i], titles[i], residual[i], &plot);
-    }
-    st = st == STATUS_OK ? dynamics_plot_draw(&plot, path, err)
-                         : err_set(err, st, "plot", 0, 0, "%s", status_name(st));
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        free(residual[i][0]);
-    }
-    return st;
 }

@@ -10,17 +10,6 @@
 #include "identification/dynamics/dynamics_sensitivity.h"
 #include "service/identify/dynamics_rows.h"
 
-/* Some recordings and what is known of them. */
-struct identify_data {
-    size_t count;
-    struct identify_file files[IDENTIFY_FILES_MAX]; /* [count] */
-    bool is_journal;                                /* journal is valid */
-    struct dynamics_journal_card journal;
-    struct data_card card;
-    struct data_table table;
-    struct dynamics_check check;
-};
-
 /* Everything there is to tell. */
 struct identify_result {
     const struct model_row *kind;
@@ -29,7 +18,7 @@ struct identify_result {
     const char *asked;         /* method, as it was asked for */
     struct dynamics_options options;
     struct dynamics_fit fit;
-    struct identify_data own, held_out; /* held_out.count is 0: nothing was */
+    struct identify_data own, held_out; /* held_out.files.count is 0: nothing was */
     struct dynamics_sensitivity sensitivity;
     bool is_compared; /* with current; comparison is valid */
     struct dynamics_current current;
@@ -37,23 +26,27 @@ struct identify_result {
 };
 
 /* Read, fit, check, judge; *result is to be freed with identify_result_free() on STATUS_OK. It
- * borrows from the request. Cold path: allocates. STATUS_E_ARG: unknown method, too many files;
- * STATUS_E_STALE: told to end by request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
+ * borrows from the request. Cold path: allocates. STATUS_E_STALE: told to end by
+ * request->go_on; as dynamics_rows_load(), and STATUS_E_MATH. */
 MUST_USE enum status identify_dynamics_fit(const struct model_row *row,
                                            const struct identify_request *request,
                                            struct identify_result *result, struct err *err);
 
 void identify_result_free(struct identify_result *result); /* what it points to */
 
-/* Measured and simulated velocities to request->plot. STATUS_E_NOMEM; as dynamics_plot_draw().
- */
+/* Measured and simulated velocities to request->plot. STATUS_E_NOMEM; as gnuplot_draw(). */
 MUST_USE enum status identify_dynamics_plot(const struct identify_result *result,
                                             const char *path, struct err *err);
 
-/* Are the method, the parameters in use and the picture such as there are? Reads the file of
- * parameters, if it is one. STATUS_E_ARG. */
-MUST_USE enum status identify_dynamics_check(const struct model_row *row,
-                                             const struct identify_request *request,
-                                             struct err *err);
+/* Read the parameters in use, as a person gives them to be compared: "name=value,name=value"
+ * with the model's names or symbols, its biases' names and delay_s; or else a file of JSON that
+ * has them in "values", with standard errors in "se" where known and "delay_s" as a number or
+ * as
+ * {"value"}: what `tandem identify --json` prints, and a parameter set of the API. What is not
+ * named is not given.
+ *
+ * STATUS_E_PARSE, STATUS_E_IO with err filled; *current is written only on STATUS_OK. */
+MUST_USE enum status current_parameters_read(const char *text, const struct model *model,
+                                             struct dynamics_current *current, struct err *err);
 
 #endif

@@ -1,6 +1,4 @@
-#include "service/identify/identify_odometry.h"
-
-#include <inttypes.h>
+/* tandem identify --model odometry: wheel radii, track and the mounting of a pose sensor. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 #include "service/cli/json_file.h"
 #include "service/cli/version.h"
 #include "service/identify/estimate_page.h"
+#include "service/identify/identify.h"
 #include "twin/report/fit_report.h"
 
 enum { CHANNELS = 6, NAMES = 4, ROWS_MAX = 20000000 };
@@ -23,6 +22,8 @@ static const char *const names[CHANNELS][NAMES] = {
     {"y", "y_m", "cam_y_m", NULL},
     {"theta", "theta_rad", "cam_theta_rad", NULL},
 };
+
+_Static_assert(IDENTIFY_FILES_MAX <= (int)ODOMETRY_RUNS_MAX, "a run for each file");
 
 /* Reading is most of the work. */
 static const double READING_SHARE = 0.7;
@@ -39,8 +40,7 @@ struct result {
     bool is_held_out; /* card above and check below are valid */
     struct odometry_check held_out;
     double heading_m;
-    size_t file_count, held_out_count;
-    struct identify_file files[ODOMETRY_RUNS_MAX], held_out_files[IDENTIFY_HELD_OUT_MAX];
+    struct identify_files files, held_out_files;
 };
 
 static bool tell_reading(void *context, uint64_t done, uint64_t total)
@@ -50,7 +50,7 @@ static bool tell_reading(void *context, uint64_t done, uint64_t total)
 }
 
 static enum status read_inputs(struct rows_in *in, const struct csv_source *inputs,
-                               size_t count, struct identify_file *files, struct err *err)
+                               size_t count, struct identify_files *files, struct err *err)
 {
     struct table *table = &in->table;
     table->channels = CHANNELS;
@@ -77,27 +77,21 @@ static enum status read_inputs(struct rows_in *in, const struct csv_source *inpu
     return STATUS_OK;
 }
 
-/* What is read for a fit, or held out of it. */
-struct source {
-    const struct csv_source *inputs;
-    size_t count;
-    struct identify_file *files; /* [count] out */
-    struct odometry_card *card;  /* out */
-};
-
 /* The rows are given back before the fit begins. */
 static enum status load_rows(const struct identify_request *request,
-                             const struct source *source, struct odometry_set *set,
-                             struct err *err)
+                             const struct csv_source *inputs, size_t count,
+                             struct identify_files *files, struct odometry_card *card,
+                             struct odometry_set *set, struct err *err)
 {
     struct rows_in *in = calloc(1, sizeof *in);
     if (!in) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory");
     }
     in->request = request;
-    enum status st = read_inputs(in, source->inputs, source->count, source->files, err);
+    enum status st = read_inputs(in, inputs, count, files, err);
     if (st == STATUS_OK) {
-        st = odometry_set_make(&in->raw, set, source->card, err);
+        st = odometry_set_make(&in->raw, set, card, err);
+        set->heading_m = request->heading_m;
     }
     table_free(&in->table);
     free(in);
@@ -108,14 +102,11 @@ static enum status hold_out(const struct identify_request *request, struct resul
                             struct err *err)
 {
     struct odometry_set set;
-    const struct source source = {request->validate, request->validate_count,
-                                  result->held_out_files, &result->held_out_card};
-    enum status st = load_rows(request, &source, &set, err);
+    enum status st = load_rows(request, request->validate, request->validate_count,
+                               &result->held_out_files, &result->held_out_card, &set, err);
     if (st != STATUS_OK) {
         return st;
     }
-    result->held_out_count = request->validate_count;
-    set.heading_m = request->heading_m;
     st = odometry_check_run(&set, result->fit.estimate.value, &result->held_out);
     odometry_set_free(&set);
     if (st == STATUS_OK) {
@@ -132,11 +123,9 @@ static enum status fit_inputs(const struct identify_request *request, struct res
                               struct err *err)
 {
     struct odometry_set set;
-    const struct source source = {request->files, request->file_count, result->files,
-                                  &result->card};
-    result->file_count = request->file_count;
     result->heading_m = request->heading_m;
-    enum status st = load_rows(request, &source, &set, err);
+    enum status st = load_rows(request, request->files, request->file_count, &result->files,
+                               &result->card, &set, err);
     if (st != STATUS_OK) {
         return st;
     }
@@ -144,7 +133,6 @@ static enum status fit_inputs(const struct identify_request *request, struct res
         odometry_set_free(&set);
         return err_set(err, STATUS_E_STALE, "identify", 0, 0, "cancelled");
     }
-    set.heading_m = request->heading_m;
     st = odometry_fit_run(&set, &result->card, &result->fit);
     odometry_set_free(&set);
     if (st != STATUS_OK) {
@@ -153,38 +141,29 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
 }
 
-static void print_json(const struct result *result, FILE *out)
+static void write_members(const void *what, struct json_writer *w)
 {
-    char text[4096];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, json_file_flush, out);
-    json_write_object(&w, NULL);
-    odometry_report_fit(&w, &result->fit);
-    json_write_object(&w, "fit");
-    odometry_report_check(&w, &result->fit.own);
-    json_write_close(&w);
-    if (result->is_held_out) {
-        json_write_object(&w, "held_out");
-        odometry_report_check(&w, &result->held_out);
-        json_write_object(&w, "data");
-        odometry_report_card(&w, &result->held_out_card);
-        json_write_close(&w);
-        json_write_close(&w);
-    } else {
-        json_write_null(&w, "held_out");
+    const struct result *result = what;
+    odometry_report_fit(w, &result->fit);
+    json_write_object(w, "fit");
+    odometry_report_check(w, &result->fit.own);
+    json_write_close(w);
+    if (json_write_known(w, "held_out", result->is_held_out)) {
+        odometry_report_check(w, &result->held_out);
+        json_write_object(w, "data");
+        odometry_report_card(w, &result->held_out_card);
+        json_write_close(w);
+        json_write_close(w);
     }
-    json_write_object(&w, "data");
-    odometry_report_card(&w, &result->card);
-    json_write_close(&w);
-    json_write_object(&w, "provenance");
-    json_write_text(&w, "version", TANDEM_VERSION);
-    json_write_real(&w, "heading_m", result->heading_m);
-    identify_files_json(&w, "files", result->files, result->file_count);
-    identify_files_json(&w, "held_out", result->held_out_files, result->held_out_count);
-    json_write_close(&w);
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
+    json_write_object(w, "data");
+    odometry_report_card(w, &result->card);
+    json_write_close(w);
+    json_write_object(w, "provenance");
+    json_write_text(w, "version", TANDEM_VERSION);
+    json_write_real(w, "heading_m", result->heading_m);
+    identify_files_json(w, "files", &result->files);
+    identify_files_json(w, "held_out", &result->held_out_files);
+    json_write_close(w);
 }
 
 static void print_check(const char *what, const struct odometry_check *check, FILE *out)
@@ -237,11 +216,7 @@ static void print_page(const struct result *result, FILE *out)
         print_check("held out", &result->held_out, out);
     }
     print_card(&result->card, out);
-    for (size_t i = 0; i < result->file_count; i++) {
-        (void)fprintf(out, "file: %s, %" PRIu64 " bytes, fnv1a %016" PRIx64 "\n",
-                      result->files[i].name, result->files[i].mark.bytes,
-                      result->files[i].mark.hash);
-    }
+    identify_files_print(out, "file: ", &result->files);
 }
 
 enum status identify_odometry(const struct model_row *row,
@@ -249,17 +224,13 @@ enum status identify_odometry(const struct model_row *row,
                               struct err *err)
 {
     (void)row;
-    if (request->file_count > ODOMETRY_RUNS_MAX) {
-        return err_set(err, STATUS_E_ARG, "identify", 0, 0, "%zu files, %d are the limit",
-                       request->file_count, (int)ODOMETRY_RUNS_MAX);
-    }
     struct result *result = calloc(1, sizeof *result);
     if (!result) {
         return err_set(err, STATUS_E_NOMEM, "identify", 0, 0, "no memory");
     }
     const enum status st = fit_inputs(request, result, err);
     if (st == STATUS_OK && request->json) {
-        print_json(result, out);
+        json_file_print(out, write_members, result);
     } else if (st == STATUS_OK) {
         print_page(result, out);
     }

@@ -19,16 +19,23 @@ struct identify_column {
     char column[128];
 };
 
-enum { IDENTIFY_COLUMNS_MAX = 32, IDENTIFY_HELD_OUT_MAX = 16 };
+enum {
+    IDENTIFY_COLUMNS_MAX = 32,
+    IDENTIFY_HELD_OUT_MAX = 16,
+    IDENTIFY_FILES_MAX = 64 /* as many parts as a recording may have */
+};
 
-/* A recording that has been read. */
-struct identify_file {
-    const char *name; /* without its folders */
-    struct file_mark mark;
+/* Recordings that have been read. */
+struct identify_files {
+    size_t count;
+    struct identify_file {
+        const char *name; /* without its folders */
+        struct file_mark mark;
+    } file[IDENTIFY_FILES_MAX];
 };
 
 struct identify_request {
-    /* ---- what the table of identify_options.h says; a text is NULL where nothing was said */
+    /* ---- what the table of options below says; a text is NULL where nothing was said */
     const char *model;
     const char *method;            /* NULL: the model's default */
     const char *side;              /* "real" or "virtual" */
@@ -64,6 +71,34 @@ struct identify_request {
 /* What holds where nothing is said: the real side, a delay by the recording. */
 struct identify_request identify_request_defaults(void);
 
+/* The table of all that an identification can be asked, one row each. From it come the options
+ * of `tandem identify` and their help, the query parameters of POST /api/v1/identify and their
+ * limits, and which of them are for which sort of model. */
+struct identify_option {
+    struct argument argument; /* of the command line, its value yet unset; no name: not there */
+    const char *query;        /* name over HTTP; NULL: not there */
+    size_t longest;           /* characters of a text over HTTP */
+    unsigned data;            /* bits 1 << enum model_data: for these */
+    size_t at;                /* of its value in struct identify_request */
+};
+
+enum { IDENTIFY_OPTIONS_MAX = 32 };
+
+extern const struct identify_option identify_options[];
+extern const size_t identify_option_count;
+
+/* The options of the command line, which put their values into the request; their count. */
+size_t identify_options_arguments(struct identify_request *request,
+                                  struct argument rows[IDENTIFY_OPTIONS_MAX]);
+
+/* The place of an option's value in a request. */
+void *identify_option_value(const struct identify_option *option,
+                            struct identify_request *request);
+
+/* Whether something else is asked than if nothing had been said. */
+bool identify_option_given(const struct identify_option *option,
+                           const struct identify_request *request);
+
 /* "a=b,c=d" into request->columns. STATUS_E_ARG with err. */
 MUST_USE enum status identify_take_columns(const char *text, struct identify_request *request,
                                            struct err *err);
@@ -72,10 +107,10 @@ MUST_USE enum status identify_take_columns(const char *text, struct identify_req
 const char *identify_column(const struct identify_request *request, const char *role);
 
 /* Read files one after the other into a table; the row at which each begins goes into
- * part_start[count + 1], what they are into files[count]. As table_read(). */
+ * part_start[count + 1], what they are into *files. As table_read(). */
 MUST_USE enum status identify_read_tables(struct table *table, const struct csv_source *inputs,
                                           size_t count, size_t *part_start,
-                                          struct identify_file *files, struct err *err);
+                                          struct identify_files *files, struct err *err);
 
 /* How far the reading is, which is such a share of all: the answer of request->go_on. */
 bool identify_go_on(const struct identify_request *request, double share, uint64_t done,
@@ -83,7 +118,10 @@ bool identify_go_on(const struct identify_request *request, double share, uint64
 
 /* A list of files with their sizes and hashes. */
 void identify_files_json(struct json_writer *w, const char *key,
-                         const struct identify_file *files, size_t count);
+                         const struct identify_files *files);
+
+/* The same for people, a line each, with its word before the name. */
+void identify_files_print(FILE *out, const char *word, const struct identify_files *files);
 
 /* The name of a recording without its folders. */
 const char *identify_base_name(const char *path);

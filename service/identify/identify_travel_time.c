@@ -1,5 +1,4 @@
-#include "service/identify/identify_travel_time.h"
-
+/* tandem identify --model travel_time: how long moves take. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +10,9 @@
 #include "base/constants.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
-#include "logger/message/json_write.h"
 #include "service/cli/json_file.h"
 #include "service/identify/estimate_page.h"
+#include "service/identify/identify.h"
 #include "twin/report/fit_report.h"
 
 /* --columns displacement_m=-: the table has none. */
@@ -73,22 +72,24 @@ static enum status find_lap(struct loader *loader, struct err *err)
 {
     const bool real = strcmp(loader->request->side, "real") == 0;
     int sided = -1;
-    enum status st = find_role(loader, "lap_s", &loader->lap, err);
-    st = st == STATUS_OK ? find_role(loader, real ? "real_lap_s" : "virtual_lap_s", &sided, err)
-                         : st;
-    st = st == STATUS_OK ? find_role(loader, "lap1_s", &loader->lap1, err) : st;
-    st = st == STATUS_OK ? find_role(loader, "lap2_s", &loader->lap2, err) : st;
-    st = st == STATUS_OK ? find_role(loader, "state", &loader->state, err) : st;
-    if (st != STATUS_OK) {
-        return st;
+    const struct {
+        const char *role;
+        int *column;
+    } roles[] = {{"lap_s", &loader->lap},
+                 {real ? "real_lap_s" : "virtual_lap_s", &sided},
+                 {"lap1_s", &loader->lap1},
+                 {"lap2_s", &loader->lap2},
+                 {"state", &loader->state}};
+    for (size_t i = 0; i < COUNT(roles); i++) {
+        const enum status st = find_role(loader, roles[i].role, roles[i].column, err);
+        if (st != STATUS_OK) {
+            return st;
+        }
     }
-    loader->op = -1;
-    loader->status = -1;
-    if (loader->lap < 0) {
-        loader->lap = sided;
-        loader->op = csv_find(loader->csv, "op");
-        loader->status = csv_find(loader->csv, real ? "real_status" : "virtual_status");
-    }
+    const bool ours = loader->lap < 0;
+    loader->lap = ours ? sided : loader->lap;
+    loader->op = ours ? csv_find(loader->csv, "op") : -1;
+    loader->status = ours ? csv_find(loader->csv, real ? "real_status" : "virtual_status") : -1;
     const bool pair = loader->lap1 >= 0 && loader->lap2 >= 0 && loader->state >= 0;
     size_t ignored = 0;
     return loader->lap >= 0 || pair ? STATUS_OK
@@ -224,8 +225,17 @@ static enum status load_moves(struct loader *loader, const struct csv_source *in
 
 /* How well the fit predicts moves that it has not seen. */
 struct held_out {
+    bool known;
     size_t n, unpredicted;
     double rmse_s, r2, median_s;
+};
+
+/* Everything there is to tell. */
+struct result {
+    const struct identify_request *request;
+    struct travel_fit fit;
+    size_t skipped;
+    struct held_out held;
 };
 
 static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
@@ -238,7 +248,7 @@ static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
     if (!off_s) {
         return false;
     }
-    *held = (struct held_out){.n = 0};
+    *held = (struct held_out){.known = true};
     for (size_t i = 0; i < loader->count; i++) {
         const struct travel_move *move = &loader->moves[i];
         const double off =
@@ -260,27 +270,20 @@ static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
     return true;
 }
 
-static void print_json(const struct travel_fit *fit, size_t skipped,
-                       const struct held_out *held, FILE *out)
+#define HELD(field) JSON_MEMBER(struct held_out, field)
+static const struct json_member held_members[] = {HELD(n), HELD(unpredicted), HELD(rmse_s),
+                                                  HELD(r2), HELD(median_s)};
+
+static void write_members(const void *what, struct json_writer *w)
 {
-    char text[4096];
-    struct json_writer w;
-    json_write_start(&w, text, sizeof text, json_file_flush, out);
-    json_write_object(&w, NULL);
-    travel_report_members(&w, fit);
-    json_write_int(&w, "skipped", (int64_t)skipped);
-    if (held) {
-        json_write_object(&w, "validation");
-        json_write_int(&w, "n", (int64_t)held->n);
-        json_write_int(&w, "unpredicted", (int64_t)held->unpredicted);
-        json_write_real(&w, "rmse_s", held->rmse_s);
-        json_write_real(&w, "r2", held->r2);
-        json_write_real(&w, "median_s", held->median_s);
-        json_write_close(&w);
+    const struct result *result = what;
+    travel_report_members(w, &result->fit);
+    json_write_int(w, "skipped", (int64_t)result->skipped);
+    if (result->held.known) {
+        json_write_object(w, "validation");
+        json_write_members(w, held_members, COUNT(held_members), &result->held);
+        json_write_close(w);
     }
-    json_write_close(&w);
-    (void)json_write_end(&w);
-    (void)fputc('\n', out);
 }
 
 static void print_terms(const struct travel_fit *fit, FILE *out)
@@ -310,17 +313,19 @@ static const char *motion_text(enum travel_motion motion)
                                      : "";
 }
 
-static void print_report(const struct identify_request *request, const struct travel_fit *fit,
-                         size_t skipped, const struct held_out *held, FILE *out)
+static void print_report(const struct result *result, FILE *out)
 {
+    const struct travel_fit *fit = &result->fit;
+    const struct held_out *held = &result->held;
+    const size_t files = result->request->file_count;
     (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
-                  motion_text(fit->motion), request->file_count,
-                  request->file_count == 1 ? "" : "s", travel_method_name(fit->method),
+                  motion_text(fit->motion), files, files == 1 ? "" : "s",
+                  travel_method_name(fit->method),
                   estimate_verdict_name(fit->estimate.verdict));
     estimate_page_verdict(out, &fit->estimate);
-    if (skipped > 0) {
+    if (result->skipped > 0) {
         (void)fprintf(out, "%zu more are no moves that ended well, and were skipped\n",
-                      skipped);
+                      result->skipped);
     }
     print_terms(fit, out);
     (void)fputc('\n', out);
@@ -329,7 +334,7 @@ static void print_report(const struct identify_request *request, const struct tr
         (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
                       fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
     }
-    if (held) {
+    if (held->known) {
         (void)fprintf(
             out,
             "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
@@ -376,80 +381,58 @@ static enum status load_files(struct loader *loader, size_t *starts, struct err 
     return STATUS_OK;
 }
 
-static enum status load_and_fit(enum travel_method method, struct loader *loader,
-                                size_t *starts, FILE *out, struct err *err)
+static enum status load_and_fit(struct loader *loader, size_t *starts, struct result *result,
+                                struct err *err)
 {
     const struct identify_request *request = loader->request;
-    struct travel_fit whole;
-    struct held_out held = {.n = 0};
+    const enum travel_method method =
+        request->method ? (enum travel_method)names_value(&travel_method_names, request->method)
+                        : TRAVEL_AUTO;
     enum status st = load_files(loader, starts, err);
-    st = st == STATUS_OK ? fit_files(request, method, loader, starts, &whole, err) : st;
-    const size_t skipped = loader->skipped;
+    st = st == STATUS_OK ? fit_files(request, method, loader, starts, &result->fit, err) : st;
+    result->skipped = loader->skipped;
     if (st == STATUS_OK && request->validate_count > 0) {
         loader->count = 0;
         st = load_moves(loader, &request->validate[0], err);
-        if (st == STATUS_OK && !hold_out(&whole, loader, &held)) {
+        if (st == STATUS_OK && !hold_out(&result->fit, loader, &result->held)) {
             st = set_fit_error(STATUS_E_NOMEM, err);
         }
     }
-    if (st != STATUS_OK) {
-        return st;
-    }
-    const struct held_out *shown = request->validate_count > 0 ? &held : NULL;
-    if (request->json) {
-        print_json(&whole, skipped, shown, out);
-    } else {
-        print_report(request, &whole, skipped, shown, out);
-    }
-    return STATUS_OK;
-}
-
-static enum status take_method(const struct identify_request *request,
-                               enum travel_method *method, struct err *err)
-{
-    const size_t value =
-        request->method ? names_value(&travel_method_names, request->method) : TRAVEL_AUTO;
-    *method = (enum travel_method)value;
-    return value < TRAVEL_METHOD_COUNT
-               ? STATUS_OK
-               : err_set(err, STATUS_E_ARG, "method", 0, 0,
-                         "unknown method '%s', ols, huber, tukey and auto are known",
-                         request->method);
+    return st;
 }
 
 enum status identify_travel_time_check(const struct model_row *row,
                                        const struct identify_request *request, struct err *err)
 {
     (void)row;
-    enum travel_method method = TRAVEL_AUTO;
     if (request->validate_count > 1) {
         return err_set(err, STATUS_E_ARG, "validate", 0, 0,
                        "more than one --validate is not for travel_time");
     }
-    return take_method(request, &method, err);
+    return !request->method || names_value(&travel_method_names, request->method) <
+                                   travel_method_names.count
+               ? STATUS_OK
+               : err_set(err, STATUS_E_ARG, "method", 0, 0,
+                         "unknown method '%s', ols, huber, tukey and auto are known",
+                         request->method);
 }
 
 enum status identify_travel_time(const struct model_row *row,
                                  const struct identify_request *request, FILE *out,
                                  struct err *err)
 {
-    enum travel_method method = TRAVEL_AUTO;
-    (void)row;
-    enum status st = take_method(request, &method, err);
-    if (st != STATUS_OK) {
-        return st;
-    }
-    struct loader *loader = calloc(1, sizeof *loader);
+    struct loader loader = {.request = request};
+    struct result result = {.request = request};
     size_t *starts = calloc(request->file_count + 1, sizeof *starts);
-    st = STATUS_E_NOMEM;
-    if (loader && starts) {
-        loader->request = request;
-        st = load_and_fit(method, loader, starts, out, err);
-        free(loader->moves);
-    } else {
-        st = set_fit_error(st, err);
+    (void)row;
+    const enum status st = starts ? load_and_fit(&loader, starts, &result, err)
+                                  : set_fit_error(STATUS_E_NOMEM, err);
+    if (st == STATUS_OK && request->json) {
+        json_file_print(out, write_members, &result);
+    } else if (st == STATUS_OK) {
+        print_report(&result, out);
     }
-    free(loader);
+    free(loader.moves);
     free(starts);
     return st;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "logger/message/json_write.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
@@ -43,6 +42,13 @@ static void print_result(const struct model_row *row, const struct selftest_resu
     (void)puts(result->verdicts[ESTIMATE_FAIL] > 0 ? "  OUTSIDE: none may be" : "");
 }
 
+#define PARAMETER(field) JSON_MEMBER(struct selftest_parameter, field)
+static const struct json_member parameter_members[] = {
+    PARAMETER(name),    PARAMETER(truth),       PARAMETER(known),
+    PARAMETER(mean),    PARAMETER(bias_z),      PARAMETER(bias_z_max),
+    PARAMETER(sd),      PARAMETER(se),          PARAMETER(scatter_ratio_max),
+    PARAMETER(covered), PARAMETER(covered_min), PARAMETER(well)};
+
 static void write_result(struct json_writer *w, const struct model_row *row,
                          const struct selftest_result *result)
 {
@@ -62,20 +68,9 @@ static void write_result(struct json_writer *w, const struct model_row *row,
     json_write_close(w);
     json_write_array(w, "parameters");
     for (size_t i = 0; i < result->count; i++) {
-        const struct selftest_parameter *p = &result->parameter[i];
         json_write_object(w, NULL);
-        json_write_text(w, "name", p->name);
-        json_write_real(w, "truth", p->truth);
-        json_write_int(w, "known", (int64_t)p->known);
-        json_write_real(w, "mean", p->mean);
-        json_write_real(w, "bias_z", p->bias_z);
-        json_write_real(w, "bias_z_max", p->bias_z_max);
-        json_write_real(w, "sd", p->sd);
-        json_write_real(w, "se", p->se);
-        json_write_real(w, "scatter_ratio_max", p->scatter_ratio_max);
-        json_write_int(w, "covered", (int64_t)p->covered);
-        json_write_int(w, "covered_min", (int64_t)p->covered_min);
-        json_write_bool(w, "well", p->well);
+        json_write_members(w, parameter_members, COUNT(parameter_members),
+                           &result->parameter[i]);
         json_write_close(w);
     }
     json_write_close(w);

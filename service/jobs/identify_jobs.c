@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "service/identify/identify.h"
-#include "service/identify/identify_options.h"
+#include "service/identify/identify_request.h"
 #include "web/http/percent.h"
 
-/* ---- the query, by the table of service/identify/identify_options.h ---- */
+/* ---- the query, by the table of service/identify/identify_request.h ---- */
 
 enum { SHOWN_MAX = 40, VALUE_MAX = 1024 };
 
@@ -45,10 +46,9 @@ static enum status take_real(const struct identify_option *option, const char *v
                              double *real, struct err *err)
 {
     const struct argument *argument = &option->argument;
-    char *end = NULL;
-    const double number = strtod(value, &end);
-    if (value[strspn(value, "0123456789.eE+-")] || value[0] == '\0' || *end ||
-        !(number >= argument->min && number <= argument->max)) {
+    double number = 0.0;
+    const char *end = number_scan(value, value + strlen(value), &number);
+    if (end == value || *end || !(number >= argument->min && number <= argument->max)) {
         return err_set(err, STATUS_E_ARG, option->query, 0, 0,
                        "must be a number from %.10g to %.10g", argument->min, argument->max);
     }
@@ -80,7 +80,7 @@ static enum status refuse_name(const char *text, size_t n, struct err *err)
     char names[ERR_TEXT_MAX] = "";
     size_t used = 0;
     (void)snprintf(where, sizeof where, "%.*s", (int)(n < SHOWN_MAX ? n : SHOWN_MAX), text);
-    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT && used < sizeof names; i++) {
+    for (size_t i = 0; i < identify_option_count && used < sizeof names; i++) {
         if (identify_options[i].query) {
             const int k =
                 snprintf(names + used, sizeof names - used, " %s", identify_options[i].query);
@@ -96,7 +96,7 @@ static const struct identify_option *find_option(const char *text, size_t n)
 {
     char name[VALUE_MAX];
     const bool is_name = percent_decode(text, n, name, sizeof name);
-    for (size_t i = 0; is_name && i < IDENTIFY_OPTION_COUNT; i++) {
+    for (size_t i = 0; is_name && i < identify_option_count; i++) {
         if (identify_options[i].query && strcmp(identify_options[i].query, name) == 0) {
             return &identify_options[i];
         }

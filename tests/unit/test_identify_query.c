@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "service/identify/identify.h"
-#include "service/identify/identify_options.h"
+#include "service/identify/identify_request.h"
 #include "service/jobs/upload_jobs.h"
 #include "tests/support/check.h"
 #include "web/resources/page.h"
@@ -102,7 +102,7 @@ static void test_long(void)
  */
 static void test_table(void)
 {
-    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT; i++) {
+    for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *o = &identify_options[i];
         const char *name = o->argument.name ? o->argument.name : o->query;
         CU_ASSERT_FATAL(name != NULL);
@@ -121,7 +121,7 @@ static void test_table(void)
 /* What is not for a model is refused by the name that whoever asks knows. */
 static void test_sorts(void)
 {
-    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT; i++) {
+    for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *o = &identify_options[i];
         for (size_t m = 0; m < model_row_count && o->query; m++) {
             struct identify_words words;
@@ -164,7 +164,7 @@ static void test_contract(void)
         json_object_get(json_object_get(contract, "paths"), "/api/v1/identify"), "post");
     json_t *list = json_object_get(post, "parameters");
     size_t count = 0;
-    for (size_t i = 0; i < IDENTIFY_OPTION_COUNT; i++) {
+    for (size_t i = 0; i < identify_option_count; i++) {
         const struct identify_option *o = &identify_options[i];
         if (!o->query) {
             continue;
