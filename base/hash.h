@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define HASH_START UINT64_C(14695981039346656037)
 
@@ -20,11 +21,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
 
 static inline uint64_t hash_text(const char *text)
 {
-    uint64_t hash = HASH_START;
-    for (; *text; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    }
-    return hash;
+    return hash_bytes(HASH_START, text, strlen(text));
 }
 
 #endif

@@ -1,4 +1,5 @@
-#include "config/following_text.h"
+/* What the lab file says of following in texts. */
+#include "config/lab_check.h"
 
 #include <math.h>
 #include <string.h>

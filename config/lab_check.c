@@ -6,7 +6,6 @@
 
 #include "base/lab_time.h"
 #include "base/names.h"
-#include "config/following_text.h"
 #include "logger/message/codecs.h"
 #include "twin/models/models.h"
 

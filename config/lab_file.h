@@ -7,12 +7,105 @@
 #ifndef CONFIG_LAB_FILE_H
 #define CONFIG_LAB_FILE_H
 
-#include <stddef.h>
-#include <stdio.h>
+#include "config/option_file.h"
+#include "twin/lab.h"
 
-#include "base/err_list.h"
-#include "base/status.h"
-#include "config/lab_options.h"
+enum { LAB_NAME_MAX = 64, LAB_PATH_MAX = 256, LAB_HOST_MAX = 128, LAB_PREFIX_MAX = 128 };
+
+enum broker_protocol { BROKER_MQTT_5, BROKER_MQTT_3_1_1 };
+
+struct broker_options {
+    char host[LAB_HOST_MAX];
+    uint16_t port;
+    enum broker_protocol protocol;
+    char client_id[LAB_NAME_MAX];
+    char prefix[LAB_PREFIX_MAX]; /* of every topic, without a slash at its end */
+    char username[LAB_HOST_MAX]; /* "": none */
+    char password_file[LAB_PATH_MAX];
+    struct {
+        bool enabled;
+        char ca_file[LAB_PATH_MAX]; /* "": the system's authorities */
+        char cert_file[LAB_PATH_MAX];
+        char key_file[LAB_PATH_MAX];
+    } tls;
+    uint32_t keep_alive_s;
+    uint32_t session_expiry_s;
+    double heartbeat_hz;
+};
+
+struct http_options {
+    bool enabled;
+    char bind[LAB_HOST_MAX];
+    uint16_t port;                 /* 0: any free one */
+    char token_file[LAB_PATH_MAX]; /* "": no writing over HTTP */
+    uint32_t threads;
+    uint32_t connections_max;
+    uint32_t listeners_max;             /* to the stream of events */
+    uint32_t client_connections_max;    /* of one address; 0: any number */
+    uint32_t client_requests_per_s;     /* of one address; 0: any number */
+    char hosts[OPTION_TEXT_MAX];        /* "a, b" */
+    char tls_certificate[LAB_PATH_MAX]; /* "": plain HTTP */
+    char tls_key[LAB_PATH_MAX];
+    uint32_t upload_mb; /* 1 MB = 1 000 000 bytes */
+    uint32_t uploads_max;
+};
+
+enum journal_record { JOURNAL_ALL, JOURNAL_EVENTS };
+
+struct journal_options {
+    char dir[LAB_PATH_MAX];
+    enum journal_record record;
+    uint32_t rotate_mb; /* 1 MB = 1 000 000 bytes */
+    int64_t rotate_us;
+    uint32_t retain_mb; /* 0: keep everything */
+    int64_t fsync_us;
+};
+
+struct store_options {
+    char file[LAB_PATH_MAX];
+    uint32_t commit_ms;
+    uint32_t retain_days; /* 0: keep everything */
+};
+
+struct checkpoint_options {
+    char file[LAB_PATH_MAX];
+    int64_t interval_us;
+};
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+struct log_options {
+    enum log_level level;
+};
+
+struct lab_file { /* all zero is empty and may be freed */
+    char name[LAB_NAME_MAX];
+    struct broker_options broker;
+    struct http_options http;
+    struct journal_options journal;
+    struct store_options store;
+    struct checkpoint_options checkpoint;
+    struct log_options log;
+    struct pair_params defaults; /* of every pair; id is "" */
+    struct pair_params *pairs;   /* [pair_count] owned; in the order of the file, ids unique */
+    size_t pair_count;           /* 1..LAB_PAIRS_MAX */
+};
+
+/* The tables: values are a struct lab_file and a struct lab_pair. */
+struct lab_pair {
+    struct pair_params params; /* first, so that its rows fit a struct pair_params as well */
+    uint32_t count;            /* of pairs this one stands for; 0: not given */
+};
+
+/* Tells labs apart by what their pairs' options say, and by how the program lays their state
+ * out: a checkpoint may only be loaded into a lab with the same one. */
+uint64_t lab_fingerprint(const struct lab_params *p);
+
+extern const struct option_table lab_options;
+extern const struct option_table lab_pair_options;
+
+/* All options of a pair at their defaults, with this id. */
+void lab_pair_defaults(struct pair_params *out, const char *id);
 
 /* Read and check a lab file.
  *

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/err_list.h"
+#include "base/err.h"
 #include "config/option.h"
 #include "config/tree.h"
 

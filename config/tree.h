@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err_list.h"
+#include "base/err.h"
 
 enum { TREE_DEPTH_MAX = 16, TREE_BYTES_MAX = 4 << 20, TREE_NODES_MAX = 500000 };
 

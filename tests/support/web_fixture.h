@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/following_text.h"
+#include "config/lab_check.h"
 #include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
