@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import urllib.error
 
 import rig
@@ -27,6 +28,14 @@ def command_line():
     check("machine: in the list", "doorbell" in tandem("machines", "--list"))
     check("machine: as Graphviz", "RINGS" in tandem("machines", "--dot", "doorbell"))
     check("model: in the help", "parachute" in tandem("identify", "--help"))
+    check("identify option: in the help", "say hello before the result" in tandem("identify", "--help"))
+    moves = "rotation_rad,displacement_m,lap_s\n" + "".join(
+        f"{0.1 * (i % 7)},{0.2 * (i % 5)},{1 + 0.1 * (i % 7) + 0.4 * (i % 5)}\n" for i in range(40))
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as table:
+        table.write(moves)
+        table.flush()
+        check("identify option: does what it means",
+            tandem("identify", "--model", "travel_time", "--greet", table.name).startswith("hello\n"))
     check("model: in the self test", "every estimate is where chance allows it"
           in tandem("selftest", "--model", "parachute", "--runs", "5"))
 
@@ -53,9 +62,9 @@ def lab_file(folder):
     check("pair option: in the schema", '"room"' in tandem("config", "--schema"))
 
 
-def problem(lab, path):
+def problem(lab, path, **how):
     try:
-        lab.fetch(path)
+        lab.fetch(path, **how)
     except urllib.error.HTTPError as error:
         return error.read().decode()
     raise AssertionError(f"{path} was not refused")
@@ -66,6 +75,10 @@ def http():
         lab_file(lab.folder)
         lab.start_daemon()
         check("model: in the list of the page", "parachute" in lab.fetch("/page/models.js"))
+        told = problem(lab, "/api/v1/identify?model=travel_time&greet=maybe", method="POST", body=b"x",
+                       token="secret-of-the-test")
+        check("identify option: known over HTTP", "greet" in told and "must be true or false" in told)
+        check("identify option: in the contract", '"greet"' in lab.fetch("/api/v1/openapi.json"))
         check("route: answers", lab.get("/api/v1/greeting") == {"greeting": "lab"})
         check("alarm: can be asked for", lab.get("/api/v1/pairs/r1/alarms?type=battery")["alarms"] == [])
         check("alarm: named where another is asked for",
