@@ -23,3 +23,11 @@ void names_append(char *list, size_t size, const char *name)
     const size_t used = strlen(list);
     (void)snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
 }
+
+int names_by_name(const void *a, const void *b)
+{
+    const struct name_at *x = a;
+    const struct name_at *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
+}

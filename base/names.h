@@ -40,6 +40,13 @@ const char *names_text(const struct names *names, size_t value);
 /* The value of a name; names->count when it is none. */
 size_t names_value(const struct names *names, const char *name);
 
+/* A name and where it stands, to be sorted by qsort(): equal names by their place. */
+struct name_at {
+    const char *name;
+    size_t at;
+};
+int names_by_name(const void *a, const void *b);
+
 /* One more name behind those of a list, with ", " between; cut to size. */
 void names_append(char *list, size_t size, const char *name);
 

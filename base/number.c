@@ -245,42 +245,28 @@ static void rewrite_text(const char *text, char drop, bool as_point, char *out, 
 
 void number_explain(enum number_fault fault, const char *text, char *out, size_t size)
 {
-    char better[48];
+    static const char *const texts[] = {
+        [NUMBER_FINE] = "a number is wanted",
+        [NUMBER_NONE] = "a number is wanted",
+        [NUMBER_COMMA] = "decimal comma, write ",
+        [NUMBER_GROUPED] = "digits are not grouped here, write ",
+        [NUMBER_RADIX] = "octal, hexadecimal and leading zeros are not read, write a plain "
+                         "decimal number",
+        [NUMBER_UNIT] = "the unit stands in the key, write ",
+        [NUMBER_NOT_FINITE] = "a finite number is wanted",
+        [NUMBER_TOO_LARGE] = "the number is too large",
+        [NUMBER_TOO_SMALL] = "the number is too close to zero, write 0",
+        [NUMBER_FRACTION] = "a whole number is wanted, without point or exponent",
+    };
+    char better[48] = "";
     double number = 0.0;
-
-    switch (fault) {
-    case NUMBER_COMMA:
-        rewrite_text(text, '\0', true, better, sizeof better);
-        (void)snprintf(out, size, "decimal comma, write %s", better);
-        break;
-    case NUMBER_GROUPED:
-        rewrite_text(text, '_', false, better, sizeof better);
-        (void)snprintf(out, size, "digits are not grouped here, write %s", better);
-        break;
-    case NUMBER_RADIX:
-        (void)snprintf(out, size,
-                       "octal, hexadecimal and leading zeros are not read, write a plain "
-                       "decimal number");
-        break;
-    case NUMBER_UNIT:
-        (void)snprintf(out, size, "the unit stands in the key, write %.*s",
-                       (int)(number_scan(text, text + strlen(text), &number) - text), text);
-        break;
-    case NUMBER_NOT_FINITE:
-        (void)snprintf(out, size, "a finite number is wanted");
-        break;
-    case NUMBER_TOO_LARGE:
-        (void)snprintf(out, size, "the number is too large");
-        break;
-    case NUMBER_TOO_SMALL:
-        (void)snprintf(out, size, "the number is too close to zero, write 0");
-        break;
-    case NUMBER_FRACTION:
-        (void)snprintf(out, size, "a whole number is wanted, without point or exponent");
-        break;
-    case NUMBER_FINE:
-    case NUMBER_NONE:
-        (void)snprintf(out, size, "a number is wanted");
-        break;
+    if (fault == NUMBER_COMMA || fault == NUMBER_GROUPED) {
+        rewrite_text(text, fault == NUMBER_GROUPED ? '_' : '\0', fault == NUMBER_COMMA, better,
+                     sizeof better);
+        text = better;
     }
+    const int shown = fault == NUMBER_UNIT
+                          ? (int)(number_scan(text, text + strlen(text), &number) - text)
+                          : (int)strlen(better);
+    (void)snprintf(out, size, "%s%.*s", texts[fault], shown, text);
 }

@@ -1,5 +1,5 @@
 /* What the lab file says of following in texts. */
-#include "config/lab_check.h"
+#include "config/lab_file.h"
 
 #include <math.h>
 #include <string.h>

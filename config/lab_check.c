@@ -1,4 +1,4 @@
-#include "config/lab_check.h"
+#include "config/lab_file.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/lab_check.h"
+#include "base/names.h"
 
 void lab_file_free(struct lab_file *lab)
 {
@@ -107,41 +107,25 @@ static enum status read_pair(struct option_reader *r, uint32_t node,
     return add_pairs(r, list, node, &pair);
 }
 
-struct named {
-    const char *id;
-    size_t index;
-};
-
-static int by_id(const void *a, const void *b)
-{
-    const struct named *x = a;
-    const struct named *y = b;
-    const int order = strcmp(x->id, y->id);
-    if (order != 0) {
-        return order;
-    }
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* The file's own duplicates are found by the tree; what count makes may meet them, too. */
 static enum status check_ids(struct option_reader *r, const struct pair_list *list)
 {
-    struct named *sorted = calloc(list->count + 1, sizeof sorted[0]);
+    struct name_at *sorted = calloc(list->count + 1, sizeof sorted[0]);
     if (!sorted) {
         return STATUS_E_NOMEM;
     }
     for (size_t i = 0; i < list->count; i++) {
-        sorted[i] = (struct named){list->items[i].id, i};
+        sorted[i] = (struct name_at){list->items[i].id, i};
     }
-    qsort(sorted, list->count, sizeof sorted[0], by_id);
+    qsort(sorted, list->count, sizeof sorted[0], names_by_name);
     for (size_t i = 1; i < list->count; i++) {
-        if (strcmp(sorted[i].id, sorted[i - 1].id) == 0) {
-            const uint32_t first = list->nodes[sorted[i - 1].index];
+        if (strcmp(sorted[i].name, sorted[i - 1].name) == 0) {
+            const uint32_t first = list->nodes[sorted[i - 1].at];
             char text[ERR_TEXT_MAX / 2];
             (void)snprintf(text, sizeof text,
                            "%s is there twice, from line %u and from here; give one another id",
-                           sorted[i].id, r->tree->nodes[first].key_line);
-            fault_at_key(r, list->nodes[sorted[i].index], text);
+                           sorted[i].name, r->tree->nodes[first].key_line);
+            fault_at_key(r, list->nodes[sorted[i].at], text);
         }
     }
     free(sorted);

@@ -7,6 +7,7 @@
 
 #include <yaml.h>
 
+#include "base/names.h"
 #include "base/utf8.h"
 
 struct frame {
@@ -339,22 +340,6 @@ static void on_open(struct builder *b, enum tree_kind kind, const yaml_event_t *
     }
 }
 
-struct named {
-    const char *key;
-    uint32_t node;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct named *x = a;
-    const struct named *y = b;
-    const int order = strcmp(x->key, y->key);
-    if (order != 0) {
-        return order;
-    }
-    return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* Mark all but the first of equal keys, so that only one of them is read. */
 static void check_duplicates(struct builder *b, uint32_t map)
 {
@@ -363,24 +348,24 @@ static void check_duplicates(struct builder *b, uint32_t map)
     if (n < 2 || t->nodes[map].kind == TREE_LIST) {
         return;
     }
-    struct named *list = calloc(n, sizeof list[0]);
+    struct name_at *list = calloc(n, sizeof list[0]);
     if (!list) {
         stop_reading(b, STATUS_E_NOMEM);
         return;
     }
     size_t k = 0;
     for (uint32_t i = t->nodes[map].first; i != TREE_NONE; i = t->nodes[i].next) {
-        list[k++] = (struct named){tree_key(t, i), i};
+        list[k++] = (struct name_at){tree_key(t, i), i};
     }
-    qsort(list, n, sizeof list[0], by_key);
+    qsort(list, n, sizeof list[0], names_by_name);
     for (size_t i = 1, first = 0; i < n; i++) {
-        struct tree_node *node = &t->nodes[list[i].node];
-        if (strcmp(list[i].key, list[first].key) != 0) {
+        struct tree_node *node = &t->nodes[list[i].at];
+        if (strcmp(list[i].name, list[first].name) != 0) {
             first = i;
         } else if (node->kind != TREE_SKIPPED) {
             report_fault(b, node->key_line, node->key_column,
                          "'%.40s' is given twice, first on line %u; keep one of them",
-                         list[i].key, t->nodes[list[first].node].key_line);
+                         list[i].name, t->nodes[list[first].at].key_line);
             node->kind = TREE_SKIPPED;
         }
     }

@@ -34,22 +34,6 @@ static const char LEFT_OVER[] = "#5a6e7d";
 /* What a curve is made of. */
 enum curve { CURVE_MEASURED, CURVE_SIMULATED, CURVE_RESIDUAL };
 
-static double value_of(const struct dynamics_plot_part *part, enum curve curve, size_t axis,
-                       size_t k)
-{
-    const double measured = part->set->nu[axis][k];
-    const double residual = part->residual[axis][k];
-    switch (curve) {
-    case CURVE_SIMULATED:
-        return measured - residual;
-    case CURVE_RESIDUAL:
-        return residual;
-    case CURVE_MEASURED:
-    default:
-        return measured;
-    }
-}
-
 /* Runs stand one after the other, with a space between them. */
 static double start_of_run(const struct data_set *set, size_t run)
 {
@@ -66,7 +50,11 @@ struct line {
 
 static double line_at(const struct line *line, size_t k)
 {
-    return value_of(line->part, line->curve, line->axis, k);
+    const double measured = line->part->set->nu[line->axis][k];
+    const double residual = line->part->residual[line->axis][k];
+    return line->curve == CURVE_MEASURED    ? measured
+           : line->curve == CURVE_SIMULATED ? measured - residual
+                                            : residual;
 }
 
 /* The least and the most of samples from .. end - 1 of a run, in the order in which they come.
@@ -139,37 +127,30 @@ static void write_run_marks(FILE *to, const struct data_set *set)
     }
 }
 
-static double rms_of(const struct dynamics_plot_part *part, size_t axis)
+/* The largest residual, 1 for none, and the root mean square, NaN for none. */
+static double largest_of(const struct dynamics_plot_part *part, size_t axis, double *rms)
 {
+    double most = 0.0;
     double sum = 0.0;
     size_t n = 0;
     for (size_t k = 0; k < part->set->n; k++) {
-        const double e = part->residual[axis][k];
-        sum += isfinite(e) ? e * e : 0.0;
-        n += isfinite(e) ? 1 : 0;
-    }
-    return n > 0 ? sqrt(sum / (double)n) : (double)NAN;
-}
-
-/* The largest residual, and a round number below it for the tics. */
-static double largest_of(const struct dynamics_plot_part *part, size_t axis, double *round)
-{
-    double most = 0.0;
-    for (size_t k = 0; k < part->set->n; k++) {
         const double e = fabs(part->residual[axis][k]);
-        most = isfinite(e) ? fmax(most, e) : most;
+        if (isfinite(e)) {
+            most = fmax(most, e);
+            sum += e * e;
+            n++;
+        }
     }
-    most = most > 0.0 ? most : 1.0;
-    *round = gnuplot_tic(most);
-    return most;
+    *rms = n > 0 ? sqrt(sum / (double)n) : (double)NAN;
+    return most > 0.0 ? most : 1.0;
 }
 
 static void write_residual(FILE *to, const struct dynamics_plot *plot, size_t p, size_t axis)
 {
     const struct dynamics_plot_part *part = &plot->part[p];
-    double tic = 1.0;
-    const double most = largest_of(part, axis, &tic);
-    const double rms = rms_of(part, axis);
+    double rms = 0.0;
+    const double most = largest_of(part, axis, &rms);
+    const double tic = gnuplot_tic(most);
     char told[64] = "could not be simulated";
     if (!isnan(rms)) {
         (void)snprintf(told, sizeof told, "RMSE %.3g", rms);

@@ -25,10 +25,14 @@ struct rows_in {
 /* 0 is time, then come velocities, efforts and poses, an axis each. */
 enum quantity { TIME, VELOCITY, EFFORT, POSE };
 
+/* What telemetry calls them. */
+static const char *const vectors[] = {
+    [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
+
 static enum quantity quantity_of(const struct model_row *row, size_t channel)
 {
     const size_t block = channel == 0 ? 0 : (channel - 1) / row->model->axis_count;
-    return channel == 0 ? TIME : block == 0 ? VELOCITY : block == 1 ? EFFORT : POSE;
+    return channel == 0 ? TIME : (enum quantity)(VELOCITY + block);
 }
 
 static bool has_pose(const struct model_row *row)
@@ -127,9 +131,7 @@ static enum status find_field(const struct rows_in *in, size_t channel,
     }
     if (!given) {
         const enum quantity quantity = quantity_of(in->row, channel);
-        field->vector = quantity == VELOCITY ? JOURNAL_NU
-                        : quantity == EFFORT ? JOURNAL_TAU
-                                             : JOURNAL_POSE;
+        field->vector = (enum journal_vector)(quantity - VELOCITY);
         field->index = (channel - 1) % axes;
         field->axis = quantity != POSE;
     }
@@ -144,7 +146,6 @@ static enum status refuse_misfit(const struct rows_in *in,
                                  struct err *err)
 {
     static const double RATIO_MAX = 0.1;
-    static const char *const vectors[] = {[JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau"};
     const struct model *model = in->row->model;
     for (size_t c = 1; c < in->table.channels; c++) {
         const enum journal_vector v = fields[c - 1].vector;
@@ -176,8 +177,6 @@ static enum status leave_out(struct rows_in *in, const struct dynamics_journal_c
                              const char *side, const struct journal_field *fields,
                              struct err *err)
 {
-    static const char *const vectors[] = {
-        [JOURNAL_NU] = "nu", [JOURNAL_TAU] = "tau", [JOURNAL_POSE] = "pose"};
     const size_t axes = in->row->model->axis_count;
     const enum status st = refuse_misfit(in, card, fields, side, err);
     if (st != STATUS_OK) {

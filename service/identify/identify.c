@@ -18,24 +18,18 @@ static const struct way ways[MODEL_DATA_COUNT] = {
     [MODEL_OF_WHEELS] = {NULL, identify_odometry},
 };
 
-static enum status refuse_role(const struct model_row *row, const char *role, struct err *err)
+static enum status check_role(const struct model_row *row, const char *role, struct err *err)
 {
     char roles[ERR_TEXT_MAX] = "";
     for (const char *const *known = row->roles; *known; known++) {
         const size_t used = strlen(roles);
         (void)snprintf(roles + used, sizeof roles - used, " %s", *known);
+        if (strcmp(*known, role) == 0) {
+            return STATUS_OK;
+        }
     }
     return err_set(err, STATUS_E_ARG, "columns", 0, 0, "unknown role '%s', %s has%s", role,
                    row->name, roles);
-}
-
-static bool has_role(const struct model_row *row, const char *name)
-{
-    const char *const *role = row->roles;
-    while (*role && strcmp(*role, name) != 0) {
-        role++;
-    }
-    return *role != NULL;
 }
 
 /* Something is asked that is not for this sort of model. */
@@ -60,16 +54,13 @@ enum status identify_check(const struct model_row *row, const struct identify_re
         return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
-    const enum status st = refuse_others(row, request, err);
-    if (st != STATUS_OK) {
-        return st;
+    enum status st = refuse_others(row, request, err);
+    for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
+        st = check_role(row, request->columns[i].role, err);
     }
-    for (size_t i = 0; i < request->column_count; i++) {
-        if (!has_role(row, request->columns[i].role)) {
-            return refuse_role(row, request->columns[i].role, err);
-        }
-    }
-    return ways[row->data].check ? ways[row->data].check(row, request, err) : STATUS_OK;
+    return st != STATUS_OK         ? st
+           : ways[row->data].check ? ways[row->data].check(row, request, err)
+                                   : STATUS_OK;
 }
 
 enum status identify_run(const struct model_row *row, const struct identify_request *request,

@@ -30,12 +30,6 @@ static const char examples[] =
     "  tandem identify --model usv3 --validate day2.csv --plot day1.svg day1.csv\n"
     "  tandem identify --model usv3 --pair r1 --side virtual --current used.json log.jsonl\n";
 
-static int refuse_usage(const char *what, const char *subject, const char *right)
-{
-    (void)fprintf(stderr, "tandem: identify: %s '%s', %s\n", what, subject, right);
-    return EXIT_USAGE;
-}
-
 static int report_status(enum status st, const struct err *err)
 {
     if (st == STATUS_E_ARG) {
@@ -70,7 +64,11 @@ static int run_model(struct identify_request *request)
         return EXIT_USAGE;
     }
     if (!row) {
-        return refuse_usage("unknown model", name, "'tandem identify --help' lists them");
+        (void)fprintf(stderr,
+                      "tandem: identify: unknown model '%s', 'tandem identify --help' lists "
+                      "them\n",
+                      name);
+        return EXIT_USAGE;
     }
     enum status st = identify_check(row, request, &err);
     if (st == STATUS_OK) {

@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "logger/message/codec_native.h"
 #include "logger/message/message.h"
-#include "service/cli/json_file.h"
 #include "service/identify/identify_dynamics.h"
 
 enum { FINE = 20 }; /* steps of the simulated robot between two rows */
@@ -112,23 +111,13 @@ static void write_table(struct recording *r, FILE *to)
 
 static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *to)
 {
-    char room[512];
     char payload[1024];
     char line[4096];
     struct json_writer w;
-    FILE *text = fmemopen(payload, sizeof payload, "w");
-    if (!text) {
-        return;
-    }
-    json_write_start(&w, room, sizeof room, json_file_flush, text);
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
     native_write(&w, EVENT_TELEMETRY, m);
-    (void)json_write_end(&w);
-    const long bytes = ftell(text);
-    (void)fclose(text);
-    struct message message = {.t_us = t_us,
-                              .payload = payload,
-                              .kept_bytes = (size_t)bytes,
-                              .payload_bytes = (size_t)bytes};
+    struct message message = {
+        .t_us = t_us, .payload = payload, .kept_bytes = w.used, .payload_bytes = w.used};
     (void)snprintf(message.topic, sizeof message.topic, "tandem/v1/selftest/real/telemetry");
     (void)fwrite(line, 1, message_format(&message, line, sizeof line), to);
 }

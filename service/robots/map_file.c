@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/lab_check.h"
+#include "config/lab_file.h"
 #include "service/robots/points.h"
 
 /* As in the file. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/lab_check.h"
 #include "config/lab_file.h"
 #include "config/option_file.h"
 #include "service/robots/map_file.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "config/option_file.h"
 #include "service/cli/commands.h"
 #include "service/mqtt/broker_arguments.h"
@@ -107,8 +108,7 @@ static bool read_pose(const char *text, double pose[3])
 {
     const char *at = text;
     for (int i = 0; i < 3; i++) {
-        char *end = NULL;
-        pose[i] = strtod(at, &end);
+        const char *end = number_scan(at, at + strlen(at), &pose[i]);
         if (end == at || !(fabs(pose[i]) <= 1e6) || *end != (i < 2 ? ',' : '\0')) {
             return complain_of("pose", text, "X,Y,PSI in m and rad were expected");
         }

@@ -76,8 +76,8 @@ def http():
         lab.start_daemon()
         check("model: in the list of the page", "parachute" in lab.fetch("/page/models.js"))
         told = problem(lab, "/api/v1/identify?model=travel_time&greet=maybe", method="POST", body=b"x",
-                       token="secret-of-the-test")
-        check("identify option: known over HTTP", "greet" in told and "must be true or false" in told)
+                       token="secret-of-the-test", kind="text/csv")
+        check(f"identify option: known over HTTP ({told})", "greet" in told and "must be true or false" in told)
         check("identify option: in the contract", '"greet"' in lab.fetch("/api/v1/openapi.json"))
         check("route: answers", lab.get("/api/v1/greeting") == {"greeting": "lab"})
         check("alarm: can be asked for", lab.get("/api/v1/pairs/r1/alarms?type=battery")["alarms"] == [])

@@ -137,8 +137,9 @@ class Rig:
                         payload if isinstance(payload, str) else json.dumps(payload), *options],
                        check=True)
 
-    def fetch(self, path, method="GET", body=None, token=None):
+    def fetch(self, path, method="GET", body=None, token=None, kind=None):
         headers = {"Authorization": "Bearer " + token} if token else {}
+        headers.update({"Content-Type": kind} if kind else {})
         request = urllib.request.Request(f"http://127.0.0.1:{self.http_port}{path}", method=method,
                                          data=body, headers=headers)
         with urllib.request.urlopen(request, timeout=10) as answer:

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/lab_check.h"
 #include "config/lab_file.h"
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"

@@ -5,7 +5,6 @@
 #include <dirent.h>
 
 #include "base/number.h"
-#include "config/lab_check.h"
 #include "config/option_file.h"
 #include "service/cli/commands.h"
 /* Its round trip is ours, and its corpus runs here. */

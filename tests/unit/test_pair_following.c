@@ -2,7 +2,7 @@
  * recorded and replayed alike, restarted alike. */
 #include "tests/support/lab_script.h"
 
-#include "config/lab_check.h"
+#include "config/lab_file.h"
 #include "twin/models/usv3.h"
 #include "twin/report/following_report.h"
 

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "config/lab_check.h"
 #include "config/lab_file.h"
 #include "service/daemon/views.h"
 

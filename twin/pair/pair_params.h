@@ -117,7 +117,7 @@ struct pair_following_params {
     int64_t stale_us, hold_us, ramp_us, latency_us;
     double target_m, target_ratio;
     int64_t target_us, window_us;
-    /* Made of the texts: config/lab_check.h. */
+    /* Made of the texts: config/following_text.c. */
     struct allocation allocation;
     double noise_sd[MODEL_AXES_MAX];
     bool known[SIDE_COUNT]; /* theta is given */
