@@ -250,8 +250,8 @@ void number_explain(enum number_fault fault, const char *text, char *out, size_t
         [NUMBER_NONE] = "a number is wanted",
         [NUMBER_COMMA] = "decimal comma, write ",
         [NUMBER_GROUPED] = "digits are not grouped here, write ",
-        [NUMBER_RADIX] = "octal, hexadecimal and leading zeros are not read, write a plain "
-                         "decimal number",
+        [NUMBER_RADIX] = ("octal, hexadecimal and leading zeros are not read, write a plain "
+                          "decimal number"),
         [NUMBER_UNIT] = "the unit stands in the key, write ",
         [NUMBER_NOT_FINITE] = "a finite number is wanted",
         [NUMBER_TOO_LARGE] = "the number is too large",
