@@ -13,7 +13,7 @@
 #include "service/cli/version.h"
 #include "service/daemon/daemon_parts.h"
 #include "service/jobs/upload_jobs.h"
-#include "service/replay/lab_memory.h"
+#include "service/replay/replay.h"
 #include "web/server/server.h"
 
 enum {

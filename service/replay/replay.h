@@ -43,6 +43,16 @@ struct replay {
     char *scratch;
 };
 
+/* lab_init() on memory of its own, one block, on huge pages when it is big; NULL when there is
+ * none.
+ *
+ * Messages go to pairs at random. A lab of thousands of pairs on small pages would pay for
+ * every message with walks through the page table besides the misses themselves
+ * (docs/benchmarks.md).
+ */
+struct lab *lab_memory_create(const struct lab_params *p);
+void lab_memory_destroy(struct lab *lab); /* NULL allowed */
+
 /* effects: borrowed, called for every effect of the run. */
 MUST_USE enum status replay_create(const struct lab_file *file, const struct effects *effects,
                                    struct replay **out);

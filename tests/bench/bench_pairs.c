@@ -3,7 +3,7 @@
  * pair, parameters included. */
 #include "config/lab_file.h"
 #include "logger/message/codecs.h"
-#include "service/replay/lab_memory.h"
+#include "service/replay/replay.h"
 #include "tests/bench/recording.h"
 #include "twin/lab.h"
 
