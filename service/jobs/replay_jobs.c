@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "logger/storage/journal_reader.h"
-#include "service/replay/replay_document.h"
 #include "service/replay/replay_moves.h"
+#include "service/replay/replay_run.h"
 #include "web/http/query.h"
 
 enum { GO_ON_EVERY = 64 };

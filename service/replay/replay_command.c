@@ -12,7 +12,7 @@
 #include "service/cli/csv_tables.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
-#include "service/replay/replay_document.h"
+#include "service/replay/replay_run.h"
 #include "twin/report/fit_report.h"
 #include "web/http/csv.h"
 

@@ -1,8 +1,13 @@
 #include "service/replay/replay_run.h"
 
+#include <math.h>
 #include <stdio.h>
 
+#include "service/cli/json_file.h"
 #include "service/replay/rows.h"
+#include "twin/report/following_report.h"
+#include "twin/report/pair_dynamics_report.h"
+#include "twin/report/pair_report.h"
 
 enum { SPOOL_BATCH = 20000 };
 
@@ -98,4 +103,220 @@ enum status replay_end_spool(struct replay_run *run)
         run->spool_status = store_commit(run->spool, &run->err);
     }
     return run->spool_status;
+}
+
+/* ---- the document: records ---- */
+
+static bool write_row(void *context, const struct store_row *row)
+{
+    json_write_raw(context, NULL, row->json, row->json_bytes);
+    return true;
+}
+
+static bool count_row(void *context, const struct store_row *row)
+{
+    size_t *n = context;
+    (void)row;
+    (*n)++;
+    return true;
+}
+
+/* max: 0 writes all. */
+static enum status write_records(struct replay_run *run, struct json_writer *w, const char *key,
+                                 enum store_kind kind, const char *pair, size_t max)
+{
+    json_write_array(w, key);
+    const enum status status = store_each(run->spool, kind, pair, max, write_row, w, &run->err);
+    json_write_close(w);
+    return status;
+}
+
+/* ---- lag over time ------------------------------------------------------------------------
+ */
+
+struct lag_point {
+    int64_t t_us;
+    double lag_s;
+};
+
+/* The stretch at hand, of `stretches` over `total` entries. */
+struct lag_series {
+    struct json_writer *w;
+    size_t total, stretches;
+    size_t seen, stretch;
+    bool has;
+    struct lag_point least, greatest;
+};
+
+static void write_point(struct json_writer *w, const struct lag_point *point)
+{
+    json_write_array(w, NULL);
+    json_write_seconds(w, NULL, point->t_us);
+    json_write_real(w, NULL, point->lag_s);
+    json_write_close(w);
+}
+
+static void end_stretch(struct lag_series *s)
+{
+    if (s->has) {
+        const bool falls = s->greatest.t_us < s->least.t_us;
+        write_point(s->w, falls ? &s->greatest : &s->least);
+        if (s->least.t_us != s->greatest.t_us) {
+            write_point(s->w, falls ? &s->least : &s->greatest);
+        }
+    }
+    s->has = false;
+}
+
+static bool take_lag(void *context, const struct store_row *row)
+{
+    struct lag_series *s = context;
+    const size_t stretch = s->seen * s->stretches / s->total;
+    if (stretch != s->stretch) {
+        end_stretch(s);
+        s->stretch = stretch;
+    }
+    s->seen++;
+    if (isfinite(row->lag_s)) {
+        const struct lag_point point = {row->t_us, row->lag_s};
+        s->least = !s->has || point.lag_s < s->least.lag_s ? point : s->least;
+        s->greatest = !s->has || point.lag_s > s->greatest.lag_s ? point : s->greatest;
+        s->has = true;
+    }
+    return true;
+}
+
+static enum status write_lag(struct replay_run *run, struct json_writer *w, const char *pair,
+                             size_t points_max)
+{
+    struct lag_series series = {.w = w, .stretches = points_max / 2};
+    enum status status =
+        store_each(run->spool, STORE_ENTRIES, pair, 0, count_row, &series.total, &run->err);
+    json_write_array(w, "lag");
+    if (status == STATUS_OK) {
+        status = store_each(run->spool, STORE_ENTRIES, pair, 0, take_lag, &series, &run->err);
+        end_stretch(&series);
+    }
+    json_write_close(w);
+    return status;
+}
+
+/* ---- the document -------------------------------------------------------------------------
+ */
+
+static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
+{
+    const struct pair *pair = lab_pair(run->replay->lab, i);
+    const struct pair_params *p = &run->file->pairs[i];
+    struct pair_fits fits;
+    pair_fit_window(pair, p, &fits);
+    json_write_counts(w, "counts", &verdict_names, pair->counts.verdict);
+    json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
+    pair_report_travel_time(w, "travel_time", &fits);
+    pair_report_tracked(w, "tracked", pair);
+    pair_report_clock(w, "clock", pair);
+    if (lab_dynamics(run->replay->lab, i)) {
+        pair_dynamics_report(w, "dynamics", lab_dynamics(run->replay->lab, i), p);
+    }
+    if (lab_following(run->replay->lab, i)) {
+        following_report(w, "following", lab_following(run->replay->lab, i), p);
+        fidelity_report_write(w, "fidelity", lab_following(run->replay->lab, i), p);
+    }
+}
+
+/* each: of one pair; all zero for everything. */
+static enum status write_pair(struct replay_run *run, struct json_writer *w, size_t i,
+                              const struct replay_extract *each)
+{
+    const struct pair *pair = lab_pair(run->replay->lab, i);
+    const struct pair_params *p = &run->file->pairs[i];
+    json_write_object(w, p->id);
+    enum status status =
+        write_records(run, w, "entries", STORE_ENTRIES, p->id, each->entries_max);
+    if (status == STATUS_OK) {
+        status = write_records(run, w, "alarms", STORE_ALARMS, p->id, each->alarms_max);
+    }
+    if (status == STATUS_OK && p->record == PAIR_ALL && each->entries_max == 0) {
+        status = write_records(run, w, "log", STORE_LOG, p->id, 0);
+    }
+    pair_report_parameters(w, "parameters", pair, p);
+    if (status == STATUS_OK) {
+        status = write_records(run, w, "changes", STORE_CHANGES, p->id, each->changes_max);
+    }
+    write_state(run, w, i);
+    if (status == STATUS_OK && each->lag_points_max > 0) {
+        status = write_lag(run, w, p->id, each->lag_points_max);
+    }
+    json_write_close(w);
+    return status;
+}
+
+static bool was_heard_of(const struct replay_run *run, size_t i)
+{
+    return lab_pair(run->replay->lab, i)->version > 0;
+}
+
+static size_t share_of(size_t max, size_t pairs)
+{
+    return pairs > 0 && max > pairs ? max / pairs : 1;
+}
+
+static enum status write_pairs(struct replay_run *run, struct json_writer *w,
+                               const struct replay_extract *extract)
+{
+    struct replay_extract each = {0};
+    enum status status = STATUS_OK;
+    if (extract) {
+        size_t pairs = 0;
+        for (size_t i = 0; i < run->file->pair_count; i++) {
+            pairs += was_heard_of(run, i);
+        }
+        each = (struct replay_extract){.entries_max = share_of(extract->entries_max, pairs),
+                                       .alarms_max = share_of(extract->alarms_max, pairs),
+                                       .changes_max = share_of(extract->changes_max, pairs),
+                                       .lag_points_max =
+                                           1 + share_of(extract->lag_points_max, pairs)};
+    }
+    for (size_t i = 0; i < run->file->pair_count && status == STATUS_OK; i++) {
+        if (!extract || was_heard_of(run, i)) {
+            status = write_pair(run, w, i, &each);
+        }
+    }
+    return status;
+}
+
+static void write_journal_counts(struct json_writer *w, const struct replay *replay)
+{
+    const struct replay_counts *c = &replay->counts;
+    const struct lab_counts *l = lab_counts(replay->lab);
+    json_write_object(w, "journal");
+    json_write_int(w, "lines", (int64_t)c->lines);
+    json_write_int(w, "events", (int64_t)c->events);
+    json_write_int(w, "malformed", (int64_t)c->malformed);
+    json_write_int(w, "other", (int64_t)c->other);
+    json_write_int(w, "torn", (int64_t)c->torn);
+    json_write_int(w, "overlong", (int64_t)c->overlong);
+    json_write_int(w, "ahead", (int64_t)c->ahead);
+    json_write_int(w, "unknown_pair", (int64_t)l->unknown_pair);
+    json_write_int(w, "redelivered", (int64_t)l->redelivered);
+    json_write_int(w, "retained", (int64_t)l->retained);
+    json_write_int(w, "out_of_order", (int64_t)l->out_of_order);
+    json_write_close(w);
+}
+
+enum status replay_document(struct replay_run *run, const struct replay_extract *extract,
+                            FILE *out)
+{
+    char buffer[65536];
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, json_file_flush, out);
+    json_write_object(&w, NULL);
+    json_write_object(&w, "pairs");
+    const enum status status = write_pairs(run, &w, extract);
+    json_write_close(&w);
+    write_journal_counts(&w, run->replay);
+    json_write_close(&w);
+    (void)json_write_end(&w);
+    (void)fputc('\n', out);
+    return status;
 }

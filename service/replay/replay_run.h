@@ -1,8 +1,11 @@
 /* service/replay/replay_run.h - a replay in progress, and where its records go: printed as they
  * come, or to a temporary store where they are to be grouped by pair, so that memory does not
- * grow with the recording. */
+ * grow with the recording; from there it is written as one JSON document, whole, or as much of
+ * it as a page shows. */
 #ifndef SERVICE_REPLAY_REPLAY_RUN_H
 #define SERVICE_REPLAY_REPLAY_RUN_H
+
+#include <stdio.h>
 
 #include "logger/storage/store.h"
 #include "service/replay/replay.h"
@@ -31,5 +34,18 @@ void replay_take_effect(void *context, const struct effect *effect);
 
 /* All records are in, and to be read back. The reason of a failure is in run->err. */
 MUST_USE enum status replay_end_spool(struct replay_run *run);
+
+/* What of the records is written: the newest ones, over all pairs that were heard of. Other
+ * pairs, and events, are left out. */
+struct replay_extract {
+    size_t entries_max, alarms_max, changes_max; /* >= 1 */
+    size_t lag_points_max; /* of each pair's lag over time, over all its entries; >= 2 */
+};
+
+/* After replay_end_spool(). extract: NULL writes everything. With one, each pair also has
+ * "lag", [[t, lag_s], …]: the least and the greatest lag of each stretch of its entries. The
+ * reason of a failure is in run->err. */
+MUST_USE enum status replay_document(struct replay_run *run,
+                                     const struct replay_extract *extract, FILE *out);
 
 #endif
