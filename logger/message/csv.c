@@ -13,21 +13,14 @@ enum { SHOWN_MAX = 40 };
 void csv_start(struct csv *csv, const char *name, csv_line *on_header, csv_line *on_row,
                void *context)
 {
+    memset(csv, 0, offsetof(struct csv, text));
     csv->name = name;
     csv->on_header = on_header;
     csv->on_row = on_row;
     csv->context = context;
-    csv->outcome = STATUS_OK;
-    csv->has_header = csv->begun = false;
     csv->line = 1;
-    csv->line_breaks = 0;
-    csv->rows = 0;
-    csv->used = csv->scanned = 0;
-    csv->quote = CSV_AT_START;
     csv->text[0] = csv->header[0] = '\0';
     csv->fields.count = csv->names.count = 0;
-    csv->remark_bytes = 0;
-    csv->remark_line = 0;
 }
 
 const char *csv_name(const struct csv *csv, size_t column)
@@ -371,11 +364,12 @@ static enum status append_bytes(struct csv *csv, const char *bytes, size_t n, st
     }
     memcpy(csv->text + csv->used, bytes, n);
     csv->used += n;
+    csv->text[csv->used] = '\0';
     if (!csv->begun && csv->used >= 3) {
         csv->begun = true;
         if (memcmp(csv->text, "\xEF\xBB\xBF", 3) == 0) {
             csv->used -= 3;
-            memmove(csv->text, csv->text + 3, csv->used);
+            memmove(csv->text, csv->text + 3, csv->used + 1);
         }
     }
     return STATUS_OK;
@@ -395,11 +389,8 @@ static enum status end_record(struct csv *csv, struct err *err)
 /* A remark may hold quotes without meaning. */
 static bool is_remark(const struct csv *csv)
 {
-    size_t i = 0;
-    while (i < csv->used && is_blank(csv->text[i])) {
-        i++;
-    }
-    return i < csv->used && csv->text[i] == '#';
+    const size_t blanks = strspn(csv->text, " \t");
+    return csv->text[blanks] == '#';
 }
 
 static enum status end_line(struct csv *csv, struct err *err)

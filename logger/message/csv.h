@@ -43,15 +43,15 @@ struct csv {
     unsigned line;        /* where the current record begins, 1-based */
     unsigned line_breaks; /* in the current record, inside quotes */
     uint64_t rows;
-    size_t used;    /* bytes of the current record */
-    size_t scanned; /* of them, looked through for quotes */
+    size_t used;         /* bytes of the current record */
+    size_t scanned;      /* of them, looked through for quotes */
+    size_t remark_bytes; /* of the last '#' line, kept in header until there is a header */
+    unsigned remark_line;
     enum csv_quote { CSV_AT_START, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE } quote;
     char text[CSV_LINE_MAX + 1];
     struct csv_fields fields;
     char header[CSV_HEADER_MAX + 1];
     struct csv_fields names;
-    size_t remark_bytes; /* of the last '#' line, kept in header until there is a header */
-    unsigned remark_line;
 };
 
 /* Start; on_header may be NULL. */

@@ -194,10 +194,8 @@ void json_write_seconds(struct json_writer *w, const char *key, int64_t us)
 
 void json_write_two(struct json_writer *w, const char *key, double a, double b)
 {
-    json_write_array(w, key);
-    json_write_real(w, NULL, a);
-    json_write_real(w, NULL, b);
-    json_write_close(w);
+    const double both[] = {a, b};
+    json_write_axes(w, key, both, 2);
 }
 
 void json_write_axes(struct json_writer *w, const char *key, const double *axes, size_t count)

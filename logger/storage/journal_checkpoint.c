@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,50 +28,21 @@ struct header {
 _Static_assert(sizeof(struct header) == MAGIC_BYTES + 2 * 4 + 5 * 8 + 2 * 4, "no gaps");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers in the file's byte order");
 
-/* --- CRC-32 (the polynomial of Ethernet, reflected), eight bytes at a time ------------- */
-
-struct crc_tables {
-    uint32_t of[8][256];
-};
-
-/* Made anew for each file: 10 us, and no shared state. */
-static void make_tables(struct crc_tables *tables)
+/* CRC-32, the polynomial of Ethernet, reflected. */
+static uint32_t crc32_of(const void *bytes, size_t n)
 {
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t crc = i;
+    uint32_t table[256];
+    for (uint32_t i = 0; i < COUNT(table); i++) {
+        table[i] = i;
         for (int bit = 0; bit < 8; bit++) {
-            crc = crc & 1 ? (crc >> 1) ^ UINT32_C(0xedb88320) : crc >> 1;
-        }
-        tables->of[0][i] = crc;
-    }
-    for (size_t k = 1; k < 8; k++) {
-        for (size_t i = 0; i < 256; i++) {
-            const uint32_t before = tables->of[k - 1][i];
-            tables->of[k][i] = (before >> 8) ^ tables->of[0][before & 255];
+            table[i] = table[i] & 1 ? (table[i] >> 1) ^ UINT32_C(0xedb88320) : table[i] >> 1;
         }
     }
-}
-
-static uint32_t crc32_of(const struct crc_tables *tables, const unsigned char *p, size_t n)
-{
     uint32_t crc = UINT32_MAX;
-    for (; n >= 8; n -= 8, p += 8) {
-        uint32_t next = 0;
-        for (size_t i = 0; i < 4; i++) {
-            next ^= tables->of[7 - i][((crc >> (8 * i)) ^ p[i]) & 255];
-            next ^= tables->of[3 - i][p[4 + i]];
-        }
-        crc = next;
-    }
-    for (; n > 0; n--, p++) {
-        crc = (crc >> 8) ^ tables->of[0][(crc ^ *p) & 255];
+    for (const unsigned char *p = bytes; n > 0; n--, p++) {
+        crc = (crc >> 8) ^ table[(crc ^ *p) & 255];
     }
     return ~crc;
-}
-
-static uint32_t header_crc(const struct crc_tables *tables, const struct header *header)
-{
-    return crc32_of(tables, (const unsigned char *)header, offsetof(struct header, crc));
 }
 
 /* --- writing -------------------------------------------------------------------------- */
@@ -85,8 +57,9 @@ static int do_fsync(const struct journal_io *io, int fd)
     return io && io->fsync ? io->fsync(io->context, fd) : fsync(fd);
 }
 
-static bool write_all(const struct journal_io *io, int fd, const unsigned char *bytes, size_t n)
+static bool write_all(const struct journal_io *io, int fd, const void *from, size_t n)
 {
+    const unsigned char *bytes = from;
     /* Linux writes at most 2 GiB a call: a short write is no failure by itself. */
     for (size_t done = 0; done < n;) {
         const ssize_t wrote = do_write(io, fd, bytes + done, n - done);
@@ -105,11 +78,8 @@ static bool write_all(const struct journal_io *io, int fd, const unsigned char *
 static bool sync_directory_of(const struct journal_io *io, const char *path)
 {
     char directory[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    const size_t bytes = slash ? (size_t)(slash - path) : 0;
-    (void)snprintf(directory, sizeof directory, "%.*s", (int)bytes, path);
-    const char *name = !slash ? "." : bytes == 0 ? "/" : directory;
-    const int fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    (void)snprintf(directory, sizeof directory, "%s", path);
+    const int fd = open(dirname(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         return false;
     }
@@ -123,8 +93,6 @@ static bool sync_directory_of(const struct journal_io *io, const char *path)
 static bool write_file(const char *path, const struct journal_checkpoint *checkpoint,
                        const struct journal_io *io)
 {
-    struct crc_tables tables;
-    make_tables(&tables);
     struct header header = {.format = FORMAT,
                             .version = checkpoint->version,
                             .fingerprint = checkpoint->fingerprint,
@@ -132,13 +100,13 @@ static bool write_file(const char *path, const struct journal_checkpoint *checkp
                             .t_us = checkpoint->t_us,
                             .bytes = checkpoint->bytes};
     memcpy(header.magic, magic, MAGIC_BYTES);
-    header.payload_crc = crc32_of(&tables, checkpoint->payload, checkpoint->bytes);
-    header.crc = header_crc(&tables, &header);
+    header.payload_crc = crc32_of(checkpoint->payload, checkpoint->bytes);
+    header.crc = crc32_of(&header, offsetof(struct header, crc));
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
     if (fd < 0) {
         return false;
     }
-    bool ok = write_all(io, fd, (const unsigned char *)&header, sizeof header) &&
+    bool ok = write_all(io, fd, &header, sizeof header) &&
               write_all(io, fd, checkpoint->payload, checkpoint->bytes) &&
               do_fsync(io, fd) == 0;
     const int error = errno;
@@ -184,9 +152,8 @@ static enum status report_damage(const char *path, const char *what, struct err 
 }
 
 /* Is it a header of a file of so many bytes, and of what the caller can use? */
-static enum status check_header(const char *path, const struct crc_tables *tables,
-                                const struct header *h, uint64_t file_bytes, uint32_t version,
-                                uint64_t fingerprint, struct err *err)
+static enum status check_header(const char *path, const struct header *h, uint64_t file_bytes,
+                                uint32_t version, uint64_t fingerprint, struct err *err)
 {
     if (memcmp(h->magic, magic, MAGIC_BYTES) != 0) {
         return report_damage(path, "it does not begin like one", err);
@@ -196,7 +163,7 @@ static enum status check_header(const char *path, const struct crc_tables *table
                        "the checkpoint has format %u, this program reads %d", h->format,
                        FORMAT);
     }
-    if (h->crc != header_crc(tables, h)) {
+    if (h->crc != crc32_of(h, offsetof(struct header, crc))) {
         return report_damage(path, "wrong check sum of its header", err);
     }
     if (h->bytes != file_bytes - sizeof *h) {
@@ -224,10 +191,8 @@ static enum status read_file(const char *path, FILE *file, uint32_t version,
                              uint64_t fingerprint, struct journal_checkpoint *out,
                              struct err *err)
 {
-    struct crc_tables tables;
     struct stat about;
     struct header h;
-    make_tables(&tables);
     if (fstat(fileno(file), &about) != 0) {
         return journal_fail(path, "cannot read the checkpoint", err);
     }
@@ -241,7 +206,7 @@ static enum status read_file(const char *path, FILE *file, uint32_t version,
         return fail_read(path, file, err);
     }
     enum status status =
-        check_header(path, &tables, &h, (uint64_t)about.st_size, version, fingerprint, err);
+        check_header(path, &h, (uint64_t)about.st_size, version, fingerprint, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -251,7 +216,7 @@ static enum status read_file(const char *path, FILE *file, uint32_t version,
     }
     if (fread(payload, 1, h.bytes, file) != h.bytes) {
         status = fail_read(path, file, err);
-    } else if (crc32_of(&tables, payload, h.bytes) != h.payload_crc) {
+    } else if (crc32_of(payload, h.bytes) != h.payload_crc) {
         status = report_damage(path, "wrong check sum", err);
     }
     if (status != STATUS_OK) {

@@ -66,11 +66,6 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t at_ms)
-{
-    lock_wait(condition, lock, at_ms * 1000);
-}
-
 /* --- rows in -------------------------------------------------------------------------- */
 
 /* Copy what is at *from, moved behind *to; *from is then the copy. */
@@ -270,7 +265,7 @@ static void *run_store_thread(void *context)
         }
         int64_t at_ms = due ? retry_at_ms : due_ms;
         at_ms = q->stop && q->stop_ms < at_ms ? q->stop_ms : at_ms;
-        wait_until(&q->work, &q->lock, at_ms);
+        lock_wait(&q->work, &q->lock, at_ms * 1000);
     }
     lock_give(&q->lock);
     return NULL;
@@ -345,7 +340,7 @@ enum status store_queue_flush(struct store_queue *queue, int deadline_ms)
         (void)pthread_cond_signal(&queue->work);
     }
     while (queue->stats.committed < target && monotonic_ms() < at_ms) {
-        wait_until(&queue->done, &queue->lock, at_ms);
+        lock_wait(&queue->done, &queue->lock, at_ms * 1000);
     }
     const bool done = queue->stats.committed >= target;
     lock_give(&queue->lock);

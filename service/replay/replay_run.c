@@ -140,7 +140,7 @@ struct lag_point {
 };
 
 /* The stretch at hand, of `stretches` over `total` entries. */
-struct lag_series {
+struct lag_stretches {
     struct json_writer *w;
     size_t total, stretches;
     size_t seen, stretch;
@@ -156,7 +156,7 @@ static void write_point(struct json_writer *w, const struct lag_point *point)
     json_write_close(w);
 }
 
-static void end_stretch(struct lag_series *s)
+static void end_stretch(struct lag_stretches *s)
 {
     if (s->has) {
         const bool falls = s->greatest.t_us < s->least.t_us;
@@ -170,7 +170,7 @@ static void end_stretch(struct lag_series *s)
 
 static bool take_lag(void *context, const struct store_row *row)
 {
-    struct lag_series *s = context;
+    struct lag_stretches *s = context;
     const size_t stretch = s->seen * s->stretches / s->total;
     if (stretch != s->stretch) {
         end_stretch(s);
@@ -189,7 +189,7 @@ static bool take_lag(void *context, const struct store_row *row)
 static enum status write_lag(struct replay_run *run, struct json_writer *w, const char *pair,
                              size_t points_max)
 {
-    struct lag_series series = {.w = w, .stretches = points_max / 2};
+    struct lag_stretches series = {.w = w, .stretches = points_max / 2};
     enum status status =
         store_each(run->spool, STORE_ENTRIES, pair, 0, count_row, &series.total, &run->err);
     json_write_array(w, "lag");
