@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "logger/message/codecs.h"
-#include "twin/pair_step.h"
+#include "twin/following/pair_following.h"
 
 enum { LAB_PAIRS_MAX = 10000 };
 
@@ -34,6 +34,21 @@ struct lab_counts {
 };
 
 struct lab;
+
+/* A pair itself, and where its options want them the dynamics of its robots and the following
+ * of one by the other. */
+struct pair_parts {
+    struct pair *pair;
+    struct pair_dynamics *dynamics;   /* NULL: not followed */
+    struct pair_following *following; /* NULL: nobody follows */
+};
+
+/* One event of this pair, at event->t_us; every deadline before it must have been fired. */
+void pair_step(const struct pair_parts *parts, const struct pair_params *p,
+               const struct event *event, const struct effects *fx);
+/* Fire what is due at pair->deadline_us; call again until that is beyond the time wanted. */
+void pair_fire(const struct pair_parts *parts, const struct pair_params *p,
+               const struct effects *fx);
 
 /* Bytes lab_init() needs. */
 size_t lab_bytes(const struct lab_params *p);

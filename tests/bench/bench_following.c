@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/bench/bench.h"
-#include "twin/following/following.h"
+#include "twin/following/pair_following.h"
 #include "twin/models/usv3.h"
 
 enum { BATCHES = 31, STEPS = 20000, FOLLOWERS = 1000, PERIODS = 100, AXES = USV3_AXES };

@@ -15,7 +15,7 @@
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
 #include "service/jobs/upload_jobs.h"
-#include "twin/pair_step.h"
+#include "twin/lab.h"
 #include "web/http/metrics.h"
 #include "web/server/server.h"
 

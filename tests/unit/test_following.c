@@ -1,6 +1,6 @@
 #include "tests/support/check.h"
 
-#include "twin/following/following.h"
+#include "twin/following/pair_following.h"
 #include "twin/models/usv3.h"
 
 enum { AXES = USV3_AXES, TICK_US = 10000 };

@@ -147,7 +147,6 @@ static void compare_samples(struct fidelity *f, const struct fidelity_params *p,
         memcpy(f->origin, real->state, sizeof f->origin);
         f->has_origin = true;
     }
-    f->compared++;
     b->n++;
     b->posed += posed ? 1 : 0;
     for (size_t i = 0; i < (posed ? 2 : 1) * axes; i++) {

@@ -58,7 +58,7 @@ struct fidelity { /* all zero: nothing was seen */
     struct fidelity_bucket bucket[FIDELITY_BUCKETS];
     bool has_origin;
     double origin[FIDELITY_STATES_MAX];
-    uint64_t compared, unpaired; /* samples of the real robot, ever */
+    uint64_t unpaired; /* samples of the real robot, ever */
 };
 
 struct fidelity_report {

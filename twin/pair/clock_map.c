@@ -364,7 +364,6 @@ static void open_bucket(struct clock_map *map, int64_t arrival_us, int64_t delay
     map->open.t_us = arrival_us;
     map->open.delay_us = delay_us;
     map->open_since_us = arrival_us;
-    map->open_count = 0;
 }
 
 static void close_bucket(struct clock_map *map, const struct clock_map_params *p)
@@ -387,7 +386,6 @@ static void begin_map(struct clock_map *map, const struct clock_map_params *p,
 {
     forget_buckets(map);
     open_bucket(map, arrival_us, delay_us);
-    map->open_count = 1;
     map->fresh_count = 1;
     rest_on_lowest(map, p);
 }
@@ -501,7 +499,6 @@ static enum clock_map_news take_stamp(struct clock_map *map, const struct clock_
         close_bucket(map, p);
         open_bucket(map, arrival_us, delay_us);
     }
-    map->open_count += map->open_count < UINT32_MAX;
     /* Lowest along the line: with a steep clock the lowest raw difference is merely the first
      * or the last of its bucket. */
     if ((double)(delay_us - map->open.delay_us) <

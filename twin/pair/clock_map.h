@@ -54,7 +54,6 @@ struct clock_map {
     uint16_t above_count;  /* samples in the present stage of the run */
     struct clock_map_point open; /* lowest of the bucket being filled */
     int64_t open_since_us;
-    uint32_t open_count;
     uint32_t fresh_count; /* samples since the map (re)started, saturating */
     /* The line: offset(t) = offset_us + drift * (t - at_us), offset = lab - robot, the fastest
      * delay included. */

@@ -59,42 +59,26 @@ static bool failed_or_nobody(const struct efsm_view *v)
 /* ---- the smart logger ---------------------------------------------------------------------
  */
 
-static void keep_lap(const struct efsm_view *v, size_t cell, double lap_s)
-{
-    if (!isnan(lap_s)) {
-        efsm_set(v, cell, lap_s);
-    }
-}
-
 static void set_time(const struct efsm_view *v)
 {
     efsm_set(v, SMARTLOG_T, input_of(v)->t_s);
 }
 
-static void set_first_real(const struct efsm_view *v)
-{
-    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_REAL]);
-}
+/* What an arc says: whose laps are kept, and where. */
+#define LAP1(side) (1 << SIDE_##side)
+#define LAP2(side) (4 << SIDE_##side)
 
-static void set_first_virtual(const struct efsm_view *v)
+static void keep_laps(const struct efsm_view *v)
 {
-    keep_lap(v, SMARTLOG_LAP1, input_of(v)->lap_s[SIDE_VIRTUAL]);
-}
-
-static void set_second_real(const struct efsm_view *v)
-{
-    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_REAL]);
-}
-
-static void set_second_virtual(const struct efsm_view *v)
-{
-    keep_lap(v, SMARTLOG_LAP2, input_of(v)->lap_s[SIDE_VIRTUAL]);
-}
-
-static void set_both(const struct efsm_view *v)
-{
-    set_first_real(v);
-    set_second_virtual(v);
+    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+        const int says = isnan(input_of(v)->lap_s[s]) ? 0 : v->arc->says >> s;
+        if (says & LAP1(REAL)) {
+            efsm_set(v, SMARTLOG_LAP1, input_of(v)->lap_s[s]);
+        }
+        if (says & LAP2(REAL)) {
+            efsm_set(v, SMARTLOG_LAP2, input_of(v)->lap_s[s]);
+        }
+    }
 }
 
 static const struct efsm_state smartlog_states[] = {SMARTLOG_STATES(EFSM_STATE)};
@@ -104,16 +88,16 @@ static const struct efsm_arc smartlog_arcs[] = {
     {SMARTLOG_IDLE, SMARTLOG_WAIT, has_command, set_time, "command / T+ = t", .waits = true},
     {SMARTLOG_IDLE, SMARTLOG_IDLE, NULL, NULL, "!command", .unless = {has_command}, .waits = true},
     {SMARTLOG_WAIT, SMARTLOG_WAIT, NULL, NULL, "!real & !virtual",
-     .unless = {real_through, virtual_through}, .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_through, set_first_real, "real & !virtual / lap1+ = lap",
-     .unless = {virtual_through}, .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_through, set_first_virtual, "!real & virtual / lap1+ = lap",
-     .unless = {real_through}, .waits = true},
-    {SMARTLOG_WAIT, SMARTLOG_LOG, real_through, set_both, "real & virtual / lap1+, lap2+ = laps",
-     .also = {virtual_through}},
-    {SMARTLOG_AHEAD, SMARTLOG_LOG, real_through, set_second_real, "real / lap2+ = lap", .waits = false},
+        .unless = {real_through, virtual_through}, .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_BEHIND, real_through, keep_laps, "real & !virtual / lap1+ = lap",
+        .unless = {virtual_through}, .says = LAP1(REAL), .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_AHEAD, virtual_through, keep_laps, "!real & virtual / lap1+ = lap",
+        .unless = {real_through}, .says = LAP1(VIRTUAL), .waits = true},
+    {SMARTLOG_WAIT, SMARTLOG_LOG, real_through, keep_laps, "real & virtual / lap1+, lap2+ = laps",
+        .also = {virtual_through}, .says = LAP1(REAL) | LAP2(VIRTUAL)},
+    {SMARTLOG_AHEAD, SMARTLOG_LOG, real_through, keep_laps, "real / lap2+ = lap", .says = LAP2(REAL)},
     {SMARTLOG_AHEAD, SMARTLOG_AHEAD, NULL, NULL, "!real", .unless = {real_through}, .waits = true},
-    {SMARTLOG_BEHIND, SMARTLOG_LOG, virtual_through, set_second_virtual, "virtual / lap2+ = lap", .waits = false},
+    {SMARTLOG_BEHIND, SMARTLOG_LOG, virtual_through, keep_laps, "virtual / lap2+ = lap", .says = LAP2(VIRTUAL)},
     {SMARTLOG_BEHIND, SMARTLOG_BEHIND, NULL, NULL, "!virtual", .unless = {virtual_through}, .waits = true},
     {SMARTLOG_LOG, SMARTLOG_IDLE, NULL, NULL, "entry written", .waits = false},
 };

@@ -1,5 +1,5 @@
 /* twin/pair/pair_run.h - a step of a pair in progress, for who takes part in it: this room, and
- * those above that learn from the same event (twin/pair_step.h).
+ * those above that learn from the same event (twin/lab.c).
  *
  * pair.c takes the event in, pair_close.c finds the command it belongs to, turns a closed
  * command into an entry and feeds the calibrators; the machines are those of pair_machines.h.
