@@ -153,8 +153,7 @@ static void check_precision(const struct model *model, struct dynamics_result *r
     double worst = 0.0;
     size_t at = 0;
     for (size_t j = 0; j < model->parameter_count; j++) {
-        const double ratio =
-            sqrt(r->fit.estimate.covariance[j][j]) / fabs(r->fit.estimate.value[j]);
+        const double ratio = r->fit.estimate.se[j] / fabs(r->fit.estimate.value[j]);
         if (model->parameters[j].sign == MODEL_POSITIVE && !(ratio <= worst)) {
             worst = ratio;
             at = j;

@@ -171,47 +171,35 @@ static bool begin_filter(struct pair_dynamics *d, enum side which, const double 
 }
 
 /* By more than chance, and by as much as matters. */
-static bool filter_is_far(const struct dynamics_side *side, double drift_ratio,
-                          const double *se)
+static bool filter_is_far(const struct dynamics_side *side, double drift_ratio)
 {
+    const struct estimate *e = &side->result.fit.estimate;
     for (size_t j = 0; j < side->filter.p; j++) {
-        const double theta = side->result.fit.estimate.value[j];
-        const double away = fabs(side->filter.theta[j] - theta);
-        const double sd = hypot(se[j], online_filter_se(&side->filter, j));
-        if (!(away <= FILTER_Z_MAX * sd || away <= 0.5 * drift_ratio * fabs(theta))) {
+        const double away = fabs(side->filter.theta[j] - e->value[j]);
+        const double sd = hypot(e->se[j], online_filter_se(&side->filter, j));
+        if (!(away <= FILTER_Z_MAX * sd || away <= 0.5 * drift_ratio * fabs(e->value[j]))) {
             return true;
         }
     }
     return false;
 }
 
-static void read_errors(const struct dynamics_side *side, double se[DYNAMICS_P_MAX])
-{
-    for (size_t j = 0; j < side->filter.p; j++) {
-        se[j] = sqrt(side->result.fit.estimate.covariance[j][j]);
-    }
-}
-
 /* Nothing happens where values are missing or not physical. */
 static void begin_at_fit(struct pair_dynamics *d, enum side which)
 {
-    struct dynamics_side *side = &d->side[which];
-    double se[DYNAMICS_P_MAX];
-    read_errors(side, se);
-    (void)begin_filter(d, which, side->result.fit.estimate.value, se);
+    const struct estimate *e = &d->side[which].result.fit.estimate;
+    (void)begin_filter(d, which, e->value, e->se);
 }
 
 /* A fit that passed: the filter begins there, or is held against it. */
 static void use_fit(struct pair_dynamics *d, const struct pair_run *run, enum side which)
 {
     struct dynamics_side *side = &d->side[which];
-    const struct dynamics_fit *fit = &side->result.fit;
-    double se[DYNAMICS_P_MAX];
-    read_errors(side, se);
-    if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio, se)) {
+    const struct estimate *e = &side->result.fit.estimate;
+    if (!side->filter.running || filter_is_far(side, run->p->dynamics.drift_ratio)) {
         begin_at_fit(d, which);
     } else if (which == SIDE_VIRTUAL || !parameters_find(&d->sets, PARAMETERS_ACTIVE)) {
-        online_filter_refer(&side->filter, fit->estimate.value, se);
+        online_filter_refer(&side->filter, e->value, e->se);
     }
 }
 
@@ -235,7 +223,7 @@ static const struct parameter_set *add_set(struct pair_dynamics *d, const struct
     set->since_us = side->began_us - (r->until_us - r->since_us);
     set->data_hash = r->data_hash;
     memcpy(set->value, r->fit.estimate.value, set->count * sizeof set->value[0]);
-    read_errors(side, set->se);
+    memcpy(set->se, r->fit.estimate.se, set->count * sizeof set->se[0]);
     side->result_version = version;
     return set;
 }
