@@ -12,73 +12,32 @@
 /* Back within its target is only what is so by this much. */
 static const double TARGET_HYSTERESIS = 0.02;
 
-struct machine_in {
-    bool wanted;
-    bool heard; /* the simulated robot */
-    enum shadow_state real;
-};
-
 /* --- the machine ---------------------------------------------------------------------------
  */
 
-static const struct machine_in *input_of(const struct efsm_view *v)
-{
-    return v->in;
-}
-
-static bool is_wanted(const struct efsm_view *v)
-{
-    return input_of(v)->wanted;
-}
-
-static bool real_is(const struct efsm_view *v, enum shadow_state state)
-{
-    return input_of(v)->wanted && input_of(v)->heard && input_of(v)->real == state;
-}
-
-static bool real_tracks(const struct efsm_view *v)
-{
-    return real_is(v, SHADOW_TRACKING);
-}
-
-static bool real_holds(const struct efsm_view *v)
-{
-    return real_is(v, SHADOW_HOLDING);
-}
-
-static bool real_stops(const struct efsm_view *v)
-{
-    return real_is(v, SHADOW_STOPPING);
-}
-
-static bool real_stopped(const struct efsm_view *v)
-{
-    return real_is(v, SHADOW_STOPPED);
-}
-
-static bool either_lost(const struct efsm_view *v)
-{
-    return input_of(v)->wanted && (!input_of(v)->heard || input_of(v)->real == SHADOW_IDLE);
-}
+/* Its event is how the real robot is heard (enum shadow_state), idle also while the simulated
+ * one is silent; or: */
+enum { UNWANTED = SHADOW_STOPPED + 1 };
+#define ANY_BUT(event) (BIT(UNWANTED) - 1 - BIT(event))
 
 static const struct efsm_state states[] = {FOLLOWING_STATES(EFSM_STATE)};
 
 /* clang-format off */
+#define ON(from, to, events, label) {from, to, NULL, NULL, label, .on = (events), .waits = true}
 #define FROM(state)                                                                            \
-    {state, FOLLOWING_OFF,      NULL,         NULL, "!wanted",          .unless = {is_wanted}, .waits = true}, \
-    {state, FOLLOWING_TRACKING, real_tracks,  NULL, "real heard",       .waits = true},        \
-    {state, FOLLOWING_HOLDING,  real_holds,   NULL, "real silent",      .waits = true},        \
-    {state, FOLLOWING_STOPPING, real_stops,   NULL, "for longer",       .waits = true},        \
-    {state, FOLLOWING_STOPPED,  real_stopped, NULL, "at rest",          .waits = true},        \
-    {state, FOLLOWING_LOST,     either_lost,  NULL, "simulated silent", .waits = true}
+    ON(state, FOLLOWING_OFF,      BIT(UNWANTED),        "!wanted"),                            \
+    ON(state, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING), "real heard"),                         \
+    ON(state, FOLLOWING_HOLDING,  BIT(SHADOW_HOLDING),  "real silent"),                        \
+    ON(state, FOLLOWING_STOPPING, BIT(SHADOW_STOPPING), "for longer"),                         \
+    ON(state, FOLLOWING_STOPPED,  BIT(SHADOW_STOPPED),  "at rest"),                            \
+    ON(state, FOLLOWING_LOST,     BIT(SHADOW_IDLE),     "simulated silent")
 
 static const struct efsm_arc arcs[] = {
-    {FOLLOWING_OFF,     FOLLOWING_OFF,      NULL,        NULL, "!wanted",    .unless = {is_wanted}, .waits = true},
-    {FOLLOWING_OFF,     FOLLOWING_WAITING,  is_wanted,   NULL, "wanted",     .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_OFF,      NULL,        NULL, "!wanted",    .unless = {is_wanted}, .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_WAITING,  is_wanted,   NULL, "not both heard", .unless = {real_tracks},
-        .waits = true},
-    {FOLLOWING_WAITING, FOLLOWING_TRACKING, real_tracks, NULL, "both heard", .waits = true},
+    ON(FOLLOWING_OFF,     FOLLOWING_OFF,      BIT(UNWANTED),            "!wanted"),
+    ON(FOLLOWING_OFF,     FOLLOWING_WAITING,  BIT(UNWANTED) - 1,        "wanted"),
+    ON(FOLLOWING_WAITING, FOLLOWING_OFF,      BIT(UNWANTED),            "!wanted"),
+    ON(FOLLOWING_WAITING, FOLLOWING_WAITING,  ANY_BUT(SHADOW_TRACKING), "not both heard"),
+    ON(FOLLOWING_WAITING, FOLLOWING_TRACKING, BIT(SHADOW_TRACKING),     "both heard"),
     FROM(FOLLOWING_TRACKING),
     FROM(FOLLOWING_HOLDING),
     FROM(FOLLOWING_STOPPING),
@@ -213,10 +172,11 @@ enum shadow_gate following_simulated(struct following *f, const struct following
 /* Whether the simulated robot is driven. */
 static bool run_machine(struct following *f, int64_t now_us)
 {
-    const struct machine_in now = {.wanted = f->wanted,
-                                   .heard = f->simulated.state == SHADOW_TRACKING,
-                                   .real = f->real.state};
-    efsm_plan(&following_table, &f->machine, &now, now_us);
+    const bool heard = f->simulated.state == SHADOW_TRACKING;
+    const unsigned event = !f->wanted ? (unsigned)UNWANTED
+                           : heard    ? (unsigned)f->real.state
+                                      : (unsigned)SHADOW_IDLE;
+    efsm_plan(&following_table, &f->machine, &event, now_us);
     efsm_update(&following_table, &f->machine, now_us, 0, &f->stats, NULL);
     return f->machine.state >= FOLLOWING_TRACKING && f->machine.state <= FOLLOWING_STOPPED;
 }
