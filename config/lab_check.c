@@ -63,8 +63,9 @@ static void check_texts(const struct option_reading *reading, const struct lab_f
     static const char *const files[] = {"broker.tls.ca_file", "broker.tls.cert_file",
                                         "broker.tls.key_file"};
     for (size_t i = 0; i < COUNT(files) && !lab->broker.tls.enabled; i++) {
-        if (has_text(lab, files[i])) {
-            option_fault(reading->r, option_node(reading, files[i]),
+        const uint32_t node = option_node(reading, files[i]);
+        if (node != TREE_NONE && tree_text(reading->r->tree, node)[0] != '\0') {
+            option_fault(reading->r, node,
                          "%s is given, but TLS is off; set broker.tls.enabled: true", files[i]);
         }
     }
