@@ -187,18 +187,18 @@ static void pass_edge(struct trajectory *walk)
     double before[MODEL_AXES_MAX];
     double after[MODEL_AXES_MAX];
     double memory[MODEL_AXES_MAX];
-    const double *pose = pose_at(walk, 0.0, memory);
-    if (walk->rules->sensitive) {
-        set_effort(walk, tau);
-        model->forward(model, walk->theta, pose, walk->nu, tau, before);
+    if (!walk->rules->sensitive) {
+        take_next(walk);
+        return;
     }
+    const double *pose = pose_at(walk, 0.0, memory);
+    set_effort(walk, tau);
+    model->forward(model, walk->theta, pose, walk->nu, tau, before);
     take_next(walk);
-    if (walk->rules->sensitive) {
-        set_effort(walk, tau);
-        model->forward(model, walk->theta, pose, walk->nu, tau, after);
-        for (size_t i = 0; i < n; i++) {
-            walk->by[i * m + m - 1] += before[i] - after[i];
-        }
+    set_effort(walk, tau);
+    model->forward(model, walk->theta, pose, walk->nu, tau, after);
+    for (size_t i = 0; i < n; i++) {
+        walk->by[i * m + m - 1] += before[i] - after[i];
     }
 }
 

@@ -42,8 +42,8 @@ static enum status fit_prediction(const struct estimate_job *job,
     }
     estimate_set_search(job, &stage, &search);
     estimate_narrow(from, DELAY_ERRORS, DELAY_PERIODS * job->set->dt_s, &search);
-    const enum status st = prediction_error_fit(job->model, job->set, from->estimate.value,
-                                                &search, NULL, fit, report);
+    const enum status st =
+        prediction_error_fit(job->model, job->set, from->estimate.value, &search, fit, report);
     if (st == STATUS_E_MATH) {
         estimate_fall_back(from, ESTIMATE_FAIL,
                            "pem cannot be computed from here, numbers overflow", fit);

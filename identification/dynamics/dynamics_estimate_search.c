@@ -1,7 +1,12 @@
 /* Output error from a start, and what else the methods that simulate share. */
-#include "identification/dynamics/dynamics_estimate_parts.h"
-
 #include <math.h>
+
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/data/outlier_samples.h"
+#include "identification/data/simulation.h"
+#include "identification/dynamics/dynamics_estimate_parts.h"
 
 /* How late velocities may answer efforts where nobody says: 20 periods, in these bounds, and no
  * more than this share of a run, whose samples before take no part. */
@@ -331,5 +336,156 @@ enum status estimate_by_simulation(const struct estimate_job *job, struct dynami
                             "weak_iv");
         }
     }
+    return st;
+}
+
+/* Estimates that look past samples that are no motion (docs/model/identification.md, 3). */
+
+enum { ROUNDS_MAX = 10 };
+/* Rounds end when no estimate moves by more of its standard error. */
+static const double MOVED_MAX = 0.1;
+/* A delay stays this many standard errors around that of the round before, or two periods. */
+static const double ROUND_ERRORS = 10.0;
+static const double ROUND_PERIODS = 2.0;
+
+struct rounds {
+    const struct data_set *set;
+    struct data_set clean;   /* velocities in memory */
+    struct estimate_job job; /* of the clean set */
+    gsl_vector *memory;
+    gsl_vector *room;                 /* [axes + 1] rows of n: residuals, scratch */
+    double *residual[MODEL_AXES_MAX]; /* of room */
+    size_t outliers[MODEL_AXES_MAX];
+    struct dynamics_fit fit, before; /* of this round and the one before */
+    size_t round;
+};
+
+static bool is_usable(const struct dynamics_fit *fit)
+{
+    return fit->stop != DYNAMICS_STOP_CANCELLED && fit->stop != DYNAMICS_STOP_DIVERGED &&
+           estimate_is_whole(fit);
+}
+
+/* By simulation, with what is left of it; from the second round on from where the first one
+ * ended. */
+static enum status simulate_samples(struct rounds *r, bool *found)
+{
+    struct search_report report;
+    struct search_options search;
+    struct estimate_stage stage = {r->job.options, DYNAMICS_OUTPUT_ERROR};
+    enum status st = STATUS_OK;
+    if (r->round == 0) {
+        struct dynamics_fit start;
+        st = estimate_by_simulation(&r->job, &start, &r->fit, &report);
+        *found =
+            st == STATUS_OK && r->fit.method == DYNAMICS_OUTPUT_ERROR && is_usable(&r->fit);
+    }
+    if (st != STATUS_OK || !*found) {
+        return st;
+    }
+    const struct dynamics_fit *from = r->round == 0 ? &r->fit : &r->before;
+    estimate_set_search(&r->job, &stage, &search);
+    estimate_narrow(from, ROUND_ERRORS, ROUND_PERIODS * r->set->dt_s, &search);
+    st = output_error_fit(r->job.model, &r->clean, from->estimate.value, &search, r->residual,
+                          &r->fit, &report);
+    *found = st == STATUS_OK && is_usable(&r->fit);
+    return st;
+}
+
+/* The same by regression of all samples: of very many of them, one simulation is quick, a
+ * search by simulation is not. */
+static enum status regress_samples(struct rounds *r, bool *found)
+{
+    struct data_set late = r->clean;
+    enum status st = estimate_plainly(&r->job, DYNAMICS_METHOD_COUNT, &r->fit);
+    if (st != STATUS_OK || !is_usable(&r->fit)) {
+        *found = false;
+        return st;
+    }
+    gsl_vector *tau = gsl_vector_alloc(r->set->axes * r->set->n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    if (isfinite(r->fit.delay_s)) {
+        data_view_late(&late, r->fit.delay_s, tau->data);
+    }
+    *found = simulation_run(r->job.model, r->fit.estimate.value, r->fit.bias_count, &late,
+                            r->job.options->from_rest, r->residual);
+    for (size_t a = 0; a < r->set->axes && *found; a++) {
+        for (size_t k = 0; k < r->set->n; k++) {
+            r->residual[a][k] = r->clean.nu[a][k] - r->residual[a][k];
+        }
+    }
+    gsl_vector_free(tau);
+    return STATUS_OK;
+}
+
+static bool has_moved(const struct rounds *r)
+{
+    bool moved = r->round == 0;
+    for (size_t i = 0; i < r->fit.estimate.p && !moved; i++) {
+        const double step = fabs(r->fit.estimate.value[i] - r->before.estimate.value[i]);
+        moved = !(step <= MOVED_MAX * sqrt(r->fit.estimate.covariance[i][i]));
+    }
+    return moved;
+}
+
+static enum status find_outliers(struct rounds *r)
+{
+    const bool many = r->set->n > ESTIMATE_SAMPLES_MAX;
+    bool moved = true;
+    for (r->round = 0; r->round < ROUNDS_MAX && moved; r->round++) {
+        bool found = true;
+        const enum status st = many ? regress_samples(r, &found) : simulate_samples(r, &found);
+        if (st != STATUS_OK || !found) {
+            return st == STATUS_E_MATH ? STATUS_OK : st;
+        }
+        /* From what is left of the clean samples to what is left of the measured ones. */
+        for (size_t a = 0; a < r->set->axes; a++) {
+            for (size_t k = 0; k < r->set->n; k++) {
+                r->residual[a][k] += r->set->nu[a][k] - r->clean.nu[a][k];
+            }
+        }
+        outlier_samples_refine(r->set, r->residual, r->room->data + r->set->axes * r->set->n,
+                               r->memory, r->outliers);
+        moved = has_moved(r);
+        r->before = r->fit;
+    }
+    return STATUS_OK;
+}
+
+static void tell_outliers(const struct rounds *r, struct dynamics_fit *fit)
+{
+    fit->robust = true;
+    for (size_t a = 0; a < r->job.model->axis_count; a++) {
+        fit->outliers[a] = r->outliers[a];
+        if (r->outliers[a] > 0) {
+            estimate_reason(
+                &fit->estimate, ESTIMATE_PASS,
+                "%zu of %zu samples of %s lie far from what the others say and were replaced",
+                r->outliers[a], r->set->n, r->job.model->axes[a].velocity);
+        }
+    }
+}
+
+enum status estimate_robustly(const struct estimate_job *job, enum dynamics_method method,
+                              struct dynamics_fit *fit)
+{
+    struct rounds r = {.set = job->set, .job = {job->model, &r.clean, job->options}};
+    enum status st = outlier_samples_replace(job->set, &r.clean, &r.memory, r.outliers);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    r.room = gsl_vector_alloc((job->set->axes + 1) * job->set->n);
+    for (size_t a = 0; a < job->set->axes && r.room; a++) {
+        r.residual[a] = r.room->data + a * job->set->n;
+    }
+    st = r.room ? find_outliers(&r) : STATUS_E_NOMEM;
+    st = st == STATUS_OK ? estimate_plainly(&r.job, method, fit) : st;
+    if (st == STATUS_OK) {
+        tell_outliers(&r, fit);
+    }
+    gsl_vector_free(r.memory);
+    gsl_vector_free(r.room);
     return st;
 }

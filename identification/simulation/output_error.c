@@ -367,24 +367,18 @@ static void add_scores(struct oe_work *work, size_t run, const double *follow,
     hac_break(scores);
 }
 
-static size_t choose_lags(const struct oe_work *work, const struct search_report *report)
-{
-    const size_t lags = unknowns_lags(&work->unknowns, report, work->counted);
-    return lags < OE_LAGS_MAX ? lags : OE_LAGS_MAX;
-}
-
 /* Errors of the estimate at here: se, se_hac, covariance, rank, condition, null directions and
- * delay of fit; hac_lags of report, whose summaries are there already. */
+ * delay of fit; the summaries of report are there already. */
 static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit,
-                                  struct search_report *report)
+                                  const struct search_report *report)
 {
     const double residuals = (double)(work->n * work->counted);
     const double left = residuals - (double)work->free_count;
     const double factor = left > 0.0 ? residuals / left : nan("");
+    const size_t lags = unknowns_lags(&work->unknowns, report, work->counted, OE_LAGS_MAX);
     struct information information;
     struct hac_covariance scores;
-    report->hac_lags = choose_lags(work, report);
-    fit->hac_share = report->white ? 0.0 : (double)report->hac_lags / (double)work->counted;
+    fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
     reduce_runs(work, 0.0);
     const enum status st =
         information_find(&information, &work->unknowns, work->global.r[0], NUMERIC_COLUMNS_MAX);
@@ -392,7 +386,7 @@ static enum status set_error_bars(struct oe_work *work, struct dynamics_fit *fit
         return st;
     }
     work->rules.sensitive = true;
-    hac_start(&scores, work->g, report->hac_lags, false);
+    hac_start(&scores, work->g, lags, false);
     for (size_t r = 0; r < work->runs; r++) {
         double follow[MODEL_AXES_MAX * UNKNOWNS_MAX];
         eliminate_start(work, r, follow);
@@ -576,7 +570,6 @@ static void summarise_residuals(struct oe_work *work, struct search_report *repo
     report->log_likelihood = -0.5 * (work->here.cost + rest);
     unknowns_report(&work->unknowns, &work->here.values, report);
     report->evaluations = work->evaluations;
-    report->step_s = work->rules.step_s;
 }
 
 /* With nothing to judge. */

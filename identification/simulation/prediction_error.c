@@ -49,7 +49,6 @@ struct pe_work {
     int exact; /* gradients by differences so far */
     double cost;
     size_t counted;
-    bool noise_known;
 };
 
 /* A pass at here that wants its triangle. */
@@ -273,9 +272,7 @@ static double cost_beside(struct pe_work *work, size_t j, double by)
     struct prediction_pass pass = {.qr = NULL};
     work->there = work->here;
     *(j < work->filter.unknowns.p ? &work->there.theta[j] : &work->there.delay_s) += by;
-    if (!work->noise_known) {
-        carry_forces(work);
-    }
+    carry_forces(work);
     const enum status st = prediction_filter_pass(&work->filter, &work->there, &pass);
     work->filter.noise = noise;
     return st == STATUS_OK ? pass.cost : HUGE_VAL;
@@ -311,9 +308,7 @@ static enum status try_step(void *context, double *gain)
     struct pe_work *work = context;
     const struct prediction_noise noise = work->filter.noise;
     struct prediction_pass pass = {.qr = &work->qr};
-    if (!work->noise_known) {
-        carry_forces(work);
-    }
+    carry_forces(work);
     const enum status st = prediction_filter_pass(&work->filter, &work->there, &pass);
     *gain = work->cost - pass.cost;
     if (st == STATUS_OK && *gain >= 0.0) {
@@ -366,18 +361,13 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
 }
 
 /* A model that runs away may do so for its long steps only. */
-static enum status begin_search(struct pe_work *work, const double *start,
-                                const struct prediction_noise *noise)
+static enum status begin_search(struct pe_work *work, const double *start)
 {
     struct prediction_filter *filter = &work->filter;
     unknowns_place(&filter->unknowns, start, &work->here);
     filter->rules.step_s = unknowns_step_s(&filter->unknowns, filter->set, &work->here);
     for (int finer = 0; finer < FINER_MAX; finer++) {
-        if (noise) {
-            filter->noise = *noise;
-        } else {
-            scan_scales(work);
-        }
+        scan_scales(work);
         const enum status st = pass_here(work);
         if (st != STATUS_OK || work->cost < HUGE_VAL) {
             return st;
@@ -391,22 +381,18 @@ static enum status begin_search(struct pe_work *work, const double *start,
 static enum status refine_fit(struct pe_work *work, size_t *iterations, enum search_stop *stop)
 {
     enum status st = STATUS_OK;
-    const int rounds = work->noise_known ? 1 : ROUNDS;
-    for (int round = 0; round < rounds && st == STATUS_OK; round++) {
-        if (!work->noise_known) {
-            search_noise(work, round == 0 ? SWEEPS_FIRST : SWEEPS_LATER);
-        }
+    for (int round = 0; round < ROUNDS && st == STATUS_OK; round++) {
+        search_noise(work, round == 0 ? SWEEPS_FIRST : SWEEPS_LATER);
         if (round == 0 && work->filter.unknowns.free[work->filter.unknowns.p]) {
             const double before_s = work->here.delay_s;
             st = scan_delays(work);
-            if (st == STATUS_OK && !work->noise_known &&
-                fabs(work->here.delay_s - before_s) > 0.0) {
+            if (st == STATUS_OK && fabs(work->here.delay_s - before_s) > 0.0) {
                 search_noise(work, SWEEPS_FIRST);
             }
         }
         st = st == STATUS_OK ? pass_here(work) : st;
         if (st == STATUS_OK) {
-            st = search_round(work, round + 1 == rounds, iterations, stop);
+            st = search_round(work, round + 1 == ROUNDS, iterations, stop);
         }
         if (*stop == SEARCH_CANCELLED) {
             break;
@@ -438,7 +424,6 @@ static void summarise_innovations(const struct pe_work *work, struct search_repo
     report->log_likelihood =
         -0.5 * (work->cost + (double)(filter->n * work->counted) * log(2.0 * PI));
     report->evaluations = filter->evaluations;
-    report->step_s = filter->rules.step_s;
 }
 
 /* Covariance of the scores: one more pass, whose triangle is lost. */
@@ -446,7 +431,8 @@ static enum status find_robust(struct pe_work *work, struct information *informa
                                const struct search_report *report, struct dynamics_fit *fit)
 {
     struct hac_covariance scores;
-    const size_t lags = unknowns_lags(&work->filter.unknowns, report, work->counted);
+    const size_t lags =
+        unknowns_lags(&work->filter.unknowns, report, work->counted, work->counted);
     fit->hac_share = report->white ? 0.0 : (double)lags / (double)work->counted;
     hac_start(&scores, work->filter.g, lags, false);
     struct prediction_pass pass = {.qr = &work->qr, .scores = &scores};
@@ -495,15 +481,14 @@ static void describe_noise(const struct pe_work *work, struct dynamics_fit *fit)
     }
 }
 
-static enum status run_fit(struct pe_work *work, const double *start,
-                           const struct prediction_noise *noise, struct dynamics_fit *fit,
+static enum status run_fit(struct pe_work *work, const double *start, struct dynamics_fit *fit,
                            struct search_report *report)
 {
     static const char *const words[3] = {"innovations",
                                          "the model and its forces do not explain them",
                                          "the model and its forces leave a trace unexplained"};
     enum search_stop stop = SEARCH_LIMIT;
-    enum status st = begin_search(work, start, noise);
+    enum status st = begin_search(work, start);
     if (st == STATUS_OK && work->counted == 0 && work->cost < HUGE_VAL) {
         return STATUS_E_EMPTY;
     }
@@ -511,7 +496,6 @@ static enum status run_fit(struct pe_work *work, const double *start,
         unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_DIVERGED, fit);
         return STATUS_OK;
     }
-    work->noise_known = noise != NULL;
     st = st == STATUS_OK ? refine_fit(work, &fit->iterations, &stop) : st;
     if (st == STATUS_E_STALE) {
         unknowns_give_up(&work->filter.unknowns, &work->here, DYNAMICS_STOP_CANCELLED, fit);
@@ -531,25 +515,12 @@ static enum status run_fit(struct pe_work *work, const double *start,
     return st;
 }
 
-static bool noise_is_well(const struct model *model, const struct prediction_noise *noise)
-{
-    bool well = noise->force_time_s > 0.0 && isfinite(noise->force_time_s);
-    for (size_t i = 0; i < model->axis_count; i++) {
-        well = well && noise->velocity_sd[i] > 0.0 && isfinite(noise->velocity_sd[i]) &&
-               noise->force_sd[i] >= 0.0 && isfinite(noise->force_sd[i]);
-    }
-    return well;
-}
-
 enum status prediction_error_fit(const struct model *model, const struct data_set *set,
                                  const double *start, const struct search_options *options,
-                                 const struct prediction_noise *noise, struct dynamics_fit *fit,
-                                 struct search_report *report)
+                                 struct dynamics_fit *fit, struct search_report *report)
 {
     assert(model && set && start && options && fit && report);
-    enum status st = noise && !noise_is_well(model, noise)
-                         ? STATUS_E_ARG
-                         : unknowns_check(model, set, start, options);
+    enum status st = unknowns_check(model, set, start, options);
     if (st != STATUS_OK) {
         return st;
     }
@@ -558,7 +529,7 @@ enum status prediction_error_fit(const struct model *model, const struct data_se
     struct dynamics_fit out;
     dynamics_fit_start(&out, model, DYNAMICS_PEM, options->with_biases);
     st = prediction_filter_alloc(&work.filter, model, set, options)
-             ? run_fit(&work, start, noise, &out, &told)
+             ? run_fit(&work, start, &out, &told)
              : STATUS_E_NOMEM;
     if (st == STATUS_OK) {
         *fit = out;

@@ -20,16 +20,16 @@
 
 #include "identification/simulation/unknowns.h"
 
-/* Fit. start and options as for output_error_fit(), whose result is a good start. noise: known,
- * or NULL to have it found.
+/* Fit. start and options as for output_error_fit(), whose result is a good start.
  *
  * fit: initial is the filter's first state; its noise, too.
  *
- * Returns as output_error_fit() does; also STATUS_E_ARG for noise out of its range. Cost: about
+ * Returns as output_error_fit() does. Cost: about
  * a hundred passes of the filter, each some simulations with sensitivities. */
-MUST_USE enum status
-prediction_error_fit(const struct model *model, const struct data_set *set, const double *start,
-                     const struct search_options *options, const struct prediction_noise *noise,
-                     struct dynamics_fit *fit, struct search_report *report);
+MUST_USE enum status prediction_error_fit(const struct model *model, const struct data_set *set,
+                                          const double *start,
+                                          const struct search_options *options,
+                                          struct dynamics_fit *fit,
+                                          struct search_report *report);
 
 #endif

@@ -215,13 +215,14 @@ double unknowns_step_s(const struct unknowns *unknowns, const struct data_set *s
 }
 
 size_t unknowns_lags(const struct unknowns *unknowns, const struct search_report *report,
-                     size_t counted)
+                     size_t counted, size_t most)
 {
     double rho = 0.0;
     for (size_t i = 0; i < unknowns->model->axis_count; i++) {
         rho = fmax(rho, fabs(report->axis[i].correlation));
     }
-    return hac_lags(rho, counted);
+    const size_t lags = hac_lags(rho, counted);
+    return lags < most ? lags : most;
 }
 
 void unknowns_report(const struct unknowns *unknowns, const struct unknown_values *at,

@@ -39,9 +39,7 @@ struct search_report {
     double log_likelihood;
     bool at_bound[DYNAMICS_P_MAX];
     bool delay_at_bound;
-    size_t hac_lags;    /* of the robust standard errors */
     size_t evaluations; /* simulations, or passes of the filter */
-    double step_s;      /* the integration step used */
 };
 
 /* Bounds from the signs of the parameters, no biases, no delay. */
@@ -118,7 +116,7 @@ double unknowns_step_s(const struct unknowns *unknowns, const struct data_set *s
 
 /* Over how many samples what is left hangs together. */
 size_t unknowns_lags(const struct unknowns *unknowns, const struct search_report *report,
-                     size_t counted);
+                     size_t counted, size_t most);
 
 /* Which of them stand at a bound, into the report. */
 void unknowns_report(const struct unknowns *unknowns, const struct unknown_values *at,

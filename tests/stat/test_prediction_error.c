@@ -102,8 +102,7 @@ static void repeat(bool with_forces)
         double start[P];
         memcpy(start, fit.estimate.value, sizeof start);
         CU_ASSERT_EQUAL_FATAL(
-            prediction_error_fit(&usv3_model, &set, start, &options, NULL, &fit, &report),
-            STATUS_OK);
+            prediction_error_fit(&usv3_model, &set, start, &options, &fit, &report), STATUS_OK);
         CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
         add(&foretold, &fit, fit.estimate.se_white);
         white += report.white ? 1.0 : 0.0;
