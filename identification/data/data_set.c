@@ -44,8 +44,35 @@ struct piece {
     size_t first, end; /* of kept */
 };
 
+/* Columns beside the time: velocities, efforts, poses, an axis each. */
+enum { OF_NU, OF_TAU, OF_POSE, KINDS, COLUMNS_MAX = KINDS * MODEL_AXES_MAX };
+
+struct columns {
+    double *t_s, *of[COLUMNS_MAX]; /* NULL: there is none */
+};
+
+/* Which columns were recorded, and how. */
+struct source {
+    const double *from[COLUMNS_MAX];   /* NULL: not recorded */
+    size_t count, column[COLUMNS_MAX]; /* those that were */
+};
+
+static void list_columns(const struct data_raw *raw, struct source *source)
+{
+    const double *const *const of[KINDS] = {raw->nu, raw->tau, raw->pose};
+    *source = (struct source){.count = 0};
+    for (size_t c = 0; c < COLUMNS_MAX; c++) {
+        const size_t a = c % MODEL_AXES_MAX;
+        source->from[c] = a < raw->axes ? of[c / MODEL_AXES_MAX][a] : NULL;
+        if (source->from[c]) {
+            source->column[source->count++] = c;
+        }
+    }
+}
+
 struct maker {
     const struct data_raw *raw;
+    struct source source;
     struct data_card card;
     gsl_vector_ulong *kept; /* row index * 2 + flag */
     size_t kept_count;
@@ -71,32 +98,17 @@ static bool begins_piece(const struct maker *m, size_t k)
     return (m->kept->data[k] & NEW_PIECE) != 0;
 }
 
-/* Columns beside the time: velocities, efforts, poses, an axis each. */
-enum { OF_NU, OF_TAU, OF_POSE, KINDS, COLUMNS_MAX = KINDS * MODEL_AXES_MAX };
-
-struct columns {
-    double *t_s, *of[COLUMNS_MAX]; /* NULL: there is none */
-};
-
-/* Column c as it was recorded; NULL: it was not. */
-static const double *recorded_column(const struct data_raw *raw, size_t c)
-{
-    const double *const *const of[KINDS] = {raw->nu, raw->tau, raw->pose};
-    return c % MODEL_AXES_MAX < raw->axes ? of[c / MODEL_AXES_MAX][c % MODEL_AXES_MAX] : NULL;
-}
-
 static struct data_channel *channel_of(struct data_card *card, size_t c)
 {
     struct data_channel *const of[KINDS] = {card->nu, card->tau, card->pose};
     return &of[c / MODEL_AXES_MAX][c % MODEL_AXES_MAX];
 }
 
-static bool is_complete(const struct data_raw *raw, size_t k)
+static bool is_complete(const struct maker *m, size_t k)
 {
-    bool finite = isfinite(raw->t_s[k]);
-    for (size_t c = 0; c < COLUMNS_MAX && finite; c++) {
-        const double *x = recorded_column(raw, c);
-        finite = !x || isfinite(x[k]);
+    bool finite = isfinite(m->raw->t_s[k]);
+    for (size_t i = 0; i < m->source.count; i++) {
+        finite = finite && isfinite(m->source.from[m->source.column[i]][k]);
     }
     return finite;
 }
@@ -202,7 +214,7 @@ static void keep_rows(struct maker *m, double period)
     for (size_t part = 0; part < raw->part_count; part++) {
         struct cursor c = {.begun = false};
         for (size_t k = raw->part_start[part]; k < raw->part_start[part + 1]; k++) {
-            if (is_complete(raw, k)) {
+            if (is_complete(m, k)) {
                 take_row(m, &c, k, period);
             } else {
                 m->card.incomplete++;
@@ -330,11 +342,9 @@ static void copy_rows(const struct maker *m, const struct piece *piece,
     for (size_t k = piece->first; k < piece->end; k++, at++) {
         const size_t row = row_at(m, k);
         to->t_s[at] = raw->t_s[row];
-        for (size_t c = 0; c < COLUMNS_MAX; c++) {
-            const double *x = recorded_column(raw, c);
-            if (x) {
-                to->of[c][at] = x[row];
-            }
+        for (size_t i = 0; i < m->source.count; i++) {
+            const size_t c = m->source.column[i];
+            to->of[c][at] = m->source.from[c][row];
         }
     }
 }
@@ -380,7 +390,6 @@ static double interpolate_column(const double *x, size_t row, size_t next, doubl
 static void resample_piece(const struct maker *m, const struct piece *piece, size_t n,
                            const struct columns *to, size_t at)
 {
-    const struct data_raw *raw = m->raw;
     const double begin = time_at(m, piece->first);
     size_t k = piece->first;
     for (size_t i = 0; i < n; i++) {
@@ -393,13 +402,12 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
         const size_t row = row_at(m, k);
         const size_t next = row_at(m, k + 1);
         to->t_s[at + i] = t;
-        for (size_t c = 0; c < COLUMNS_MAX; c++) {
-            const double *x = recorded_column(raw, c);
-            if (x) {
-                to->of[c][at + i] = c / MODEL_AXES_MAX == OF_TAU
-                                        ? mean_effort(m, piece, k, x, t)
-                                        : interpolate_column(x, row, next, share);
-            }
+        for (size_t s = 0; s < m->source.count; s++) {
+            const size_t c = m->source.column[s];
+            const double *x = m->source.from[c];
+            to->of[c][at + i] = c / MODEL_AXES_MAX == OF_TAU
+                                    ? mean_effort(m, piece, k, x, t)
+                                    : interpolate_column(x, row, next, share);
         }
     }
 }
@@ -476,13 +484,13 @@ static void describe_channel(const double *x, size_t n, struct data_channel *cha
 }
 
 /* Columns of n samples each in one piece of memory; false when there is none. */
-static bool point_columns(const struct data_raw *raw, size_t n, struct data_table *table,
+static bool point_columns(const struct maker *m, size_t n, struct data_table *table,
                           struct columns *to)
 {
-    const size_t axes = raw->axes;
-    size_t columns = 1 + 2 * axes;
+    const size_t axes = m->raw->axes;
+    size_t columns = 1 + m->source.count;
     for (size_t a = 0; a < axes; a++) {
-        columns += raw->pose[a] ? 1 : 0;
+        columns += m->source.from[a] ? 0 : 1; /* derived */
     }
     memset(table, 0, sizeof *table);
     table->memory =
@@ -493,8 +501,7 @@ static bool point_columns(const struct data_raw *raw, size_t n, struct data_tabl
     double *at = table->memory->data;
     *to = (struct columns){.t_s = at};
     for (size_t c = 0; c < COLUMNS_MAX; c++) {
-        const bool derived = c < axes;
-        to->of[c] = derived || recorded_column(raw, c) ? at += n : NULL;
+        to->of[c] = c < axes || m->source.from[c] ? at += n : NULL;
     }
     memcpy(table->set.nu, to->of, sizeof table->set.nu);
     memcpy(table->set.tau, to->of + MODEL_AXES_MAX, sizeof table->set.tau);
@@ -578,10 +585,10 @@ static enum status derive_velocities(struct maker *m, struct data_set *set,
 
 static void look_at_channels(struct maker *m)
 {
-    for (size_t c = 0; c < COLUMNS_MAX; c++) {
-        const double *x = recorded_column(m->raw, c);
-        if (x && c / MODEL_AXES_MAX != OF_TAU) {
-            look_closely(m, x, channel_of(&m->card, c));
+    for (size_t i = 0; i < m->source.count; i++) {
+        const size_t c = m->source.column[i];
+        if (c / MODEL_AXES_MAX != OF_TAU) {
+            look_closely(m, m->source.from[c], channel_of(&m->card, c));
         }
     }
 }
@@ -628,7 +635,7 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
     for (size_t p = 0; p < m->piece_count; p++) {
         n += piece_samples(m, &m->pieces[p]);
     }
-    if (!point_columns(m->raw, n, &out, &to)) {
+    if (!point_columns(m, n, &out, &to)) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
     }
     fill_columns(m, &out.set, &to);
@@ -684,6 +691,7 @@ enum status data_table_make(const struct data_raw *raw, struct data_table *table
     for (size_t a = 0; a < raw->axes; a++) {
         assert(raw->tau[a] && (raw->nu[a] || raw->pose[a]));
     }
+    list_columns(raw, &m.source);
     m.kept = gsl_vector_ulong_alloc(raw->n);
     m.scratch = gsl_vector_alloc(SCRATCH);
     const enum status st = m.kept && m.scratch ? make_data_set(&m, table, err)
