@@ -51,21 +51,21 @@ struct columns {
     double *t_s, *of[COLUMNS_MAX]; /* NULL: there is none */
 };
 
-/* Which columns were recorded, and how. */
+/* The columns that were recorded. */
 struct source {
-    const double *from[COLUMNS_MAX];   /* NULL: not recorded */
-    size_t count, column[COLUMNS_MAX]; /* those that were */
+    size_t count, column[COLUMNS_MAX];
+    const double *from[COLUMNS_MAX]; /* of column[] */
 };
 
 static void list_columns(const struct data_raw *raw, struct source *source)
 {
     const double *const *const of[KINDS] = {raw->nu, raw->tau, raw->pose};
-    *source = (struct source){.count = 0};
     for (size_t c = 0; c < COLUMNS_MAX; c++) {
         const size_t a = c % MODEL_AXES_MAX;
-        source->from[c] = a < raw->axes ? of[c / MODEL_AXES_MAX][a] : NULL;
-        if (source->from[c]) {
-            source->column[source->count++] = c;
+        const double *x = a < raw->axes ? of[c / MODEL_AXES_MAX][a] : NULL;
+        if (x) {
+            source->column[source->count] = c;
+            source->from[source->count++] = x;
         }
     }
 }
@@ -108,7 +108,7 @@ static bool is_complete(const struct maker *m, size_t k)
 {
     bool finite = isfinite(m->raw->t_s[k]);
     for (size_t i = 0; i < m->source.count; i++) {
-        finite = finite && isfinite(m->source.from[m->source.column[i]][k]);
+        finite = finite && isfinite(m->source.from[i][k]);
     }
     return finite;
 }
@@ -343,8 +343,7 @@ static void copy_rows(const struct maker *m, const struct piece *piece,
         const size_t row = row_at(m, k);
         to->t_s[at] = raw->t_s[row];
         for (size_t i = 0; i < m->source.count; i++) {
-            const size_t c = m->source.column[i];
-            to->of[c][at] = m->source.from[c][row];
+            to->of[m->source.column[i]][at] = m->source.from[i][row];
         }
     }
 }
@@ -404,7 +403,7 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
         to->t_s[at + i] = t;
         for (size_t s = 0; s < m->source.count; s++) {
             const size_t c = m->source.column[s];
-            const double *x = m->source.from[c];
+            const double *x = m->source.from[s];
             to->of[c][at + i] = c / MODEL_AXES_MAX == OF_TAU
                                     ? mean_effort(m, piece, k, x, t)
                                     : interpolate_column(x, row, next, share);
@@ -490,7 +489,7 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
     const size_t axes = m->raw->axes;
     size_t columns = 1 + m->source.count;
     for (size_t a = 0; a < axes; a++) {
-        columns += m->source.from[a] ? 0 : 1; /* derived */
+        columns += m->raw->nu[a] ? 0 : 1; /* derived */
     }
     memset(table, 0, sizeof *table);
     table->memory =
@@ -500,8 +499,12 @@ static bool point_columns(const struct maker *m, size_t n, struct data_table *ta
     }
     double *at = table->memory->data;
     *to = (struct columns){.t_s = at};
-    for (size_t c = 0; c < COLUMNS_MAX; c++) {
-        to->of[c] = c < axes || m->source.from[c] ? at += n : NULL;
+    for (size_t a = 0; a < axes; a++) {
+        to->of[a] = at += n;
+    }
+    for (size_t i = 0; i < m->source.count; i++) {
+        double **column = &to->of[m->source.column[i]];
+        *column = *column ? *column : (at += n);
     }
     memcpy(table->set.nu, to->of, sizeof table->set.nu);
     memcpy(table->set.tau, to->of + MODEL_AXES_MAX, sizeof table->set.tau);
@@ -588,7 +591,7 @@ static void look_at_channels(struct maker *m)
     for (size_t i = 0; i < m->source.count; i++) {
         const size_t c = m->source.column[i];
         if (c / MODEL_AXES_MAX != OF_TAU) {
-            look_closely(m, m->source.from[c], channel_of(&m->card, c));
+            look_closely(m, m->source.from[i], channel_of(&m->card, c));
         }
     }
 }
