@@ -72,7 +72,7 @@ struct efsm {
 struct efsm_view {
     const struct efsm *now;     /* current values */
     struct efsm *next;          /* in actions only, else NULL */
-    const struct efsm_arc *arc; /* likewise */
+    const struct efsm_arc *arc; /* which is asked about or taken; not in output functions */
     const void *in; /* the machine's inputs of this cycle, as its sense function wrote them */
     void *out;      /* the machine's outputs, in output functions only */
     int64_t t_us;
@@ -100,7 +100,7 @@ struct efsm_arc {
     uint32_t on; /* asked before all others: bits of the events it is for; 0: any, and none */
     /* Assignments that need no action; bits of variables that become 0, 1, one more: */
     uint16_t clears, raises, counts;
-    int says; /* for the action, which finds it in view.arc */
+    int says; /* for guards and the action, which find it in view.arc */
 };
 
 struct efsm_state {

@@ -14,7 +14,8 @@ enum { BEGIN, SIMULATED, CYCLE, CYCLES, PERIODS, LIVELOCKS, RESYNCS, ENDS, CELL_
 /* Input and output of the executive's machine. */
 struct work {
     const struct efsm_network *net;
-    double t_us, period_us, resync_us;
+    const struct efsm_executive *x;
+    double t_us;
     unsigned cap;
     bool blocked; /* X: some machine waits for the outside */
 };
@@ -36,14 +37,14 @@ static bool is_active(const struct efsm_view *v)
 
 static bool is_due(const struct efsm_view *v)
 {
-    return is_active(v) && lag_us(v) >= work_of(v)->period_us;
+    return is_active(v) && lag_us(v) >= (double)work_of(v)->x->period_us;
 }
 
 /* Would the coming period begin so late that catching up is given up? */
 static bool is_lost(const struct efsm_view *v)
 {
-    const struct work *w = work_of(v);
-    return w->resync_us > 0.0 && lag_us(v) - w->period_us > w->resync_us;
+    const struct efsm_executive *x = work_of(v)->x;
+    return x->resync_us > 0 && lag_us(v) - (double)x->period_us > (double)x->resync_us;
 }
 
 static bool is_blocked(const struct efsm_view *v)
@@ -65,13 +66,13 @@ static void begin_first(const struct efsm_view *v)
 static void begin_now(const struct efsm_view *v)
 {
     begin_first(v);
-    efsm_set(v, SIMULATED, efsm_get(v, SIMULATED) + work_of(v)->period_us);
+    efsm_set(v, SIMULATED, efsm_get(v, SIMULATED) + (double)work_of(v)->x->period_us);
 }
 
 static void begin_next(const struct efsm_view *v)
 {
     begin_now(v);
-    efsm_set(v, BEGIN, efsm_get(v, BEGIN) + work_of(v)->period_us);
+    efsm_set(v, BEGIN, efsm_get(v, BEGIN) + (double)work_of(v)->x->period_us);
 }
 
 static int64_t simulated_us(const struct efsm_view *v)
@@ -167,9 +168,8 @@ bool efsm_executive_step(struct efsm_executive *x, const struct efsm_network *ne
     assert(x->period_us > 0);
     struct work work = {
         .net = net,
+        .x = x,
         .t_us = (double)t_us,
-        .period_us = (double)x->period_us,
-        .resync_us = (double)x->resync_us,
         .cap = net->cycles_max ? net->cycles_max : EFSM_CYCLES_MAX,
     };
     const struct efsm_machine self = {

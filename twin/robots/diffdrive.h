@@ -7,7 +7,6 @@
 #ifndef TWIN_ROBOTS_DIFFDRIVE_H
 #define TWIN_ROBOTS_DIFFDRIVE_H
 
-#include "twin/robots/diffdrive_lidar.h"
 #include "twin/robots/diffdrive_main.h"
 #include "twin/robots/diffdrive_plant.h"
 

@@ -154,46 +154,38 @@ double diffdrive_coast_s(const struct diffdrive_params *p, double period_s)
     return p->predictive_stop > 0.0 ? p->motor_lag_s + period_s / 2.0 : 0.0;
 }
 
-/* Half a period more or less is the end's chance: take the middle. */
-static double time_beyond(double steps, double period_s, double way, double speed)
+/* Seconds that an ideal robot takes for the whole way, but for rest, beyond those at full
+ * speed. */
+static double time_beyond(const struct diffdrive_params *p, double period_s, double full,
+                          double whole, double rest, bool tapers)
 {
-    return fmax((steps - 0.5) * period_s - way / speed, 0.0);
+    double left = whole;
+    double speed = 0.0;
+    double lead = 0.0;
+    int steps = 0;
+    while (left - lead > rest && steps < INHERENT_STEPS_MAX) {
+        const double aim =
+            tapers ? full * diffdrive_top(p, -left, p->lidar_range_m) / p->control_max : full;
+        const double way = follow_aim(&speed, aim, p->motor_lag_s, period_s);
+        left -= way;
+        lead = way / period_s * diffdrive_coast_s(p, period_s);
+        steps++;
+    }
+    /* Half a period more or less is the end's chance: take the middle. */
+    return fmax((steps - 0.5) * period_s - whole / full, 0.0);
 }
 
 double diffdrive_inherent_ta_s(const struct diffdrive_params *p, double period_s)
 {
-    const double aim_radps = p->angular_speed_radps;
-    const double whole_rad = aim_radps * p->motor_lag_s * SETTLING + 1.0;
-    double left_rad = whole_rad;
-    double speed_radps = 0.0;
-    double lead_rad = 0.0;
-    int steps = 0;
-    while (left_rad - lead_rad >= p->angle_tolerance_rad && steps < INHERENT_STEPS_MAX) {
-        const double way_rad = follow_aim(&speed_radps, aim_radps, p->motor_lag_s, period_s);
-        left_rad -= way_rad;
-        lead_rad = way_rad / period_s * diffdrive_coast_s(p, period_s);
-        steps++;
-    }
-    return time_beyond(steps, period_s, whole_rad, aim_radps);
+    const double full_radps = p->angular_speed_radps;
+    return time_beyond(p, period_s, full_radps, full_radps * p->motor_lag_s * SETTLING + 1.0,
+                       p->angle_tolerance_rad, false);
 }
 
 double diffdrive_inherent_tr_s(const struct diffdrive_params *p, double period_s)
 {
     const double full_mps = p->linear_speed_mps;
-    const double whole_m =
-        full_mps * p->motor_lag_s * SETTLING + p->taper_m + p->distance_tolerance_m;
-    const double rest_m = p->predictive_stop > 0.0 ? 0.0 : p->distance_tolerance_m;
-    double left_m = whole_m;
-    double speed_mps = 0.0;
-    double lead_m = 0.0;
-    int steps = 0;
-    while (left_m - lead_m > rest_m && steps < INHERENT_STEPS_MAX) {
-        const double top = diffdrive_top(p, -left_m, p->lidar_range_m);
-        const double aim_mps = full_mps * top / p->control_max;
-        const double way_m = follow_aim(&speed_mps, aim_mps, p->motor_lag_s, period_s);
-        left_m -= way_m;
-        lead_m = way_m / period_s * diffdrive_coast_s(p, period_s);
-        steps++;
-    }
-    return time_beyond(steps, period_s, whole_m, full_mps);
+    const double settled_m = full_mps * p->motor_lag_s * SETTLING;
+    return time_beyond(p, period_s, full_mps, settled_m + p->taper_m + p->distance_tolerance_m,
+                       p->predictive_stop > 0.0 ? 0.0 : p->distance_tolerance_m, true);
 }

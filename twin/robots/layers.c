@@ -164,24 +164,10 @@ static bool is_homing(const struct efsm_view *v)
     return efsm_get(v, L2_HOMING) > 0.0;
 }
 
-static bool is_path(const struct efsm_view *v)
+/* Is the next step what the arc says? */
+static bool is_step(const struct efsm_view *v)
 {
-    return input_of_l2(v)->step == L2_STEP_PATH;
-}
-
-static bool is_sweep(const struct efsm_view *v)
-{
-    return input_of_l2(v)->step == L2_STEP_SWEEP;
-}
-
-static bool is_goal(const struct efsm_view *v)
-{
-    return input_of_l2(v)->step == L2_STEP_GOAL;
-}
-
-static bool is_over(const struct efsm_view *v)
-{
-    return input_of_l2(v)->step == L2_STEP_NONE;
+    return (int)input_of_l2(v)->step == v->arc->says;
 }
 
 static bool returns_always(const struct efsm_view *v)
@@ -241,15 +227,15 @@ static const struct efsm_arc l2_arcs[] = {
      .clears = BIT(L2_K) | BIT(L2_ROUTES) | BIT(L2_HOMING) | BIT(L2_FAILED)},
     {L2_IDLE,      L2_IDLE,      .label = "no mission",
      .waits = true, .on = BIT(L2_EVENT_COUNT) - 1 - BIT(L2_EVENT_START)},
-    {L2_STEP,      L2_FOLLOW,    is_path, .label = "path / K+ = K + 1",
+    {L2_STEP,      L2_FOLLOW,    is_step, .says = L2_STEP_PATH, .label = "path / K+ = K + 1",
      EFSM_PUSH(L2_STEP), .counts = BIT(L2_K), .clears = BIT(L2_ROUTES)},
-    {L2_STEP,      L2_SWEEP,     is_sweep, .label = "sweep / K+ = K + 1",
+    {L2_STEP,      L2_SWEEP,     is_step, .says = L2_STEP_SWEEP, .label = "sweep / K+ = K + 1",
      EFSM_PUSH(L2_STEP), .counts = BIT(L2_K), .clears = BIT(L2_ROUTES)},
-    {L2_STEP,      L2_PLAN,      is_goal, .label = "goal / K+ = K + 1",
+    {L2_STEP,      L2_PLAN,      is_step, .says = L2_STEP_GOAL, .label = "goal / K+ = K + 1",
      EFSM_PUSH(L2_STEP, L2_FOLLOW), .counts = BIT(L2_K), .clears = BIT(L2_ROUTES)},
-    {L2_STEP,      EFSM_POP,     is_over, .label = "no more steps", .unless = {returns_always}},
-    {L2_STEP,      L2_HOME,      is_over, .label = "no more steps & return / homing+ = 1", .also = {returns_always},
-     EFSM_PUSH(L2_FOLLOW), .raises = BIT(L2_HOMING), .clears = BIT(L2_ROUTES)},
+    {L2_STEP,      EFSM_POP,     is_step, .says = L2_STEP_NONE, .label = "no more steps", .unless = {returns_always}},
+    {L2_STEP,      L2_HOME,      is_step, .says = L2_STEP_NONE, .label = "no more steps & return / homing+ = 1",
+     .also = {returns_always}, EFSM_PUSH(L2_FOLLOW), .raises = BIT(L2_HOMING), .clears = BIT(L2_ROUTES)},
     {L2_PLAN,      EFSM_POP,     has_route, .label = "route found / routes+ = routes + 1", .counts = BIT(L2_ROUTES)},
     {L2_PLAN,      L2_HOME,      returns_on_failure, .label = "no route & return / failed+ = 1, homing+ = 1",
      .unless = {has_route}, TURN_HOME},
