@@ -7,6 +7,7 @@
 
 #include "config/option_file.h"
 #include "logger/message/json_write.h"
+#include "logger/storage/journal_reader.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/log.h"
@@ -130,6 +131,13 @@ static enum status read_token(const char *path, char token[TOKEN_MAX], struct er
                               "the first line is empty, the bearer token was expected");
 }
 
+/* Which part did not come up, and why. */
+static enum status name_fault(enum status status, const char *part, const char *why,
+                              struct err *err)
+{
+    return status == STATUS_OK ? status : err_set(err, status, part, 0, 0, "%s", why);
+}
+
 /* The newest records in the store, by which the stream of events goes on after a restart. */
 static bool read_records(const char *path, uint64_t record[EVENT_RECORDS])
 {
@@ -152,8 +160,7 @@ static enum status make_events(struct daemon *d, struct err *err)
                                  .bytes = EVENT_HUB_BYTES,
                                  .events = EVENT_HUB_EVENTS};
     p.numbered = read_records(d->file->store.file, p.record);
-    const enum status status = event_hub_create(&p, &d->events);
-    return status == STATUS_OK ? status : err_set(err, status, "events", 0, 0, "no memory");
+    return name_fault(event_hub_create(&p, &d->events), "events", "no memory", err);
 }
 
 static enum status start_web(struct daemon *d, struct err *err)
@@ -243,6 +250,61 @@ static enum status open_journal(struct daemon *d, struct err *err)
     return journal_open(&p, &d->journal, err);
 }
 
+/* Is it still in the journal? */
+static enum status find_position(const char *directory, struct journal_position position,
+                                 struct err *err)
+{
+    struct journal_reader *reader = NULL;
+    const enum status status = journal_reader_open_directory(directory, position, &reader, err);
+    journal_reader_close(reader);
+    return status;
+}
+
+/* Returns whether the lab is now in the state of the checkpoint. */
+static bool load_checkpoint(struct daemon *d, struct journal_checkpoint *checkpoint,
+                            bool journal_is_empty)
+{
+    const char *path = d->file->checkpoint.file;
+    struct err err = {0};
+    enum status status =
+        journal_checkpoint_read(path, CHECKPOINT_VERSION, d->fingerprint, checkpoint, &err);
+    /* Somebody may have removed the journal and kept the checkpoint: then it is all we know. */
+    if (status == STATUS_OK && !journal_is_empty) {
+        status = find_position(d->file->journal.dir, checkpoint->position, &err);
+    }
+    if (status == STATUS_OK) {
+        status = lab_load(d->lab, checkpoint->payload, checkpoint->bytes);
+    } else if (status == STATUS_E_EMPTY && !checkpoint->payload) {
+        return false; /* there is none */
+    }
+    if (status != STATUS_OK) {
+        log_write(LOG_CHECKPOINT_UNUSED, NULL, "%s: %s", path,
+                  err.text[0] ? err.text : "it is of another lab file or program");
+    }
+    return status == STATUS_OK;
+}
+
+/* The lab as it was when the last daemon ended, however it ended: load the checkpoint when it
+ * fits the lab (fingerprint) and its place is still in the journal; else leave the lab as it is
+ * and begin with the journal's first line. A checkpoint that cannot be used is told in the
+ * log. */
+static enum status restore_lab(struct daemon *d, struct err *err)
+{
+    bool is_empty = true;
+    const enum status status =
+        journal_last_us(d->file->journal.dir, &d->last_us, &is_empty, err);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    struct journal_checkpoint checkpoint = {0};
+    if (load_checkpoint(d, &checkpoint, is_empty)) {
+        d->tail = is_empty ? (struct journal_position){0, 0} : checkpoint.position;
+        d->last_us = checkpoint.t_us > d->last_us ? checkpoint.t_us : d->last_us;
+    }
+    journal_checkpoint_free(&checkpoint);
+    return STATUS_OK;
+}
+
 static enum status open_store(struct daemon *d, struct err *err)
 {
     const struct store_options *o = &d->file->store;
@@ -261,7 +323,7 @@ static enum status open_store(struct daemon *d, struct err *err)
 static void set_clock(struct daemon *d)
 {
     const int64_t wall_us = lab_clock_now_us();
-    const int64_t last_us = d->restore.last_us;
+    const int64_t last_us = d->last_us;
     clock_shift_us = last_us != LAB_TIME_NONE && last_us >= wall_us ? last_us + 1 - wall_us : 0;
     if (clock_shift_us > 1000000) {
         log_write(LOG_CLOCK_BEHIND, NULL, "by %.3f s", lab_s(clock_shift_us));
@@ -278,12 +340,9 @@ static enum status make_inbox(struct daemon *d, struct err *err)
         .prefix = d->file->broker.prefix,
         .journal_samples = d->file->journal.record == JOURNAL_ALL,
         .now_us = now_us,
-        .last_us = d->restore.last_us == LAB_TIME_NONE ? 0 : d->restore.last_us,
+        .last_us = d->last_us == LAB_TIME_NONE ? 0 : d->last_us,
     };
-    const enum status status = inbox_create(&p, &d->inbox);
-    return status == STATUS_OK
-               ? status
-               : err_set(err, status, "inbox", 0, 0, "no memory for its buffers");
+    return name_fault(inbox_create(&p, &d->inbox), "inbox", "no memory for its buffers", err);
 }
 
 /* A line of the daemon's own. */
@@ -307,8 +366,8 @@ static void note_own(struct daemon *d, const char *what)
 /* From here on messages are taken and threads run. */
 static enum status start_threads(struct daemon *d, struct err *err)
 {
-    inbox_keep_from(d->inbox, d->restore.from);
-    inbox_restore(d->inbox, d->restore.from, journal_end(d->journal));
+    inbox_keep_from(d->inbox, d->tail);
+    inbox_restore(d->inbox, d->tail, journal_end(d->journal));
     note_own(d, "start");
     enum status status = gateway_start(d, err);
     if (status != STATUS_OK) {
@@ -319,8 +378,7 @@ static enum status start_threads(struct daemon *d, struct err *err)
     if (status != STATUS_OK) {
         return err_set(err, status, "keeper", 0, 0, "not started");
     }
-    status = lab_thread_start(d);
-    return status == STATUS_OK ? status : err_set(err, status, "lab", 0, 0, "not started");
+    return name_fault(lab_thread_start(d), "lab", "not started", err);
 }
 
 static enum status start_worker(struct daemon *d, struct err *err)
@@ -336,7 +394,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
         const struct fits_params fits = {d->lab, d->worker, d->inbox};
         status = fits_create(&fits, &d->fits);
     }
-    return status == STATUS_OK ? status : err_set(err, status, "worker", 0, 0, "not started");
+    return name_fault(status, "worker", "not started", err);
 }
 
 static enum status load_maps(struct daemon *d, struct err *err)
@@ -353,7 +411,7 @@ static enum status make_shown(struct daemon *d, struct err *err)
     if (!d->gateway.robots) {
         status = STATUS_E_NOMEM;
     }
-    return status == STATUS_OK ? status : err_set(err, status, "views", 0, 0, "no memory");
+    return name_fault(status, "views", "no memory", err);
 }
 
 static enum status start_parts(struct daemon *d, struct err *err)

@@ -229,20 +229,6 @@ MUST_USE enum status lab_thread_start(struct daemon *daemon);
 /* End once the inbox is empty; wait for it. What the inbox got before is taken in. */
 void lab_thread_stop(struct daemon *daemon);
 
-/* ---- restore.c: the lab as it was when the last daemon ended, however it ended ---- */
-
-struct restore {
-    struct journal_position from; /* the journal's tail begins here */
-    int64_t last_us; /* the latest stamp known; LAB_TIME_NONE: no journal, no checkpoint */
-};
-
-/* Load the checkpoint into the lab when it fits the lab (fingerprint) and its place is still in
- * the journal; else leave the lab as it is and begin with the journal's first line. A
- * checkpoint that cannot be used is told in the log. Cold path: allocates.
- *
- * STATUS_E_IO, STATUS_E_NOMEM: the journal cannot be read. */
-MUST_USE enum status restore_lab(struct daemon *daemon, struct err *err);
-
 /* ---- all of them ---- */
 
 enum { DAEMON_BUFFER_BYTES = 16 << 20 }; /* of the inbox */
@@ -254,7 +240,8 @@ struct daemon {
     struct lab *lab; /* the lab thread's alone while that runs */
     uint64_t fingerprint;
     struct journal *journal;
-    struct restore restore;
+    struct journal_position tail; /* of the journal begins here: behind the checkpoint */
+    int64_t last_us; /* the latest stamp known; LAB_TIME_NONE: no journal, no checkpoint */
     struct store *store;
     struct store_queue *queue;
     struct inbox *inbox;

@@ -156,12 +156,9 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     e->worker_job = job;
     e->task.go_on = may_go_on;
     e->task.context = e;
-    enum status status = STATUS_E_NOMEM;
-    if (result) {
-        status = dynamics_task_run(&e->task, result, err);
-    } else {
-        (void)err_set(err, status, "fit", 0, 0, "no memory for the result");
-    }
+    const enum status status =
+        result ? dynamics_task_run(&e->task, result, err)
+               : err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "no memory for the result");
     if (status == STATUS_OK) {
         show_result(e, result, out);
         put_result(e, result);

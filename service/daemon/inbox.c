@@ -272,19 +272,9 @@ int64_t inbox_begin(struct inbox *inbox)
     return now_us;
 }
 
-static int compare_positions(struct journal_position a, struct journal_position b)
+static bool is_before(struct journal_position a, struct journal_position b)
 {
-    if (a.file != b.file) {
-        return a.file < b.file ? -1 : 1;
-    }
-    return a.offset < b.offset ? -1 : a.offset > b.offset;
-}
-
-static void leave_section(struct inbox *inbox)
-{
-    journal_reader_close(inbox->reader);
-    inbox->reader = NULL;
-    inbox->position = inbox->section.after;
+    return a.file != b.file ? a.file < b.file : a.offset < b.offset;
 }
 
 /* The next line of the section; INBOX_NONE when it is through. */
@@ -293,7 +283,7 @@ static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *l
 {
     struct journal_line read;
     const enum status status = journal_reader_next(inbox->reader, &read, err);
-    if (status == STATUS_OK && compare_positions(read.start, inbox->section.after) < 0) {
+    if (status == STATUS_OK && is_before(read.start, inbox->section.after)) {
         inbox->position = read.after;
         *line = (struct inbox_line){read.text, read.bytes, inbox->section.restored};
         return INBOX_LINE;
@@ -301,7 +291,9 @@ static enum inbox_next next_of_section(struct inbox *inbox, struct inbox_line *l
     if (status != STATUS_OK && status != STATUS_E_EMPTY) {
         return INBOX_FAULT; /* this file is given up, the next call goes on behind it */
     }
-    leave_section(inbox);
+    journal_reader_close(inbox->reader);
+    inbox->reader = NULL;
+    inbox->position = inbox->section.after;
     return INBOX_NONE;
 }
 

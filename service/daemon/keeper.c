@@ -307,31 +307,19 @@ void keeper_show_findings(struct daemon *d)
 
 /* ---- the thread ---- */
 
-/* What the loop has to know, read at once. */
-struct orders {
-    bool stop, checkpoint;
-    int64_t stop_us;
-};
-
-static struct orders wait_for_orders(struct daemon *d)
-{
-    const int64_t until_us = lab_clock_monotonic_us() + ROUND_MS * INT64_C(1000);
-    (void)pthread_mutex_lock(&d->lock);
-    if (!d->keeper.stop) {
-        lock_wait(&d->keeper.changed, &d->lock, until_us);
-    }
-    const struct orders orders = {d->keeper.stop, d->keeper.checkpoint_waits,
-                                  d->keeper.stop_us};
-    (void)pthread_mutex_unlock(&d->lock);
-    return orders;
-}
-
 static void *run_keeper(void *context)
 {
     struct daemon *d = context;
     (void)pthread_setname_np(pthread_self(), "tandem-keeper");
     for (;;) {
-        const struct orders orders = wait_for_orders(d);
+        (void)pthread_mutex_lock(&d->lock);
+        if (!d->keeper.stop) {
+            lock_wait(&d->keeper.changed, &d->lock,
+                      lab_clock_monotonic_us() + ROUND_MS * INT64_C(1000));
+        }
+        const bool stop = d->keeper.stop;
+        const bool checkpoint = d->keeper.checkpoint_waits;
+        (void)pthread_mutex_unlock(&d->lock);
         publish_findings(d);
         /* Its failure shows in journal_stats(). */
         const enum status synced = journal_sync(d->journal, inbox_now_us(d->inbox));
@@ -342,10 +330,10 @@ static void *run_keeper(void *context)
         watch_inbox(d);
         tell_status(d);
         feed_watchdog(d);
-        if (orders.checkpoint && store_queue_covers(d->queue, d->keeper.checkpoint_pushed)) {
+        if (checkpoint && store_queue_covers(d->queue, d->keeper.checkpoint_pushed)) {
             write_checkpoint(d);
-        } else if (orders.stop) {
-            if (!orders.checkpoint || lab_clock_monotonic_us() >= orders.stop_us) {
+        } else if (stop) {
+            if (!checkpoint || lab_clock_monotonic_us() >= d->keeper.stop_us) {
                 break;
             }
             lab_clock_sleep_until_us(lab_clock_monotonic_us() + 2000);

@@ -82,35 +82,27 @@ static void go_live(struct daemon *d)
     raise_if_following(d);
 }
 
-static void decode_line(struct daemon *d, const struct inbox_line *line)
-{
-    d->thread.counts.lines++;
-    d->thread.counts.restored += line->restored;
-    struct message message;
-    struct err err = {0};
-    const enum status status =
-        message_parse(line->text, line->bytes, d->thread.scratch, &message, &err);
-    if (status != STATUS_OK) {
-        if (status != STATUS_E_EMPTY) {
-            d->thread.counts.skipped++;
-            log_write(LOG_LINE_SKIPPED, NULL, "column %u: %s", err.column, err.text);
-        }
-        return;
-    }
-    if (codec_decode(&d->gateway.codecs, d->file->broker.prefix, &message, step_event, d) ==
-        0) {
-        d->thread.counts.other++;
-    }
-    d->thread.dirty = true;
-    d->thread.unsaved = true;
-}
-
 static void take_line(struct daemon *d, const struct inbox_line *line)
 {
-    decode_line(d, line);
+    struct lab_thread *t = &d->thread;
+    struct message message;
+    struct err err = {0};
+    t->counts.lines++;
+    t->counts.restored += line->restored;
+    const enum status status =
+        message_parse(line->text, line->bytes, t->scratch, &message, &err);
+    if (status == STATUS_OK) {
+        t->counts.other += codec_decode(&d->gateway.codecs, d->file->broker.prefix, &message,
+                                        step_event, d) == 0;
+        t->dirty = true;
+        t->unsaved = true;
+    } else if (status != STATUS_E_EMPTY) {
+        t->counts.skipped++;
+        log_write(LOG_LINE_SKIPPED, NULL, "column %u: %s", err.column, err.text);
+    }
     /* The first line of this run is its start. Deadlines between the journal's last line and
      * the start fire with it: the run before may have carried them out already. */
-    if (!d->thread.live && !line->restored) {
+    if (!t->live && !line->restored) {
         go_live(d);
     }
 }

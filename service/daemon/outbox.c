@@ -226,15 +226,10 @@ static void emit_event(struct daemon *d, const struct effect *effect)
 /* ---- messages ---- */
 
 /* A command whose time is over when its turn comes would move a robot that nobody waits for. */
-static bool is_stale(const struct daemon *d, const struct effect *effect)
-{
-    return inbox_now_us(d->inbox) - effect->t_us >
-           lab_pair_params(d->lab, effect->pair)->timeout_us;
-}
-
 static void emit_command(struct daemon *d, const struct effect *effect)
 {
-    if (is_stale(d, effect)) {
+    if (inbox_now_us(d->inbox) - effect->t_us >
+        lab_pair_params(d->lab, effect->pair)->timeout_us) {
         d->outbox.counts.stale++;
         log_write(LOG_NOT_SENT, pair_id(d, effect->pair), "%s robot", side_name(effect->side));
         return;

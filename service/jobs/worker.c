@@ -157,14 +157,6 @@ static enum status run_job(struct job *job, const struct job_order *order, char 
     return st;
 }
 
-static enum job_state judge_outcome(const struct job *job, enum status st)
-{
-    if (st == STATUS_OK) {
-        return JOB_DONE;
-    }
-    return job->cancel || job->worker->stop ? JOB_CANCELLED : JOB_FAILED;
-}
-
 /* Under the lock, which is released meanwhile. */
 static void carry_out(struct worker *w, struct job *job)
 {
@@ -190,7 +182,10 @@ static void carry_out(struct worker *w, struct job *job)
     }
     w->counts.running[order.class]--;
     const int64_t began_us = job->began_us;
-    end_job(w, job, judge_outcome(job, st));
+    end_job(w, job,
+            st == STATUS_OK          ? JOB_DONE
+            : job->cancel || w->stop ? JOB_CANCELLED
+                                     : JOB_FAILED);
     w->counts.busy_us += now_us(w) - began_us;
 }
 

@@ -469,8 +469,7 @@ static void keep_once(struct mqtt_client *client)
         send_beat(client);
         mqtt_link_lock(client);
         return;
-    } else if (mqtt_sender_has_work(client)) {
-        mqtt_sender_send_next(client);
+    } else if (mqtt_sender_send_next(client)) {
         return;
     } else if (client->heartbeat_topic) {
         next_us = client->heartbeat_due_us;

@@ -130,10 +130,9 @@ struct mqtt_sender_way {
 MUST_USE enum status mqtt_sender_add(struct mqtt_client *client, const char *topic,
                                      const void *payload, size_t bytes,
                                      struct mqtt_sender_way way);
-/* Is there a message that Paho can take? Under mutex. */
-bool mqtt_sender_has_work(const struct mqtt_client *client);
-/* Hand the next one to Paho. There must be one. Under mutex, which is released meanwhile. */
-void mqtt_sender_send_next(struct mqtt_client *client);
+/* Hand the next message to Paho. Under mutex, which is released meanwhile. Returns false when
+ * there is none that Paho can take. */
+bool mqtt_sender_send_next(struct mqtt_client *client);
 /* Everything not acknowledged is to be sent anew, but for what is fleeting; Paho has none of it
  * any more. Under mutex. */
 void mqtt_sender_rewind(struct mqtt_client *client);

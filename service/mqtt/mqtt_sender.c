@@ -124,11 +124,6 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
     return status;
 }
 
-bool mqtt_sender_has_work(const struct mqtt_client *client)
-{
-    return client->outgoing_unsent && client->in_flight < WINDOW;
-}
-
 /* Paho has it no more: the broker has it, or does not want it. */
 static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
@@ -201,19 +196,21 @@ static void give_up(struct mqtt_client *client, struct mqtt_outgoing *m)
     free(m);
 }
 
-void mqtt_sender_send_next(struct mqtt_client *client)
+bool mqtt_sender_send_next(struct mqtt_client *client)
 {
     struct mqtt_outgoing *m = client->outgoing_unsent;
+    if (!m || client->in_flight >= WINDOW) {
+        return false;
+    }
     if (m->handed >= HANDED_MAX) {
         client->outgoing_unsent = m->next;
         give_up(client, m);
-        return;
-    }
-    if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
+    } else if (hand_over(client, m) != MQTTASYNC_SUCCESS && client->phase == MQTT_LINK_UP) {
         /* Paho knows of the lost connection already, or has no memory: on with a new one. */
         mqtt_link_note_error(client, "lost connection to", "cannot send");
         mqtt_link_go_down(client);
     }
+    return true;
 }
 
 void mqtt_sender_rewind(struct mqtt_client *client)
