@@ -391,8 +391,7 @@ static enum status start_worker(struct daemon *d, struct err *err)
     p.lab = d->file;
     enum status status = worker_start(&p, &d->worker);
     if (status == STATUS_OK) {
-        const struct fits_params fits = {d->lab, d->worker, d->inbox};
-        status = fits_create(&fits, &d->fits);
+        status = fits_create(d->lab, d->worker, d->inbox, &d->fits);
     }
     return name_fault(status, "worker", "not started", err);
 }

@@ -21,7 +21,9 @@ struct place {
 };
 
 struct fits {
-    struct fits_params params;
+    const struct lab *lab;
+    struct worker *worker;
+    struct inbox *inbox;
     _Atomic bool stopping;
     pthread_mutex_t lock;
     struct fits_counts counts;
@@ -40,17 +42,17 @@ struct errand {
     uint32_t asked;
 };
 
-enum status fits_create(const struct fits_params *params, struct fits **out)
+enum status fits_create(const struct lab *lab, struct worker *worker, struct inbox *inbox,
+                        struct fits **out)
 {
     struct fits *f = calloc(1, sizeof *f);
-    struct place(*place)[SIDE_COUNT] = calloc(lab_pair_count(params->lab), sizeof *place);
+    struct place(*place)[SIDE_COUNT] = calloc(lab_pair_count(lab), sizeof *place);
     if (!f || !place) {
         free(f);
         free(place);
         return STATUS_E_NOMEM;
     }
-    f->params = *params;
-    f->place = place;
+    *f = (struct fits){.lab = lab, .worker = worker, .inbox = inbox, .place = place};
     lock_init(&f->lock);
     *out = f;
     return STATUS_OK;
@@ -66,7 +68,7 @@ void fits_destroy(struct fits *f)
     if (!f) {
         return;
     }
-    for (size_t i = 0; i < lab_pair_count(f->params.lab); i++) {
+    for (size_t i = 0; i < lab_pair_count(f->lab); i++) {
         free(f->place[i][SIDE_REAL].result);
         free(f->place[i][SIDE_VIRTUAL].result);
     }
@@ -87,7 +89,7 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     (void)snprintf(detail, sizeof detail, "%s", why);
     json_write_start(&w, payload, sizeof payload, NULL, NULL);
     json_write_object(&w, NULL);
-    json_write_text(&w, "pair", lab_pair_params(f->params.lab, pair)->id);
+    json_write_text(&w, "pair", lab_pair_params(f->lab, pair)->id);
     json_write_text(&w, "side", side_name(side));
     json_write_int(&w, "job", job);
     json_write_text(&w, "outcome", fit_outcome_name(outcome));
@@ -96,7 +98,7 @@ static void note_end(struct fits *f, uint32_t pair, enum side side, uint32_t job
     }
     json_write_close(&w);
     if (json_write_end(&w)) {
-        inbox_note(f->params.inbox, "fit", payload, w.used);
+        inbox_note(f->inbox, "fit", payload, w.used);
     }
 }
 
@@ -190,9 +192,9 @@ static void release_errand(void *context)
 /* A copy of the frozen window; NULL: no memory. */
 static struct errand *make_errand(struct fits *f, uint32_t pair, enum side side)
 {
-    const struct pair_dynamics *d = lab_dynamics(f->params.lab, pair);
+    const struct pair_dynamics *d = lab_dynamics(f->lab, pair);
     struct dynamics_task task;
-    pair_dynamics_task(d, &lab_pair_params(f->params.lab, pair)->dynamics, side, &task);
+    pair_dynamics_task(d, &lab_pair_params(f->lab, pair)->dynamics, side, &task);
     const size_t times = task.n * sizeof task.t_us[0];
     const size_t values = task.n * 3 * task.model->axis_count * sizeof task.values[0];
     struct errand *e = malloc(sizeof *e + times + values);
@@ -217,9 +219,8 @@ void fits_begin(struct fits *f, uint32_t pair, enum side side)
     if (e) {
         order.context = e;
         (void)snprintf(order.what, sizeof order.what, "%s", e->task.model->name);
-        (void)snprintf(order.pair, sizeof order.pair, "%s",
-                       lab_pair_params(f->params.lab, pair)->id);
-        status = worker_submit(f->params.worker, &order, &id, NULL);
+        (void)snprintf(order.pair, sizeof order.pair, "%s", lab_pair_params(f->lab, pair)->id);
+        status = worker_submit(f->worker, &order, &id, NULL);
     }
     (void)pthread_mutex_lock(&f->lock);
     f->counts.begun += status == STATUS_OK ? 1 : 0;
@@ -230,7 +231,7 @@ void fits_begin(struct fits *f, uint32_t pair, enum side side)
         return;
     }
     if (!atomic_load(&f->stopping)) {
-        note_end(f, pair, side, lab_dynamics(f->params.lab, pair)->side[side].job, FIT_FAILED,
+        note_end(f, pair, side, lab_dynamics(f->lab, pair)->side[side].job, FIT_FAILED,
                  status == STATUS_E_FULL    ? "too many fits wait already"
                  : status == STATUS_E_NOMEM ? "no memory for a copy of the window"
                                             : "the worker has stopped");
@@ -240,8 +241,8 @@ void fits_begin(struct fits *f, uint32_t pair, enum side side)
 
 void fits_go_live(struct fits *f)
 {
-    for (size_t i = 0; i < lab_pair_count(f->params.lab); i++) {
-        const struct pair_dynamics *d = lab_dynamics(f->params.lab, i);
+    for (size_t i = 0; i < lab_pair_count(f->lab); i++) {
+        const struct pair_dynamics *d = lab_dynamics(f->lab, i);
         for (enum side s = SIDE_REAL; d && s < SIDE_COUNT; s++) {
             if (d->side[s].running) {
                 fits_begin(f, (uint32_t)i, s);

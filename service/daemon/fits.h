@@ -17,12 +17,6 @@
 
 struct fits;
 
-struct fits_params { /* all borrowed */
-    const struct lab *lab;
-    struct worker *worker;
-    struct inbox *inbox;
-};
-
 struct fits_counts {
     uint64_t begun;
     uint64_t refused;   /* by the worker, or no memory */
@@ -30,8 +24,9 @@ struct fits_counts {
     uint64_t forgotten; /* results that nobody waited for any more */
 };
 
-/* STATUS_E_NOMEM. */
-MUST_USE enum status fits_create(const struct fits_params *params, struct fits **out);
+/* All are borrowed. STATUS_E_NOMEM. */
+MUST_USE enum status fits_create(const struct lab *lab, struct worker *worker,
+                                 struct inbox *inbox, struct fits **out);
 
 /* Before the worker is stopped: fits that end from now on were not cancelled by anybody, and
  * begin again at the next start. */

@@ -13,25 +13,15 @@ enum { BEAT_WAIT_MS = 300, SESSION_EXPIRY_S = 7 * 24 * 3600 };
 
 /* ---- what all files of the client share ---- */
 
-void mqtt_link_lock(struct mqtt_client *client)
-{
-    (void)pthread_mutex_lock(&client->mutex);
-}
-
-void mqtt_link_unlock(struct mqtt_client *client)
-{
-    (void)pthread_mutex_unlock(&client->mutex);
-}
-
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),
                           int64_t until_us)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     while (!is_so(client) && lab_clock_monotonic_us() < until_us) {
         lock_wait(&client->news, &client->mutex, until_us);
     }
     const bool so = is_so(client);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     return so;
 }
 
@@ -231,9 +221,9 @@ static int64_t after_ms(int timeout_ms)
 
 void mqtt_client_read_state(struct mqtt_client *client, struct mqtt_client_state *state)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     *state = client->state;
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     state->received = atomic_load_explicit(&client->received, memory_order_relaxed);
 }
 
@@ -266,10 +256,10 @@ static bool is_beat_back(const struct mqtt_client *client)
 void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
 {
     const int64_t until_us = after_ms(timeout_ms);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->closing = true;
     const bool up = client->phase == MQTT_LINK_UP;
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     if (up) {
         (void)mqtt_link_wait_until(client, has_sent_all, until_us);
         mqtt_connection_say(client, client->options.offline);
@@ -281,11 +271,11 @@ void mqtt_client_stop(struct mqtt_client *client, int timeout_ms)
     (void)pthread_mutex_lock(&client->delivery);
     client->closed = true;
     (void)pthread_mutex_unlock(&client->delivery);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->phase = MQTT_LINK_DOWN;
     client->state.connected = false;
     client->state.subscribed = false;
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 void mqtt_client_destroy(struct mqtt_client *client)

@@ -23,7 +23,7 @@ enum {
 
 static void came_up(struct mqtt_client *client, bool resumed)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->phase = MQTT_LINK_UP;
     client->worn = true;
     client->backoff_us = MQTT_LINK_BACKOFF_MIN_US;
@@ -35,7 +35,7 @@ static void came_up(struct mqtt_client *client, bool resumed)
     client->state.connections++;
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 static void on_connect5(void *context, MQTTAsync_successData5 *data)
@@ -50,11 +50,11 @@ static void on_connect3(void *context, MQTTAsync_successData *data)
 
 static void note_failed_attempt(struct mqtt_client *client, const char *reason)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->state.failed_connections++;
     mqtt_link_note_error(client, "connecting to", reason);
     mqtt_link_go_down(client);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 static void on_connect_failure5(void *context, MQTTAsync_failureData5 *data)
@@ -89,13 +89,13 @@ static void on_connect_failure3(void *context, MQTTAsync_failureData *data)
 static void on_connection_lost(void *context, char *cause)
 {
     struct mqtt_client *client = context;
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
         mqtt_link_note_error(client, "lost connection to",
                              cause ? cause : "closed by the broker");
         mqtt_link_go_down(client);
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 /* MQTT 5: the broker says why before it closes the connection. */
@@ -104,28 +104,28 @@ static void on_sent_away(void *context, MQTTProperties *properties, enum MQTTRea
     struct mqtt_client *client = context;
     (void)properties;
     const char *text = MQTTReasonCode_toString(reason);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     mqtt_link_note_error(client, "sent away by", text ? text : "no reason given");
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 static int on_tls_error(const char *text, size_t bytes, void *context)
 {
     struct mqtt_client *client = context;
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     if (client->tls_error[0] == '\0') { /* the first tells the cause */
         const int shown =
             bytes < sizeof client->tls_error ? (int)bytes : (int)sizeof client->tls_error - 1;
         (void)snprintf(client->tls_error, sizeof client->tls_error, "%.*s", shown, text);
         client->tls_error[strcspn(client->tls_error, "\r\n")] = '\0';
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     return 0;
 }
 
 static void note_subscribed(struct mqtt_client *client, const char *refused_filter)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->subscribing = false;
     if (client->phase == MQTT_LINK_UP && !refused_filter) {
         client->state.subscribed = true;
@@ -138,7 +138,7 @@ static void note_subscribed(struct mqtt_client *client, const char *refused_filt
     }
     (void)pthread_cond_signal(&client->wake);
     (void)pthread_cond_broadcast(&client->news);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 static void on_subscribe5(void *context, MQTTAsync_successData5 *data)
@@ -182,7 +182,7 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
     text[bytes] = '\0';
     const int64_t left_us = strtoll(text, NULL, 10);
     const int64_t now_us = lab_clock_monotonic_us();
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     if (left_us > 0 && left_us <= now_us) {
         client->state.heartbeat_rtt_us = now_us - left_us;
         client->state.heartbeat_us = now_us;
@@ -191,7 +191,7 @@ static void take_heartbeat(struct mqtt_client *client, const char *payload, size
             (void)pthread_cond_broadcast(&client->news);
         }
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 /* The heartbeat comes back several times a second: a second without anything is an absence. */
@@ -329,9 +329,9 @@ static int start_connect(struct mqtt_client *client, const char *password)
 /* A new handle for the next connection. Under mutex, which it releases meanwhile. */
 static void renew_handle(struct mqtt_client *client)
 {
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     const enum status status = mqtt_connection_make_handle(client, NULL);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     if (status == STATUS_OK) {
         client->worn = false;
         mqtt_sender_rewind(client);
@@ -421,9 +421,9 @@ static void send_beat(struct mqtt_client *client)
     char text[24];
     const int64_t now_us = lab_clock_monotonic_us();
     const int bytes = snprintf(text, sizeof text, "%" PRId64, now_us);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->beat_us = now_us;
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     (void)MQTTAsync_send(client->paho, client->heartbeat_topic, bytes, text, 0, 0, NULL);
 }
 
@@ -447,9 +447,9 @@ static void keep_once(struct mqtt_client *client)
             client->attempt_us = now_us;
             client->attempts++;
             client->tls_error[0] = '\0';
-            mqtt_link_unlock(client);
+            lock_give(&client->mutex);
             try_connect(client);
-            mqtt_link_lock(client);
+            lock_take(&client->mutex);
             return;
         }
         next_us = client->attempt_us;
@@ -457,17 +457,17 @@ static void keep_once(struct mqtt_client *client)
                now_us >= client->subscribe_us) {
         client->subscribe_due = false;
         client->subscribing = true;
-        mqtt_link_unlock(client);
+        lock_give(&client->mutex);
         send_at_once(client);
         subscribe_all(client);
         mqtt_connection_say(client, client->options.online);
-        mqtt_link_lock(client);
+        lock_take(&client->mutex);
         return;
     } else if (client->heartbeat_topic && now_us >= client->heartbeat_due_us) {
         client->heartbeat_due_us = now_us + 1000000 / client->options.heartbeat_hz;
-        mqtt_link_unlock(client);
+        lock_give(&client->mutex);
         send_beat(client);
-        mqtt_link_lock(client);
+        lock_take(&client->mutex);
         return;
     } else if (mqtt_sender_send_next(client)) {
         return;
@@ -480,11 +480,11 @@ static void keep_once(struct mqtt_client *client)
 static void *run_keeper_thread(void *context)
 {
     struct mqtt_client *client = context;
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     while (!client->stopping) {
         keep_once(client);
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     return NULL;
 }
 
@@ -497,10 +497,10 @@ bool mqtt_connection_start(struct mqtt_client *client)
 
 void mqtt_connection_stop(struct mqtt_client *client)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->stopping = true;
     (void)pthread_cond_signal(&client->wake);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     if (client->keeper_started) {
         (void)pthread_join(client->keeper, NULL);
         client->keeper_started = false;
@@ -511,10 +511,10 @@ void mqtt_connection_stop(struct mqtt_client *client)
 
 static void note_disconnected(struct mqtt_client *client)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->disconnected = true;
     (void)pthread_cond_broadcast(&client->news);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 MQTT_LINK_CALLBACKS(on_disconnect, success, note_disconnected(context))

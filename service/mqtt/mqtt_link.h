@@ -104,8 +104,6 @@ struct mqtt_client {
 
 /* ---- mqtt_client.c ---- */
 
-void mqtt_link_lock(struct mqtt_client *client);
-void mqtt_link_unlock(struct mqtt_client *client);
 /* Wait until it is so, asked under mutex at each news, at most until lab_clock_monotonic_us()
  * is until_us. Returns whether it came to be so. */
 bool mqtt_link_wait_until(struct mqtt_client *client, bool (*is_so)(const struct mqtt_client *),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "logger/storage/lock.h"
 #include "service/mqtt/mqtt_link.h"
 
 enum {
@@ -99,7 +100,7 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
     if (m) {
         m->way = way;
     }
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     const bool full = client->pending >= (uint64_t)client->options.buffer_count ||
                       client->pending_bytes + bytes > MQTT_CLIENT_BUFFER_BYTES;
     enum status status = STATUS_OK;
@@ -119,7 +120,7 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
         m = NULL;
         (void)pthread_cond_signal(&client->wake);
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     free(m);
     return status;
 }
@@ -128,24 +129,24 @@ enum status mqtt_sender_add(struct mqtt_client *client, const char *topic, const
 static void end_outgoing(struct mqtt_outgoing *m, uint64_t *counter)
 {
     struct mqtt_client *client = m->client;
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     client->in_flight--;
     (*counter)++;
     take_out(client, m);
     (void)pthread_cond_signal(&client->wake); /* the window is open again */
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     free(m);
 }
 
 /* It waits for the next connection; this one is of no use any more. */
 static void interrupt_outgoing(struct mqtt_client *client)
 {
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     if (client->phase == MQTT_LINK_UP) {
         mqtt_link_note_error(client, "lost connection to", "writing failed");
         mqtt_link_go_down(client);
     }
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
 }
 
 static void take_arrival(struct mqtt_outgoing *m)
@@ -180,11 +181,11 @@ static int hand_over(struct mqtt_client *client, struct mqtt_outgoing *m)
     m->handed++;
     MQTTAsync_responseOptions response = MQTTAsync_responseOptions_initializer;
     MQTT_LINK_SET(client, &response, m, on_sent, on_send_failure);
-    mqtt_link_unlock(client);
+    lock_give(&client->mutex);
     /* When it succeeds, m may be gone before the call returns. */
     const int rc = MQTTAsync_send(client->paho, m->text, m->bytes, m->text + m->payload_at,
                                   m->way.qos, m->way.retained ? 1 : 0, &response);
-    mqtt_link_lock(client);
+    lock_take(&client->mutex);
     return rc;
 }
 

@@ -67,8 +67,7 @@ static void set_up(enum dynamics_method method, size_t queue_max)
         p->method = (uint8_t)method;
     }
     script_open(&b.s);
-    const struct fits_params fits = {b.s.lab, b.worker, b.inbox};
-    CU_ASSERT_FATAL(fits_create(&fits, &b.fits) == STATUS_OK);
+    CU_ASSERT_FATAL(fits_create(b.s.lab, b.worker, b.inbox, &b.fits) == STATUS_OK);
 }
 
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
