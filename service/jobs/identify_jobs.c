@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "service/identify/identify.h"
 #include "service/identify/identify_request.h"
-#include "web/http/percent.h"
 
 /* ---- the query, by the table of service/identify/identify_request.h ---- */
 

@@ -9,7 +9,7 @@
 #include "web/http/address.h"
 #include "web/http/ticks.h"
 #include "web/server/clients.h"
-#include "web/server/guard.h"
+#include "web/server/dispatch.h"
 
 static struct fixture fixture;
 
@@ -92,8 +92,9 @@ static void test_rate(void)
     const struct clients_params params = {.connections_total = 4, .requests_per_s = 10};
     const struct sockaddr_storage a = address_of("192.0.2.1");
     const struct sockaddr_storage b = address_of("192.0.2.2");
-    struct clients *c = NULL;
-    CHECK_INT("create", clients_create(&params, &c), STATUS_OK);
+    struct clients limits;
+    struct clients *c = &limits;
+    CHECK_INT("create", clients_init(c, &params), STATUS_OK);
     struct client *one = clients_open(c, (const struct sockaddr *)&a);
     struct client *two = clients_open(c, (const struct sockaddr *)&b);
     int fine = 0;
@@ -111,16 +112,17 @@ static void test_rate(void)
     CHECK_INT("nobody", ask(c, NULL, 0), CLIENT_FINE);
     clients_close(c, one);
     clients_close(c, two);
-    clients_destroy(c);
+    clients_clear(c);
 }
 
 static void test_crowd(void)
 {
     const struct clients_params params = {.connections_total = 300, .connections_max = 2};
-    struct clients *c = NULL;
+    struct clients limits;
+    struct clients *c = &limits;
     struct client *many[300];
     char text[64];
-    CHECK_INT("create", clients_create(&params, &c), STATUS_OK);
+    CHECK_INT("create", clients_init(c, &params), STATUS_OK);
     /* All of one IPv6 network are one. */
     for (int i = 0; i < 4; i++) {
         (void)snprintf(text, sizeof text, "2001:db8:0:1::%d", i + 1);
@@ -143,7 +145,7 @@ static void test_crowd(void)
             clients_close(c, many[i]);
         }
     }
-    clients_destroy(c);
+    clients_clear(c);
 }
 
 /* ---- over sockets ---- */

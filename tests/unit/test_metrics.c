@@ -8,8 +8,7 @@
 
 static void write_sample_page(struct body *out)
 {
-    struct metrics m;
-    metrics_start(&m, out);
+    struct metrics m = {.out = out};
     metrics_family(&m, "tandem_entries_total", METRIC_COUNTER,
                    "Commands closed, by \\ verdict\n");
     metrics_count(&m, (struct metric_label[]){{"pair", "r1"}, {"verdict", "SYNC"}}, 2,

@@ -1,7 +1,7 @@
 /* web/http/route_match.c: which row of a table a method and a path find. */
 #include "tests/support/check.h"
 
-#include "web/http/percent.h"
+#include "web/http/query.h"
 #include "web/http/routes.h"
 
 static const struct web_route TABLE[] = {

@@ -18,7 +18,7 @@ static void open_trails(size_t n)
         shown[i] = pairs[i];
     }
     view.pair_count = n;
-    CU_ASSERT_FATAL(trails_create(n, &trails) == STATUS_OK);
+    CU_ASSERT_FATAL(trails_create(&trails) == STATUS_OK);
 }
 
 static void close_trails(void)

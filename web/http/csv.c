@@ -7,11 +7,12 @@
 
 enum { DEPTH_MAX = 8, CELL_MAX = 256 };
 
+/* A value as it stands in the JSON; all zero: an empty cell. */
 struct cell {
-    const char *text; /* [bytes]; NULL: empty */
+    const char *text; /* [bytes] */
     size_t bytes;
-    bool quoted; /* a JSON text: escapes to be resolved */
-    struct json_text inside;
+    bool quoted;
+    struct json_text inside; /* of a quoted one: its escapes are to be resolved */
 };
 
 void csv_header(struct body *out, const char *const *names, size_t count)

@@ -1,11 +1,11 @@
 #include "web/http/handler.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "web/http/percent.h"
 
 NAMES(web_refusal_names, WEB_REFUSAL_COUNT, "token", "host", "haste", "crowd");
 
@@ -70,21 +70,6 @@ void web_submit(const struct web_request *request, struct web_response *response
     json_write_text(json, "action", action);
     json_write_close(json);
     response->status = 202;
-}
-
-const struct pair_params *web_pair_params(const struct web_request *request)
-{
-    return &request->view->params[request->pair];
-}
-
-const struct pair *web_pair(const struct web_request *request)
-{
-    return request->view->pairs[request->pair];
-}
-
-const struct pair_following *web_following(const struct web_request *request)
-{
-    return view_following(request->view, request->pair);
 }
 
 /* As hash_bytes(), by four times eight bytes, so that a factor need not wait for the one
@@ -174,4 +159,37 @@ size_t view_find_pair(const struct view *view, const char *id, size_t bytes)
 const struct pair_following *view_following(const struct view *view, size_t pair)
 {
     return view->following ? view->following[pair] : NULL;
+}
+
+#define PROBLEM_ROW(kind, status, slug, title) [kind] = {status, slug, title},
+static const struct {
+    unsigned status;
+    const char *slug, *title;
+} KINDS[] = {PROBLEMS(PROBLEM_ROW)};
+
+unsigned problem_status(enum problem_kind kind)
+{
+    assert((unsigned)kind < PROBLEM_KIND_COUNT);
+    return KINDS[kind].status;
+}
+
+const char *problem_slug(enum problem_kind kind)
+{
+    assert((unsigned)kind < PROBLEM_KIND_COUNT);
+    return KINDS[kind].slug;
+}
+
+void problem_open(struct json_writer *w, enum problem_kind kind, const char *instance,
+                  const char *detail)
+{
+    char type[64];
+    (void)snprintf(type, sizeof type, "/problems/%s", problem_slug(kind));
+    json_write_object(w, NULL);
+    json_write_text(w, "type", type);
+    json_write_text(w, "title", KINDS[kind].title);
+    json_write_int(w, "status", (int64_t)problem_status(kind));
+    json_write_text(w, "detail", detail);
+    if (instance[0]) {
+        json_write_text(w, "instance", instance);
+    }
 }

@@ -65,8 +65,12 @@ struct web_request {
     const struct view *view; /* valid while the handler runs */
     char path[WEB_PATH_MAX]; /* as it came, without the query; printable ASCII */
     char id[EVENT_PAIR_MAX]; /* the {id}, {job} or {file} of the path, or "" */
-    size_t pair;             /* its index in view; valid when the route has an {id} */
-    uint64_t job;            /* valid when the route has a {job} */
+    /* Valid when the route has an {id}: its index in view, and what that has of it. */
+    size_t pair;
+    const struct pair_params *params;
+    const struct pair *shown;
+    const struct pair_following *following; /* NULL: the pair is not one that follows */
+    uint64_t job;                           /* valid when the route has a {job} */
     struct query query;
     const char *query_text;    /* as it came, without '?' */
     const char *last_event_id; /* that header; NULL: absent */
@@ -134,12 +138,5 @@ void web_next_link(const struct web_request *request, const char *cursor,
 /* Hand the request text[bytes] about the pair to the lab and answer that it was taken. */
 void web_submit(const struct web_request *request, struct web_response *response,
                 const char *action, const char *text, size_t bytes);
-
-/* The parameters and state of the request's pair. */
-const struct pair_params *web_pair_params(const struct web_request *request);
-const struct pair *web_pair(const struct web_request *request);
-
-/* NULL: the pair is not one that follows. */
-const struct pair_following *web_following(const struct web_request *request);
 
 #endif

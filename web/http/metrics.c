@@ -38,11 +38,6 @@ static void put_escaped(struct body *out, const char *text, bool quote)
     }
 }
 
-void metrics_start(struct metrics *m, struct body *out)
-{
-    *m = (struct metrics){.out = out};
-}
-
 void metrics_family(struct metrics *m, const char *name, enum metric_type type,
                     const char *help)
 {

@@ -26,11 +26,9 @@ struct metric_label {
 enum { METRICS_NAME_MAX = 96 };
 
 struct metrics {
-    struct body *out;
+    struct body *out; /* to be set, all else zero */
     char family[METRICS_NAME_MAX];
 };
-
-void metrics_start(struct metrics *m, struct body *out);
 
 void metrics_family(struct metrics *m, const char *name, enum metric_type type,
                     const char *help);

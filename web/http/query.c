@@ -1,14 +1,40 @@
 #include "web/http/query.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/lab_time.h"
 #include "logger/message/message.h"
 #include "logger/message/record.h"
-#include "web/http/percent.h"
+
+bool percent_decode(const char *text, size_t bytes, char *out, size_t size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '%') {
+            if (bytes - i <= 2 || !isxdigit((unsigned char)text[i + 1]) ||
+                !isxdigit((unsigned char)text[i + 2])) {
+                return false;
+            }
+            c = (unsigned char)strtoul((char[]){text[i + 1], text[i + 2], '\0'}, NULL, 16);
+            i += 2;
+        }
+        if (c < 0x20 || c == 0x7f || n + 1 >= size) {
+            return false;
+        }
+        out[n++] = (char)c;
+    }
+    if (size == 0) {
+        return false;
+    }
+    out[n] = '\0';
+    return true;
+}
 
 enum { VALUE_MAX = QUERY_COLUMNS_MAX, NAME_MAX_SHOWN = 40 };
 
@@ -20,43 +46,22 @@ static enum status refuse_value(struct err *err, enum query_parameter parameter,
     return err_set(err, STATUS_E_PARSE, query_parameter_name(parameter), 0, 0, "%s", what);
 }
 
-/* Decimal digits only; false when there are none, too many, or anything else. */
-static bool read_digits(const char *text, size_t n, size_t n_max, int64_t *value)
-{
-    if (n == 0 || n > n_max) {
-        return false;
-    }
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (text[i] < '0' || text[i] > '9') {
-            return false;
-        }
-        sum = sum * 10 + (text[i] - '0');
-    }
-    *value = sum;
-    return true;
-}
+static const char DIGITS[] = "0123456789";
 
 /* "1763617674.25": exact, where a double would round the last microsecond. */
 static int64_t read_unix_seconds(const char *text)
 {
-    const size_t whole_n = strcspn(text, ".");
-    int64_t whole = 0;
-    int64_t fraction = 0;
-    if (!read_digits(text, whole_n, 11, &whole)) {
+    const size_t whole = strspn(text, DIGITS);
+    const bool point = text[whole] == '.';
+    const char *fraction = text + whole + (point ? 1 : 0);
+    const size_t part = strspn(fraction, DIGITS);
+    char micros[24];
+    if (whole < 1 || whole > 11 || part > 6 || (point && part < 1) || fraction[part]) {
         return LAB_TIME_NONE;
     }
-    if (text[whole_n] == '.') {
-        const char *digits = text + whole_n + 1;
-        const size_t n = strlen(digits);
-        if (!read_digits(digits, n, 6, &fraction)) {
-            return LAB_TIME_NONE;
-        }
-        for (size_t i = n; i < 6; i++) {
-            fraction *= 10;
-        }
-    }
-    return whole * 1000000 + fraction;
+    (void)snprintf(micros, sizeof micros, "%.*s%.*s%s", (int)whole, text, (int)part, fraction,
+                   "000000" + part);
+    return strtoll(micros, NULL, 10);
 }
 
 struct value;
@@ -125,8 +130,9 @@ static enum status read_name(const struct value *v)
 
 static enum status read_count(const struct value *v)
 {
-    int64_t count = 0;
-    if (!read_digits(v->text, strlen(v->text), 6, &count) || count < 1 || count > v->how->max) {
+    const size_t digits = strspn(v->text, DIGITS);
+    const long count = strtol(v->text, NULL, 10);
+    if (digits > 6 || v->text[digits] || count < 1 || count > v->how->max) {
         return err_set(v->err, STATUS_E_PARSE, query_parameter_name(v->id), 0, 0,
                        "must be a whole number from 1 to %d", (int)v->how->max);
     }

@@ -69,6 +69,11 @@ struct query {
     uint32_t points; /* of a series, 1..QUERY_POINTS_MAX */
 };
 
+/* Decode text[bytes] to out[size] with a NUL. False, with out unspecified, when a '%' is not
+ * followed by two hexadecimal digits, when the result holds a control character (NUL above
+ * all), or when it does not fit. '+' stays '+': ISO 8601 offsets need it. */
+bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
+
 /* What holds when nothing is said. */
 void query_default(struct query *query);
 

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "web/http/percent.h"
 #include "web/http/routes.h"
 
 #define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"

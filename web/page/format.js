@@ -75,15 +75,6 @@ export function plusMinus(value, uncertainty, unit = "") {
     return withUnit(`${fixed(value, n)} ± ${fixed(uncertainty, n)}`, unit);
 }
 
-// [low, high] -> "0.3990 … 0.4004 m/s"
-export function interval(bounds, unit = "") {
-    if (!bounds || !known(bounds[0]) || !known(bounds[1])) {
-        return "–";
-    }
-    const n = decimalsFor((bounds[1] - bounds[0]) / 2);
-    return withUnit(`${fixed(bounds[0], n)} … ${fixed(bounds[1], n)}`, unit);
-}
-
 export function signed(value, decimals) {
     const text = fixed(value, decimals);
     return known(value) && value > 0 && Number(text) !== 0 ? `+${text}` : text;

@@ -4,10 +4,11 @@ import {get, send} from "./api.js";
 import {count, dateTime, percent} from "./format.js";
 import {downloadLink} from "./download.js";
 import {checkTable, dataCard, valueTable, verdictWords} from "./estimate.js";
+import {sumOf} from "./pair_state.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
 import {LagChart, MOVE_COLUMNS, placeOf} from "./tab_lag.js";
-import {el, empty, facts, failure, say, section, show, table} from "./ui.js";
+import {el, empty, facts, failure, places, say, section, show, table} from "./ui.js";
 import {legend} from "./chart.js";
 import {VERDICTS} from "./verdicts.js";
 
@@ -27,10 +28,6 @@ function seriesOf(pair, tolerance) {
     return pair.lag.map(([t, lag]) => placeOf(at.get(t) ?? {t, lag_s: lag, verdict: verdictAt(lag, tolerance)}));
 }
 
-function countsOf(counts) {
-    return Object.entries(counts).filter(([, n]) => n > 0);
-}
-
 function nothingFound(result) {
     const {journal} = result;
     return empty("No pair of this lab is in it", journal.unknown_pair > 0
@@ -43,12 +40,13 @@ async function drawPair(root, result, id, signal) {
     const pair = result.pairs[id];
     const tolerance = await get(`pairs/${encodeURIComponent(id)}`, signal).then(p => p.sync_tolerance_s,
         () => TOLERANCE_S);
-    const total = countsOf(pair.counts).reduce((sum, [, n]) => sum + n, 0);
-    const [plot, values, laps, alarms] = [el("div", {}), el("div", {}), el("div", {}), el("div", {})];
+    const total = sumOf(pair.counts);
+    const [plot, values, laps, alarms] = places(4);
     const moves = [...pair.entries].reverse();
-    show(root, section("Verdicts", facts([["Moves", count(total)], ...countsOf(pair.counts).map(([name, n]) => [name,
-        `${count(n)}, ${percent(n / total)}`]),
-        ["Alarms", count(countsOf(pair.alarm_counts).reduce((sum, [, n]) => sum + n, 0))]])),
+    show(root, section("Verdicts", facts([["Moves", count(total)],
+        ...Object.entries(pair.counts).filter(([, n]) => n > 0)
+            .map(([name, n]) => [name, `${count(n)}, ${percent(n / total)}`]),
+        ["Alarms", count(sumOf(pair.alarm_counts))]])),
     section("Lag over time", pair.lag.length > 0 ? [plot, legend(VERDICTS.slice(0,
         4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`])),
         total > pair.entries.length

@@ -17,13 +17,13 @@ export const LEVELS = [
     {name: "quiet", label: "quiet", sign: "○", tone: "unsure"},
 ];
 
-function total(counts) {
+export function sumOf(counts) {
     return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
 // Of those whose tone is one of these.
 function share(counts, ...tones) {
-    const all = total(counts);
+    const all = sumOf(counts);
     const some = verdictsOf(counts).filter(v => tones.includes(v.tone));
     return all === 0 ? 0 : some.reduce((sum, v) => sum + counts[v.name], 0) / all;
 }
@@ -47,7 +47,7 @@ export function judge(pair, now) {
     if (alarmAge < FRESH_S) {
         return [0, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
     }
-    const enough = total(pair.recent_verdicts) >= ENOUGH;
+    const enough = sumOf(pair.recent_verdicts) >= ENOUGH;
     if (enough && failed >= FAILED_RATIO) {
         return [1, `${percent(failed)} of the last commands failed`];
     }
@@ -70,7 +70,7 @@ export function wordsOfAlarm(type) {
 
 // Shares of verdicts as one bar; the words are its label.
 export function verdictBar(counts) {
-    const all = total(counts);
+    const all = sumOf(counts);
     const parts = verdictsOf(counts).filter(v => counts[v.name] > 0);
     const words = all === 0 ? "no moves yet"
         : parts.map(v => `${v.name} ${percent(counts[v.name] / all)}`).join(", ");
@@ -82,7 +82,7 @@ export function verdictBar(counts) {
 
 // The same in words, largest first.
 export function verdictWords(counts, most = 3) {
-    const all = total(counts);
+    const all = sumOf(counts);
     const parts = verdictsOf(counts).filter(v => counts[v.name] > 0).sort((a, b) => counts[b.name] - counts[a.name]);
     const shown = parts.slice(0, most).map(v =>
         el("span", {class: `nowrap tone-${v.tone}`}, symbol(v.sign, "sign"),

@@ -6,7 +6,7 @@ import {valueText, verdictWords} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
-import {el, empty, redraw, section, show, stage, table} from "./ui.js";
+import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
 
 const ENTRIES = 400;
@@ -133,16 +133,16 @@ export function drawLaps(root, fits, entries) {
 class History {
     constructor(root, signal) {
         this.term = "linear_speed_mps";
-        this.plot = el("div", {});
+        const plot = el("div", {});
         this.choice = el("select", {id: "term", onchange: () => {
             this.term = this.choice.value;
             this.draw(this.changes, this.drifts);
         }}, Object.keys(TERMS).map(name => el("option", {value: name, selected: name === this.term}, TERMS[name])));
         this.box = el("div", {}, el("div", {class: "bar"}, el("label", {for: "term"}, "Parameter"), this.choice),
-            this.plot);
+            plot);
         this.message = el("div", {});
         show(root, this.message, this.box);
-        this.chart = chart(this.plot, {label: "History of the real robot's calibration", height: "17rem",
+        this.chart = chart(plot, {label: "History of the real robot's calibration", height: "17rem",
             options: () => this.options(), signal});
     }
 
@@ -204,9 +204,7 @@ class History {
 }
 
 export function mount(root, {pair, path, signal}) {
-    const values = el("div", {});
-    const laps = el("div", {});
-    const history = el("div", {});
+    const [values, laps, history] = places(3);
     const page = stage(root, section("Travel times", values),
         section("Laps against the fit", legend([["●", "real", "real robot, solid line"],
             ["○", "virtual", "virtual robot, dashed line"], ["▒", "unsure", "holds 95 % of the moves"]]), laps),

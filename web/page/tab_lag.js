@@ -5,7 +5,7 @@ import {chart, colour, legend, load} from "./chart.js";
 import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {confirm} from "./token.js";
-import {button, el, empty, numberField, put, redraw, section, show, stage, table} from "./ui.js";
+import {button, el, empty, numberField, places, put, redraw, section, show, stage, table} from "./ui.js";
 import {VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
@@ -253,9 +253,8 @@ async function fetchPlaces(path, lagChart, signal) {
 }
 
 export function mount(root, {pair, path, signal}) {
-    const plot = el("div", {});
+    const [plot, list] = places(2);
     const shown = el("p", {class: "muted"});
-    const list = el("div", {});
     const filter = el("select", {id: "verdict"}, el("option", {value: ""}, "all verdicts"));
     const notice = el("div", {role: "status"});
     const command = () => button("Send a command …", () => askCommand(path, notice));

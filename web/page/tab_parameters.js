@@ -5,7 +5,7 @@ import {checkTable} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit,
     wordsOf} from "./format.js";
 import {confirm} from "./token.js";
-import {button, el, empty, marked, muted, redraw, section, stage, table} from "./ui.js";
+import {button, el, empty, marked, muted, places, redraw, section, stage, table} from "./ui.js";
 import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
@@ -161,8 +161,7 @@ function drawHistory(root, changes) {
 
 export function mount(root, {pair, path, signal}) {
     const notice = el("div", {role: "status"});
-    const books = el("div", {});
-    const past = el("div", {});
+    const [books, past] = places(2);
     const page = stage(root, notice, books, section("History", past));
     const doer = new Doer(path, notice);
     watch(signal, async s => {

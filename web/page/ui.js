@@ -46,6 +46,11 @@ export function put(node, ...children) {
     return node;
 }
 
+// Empty places, to be filled later: const [list, plot] = places(2).
+export function places(n) {
+    return Array.from({length: n}, () => el("div", {}));
+}
+
 // Replace what a node contains.
 export function show(node, ...children) {
     node.replaceChildren();

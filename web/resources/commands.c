@@ -7,35 +7,22 @@
 #include "logger/message/codec_native.h"
 #include "web/resources/handlers.h"
 
-/* What the codec made of the payload. */
-struct decoded {
-    enum event_kind kind;
-    char id[EVENT_ID_MAX];
-    char fault[sizeof((struct event_malformed *)0)->detail];
-};
-
-static void keep_decoded(void *context, const struct event *event)
+static void keep_event(void *context, const struct event *event)
 {
-    struct decoded *d = context;
-    d->kind = event->kind;
-    if (event->kind == EVENT_COMMAND) {
-        memcpy(d->id, event->command.id, sizeof d->id);
-    } else if (event->kind == EVENT_MALFORMED) {
-        memcpy(d->fault, event->malformed.detail, sizeof d->fault);
-    }
+    *(struct event *)context = *event;
 }
 
 /* The codec judges: what it would call malformed when it comes back from the broker must not be
  * sent in the first place. */
 static void decode_command(const struct web_request *request, const char *payload, size_t bytes,
-                           struct decoded *d)
+                           struct event *event)
 {
     struct message message = {
         .t_us = 0, .payload = payload, .kept_bytes = bytes, .payload_bytes = bytes};
-    *d = (struct decoded){.kind = EVENT_KIND_COUNT};
+    event->kind = EVENT_KIND_COUNT;
     (void)snprintf(message.topic, sizeof message.topic, "%s/%s/command", request->view->prefix,
                    request->id);
-    (void)codec_native.decode(request->view->prefix, &message, keep_decoded, d);
+    (void)codec_native.decode(request->view->prefix, &message, keep_event, event);
 }
 
 static bool has_id(const char *text, size_t bytes)
@@ -45,24 +32,6 @@ static bool has_id(const char *text, size_t bytes)
     const bool has = json_object_get(body, "id") != NULL;
     json_decref(body);
     return has;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* The object of the body without the white space around it. */
-static const char *trim_body(const char *text, size_t *bytes)
-{
-    while (*bytes > 0 && is_space(text[*bytes - 1])) {
-        (*bytes)--;
-    }
-    while (*bytes > 0 && is_space(*text)) {
-        text++;
-        (*bytes)--;
-    }
-    return text;
 }
 
 /* {"op":…} becomes {"id":"http-…","op":…}: nothing else of the body is touched. Returns the
@@ -112,17 +81,19 @@ static void send_command(const struct web_request *request, const char *payload,
 
 void post_command(const struct web_request *request, struct web_response *response)
 {
-    struct decoded d;
-    size_t bytes = request->body_bytes;
-    const char *text = trim_body(request->body, &bytes);
-    decode_command(request, text, bytes, &d);
-    if (d.kind != EVENT_COMMAND) {
+    struct event event;
+    decode_command(request, request->body, request->body_bytes, &event);
+    if (event.kind != EVENT_COMMAND) {
         web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                    d.kind == EVENT_MALFORMED ? d.fault : "not a command");
+                    event.kind == EVENT_MALFORMED ? event.malformed.detail : "not a command");
         return;
     }
-    if (d.id[0]) {
-        send_command(request, text, bytes, d.id, response);
+    /* An object, so without the white space around it: */
+    const char *text = memchr(request->body, '{', request->body_bytes);
+    const char *end = memrchr(request->body, '}', request->body_bytes);
+    const size_t bytes = (size_t)(end - text) + 1;
+    if (event.command.id[0]) {
+        send_command(request, text, bytes, event.command.id, response);
         return;
     }
     if (has_id(text, bytes)) {

@@ -30,7 +30,7 @@ void get_dynamics(const struct web_request *request, struct web_response *respon
     if (!d) {
         return;
     }
-    pair_dynamics_report(web_tagged_json(response), NULL, d, web_pair_params(request));
+    pair_dynamics_report(web_tagged_json(response), NULL, d, request->params);
 }
 
 /* The body may be empty, or {"side": "real" or "virtual"}. False after a problem document. */
@@ -39,19 +39,16 @@ static bool read_side(const struct web_request *request, struct web_response *re
 {
     const char *word = "real";
     json_error_t error;
-    json_t *body = NULL;
-    bool good = true;
-    if (request->body_bytes > 0) {
-        body = json_loadb(request->body, request->body_bytes, JSON_REJECT_DUPLICATES, &error);
-        good = body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:s}", "side", &word) == 0;
-    }
+    json_t *body = request->body_bytes == 0 ? json_object()
+                                            : json_loadb(request->body, request->body_bytes,
+                                                         JSON_REJECT_DUPLICATES, &error);
+    const bool good =
+        body && json_unpack_ex(body, &error, JSON_STRICT, "{s?:s}", "side", &word) == 0;
     *side = good ? (enum side)names_value(&side_names, word) : SIDE_COUNT;
     json_decref(body);
-    if (!good || *side == SIDE_COUNT) {
-        return web_problem(request, response, PROBLEM_BAD_BODY, NULL,
-                           "an empty body or {\"side\": \"real\" or \"virtual\"} was expected");
-    }
-    return true;
+    return *side != SIDE_COUNT ||
+           web_problem(request, response, PROBLEM_BAD_BODY, NULL,
+                       "an empty body or {\"side\": \"real\" or \"virtual\"} was expected");
 }
 
 static void refuse_fit(const struct web_request *request, struct web_response *response,

@@ -9,18 +9,11 @@
 
 enum { WISH_MAX = 512 };
 
-/* What the codec made of a wish. */
-struct decoded {
-    bool taken;
-    struct event_following wish;
-    char fault[sizeof((struct event_malformed *)0)->detail];
-};
-
 /* NULL after a problem document. */
 static const struct pair_following *find_following(const struct web_request *request,
                                                    struct web_response *response)
 {
-    const struct pair_following *x = web_following(request);
+    const struct pair_following *x = request->following;
     if (!x) {
         web_problem(
             request, response, PROBLEM_NO_FOLLOWING, NULL,
@@ -34,7 +27,7 @@ void get_following(const struct web_request *request, struct web_response *respo
 {
     const struct pair_following *x = find_following(request, response);
     if (x) {
-        following_report(web_tagged_json(response), NULL, x, web_pair_params(request));
+        following_report(web_tagged_json(response), NULL, x, request->params);
     }
 }
 
@@ -42,7 +35,7 @@ void get_fidelity(const struct web_request *request, struct web_response *respon
 {
     const struct pair_following *x = find_following(request, response);
     if (x) {
-        fidelity_report_write(web_tagged_json(response), NULL, x, web_pair_params(request));
+        fidelity_report_write(web_tagged_json(response), NULL, x, request->params);
     }
 }
 
@@ -81,15 +74,9 @@ static size_t make_request(const struct web_request *request, struct web_respons
     return bytes;
 }
 
-static void keep_wish(void *context, const struct event *event)
+static void keep_event(void *context, const struct event *event)
 {
-    struct decoded *d = context;
-    if (event->kind == EVENT_REQUEST) {
-        d->taken = true;
-        d->wish = event->request.following;
-    } else if (event->kind == EVENT_MALFORMED) {
-        memcpy(d->fault, event->malformed.detail, sizeof d->fault);
-    }
+    *(struct event *)context = *event;
 }
 
 /* The codec and the law judge, as they will when the lab takes it in. */
@@ -97,15 +84,15 @@ static bool check_wish(const struct web_request *request, struct web_response *r
                        const struct pair_following *x, const char *text, size_t bytes)
 {
     struct message message = {.payload = text, .kept_bytes = bytes, .payload_bytes = bytes};
-    struct decoded d = {.taken = false};
+    struct event event = {.kind = EVENT_KIND_COUNT};
     struct err err = {0};
     lab_line_topic(request->view->prefix, "request", message.topic);
-    (void)codec_decode(NULL, request->view->prefix, &message, keep_wish, &d);
-    if (!d.taken) {
-        return web_problem(request, response, PROBLEM_BAD_BODY, NULL, d.fault);
+    (void)codec_decode(NULL, request->view->prefix, &message, keep_event, &event);
+    if (event.kind != EVENT_REQUEST) {
+        return web_problem(request, response, PROBLEM_BAD_BODY, NULL, event.malformed.detail);
     }
-    if (pair_following_check_wish(x, &web_pair_params(request)->following, &d.wish, &err) !=
-        STATUS_OK) {
+    if (pair_following_check_wish(x, &request->params->following, &event.request.following,
+                                  &err) != STATUS_OK) {
         return web_problem_err(request, response, PROBLEM_BAD_BODY, &err);
     }
     return true;

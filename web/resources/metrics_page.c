@@ -295,9 +295,8 @@ void get_metrics(const struct web_request *request, struct web_response *respons
     const struct web_source *source = request->context->source;
     const struct sight sight = {view,
                                 view->pair_count < PAIRS_MAX ? view->pair_count : PAIRS_MAX};
-    struct metrics m;
+    struct metrics m = {.out = &response->body};
     response->media_type = "text/plain; version=0.0.4; charset=utf-8";
-    metrics_start(&m, &response->body);
     write_lab(&m, &sight);
     write_counted(&m, &sight);
     write_pair_metrics(&m, &sight);

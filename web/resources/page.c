@@ -18,10 +18,9 @@ const struct page_file *page_find(const char *name)
     return NULL;
 }
 
-static void answer_with(const struct web_request *request, const char *name,
-                        struct web_response *response)
+void get_page(const struct web_request *request, struct web_response *response)
 {
-    const struct page_file *file = page_find(name);
+    const struct page_file *file = page_find(request->id[0] ? request->id : "index.html");
     if (!file) {
         web_problem(request, response, PROBLEM_NOT_FOUND, NULL,
                     "the page has no such file; '/' is where it begins");
@@ -34,16 +33,6 @@ static void answer_with(const struct web_request *request, const char *name,
     response->fixed_bytes = request->gzip ? file->gzip_size : file->size;
     (void)snprintf(response->etag, sizeof response->etag, "%s",
                    request->gzip ? file->gzip_etag : file->etag);
-}
-
-void get_index(const struct web_request *request, struct web_response *response)
-{
-    answer_with(request, "index.html", response);
-}
-
-void get_page(const struct web_request *request, struct web_response *response)
-{
-    answer_with(request, request->id, response);
 }
 
 void get_openapi(const struct web_request *request, struct web_response *response)

@@ -8,8 +8,7 @@
 
 void get_parameters(const struct web_request *request, struct web_response *response)
 {
-    pair_report_parameters(web_tagged_json(response), NULL, web_pair(request),
-                           web_pair_params(request));
+    pair_report_parameters(web_tagged_json(response), NULL, request->shown, request->params);
 }
 
 static bool is_word(const char *text)

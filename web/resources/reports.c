@@ -11,12 +11,12 @@ void get_travel_time(const struct web_request *request, struct web_response *res
 
 void get_tracked(const struct web_request *request, struct web_response *response)
 {
-    pair_report_tracked(web_tagged_json(response), NULL, web_pair(request));
+    pair_report_tracked(web_tagged_json(response), NULL, request->shown);
 }
 
 void get_clock(const struct web_request *request, struct web_response *response)
 {
-    pair_report_clock(web_tagged_json(response), NULL, web_pair(request));
+    pair_report_clock(web_tagged_json(response), NULL, request->shown);
 }
 
 static void write_robot(struct json_writer *json, const struct web_request *request,
@@ -36,8 +36,7 @@ void get_machines(const struct web_request *request, struct web_response *respon
 {
     struct json_writer *json = web_tagged_json(response);
     json_write_object(json, NULL);
-    pair_report_machines(json, "tandem", web_pair(request), web_following(request),
-                         web_pair_params(request));
+    pair_report_machines(json, "tandem", request->shown, request->following, request->params);
     write_robot(json, request, SIDE_REAL);
     write_robot(json, request, SIDE_VIRTUAL);
     json_write_close(json);
@@ -50,7 +49,7 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     const char *map = source->map(source->context, request->pair, &bytes);
     struct json_writer *json = web_tagged_json(response);
     json_write_object(json, NULL);
-    json_write_text(json, "pair", web_pair_params(request)->id);
+    json_write_text(json, "pair", request->params->id);
     trails_write(request->context->trails, json, request->pair);
     if (map) {
         json_write_raw(json, "map", map, bytes);

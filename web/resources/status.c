@@ -33,12 +33,7 @@ void get_status(const struct web_request *request, struct web_response *response
     json_write_int(json, "pair_count", (int64_t)view->pair_count);
     json_write_bool(json, "ready", health_is_ready(&view->health));
     write_parts(json, &view->health);
-    json_write_object(json, "events");
-    for (int kind = 0; kind < EVENT_KIND_COUNT; kind++) {
-        json_write_int(json, event_kind_name((enum event_kind)kind),
-                       (int64_t)view->counts.events[kind]);
-    }
-    json_write_close(json);
+    json_write_counts(json, "events", &event_kind_names, view->counts.events);
     json_write_int(json, "unknown_pair", (int64_t)view->counts.unknown_pair);
     json_write_int(json, "redelivered", (int64_t)view->counts.redelivered);
     json_write_int(json, "retained", (int64_t)view->counts.retained);

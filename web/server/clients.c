@@ -1,6 +1,5 @@
 #include "web/server/clients.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@ enum {
 };
 
 /* One address. */
-struct slot {
+struct client_slot {
     unsigned char key[KEY_BYTES];
     unsigned connections;
     double left; /* requests that may come at once */
@@ -22,41 +21,24 @@ struct slot {
 };
 
 struct client {
-    struct slot *slot;
+    struct client_slot *slot;
     bool crowded;
 };
 
-struct clients {
-    struct clients_params params;
-    pthread_mutex_t lock;
-    struct slot *slot; /* [slot_count]; the first `used` have been */
-    size_t slot_count, used;
-};
-
-enum status clients_create(const struct clients_params *params, struct clients **out)
+enum status clients_init(struct clients *c, const struct clients_params *params)
 {
-    struct clients *c = calloc(1, sizeof *c);
-    if (!c) {
-        return STATUS_E_NOMEM;
-    }
-    c->params = *params;
-    c->slot_count = (size_t)params->connections_total + REMEMBERED_MORE;
+    *c = (struct clients){.params = *params,
+                          .slot_count = (size_t)params->connections_total + REMEMBERED_MORE};
     c->slot = calloc(c->slot_count, sizeof *c->slot);
     (void)pthread_mutex_init(&c->lock, NULL);
-    if (!c->slot) {
-        clients_destroy(c);
-        return STATUS_E_NOMEM;
-    }
-    *out = c;
-    return STATUS_OK;
+    return c->slot ? STATUS_OK : STATUS_E_NOMEM;
 }
 
-void clients_destroy(struct clients *c)
+void clients_clear(struct clients *c)
 {
-    if (c) {
+    if (c->slot) {
         (void)pthread_mutex_destroy(&c->lock);
         free(c->slot);
-        free(c);
     }
 }
 
@@ -76,11 +58,11 @@ static void key_of(const struct sockaddr *address, unsigned char key[KEY_BYTES])
 
 /* The address's, or that of one without connections that was heard least recently. There are
  * more slots than connections; NULL when that is not so. */
-static struct slot *find_slot(struct clients *c, const unsigned char key[KEY_BYTES])
+static struct client_slot *find_slot(struct clients *c, const unsigned char key[KEY_BYTES])
 {
-    struct slot *free_one = NULL;
+    struct client_slot *free_one = NULL;
     for (size_t i = 0; i < c->used; i++) {
-        struct slot *slot = &c->slot[i];
+        struct client_slot *slot = &c->slot[i];
         if (memcmp(slot->key, key, KEY_BYTES) == 0) {
             return slot;
         }
@@ -92,7 +74,7 @@ static struct slot *find_slot(struct clients *c, const unsigned char key[KEY_BYT
         free_one = &c->slot[c->used++];
     }
     if (free_one) {
-        *free_one = (struct slot){.left = burst_of(c)};
+        *free_one = (struct client_slot){.left = burst_of(c)};
         memcpy(free_one->key, key, KEY_BYTES);
     }
     return free_one;
@@ -130,7 +112,7 @@ void clients_close(struct clients *c, struct client *client)
 }
 
 /* Under the lock. */
-static bool take_one(const struct clients *c, struct slot *slot, int64_t now_ms)
+static bool take_one(const struct clients *c, struct client_slot *slot, int64_t now_ms)
 {
     const double gained =
         (double)(now_ms - slot->at_ms) * 1e-3 * (double)c->params.requests_per_s;

@@ -5,13 +5,13 @@
 #ifndef WEB_SERVER_CLIENTS_H
 #define WEB_SERVER_CLIENTS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/status.h"
 
-struct clients;
 struct client; /* one connection */
 
 enum { CLIENTS_BURST_S = 5 }; /* so many seconds' requests may come at once */
@@ -22,8 +22,16 @@ struct clients_params {
     unsigned requests_per_s;    /* of one address; 0: any number */
 };
 
-MUST_USE enum status clients_create(const struct clients_params *params, struct clients **out);
-void clients_destroy(struct clients *clients); /* NULL allowed */
+struct clients {
+    struct clients_params params;
+    pthread_mutex_t lock;
+    struct client_slot *slot; /* [slot_count] an address each; the first `used` have been */
+    size_t slot_count, used;
+};
+
+/* STATUS_E_NOMEM. */
+MUST_USE enum status clients_init(struct clients *clients, const struct clients_params *params);
+void clients_clear(struct clients *clients); /* all zero allowed */
 
 /* A connection came, and went. NULL: no memory; it is not limited then. */
 struct client *clients_open(struct clients *clients, const struct sockaddr *address);

@@ -1,10 +1,12 @@
 #include "web/server/dispatch.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "web/http/address.h"
 #include "web/http/routes.h"
 #include "web/resources/jobs.h"
 
@@ -23,17 +25,12 @@ bool dispatch_same_secret(const char *given, const char *secret)
 /* Weight of a media range, "text/csv;q=0.5" -> 0.5; 1 when it says none. */
 static double weight_of(const char *range, size_t n)
 {
-    const char *semicolon = memchr(range, ';', n);
-    while (semicolon) {
-        const char *p = semicolon + 1;
-        const size_t left = n - (size_t)(p - range);
-        while (*p == ' ') {
-            p++;
-        }
-        if ((p[0] == 'q' || p[0] == 'Q') && p[1] == '=') {
+    const char *p = range;
+    while ((p = memchr(p, ';', n - (size_t)(p - range))) != NULL) {
+        p += 1 + strspn(p + 1, " ");
+        if (strncasecmp(p, "q=", 2) == 0) {
             return strtod(p + 2, NULL);
         }
-        semicolon = memchr(semicolon + 1, ';', left);
     }
     return 1.0;
 }
@@ -80,6 +77,126 @@ bool dispatch_tag_matches(const char *if_none_match, const char *etag)
         p += strcspn(p, ",");
     }
     return false;
+}
+
+/* ---- who may ask at all, before it matters what ---- */
+
+enum {
+    SHOWN_MAX = 60, /* of a header, in the log */
+    HOST_MAX = 254
+};
+
+static const char *const REASONS[WEB_REFUSAL_COUNT] = {
+    [WEB_REFUSED_TOKEN] = "wrong or missing token",
+    [WEB_REFUSED_HOST] = "Host is no name of this server",
+    [WEB_REFUSED_RATE] = "too many requests",
+    [WEB_REFUSED_CONNECTIONS] = "too many connections",
+};
+
+static void tell_refused(const struct web_input *input, struct web_context *context,
+                         enum web_refusal refusal, const char *path)
+{
+    char text[256];
+    char client[INET6_ADDRSTRLEN] = "?";
+    const struct web_source *source = context->source;
+    atomic_fetch_add(&context->refused[refusal], 1);
+    if (!source || !source->refused) {
+        return;
+    }
+    if (input->peer) {
+        address_format(input->peer, client);
+    }
+    const bool host = refusal == WEB_REFUSED_HOST;
+    (void)snprintf(text, sizeof text, "%s: %s: %.*s", client, REASONS[refusal], SHOWN_MAX,
+                   host ? input->host : path);
+    source->refused(source->context, text);
+}
+
+static const char SEPARATORS[] = ", ";
+
+bool host_names_are_valid(const char *names)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789.-, ";
+    return strspn(names, allowed) == strlen(names);
+}
+
+/* Host without port and brackets; false when it is none. */
+static bool read_name(const char *host, char name[HOST_MAX])
+{
+    const bool bracketed = host[0] == '[';
+    const char *begin = host + (bracketed ? 1 : 0);
+    const size_t n = strcspn(begin, bracketed ? "]" : ":");
+    const char *rest = begin + n;
+    if (bracketed && *rest++ != ']') {
+        return false;
+    }
+    if (n == 0 || n >= HOST_MAX ||
+        (*rest != '\0' &&
+         (*rest != ':' || strspn(rest + 1, "0123456789") != strlen(rest + 1)))) {
+        return false;
+    }
+    memcpy(name, begin, n);
+    name[n] = '\0';
+    return true;
+}
+
+static bool is_listed(const char *name, const char *names)
+{
+    const size_t n = strlen(name);
+    for (const char *p = names; *p;) {
+        p += strspn(p, SEPARATORS);
+        const size_t length = strcspn(p, SEPARATORS);
+        if (length == n && strncasecmp(p, name, n) == 0) {
+            return true;
+        }
+        p += length;
+    }
+    return false;
+}
+
+bool host_is_ours(const char *host, const struct sockaddr *listening, const char *names)
+{
+    char name[HOST_MAX];
+    struct sockaddr_storage address;
+    socklen_t bytes = 0;
+    if (!read_name(host, name)) {
+        return false;
+    }
+    if (address_parse(name, 0, &address, &bytes)) {
+        const struct sockaddr *given = (const struct sockaddr *)&address;
+        return address_is_loopback(given) || address_is_any(listening) ||
+               address_is_same(given, listening);
+    }
+    return strcasecmp(name, "localhost") == 0 || is_listed(name, names);
+}
+
+static bool check_client(const struct web_input *input, struct web_request *request,
+                         struct web_response *response)
+{
+    struct web_context *context = request->context;
+    if (input->client != CLIENT_FINE) {
+        const bool hasty = input->client == CLIENT_OVER_RATE;
+        web_problem_later(request, response,
+                          hasty ? PROBLEM_TOO_MANY_REQUESTS : PROBLEM_TOO_MANY_CONNECTIONS,
+                          input->wait_s,
+                          hasty ? "this address asks too often (http.client_requests_per_s)"
+                                : "this address has too many connections "
+                                  "(http.client_connections_max)");
+        response->close = true;
+        tell_refused(input, context, hasty ? WEB_REFUSED_RATE : WEB_REFUSED_CONNECTIONS,
+                     request->path);
+        return false;
+    }
+    /* No browser leaves Host out. */
+    if (input->host && context->listening &&
+        !host_is_ours(input->host, context->listening, context->hosts)) {
+        tell_refused(input, context, WEB_REFUSED_HOST, request->path);
+        return web_problem(request, response, PROBLEM_WRONG_HOST, NULL,
+                           "the Host of the request is no name of this server: http.hosts "
+                           "lists those beyond localhost and its address");
+    }
+    return true;
 }
 
 /* ---- head ---- */
@@ -162,7 +279,7 @@ static bool check_token(const struct web_input *input, struct web_request *reque
                 missing ? "a header 'Authorization: Bearer TOKEN' is needed" : "wrong token");
     response->authenticate = missing ? "Bearer realm=\"tandem\""
                                      : "Bearer realm=\"tandem\", error=\"invalid_token\"";
-    guard_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
+    tell_refused(input, request->context, WEB_REFUSED_TOKEN, request->path);
     return false;
 }
 
@@ -216,7 +333,7 @@ bool dispatch_head(struct web_context *context, const struct web_input *input,
     request->context = context;
     request->gzip = input->accept_encoding && dispatch_accepts_gzip(input->accept_encoding);
     request->last_event_id = input->last_event_id;
-    if (!split_url(input->url, request, response) || !guard_admit(input, request, response) ||
+    if (!split_url(input->url, request, response) || !check_client(input, request, response) ||
         !find_route(input, request, response) || !check_token(input, request, response) ||
         !read_query(input->accept, request, response)) {
         count_answer(context, response);
@@ -246,6 +363,9 @@ static void run_handler(struct web_request *request, struct web_response *respon
         web_problem(request, response, PROBLEM_NO_SUCH_PAIR, NULL,
                     "the lab has no pair of this id; /api/v1/pairs lists them");
     } else {
+        request->params = &request->view->params[request->pair];
+        request->shown = request->view->pairs[request->pair];
+        request->following = view_following(request->view, request->pair);
         request->route->handle(request, response);
         response->varies = (request->route->parameters & QUERY_BIT(QUERY_FORMAT)) != 0;
     }

@@ -1,9 +1,27 @@
-/* web/server/dispatch.h - from a request to its response, without sockets: routing, token,
- * query, conditional requests, and the errors of all of them. */
+/* web/server/dispatch.h - from a request to its response, without sockets: who may ask,
+ * routing, token, query, conditional requests, and the errors of all of them. */
 #ifndef WEB_SERVER_DISPATCH_H
 #define WEB_SERVER_DISPATCH_H
 
-#include "web/server/guard.h"
+#include "web/http/handler.h"
+#include "web/server/clients.h"
+
+/* A request as it came. */
+struct web_input {
+    const char *method;
+    const char *url;           /* path and query, undecoded */
+    const char *authorization; /* these headers; NULL: absent */
+    const char *accept;
+    const char *accept_encoding;
+    const char *content_type;
+    const char *last_event_id;
+    const char *host;
+    const struct sockaddr *peer; /* NULL: not known */
+    bool local;                  /* the peer is on loopback */
+    enum client_state client;
+    unsigned wait_s;               /* of a client that asks too much */
+    unsigned long long body_bytes; /* that the client announces; 0 when it does not say */
+};
 
 /* Before the body is read: is there any use in reading it, and room for it? True: *request is
  * filled. False: *response holds the answer. Both come zeroed, but for request->upload. What it
@@ -34,5 +52,17 @@ bool dispatch_tag_matches(const char *if_none_match, const char *etag);
 
 /* Same text? Takes a time that depends on the length of `given` only. Pure. */
 bool dispatch_same_secret(const char *given, const char *secret);
+
+/* Host names. A page of another site can have its own name point at this machine (DNS
+ * rebinding) and then ask as if it came from here: its requests carry that name in Host.
+ *
+ * Are names a list as host_is_ours() takes it? "" is one. */
+bool host_names_are_valid(const char *names);
+
+/* host: the header, "name", "name:port", "192.0.2.7:8420", "[::1]:8420". Ours are localhost,
+ * loopback addresses, the address that is listened on (any address when that is 0.0.0.0 or ::,
+ * for an address cannot be made to point elsewhere), and names: "a.example, b", without regard
+ * to case. */
+bool host_is_ours(const char *host, const struct sockaddr *listening, const char *names);
 
 #endif

@@ -36,7 +36,6 @@ enum {
      * beyond, the connection is closed. */
     DRAIN_MAX = 64 * 1024,
     CONNECTION_MEMORY = 16 * 1024, /* request line and headers */
-    BACKLOG = 128,
     URL_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 2
 };
 
@@ -51,10 +50,9 @@ struct web {
     struct web_context context;
     char *token;
     struct MHD_Daemon *daemon;
-    int listener; /* -1: none */
     struct sockaddr_storage address;
     char *hosts;
-    struct clients *clients;
+    struct clients clients;
     struct tls_texts tls;
     atomic_uint in_flight;
     atomic_bool stopping;
@@ -215,7 +213,7 @@ static enum MHD_Result begin_request(struct MHD_Connection *connection, const ch
     x->begun = true;
     x->begun_ms = ticks_ms();
     const enum client_state client =
-        clients_ask(x->web->clients, client_of(connection), x->begun_ms, &wait_s);
+        clients_ask(&x->web->clients, client_of(connection), x->begun_ms, &wait_s);
     const struct web_input input = {.method = method,
                                     .url = x->url,
                                     .authorization = find_header(connection, "Authorization"),
@@ -291,29 +289,19 @@ static enum MHD_Result answer_request(void *cls, struct MHD_Connection *connecti
 
 /* ---- start and stop ---- */
 
-static enum status open_listener(struct web *web, const struct web_options *options,
-                                 struct err *err)
+static enum status choose_address(struct web *web, const struct web_options *options,
+                                  struct err *err)
 {
-    struct sockaddr *address = (struct sockaddr *)&web->address;
     socklen_t bytes = 0;
-    const int on = 1;
-    web->context.listening = address;
+    web->context.listening = (const struct sockaddr *)&web->address;
     if (!address_parse(options->bind, options->port, &web->address, &bytes)) {
         return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
                        "'%s' is no numeric address; 127.0.0.1 or ::1 would be", options->bind);
     }
-    if (!address_is_loopback(address) && !web->token) {
+    if (!address_is_loopback(web->context.listening) && !web->token) {
         return err_set(err, STATUS_E_ARG, "http.bind", 0, 0,
                        "%s is beyond loopback: that needs a token (http.token_file)",
                        options->bind);
-    }
-    web->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (web->listener < 0 ||
-        setsockopt(web->listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        bind(web->listener, address, bytes) != 0 || listen(web->listener, BACKLOG) != 0 ||
-        getsockname(web->listener, address, &bytes) != 0) {
-        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
-                       options->bind, (unsigned)options->port, strerrordesc_np(errno));
     }
     return STATUS_OK;
 }
@@ -332,14 +320,6 @@ static void allow_files(unsigned count)
         limit.rlim_cur = limit.rlim_max < count ? limit.rlim_max : count;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-}
-
-static enum status create_trails(struct web *web)
-{
-    const struct view *view = web->source.acquire(web->source.views);
-    const size_t pairs = view->pair_count;
-    web->source.release(web->source.views, view);
-    return trails_create(pairs, &web->context.trails);
 }
 
 static enum status start_streams(struct web *web, const struct web_options *options)
@@ -363,9 +343,9 @@ static void note_connection(void *cls, struct MHD_Connection *connection, void *
     struct web *web = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const struct sockaddr *peer = peer_of(connection);
-        *context = peer ? clients_open(web->clients, peer) : NULL;
+        *context = peer ? clients_open(&web->clients, peer) : NULL;
     } else {
-        clients_close(web->clients, *context);
+        clients_close(&web->clients, *context);
         *context = NULL;
     }
 }
@@ -391,12 +371,12 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         more[n++] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_PRIORITIES, 0, priorities};
     }
     more[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, NULL};
-    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC |
-                           MHD_ALLOW_SUSPEND_RESUME |
-                           (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) |
-                           (web->address.ss_family == AF_INET6 ? (unsigned)MHD_USE_IPv6 : 0U);
+    const unsigned flags =
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
+        (web->tls.key ? (unsigned)MHD_USE_TLS : 0U) |
+        (web->address.ss_family == AF_INET6 ? (unsigned)MHD_USE_DUAL_STACK : 0U);
     web->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_LISTEN_SOCKET, web->listener,
+        flags, 0, NULL, NULL, answer_request, web, MHD_OPTION_SOCK_ADDR, &web->address,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, web, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, web, MHD_OPTION_CONNECTION_LIMIT,
         connections < threads ? threads : connections, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -404,8 +384,8 @@ static enum status start_daemon(struct web *web, const struct web_options *optio
         MHD_OPTION_NOTIFY_CONNECTION, note_connection, web, MHD_OPTION_ARRAY, more,
         MHD_OPTION_END);
     if (!web->daemon) {
-        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot start the server's threads: %s",
-                       strerrordesc_np(errno));
+        return err_set(err, STATUS_E_IO, "http", 0, 0, "cannot listen on %s port %u: %s",
+                       options->bind, (unsigned)options->port, strerrordesc_np(errno));
     }
     return STATUS_OK;
 }
@@ -420,7 +400,7 @@ static enum status set_guard(struct web *web, const struct web_options *options,
     web->token = options->token ? strdup(options->token) : NULL;
     web->hosts = strdup(options->hosts ? options->hosts : "");
     if ((options->token && !web->token) || !web->hosts ||
-        clients_create(&limits, &web->clients) != STATUS_OK) {
+        clients_init(&web->clients, &limits) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
     if (web->token && !web->token[0]) {
@@ -447,10 +427,10 @@ static enum status start_server(struct web *web, const struct web_options *optio
         return status;
     }
     if (history_create(options->store_path, &web->context.history) != STATUS_OK ||
-        create_trails(web) != STATUS_OK) {
+        trails_create(&web->context.trails) != STATUS_OK) {
         return err_set(err, STATUS_E_NOMEM, "http", 0, 0, "out of memory");
     }
-    status = open_listener(web, options, err);
+    status = choose_address(web, options, err);
     if (status != STATUS_OK) {
         return status;
     }
@@ -484,7 +464,6 @@ enum status web_start(const struct web_options *options, const struct web_source
     pthread_t thread;
     if (made) {
         made->source = *source;
-        made->listener = -1;
         made->context.source = &made->source;
         made->context.upload_bytes_max = options->upload_bytes_max;
     }
@@ -503,20 +482,21 @@ enum status web_start(const struct web_options *options, const struct web_source
 
 uint16_t web_port(const struct web *web)
 {
-    return address_port((const struct sockaddr *)&web->address);
+    return MHD_get_daemon_info(web->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 }
 
-/* No new connections; those that have asked get their answers. */
-static void drain_requests(struct web *web)
+/* No new connections; those that have asked get their answers. Returns the listening socket. */
+static int drain_requests(struct web *web)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
     const int64_t until_ms = ticks_ms() + STOP_TIMEOUT_MS;
     atomic_store(&web->stopping, true);
-    (void)MHD_quiesce_daemon(web->daemon);
+    const int listener = MHD_quiesce_daemon(web->daemon);
     streams_stop(web->context.streams);
     while (atomic_load(&web->in_flight) > 0 && ticks_ms() < until_ms) {
         (void)nanosleep(&pause, NULL);
     }
+    return listener;
 }
 
 void web_stop(struct web *web)
@@ -525,18 +505,16 @@ void web_stop(struct web *web)
         return;
     }
     if (web->daemon) {
-        drain_requests(web);
+        const int listener = drain_requests(web);
         MHD_stop_daemon(web->daemon);
+        (void)close(listener);
     } else {
         streams_stop(web->context.streams);
     }
     streams_destroy(web->context.streams);
-    if (web->listener >= 0) {
-        (void)close(web->listener);
-    }
     history_destroy(web->context.history);
     trails_destroy(web->context.trails);
-    clients_destroy(web->clients);
+    clients_clear(&web->clients);
     tls_clear(&web->tls);
     free(web->hosts);
     free(web->token);

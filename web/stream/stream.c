@@ -7,10 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hash.h"
+#include "logger/message/json_write.h"
 #include "logger/storage/lock.h"
+#include "twin/report/pair_report.h"
 #include "web/http/body.h"
 #include "web/http/ticks.h"
-#include "web/stream/machine_watch.h"
 #include "web/stream/trails.h"
 
 enum {
@@ -43,6 +45,9 @@ struct stream {
     size_t sent;         /* of it */
     int64_t said_ms;     /* when something went out last */
 };
+
+/* What a pair's machines were like at the last look: those of both robots, and Tandem's. */
+typedef uint64_t machine_marks[SIDE_COUNT + 1];
 
 struct streams {
     struct streams_params params;
@@ -369,12 +374,79 @@ static size_t choose_awake(struct streams *set, bool *stopping)
     return n;
 }
 
+/* ---- state machines: Tandem's own by the snapshots, the robots' by what they publish ---- */
+
+/* Of Tandem's machines. */
+static uint64_t count_transitions(const struct view *view, size_t i)
+{
+    const struct pair_following *following = view_following(view, i);
+    uint64_t sum = view->pairs[i]->trace.count;
+    for (size_t k = 0; following && k < COUNT(following->f.stats.visits); k++) {
+        sum += following->f.stats.visits[k];
+    }
+    return sum;
+}
+
+/* {"pair", "side", "machines"}; side SIDE_COUNT: Tandem's own, not published[bytes]. */
+static void publish_machines(const struct view *view, size_t i, enum side side,
+                             const char *published, size_t bytes, struct event_hub *hub)
+{
+    char buffer[1024];
+    struct body body = {0};
+    struct json_writer w;
+    json_write_start(&w, buffer, sizeof buffer, body_flush, &body);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "pair", view->params[i].id);
+    json_write_text(&w, "side", side == SIDE_COUNT ? NULL : side_name(side));
+    if (side == SIDE_COUNT) {
+        pair_report_machines(&w, "machines", view->pairs[i], view_following(view, i),
+                             &view->params[i]);
+    } else if (bytes > 0) {
+        json_write_raw(&w, "machines", published, bytes);
+    } else {
+        json_write_null(&w, "machines");
+    }
+    json_write_close(&w);
+    if (json_write_end(&w) && !body.failed) {
+        event_hub_publish(hub, EVENT_TYPE_MACHINES, i, 0, body.text, body.bytes);
+    }
+    body_clear(&body);
+}
+
+/* Publish the machines of every pair that are not as at the last look. The first look publishes
+ * nothing. What comes and goes between two looks is not seen as an event; the trace in it has
+ * it. *seen: NULL at first, then [pair_count] to be freed. */
+static void look_at_machines(machine_marks **seen, const struct view *view,
+                             const struct web_source *source, struct event_hub *hub)
+{
+    const bool begun = *seen != NULL;
+    if (!begun) {
+        *seen = calloc(view->pair_count, sizeof **seen);
+    }
+    for (size_t i = 0; *seen && i < view->pair_count; i++) {
+        for (int side = 0; side <= SIDE_COUNT; side++) {
+            char text[WEB_MACHINES_MAX];
+            const size_t bytes =
+                side < SIDE_COUNT ? source->machines(source->context, i, (enum side)side, text)
+                                  : 0;
+            const uint64_t mark = side < SIDE_COUNT ? hash_bytes(HASH_START, text, bytes)
+                                                    : count_transitions(view, i);
+            if (begun && mark != (*seen)[i][side]) {
+                publish_machines(view, i, (enum side)side, text, bytes, hub);
+            }
+            (*seen)[i][side] = mark;
+        }
+    }
+}
+
+/* ---- all of them ---- */
+
 static void look_around(struct streams *set)
 {
     const struct web_source *source = set->params.source;
     const struct view *view = source->acquire(source->views);
     atomic_store(&set->restored, view->health.restored);
-    machine_watch_look(&set->seen, view, source, set->params.hub);
+    look_at_machines(&set->seen, view, source, set->params.hub);
     if (set->params.trails) {
         trails_look(set->params.trails, view);
     }

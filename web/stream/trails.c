@@ -17,23 +17,22 @@ struct trail_point {
 
 struct trail {
     uint64_t telemetry[SIDE_COUNT]; /* samples seen */
-    size_t first[SIDE_COUNT], count[SIDE_COUNT];
-    struct trail_point points[SIDE_COUNT][TRAIL_POINTS_MAX]; /* rings */
+    size_t kept[SIDE_COUNT];        /* of all time; the newest stand in the rings */
+    struct trail_point points[SIDE_COUNT][TRAIL_POINTS_MAX];
 };
 
 struct trails {
     pthread_mutex_t lock;
     size_t pair_count, used;
-    struct trail *of[]; /* [pair_count] owned; NULL: none */
+    struct trail **of; /* [pair_count] owned, NULL: none; NULL before the first look */
 };
 
-enum status trails_create(size_t pair_count, struct trails **out)
+enum status trails_create(struct trails **out)
 {
-    struct trails *trails = calloc(1, sizeof *trails + pair_count * sizeof(struct trail *));
+    struct trails *trails = calloc(1, sizeof *trails);
     if (!trails) {
         return STATUS_E_NOMEM;
     }
-    trails->pair_count = pair_count;
     lock_init(&trails->lock);
     *out = trails;
     return STATUS_OK;
@@ -47,6 +46,7 @@ void trails_destroy(struct trails *trails)
     for (size_t i = 0; i < trails->pair_count; i++) {
         free(trails->of[i]);
     }
+    free(trails->of);
     (void)pthread_mutex_destroy(&trails->lock);
     free(trails);
 }
@@ -64,22 +64,16 @@ bool trail_pose(const double *pose, size_t count, double *x_m, double *y_m, doub
 
 static void keep_point(struct trail *trail, enum side side, const struct trail_point *point)
 {
-    const size_t n = trail->count[side];
-    if (n > 0) {
-        const struct trail_point *last =
-            &trail->points[side][(trail->first[side] + n - 1) % TRAIL_POINTS_MAX];
+    struct trail_point *const ring = trail->points[side];
+    if (trail->kept[side] > 0) {
+        const struct trail_point *last = &ring[(trail->kept[side] - 1) % TRAIL_POINTS_MAX];
         const double step_m =
             hypot((double)(point->x_m - last->x_m), (double)(point->y_m - last->y_m));
         if (step_m < STEP_M && fabs((double)(point->yaw_rad - last->yaw_rad)) < TURN_RAD) {
             return;
         }
     }
-    trail->points[side][(trail->first[side] + n) % TRAIL_POINTS_MAX] = *point;
-    if (n < TRAIL_POINTS_MAX) {
-        trail->count[side]++;
-    } else {
-        trail->first[side] = (trail->first[side] + 1) % TRAIL_POINTS_MAX;
-    }
+    ring[trail->kept[side]++ % TRAIL_POINTS_MAX] = *point;
 }
 
 static void look_at(struct trails *trails, size_t i, enum side side,
@@ -109,6 +103,10 @@ static void look_at(struct trails *trails, size_t i, enum side side,
 void trails_look(struct trails *trails, const struct view *view)
 {
     lock_take(&trails->lock);
+    if (!trails->of) {
+        trails->of = calloc(view->pair_count, sizeof(struct trail *));
+        trails->pair_count = trails->of ? view->pair_count : 0;
+    }
     for (size_t i = 0; i < trails->pair_count; i++) {
         for (int side = 0; side < SIDE_COUNT; side++) {
             look_at(trails, i, (enum side)side, &view->pairs[i]->side[side]);
@@ -120,9 +118,9 @@ void trails_look(struct trails *trails, const struct view *view)
 static void write_side(const struct trail *trail, struct json_writer *json, enum side side)
 {
     json_write_array(json, side_name(side));
-    for (size_t k = 0; trail && k < trail->count[side]; k++) {
-        const struct trail_point *p =
-            &trail->points[side][(trail->first[side] + k) % TRAIL_POINTS_MAX];
+    const size_t kept = trail ? trail->kept[side] : 0;
+    for (size_t k = kept > TRAIL_POINTS_MAX ? kept - TRAIL_POINTS_MAX : 0; k < kept; k++) {
+        const struct trail_point *p = &trail->points[side][k % TRAIL_POINTS_MAX];
         json_write_array(json, NULL);
         json_write_seconds(json, NULL, p->t_us);
         /* As exact as a float is; adding zero, there is no -0. */
@@ -138,7 +136,7 @@ void trails_write(struct trails *trails, struct json_writer *json, size_t pair)
 {
     lock_take(&trails->lock);
     for (int side = 0; side < SIDE_COUNT; side++) {
-        write_side(trails->of[pair], json, (enum side)side);
+        write_side(trails->of ? trails->of[pair] : NULL, json, (enum side)side);
     }
     lock_give(&trails->lock);
 }

@@ -17,10 +17,11 @@ enum { TRAIL_POINTS_MAX = 600, TRAIL_PAIRS_MAX = 500 };
 struct trails;
 
 /* Cold path: allocates. STATUS_E_NOMEM. */
-MUST_USE enum status trails_create(size_t pair_count, struct trails **out);
+MUST_USE enum status trails_create(struct trails **out);
 void trails_destroy(struct trails *trails); /* NULL allowed */
 
-/* Take the poses of a snapshot. One thread; allocates when a pair tells its first one. */
+/* Take the poses of a snapshot. One thread; allocates at first, and when a pair tells its first
+ * one. */
 void trails_look(struct trails *trails, const struct view *view);
 
 /* "real": [[t, x_m, y_m, yaw_rad], …], oldest first, and "virtual". Any thread. */
