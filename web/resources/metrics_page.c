@@ -266,21 +266,20 @@ static void write_server(struct metrics *m, struct web_context *context)
 static void write_streams(struct metrics *m, struct web_context *context)
 {
     struct event_hub_counts hub;
-    struct streams_counts s;
     if (!context->streams) {
         return;
     }
     event_hub_read_counts(context->source->events, &hub);
-    streams_read_counts(context->streams, &s);
+    const struct streams_counts *s = streams_counts(context->streams);
     metrics_gauge(m, "tandem_stream_listeners", "Listeners to /api/v1/events now.",
-                  (double)s.clients);
+                  (double)s->clients);
     const struct metric_counter rows[] = {
-        {"tandem_stream_opened_total", "Listeners that came.", s.opened},
-        {"tandem_stream_refused_total", "Listeners turned away: too many.", s.refused},
+        {"tandem_stream_opened_total", "Listeners that came.", s->opened},
+        {"tandem_stream_refused_total", "Listeners turned away: too many.", s->refused},
         {"tandem_stream_missed_total",
-         "Events that listeners have not heard: they were too slow.", s.missed},
+         "Events that listeners have not heard: they were too slow.", s->missed},
         {"tandem_stream_cut_total",
-         "Listeners cut off in the middle of an event: they were far too slow.", s.cut},
+         "Listeners cut off in the middle of an event: they were far too slow.", s->cut},
         {"tandem_stream_too_long_total", "Events too long for the stream.", hub.too_long},
     };
     metrics_counters(m, rows, COUNT(rows));

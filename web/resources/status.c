@@ -48,35 +48,33 @@ void get_healthz(const struct web_request *request, struct web_response *respons
     body_text(&response->body, "{\"alive\":true}\n");
 }
 
-static void refuse_readiness(const struct web_request *request, struct web_response *response)
+/* "not ready: broker store" */
+static void name_ill_parts(const struct view_health *health, char detail[160])
 {
     struct health_part parts[HEALTH_PART_COUNT];
-    char detail[160] = "not ready:";
-    size_t used = 10;
-    health_parts(&request->view->health, parts);
+    int used = snprintf(detail, 160, "not ready:");
+    health_parts(health, parts);
     for (size_t i = 0; i < HEALTH_PART_COUNT; i++) {
         if (!parts[i].ok) {
-            const int n = snprintf(detail + used, sizeof detail - used, " %s", parts[i].name);
-            used += n > 0 ? (size_t)n : 0;
+            used += snprintf(detail + used, 160 - (size_t)used, " %s", parts[i].name);
         }
     }
-    response->status = problem_status(PROBLEM_NOT_READY);
-    response->media_type = PROBLEM_MEDIA_TYPE;
-    struct json_writer *json = web_json(response);
-    problem_open(json, PROBLEM_NOT_READY, request->path, detail);
-    write_parts(json, &request->view->health);
-    json_write_close(json);
 }
 
 void get_readyz(const struct web_request *request, struct web_response *response)
 {
-    if (!health_is_ready(&request->view->health)) {
-        refuse_readiness(request, response);
-        return;
-    }
+    const struct view_health *health = &request->view->health;
     struct json_writer *json = web_json(response);
-    json_write_object(json, NULL);
-    json_write_bool(json, "ready", true);
-    write_parts(json, &request->view->health);
+    char detail[160];
+    if (health_is_ready(health)) {
+        json_write_object(json, NULL);
+        json_write_bool(json, "ready", true);
+    } else {
+        name_ill_parts(health, detail);
+        response->status = problem_status(PROBLEM_NOT_READY);
+        response->media_type = PROBLEM_MEDIA_TYPE;
+        problem_open(json, PROBLEM_NOT_READY, request->path, detail);
+    }
+    write_parts(json, health);
     json_write_close(json);
 }

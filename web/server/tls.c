@@ -2,21 +2,34 @@
 
 #include <errno.h>
 #include <gnutls/gnutls.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { FILE_BYTES_MAX = 256 * 1024 };
 
 /* A file as text. */
 static enum status read_file(const char *path, const char *what, char **out, struct err *err)
 {
-    gnutls_datum_t file = {0};
-    errno = 0;
-    if (gnutls_load_file(path, &file) == GNUTLS_E_SUCCESS && file.size > 0) {
-        *out = (char *)file.data; /* a NUL follows */
+    char *text = calloc(1, FILE_BYTES_MAX + 1);
+    FILE *file = fopen(path, "re");
+    const int why = errno;
+    const size_t n = file && text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
+    const bool failed = !file || ferror(file);
+    if (file) {
+        (void)fclose(file);
+    }
+    if (text && !failed && n > 0) {
+        *out = text;
         return STATUS_OK;
     }
-    free(file.data);
-    return err_set(err, STATUS_E_ARG, path, 0, 0, "the %s cannot be read: %s", what,
-                   errno != 0 ? strerrordesc_np(errno) : "it is empty");
+    free(text);
+    return !text ? err_set(err, STATUS_E_NOMEM, path, 0, 0, "out of memory")
+                 : err_set(err, STATUS_E_ARG, path, 0, 0, "the %s cannot be read: %s", what,
+                           !file    ? strerrordesc_np(why)
+                           : failed ? "not a file"
+                                    : "it is empty");
 }
 
 static gnutls_datum_t datum_of(char *text)

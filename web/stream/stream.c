@@ -58,8 +58,7 @@ struct streams {
     struct MHD_Connection **awake; /* [params.clients_max] to be resumed */
     machine_marks *seen;
     atomic_bool restored;
-    atomic_size_t clients;
-    atomic_uint_least64_t opened, refused, missed, cut;
+    struct streams_counts counts;
 };
 
 /* ---- what goes out ---- */
@@ -80,7 +79,7 @@ static void put_missed(struct stream *s, const struct event_place *place, uint64
     } else {
         body_text(&s->pending, "event: missed\ndata: {\"n\":null}\n\n");
     }
-    atomic_fetch_add(&s->set->missed, n > 0 ? n : 1);
+    atomic_fetch_add(&s->set->counts.missed, n > 0 ? n : 1);
 }
 
 /* To the present end of the stream. */
@@ -253,7 +252,7 @@ static ssize_t read_live(struct stream *s, char *out, size_t size)
         put_missed(s, &place, missed);
         break;
     case EVENT_NEXT_BROKEN:
-        atomic_fetch_add(&s->set->cut, 1);
+        atomic_fetch_add(&s->set->counts.cut, 1);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     case EVENT_NEXT_NONE:
         break;
@@ -321,12 +320,12 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
                            const struct event_place *place)
 {
     struct stream *s = NULL;
-    if (atomic_fetch_add(&set->clients, 1) < set->params.clients_max) {
+    if (atomic_fetch_add(&set->counts.clients, 1) < set->params.clients_max) {
         s = calloc(1, sizeof *s);
     }
     if (!s) {
-        atomic_fetch_sub(&set->clients, 1);
-        atomic_fetch_add(&set->refused, 1);
+        atomic_fetch_sub(&set->counts.clients, 1);
+        atomic_fetch_add(&set->counts.refused, 1);
         free(filter->pairs);
         return NULL;
     }
@@ -341,14 +340,14 @@ struct stream *stream_open(struct streams *set, const struct event_filter *filte
     } else {
         go_live(s);
     }
-    atomic_fetch_add(&set->opened, 1);
+    atomic_fetch_add(&set->counts.opened, 1);
     return s;
 }
 
 void stream_close(struct stream *s)
 {
     if (s) {
-        atomic_fetch_sub(&s->set->clients, 1);
+        atomic_fetch_sub(&s->set->counts.clients, 1);
         body_clear(&s->pending);
         free(s->filter.pairs);
         free(s);
@@ -515,11 +514,7 @@ void streams_destroy(struct streams *set)
     }
 }
 
-void streams_read_counts(struct streams *set, struct streams_counts *out)
+const struct streams_counts *streams_counts(const struct streams *set)
 {
-    *out = (struct streams_counts){.clients = atomic_load(&set->clients),
-                                   .opened = atomic_load(&set->opened),
-                                   .refused = atomic_load(&set->refused),
-                                   .missed = atomic_load(&set->missed),
-                                   .cut = atomic_load(&set->cut)};
+    return &set->counts;
 }

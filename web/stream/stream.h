@@ -29,10 +29,10 @@ struct streams_params {
 };
 
 struct streams_counts {
-    uint64_t clients; /* now */
-    uint64_t opened, refused;
-    uint64_t missed; /* events that slow listeners have not heard */
-    uint64_t cut;    /* listeners hung up on in the middle of an event */
+    atomic_uint_least64_t clients; /* now */
+    atomic_uint_least64_t opened, refused;
+    atomic_uint_least64_t missed; /* events that slow listeners have not heard */
+    atomic_uint_least64_t cut;    /* listeners hung up on in the middle of an event */
 };
 
 /* Everything is borrowed. STATUS_E_NOMEM: no memory, or no thread. */
@@ -43,7 +43,7 @@ MUST_USE enum status streams_start(const struct streams_params *params, struct s
 void streams_stop(struct streams *streams);
 void streams_destroy(struct streams *streams);
 
-void streams_read_counts(struct streams *streams, struct streams_counts *out);
+const struct streams_counts *streams_counts(const struct streams *streams);
 
 /* One more listener. filter->pairs goes over to it, also on failure. place: where to go on;
  * NULL: with what happens from now on. NULL when there are too many, or no memory. */
