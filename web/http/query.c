@@ -60,7 +60,7 @@ static int64_t read_unix_seconds(const char *text)
         return LAB_TIME_NONE;
     }
     (void)snprintf(micros, sizeof micros, "%.*s%.*s%s", (int)whole, text, (int)part, fraction,
-                   "000000" + part);
+                   &"000000"[part]);
     return strtoll(micros, NULL, 10);
 }
 
