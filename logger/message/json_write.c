@@ -281,7 +281,7 @@ void json_write_members(struct json_writer *w, const struct json_member *members
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes)
 {
     begin_member(w, key);
-    put_bytes(w, json, bytes);
+    put_bytes(w, bytes > 0 ? json : "null", bytes > 0 ? bytes : 4);
 }
 
 size_t json_format_seconds(int64_t us, char out[JSON_WRITE_NUMBER_MAX])

@@ -67,7 +67,7 @@ bool json_write_known(struct json_writer *w, const char *key, bool known);
 /* {name: count, …} of all names. */
 void json_write_counts(struct json_writer *w, const char *key, const struct names *names,
                        const uint64_t *counts);
-/* Text that is JSON already. */
+/* Text that is JSON already; no bytes: null. */
 void json_write_raw(struct json_writer *w, const char *key, const char *json, size_t bytes);
 
 /* ---- structs, by tables of their fields ----

@@ -2,10 +2,9 @@
 
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
-import {valueText, verdictWords} from "./estimate.js";
+import {TERMS, TINY, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
-import {TERMS, TINY, isWhole, lapOf} from "./travel_time.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
 import {watch} from "./watch.js";
 

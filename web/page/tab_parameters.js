@@ -1,12 +1,11 @@
 // What the simulator is taught: parameter sets, their checks, promotion and the way back.
 
 import {get, send} from "./api.js";
-import {checkTable} from "./estimate.js";
+import {TERMS, checkTable} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit,
     wordsOf} from "./format.js";
 import {confirm} from "./token.js";
 import {button, el, empty, marked, muted, places, redraw, section, stage, table} from "./ui.js";
-import {TERMS} from "./travel_time.js";
 import {fitChip} from "./verdicts.js";
 import {watch} from "./watch.js";
 

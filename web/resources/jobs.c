@@ -74,11 +74,7 @@ static void show_whole(void *context, const struct web_job *job)
         bytes--;
     }
     open_job(json, job);
-    if (bytes > 0) {
-        json_write_raw(json, "result", job->result, bytes);
-    } else {
-        json_write_null(json, "result");
-    }
+    json_write_raw(json, "result", job->result, bytes);
     json_write_close(json);
 }
 

@@ -25,11 +25,7 @@ static void write_robot(struct json_writer *json, const struct web_request *requ
     const struct web_source *source = request->context->source;
     char text[WEB_MACHINES_MAX];
     const size_t bytes = source->machines(source->context, request->pair, side, text);
-    if (bytes > 0) {
-        json_write_raw(json, side_name(side), text, bytes);
-    } else {
-        json_write_null(json, side_name(side));
-    }
+    json_write_raw(json, side_name(side), text, bytes);
 }
 
 void get_machines(const struct web_request *request, struct web_response *response)
@@ -51,10 +47,6 @@ void get_trajectory(const struct web_request *request, struct web_response *resp
     json_write_object(json, NULL);
     json_write_text(json, "pair", request->params->id);
     trails_write(request->context->trails, json, request->pair);
-    if (map) {
-        json_write_raw(json, "map", map, bytes);
-    } else {
-        json_write_null(json, "map");
-    }
+    json_write_raw(json, "map", map, bytes);
     json_write_close(json);
 }

@@ -400,10 +400,8 @@ static void publish_machines(const struct view *view, size_t i, enum side side,
     if (side == SIDE_COUNT) {
         pair_report_machines(&w, "machines", view->pairs[i], view_following(view, i),
                              &view->params[i]);
-    } else if (bytes > 0) {
-        json_write_raw(&w, "machines", published, bytes);
     } else {
-        json_write_null(&w, "machines");
+        json_write_raw(&w, "machines", published, bytes);
     }
     json_write_close(&w);
     if (json_write_end(&w) && !body.failed) {
