@@ -195,7 +195,7 @@ static void run_row(const struct row *row, enum clock_map_state state)
         struct robot r = draw_robot(row->law, row->scale_us, row->rate_hz);
         r.grain_us = row->grain_us;
         r.wander = row->wander;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         while (r.t_us < row->seconds * 1e6) {
             jumped += send_one(&r, &map) != CLOCK_MAP_FINE;
         }
@@ -360,7 +360,7 @@ static void test_probes(void)
         for (int run = 0; run < RUNS; run++) {
             struct clock_map map;
             struct robot r = draw_robot(rows[i].law, 1000, 10);
-            clock_map_reset(&map);
+            map = (struct clock_map){0};
             while (r.t_us < 60e6) {
                 const double step_us = 0.8e5 + exponential(0.2e5);
                 advance(&r, step_us);
@@ -425,7 +425,7 @@ static void test_jumps_found(void)
         for (int run = 0; run < RUNS; run++) {
             struct clock_map map;
             struct robot r = draw_robot(rows[i].law, 5000, rows[i].rate_hz);
-            clock_map_reset(&map);
+            map = (struct clock_map){0};
             const double at_us = (20 + 40 * uniform()) * 1e6;
             /* From 0.7 s, log-uniform, to ten days; either way. */
             const double size_us = 0.7e6 * exp(uniform() * log(86400.0 * 10 / 0.7));
@@ -479,7 +479,7 @@ static void test_no_false_jumps(void)
         struct robot r = draw_robot(rows[i].law, rows[i].scale_us, rows[i].rate_hz);
         long far = 0;
         r.wander = 1e-8;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         for (int k = 0; k < SAMPLES; k++) {
             (void)send_one(&r, &map);
             far += map.above > 0;
@@ -517,7 +517,7 @@ static void test_changes(void)
             struct clock_map map;
             struct robot r = draw_robot(LAW_EXP, 5000, 20);
             r.drift *= 0.5;
-            clock_map_reset(&map);
+            map = (struct clock_map){0};
             while (r.t_us < 60e6) {
                 (void)send_one(&r, &map);
             }

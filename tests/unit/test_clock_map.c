@@ -35,7 +35,7 @@ static void test_empty(void)
     struct clock_map map;
 
     memset(&map, 0xa5, sizeof map);
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("empty", map.state, CLOCK_MAP_NONE);
     CHECK_INT("empty", clock_map_to_lab(&map, T), LAB_TIME_NONE);
     CHECK_INT("empty", clock_map_transport_us(&map, T, T), LAB_TIME_NONE);
@@ -67,7 +67,7 @@ static void test_refused(void)
     };
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     for (size_t i = 0; i < COUNT(script); i++) {
         const char *row = script[i].row;
         CHECK_INT(row,
@@ -107,7 +107,7 @@ static void test_line(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *row = rows[i].row;
         struct clock_map map;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         CHECK_INT(row, feed(&map, 0, 40, rows[i].offset_us, rows[i].drift), 0);
         CHECK_INT(row, map.state, CLOCK_MAP_WARMING);
         CHECK_INT(row, map.used, 0);
@@ -152,7 +152,7 @@ static void test_jumps(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *row = rows[i].row;
         struct clock_map map;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         CHECK_INT(row, feed(&map, 0, 300, S, 20e-6), 0);
         CHECK_INT(row, feed(&map, 300, 1000, S + rows[i].step_us, 20e-6), rows[i].jumps);
         CHECK_INT(row, map.jumps, rows[i].jumps);
@@ -174,7 +174,7 @@ static void test_late_first(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("retained", clock_map_sample(&map, &PARAMS, T, T - 7200 * S), CLOCK_MAP_FINE);
     CHECK_INT("live", feed(&map, 1, 10, 0, 0), 0);
     CHECK_INT("live", map.jumps, 0);
@@ -186,7 +186,7 @@ static void test_stall(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
     for (int i = 300; i < 400; i++) {
         CHECK_INT("flush",
@@ -212,7 +212,7 @@ static void test_redelivered(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
     for (int i = 300; i < 500; i++) {
         const int64_t sent_us = T + (int64_t)i * S / 10;
@@ -228,7 +228,7 @@ static void test_small_step(void)
 {
     for (int before = 110; before <= 150; before += 5) {
         struct clock_map map;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         CHECK_INT("before", feed(&map, 0, before, 0, 20e-6), 0);
         CHECK_INT("after", feed(&map, before, before + 200, 100000, 20e-6), 0);
         const int64_t now_us = T + (before + 200) * S / 10;
@@ -264,10 +264,10 @@ static void test_beyond_prior(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("fast", feed(&map, 0, 600, 0, 800e-6), 0);
     CHECK("fast", map.drift <= 500e-6);
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     CHECK_INT("slow", feed(&map, 0, 600, 0, -800e-6), 0);
     CHECK("slow", map.drift >= -500e-6);
 }
@@ -276,7 +276,7 @@ static void test_restart(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     (void)feed(&map, 0, 300, S, 0);
     (void)clock_map_probe(&map, &PARAMS, T + 30 * S, T + 29 * S, T + 29 * S, T + 30 * S + 4000);
     const uint64_t samples = map.samples;
@@ -296,7 +296,7 @@ static void test_probes(void)
 {
     struct clock_map map;
 
-    clock_map_reset(&map);
+    map = (struct clock_map){0};
     /* Only probes: 3 ms there, 1 ms of work, 2 ms back; the robot is 5 s behind. */
     for (int i = 0; i < 60; i++) {
         const int64_t t_us = T + i * S;
@@ -338,7 +338,7 @@ static void test_probe_denies(void)
     for (int probing = 0; probing < 2; probing++) {
         struct clock_map map;
         int jumped = 0;
-        clock_map_reset(&map);
+        map = (struct clock_map){0};
         CHECK_INT("before", feed(&map, 0, 300, 0, 0), 0);
         for (int i = 300; i < 450; i++) {
             const int64_t sent_us = T + (int64_t)i * S / 10;

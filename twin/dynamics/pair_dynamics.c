@@ -58,9 +58,14 @@ static size_t window_offset(const struct pair_dynamics *d, const struct pair_dyn
     return align_bytes(sizeof *d) + place * window_bytes(p, pair_dynamics_model(d));
 }
 
-struct window pair_dynamics_window(struct pair_dynamics *d,
-                                   const struct pair_dynamics_params *p, enum side side,
-                                   bool frozen)
+/* Samples: t_us [window], values [window][3 axes]. */
+struct window {
+    int64_t *t_us;
+    float *values;
+};
+
+static struct window find_window(struct pair_dynamics *d, const struct pair_dynamics_params *p,
+                                 enum side side, bool frozen)
 {
     char *at = (char *)d + window_offset(d, p, side, frozen);
     return (struct window){(void *)at, (void *)(at + times_bytes(p))};
@@ -135,7 +140,7 @@ void pair_dynamics_keep(struct pair_dynamics *d, const struct pair_dynamics_para
 {
     struct dynamics_side *side = &d->side[which];
     const size_t n = pair_dynamics_model(d)->axis_count;
-    const struct window w = pair_dynamics_window(d, p, which, false);
+    const struct window w = find_window(d, p, which, false);
     const int64_t apart_us = p->window_us / p->window;
     if (side->taken_us != LAB_TIME_NONE) {
         for (size_t i = 0; i < n; i++) {
@@ -165,7 +170,7 @@ void pair_dynamics_drop_before(struct pair_dynamics *d, const struct pair_dynami
                                enum side which, int64_t t_us)
 {
     struct dynamics_side *side = &d->side[which];
-    const struct window w = pair_dynamics_window(d, p, which, false);
+    const struct window w = find_window(d, p, which, false);
     while (side->count > 0 && w.t_us[side->first] < t_us) {
         side->first = (side->first + 1) % p->window;
         side->count--;
@@ -176,7 +181,7 @@ int64_t pair_dynamics_span_us(struct pair_dynamics *d, const struct pair_dynamic
                               enum side which)
 {
     const struct dynamics_side *side = &d->side[which];
-    const struct window w = pair_dynamics_window(d, p, which, false);
+    const struct window w = find_window(d, p, which, false);
     return side->count == 0 ? 0 : side->kept_us - w.t_us[side->first];
 }
 
@@ -185,8 +190,8 @@ void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_pa
 {
     struct dynamics_side *side = &d->side[which];
     const size_t row = 3 * pair_dynamics_model(d)->axis_count;
-    const struct window from = pair_dynamics_window(d, p, which, false);
-    const struct window to = pair_dynamics_window(d, p, which, true);
+    const struct window from = find_window(d, p, which, false);
+    const struct window to = find_window(d, p, which, true);
     pair_dynamics_drop_before(d, p, which, side->kept_us - p->window_us);
     for (uint32_t k = 0; k < side->count; k++) {
         const uint32_t at = (side->first + k) % p->window;

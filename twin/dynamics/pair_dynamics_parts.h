@@ -12,15 +12,6 @@
 
 /* ---- pair_dynamics.c ---- */
 
-/* Samples: t_us [window], values [window][3 axes]. */
-struct window {
-    int64_t *t_us;
-    float *values;
-};
-
-struct window pair_dynamics_window(struct pair_dynamics *d,
-                                   const struct pair_dynamics_params *p, enum side side,
-                                   bool frozen);
 /* What comes next follows no sample. */
 void pair_dynamics_cut(struct dynamics_side *side);
 /* One sample with an effort, younger than the one before, into the window. */

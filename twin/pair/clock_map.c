@@ -251,11 +251,6 @@ static double drift_prior_sd(const struct clock_map_params *p)
     return p->drift_ppm_max * 1e-6 / sqrt(3.0); /* uniform within +-max */
 }
 
-void clock_map_reset(struct clock_map *map)
-{
-    memset(map, 0, sizeof *map);
-}
-
 static void forget_buckets(struct clock_map *map)
 {
     memset(map, 0, offsetof(struct clock_map, samples));

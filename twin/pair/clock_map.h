@@ -83,8 +83,6 @@ struct clock_map {
     uint16_t shapes;     /* windows that shape_inv averages, saturating */
 };
 
-void clock_map_reset(struct clock_map *map);
-
 /* The robot rebooted: forget the line and the probes, keep the counters. */
 void clock_map_restart(struct clock_map *map);
 

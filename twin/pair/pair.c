@@ -36,7 +36,6 @@ void pair_init(struct pair *pair, const struct pair_params *p, uint32_t index)
         side->busy_slot = -1;
         side->next_probe_us = LAB_TIME_MAX;
         efsm_reset(&dispatch_table, &side->dispatch, LAB_TIME_NONE);
-        clock_map_reset(&side->clock);
         travel_kalman_reset(&side->kalman, &p->kalman);
     }
 }

@@ -328,19 +328,20 @@ ENUM_NAMES(parameter_state, PARAMETERS_RETIRED + 1, "none", "candidate", "active
 ENUM_NAMES(parameter_action, PARAMETERS_ACTION_COUNT, "proposed", "rejected", "promoted",
            "rolled_back", "declined", "acknowledged");
 
-const struct model *parameters_model(const struct parameter_set *set)
+/* NULL: travel times. */
+static const struct model *model_of(const struct parameter_set *set)
 {
     return set->model > 0 ? model_at(set->model - 1U) : NULL;
 }
 
 const char *parameters_model_name(const struct parameter_set *set)
 {
-    return set->model > 0 ? parameters_model(set)->name : "travel_time";
+    return set->model > 0 ? model_of(set)->name : "travel_time";
 }
 
 const char *parameters_term_name(const struct parameter_set *set, size_t j, char text[64])
 {
-    return set->model > 0 ? dynamics_parameter_name(parameters_model(set), j, text, 64)
+    return set->model > 0 ? dynamics_parameter_name(model_of(set), j, text, 64)
                           : travel_term_name((enum travel_term)j);
 }
 
@@ -349,7 +350,7 @@ static void write_values(struct json_writer *w, const struct parameter_set *set)
     char text[64];
     const bool travel = set->model == 0;
     /* Constant efforts are the lab's, not the simulator's. */
-    const size_t n = travel ? set->count : parameters_model(set)->parameter_count;
+    const size_t n = travel ? set->count : model_of(set)->parameter_count;
     for (size_t j = 0; j < n; j++) {
         /* A t0_s without ta_s and tr_s is the sum of the three. */
         const bool in_t0 =

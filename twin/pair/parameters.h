@@ -165,9 +165,6 @@ const char *parameter_action_name(enum parameter_action action);
 void parameters_write_payload(struct json_writer *w, const struct parameter_set *set,
                               const struct parameter_set *other);
 
-/* NULL: travel times. */
-const struct model *parameters_model(const struct parameter_set *set);
-
 /* "travel_time", or the model's name. */
 const char *parameters_model_name(const struct parameter_set *set);
 

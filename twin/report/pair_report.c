@@ -132,8 +132,9 @@ static void write_terms(struct json_writer *w, const struct parameter_set *set)
     }
 }
 
-void parameters_report_set(struct json_writer *w, const char *key,
-                           const struct parameter_set *set)
+/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null; of a model of dynamics
+ * with "ci95" beside: docs/model/parameters.md. */
+static void write_set(struct json_writer *w, const char *key, const struct parameter_set *set)
 {
     char hash[20];
     if (!json_write_known(w, key, set && set->version > 0)) {
@@ -156,12 +157,12 @@ void parameters_report_set(struct json_writer *w, const char *key,
 
 void parameters_report_book(struct json_writer *w, const struct parameter_book *book)
 {
-    parameters_report_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
-    parameters_report_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
+    write_set(w, "active", parameters_find(book, PARAMETERS_ACTIVE));
+    write_set(w, "candidate", parameters_find(book, PARAMETERS_CANDIDATE));
     json_write_array(w, "sets");
     for (size_t k = 0; k < PARAMETERS_KEPT; k++) {
         if (book->set[k].version > 0) {
-            parameters_report_set(w, NULL, &book->set[k]);
+            write_set(w, NULL, &book->set[k]);
         }
     }
     json_write_close(w);
@@ -194,7 +195,7 @@ void parameters_report_change(struct json_writer *w, const char *key,
     json_write_int(w, "version", change->version);
     json_write_text(w, "detail", change->detail);
     json_write_text(w, "code_version", code_version);
-    parameters_report_set(w, "set", change->set);
+    write_set(w, "set", change->set);
     if (change->dynamics) {
         json_write_object(w, "fit");
         dynamics_report_fit(w, change->model, change->dynamics);

@@ -18,10 +18,6 @@ void pair_report_tracked(struct json_writer *w, const char *key, const struct pa
 /* {"real": {"state","offset_s","offset_se_s","drift_ppm",…}, "virtual": {…}} */
 void pair_report_clock(struct json_writer *w, const char *key, const struct pair *pair);
 
-/* {"version","model","state","made_t",…,"values":{…},"se":{…}} or null; of a model of dynamics
- * with "ci95" beside: docs/model/parameters.md. */
-void parameters_report_set(struct json_writer *w, const char *key,
-                           const struct parameter_set *set);
 /* "active", "candidate", "sets":[…] into an object that is open. */
 void parameters_report_book(struct json_writer *w, const struct parameter_book *book);
 void parameters_report_checks(struct json_writer *w, const char *key,
