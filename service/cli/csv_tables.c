@@ -16,6 +16,19 @@ void csv_tables_number(FILE *out, double value, bool last)
     (void)fprintf(out, "%s%c", isfinite(value) ? cell : "", last ? '\n' : ',');
 }
 
+void csv_tables_cell(FILE *out, int width, int digits, char style, double value)
+{
+    if (!isfinite(value)) {
+        (void)fprintf(out, " %*s", width, "-");
+    } else if (style == 'f') {
+        (void)fprintf(out, " %*.*f", width, digits, value);
+    } else if (style == '+') {
+        (void)fprintf(out, " %+*.*f", width, digits, value);
+    } else {
+        (void)fprintf(out, " %*.*g", width, digits, value);
+    }
+}
+
 static enum status write_table(const char *folder, const struct csv_table *table,
                                const void *what, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* service/cli/csv_tables.h - results as tables in a folder. */
+/* service/cli/csv_tables.h - results as tables: in a folder, and for people. */
 #ifndef SERVICE_CLI_CSV_TABLES_H
 #define SERVICE_CLI_CSV_TABLES_H
 
@@ -21,5 +21,9 @@ MUST_USE enum status csv_tables_write(const char *folder, const struct csv_table
 /* A number and the comma behind it, or the end of the line; nothing stands for one that is not
  * known. */
 void csv_tables_number(FILE *out, double value, bool last);
+
+/* A cell of a page, so wide, with a space before it at least: style 'f' rounds to so many
+ * decimals, '+' the same with a sign, 'g' to so many digits; "-" for what is not known. */
+void csv_tables_cell(FILE *out, int width, int digits, char style, double value);
 
 #endif

@@ -1,5 +1,7 @@
 #include "service/cli/json_file.h"
 
+#include <math.h>
+
 void json_file_flush(void *file, const char *text, size_t bytes)
 {
     (void)fwrite(text, 1, bytes, file);
@@ -16,4 +18,16 @@ void json_file_print(FILE *out, void (*members)(const void *what, struct json_wr
     json_write_close(&w);
     (void)json_write_end(&w);
     (void)fputc('\n', out);
+}
+
+double json_file_real(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : nan("");
+}
+
+const char *json_file_text(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "";
 }

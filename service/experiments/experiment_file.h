@@ -1,4 +1,5 @@
-/* service/experiments/experiment_file.h - a model-following experiment, from YAML.
+/* service/experiments/experiment_file.h - experiments, from YAML: model following, and position
+ * controllers of a joint.
  *
  * docs/model/following.md section 5. All faults of the file are reported at once, with line and
  * column.
@@ -8,6 +9,7 @@
 
 #include "config/lab_file.h"
 #include "config/option_file.h"
+#include "twin/experiments/joint_trial.h"
 #include "twin/experiments/trial.h"
 
 enum { EXPERIMENT_NAME_MAX = 64, EXPERIMENT_TEXT_MAX = 256, EXPERIMENT_RUNS_MAX = 10000 };
@@ -56,5 +58,37 @@ extern const struct option_file experiment_file;
 /* "u", "psi": the name of state i (velocities, then pose) without its unit, cut to its length.
  */
 void experiment_state_name(const struct model *model, size_t i, char *name, size_t bytes);
+
+/* An experiment with the position controllers of a joint: docs/model/servo.md section 7. */
+enum { JOINT_LAGS_MAX = 16, JOINT_NAME_MAX = 64, JOINT_TEXT_MAX = 256 };
+
+struct joint_file {
+    char name[JOINT_NAME_MAX];
+    char purpose[JOINT_TEXT_MAX];
+    size_t lag_count;
+    double lag_s[JOINT_LAGS_MAX];
+    double slow_rad[JOINT_LAGS_MAX]; /* window of the state machine with each lag */
+    bool runs[POSITION_KIND_COUNT];
+    struct joint_indices paper[POSITION_KIND_COUNT]; /* NaN: not published */
+    struct joint_trial_params trial; /* lag, window and kind are those of the first run */
+};
+
+/* Fills a struct joint_file. */
+extern const struct option_file joint_file;
+
+/* The run with lag number i under a controller. */
+void joint_file_trial(const struct joint_file *file, size_t i, enum position_kind kind,
+                      struct joint_trial_params *out);
+
+/* Of either kind, by the file's own key `kind`. */
+struct any_experiment {
+    bool joint;
+    union {
+        struct experiment_file follow;
+        struct joint_file of_joint;
+    };
+};
+
+extern const struct option_file any_experiment_file;
 
 #endif

@@ -19,28 +19,4 @@ struct experiment_output {
     gnuplot_script *script;
 };
 
-struct experiment_places {
-    bool json;              /* one line on stdout in place of the page */
-    const char *csv_folder; /* NULL: no tables; it is made when it is not there */
-    const char *plot_path;  /* NULL: no picture */
-};
-
-/* Write all. STATUS_E_IO with err filled. */
-MUST_USE enum status experiment_output_write(const struct experiment_output *output,
-                                             const void *study,
-                                             const struct experiment_places *to,
-                                             struct err *err);
-
-/* One line of JSON. */
-void experiment_output_json(const struct experiment_output *output, const void *study,
-                            FILE *out);
-
-/* For tables of a page: the number by a printf format, "-" for one that is not known. */
-enum { EXPERIMENT_CELL_BYTES = 32 };
-const char *experiment_cell(double value, int digits, char style,
-                            char cell[EXPERIMENT_CELL_BYTES]);
-
-/* The first line of a page. */
-void experiment_title(const char *name, const char *purpose, FILE *out);
-
 #endif

@@ -1,15 +1,15 @@
 /* tandem follow - a model-following experiment, offline. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "config/option_file.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
+#include "service/cli/json_file.h"
 #include "service/cli/progress.h"
 #include "service/cli/stop_signal.h"
-#include "service/experiments/follow_report.h"
-#include "service/experiments/joint_report.h"
+#include "service/experiments/follow_study.h"
+#include "service/experiments/joint_study.h"
 
 static bool go_on(void *context, size_t done, size_t total)
 {
@@ -17,12 +17,31 @@ static bool go_on(void *context, size_t done, size_t total)
     return !stop_signal_raised();
 }
 
+/* Where it goes. */
+struct places {
+    bool json;              /* one line on stdout in place of the page */
+    const char *csv_folder; /* NULL: no tables; it is made when it is not there */
+    const char *plot_path;  /* NULL: no picture */
+};
+
 /* What came of it, and how it went. */
 static int show_study(const struct experiment_output *output, const void *study,
-                      const struct experiment_places *to, enum status status, struct err *err)
+                      const struct places *to, enum status status, struct err *err)
 {
-    if (status == STATUS_OK) {
-        status = experiment_output_write(output, study, to, err);
+    if (status == STATUS_OK && to->json) {
+        json_file_print(stdout, output->members, study);
+    } else if (status == STATUS_OK) {
+        output->page(study, stdout);
+    }
+    if (status == STATUS_OK && fflush(stdout) != 0) {
+        status = err_set(err, STATUS_E_IO, "standard output", 0, 0, "cannot be written");
+    }
+    if (status == STATUS_OK && to->csv_folder) {
+        status =
+            csv_tables_write(to->csv_folder, output->tables, output->table_count, study, err);
+    }
+    if (status == STATUS_OK && to->plot_path) {
+        status = gnuplot_draw(output->script, study, to->plot_path, err);
     }
     if (status != STATUS_OK) {
         csv_file_complain(err);
@@ -30,7 +49,7 @@ static int show_study(const struct experiment_output *output, const void *study,
     return status == STATUS_OK ? EXIT_FINE : EXIT_FAILED;
 }
 
-static int run_follow(const struct experiment_file *file, const struct experiment_places *to)
+static int run_follow(const struct experiment_file *file, const struct places *to)
 {
     struct follow_study study = {0};
     struct progress progress;
@@ -46,7 +65,7 @@ static int run_follow(const struct experiment_file *file, const struct experimen
 }
 
 /* Nothing in it is random, so that one run says it all. */
-static int run_joint(const struct joint_file *file, const struct experiment_places *to)
+static int run_joint(const struct joint_file *file, const struct places *to)
 {
     struct joint_study study = {0};
     struct err err = {0};
@@ -56,36 +75,25 @@ static int run_joint(const struct joint_file *file, const struct experiment_plac
     return exit_status;
 }
 
-/* An experiment of either kind; runs: in place of the file's own, when above 0. */
-static int run_file(const char *path, int runs, const struct experiment_places *to)
+/* runs: in place of the file's own, when above 0. */
+static int run_file(const char *path, int runs, const struct places *to)
 {
-    const bool joint = joint_file_is(path);
-    const struct option_file *kind = joint ? &joint_file : &experiment_file;
+    struct any_experiment file = {0};
     struct err_list errors = {0};
-    int exit_status = EXIT_USAGE;
-    union {
-        struct joint_file joint;
-        struct experiment_file follow;
-    } *file = malloc(sizeof *file);
-    if (!file) {
-        (void)fputs("tandem: follow: not enough memory\n", stderr);
-        return EXIT_FAILED;
-    }
-    if (option_file_load(kind, path, file, &errors) != STATUS_OK) {
+    if (option_file_load(&any_experiment_file, path, &file, &errors) != STATUS_OK) {
         err_list_print(&errors, stderr);
-    } else if (joint) {
-        exit_status = run_joint(&file->joint, to);
-    } else {
-        file->follow.runs = runs > 0 ? (uint32_t)runs : file->follow.runs;
-        exit_status = run_follow(&file->follow, to);
+        return EXIT_USAGE;
     }
-    free(file);
-    return exit_status;
+    if (file.joint) {
+        return run_joint(&file.of_joint, to);
+    }
+    file.follow.runs = runs > 0 ? (uint32_t)runs : file.follow.runs;
+    return run_follow(&file.follow, to);
 }
 
 int command_follow(int argc, char **argv)
 {
-    struct experiment_places to = {0};
+    struct places to = {0};
     int runs = 0;
     const struct argument rows[] = {
         {"runs", 0, ARGUMENT_INTEGER, &runs, 1, EXPERIMENT_RUNS_MAX, "N",

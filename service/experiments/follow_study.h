@@ -5,6 +5,7 @@
 #define SERVICE_EXPERIMENTS_FOLLOW_STUDY_H
 
 #include "service/experiments/experiment_file.h"
+#include "service/experiments/experiment_output.h"
 
 struct follow_quantiles {
     double median, p95;
@@ -38,5 +39,10 @@ MUST_USE enum status follow_study_run(const struct experiment_file *file, follow
                                       void *context, struct follow_study *out, struct err *err);
 
 void follow_study_free(struct follow_study *study);
+
+/* A struct follow_study as page, JSON (docs/model/following.md, section 5), CSV, picture. The
+ * tables: states.csv, and run.csv with the first run over time, which the picture shows, too.
+ */
+extern const struct experiment_output follow_output;
 
 #endif

@@ -3,7 +3,8 @@
 #ifndef SERVICE_EXPERIMENTS_JOINT_STUDY_H
 #define SERVICE_EXPERIMENTS_JOINT_STUDY_H
 
-#include "service/experiments/joint_file.h"
+#include "service/experiments/experiment_file.h"
+#include "service/experiments/experiment_output.h"
 
 struct joint_study {
     const struct joint_file *file;
@@ -19,5 +20,10 @@ MUST_USE enum status joint_study_run(const struct joint_file *file, struct joint
                                      struct err *err);
 
 void joint_study_free(struct joint_study *study);
+
+/* A struct joint_study as page, JSON, CSV, picture. The tables: controllers.csv, and run.csv
+ * with the first lag over time, which the picture shows, too. docs/model/servo.md, section 7.
+ */
+extern const struct experiment_output joint_output;
 
 #endif

@@ -4,7 +4,8 @@
 #include "tests/support/check.h"
 
 #include "config/option_file.h"
-#include "service/experiments/follow_report.h"
+#include "service/cli/json_file.h"
+#include "service/experiments/follow_study.h"
 
 enum { STATES = 6 };
 
@@ -188,7 +189,7 @@ static void test_same_bytes(void)
         FILE *out = fmemopen(text[k], sizeof text[k], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
         if (run(&file, &study)) {
-            experiment_output_json(&follow_output, &study, out);
+            json_file_print(out, follow_output.members, &study);
             follow_study_free(&study);
         }
         (void)fclose(out);

@@ -3,7 +3,8 @@
 #include "tests/support/check.h"
 
 #include "config/option_file.h"
-#include "service/experiments/joint_report.h"
+#include "service/cli/json_file.h"
+#include "service/experiments/joint_study.h"
 
 static bool load(const char *name, struct joint_file *file)
 {
@@ -146,7 +147,7 @@ static void test_same_bytes(void)
         FILE *out = fmemopen(text[i], sizeof text[i], "w");
         CU_ASSERT_PTR_NOT_NULL_FATAL(out);
         if (run(&file, &study)) {
-            experiment_output_json(&joint_output, &study, out);
+            json_file_print(out, joint_output.members, &study);
             joint_study_free(&study);
         }
         (void)fclose(out);
