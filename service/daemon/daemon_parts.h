@@ -16,7 +16,7 @@
 #include "service/daemon/fits.h"
 #include "service/daemon/views.h"
 #include "service/mqtt/mqtt_client.h"
-#include "service/robots/maps.h"
+#include "service/robots/map_file.h"
 #include "web/http/event_hub.h"
 #include "web/http/metrics.h"
 

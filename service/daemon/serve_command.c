@@ -16,7 +16,7 @@
 #include "service/cli/log.h"
 #include "service/cli/version.h"
 #include "service/daemon/daemon.h"
-#include "service/robots/maps.h"
+#include "service/robots/map_file.h"
 #include "twin/lab.h"
 
 enum {

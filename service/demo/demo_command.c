@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,15 +21,10 @@
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
-#include "service/demo/demo_table.h"
-#include "service/demo/demo_vessels.h"
-#include "service/mqtt/mqtt_client.h"
+#include "service/demo/demo_show.h"
 #include "service/robots/session.h"
 
 enum {
-    QUEUE_MAX = 256,
-    TOPIC_MAX = 128,
-    PAYLOAD_MAX = 16 * 1024,
     START_MS = 15000,
     CLOSE_MS = 15000, /* for commands that are out: a reply, or their timeout of 10 s */
     STOP_MS = 10000,
@@ -61,162 +57,92 @@ static const char broker_settings[] = "max_queued_messages 100000\n"
                                       "autosave_interval 60\n"
                                       "persistent_client_expiration 14d\n";
 
-struct demo_options {
-    const char *kind;
+struct demo {
     double for_s, interval_s;
-    const char *dir;
+    const char *asked_dir; /* NULL: a new one */
     bool keep;
     int port, http_port;
-};
 
-struct note {
-    char topic[TOPIC_MAX];
-    size_t bytes;
-    char payload[PAYLOAD_MAX];
-};
-
-struct demo {
-    struct demo_options options;
-    char dir[PATH_MAX / 2];
+    char dir[PATH_MAX];
     char program[PATH_MAX]; /* this one */
-    int port, http_port;
     struct child children[ROLE_COUNT];
-    struct demo_table table;
-    struct demo_vessels vessels; /* instead of the table, of kind usv3 */
-    bool has_vessels;
+    struct demo_show show;
     char token[2 * TOKEN_BYTES + 1]; /* of the daemon's HTTP */
-    bool online[SIDE_COUNT];         /* the robots have said so */
     bool failed;
-
     struct session session;
-    struct note note; /* the one at hand */
 };
 
-/* --- messages ------------------------------------------------------------------------------
- */
-
-static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
-                         int qos, bool retained, bool dup)
-{
-    struct demo *d = context;
-    struct note n = {.bytes = bytes};
-    (void)qos;
-    (void)retained;
-    (void)dup;
-    if (bytes <= PAYLOAD_MAX && strlen(topic) < TOPIC_MAX) {
-        (void)snprintf(n.topic, sizeof n.topic, "%s", topic);
-        memcpy(n.payload, payload, bytes);
-        (void)session_push(&d->session, &n);
-    }
-}
-
-/* A robot listens before it says online. */
-static void take_connection(struct demo *d, const struct note *n)
-{
-    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        if (strstr(n->topic, side_name(side))) {
-            d->online[side] = memmem(n->payload, n->bytes, "\"online\"", 8) != NULL;
-        }
-    }
-}
-
-/* Show what has arrived. */
 static void drain_queue(struct demo *d)
 {
-    const struct note *n = &d->note;
-    while (session_pop(&d->session, &d->note)) {
-        if (strstr(n->topic, "/connection")) {
-            take_connection(d, n);
-        } else if (d->has_vessels) {
-            demo_vessels_take(&d->vessels, n->topic, n->payload, n->bytes,
-                              lab_clock_monotonic_us());
-        } else {
-            demo_table_take(&d->table, n->topic, n->payload, n->bytes);
-        }
-    }
+    session_drain(&d->session, demo_show_take, &d->show);
 }
 
 /* --- ports, files, programs ----------------------------------------------------------------
  */
 
-static struct sockaddr_in loopback_address(int port)
+/* A socket, and the address of a port here. */
+static int open_socket(int port, struct sockaddr_in *address)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)port),
-                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    *address = (struct sockaddr_in){.sin_family = AF_INET,
+                                    .sin_port = htons((uint16_t)port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* A port that nobody has, 0: none. */
-static int free_port(void)
+/* The port, when it is one, or another that nobody has; 0: none. */
+static int free_port(int port)
 {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = loopback_address(0);
+    struct sockaddr_in address;
     socklen_t size = sizeof address;
-    const bool found = fd >= 0 &&
-                       bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+    const int fd = open_socket(0, &address);
+    const bool found = bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
                        getsockname(fd, (struct sockaddr *)&address, &size) == 0;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return found ? ntohs(address.sin_port) : 0;
+    (void)close(fd);
+    return port != 0 ? port : found ? ntohs(address.sin_port) : 0;
 }
 
-static int connect_to(int port)
+/* Is there somebody at the port who, when asked something over HTTP, answers with status 2xx?
+ */
+static bool ask_port(int port, const char *request)
 {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct sockaddr_in address = loopback_address(port);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
-        (void)close(fd);
-        return -1;
+    char answer[16] = "";
+    const struct timeval patience = {2, 0};
+    struct sockaddr_in address;
+    const int fd = open_socket(port, &address);
+    bool good = connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    if (good && request) {
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        good = send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 &&
+               recv(fd, answer, sizeof answer - 1, MSG_WAITALL) > 0 && strstr(answer, " 2");
     }
-    return fd;
+    (void)close(fd);
+    return good;
 }
 
 static bool broker_answers(struct demo *d)
 {
-    const int fd = connect_to(d->port);
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return fd >= 0;
-}
-
-/* Whether the daemon answers this request with status 2xx. */
-static bool ask_daemon(struct demo *d, const char *request)
-{
-    char answer[16] = "";
-    const struct timeval patience = {2, 0};
-    const int fd = connect_to(d->http_port);
-    if (fd < 0) {
-        return false;
-    }
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    const bool answered = send(fd, request, strlen(request), MSG_NOSIGNAL) > 0 &&
-                          recv(fd, answer, sizeof answer - 1, MSG_WAITALL) > 0;
-    (void)close(fd);
-    return answered && strstr(answer, " 2") != NULL;
+    return ask_port(d->port, NULL);
 }
 
 static bool daemon_is_ready(struct demo *d)
 {
-    return ask_daemon(d, "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    return ask_port(d->http_port, "GET /readyz HTTP/1.0\r\nHost: localhost\r\n\r\n");
 }
 
 static bool ask_to_follow(struct demo *d)
 {
-    static const char body[] = "{\"active\":true}";
     char request[256];
     (void)snprintf(request, sizeof request,
                    "PUT /api/v1/pairs/r1/following HTTP/1.0\r\nHost: localhost\r\n"
-                   "Authorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
-                   d->token, sizeof body - 1, body);
-    return ask_daemon(d, request);
+                   "Authorization: Bearer %s\r\nContent-Length: 15\r\n\r\n{\"active\":true}",
+                   d->token);
+    return ask_port(d->http_port, request);
 }
 
 static bool robots_are_online(struct demo *d)
 {
     drain_queue(d);
-    return d->online[SIDE_REAL] && d->online[SIDE_VIRTUAL];
+    return d->show.online[SIDE_REAL] && d->show.online[SIDE_VIRTUAL];
 }
 
 static bool complain_of(const char *what, const char *why)
@@ -249,15 +175,21 @@ static bool find_broker(char program[PATH_MAX])
                        "was not found; ./run installs it, or: apt install mosquitto");
 }
 
-static bool write_file(const struct demo *d, const char *name, const char *text)
+/* Readable by nobody else: one holds the token. */
+static bool PRINTF_LIKE(3, 4)
+    write_file(const struct demo *d, const char *name, const char *format, ...)
 {
-    char path[PATH_MAX];
+    char path[2 * PATH_MAX];
+    va_list arguments;
     (void)snprintf(path, sizeof path, "%s/%s", d->dir, name);
     FILE *file = fopen(path, "we");
     if (!file) {
         return complain_errno(path);
     }
-    const bool written = fputs(text, file) >= 0;
+    va_start(arguments, format);
+    const bool written =
+        fchmod(fileno(file), 0600) == 0 && vfprintf(file, format, arguments) >= 0;
+    va_end(arguments);
     return (fclose(file) == 0 && written) || complain_errno(path);
 }
 
@@ -265,71 +197,63 @@ static bool write_file(const struct demo *d, const char *name, const char *text)
 static bool write_token(struct demo *d)
 {
     unsigned char random[TOKEN_BYTES];
-    char path[PATH_MAX];
     if (getrandom(random, sizeof random, 0) != sizeof random) {
         return complain_errno("random numbers");
     }
     for (size_t i = 0; i < TOKEN_BYTES; i++) {
         (void)snprintf(d->token + 2 * i, 3, "%02x", random[i]);
     }
-    (void)snprintf(path, sizeof path, "%s/token", d->dir);
-    return write_file(d, "token", "") && (chmod(path, 0600) == 0 || complain_errno(path)) &&
-           write_file(d, "token", d->token);
+    return write_file(d, "token", "%s", d->token);
 }
 
 static bool write_files(struct demo *d)
 {
     static const char moves[] =
-        "    probe_interval_s: 1\n"
         "    calibration:\n      publish_every: 1\n"
         "    parameters:\n      promote: auto\n      propose_every: 5\n";
-    char pair[DEMO_LAB_MAX];
-    char text[2048];
-    (void)snprintf(pair, sizeof pair, "%s", moves);
-    if (d->has_vessels) {
-        demo_vessels_lab(&d->vessels, pair);
-    }
-    (void)snprintf(text, sizeof text,
-                   "# Made by tandem demo.\nlistener %d 127.0.0.1\nallow_anonymous true\n%s"
-                   "persistence_location ./\n%s",
-                   d->port, broker_settings,
-                   /* else mosquitto changes to a user who cannot write here */
-                   geteuid() == 0 ? "user root\n" : "");
-    if (!write_file(d, "mosquitto.conf", text)) {
-        return false;
-    }
-    (void)snprintf(
-        text, sizeof text,
-        "# Made by tandem demo. Replay it here with: tandem replay -c lab.yaml journal\n"
-        "name: demo\n"
-        "broker:\n  port: %d\n"
-        "http:\n  port: %d\n  token_file: token\n"
-        "journal:\n  dir: journal\n"
-        "store:\n  file: tandem.db\n"
-        "checkpoint:\n  file: tandem.checkpoint\n"
-        "pairs:\n  r1:\n%s",
-        d->port, d->http_port, pair);
-    return write_file(d, "lab.yaml", text) && write_token(d) &&
-           (!d->has_vessels || write_file(d, "vessels.yaml", demo_vessels_robots));
+    char vessels[256];
+    (void)snprintf(vessels, sizeof vessels,
+                   "    following:\n"
+                   "      model: usv3\n"
+                   "      real: iacquabot\n"
+                   "      virtual: wamv\n"
+                   "      limits: 200, 200, 120\n"
+                   "      noise_sd: 0.0005, 0.0005, 0.0003\n"
+                   "      pose_per_s2: 4\n"
+                   "      window_s: %g\n",
+                   d->show.window_s);
+    return write_file(d, "mosquitto.conf",
+                      "# Made by tandem demo.\nlistener %d 127.0.0.1\nallow_anonymous true\n%s"
+                      "persistence_location ./\n%s",
+                      d->port, broker_settings,
+                      /* else mosquitto changes to a user who cannot write here */
+                      geteuid() == 0 ? "user root\n" : "") &&
+           write_file(d, "lab.yaml",
+                      "# Made by tandem demo. Replay it here with: tandem replay -c lab.yaml "
+                      "journal\n"
+                      "name: demo\n"
+                      "broker:\n  port: %d\n"
+                      "http:\n  port: %d\n  token_file: token\n"
+                      "journal:\n  dir: journal\n"
+                      "store:\n  file: tandem.db\n"
+                      "checkpoint:\n  file: tandem.checkpoint\n"
+                      "pairs:\n  r1:\n    probe_interval_s: 1\n%s",
+                      d->port, d->http_port, d->show.vessels ? vessels : moves) &&
+           write_token(d) &&
+           (!d->show.vessels || write_file(d, "vessels.yaml", "%s", demo_show_vessels));
 }
 
 static bool make_dir(struct demo *d)
 {
-    char path[PATH_MAX / 2] = "/tmp/tandem-demo.XXXXXX";
-    if (!d->options.dir) {
-        return mkdtemp(path) ? (void)snprintf(d->dir, sizeof d->dir, "%s", path),
-               true          : complain_errno(path);
+    (void)snprintf(d->dir, sizeof d->dir, "/tmp/tandem-demo.XXXXXX");
+    if (!d->asked_dir) {
+        return mkdtemp(d->dir) || complain_errno(d->dir);
     }
-    if (mkdir(d->options.dir, 0755) != 0 && errno != EEXIST) {
-        return complain_errno(d->options.dir);
+    if ((mkdir(d->asked_dir, 0755) != 0 && errno != EEXIST) ||
+        !realpath(d->asked_dir, d->dir)) {
+        return complain_errno(d->asked_dir);
     }
-    char *whole = realpath(d->options.dir, NULL);
-    const bool fits = whole && strlen(whole) < sizeof d->dir;
-    if (fits) {
-        (void)snprintf(d->dir, sizeof d->dir, "%s", whole);
-    }
-    free(whole);
-    return fits || complain_of(d->options.dir, "is no directory, or too long a path");
+    return true;
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
@@ -401,8 +325,8 @@ static bool start_robot(struct demo *d, enum side side)
     return start_child(d, side == SIDE_REAL ? REAL : VIRTUAL,
                        side == SIDE_REAL ? "robot-real" : "robot-virtual", d->program,
                        "tandem robot --pair r1 --side %s --port %d %s %s%s", side_name(side),
-                       d->port, t->link, d->has_vessels ? vessel : t->moves,
-                       d->has_vessels ? "" : " --telemetry-rate 20");
+                       d->port, t->link, d->show.vessels ? vessel : t->moves,
+                       d->show.vessels ? "" : " --telemetry-rate 20");
 }
 
 static bool start_servers(struct demo *d)
@@ -426,21 +350,17 @@ static bool watch_broker(struct demo *d)
                                                 .client_id = "demo",
                                                 .prefix = "tandem/v1",
                                                 .topics = topics,
-                                                .topic_count = COUNT(topics),
-                                                .message = take_message,
-                                                .context = d};
-    if (!session_open(&d->session, &options)) {
-        return false;
-    }
-    return mqtt_client_wait_subscribed(d->session.client, START_MS) ||
-           complain_of("the broker", "does not let the demo listen");
+                                                .topic_count = COUNT(topics)};
+    return session_open(&d->session, options) &&
+           (mqtt_client_wait_subscribed(d->session.client, START_MS) ||
+            complain_of("the broker", "does not let the demo listen"));
 }
 
 static bool start_driver(struct demo *d)
 {
     return start_child(d, DRIVER, "driver", d->program,
                        "tandem drive --pair r1 --port %d --interval %.3f --turn-max 2.5",
-                       d->port, d->options.interval_s);
+                       d->port, d->interval_s);
 }
 
 /* --- the course of things ------------------------------------------------------------------
@@ -456,29 +376,28 @@ static void announce_demo(const struct demo *d)
         "  MQTT     127.0.0.1:%d, topics tandem/v1/r1/#\n"
         "  files    %s\n"
         "%s\n",
-        d->has_vessels
+        d->show.vessels
             ? "Tandem makes a simulated WAM-V move as a real vessel, an IAcquaBot, does."
             : "Tandem compares a real and a virtual robot, command by command.",
-        d->http_port, d->token, d->http_port, d->has_vessels ? "fidelity" : "entries", d->port,
-        d->dir, d->options.for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
+        d->http_port, d->token, d->http_port, d->show.vessels ? "fidelity" : "entries", d->port,
+        d->dir, d->for_s > 0.0 ? "" : "Ctrl-C ends it.\n");
     (void)fflush(stdout);
 }
 
 /* False when the daemon does not do as it is asked. */
 static bool drive_vessels(struct demo *d)
 {
-    return !demo_vessels_drive(&d->vessels, d->session.client, lab_clock_monotonic_us()) ||
-           ask_to_follow(d) || complain_of("the daemon", "does not follow");
+    return !demo_show_drive(&d->show, d->session.client) || ask_to_follow(d) ||
+           complain_of("the daemon", "does not follow");
 }
 
 static void show_until_end(struct demo *d)
 {
-    const int64_t end_us = d->options.for_s > 0.0
-                               ? lab_clock_monotonic_us() + lab_us(d->options.for_s)
-                               : LAB_TIME_MAX;
+    const int64_t end_us =
+        d->for_s > 0.0 ? lab_clock_monotonic_us() + lab_us(d->for_s) : LAB_TIME_MAX;
     while (!stop_signal_raised() && lab_clock_monotonic_us() < end_us) {
         drain_queue(d);
-        if (!all_run(d) || (d->has_vessels && !drive_vessels(d))) {
+        if (!all_run(d) || (d->show.vessels && !drive_vessels(d))) {
             d->failed = true;
             return;
         }
@@ -491,7 +410,7 @@ static void wait_closed(struct demo *d)
 {
     const int64_t until_us = lab_clock_monotonic_us() + (int64_t)CLOSE_MS * 1000;
     drain_queue(d);
-    while (d->table.entries < d->table.commands && lab_clock_monotonic_us() < until_us &&
+    while (d->show.entries < d->show.commands && lab_clock_monotonic_us() < until_us &&
            child_is_running(&d->children[DAEMON])) {
         lab_clock_sleep_until_us(lab_clock_monotonic_us() + POLL_US);
         drain_queue(d);
@@ -525,26 +444,12 @@ static void stop_all(struct demo *d)
     stop_child(d, BROKER);
 }
 
-/* False when there was nothing to show. */
-static bool show_summary(const struct demo *d)
-{
-    if (d->has_vessels) {
-        return demo_vessels_summary(&d->vessels);
-    }
-    demo_table_summary(&d->table);
-    return d->table.entries > 0;
-}
-
 static int conclude_demo(struct demo *d, bool started)
 {
-    const bool kept = d->options.keep || d->options.dir || d->failed;
-    if (started) {
-        const bool shown = show_summary(d);
-        if (!shown && !d->failed) {
-            (void)complain_of(d->has_vessels ? "no gap" : "no entry",
-                              "the daemon has compared nothing");
-            d->failed = true;
-        }
+    const bool kept = d->keep || d->asked_dir || d->failed;
+    if (started && !demo_show_summary(&d->show) && !d->failed) {
+        d->failed = !complain_of(d->show.vessels ? "no gap" : "no entry",
+                                 "the daemon has compared nothing");
     }
     if (kept) {
         (void)printf("files are kept in %s; again with: cd %s && tandem replay -c lab.yaml "
@@ -564,19 +469,19 @@ static bool prepare_demo(struct demo *d)
         return complain_errno("/proc/self/exe");
     }
     d->program[bytes] = '\0';
-    d->port = d->options.port ? d->options.port : free_port();
-    d->http_port = d->options.http_port ? d->options.http_port : free_port();
+    d->port = free_port(d->port);
+    d->http_port = free_port(d->http_port);
     if (d->port == 0 || d->http_port == 0) {
         return complain_of("loopback", "no free port");
     }
-    d->table.colour = isatty(STDOUT_FILENO) == 1;
-    d->vessels.colour = d->table.colour;
-    demo_vessels_plan(&d->vessels, d->options.for_s);
+    d->show.colour = isatty(STDOUT_FILENO) == 1;
+    d->show.open_s = d->for_s > 0.0 ? fmin(20.0, d->for_s / 3.0) : 20.0;
+    d->show.window_s = d->for_s > 0.0 ? fmin(10.0, fmax(1.0, d->for_s / 4.0)) : 10.0;
     for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        d->table.truth[side][DEMO_ANGULAR] = truths[side].angular_speed_radps;
-        d->table.truth[side][DEMO_LINEAR] = truths[side].linear_speed_mps;
+        d->show.truth[side][DEMO_ANGULAR] = truths[side].angular_speed_radps;
+        d->show.truth[side][DEMO_LINEAR] = truths[side].linear_speed_mps;
         for (int i = 0; i < DEMO_SPEED_COUNT; i++) {
-            d->table.fits[side][i].value = strtod("nan", NULL);
+            d->show.fits[side][i].value = nan("");
         }
     }
     return make_dir(d);
@@ -593,7 +498,7 @@ static int run_demo(struct demo *d)
                    wait_for(d, "a robot", robots_are_online);
     if (started) {
         announce_demo(d);
-        started = d->has_vessels || start_driver(d);
+        started = d->show.vessels || start_driver(d);
     }
     d->failed = !started && !stop_signal_raised();
     if (started) {
@@ -603,35 +508,36 @@ static int run_demo(struct demo *d)
     return conclude_demo(d, started);
 }
 
+static const char description[] =
+    "  Starts a mosquitto of its own and the daemon on free loopback ports, a \"real\"\n"
+    "  robot and a virtual one that differ in speed, delay, jitter and clock, and a\n"
+    "  driver; then shows each command with its laps, lag and verdict, and the speeds\n"
+    "  found so far with their 95 % intervals. Ctrl-C, or the end of the time, ends\n"
+    "  them all and prints a summary against the true speeds.\n"
+    "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and the\n"
+    "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
+    "  Tandem makes it follow; shown is how far apart they move, before and after.\n";
+
 int command_demo(int argc, char **argv)
 {
-    struct demo_options o = {.kind = "kinematic", .interval_s = 0.1};
+    const char *kind = "kinematic";
+    struct demo d = {.interval_s = 0.1};
     /* clang-format off */
     const struct argument rows[] = {
-        {"kind", 0, ARGUMENT_TEXT, &o.kind, 0, 0, "kinematic|usv3",
+        {"kind", 0, ARGUMENT_TEXT, &kind, 0, 0, "kinematic|usv3",
          "robots whose laps are compared, or vessels of which one follows the other (kinematic)"},
-        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
-        {"interval", 0, ARGUMENT_REAL, &o.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
-        {"dir", 0, ARGUMENT_TEXT, &o.dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},
-        {"keep", 0, ARGUMENT_FLAG, &o.keep, 0, 0, NULL, "do not remove that new one at the end"},
-        {"port", 'p', ARGUMENT_INTEGER, &o.port, 1, 65535, "N", "of the broker (any free one)"},
-        {"http-port", 0, ARGUMENT_INTEGER, &o.http_port, 1, 65535, "N", "of the daemon (any free one)"},
+        {"for", 0, ARGUMENT_REAL, &d.for_s, 0, 1e9, "S", "end after this time (runs until Ctrl-C)"},
+        {"interval", 0, ARGUMENT_REAL, &d.interval_s, 0, 3600, "S", "pause between two commands (0.1)"},
+        {"dir", 0, ARGUMENT_TEXT, &d.asked_dir, 0, 0, "DIR", "keep journal, store and logs there (a new one in /tmp)"},
+        {"keep", 0, ARGUMENT_FLAG, &d.keep, 0, 0, NULL, "do not remove that new one at the end"},
+        {"port", 'p', ARGUMENT_INTEGER, &d.port, 1, 65535, "N", "of the broker (any free one)"},
+        {"http-port", 0, ARGUMENT_INTEGER, &d.http_port, 1, 65535, "N", "of the daemon (any free one)"},
     };
     /* clang-format on */
     const struct arguments arguments = {
         .command = "demo",
         .operands = "",
-        .description =
-            "  Starts a mosquitto of its own and the daemon on free loopback ports, a "
-            "\"real\"\n"
-            "  robot and a virtual one that differ in speed, delay, jitter and clock, and a\n"
-            "  driver; then shows each command with its laps, lag and verdict, and the speeds\n"
-            "  found so far with their 95 % intervals. Ctrl-C, or the end of the time, ends\n"
-            "  them all and prints a summary against the true speeds.\n"
-            "  With --kind usv3 the robots are vessels under way, a \"real\" IAcquaBot and "
-            "the\n"
-            "  simulator of a WAM-V. For 20 s the simulator gets the real one's efforts, then\n"
-            "  Tandem makes it follow; shown is how far apart they move, before and after.\n",
+        .description = description,
         .examples = "  tandem demo --for 30\n  tandem demo --kind usv3 --for 60\n  tandem demo "
                     "--dir /tmp/demo --http-port 8420\n",
         .exit_status = "a part of it failed, or nothing was compared",
@@ -641,21 +547,6 @@ int command_demo(int argc, char **argv)
     if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    const bool has_vessels = strcmp(o.kind, "usv3") == 0;
-    struct demo *d = calloc(1, sizeof *d);
-    if (!d) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
-    }
-    d->options = o;
-    d->has_vessels = has_vessels;
-    if (session_init(&d->session, sizeof d->note, QUEUE_MAX) == STATUS_OK) {
-        exit_status = run_demo(d);
-    } else {
-        (void)complain_of("memory", "is short");
-        exit_status = EXIT_FAILED;
-    }
-    session_finish(&d->session);
-    free(d);
-    return exit_status;
+    d.show.vessels = strcmp(kind, "usv3") == 0;
+    return run_demo(&d);
 }

@@ -1,6 +1,4 @@
 /* The fleet's life: beginning, periods, end. */
-#include "service/robots/fleet.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,13 +10,11 @@
 #include "service/cli/commands.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
-#include "service/robots/fleet_hear.h"
-#include "service/robots/fleet_tell.h"
+#include "service/robots/fleet_parts.h"
 
 enum {
     WAIT_MAX_US = 50 * 1000, /* a signal is noticed this soon */
     STOP_MS = 2000,
-    WILL_BYTES = 128,
     RESYNC_US = 1000 * 1000, /* further behind than this, lost time is lost */
     REBOOT_US = 1500 * 1000  /* a restart takes so long */
 };
@@ -73,7 +69,7 @@ static enum status create_robots(struct fleet *f)
     const struct fleet_options *o = &f->options;
     f->robot_count = (size_t)o->pair_count * (size_t)(o->sides[0] + o->sides[1]);
     f->robots = calloc(f->robot_count, sizeof *f->robots);
-    if (!f->robots || fleet_outbox_create(f) != STATUS_OK) {
+    if (!f->robots) {
         return STATUS_E_NOMEM;
     }
     size_t i = 0;
@@ -126,12 +122,6 @@ static enum status name_pairs(struct fleet *f)
 
 /* --- a period ---------------------------------------------------------------------------- */
 
-static void hear_reply(void *context, const struct robot_reply *reply)
-{
-    struct fleet *f = context;
-    fleet_tell_reply(f, f->speaking, reply);
-}
-
 /* A robot that restarts hears nothing and forgets what it did, but not its parameters: the
  * broker keeps them. */
 static bool is_down(struct fleet *f, struct fleet_robot *r)
@@ -165,22 +155,21 @@ static bool is_down(struct fleet *f, struct fleet_robot *r)
     return false;
 }
 
-static void step_robot(struct fleet *f, uint32_t i)
+static void step_robot(struct fleet *f, struct fleet_robot *r)
 {
-    struct fleet_robot *r = &f->robots[i];
     if (is_down(f, r)) {
         return;
     }
-    f->speaking = i;
-    f->options.kind->step(r->memory, hear_reply, f);
-    if (f->options.telemetry_hz > 0.0 && f->sim_us + f->period_us >= r->telemetry_us) {
-        fleet_tell_telemetry(f, i);
+    f->speaking = r;
+    f->options.kind->step(r->memory, fleet_tell_reply, f);
+    const int64_t next_us = f->sim_us + f->period_us;
+    if (f->options.telemetry_hz > 0.0 && next_us >= r->telemetry_us) {
+        fleet_tell_telemetry(f, r);
         r->telemetry_us += llround(1e6 / f->options.telemetry_hz);
-        const int64_t next_us = f->sim_us + f->period_us;
         r->telemetry_us = r->telemetry_us > next_us ? r->telemetry_us : next_us;
     }
     if (f->options.machines_hz > 0.0) {
-        fleet_tell_machines(f, i, f->executive.begin_us);
+        fleet_tell_machines(f, r, f->executive.begin_us);
     }
 }
 
@@ -201,55 +190,12 @@ static void run_period(struct fleet *f)
         f->options.world->t_s = lab_s(f->sim_us - f->start_us);
     }
     for (uint32_t i = 0; i < f->robot_count; i++) {
-        step_robot(f, i);
+        step_robot(f, &f->robots[i]);
     }
     f->sim_us += f->period_us;
 }
 
 /* --- between periods --------------------------------------------------------------------- */
-
-static void take_for(struct fleet *f, uint32_t i, const struct incoming *in, int64_t now_us)
-{
-    struct fleet_robot *r = &f->robots[i];
-    if (r->down_until_us != 0) {
-        f->counts.lost++;
-        return;
-    }
-    f->speaking = i;
-    switch (in->kind) {
-    case IN_COMMAND:
-        f->counts.commands++;
-        robot_command(f->options.kind, r->memory, &in->command, hear_reply, f);
-        break;
-    case IN_PROBE:
-        fleet_tell_echo(f, i, in, now_us);
-        break;
-    case IN_EFFORT:
-        if (f->options.kind->effort(r->memory, in->tau, in->tau_count) != STATUS_OK) {
-            f->counts.malformed++;
-        }
-        break;
-    case IN_PARAMETERS:
-    default:
-        fleet_apply_parameters(f, i, in, now_us);
-        break;
-    }
-}
-
-static void drain_inbox(struct fleet *f, int64_t now_us)
-{
-    struct incoming in;
-    while (session_pop(&f->session, &in)) {
-        const size_t each = f->robot_count / (size_t)f->options.pair_count;
-        for (size_t k = 0; k < each; k++) {
-            const uint32_t i = (uint32_t)(in.pair * each + k);
-            if (in.sides[f->robots[i].side]) {
-                take_for(f, i, &in, now_us);
-            }
-        }
-        free(in.text);
-    }
-}
 
 /* After each new connection the broker hears again who is here. The client itself says so for
  * the first robot, as long as it did not restart. */
@@ -287,16 +233,16 @@ static void live_fleet(struct fleet *f)
     const struct efsm_machine machine = {.table = &clockwork, .m = &m};
     const struct efsm_network net = {.machines = &machine, .count = 1};
     while (!stop_signal_raised() && lab_clock_now_us() < end_us) {
-        int64_t now_us = lab_clock_now_us();
-        drain_inbox(f, now_us);
-        while (efsm_executive_step(&f->executive, &net, now_us) && !stop_signal_raised()) {
+        session_drain(&f->session, fleet_hear, f);
+        while (efsm_executive_step(&f->executive, &net, lab_clock_now_us()) &&
+               !stop_signal_raised()) {
             run_period(f);
-            now_us = lab_clock_now_us();
+            const int64_t now_us = lab_clock_now_us();
             efsm_executive_end(&f->executive, now_us);
             fleet_send_due(f, now_us);
-            drain_inbox(f, now_us);
+            session_drain(&f->session, fleet_hear, f);
         }
-        fleet_send_due(f, now_us);
+        fleet_send_due(f, lab_clock_now_us());
         say_hello(f);
         wait_for_work(f);
     }
@@ -322,14 +268,14 @@ static void print_summary(const struct fleet *f)
     (void)printf("%s: %" PRIu64 " commands, %" PRIu64 " replies, %" PRIu64 " echoes, %" PRIu64
                  " lost, %" PRIu64 " duplicated, %" PRIu64 " dropped, %" PRIu64 " malformed\n",
                  name, c->commands, c->replies, c->echoes, c->lost, c->duplicated,
-                 c->dropped + f->session.overflow, c->malformed + f->session.malformed);
+                 c->dropped + f->session.overflow, c->malformed);
 }
 
 static int run_fleet(struct fleet *f)
 {
     char id[2 * EVENT_PAIR_MAX];
-    char online[WILL_BYTES];
-    char offline[WILL_BYTES];
+    char online[FLEET_PRESENCE_MAX];
+    char offline[FLEET_PRESENCE_MAX];
     char presence[MESSAGE_TOPIC_MAX];
     struct fleet_topics topics;
     const struct fleet_robot *first = &f->robots[0];
@@ -345,9 +291,7 @@ static int run_fleet(struct fleet *f)
     fleet_list_topics(f, &topics);
     client.topics = topics.topics;
     client.topic_count = topics.count;
-    client.message = fleet_hear;
-    client.context = f;
-    if (!session_open(&f->session, &client)) {
+    if (!session_open(&f->session, client)) {
         return EXIT_FAILED;
     }
     live_fleet(f);
@@ -365,28 +309,26 @@ static enum status begin_fleet(struct fleet *f, const struct fleet_options *opti
     f->start_us = lab_clock_now_us();
     f->sim_us = f->start_us;
     f->period_us = lab_us(options->period_s);
-    f->executive = (struct efsm_executive){
-        .period_us = llround((double)f->period_us / options->pace), .resync_us = RESYNC_US};
-    f->executive.begin_us = f->start_us;
-    const bool room =
-        session_init(&f->session, sizeof(struct incoming), FLEET_INBOX_MAX) == STATUS_OK &&
-        name_pairs(f) == STATUS_OK && create_robots(f) == STATUS_OK;
-    return room ? STATUS_OK : STATUS_E_NOMEM;
+    f->executive =
+        (struct efsm_executive){.period_us = llround((double)f->period_us / options->pace),
+                                .resync_us = RESYNC_US,
+                                .begin_us = f->start_us};
+    TAILQ_INIT(&f->outbox);
+    return name_pairs(f) == STATUS_OK ? create_robots(f) : STATUS_E_NOMEM;
 }
 
 static void finish_fleet(struct fleet *f)
 {
-    struct incoming in;
-    while (session_pop(&f->session, &in)) {
-        free(in.text);
+    struct outgoing *out = NULL;
+    while ((out = TAILQ_FIRST(&f->outbox))) {
+        TAILQ_REMOVE(&f->outbox, out, link);
+        free(out);
     }
     for (size_t i = 0; f->robots && i < f->robot_count; i++) {
         free(f->robots[i].memory);
     }
-    fleet_outbox_destroy(f);
     free(f->robots);
     free(f->pairs);
-    session_finish(&f->session);
 }
 
 int fleet_run(const struct fleet_options *options)
@@ -394,7 +336,6 @@ int fleet_run(const struct fleet_options *options)
     struct fleet *f = calloc(1, sizeof *f);
     int exit_status = EXIT_FAILED;
     if (f && begin_fleet(f, options) == STATUS_OK) {
-        stop_signal_install();
         exit_status = run_fleet(f);
     } else {
         (void)fputs("tandem: out of memory\n", stderr);

@@ -1,14 +1,26 @@
-/* What the fleet hears: Paho's thread takes messages apart and queues them. */
-#include "service/robots/fleet_hear.h"
-
+/* What the fleet hears: messages taken apart, and the robots obey. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "logger/message/codec_native.h"
-#include "service/cli/lab_clock.h"
+#include "service/robots/fleet_parts.h"
+
+enum { PARAMETERS_BYTES = 8192 };
+
+/* A message to robots of a pair, and what it says. */
+struct heard {
+    struct fleet *f;
+    uint32_t pair;
+    bool sides[SIDE_COUNT];
+    const struct message *message;
+    bool whole; /* of a command: it could be read */
+    struct event_command command;
+    struct event_echo probe; /* source_received_us is lab time */
+    double tau[EVENT_AXES_MAX];
+    size_t tau_count;
+};
 
 static void add_topic(const struct fleet *f, struct fleet_topics *out, const char *side,
                       const char *word, int qos)
@@ -43,107 +55,106 @@ void fleet_list_topics(const struct fleet *f, struct fleet_topics *out)
     }
 }
 
-/* Takes over in->text. */
-static void push_incoming(struct fleet *f, const struct incoming *in)
-{
-    if (!session_push(&f->session, in)) {
-        free(in->text);
-    }
-}
+/* --- the words --------------------------------------------------------------------------- */
 
-static void complain_of(struct fleet *f, uint32_t pair, const char *what)
+static bool complain_of(const struct heard *h, const char *what)
 {
-    f->session.malformed++;
-    (void)fprintf(stderr, "tandem: robot %s: %s\n", f->pairs[pair], what);
+    h->f->counts.malformed++;
+    (void)fprintf(stderr, "tandem: robot %s: %s\n", h->f->pairs[h->pair], what);
+    return false;
 }
-
-/* What decoding one command needs to know. */
-struct decoding {
-    struct fleet *f;
-    struct incoming *in;
-};
 
 static void take_event(void *context, const struct event *event)
 {
-    struct decoding *d = context;
-    if (event->kind == EVENT_COMMAND) {
-        d->in->command = event->command;
-        d->in->command.raw = NULL;
-        push_incoming(d->f, d->in);
-    } else {
-        complain_of(d->f, d->in->pair, event->malformed.detail);
+    struct heard *h = context;
+    h->whole = event->kind == EVENT_COMMAND || complain_of(h, event->malformed.detail);
+    if (h->whole) {
+        h->command = event->command;
+        h->command.raw = NULL;
     }
 }
 
-static void take_command(struct fleet *f, struct incoming *in, const struct message *message)
+static bool read_command(struct heard *h)
 {
-    struct message copy = *message;
-    struct decoding decoding = {f, in};
-    in->kind = IN_COMMAND;
+    struct message copy = *h->message;
+    const char *prefix = h->f->options.broker.prefix;
     /* In link mode the codec does not know the robots' own command topic. */
-    (void)snprintf(copy.topic, sizeof copy.topic, "%s/%s/command", f->options.broker.prefix,
-                   f->pairs[in->pair]);
-    (void)codec_native.decode(f->options.broker.prefix, &copy, take_event, &decoding);
+    session_topic(copy.topic, prefix, h->f->pairs[h->pair], "command");
+    (void)codec_native.decode(prefix, &copy, take_event, h);
+    return h->whole;
 }
 
-static void take_probe(struct fleet *f, struct incoming *in, const struct message *message)
+static void obey_command(struct fleet *f, struct fleet_robot *r, const struct heard *h)
+{
+    f->counts.commands++;
+    robot_command(f->options.kind, r->memory, &h->command, fleet_tell_reply, f);
+}
+
+static bool read_probe(struct heard *h)
 {
     json_int_t probe = 0;
     double sent_s = 0.0;
-    json_t *document = json_loadb(message->payload, message->kept_bytes, 0, NULL);
-    if (document &&
-        json_unpack(document, "{s:I, s:F}", "probe", &probe, "sent", &sent_s) == 0) {
-        in->kind = IN_PROBE;
-        in->probe = probe;
-        in->sent_us = lab_us(sent_s);
-        push_incoming(f, in);
-    } else {
-        complain_of(f, in->pair, "probe: \"probe\" and \"sent\" were expected");
-    }
+    json_t *document = json_loadb(h->message->payload, h->message->kept_bytes, 0, NULL);
+    const bool whole =
+        document && json_unpack(document, "{s:I, s:F}", "probe", &probe, "sent", &sent_s) == 0;
     json_decref(document);
+    h->probe = (struct event_echo){
+        .probe = probe, .sent_us = lab_us(sent_s), .source_received_us = h->message->t_us};
+    return whole || complain_of(h, "probe: \"probe\" and \"sent\" were expected");
 }
 
-static void take_effort(struct fleet *f, struct incoming *in, const struct message *message)
+static void obey_probe(struct fleet *f, struct fleet_robot *r, const struct heard *h)
 {
-    json_t *document = json_loadb(message->payload, message->kept_bytes, 0, NULL);
+    fleet_tell_echo(f, r, &h->probe);
+}
+
+static bool read_effort(struct heard *h)
+{
+    json_t *document = json_loadb(h->message->payload, h->message->kept_bytes, 0, NULL);
     const json_t *tau = json_object_get(document, "tau");
-    const size_t count = json_array_size(tau);
-    bool good = count > 0 && count <= EVENT_AXES_MAX;
-    for (size_t i = 0; good && i < count; i++) {
-        good = json_is_number(json_array_get(tau, i));
-        in->tau[i] = json_number_value(json_array_get(tau, i));
-    }
-    if (good) {
-        in->kind = IN_EFFORT;
-        in->tau_count = count;
-        push_incoming(f, in);
-    } else {
-        complain_of(f, in->pair, "control: \"tau\" with 1 to 6 numbers was expected");
+    h->tau_count = json_array_size(tau);
+    bool whole = h->tau_count > 0 && h->tau_count <= EVENT_AXES_MAX;
+    for (size_t i = 0; whole && i < h->tau_count; i++) {
+        whole = json_is_number(json_array_get(tau, i));
+        h->tau[i] = json_number_value(json_array_get(tau, i));
     }
     json_decref(document);
+    return whole || complain_of(h, "control: \"tau\" with 1 to 6 numbers was expected");
 }
 
-static void take_parameters(struct fleet *f, struct incoming *in, const struct message *message)
+static void obey_effort(struct fleet *f, struct fleet_robot *r, const struct heard *h)
 {
-    if (message->payload_bytes == 0) {
-        return; /* the retained set was taken back */
-    }
-    if (message->payload_bytes > FLEET_PARAMETERS_BYTES) {
-        complain_of(f, in->pair, "parameters: at most 8192 bytes were expected");
-        return;
-    }
-    in->kind = IN_PARAMETERS;
-    in->text_bytes = message->payload_bytes;
-    in->text = malloc(in->text_bytes);
-    if (in->text) {
-        memcpy(in->text, message->payload, in->text_bytes);
-        push_incoming(f, in);
+    if (f->options.kind->effort(r->memory, h->tau, h->tau_count) != STATUS_OK) {
+        f->counts.malformed++;
     }
 }
 
-/* The pair of "<prefix>/<pair>/<rest>"; false when it is none of ours. */
-static bool split_topic(const struct fleet *f, const char *topic, uint32_t *pair,
-                        const char **rest)
+/* An empty one: the retained set was taken back. */
+static bool read_parameters(struct heard *h)
+{
+    const size_t bytes = h->message->payload_bytes;
+    return bytes > 0 && (bytes <= PARAMETERS_BYTES ||
+                         complain_of(h, "parameters: at most 8192 bytes were expected"));
+}
+
+static void obey_parameters(struct fleet *f, struct fleet_robot *r, const struct heard *h)
+{
+    fleet_apply_parameters(f, r, h->message);
+}
+
+static const struct {
+    const char *word;
+    bool (*read)(struct heard *h); /* false, after a complaint, when it says nothing */
+    void (*obey)(struct fleet *f, struct fleet_robot *r, const struct heard *h);
+} words[] = {{"command", read_command, obey_command},
+             {"probe", read_probe, obey_probe},
+             {"control", read_effort, obey_effort},
+             {"parameters", read_parameters, obey_parameters}};
+
+/* --- who is meant ------------------------------------------------------------------------ */
+
+/* The pair of "<prefix>/<pair>/<rest>"; NULL when it is none of ours, else the rest. */
+static const char *split_topic(const struct fleet *f, const char *topic, uint32_t *pair)
 {
     const char *prefix = f->options.broker.prefix;
     const size_t n = strlen(prefix);
@@ -154,52 +165,43 @@ static bool split_topic(const struct fleet *f, const char *topic, uint32_t *pair
         const size_t bytes = strlen(f->pairs[i]);
         if (bytes == (size_t)(slash - id) && memcmp(id, f->pairs[i], bytes) == 0) {
             *pair = (uint32_t)i;
-            *rest = slash + 1;
-            return true;
+            return slash + 1;
         }
     }
-    return false;
+    return NULL;
 }
 
-static const struct {
-    const char *word;
-    void (*take)(struct fleet *f, struct incoming *in, const struct message *message);
-} words[] = {{"command", take_command},
-             {"probe", take_probe},
-             {"control", take_effort},
-             {"parameters", take_parameters}};
-
-void fleet_hear(void *context, const char *topic, const void *payload, size_t bytes, int qos,
-                bool retained, bool dup)
+void fleet_hear(void *context, const struct message *message)
 {
     struct fleet *f = context;
-    const char *rest = NULL;
-    struct incoming in = {.arrival_us = lab_clock_now_us()};
-    const struct message message = {
-        .t_us = in.arrival_us,
-        .qos = qos,
-        .dup = dup,
-        .payload = payload,
-        .kept_bytes = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX,
-        .payload_bytes = bytes};
-    if (!split_topic(f, topic, &in.pair, &rest)) {
-        return;
-    }
-    memcpy(in.sides, f->options.sides, sizeof in.sides);
-    for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+    struct heard h = {.f = f, .message = message};
+    const size_t each = f->robot_count / (size_t)f->options.pair_count;
+    size_t word = 0;
+    const char *rest = split_topic(f, message->topic, &h.pair);
+    memcpy(h.sides, f->options.sides, sizeof h.sides);
+    for (enum side s = SIDE_REAL; rest && s < SIDE_COUNT; s++) {
         const size_t n = strlen(side_name(s));
         if (strncmp(rest, side_name(s), n) == 0 && rest[n] == '/') {
             rest += n + 1;
-            in.sides[s == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL] = false;
+            h.sides[s == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL] = false;
             break;
         }
     }
-    if (retained && strcmp(rest, "parameters") != 0) {
-        return; /* an old command must not move a robot */
+    while (rest && word < COUNT(words) && strcmp(rest, words[word].word) != 0) {
+        word++;
     }
-    for (size_t i = 0; i < COUNT(words); i++) {
-        if (strcmp(rest, words[i].word) == 0) {
-            words[i].take(f, &in, &message);
+    /* An old command must not move a robot. */
+    if (!rest || word == COUNT(words) ||
+        (message->retained && strcmp(rest, "parameters") != 0) || !words[word].read(&h)) {
+        return;
+    }
+    for (size_t k = 0; k < each; k++) {
+        struct fleet_robot *r = &f->robots[h.pair * each + k];
+        if (h.sides[r->side] && r->down_until_us != 0) {
+            f->counts.lost++;
+        } else if (h.sides[r->side]) {
+            f->speaking = r;
+            words[word].obey(f, r, &h);
         }
     }
 }

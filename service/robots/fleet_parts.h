@@ -3,48 +3,27 @@
 #ifndef SERVICE_ROBOTS_FLEET_PARTS_H
 #define SERVICE_ROBOTS_FLEET_PARTS_H
 
-#include <stdint.h>
+#include <sys/queue.h>
 
-#include "base/random.h"
-#include "logger/message/json_write.h"
-#include "logger/message/message.h"
-#include "service/robots/fleet_options.h"
+#include "service/robots/fleet.h"
 #include "service/robots/session.h"
 
 enum {
-    FLEET_INBOX_MAX = 4096,
-    FLEET_PAYLOAD_MAX = 4096,
     FLEET_OUTBOX_MIN = 1024, /* messages that wait for their transport … */
     FLEET_OUTBOX_EACH = 16,  /* … and so many more for each robot */
-    FLEET_PARAMETERS_BYTES = 8192,
-    FLEET_TOPICS_MAX = 8
+    FLEET_TOPICS_MAX = 8,
+    FLEET_PRESENCE_MAX = 128
 };
 
-enum incoming_kind { IN_COMMAND, IN_PROBE, IN_EFFORT, IN_PARAMETERS };
-
-/* One message from the broker, for all robots that it concerns. */
-struct incoming {
-    enum incoming_kind kind;
-    uint32_t pair;
-    bool sides[SIDE_COUNT];
-    int64_t arrival_us;
-    struct event_command command;
-    int64_t probe, sent_us;
-    double tau[EVENT_AXES_MAX];
-    size_t tau_count;
-    char *text; /* [text_bytes] of IN_PARAMETERS; owned */
-    size_t text_bytes;
-};
-
-enum outgoing_kind { OUT_REPLY, OUT_TELEMETRY, OUT_ECHO, OUT_ACK, OUT_COUNT };
-
+/* A message that was said and waits until its transport is over. */
 struct outgoing {
+    TAILQ_ENTRY(outgoing) link;
     int64_t due_us;
-    uint64_t number; /* breaks ties: the order in which they were said */
-    uint32_t robot;
-    enum outgoing_kind kind;
+    const struct fleet_robot *robot;
+    const char *word; /* its topic behind the robot's name */
+    int qos;
     size_t bytes;
-    char payload[FLEET_PAYLOAD_MAX];
+    char payload[];
 };
 
 struct fleet_robot {
@@ -72,33 +51,58 @@ struct fleet_counts {
 
 struct fleet {
     struct fleet_options options;
-    struct session session; /* its queue: struct incoming */
+    struct session session;
     size_t robot_count;
     struct fleet_robot *robots;
     char (*pairs)[EVENT_PAIR_MAX]; /* [pair_count] */
     int64_t start_us;              /* lab time, and the robots' time then */
-
-    /* The moving thread's own: */
     struct efsm_executive executive;
-    int64_t period_us;       /* of a step, robots' time */
-    int64_t sim_us;          /* robots' time at the beginning of the step in work */
-    uint32_t speaking;       /* the robot that is being stepped */
-    struct outgoing *slots;  /* [outbox_max] */
-    uint32_t *heap, *unused; /* indices of slots: by time; free */
-    size_t outbox_max, outbox_count;
-    uint64_t outbox_number;
+    int64_t period_us;                   /* of a step, robots' time */
+    int64_t sim_us;                      /* robots' time at the beginning of the step in work */
+    struct fleet_robot *speaking;        /* the one that is being stepped */
+    TAILQ_HEAD(outbox, outgoing) outbox; /* by time, then as they were said */
+    size_t outbox_count;
     uint64_t connections; /* seen so far */
     struct fleet_counts counts;
 };
 
-/* Lab time at which robots' time was or will be t_us. */
-int64_t fleet_lab_us(const struct fleet *f, int64_t t_us);
+/* --- fleet_hear.c ------------------------------------------------------------------------ */
 
-/* A robot's own clock at a lab time. */
-int64_t fleet_clock_us(const struct fleet *f, const struct fleet_robot *r, int64_t lab_us);
+struct fleet_topics {
+    size_t count;
+    struct mqtt_client_topic topics[FLEET_TOPICS_MAX];
+    char filters[FLEET_TOPICS_MAX][MESSAGE_TOPIC_MAX];
+};
+
+/* What it subscribes to; *out stays where it is. */
+void fleet_list_topics(const struct fleet *f, struct fleet_topics *out);
+
+/* The robots obey a message; context is the fleet. */
+void fleet_hear(void *context, const struct message *message);
+
+/* --- fleet_tell.c ------------------------------------------------------------------------ */
+
+/* Lab time at which the next message leaves; LAB_TIME_MAX: none waits. */
+int64_t fleet_outbox_due_us(const struct fleet *f);
+void fleet_send_due(struct fleet *f, int64_t now_us);
+
+/* A robot's sink; context is the fleet, in which it is the one that speaks. */
+robot_sink fleet_tell_reply;
+void fleet_tell_telemetry(struct fleet *f, struct fleet_robot *r);
+/* Of *probe the robot's clock is not known yet: source_received_us is lab time. */
+void fleet_tell_echo(struct fleet *f, struct fleet_robot *r, const struct event_echo *probe);
+/* Publish the machines when they changed and the last time is long enough ago. */
+void fleet_tell_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us);
+void fleet_tell_presence(struct fleet *f, const struct fleet_robot *r, bool online);
+void fleet_write_presence(const struct fleet_robot *r, bool online,
+                          char text[FLEET_PRESENCE_MAX]);
 
 /* "<prefix>/<pair>/<side>/<word>" */
 void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
                  char out[MESSAGE_TOPIC_MAX]);
+
+/* Apply the parameter set in a message and say what was applied and what refused. */
+void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
+                            const struct message *message);
 
 #endif

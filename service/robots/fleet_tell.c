@@ -1,6 +1,4 @@
 /* What the fleet says: messages that wait until their transport delay is over. */
-#include "service/robots/fleet_tell.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,139 +8,98 @@
 
 #include "base/hash.h"
 #include "logger/message/codec_native.h"
+#include "service/cli/lab_clock.h"
+#include "service/robots/fleet_parts.h"
 
-enum { MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
+enum { PAYLOAD_MAX = 4096, MACHINES_BYTES = 8192, REFUSED_MAX = 16 };
 
 #define MACHINES_AGAIN_US (INT64_C(10) * 1000000) /* tell them again, changed or not */
 
-/* --- the outbox: a heap by time ---------------------------------------------------------- */
-
-enum status fleet_outbox_create(struct fleet *f)
+/* Lab time at which robots' time was or will be t_us. */
+static int64_t lab_time_of(const struct fleet *f, int64_t t_us)
 {
-    f->outbox_max = FLEET_OUTBOX_MIN + FLEET_OUTBOX_EACH * f->robot_count;
-    f->slots = calloc(f->outbox_max, sizeof *f->slots);
-    f->heap = calloc(f->outbox_max, sizeof *f->heap);
-    f->unused = calloc(f->outbox_max, sizeof *f->unused);
-    if (!f->slots || !f->heap || !f->unused) {
-        return STATUS_E_NOMEM;
-    }
-    for (size_t i = 0; i < f->outbox_max; i++) {
-        f->unused[i] = (uint32_t)i;
-    }
-    return STATUS_OK;
+    return f->executive.begin_us + llround((double)(t_us - f->sim_us) / f->options.pace);
 }
 
-void fleet_outbox_destroy(struct fleet *f)
+/* A robot's own clock at a lab time. */
+static int64_t clock_of(const struct fleet *f, const struct fleet_robot *r, int64_t lab_us_)
 {
-    free(f->slots);
-    free(f->heap);
-    free(f->unused);
+    const double since_us = (double)(lab_us_ - f->start_us);
+    return lab_us_ - r->clock_lost_us +
+           llround(f->options.clock_offset_s * 1e6 +
+                   since_us * f->options.clock_drift_ppm * 1e-6);
 }
 
-static bool is_before(const struct fleet *f, size_t a, size_t b)
+void fleet_topic(const struct fleet *f, const struct fleet_robot *r, const char *word,
+                 char out[MESSAGE_TOPIC_MAX])
 {
-    const struct outgoing *x = &f->slots[f->heap[a]];
-    const struct outgoing *y = &f->slots[f->heap[b]];
-    return x->due_us != y->due_us ? x->due_us < y->due_us : x->number < y->number;
+    (void)snprintf(out, MESSAGE_TOPIC_MAX, "%s/%s/%s/%s", f->options.broker.prefix,
+                   f->pairs[r->pair], side_name(r->side), word);
 }
 
-static void swap_in_heap(struct fleet *f, size_t a, size_t b)
+static void publish_word(struct fleet *f, const struct fleet_robot *r, const char *word,
+                         const char *payload, size_t bytes, int qos, bool retained)
 {
-    const uint32_t slot = f->heap[a];
-    f->heap[a] = f->heap[b];
-    f->heap[b] = slot;
-}
-
-static void rise_in_heap(struct fleet *f, size_t i)
-{
-    while (i > 0 && is_before(f, i, (i - 1) / 2)) {
-        swap_in_heap(f, i, (i - 1) / 2);
-        i = (i - 1) / 2;
-    }
-}
-
-static void sink_in_heap(struct fleet *f)
-{
-    size_t i = 0;
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++) {
-            if (child < f->outbox_count && is_before(f, child, least)) {
-                least = child;
-            }
-        }
-        if (least == i) {
-            return;
-        }
-        swap_in_heap(f, i, least);
-        i = least;
-    }
-}
-
-int64_t fleet_outbox_due_us(const struct fleet *f)
-{
-    return f->outbox_count > 0 ? f->slots[f->heap[0]].due_us : LAB_TIME_MAX;
-}
-
-static void send_message(struct fleet *f, const struct outgoing *out)
-{
-    static const char *const words[OUT_COUNT] = {"reply", "telemetry", "echo",
-                                                 "parameters/ack"};
     char topic[MESSAGE_TOPIC_MAX];
-    const int qos = out->kind == OUT_REPLY || out->kind == OUT_ACK ? 1 : 0;
-    fleet_topic(f, &f->robots[out->robot], words[out->kind], topic);
-    if (mqtt_client_publish(f->session.client, topic, out->payload, out->bytes, qos, false) !=
+    fleet_topic(f, r, word, topic);
+    if (mqtt_client_publish(f->session.client, topic, payload, bytes, qos, retained) !=
         STATUS_OK) {
         f->counts.dropped++;
     }
 }
 
+/* --- the outbox -------------------------------------------------------------------------- */
+
+int64_t fleet_outbox_due_us(const struct fleet *f)
+{
+    const struct outgoing *first = TAILQ_FIRST(&f->outbox);
+    return first ? first->due_us : LAB_TIME_MAX;
+}
+
 void fleet_send_due(struct fleet *f, int64_t now_us)
 {
     while (fleet_outbox_due_us(f) <= now_us) {
-        const uint32_t slot = f->heap[0];
-        send_message(f, &f->slots[slot]);
+        struct outgoing *out = TAILQ_FIRST(&f->outbox);
+        publish_word(f, out->robot, out->word, out->payload, out->bytes, out->qos, false);
+        TAILQ_REMOVE(&f->outbox, out, link);
         f->outbox_count--;
-        f->heap[0] = f->heap[f->outbox_count];
-        f->unused[f->outbox_count] = slot;
-        sink_in_heap(f);
+        free(out);
     }
 }
 
-/* Begin a message that is said at a lab time; it leaves when its transport is over. NULL when
- * the outbox is full. */
-static struct outgoing *begin_message(struct fleet *f, uint32_t robot, enum outgoing_kind kind,
-                                      int64_t said_us, struct json_writer *w)
+/* What is said at a lab time leaves when its transport is over. False, and counted, when it is
+ * not whole or the outbox is full. */
+static bool say_word(struct fleet *f, struct fleet_robot *r, const char *word, int qos,
+                     int64_t said_us, struct json_writer *w)
 {
-    struct fleet_robot *r = &f->robots[robot];
-    if (f->outbox_count == f->outbox_max) {
-        f->counts.dropped++;
-        return NULL;
-    }
-    struct outgoing *out = &f->slots[f->unused[f->outbox_count]];
     double delay_s = f->options.delay_s;
+    struct outgoing *out = NULL;
+    if (json_write_end(w) &&
+        f->outbox_count < FLEET_OUTBOX_MIN + FLEET_OUTBOX_EACH * f->robot_count) {
+        out = malloc(sizeof *out + w->used);
+    }
+    if (!out) {
+        f->counts.dropped++;
+        return false;
+    }
     if (f->options.jitter_s > 0.0) {
         delay_s += random_exponential(&r->random, f->options.jitter_s);
     }
     const int64_t due_us = said_us + lab_us(delay_s);
-    out->kind = kind;
-    out->robot = robot;
-    out->due_us = due_us > r->last_due_us ? due_us : r->last_due_us;
-    json_write_start(w, out->payload, sizeof out->payload, NULL, NULL);
-    return out;
-}
-
-static bool end_message(struct fleet *f, struct outgoing *out, struct json_writer *w)
-{
-    if (!json_write_end(w)) {
-        f->counts.dropped++;
-        return false;
+    r->last_due_us = due_us > r->last_due_us ? due_us : r->last_due_us;
+    *out = (struct outgoing){
+        .due_us = r->last_due_us, .robot = r, .word = word, .qos = qos, .bytes = w->used};
+    memcpy(out->payload, w->text, w->used);
+    struct outgoing *before = TAILQ_LAST(&f->outbox, outbox);
+    while (before && before->due_us > out->due_us) {
+        before = TAILQ_PREV(before, outbox, link);
     }
-    out->bytes = w->used;
-    out->number = f->outbox_number++;
-    f->robots[out->robot].last_due_us = out->due_us;
-    f->heap[f->outbox_count] = f->unused[f->outbox_count];
-    rise_in_heap(f, f->outbox_count++);
+    if (before) {
+        TAILQ_INSERT_AFTER(&f->outbox, before, out, link);
+    } else {
+        TAILQ_INSERT_HEAD(&f->outbox, out, link);
+    }
+    f->outbox_count++;
     return true;
 }
 
@@ -153,33 +110,25 @@ static bool tells_simulated_time(const struct fleet *f)
     return fabs(f->options.pace - 1.0) > 0.0;
 }
 
-/* native_write() and, for people, why: the last member of the object. */
-static void write_reply(struct json_writer *w, const struct event_reply *reply,
-                        const char *detail)
+/* And, for people, why: the last member of the object, which is opened again. */
+static void write_detail(struct json_writer *w, const char *detail)
 {
-    struct json_writer more;
-    native_write(w, EVENT_REPLY, reply);
-    if (!detail[0] || !json_write_end(w)) {
-        return;
+    if (detail[0]) {
+        w->used--;
+        w->depth++;
+        json_write_text(w, "detail", detail);
+        json_write_close(w);
     }
-    char *brace = w->text + w->used - 1; /* {"status":…} and {"detail":…} become one */
-    json_write_start(&more, brace, w->capacity - w->used + 1, NULL, NULL);
-    json_write_object(&more, NULL);
-    json_write_text(&more, "detail", detail);
-    json_write_close(&more);
-    *brace = ',';
-    w->overflow = !json_write_end(&more);
-    w->used += more.used - 1;
 }
 
-void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply *reply)
+void fleet_tell_reply(void *context, const struct robot_reply *reply)
 {
-    struct fleet_robot *r = &f->robots[robot];
-    const int64_t end_us = fleet_lab_us(f, reply->end_us);
+    struct fleet *f = context;
+    struct fleet_robot *r = f->speaking;
+    const int64_t end_us = lab_time_of(f, reply->end_us);
     struct event_reply e = {.status = reply->status,
-                            .source_us = fleet_clock_us(f, r, end_us),
-                            .source_start_us =
-                                fleet_clock_us(f, r, fleet_lab_us(f, reply->start_us)),
+                            .source_us = clock_of(f, r, end_us),
+                            .source_start_us = clock_of(f, r, lab_time_of(f, reply->start_us)),
                             .has_sim = tells_simulated_time(f),
                             .sim_us = reply->end_us - f->start_us,
                             .value_count = reply->value_count};
@@ -195,25 +144,25 @@ void fleet_tell_reply(struct fleet *f, uint32_t robot, const struct robot_reply 
     }
     const bool twice = random_between(&r->random, 0.0, 1.0) < f->options.duplicate_ratio;
     for (int i = 0; i < (twice ? 2 : 1); i++) {
+        char text[PAYLOAD_MAX];
         struct json_writer w;
-        struct outgoing *out = begin_message(f, robot, OUT_REPLY, end_us, &w);
-        if (out) {
-            write_reply(&w, &e, reply->detail);
-            (void)end_message(f, out, &w);
-        }
+        json_write_start(&w, text, sizeof text, NULL, NULL);
+        native_write(&w, EVENT_REPLY, &e);
+        write_detail(&w, reply->detail);
+        (void)say_word(f, r, "reply", 1, end_us, &w);
     }
     f->counts.duplicated += twice;
     f->counts.replies++;
 }
 
-void fleet_tell_telemetry(struct fleet *f, uint32_t robot)
+void fleet_tell_telemetry(struct fleet *f, struct fleet_robot *r)
 {
-    struct fleet_robot *r = &f->robots[robot];
+    char text[PAYLOAD_MAX];
     struct robot_sample s;
     struct json_writer w;
     f->options.kind->sample(r->memory, &s);
-    const int64_t said_us = fleet_lab_us(f, s.t_us);
-    struct event_telemetry t = {.source_us = fleet_clock_us(f, r, said_us),
+    const int64_t said_us = lab_time_of(f, s.t_us);
+    struct event_telemetry t = {.source_us = clock_of(f, r, said_us),
                                 .seq = r->telemetry_seq++,
                                 .has_sim = tells_simulated_time(f),
                                 .sim_us = s.t_us - f->start_us,
@@ -224,36 +173,33 @@ void fleet_tell_telemetry(struct fleet *f, uint32_t robot)
     memcpy(t.nu, s.nu, sizeof t.nu);
     memcpy(t.tau, s.tau, sizeof t.tau);
     memcpy(t.pose, s.pose, sizeof t.pose);
-    struct outgoing *out = begin_message(f, robot, OUT_TELEMETRY, said_us, &w);
-    if (out) {
-        native_write(&w, EVENT_TELEMETRY, &t);
-        (void)end_message(f, out, &w);
-    }
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    native_write(&w, EVENT_TELEMETRY, &t);
+    (void)say_word(f, r, "telemetry", 0, said_us, &w);
 }
 
-void fleet_tell_echo(struct fleet *f, uint32_t robot, const struct incoming *in, int64_t now_us)
+void fleet_tell_echo(struct fleet *f, struct fleet_robot *r, const struct event_echo *probe)
 {
-    const struct fleet_robot *r = &f->robots[robot];
-    const struct event_echo echo = {.probe = in->probe,
-                                    .sent_us = in->sent_us,
-                                    .source_received_us = fleet_clock_us(f, r, in->arrival_us),
-                                    .source_us = fleet_clock_us(f, r, now_us)};
+    char text[PAYLOAD_MAX];
     struct json_writer w;
-    struct outgoing *out = begin_message(f, robot, OUT_ECHO, now_us, &w);
-    if (out) {
-        native_write(&w, EVENT_ECHO, &echo);
-        f->counts.echoes += end_message(f, out, &w);
-    }
+    struct event_echo echo = *probe;
+    const int64_t now_us = lab_clock_now_us();
+    echo.source_received_us = clock_of(f, r, probe->source_received_us);
+    echo.source_us = clock_of(f, r, now_us);
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    native_write(&w, EVENT_ECHO, &echo);
+    f->counts.echoes += say_word(f, r, "echo", 0, now_us, &w);
 }
 
 /* --- presence ---------------------------------------------------------------------------- */
 
-void fleet_write_presence(const struct fleet_robot *r, bool online, char text[128])
+void fleet_write_presence(const struct fleet_robot *r, bool online,
+                          char text[FLEET_PRESENCE_MAX])
 {
     struct event_connection connection = {.online = online, .source_us = LAB_TIME_NONE};
     struct json_writer w;
     (void)snprintf(connection.boot, sizeof connection.boot, "%s", r->boot);
-    json_write_start(&w, text, 127, NULL, NULL);
+    json_write_start(&w, text, FLEET_PRESENCE_MAX - 1, NULL, NULL);
     native_write(&w, EVENT_CONNECTION, &connection);
     (void)json_write_end(&w);
     text[w.used] = '\0';
@@ -261,14 +207,9 @@ void fleet_write_presence(const struct fleet_robot *r, bool online, char text[12
 
 void fleet_tell_presence(struct fleet *f, const struct fleet_robot *r, bool online)
 {
-    char text[128];
-    char topic[MESSAGE_TOPIC_MAX];
+    char text[FLEET_PRESENCE_MAX];
     fleet_write_presence(r, online, text);
-    fleet_topic(f, r, "connection", topic);
-    if (mqtt_client_publish(f->session.client, topic, text, strlen(text), 1, true) !=
-        STATUS_OK) {
-        f->counts.dropped++;
-    }
+    publish_word(f, r, "connection", text, strlen(text), 1, true);
 }
 
 /* --- machines ---------------------------------------------------------------------------- */
@@ -279,8 +220,7 @@ static void write_machine(const struct fleet *f, const struct fleet_robot *r,
     const struct efsm_table *table = machine->table;
     json_write_object(w, table->name);
     json_write_text(w, "state", efsm_state_name(table, machine->m->state));
-    json_write_seconds(w, "since",
-                       fleet_clock_us(f, r, fleet_lab_us(f, machine->m->entered_us)));
+    json_write_seconds(w, "since", clock_of(f, r, lab_time_of(f, machine->m->entered_us)));
     for (size_t k = 0; k < table->cell_count; k++) {
         json_write_real(w, table->cells[k], machine->m->cell[k]);
     }
@@ -303,7 +243,7 @@ static void write_machines(const struct fleet *f, const struct fleet_robot *r,
                            struct json_writer *w)
 {
     json_write_object(w, NULL);
-    json_write_seconds(w, "t", fleet_clock_us(f, r, now_us));
+    json_write_seconds(w, "t", clock_of(f, r, now_us));
     json_write_text(w, "boot", r->boot);
     json_write_text(w, "kind", f->options.kind->name);
     for (size_t i = 0; i < count; i++) {
@@ -318,9 +258,8 @@ static void write_machines(const struct fleet *f, const struct fleet_robot *r,
     json_write_close(w);
 }
 
-void fleet_tell_machines(struct fleet *f, uint32_t robot, int64_t now_us)
+void fleet_tell_machines(struct fleet *f, struct fleet_robot *r, int64_t now_us)
 {
-    struct fleet_robot *r = &f->robots[robot];
     const struct robot_kind *kind = f->options.kind;
     struct robot_machine machines[ROBOT_MACHINES_MAX];
     uint64_t mark = HASH_START;
@@ -331,20 +270,18 @@ void fleet_tell_machines(struct fleet *f, uint32_t robot, int64_t now_us)
     const size_t count = kind->machines(r->memory, machines);
     mark = hash_bytes(mark, &machines[0].m->state, sizeof machines[0].m->state);
     mark = hash_bytes(mark, machines[0].stats->visits, sizeof machines[0].stats->visits);
-    const int64_t rest_us = lab_us(1.0 / f->options.machines_hz);
     if (mark == r->machines_mark && now_us < r->machines_us + MACHINES_AGAIN_US) {
         return;
     }
     char text[MACHINES_BYTES];
-    char topic[MESSAGE_TOPIC_MAX];
     struct json_writer w;
     json_write_start(&w, text, sizeof text, NULL, NULL);
     write_machines(f, r, machines, count, now_us, &w);
-    fleet_topic(f, r, "machines", topic);
     r->machines_mark = mark;
-    r->machines_us = now_us + rest_us;
-    if (!json_write_end(&w) ||
-        mqtt_client_publish(f->session.client, topic, text, w.used, 0, true) != STATUS_OK) {
+    r->machines_us = now_us + lab_us(1.0 / f->options.machines_hz);
+    if (json_write_end(&w)) {
+        publish_word(f, r, "machines", text, w.used, 0, true);
+    } else {
         f->counts.dropped++;
     }
 }
@@ -366,25 +303,18 @@ static double value_of(const struct robot_kind *kind, const char *name, const js
     return nan("");
 }
 
-static void restore_parameters(struct fleet *f, struct fleet_robot *r)
-{
-    for (size_t i = 0; i < f->options.kind->parameter_count; i++) {
-        robot_set_parameter(f->options.kind, r->memory, i, r->parameters[i]);
-    }
-}
-
 /* Writes "applied" and "refused" while it applies. */
 static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values,
                          struct json_writer *w)
 {
     const struct robot_kind *kind = f->options.kind;
-    struct {
-        const char *name;
-        char reason[ROBOT_REASON_MAX];
-    } refused[REFUSED_MAX];
-    size_t refused_count = 0;
+    char text[PAYLOAD_MAX];
+    struct json_writer refused;
+    int refused_count = 0;
     const char *name = NULL;
     json_t *value = NULL;
+    json_write_start(&refused, text, sizeof text, NULL, NULL);
+    json_write_array(&refused, NULL);
     json_write_array(w, "applied");
     json_object_foreach(values, name, value)
     {
@@ -396,32 +326,30 @@ static void apply_values(struct fleet *f, struct fleet_robot *r, json_t *values,
             continue;
         }
         f->counts.refused++;
-        if (refused_count < REFUSED_MAX) {
-            refused[refused_count].name = name;
-            memcpy(refused[refused_count++].reason, reason, sizeof reason);
+        if (refused_count++ < REFUSED_MAX) {
+            json_write_object(&refused, NULL);
+            json_write_text(&refused, "name", name);
+            json_write_text(&refused, "reason", reason);
+            json_write_close(&refused);
         }
     }
     json_write_close(w);
-    json_write_array(w, "refused");
-    for (size_t i = 0; i < refused_count; i++) {
-        json_write_object(w, NULL);
-        json_write_text(w, "name", refused[i].name);
-        json_write_text(w, "reason", refused[i].reason);
-        json_write_close(w);
-    }
-    json_write_close(w);
+    json_write_close(&refused);
+    w->overflow = !json_write_end(&refused) || w->overflow;
+    json_write_raw(w, "refused", text, refused.used);
 }
 
-void fleet_apply_parameters(struct fleet *f, uint32_t robot, const struct incoming *in,
-                            int64_t now_us)
+void fleet_apply_parameters(struct fleet *f, struct fleet_robot *r,
+                            const struct message *message)
 {
-    struct fleet_robot *r = &f->robots[robot];
+    const struct robot_kind *kind = f->options.kind;
+    char text[PAYLOAD_MAX];
+    struct json_writer w;
     json_error_t error;
-    json_t *document = json_loadb(in->text, in->text_bytes, JSON_REJECT_DUPLICATES, &error);
+    json_t *document =
+        json_loadb(message->payload, message->kept_bytes, JSON_REJECT_DUPLICATES, &error);
     const json_t *version = json_object_get(document, "version");
     json_t *values = json_object_get(document, "values");
-    struct json_writer w;
-    struct outgoing *out = NULL;
     if (!json_is_integer(version) || (values && !json_is_object(values))) {
         (void)fprintf(stderr, "tandem: robot %s/%s: parameters: %s\n", f->pairs[r->pair],
                       side_name(r->side),
@@ -429,17 +357,16 @@ void fleet_apply_parameters(struct fleet *f, uint32_t robot, const struct incomi
                                : error.text);
         f->counts.malformed++;
     } else {
-        out = begin_message(f, robot, OUT_ACK, now_us, &w);
-    }
-    if (out) {
-        if (json_integer_value(version) == 0 && json_object_size(values) == 0) {
-            restore_parameters(f, r);
+        const bool restore = json_integer_value(version) == 0 && json_object_size(values) == 0;
+        for (size_t i = 0; i < kind->parameter_count && restore; i++) {
+            robot_set_parameter(kind, r->memory, i, r->parameters[i]);
         }
+        json_write_start(&w, text, sizeof text, NULL, NULL);
         json_write_object(&w, NULL);
         json_write_int(&w, "version", json_integer_value(version));
         apply_values(f, r, values, &w);
         json_write_close(&w);
-        (void)end_message(f, out, &w);
+        (void)say_word(f, r, "parameters/ack", 1, lab_clock_now_us(), &w);
     }
     json_decref(document);
 }

@@ -6,57 +6,50 @@
 #include "config/lab_file.h"
 #include "config/option_file.h"
 #include "service/robots/map_file.h"
-#include "service/robots/points.h"
-
-enum pose_source { POSE_ROBOT, POSE_RECKONED };
-
-struct mission_values {
-    struct mission_file file;
-    enum pose_source pose;
-};
 
 struct step_values {
     bool sweep;
 };
 
 /* clang-format off */
-#define IN_FILE(m) OPTION_AT(struct mission_values, m)
-#define IN_STEP(m) OPTION_AT(struct step_values, m)
+#define IN_FILE(m) OPTION_AT(struct mission_file, m), ""
+#define IN_STEP(m) OPTION_AT(struct step_values, m), ""
+#define BY_HAND    OPTION_BY_HAND, ""
 #define PLACE      -POINTS_LIMIT_M, POINTS_LIMIT_M, ""
 
 static const struct option_row mission_rows[] = {
-    {"name", OPTION_TEXT, "", "mission", 1.0, 0.0, "", IN_FILE(file.name), "Name of the mission."},
-    {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(file.pair), "Whom to command."},
-    {"map", OPTION_MAP, "", "", OPTION_BY_HAND, "File of the map, or the map itself."},
-    {"start.x_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(file.plan.start[0]),
-     "Where the robot is; without it, it is asked."},
-    {"start.y_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(file.plan.start[1]), ""},
-    {"start.heading_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_FILE(file.plan.start[2]),
-     "From the x axis counter-clockwise."},
-    {"steps", OPTION_MAP, "", "", OPTION_BY_HAND, "What to do, one after the other."},
-    {"return", OPTION_CHOICE, "", "failure", 0.0, 0.0, "never|failure|always", IN_FILE(file.plan.returns),
-     "When to go back to the start."},
-    {"pose", OPTION_CHOICE, "", "robot", 0.0, 0.0, "robot|reckoned", IN_FILE(pose),
-     "Believe the pose in replies, or reckon."},
-    {"clearance_m", OPTION_REAL, "m", "0.3", 0.001, 1000.0, "", IN_FILE(file.plan.clearance_m),
-     "Planned ways keep so far off the map's obstacles."},
-    {"obstacle_m", OPTION_REAL, "m", "0.2", 0.001, 1000.0, "", IN_FILE(file.plan.obstacle_m),
-     "Radius that an obstacle found on the way is believed to have."},
-    {"arrival_m", OPTION_REAL, "m", "0.02", 0.0, 1000.0, "", IN_FILE(file.plan.arrival_m),
-     "A point so near needs no move."},
-    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(file.plan.patience_us), "With one command."},
-    {"tries_max", OPTION_INTEGER, "", "3", 1.0, 100.0, "", IN_FILE(file.plan.tries_max),
-     "Times that a command is sent when it is ignored."},
-    {"routes_max", OPTION_INTEGER, "", "4", 1.0, 100.0, "", IN_FILE(file.plan.routes_max),
-     "Ways that are tried to one goal."},
-    {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(file.plan.rays_max),
-     "Rays that a sweep may have."},
+    {"name", OPTION_TEXT, "", "mission", 1.0, 0.0, "", IN_FILE(name)}, /* Name of the mission. */
+    {"pair", OPTION_TEXT, "", "", OPTION_NO_RANGE, IN_FILE(pair)}, /* Whom to command. */
+    {"map", OPTION_MAP, "", "", BY_HAND}, /* File of the map, or the map itself. */
+    /* Where the robot is; without it, it is asked. */
+    {"start.x_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(plan.start[0])},
+    {"start.y_m", OPTION_REAL, "m", "0", PLACE, IN_FILE(plan.start[1])},
+    /* From the x axis counter-clockwise. */
+    {"start.heading_rad", OPTION_REAL, "rad", "0", -7.0, 7.0, "", IN_FILE(plan.start[2])},
+    {"steps", OPTION_MAP, "", "", BY_HAND}, /* What to do, one after the other. */
+    /* When to go back to the start. */
+    {"return", OPTION_CHOICE, "", "failure", 0.0, 0.0, "never|failure|always", IN_FILE(plan.returns)},
+    /* Believe the pose in replies, or reckon. */
+    {"pose", OPTION_CHOICE, "", "robot", 0.0, 0.0, "robot|reckoned", IN_FILE(plan.reckoned)},
+    /* Planned ways keep so far off the map's obstacles. */
+    {"clearance_m", OPTION_REAL, "m", "0.3", 0.001, 1000.0, "", IN_FILE(plan.clearance_m)},
+    /* Radius that an obstacle found on the way is believed to have. */
+    {"obstacle_m", OPTION_REAL, "m", "0.2", 0.001, 1000.0, "", IN_FILE(plan.obstacle_m)},
+    /* A point so near needs no move. */
+    {"arrival_m", OPTION_REAL, "m", "0.02", 0.0, 1000.0, "", IN_FILE(plan.arrival_m)},
+    {"patience_s", OPTION_TIME, "s", "60", 0.1, 86400.0, "", IN_FILE(plan.patience_us)}, /* With one command. */
+    /* Times that a command is sent when it is ignored. */
+    {"tries_max", OPTION_INTEGER, "", "3", 1.0, 100.0, "", IN_FILE(plan.tries_max)},
+    /* Ways that are tried to one goal. */
+    {"routes_max", OPTION_INTEGER, "", "4", 1.0, 100.0, "", IN_FILE(plan.routes_max)},
+    /* Rays that a sweep may have. */
+    {"rays_max", OPTION_INTEGER, "", "360", 1.0, 100000.0, "", IN_FILE(plan.rays_max)},
 };
 
 static const struct option_row step_rows[] = {
-    {"path_m", OPTION_MAP, "", "", OPTION_BY_HAND, "Points to drive to, straight from one to the next."},
-    {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep), "Look around with the lidar."},
-    {"goal_m", OPTION_MAP, "", "", OPTION_BY_HAND, "A point to find a way to."},
+    {"path_m", OPTION_MAP, "", "", BY_HAND}, /* Points to drive to, straight from one to the next. */
+    {"sweep", OPTION_BOOL, "", "false", OPTION_NO_RANGE, IN_STEP(sweep)}, /* Look around with the lidar. */
+    {"goal_m", OPTION_MAP, "", "", BY_HAND}, /* A point to find a way to. */
 };
 /* clang-format on */
 
@@ -194,21 +187,20 @@ static void read_steps(struct option_reader *r, uint32_t node, struct mission_pl
 static void finish_mission(const struct option_reading *reading, void *context)
 {
     struct option_reader *r = reading->r;
-    struct mission_values *values = context;
-    struct mission_plan *plan = &values->file.plan;
+    struct mission_file *file = context;
+    struct mission_plan *plan = &file->plan;
     const uint32_t map = option_node(reading, "map");
     const uint32_t steps = option_node(reading, "steps");
     const uint32_t pair = option_node(reading, "pair");
     if (map != TREE_NONE) {
         read_map(r, map, &plan->map);
     }
-    if (pair != TREE_NONE && !lab_check_id(values->file.pair)) {
+    if (pair != TREE_NONE && !lab_check_id(file->pair)) {
         option_fault(r, pair, "pair: an id has 1 to 31 letters, digits, '_' or '-'");
     }
     plan->locates = option_node(reading, "start.x_m") == TREE_NONE &&
                     option_node(reading, "start.y_m") == TREE_NONE &&
                     option_node(reading, "start.heading_rad") == TREE_NONE;
-    plan->reckoned = values->pose == POSE_RECKONED;
     if (steps != TREE_NONE) {
         read_steps(r, steps, plan);
     } else if (!r->tree->partial && r->tree->nodes[TREE_ROOT].kind == TREE_MAP) {
@@ -221,6 +213,6 @@ const struct option_file mission_file = {
     .what = "a mission",
     .empty = "the file is empty, the least is \"steps: [{sweep: true}]\"",
     .table = &mission_options,
-    .bytes = sizeof(struct mission_values),
+    .bytes = sizeof(struct mission_file),
     .out_bytes = sizeof(struct mission_file),
     .finish = finish_mission};

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "logger/message/message.h"
@@ -15,27 +14,23 @@
 #include "service/robots/session.h"
 
 enum {
-    CONNECT_MS = 15000,
+    CONNECT_US = 15 * 1000 * 1000,
     ACKNOWLEDGE_MS = 60000,
     STOP_MS = 3000,
     RETRY_US = 2 * 1000, /* pause when the client's buffer is full */
     SHOWN_FAULTS_MAX = 10
 };
 
-struct play_options {
+struct play {
     struct mqtt_client_options broker;
     double speed; /* 0: without pauses */
     int qos;      /* -1: as recorded */
-    const char *from;
-    const char *to;
+    const char *from, *to;
     bool retain; /* keep the retain flag of recorded messages */
-};
 
-struct play {
-    struct play_options options;
     struct session session;
     struct journal_reader *reader;
-    char scratch[MESSAGE_PAYLOAD_MAX];
+    char scratch[MESSAGE_PAYLOAD_MAX + 1];
     int64_t first_us, begin_us; /* the recording's time and ours of the first message */
     uint64_t lines, sent, skipped, malformed, cut, refused;
 };
@@ -47,13 +42,12 @@ static bool is_lab_message(const char *topic)
 }
 
 /* Replace the prefix; false when it does not fit. A topic without it stays. */
-static bool map_topic(const struct play_options *o, const char *topic,
-                      char out[MESSAGE_TOPIC_MAX])
+static bool map_topic(const struct play *p, const char *topic, char out[MESSAGE_TOPIC_MAX])
 {
-    const size_t n = o->from ? strlen(o->from) : 0;
+    const size_t n = p->from ? strlen(p->from) : 0;
     int bytes = 0;
-    if (n > 0 && strncmp(topic, o->from, n) == 0 && (topic[n] == '/' || topic[n] == '\0')) {
-        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s%s", o->to, topic + n);
+    if (n > 0 && strncmp(topic, p->from, n) == 0 && (topic[n] == '/' || topic[n] == '\0')) {
+        bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s%s", p->to, topic + n);
     } else {
         bytes = snprintf(out, MESSAGE_TOPIC_MAX, "%s", topic);
     }
@@ -67,19 +61,19 @@ static bool keep_pace(struct play *p, int64_t t_us)
         p->first_us = t_us;
         p->begin_us = lab_clock_monotonic_us();
     }
-    if (!(p->options.speed > 0.0)) {
+    if (!(p->speed > 0.0)) {
         return !stop_signal_raised();
     }
     const int64_t due_us =
-        p->begin_us + (int64_t)llround((double)(t_us - p->first_us) / p->options.speed);
+        p->begin_us + (int64_t)llround((double)(t_us - p->first_us) / p->speed);
     return session_sleep(due_us);
 }
 
 /* Hand over one message, waiting while the client's buffer is full. */
 static void send_message(struct play *p, const struct message *m, const char *topic)
 {
-    const int qos = p->options.qos >= 0 ? p->options.qos : m->qos;
-    const bool retained = p->options.retain && m->retained;
+    const int qos = p->qos >= 0 ? p->qos : m->qos;
+    const bool retained = p->retain && m->retained;
     enum status status = STATUS_E_FULL;
     while (status == STATUS_E_FULL && !stop_signal_raised()) {
         status = mqtt_client_publish(p->session.client, topic, m->payload, m->kept_bytes, qos,
@@ -110,20 +104,15 @@ static bool play_line(struct play *p, const struct journal_line *line)
             (void)fprintf(stderr, "tandem: %s:%" PRIu64 ":%u: %s\n", line->path, line->number,
                           err.column, err.text);
         }
-        return true;
-    }
-    if (!is_lab_message(m.topic)) {
+    } else if (!is_lab_message(m.topic)) {
         p->skipped++;
-        return true;
-    }
-    if (m.kept_bytes < m.payload_bytes || !map_topic(&p->options, m.topic, topic)) {
+    } else if (m.kept_bytes < m.payload_bytes || !map_topic(p, m.topic, topic)) {
         p->cut++;
-        return true;
-    }
-    if (!keep_pace(p, m.t_us)) {
+    } else if (keep_pace(p, m.t_us)) {
+        send_message(p, &m, topic);
+    } else {
         return false;
     }
-    send_message(p, &m, topic);
     return true;
 }
 
@@ -160,12 +149,10 @@ static bool play_all(struct play *p)
 static int run_play(struct play *p)
 {
     const struct mqtt_client_state *state = &p->session.state;
-    const struct mqtt_client_options client =
-        broker_arguments_options(&p->options.broker, "play");
-    if (!session_open(&p->session, &client)) {
+    if (!session_open(&p->session, broker_arguments_options(&p->broker, "play"))) {
         return EXIT_FAILED;
     }
-    const bool connected = mqtt_client_wait_subscribed(p->session.client, CONNECT_MS);
+    const bool connected = session_await(&p->session, lab_clock_monotonic_us() + CONNECT_US);
     bool whole = connected && play_all(p);
     if (connected && !mqtt_client_wait_sent(p->session.client,
                                             stop_signal_raised() ? STOP_MS : ACKNOWLEDGE_MS)) {
@@ -183,54 +170,50 @@ static int run_play(struct play *p)
     return whole && p->refused == 0 && state->failed == 0 ? EXIT_FINE : EXIT_FAILED;
 }
 
-static int start_play(const struct play_options *options, char **paths, int count)
+static int start_play(struct play *p, const char *const *paths)
 {
     struct err err = {0};
-    struct play *p = calloc(1, sizeof *p);
     int exit_status = EXIT_FAILED;
-    if (!p) {
-        (void)fputs("tandem: out of memory\n", stderr);
-        return EXIT_FAILED;
+    size_t count = 0;
+    while (paths[count]) {
+        count++;
     }
-    p->options = *options;
-    p->first_us = LAB_TIME_NONE;
-    if (journal_reader_open_files((const char *const *)paths, (size_t)count, &p->reader,
-                                  &err) != STATUS_OK) {
-        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
-    } else {
-        stop_signal_install();
+    if (journal_reader_open_files(paths, count, &p->reader, &err) == STATUS_OK) {
         exit_status = run_play(p);
+    } else {
+        (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
     }
     journal_reader_close(p->reader);
-    free(p);
     return exit_status;
 }
 
+static const char description[] =
+    "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
+    "  stands for the journal in it, - for the standard input. Several files are merged\n"
+    "  by time. Payloads go out unchanged, time stamps within included. Heartbeats and\n"
+    "  what a daemon noted for itself are left out.\n";
+
 int command_play(int argc, char **argv)
 {
-    struct play_options o = {
-        .broker = broker_arguments_defaults(), .speed = 1.0, .qos = -1, .retain = false};
+    struct play p = {.broker = broker_arguments_defaults(),
+                     .speed = 1.0,
+                     .qos = -1,
+                     .first_us = LAB_TIME_NONE};
     /* clang-format off */
     const struct argument rows[] = {
-        {"speed", 's', ARGUMENT_REAL, &o.speed, 0, 1e9, "X", "X times as fast as recorded (1); 0: without pauses"},
-        {"qos", 'q', ARGUMENT_INTEGER, &o.qos, 0, 2, "N", "of all messages (as recorded)"},
-        {"prefix-from", 0, ARGUMENT_TEXT, &o.from, 0, 0, "A", "replace this beginning of the topics"},
-        {"prefix-to", 0, ARGUMENT_TEXT, &o.to, 0, 0, "B", "by this one"},
-        {"retain", 0, ARGUMENT_FLAG, &o.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
+        {"speed", 's', ARGUMENT_REAL, &p.speed, 0, 1e9, "X", "X times as fast as recorded (1); 0: without pauses"},
+        {"qos", 'q', ARGUMENT_INTEGER, &p.qos, 0, 2, "N", "of all messages (as recorded)"},
+        {"prefix-from", 0, ARGUMENT_TEXT, &p.from, 0, 0, "A", "replace this beginning of the topics"},
+        {"prefix-to", 0, ARGUMENT_TEXT, &p.to, 0, 0, "B", "by this one"},
+        {"retain", 0, ARGUMENT_FLAG, &p.retain, 0, 0, NULL, "keep the retain flags (messages are sent unretained)"},
     };
     /* clang-format on */
     struct broker_group broker;
-    broker_arguments_group(&o.broker, &broker);
+    broker_arguments_group(&p.broker, &broker);
     const struct arguments arguments = {
         .command = "play",
         .operands = "FILE...",
-        .description =
-            "  FILE is a journal, or what `mosquitto_sub -F %J` (or %j) printed; a directory\n"
-            "  stands for the journal in it, - for the standard input. Several files are "
-            "merged\n"
-            "  by time. Payloads go out unchanged, time stamps within included. Heartbeats "
-            "and\n"
-            "  what a daemon noted for itself are left out.\n",
+        .description = description,
         .examples = "  tandem play --speed 10 --prefix-from tandem/v1 --prefix-to again/v1 "
                     "journal/\n",
         .exit_status = "not everything reached the broker",
@@ -241,13 +224,9 @@ int command_play(int argc, char **argv)
     if (exit_status != ARGUMENTS_TAKEN) {
         return exit_status;
     }
-    if ((o.from != NULL) != (o.to != NULL) || (o.from && (!o.from[0] || !o.to[0]))) {
+    if ((p.from != NULL) != (p.to != NULL) || (p.from && (!p.from[0] || !p.to[0]))) {
         (void)fputs("tandem: --prefix-from and --prefix-to belong together\n", stderr);
         return EXIT_USAGE;
     }
-    int count = 0;
-    while (argv[1 + count]) {
-        count++;
-    }
-    return start_play(&o, argv + 1, count);
+    return start_play(&p, (const char *const *)argv + 1);
 }

@@ -34,12 +34,6 @@ struct given {
     bool list;
 };
 
-static bool complain_of(const char *option, const char *text, const char *expected)
-{
-    (void)fprintf(stderr, "tandem: --%s %s: %s\n", option, text, expected);
-    return false;
-}
-
 static bool find_kind(const struct given *g, struct fleet_options *o)
 {
     o->kind = robot_kind_find(g->kind);
@@ -57,26 +51,21 @@ static bool find_kind(const struct given *g, struct fleet_options *o)
 static bool take_shortcuts(const struct given *g, struct fleet_options *o)
 {
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
-        char text[32];
-        if (isnan(g->shortcut[i])) {
-            continue;
-        }
+        const double value = g->shortcut[i];
         const int index = robot_parameter_find(o->kind, shortcuts[i].parameter);
-        (void)snprintf(text, sizeof text, "%g", g->shortcut[i]);
-        if (index < 0) {
-            char expected[96];
-            (void)snprintf(expected, sizeof expected, "a robot of kind %s has no %s",
-                           o->kind->name, shortcuts[i].parameter);
-            return complain_of(shortcuts[i].option, text, expected);
+        const struct robot_parameter *row = &o->kind->parameters[index < 0 ? 0 : index];
+        if (!isnan(value) && index < 0) {
+            (void)fprintf(stderr, "tandem: --%s %g: a robot of kind %s has no %s\n",
+                          shortcuts[i].option, value, o->kind->name, shortcuts[i].parameter);
+            return false;
         }
-        if (!robot_value_fits(&o->kind->parameters[index], g->shortcut[i])) {
-            char expected[96];
-            (void)snprintf(expected, sizeof expected, "%g to %g was expected",
-                           o->kind->parameters[index].min, o->kind->parameters[index].max);
-            return complain_of(shortcuts[i].option, text, expected);
+        if (!isnan(value) && !robot_value_fits(row, value)) {
+            (void)fprintf(stderr, "tandem: --%s %g: %g to %g was expected\n",
+                          shortcuts[i].option, value, row->min, row->max);
+            return false;
         }
-        for (size_t s = 0; s < SIDE_COUNT; s++) {
-            o->parameters[s][index] = g->shortcut[i];
+        for (size_t s = 0; s < SIDE_COUNT && !isnan(value); s++) {
+            o->parameters[s][index] = value;
         }
     }
     return true;
@@ -110,7 +99,9 @@ static bool read_pose(const char *text, double pose[3])
     for (int i = 0; i < 3; i++) {
         const char *end = number_scan(at, at + strlen(at), &pose[i]);
         if (end == at || !(fabs(pose[i]) <= 1e6) || *end != (i < 2 ? ',' : '\0')) {
-            return complain_of("pose", text, "X,Y,PSI in m and rad were expected");
+            (void)fprintf(stderr, "tandem: --pose %s: X,Y,PSI in m and rad were expected\n",
+                          text);
+            return false;
         }
         at = end + 1;
     }
@@ -184,19 +175,14 @@ static int run_robot(const struct given *g, struct fleet_options *o)
 }
 
 static const char *const description =
-    "  Takes commands and answers each exactly once, with start and end on its own "
-    "clock.\n"
+    "  Takes commands and answers each exactly once, with start and end on its own clock.\n"
     "  The kinematic robot does up to 16 of them one after the other; a move takes\n"
     "  t0 + [rotation](ta + |rotation|/angular speed) + [displacement](tr +\n"
-    "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked "
-    "state\n"
-    "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say "
-    "online\n"
-    "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control "
-    "where\n"
+    "  |displacement|/linear speed). The diffdrive robot is the lab's: two networked state\n"
+    "  machines, wheels, encoders and a lidar. Robots also answer clock probes, say online\n"
+    "  and offline, publish telemetry and their state machines, obey PAIR/SIDE/control where\n"
     "  the kind takes efforts and, on the virtual side, PAIR/virtual/parameters.\n"
-    "  With --count one connection serves all robots; its last will is the first "
-    "robot's.\n";
+    "  With --count one connection serves all robots; its last will is the first robot's.\n";
 
 static const char *const examples =
     "  tandem robot --side real --linear-speed 0.18 --clock-offset 0.8\n"
@@ -204,68 +190,56 @@ static const char *const examples =
     "  tandem robot --kind diffdrive --side both --gain-mismatch 0.03\n"
     "  tandem robot --kind diffdrive --count 100\n";
 
-enum { ROWS_MAX = 40 };
-
-static size_t list_options(struct given *g, struct fleet_options *o,
-                           struct argument out[ROWS_MAX])
-{
-    /* clang-format off */
-    const struct argument rows[] = {
-        {"kind", 0, ARGUMENT_TEXT, &g->kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
-        {"list", 0, ARGUMENT_FLAG, &g->list, 0, 0, NULL, "print the kinds with their parameters and end"},
-        {"pair", 0, ARGUMENT_TEXT, &o->pair, 0, 0, "ID", "whose robot it is (r1)"},
-        {"side", 0, ARGUMENT_TEXT, &g->side, 0, 0, "real|virtual|both", "which of the two (real; with --count both)"},
-        {"count", 0, ARGUMENT_INTEGER, &o->pair_count, 1, FLEET_PAIRS_MAX, "N",
-         "robots of so many pairs: r1, r2 ... (1)"},
-        {"mode", 0, ARGUMENT_TEXT, &g->mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
-        {"parameters", 0, ARGUMENT_TEXT, &g->parameter_file, 0, 0, "FILE",
-         "YAML: the kind's parameters, and those of real: and virtual:"},
-        {"map", 0, ARGUMENT_TEXT, &g->map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
-        {"pose", 0, ARGUMENT_TEXT, &g->pose, 0, 0, "X,Y,PSI", "where it begins, m and rad (0,0,0)"},
-        {"angular-speed", 0, ARGUMENT_REAL, &g->shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S",
-         "while turning; the kind's, as for the next five"},
-        {"linear-speed", 0, ARGUMENT_REAL, &g->shortcut[SPEED_LINEAR], 1e-3, 1e3, "M/S", "while driving"},
-        {"t0", 0, ARGUMENT_REAL, &g->shortcut[DELAY_T0], 0, 3600, "S", "of every command"},
-        {"ta", 0, ARGUMENT_REAL, &g->shortcut[DELAY_TA], 0, 3600, "S", "before each rotation"},
-        {"tr", 0, ARGUMENT_REAL, &g->shortcut[DELAY_TR], 0, 3600, "S", "before each displacement"},
-        {"noise", 0, ARGUMENT_REAL, &g->shortcut[NOISE], 0, 3600, "S", "standard deviation of a lap"},
-        {"gain-mismatch", 0, ARGUMENT_REAL, &o->mismatch_ratio, 0, 0.5, "R",
-         "standard deviation of a motor's gain (0)"},
-        {"period", 0, ARGUMENT_REAL, &g->period_s, 1e-4, 10, "S", "of a step (the kind's)"},
-        {"pace", 0, ARGUMENT_REAL, &o->pace, 0.01, 100, "X", "simulated time per real time (1)"},
-        {"delay", 0, ARGUMENT_REAL, &o->delay_s, 0, 3600, "S", "transport of what the robot says (0)"},
-        {"jitter", 0, ARGUMENT_REAL, &o->jitter_s, 0, 3600, "S", "mean of the exponential part of it (0)"},
-        {"clock-offset", 0, ARGUMENT_REAL, &o->clock_offset_s, -1e9, 1e9, "S", "of the robot's clock (0)"},
-        {"clock-drift", 0, ARGUMENT_REAL, &o->clock_drift_ppm, -1e5, 1e5, "PPM", "of the robot's clock (0)"},
-        {"loss", 0, ARGUMENT_REAL, &o->loss_ratio, 0, 1, "P", "share of replies that get lost (0)"},
-        {"duplicate", 0, ARGUMENT_REAL, &o->duplicate_ratio, 0, 1, "P", "share of replies said twice (0)"},
-        {"reboot", 0, ARGUMENT_REAL, &o->reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
-        {"telemetry-rate", 0, ARGUMENT_REAL, &o->telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
-        {"machines-rate", 0, ARGUMENT_REAL, &o->machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
-        {"seed", 0, ARGUMENT_INTEGER, &o->seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
-        {"for", 0, ARGUMENT_REAL, &o->for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
-    };
-    /* clang-format on */
-    _Static_assert(COUNT(rows) <= ROWS_MAX, "room for each option");
-    memcpy(out, rows, sizeof rows);
-    return COUNT(rows);
-}
-
 int command_robot(int argc, char **argv)
 {
     struct given g = {.kind = "kinematic", .mode = "observe", .period_s = nan("")};
+    struct broker_group broker;
     struct fleet_options o = {.broker = broker_arguments_defaults(),
                               .pair = "r1",
                               .pair_count = 1,
                               .pace = 1.0,
                               .seed = 1,
                               .machines_hz = 2.0};
-    struct argument rows[ROWS_MAX];
     for (size_t i = 0; i < SHORTCUT_COUNT; i++) {
         g.shortcut[i] = nan("");
     }
-    struct broker_group broker;
-    broker_arguments_group(&o.broker, &broker);
+    /* clang-format off */
+    const struct argument rows[] = {
+        {"kind", 0, ARGUMENT_TEXT, &g.kind, 0, 0, "KIND", "which robot, see --list (kinematic)"},
+        {"list", 0, ARGUMENT_FLAG, &g.list, 0, 0, NULL, "print the kinds with their parameters and end"},
+        {"pair", 0, ARGUMENT_TEXT, &o.pair, 0, 0, "ID", "whose robot it is (r1)"},
+        {"side", 0, ARGUMENT_TEXT, &g.side, 0, 0, "real|virtual|both", "which of the two (real; with --count both)"},
+        {"count", 0, ARGUMENT_INTEGER, &o.pair_count, 1, FLEET_PAIRS_MAX, "N",
+         "robots of so many pairs: r1, r2 ... (1)"},
+        {"mode", 0, ARGUMENT_TEXT, &g.mode, 0, 0, "observe|link", "hear PAIR/command or PAIR/SIDE/command (observe)"},
+        {"parameters", 0, ARGUMENT_TEXT, &g.parameter_file, 0, 0, "FILE",
+         "YAML: the kind's parameters, and those of real: and virtual:"},
+        {"map", 0, ARGUMENT_TEXT, &g.map_file, 0, 0, "FILE", "YAML: bounds and obstacles (an empty plane)"},
+        {"pose", 0, ARGUMENT_TEXT, &g.pose, 0, 0, "X,Y,PSI", "where it begins, m and rad (0,0,0)"},
+        {"angular-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_ANGULAR], 1e-3, 1e3, "RAD/S",
+         "while turning; the kind's, as for the next five"},
+        {"linear-speed", 0, ARGUMENT_REAL, &g.shortcut[SPEED_LINEAR], 1e-3, 1e3, "M/S", "while driving"},
+        {"t0", 0, ARGUMENT_REAL, &g.shortcut[DELAY_T0], 0, 3600, "S", "of every command"},
+        {"ta", 0, ARGUMENT_REAL, &g.shortcut[DELAY_TA], 0, 3600, "S", "before each rotation"},
+        {"tr", 0, ARGUMENT_REAL, &g.shortcut[DELAY_TR], 0, 3600, "S", "before each displacement"},
+        {"noise", 0, ARGUMENT_REAL, &g.shortcut[NOISE], 0, 3600, "S", "standard deviation of a lap"},
+        {"gain-mismatch", 0, ARGUMENT_REAL, &o.mismatch_ratio, 0, 0.5, "R",
+         "standard deviation of a motor's gain (0)"},
+        {"period", 0, ARGUMENT_REAL, &g.period_s, 1e-4, 10, "S", "of a step (the kind's)"},
+        {"pace", 0, ARGUMENT_REAL, &o.pace, 0.01, 100, "X", "simulated time per real time (1)"},
+        {"delay", 0, ARGUMENT_REAL, &o.delay_s, 0, 3600, "S", "transport of what the robot says (0)"},
+        {"jitter", 0, ARGUMENT_REAL, &o.jitter_s, 0, 3600, "S", "mean of the exponential part of it (0)"},
+        {"clock-offset", 0, ARGUMENT_REAL, &o.clock_offset_s, -1e9, 1e9, "S", "of the robot's clock (0)"},
+        {"clock-drift", 0, ARGUMENT_REAL, &o.clock_drift_ppm, -1e5, 1e5, "PPM", "of the robot's clock (0)"},
+        {"loss", 0, ARGUMENT_REAL, &o.loss_ratio, 0, 1, "P", "share of replies that get lost (0)"},
+        {"duplicate", 0, ARGUMENT_REAL, &o.duplicate_ratio, 0, 1, "P", "share of replies said twice (0)"},
+        {"reboot", 0, ARGUMENT_REAL, &o.reboot_s, 2, 1e9, "S", "restart this often, for 1.5 s each (never)"},
+        {"telemetry-rate", 0, ARGUMENT_REAL, &o.telemetry_hz, 0, 1000, "HZ", "samples of velocity and pose (0)"},
+        {"machines-rate", 0, ARGUMENT_REAL, &o.machines_hz, 0, 50, "HZ", "its state machines at most so often (2)"},
+        {"seed", 0, ARGUMENT_INTEGER, &o.seed, 0, 2147483647, "N", "of noise, jitter and loss (1)"},
+        {"for", 0, ARGUMENT_REAL, &o.for_s, 0, 1e9, "S", "end by itself (runs until a signal)"},
+    };
+    /* clang-format on */
     const struct arguments arguments = {.command = "robot",
                                         .operands = "",
                                         .description = description,
@@ -273,11 +247,9 @@ int command_robot(int argc, char **argv)
                                         .exit_status =
                                             "there was never a connection to the broker",
                                         .rows = rows,
-                                        .row_count = list_options(&g, &o, rows),
+                                        .row_count = COUNT(rows),
                                         .more = &broker.group};
+    broker_arguments_group(&o.broker, &broker);
     const int exit_status = arguments_parse(&arguments, argc, argv);
-    if (exit_status != ARGUMENTS_TAKEN) {
-        return exit_status;
-    }
-    return run_robot(&g, &o);
+    return exit_status == ARGUMENTS_TAKEN ? run_robot(&g, &o) : exit_status;
 }

@@ -1,23 +1,22 @@
 #include "service/robots/robot_file.h"
 
-#include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-enum { CHOICES_MAX = 256 };
+enum { BLOCKS = 1 + SIDE_COUNT, CHOICES_MAX = 256, PATH_MAX_BYTES = 64 };
 
-/* What the rows write to. */
+/* What the rows write to: parameters of both robots, then of each alone. */
 struct slots {
-    double number[ROBOT_PARAMETERS_MAX];
-    uint32_t choice[ROBOT_PARAMETERS_MAX];
+    double number[BLOCKS][ROBOT_PARAMETERS_MAX];
+    uint32_t choice[BLOCKS][ROBOT_PARAMETERS_MAX];
 };
 
-/* A kind's parameters as rows of an option table, and two more for the sides. */
+/* A kind's parameters as rows of an option table: "kp", "real.kp", "virtual.kp". They may be
+ * more than OPTION_ROWS_MAX: who reads by them has room for all. */
 struct rows {
-    struct option_row row[OPTION_ROWS_MAX];
-    char choices[ROBOT_PARAMETERS_MAX][CHOICES_MAX];
-    struct option_table table;
+    size_t count;
+    struct option_row row[BLOCKS * ROBOT_PARAMETERS_MAX];
+    char paths[BLOCKS * ROBOT_PARAMETERS_MAX][PATH_MAX_BYTES];
+    char choices[BLOCKS * ROBOT_PARAMETERS_MAX][CHOICES_MAX];
 };
 
 static void join_choices(const struct robot_parameter *p, char out[CHOICES_MAX])
@@ -30,98 +29,60 @@ static void join_choices(const struct robot_parameter *p, char out[CHOICES_MAX])
     }
 }
 
-static void make_rows(const struct robot_kind *kind, bool sides, struct rows *rows)
+static void add_row(struct rows *rows, size_t block, const struct robot_parameter *p, size_t i)
 {
-    size_t count = 0;
-    assert(kind->parameter_count + SIDE_COUNT <= OPTION_ROWS_MAX);
-    memset(rows, 0, sizeof *rows);
-    for (size_t i = 0; i < kind->parameter_count; i++) {
-        const struct robot_parameter *p = &kind->parameters[i];
-        struct option_row *row = &rows->row[count++];
-        *row = (struct option_row){.path = p->name,
-                                   .type = p->choices ? OPTION_CHOICE : OPTION_REAL,
-                                   .unit = p->unit,
-                                   .fallback = "",
-                                   .min = p->min,
-                                   .max = p->max,
-                                   .choices = "",
-                                   .help = p->help};
-        if (p->choices) {
-            join_choices(p, rows->choices[i]);
-            row->choices = rows->choices[i];
-            row->offset = offsetof(struct slots, choice) + i * sizeof(uint32_t);
-            row->size = sizeof(uint32_t);
-        } else {
-            row->offset = offsetof(struct slots, number) + i * sizeof(double);
-            row->size = sizeof(double);
-        }
+    const size_t k = rows->count++;
+    const size_t at = block * ROBOT_PARAMETERS_MAX + i;
+    (void)snprintf(rows->paths[k], PATH_MAX_BYTES, "%s%s%s",
+                   block > 0 ? side_name((enum side)(block - 1)) : "", block > 0 ? "." : "",
+                   p->name);
+    rows->row[k] =
+        (struct option_row){.path = rows->paths[k],
+                            .type = OPTION_REAL,
+                            .unit = p->unit,
+                            .fallback = "",
+                            .min = p->min,
+                            .max = p->max,
+                            .choices = "",
+                            .offset = offsetof(struct slots, number) + at * sizeof(double),
+                            .size = sizeof(double)};
+    if (p->choices) {
+        join_choices(p, rows->choices[k]);
+        rows->row[k].type = OPTION_CHOICE;
+        rows->row[k].choices = rows->choices[k];
+        rows->row[k].offset = offsetof(struct slots, choice) + at * sizeof(uint32_t);
+        rows->row[k].size = sizeof(uint32_t);
     }
-    for (enum side side = SIDE_REAL; sides && side < SIDE_COUNT; side++) {
-        rows->row[count++] = (struct option_row){.path = side_name(side),
-                                                 .type = OPTION_MAP,
-                                                 .unit = "",
-                                                 .fallback = "",
-                                                 .choices = "",
-                                                 .help = "Of this robot of the pair only."};
-    }
-    rows->table = (struct option_table){rows->row, count};
 }
 
-/* Where a map's values go. */
-struct goal {
-    const struct robot_kind *kind;
-    enum side first, last;
-    double (*values)[ROBOT_PARAMETERS_MAX]; /* [SIDE_COUNT] */
-    uint32_t *nested;                       /* [SIDE_COUNT] the maps within; NULL: not here */
-};
-
-static void read_map(struct option_reader *r, uint32_t node, const char *shown,
-                     const struct goal *goal)
-{
-    struct rows *rows = malloc(sizeof *rows);
-    struct slots slots = {.number = {0.0}};
-    uint32_t given[OPTION_ROWS_MAX] = {0};
-    const struct robot_kind *kind = goal->kind;
-    if (!rows) {
-        option_fault(r, TREE_NONE, "not enough memory to read it");
-        return;
-    }
-    make_rows(kind, goal->nested != NULL, rows);
-    option_read(r, &rows->table, "", node, shown, &slots, given);
-    for (size_t i = 0; i < kind->parameter_count; i++) {
-        const double value =
-            kind->parameters[i].choices ? (double)slots.choice[i] : slots.number[i];
-        for (enum side side = goal->first; given[i] != TREE_NONE && side <= goal->last;
-             side++) {
-            goal->values[side][i] = value;
-        }
-    }
-    for (size_t side = 0; goal->nested && side < SIDE_COUNT; side++) {
-        goal->nested[side] = given[kind->parameter_count + side];
-    }
-    free(rows);
-}
-
-static void read_sides(const struct option_reading *reading, void *values)
+static void read_parameters(const struct option_reading *reading, void *values)
 {
     struct robot_file *file = values;
-    struct option_reader *r = reading->r;
     const struct robot_kind *kind = file->kind;
-    uint32_t nested[SIDE_COUNT] = {TREE_NONE};
-    char shown[EVENT_NAME_MAX];
-    read_map(r, reading->node, "",
-             &(struct goal){kind, SIDE_REAL, SIDE_VIRTUAL, file->values, nested});
-    for (enum side side = SIDE_REAL; side < SIDE_COUNT; side++) {
-        const uint32_t at = nested[side];
-        if (at == TREE_NONE || r->tree->nodes[at].kind == TREE_SKIPPED) {
-            continue;
+    struct rows rows = {0};
+    struct slots slots = {0};
+    uint32_t given[BLOCKS * ROBOT_PARAMETERS_MAX] = {0};
+    for (size_t block = 0; block < BLOCKS; block++) {
+        for (size_t i = 0; i < kind->parameter_count; i++) {
+            add_row(&rows, block, &kind->parameters[i], i);
         }
-        (void)snprintf(shown, sizeof shown, "%s.", side_name(side));
-        read_map(r, at, shown, &(struct goal){kind, side, side, file->values, NULL});
+    }
+    const struct option_table table = {rows.row, rows.count};
+    option_read(reading->r, &table, "", reading->node, "", &slots, given);
+    for (size_t k = 0; k < rows.count; k++) {
+        const size_t block = k / kind->parameter_count;
+        const size_t i = k % kind->parameter_count;
+        for (size_t side = 0; side < SIDE_COUNT && given[k] != TREE_NONE; side++) {
+            if (block == 0 || block == side + 1) {
+                file->values[side][i] = kind->parameters[i].choices
+                                            ? (double)slots.choice[block][i]
+                                            : slots.number[block][i];
+            }
+        }
     }
 }
 
 const struct option_file robot_file = {.what = "a parameter file",
                                        .bytes = sizeof(struct robot_file),
                                        .out_bytes = sizeof(struct robot_file),
-                                       .finish = read_sides};
+                                       .finish = read_parameters};

@@ -3,35 +3,74 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "logger/message/codec.h"
+#include "logger/message/codec_native.h"
 #include "logger/storage/lock.h"
 #include "service/cli/lab_clock.h"
 #include "service/cli/stop_signal.h"
 
-enum { SLICE_US = 50 * 1000 }; /* a signal is noticed this soon */
+enum { SLICE_US = 50 * 1000, SLICE_MS = 100 }; /* a signal is noticed this soon */
 
-enum status session_init(struct session *s, size_t item_bytes, size_t capacity)
+/* On Paho's thread. What is too long to be kept whole is cut, which payload_bytes tells. */
+static void take_message(void *context, const char *topic, const void *payload, size_t bytes,
+                         int qos, bool retained, bool dup)
 {
-    *s = (struct session){.item_bytes = item_bytes, .capacity = capacity};
-    lock_init_condition(&s->arrived);
-    (void)pthread_mutex_init(&s->mutex, NULL);
-    s->items = calloc(capacity, item_bytes);
-    return s->items ? STATUS_OK : STATUS_E_NOMEM;
+    struct session *s = context;
+    const size_t kept = bytes < MESSAGE_PAYLOAD_MAX ? bytes : MESSAGE_PAYLOAD_MAX;
+    struct message *m = malloc(sizeof *m + kept);
+    if (m) {
+        *m = (struct message){.t_us = lab_clock_now_us(),
+                              .qos = qos,
+                              .retained = retained,
+                              .dup = dup,
+                              .payload = memcpy(m + 1, payload, kept),
+                              .kept_bytes = kept,
+                              .payload_bytes = bytes};
+        (void)snprintf(m->topic, sizeof m->topic, "%s", topic);
+    }
+    (void)pthread_mutex_lock(&s->mutex);
+    if (m && s->count < SESSION_MESSAGES_MAX) {
+        s->messages[(s->first + s->count++) % SESSION_MESSAGES_MAX] = m;
+        (void)pthread_cond_signal(&s->arrived);
+    } else {
+        s->overflow++;
+        free(m);
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
 }
 
-void session_finish(struct session *s)
+static struct message *pop_message(struct session *s)
 {
-    free(s->items);
-    (void)pthread_cond_destroy(&s->arrived);
-    (void)pthread_mutex_destroy(&s->mutex);
+    struct message *m = NULL;
+    (void)pthread_mutex_lock(&s->mutex);
+    if (s->count > 0) {
+        m = s->messages[s->first];
+        s->first = (s->first + 1) % SESSION_MESSAGES_MAX;
+        s->count--;
+    }
+    (void)pthread_mutex_unlock(&s->mutex);
+    return m;
 }
 
-bool session_open(struct session *s, const struct mqtt_client_options *options)
+void session_drain(struct session *s, void (*take)(void *context, const struct message *m),
+                   void *context)
+{
+    struct message *m = NULL;
+    while ((m = pop_message(s))) {
+        take(context, m);
+        free(m);
+    }
+}
+
+bool session_open(struct session *s, struct mqtt_client_options options)
 {
     struct err err = {0};
-    if (mqtt_client_create(&s->client, options, &err) == STATUS_OK) {
+    stop_signal_install();
+    lock_init_condition(&s->arrived);
+    (void)pthread_mutex_init(&s->mutex, NULL);
+    options.message = take_message;
+    options.context = s;
+    if (mqtt_client_create(&s->client, &options, &err) == STATUS_OK) {
         return true;
     }
     (void)fprintf(stderr, "tandem: %s: %s\n", err.where, err.text);
@@ -45,6 +84,11 @@ void session_close(struct session *s, int timeout_ms)
         mqtt_client_stop(s->client, timeout_ms);
         mqtt_client_destroy(s->client);
         s->client = NULL;
+        for (struct message *m = pop_message(s); m; m = pop_message(s)) {
+            free(m);
+        }
+        (void)pthread_cond_destroy(&s->arrived);
+        (void)pthread_mutex_destroy(&s->mutex);
     }
 }
 
@@ -57,32 +101,29 @@ bool session_was_connected(const struct session *s)
     return s->state.connections > 0;
 }
 
-bool session_push(struct session *s, const void *item)
+bool session_await(struct session *s, int64_t until_us)
 {
-    (void)pthread_mutex_lock(&s->mutex);
-    const bool fits = s->count < s->capacity;
-    if (fits) {
-        const size_t at = (s->first + s->count++) % s->capacity;
-        memcpy(s->items + at * s->item_bytes, item, s->item_bytes);
-        (void)pthread_cond_signal(&s->arrived);
-    } else {
-        s->overflow++;
+    bool subscribed = false;
+    while (!subscribed && !stop_signal_raised() && lab_clock_monotonic_us() < until_us) {
+        subscribed = mqtt_client_wait_subscribed(s->client, SLICE_MS);
     }
-    (void)pthread_mutex_unlock(&s->mutex);
-    return fits;
+    return subscribed;
 }
 
-bool session_pop(struct session *s, void *item)
+void session_topic(char out[MESSAGE_TOPIC_MAX], const char *prefix, const char *pair,
+                   const char *word)
 {
-    (void)pthread_mutex_lock(&s->mutex);
-    const bool some = s->count > 0;
-    if (some) {
-        memcpy(item, s->items + s->first * s->item_bytes, s->item_bytes);
-        s->first = (s->first + 1) % s->capacity;
-        s->count--;
-    }
-    (void)pthread_mutex_unlock(&s->mutex);
-    return some;
+    (void)snprintf(out, MESSAGE_TOPIC_MAX, "%s/%s/%s", prefix, pair, word);
+}
+
+bool session_command(struct session *s, const char *topic, const struct event_command *command)
+{
+    char payload[EVENT_RAW_MAX];
+    struct json_writer w;
+    json_write_start(&w, payload, sizeof payload, NULL, NULL);
+    native_write(&w, EVENT_COMMAND, command);
+    return json_write_end(&w) &&
+           mqtt_client_publish(s->client, topic, payload, w.used, 1, false) == STATUS_OK;
 }
 
 void session_wait(struct session *s, int64_t until_us)

@@ -1,51 +1,55 @@
 /* service/robots/session.h - a command's conversation with a broker: its client, and a bounded
- * queue from Paho's thread to the command's own.
+ * queue of messages from Paho's thread to the command's own, which takes them apart.
  */
 #ifndef SERVICE_ROBOTS_SESSION_H
 #define SERVICE_ROBOTS_SESSION_H
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "logger/message/codec.h"
 #include "service/mqtt/mqtt_client.h"
 
-struct session {
-    struct mqtt_client *client;      /* NULL: none */
-    struct mqtt_client_state state;  /* at the end */
-    atomic_uint_least64_t malformed; /* messages that could not be read: counted by the owner */
+enum { SESSION_MESSAGES_MAX = 4096 };
+
+struct session { /* all zero: not open */
+    struct mqtt_client *client;
+    struct mqtt_client_state state; /* at the end */
 
     pthread_mutex_t mutex;
     pthread_cond_t arrived; /* on the monotonic clock */
-    char *items;            /* [capacity][item_bytes] */
-    size_t item_bytes, capacity, first, count;
-    uint64_t overflow; /* items that found no room */
+    struct message *messages[SESSION_MESSAGES_MAX];
+    size_t first, count;
+    uint64_t overflow; /* messages that found no room */
 };
 
-/* Make the queue, of at most capacity items of item_bytes. STATUS_E_NOMEM. In every case the
- * owner ends with session_finish(); one without a queue needs neither. */
-MUST_USE enum status session_init(struct session *s, size_t item_bytes, size_t capacity);
-void session_finish(struct session *s);
+/* Begin to connect, with the queue for what is subscribed to, and listen to stop signals; false
+ * after a message on stderr. *s stays where it is. */
+bool session_open(struct session *s, struct mqtt_client_options options);
 
-/* Begin to connect; false after a message on stderr. */
-bool session_open(struct session *s, const struct mqtt_client_options *options);
-
-/* Say offline and disconnect; *s keeps the client's last state. */
+/* Say offline and disconnect; *s keeps the client's last state. One that is not open stays so.
+ */
 void session_close(struct session *s, int timeout_ms);
 
 /* Was there ever a connection? False after a message on stderr. */
 bool session_was_connected(const struct session *s);
 
-/* Copy an item in; false, and counted, when there is no room. Any thread. */
-bool session_push(struct session *s, const void *item);
+/* Wait until subscribed; false when lab_clock_monotonic_us() reaches until_us or a stop signal
+ * comes before. */
+bool session_await(struct session *s, int64_t until_us);
 
-/* Take the oldest item out; false when there is none. */
-bool session_pop(struct session *s, void *item);
+/* Hand all messages that have arrived to take, oldest first. */
+void session_drain(struct session *s, void (*take)(void *context, const struct message *m),
+                   void *context);
 
-/* Wait until an item is there or lab_clock_monotonic_us() reaches until_us. */
+/* Wait until a message is there or lab_clock_monotonic_us() reaches until_us. */
 void session_wait(struct session *s, int64_t until_us);
+
+/* "<prefix>/<pair>/<word>" */
+void session_topic(char out[MESSAGE_TOPIC_MAX], const char *prefix, const char *pair,
+                   const char *word);
+
+/* Send a command to topic, at QoS 1. False when there is no room on its way to the broker. */
+bool session_command(struct session *s, const char *topic, const struct event_command *command);
 
 /* Sleep until lab_clock_monotonic_us() reaches until_us; false when a stop signal came before.
  */

@@ -106,8 +106,8 @@ struct web_source {
     /* The machine states that a robot publishes of itself, JSON; returns its bytes, 0 for none.
      */
     size_t (*machines)(void *context, size_t pair, enum side side, char out[WEB_MACHINES_MAX]);
-    /* The map of the pair's world, JSON (service/robots/maps.h), [*bytes]; NULL: it has none.
-     * Lives as long as the source. */
+    /* The map of the pair's world, JSON (service/robots/map_file.h), [*bytes]; NULL: it has
+     * none. Lives as long as the source. */
     const char *(*map)(void *context, size_t pair, size_t *bytes);
     /* A wish about parameter sets or following, {"pair","action","by", …}: goes into
      * the journal and then to the lab. STATUS_E_IO: starting or stopping. */
