@@ -24,6 +24,10 @@ static const double JUMP_RATIO = 0.2;
 static const double RESTART_RATIO = 50.0;
 /* Stamps off an even grid by less than this share of the period leave samples as they are. */
 static const double EVEN_RATIO = 0.1;
+/* Stamps off it by more stay as they are, too, as a timer leaves them: values between rows
+ * would have less noise than the rows, and hang together. Only rows that come in bursts, or
+ * velocities that have to be derived, need the grid. */
+static const double TIMED_RATIO = 0.3;
 /* Periods that can be seconds. */
 static const double DT_S_MIN = 1e-6;
 static const double DT_S_MAX = 10.0;
@@ -81,6 +85,7 @@ struct maker {
     size_t piece_count;
     double jump[MODEL_AXES_MAX]; /* what is one in an effort */
     bool cut_jumps;
+    bool on_grid; /* values between rows; else rows stay where they are */
 };
 
 static size_t row_at(const struct maker *m, size_t k)
@@ -326,26 +331,24 @@ static bool is_even(const struct maker *m, double dt_s)
     return true;
 }
 
+/* From row k to the next: 1, and one more for each row that is missing. */
+static size_t steps_after(const struct maker *m, size_t k)
+{
+    const double periods = (time_at(m, k + 1) - time_at(m, k)) / m->card.dt_s;
+    return periods > MISSING_RATIO ? (size_t)round(periods) : 1;
+}
+
 static size_t piece_samples(const struct maker *m, const struct piece *piece)
 {
-    if (!m->card.resampled) {
-        return piece->end - piece->first;
+    if (!m->on_grid) {
+        size_t n = 1;
+        for (size_t k = piece->first; k + 1 < piece->end; k++) {
+            n += steps_after(m, k);
+        }
+        return n;
     }
     const double span = time_at(m, piece->end - 1) - time_at(m, piece->first);
     return (size_t)floor(span / m->card.dt_s * (1.0 + 1e-12)) + 1;
-}
-
-static void copy_rows(const struct maker *m, const struct piece *piece,
-                      const struct columns *to, size_t at)
-{
-    const struct data_raw *raw = m->raw;
-    for (size_t k = piece->first; k < piece->end; k++, at++) {
-        const size_t row = row_at(m, k);
-        to->t_s[at] = raw->t_s[row];
-        for (size_t i = 0; i < m->source.count; i++) {
-            to->of[m->source.column[i]][at] = m->source.from[i][row];
-        }
-    }
 }
 
 /* Integral of a held effort between two times from row k to the next. Where a row is missing in
@@ -407,6 +410,29 @@ static void resample_piece(const struct maker *m, const struct piece *piece, siz
             to->of[c][at + i] = c / MODEL_AXES_MAX == OF_TAU
                                     ? mean_effort(m, piece, k, x, t)
                                     : interpolate_column(x, row, next, share);
+        }
+    }
+}
+
+/* Rows at their own times, and where some are missing others straight between their neighbours,
+ * under an effort that may have changed there or not. */
+static void fill_piece(const struct maker *m, const struct piece *piece,
+                       const struct columns *to, size_t at)
+{
+    const struct data_raw *raw = m->raw;
+    for (size_t k = piece->first; k < piece->end; k++) {
+        const size_t row = row_at(m, k);
+        const size_t steps = k + 1 < piece->end ? steps_after(m, k) : 1;
+        const size_t next = k + 1 < piece->end ? row_at(m, k + 1) : row;
+        for (size_t i = 0; i < steps; i++, at++) {
+            const double share = (double)i / (double)steps;
+            to->t_s[at] = interpolate_column(raw->t_s, row, next, share);
+            for (size_t c = 0; c < m->source.count; c++) {
+                const size_t column = m->source.column[c];
+                const bool held = column / MODEL_AXES_MAX == OF_TAU && i > 0;
+                to->of[column][at] = interpolate_column(m->source.from[c], row, next,
+                                                        held ? 0.5 : share);
+            }
         }
     }
 }
@@ -620,10 +646,10 @@ static void fill_columns(const struct maker *m, struct data_set *set, const stru
     for (size_t p = 0; p < m->piece_count; p++) {
         const size_t samples = piece_samples(m, &m->pieces[p]);
         set->run_start[p] = at;
-        if (m->card.resampled) {
+        if (m->on_grid) {
             resample_piece(m, &m->pieces[p], samples, to, at);
         } else {
-            copy_rows(m, &m->pieces[p], to, at);
+            fill_piece(m, &m->pieces[p], to, at);
         }
         at += samples;
     }
@@ -635,9 +661,12 @@ static enum status fill_table(struct maker *m, struct data_table *table, struct 
     struct columns to;
     struct data_table out;
     size_t n = 0;
+    size_t rows = 0;
     for (size_t p = 0; p < m->piece_count; p++) {
         n += piece_samples(m, &m->pieces[p]);
+        rows += m->pieces[p].end - m->pieces[p].first;
     }
+    m->card.resampled = m->on_grid || n > rows;
     if (!point_columns(m, n, &out, &to)) {
         return err_set(err, STATUS_E_NOMEM, "data", 0, 0, "no memory for %zu samples", n);
     }
@@ -677,8 +706,9 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
                        m->card.back_rows, m->card.gaps);
     }
     m->card.dt_s = measure_period(m, usual);
-    m->card.resampled = !is_even(m, m->card.dt_s);
-    m->card.dt_s = m->card.resampled ? usual : m->card.dt_s;
+    const bool even = is_even(m, m->card.dt_s);
+    m->on_grid = !even && (m->card.jitter_ratio > TIMED_RATIO || derives_velocity(m->raw));
+    m->card.dt_s = even ? m->card.dt_s : usual;
     return fill_table(m, table, err);
 }
 

@@ -18,8 +18,9 @@
 
 enum { DATA_RUNS_MAX = 64, DATA_RUN_MIN = 8 };
 
-/* Plain columns; memory belongs to the caller. Inside a run samples are dt_s apart and finite;
- * tau[i] acts from t_s[i] until the next sample (zero-order hold). */
+/* Plain columns; memory belongs to the caller. Inside a run samples are dt_s apart, but for
+ * what a timer is late or early (t_s has their own times, at which methods that simulate take
+ * them), and finite; tau[i] acts from t_s[i] until the next sample (zero-order hold). */
 struct data_set {
     size_t axes;                         /* of nu and tau, 1 .. MODEL_AXES_MAX */
     size_t n;                            /* samples of all runs */
@@ -69,7 +70,7 @@ struct data_card {
     size_t jumps; /* times at which an effort changed over up to 4 periods without rows: cut
                    * there where there are at most 16 of them */
     size_t short_rows; /* rows in pieces too short, or too many, to be used */
-    bool resampled;    /* the sampling was uneven */
+    bool resampled;    /* some samples stand between rows */
     double duration_s; /* of the runs together */
     double rate_hz;
     double dt_s;

@@ -12,6 +12,7 @@
 #include "identification/data/data_set.h"
 #include "identification/dynamics_fit.h"
 #include "identification/numeric/residual_test.h"
+#include "identification/simulation/stability.h"
 
 /* One axis. The first sample of each run, where both begin, does not count. */
 struct dynamics_axis_check {
@@ -28,6 +29,7 @@ struct dynamics_check {
     bool simulated;  /* else the model could not be, and axis is not valid */
     double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
+    struct stability stability; /* of the parameters, part by part */
 };
 
 /* Simulate the fit on a set. Returns STATUS_OK; STATUS_E_NOMEM, or what
@@ -44,11 +46,5 @@ MUST_USE enum status dynamics_check_residuals(const struct model *model,
                                               const struct dynamics_fit *fit,
                                               const struct data_set *set,
                                               double *const *residual, bool *simulated);
-
-/* Add to the verdict what the data card and the checks say; held_out may be NULL. */
-void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
-                          const struct data_card *card, const struct model_limits *limits,
-                          const struct dynamics_check *own,
-                          const struct dynamics_check *held_out);
 
 #endif

@@ -202,7 +202,7 @@ static void count_innovation(struct prediction_filter *filter, const struct traj
         gsl_matrix_set(filter->whitened, i, walk->at, z[i]);
     }
     pass->counted++;
-    if (!pass->qr) {
+    if (!filter->sensitive) {
         return;
     }
     gsl_matrix_const_view velocity_by =
@@ -210,6 +210,12 @@ static void count_innovation(struct prediction_filter *filter, const struct traj
     gsl_matrix_memcpy(filter->rows, &velocity_by.matrix);
     (void)gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1.0, filter->root,
                          filter->rows);
+    if (pass->see) {
+        pass->see(pass->context, walk, filter->rows, z);
+    }
+    if (!pass->qr) {
+        return;
+    }
     double score[NUMERIC_COLUMNS_MAX] = {0.0};
     for (size_t i = 0; i < n; i++) {
         double row[NUMERIC_COLUMNS_MAX];
@@ -269,7 +275,7 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     memcpy(theta, values->theta, filter->unknowns.p * sizeof *theta);
     filter->evaluations++;
     filter->unknowns.walked = 0;
-    filter->sensitive = pass->qr != NULL;
+    filter->sensitive = pass->qr || pass->see;
     pass->cost = 0.0;
     pass->counted = 0;
     gsl_matrix_set_all(filter->residual, nan(""));

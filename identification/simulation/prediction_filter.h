@@ -38,6 +38,10 @@ struct prediction_pass {
     size_t counted;                /* samples with an innovation that counts */
     struct qr_accumulator *qr;     /* whitened [sensitivities, innovation]; NULL: not wanted */
     struct hac_covariance *scores; /* started, of g moments, in; NULL or with qr */
+    /* Told of each innovation: whitened sensitivities [n x g] and innovation [n]; or NULL. */
+    void (*see)(void *context, const struct trajectory *walk, const gsl_matrix *rows,
+                const double *z);
+    void *context;
 };
 
 /* set of rules all but step_s. False when memory ran out; filter_free() in any case. */

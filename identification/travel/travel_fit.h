@@ -45,6 +45,21 @@ struct travel_move {
 
 enum { TRAVEL_COMBINATION_MAX = 5 };
 
+/* The law of a robot that accelerates, of rotation and displacement (docs/model/travel_time.md,
+ * section 4):
+ *
+ *     lap = t0 + T(|rotation|; w, aw) + T(|displacement|; v, av)
+ *     T(x; v, a) = x / v + v / a where x > v^2 / a, 2 sqrt(x / a) where it is shorter
+ */
+struct travel_accelerating {
+    bool known;  /* it is the law by far: the moves are more likely so */
+    double gain; /* twice the logarithm of how much more */
+    double t0_s, t0_se_s;
+    double speed[2], speed_se[2]; /* rad/s, m/s; NaN where no such move was made */
+    double acceleration[2], acceleration_se[2]; /* rad/s^2, m/s^2 */
+    double residual_s_sd;
+};
+
 struct travel_fit {
     /* By enum travel_term, in the terms people use: speeds, not their inverses. NaN unless
      * identifiable, but for t0_s: when all moves are of one class the delays show in their sum
@@ -64,6 +79,7 @@ struct travel_fit {
     double residual_s_sd;                                 /* robust scale for HUBER and TUKEY */
     double rmse_s, r2;                                    /* of all moves used */
     size_t outliers;                                      /* residuals beyond 4 residual_s_sd */
+    struct travel_accelerating accelerating; /* known where laps bend with the size of moves */
 };
 
 /* Whether a move takes part: finite, not absurdly large, and a lap above zero. */

@@ -20,6 +20,10 @@ static const double REFUSED_RATIO_MAX = 0.1;
  * advice is about moves that help, not about moves that almost do not. */
 static const double NEW_DIRECTION = 1e-4;
 
+/* Two fits of the same moves differ by so many errors, and by such a share. */
+static const double ASIDE_SE = 3.0;
+static const double ASIDE_SHARE = 0.03;
+
 /* What a session may hold: which moves there were, and their usual size. */
 struct classes {
     size_t turns, drives, both;
@@ -223,12 +227,12 @@ static void judge_count(struct travel_fit *fit)
     }
 }
 
-static const char *const inverse_names[TRAVEL_P] = {
+const char *const travel_inverse_names[TRAVEL_P] = {
     [TRAVEL_INV_W] = "1 / angular_speed_radps", [TRAVEL_INV_V] = "1 / linear_speed_mps"};
-static const char *const inverse_units[TRAVEL_P] = {
+const char *const travel_inverse_units[TRAVEL_P] = {
     [TRAVEL_INV_W] = "s/rad", [TRAVEL_INV_V] = "s/m"};
 
-static void advise_column(struct estimate *e, enum travel_term term)
+void travel_advise_column(struct estimate *e, enum travel_term term)
 {
     estimate_advise(e,
                     "check that the %s column is what the robot %s in a move, not a sum in "
@@ -250,14 +254,14 @@ static void judge_speed(struct travel_fit *fit, enum travel_term term)
         estimate_reason(
             &fit->estimate, ESTIMATE_FAIL,
             "unphysical sign: %s = %.3g %s (95 %%: %.3g to %.3g), a speed below zero",
-            inverse_names[term], b, inverse_units[term], fit->beta_lo[term],
+            travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term],
             fit->beta_hi[term]);
-        advise_column(&fit->estimate, term);
+        travel_advise_column(&fit->estimate, term);
     } else if (fit->beta_lo[term] <= 0.0) {
         estimate_reason(
             &fit->estimate, ESTIMATE_MARGINAL,
             "sign not supported: %s = %.3g %s, but its 95 %% interval begins at %.3g",
-            inverse_names[term], b, inverse_units[term], fit->beta_lo[term]);
+            travel_inverse_names[term], b, travel_inverse_units[term], fit->beta_lo[term]);
         estimate_advise(&fit->estimate, "%s", more);
     } else if (half > HALF_WIDTH_RATIO_MAX * b) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL, "%s is known to +-%.0f %% only",
@@ -325,28 +329,106 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
     }
 }
 
+/* Where a robust fit leaves moves aside that are a part of the law, it and plain least squares
+ * differ by more than the noise that the latter has more (Hausman). */
+static void judge_aside(struct travel_fit *fit, const struct travel_evidence *evidence)
+{
+    for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
+        const double p = evidence->plain_se[j] * evidence->plain_se[j];
+        const double variance = fmax(p - fit->beta_se[j] * fit->beta_se[j], 0.25 * p);
+        const double apart = fabs(evidence->plain[j] - fit->beta[j]);
+        if (apart > ASIDE_SE * sqrt(variance) && apart > ASIDE_SHARE * fabs(fit->beta[j])) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                            "%s gives %s = %.4g, ols %.4g: moves that it leaves aside are "
+                            "later the larger they are, and may be a part of the law",
+                            travel_method_name(fit->method), travel_term_name(j),
+                            1.0 / fit->beta[j], 1.0 / evidence->plain[j]);
+            estimate_advise(&fit->estimate,
+                            "look at the late moves: if they happen in use as well, take "
+                            "method ols");
+        }
+    }
+}
+
+/* The speed that changed more, and by which share: of 1/v by so much is of v by the inverse. */
+static const char *changed_speed(const double share[TRAVEL_SIZES], double *percent)
+{
+    const size_t k = fabs(share[0]) > fabs(share[1]) ? 0 : 1;
+    *percent = 100.0 * (1.0 / (1.0 + share[k]) - 1.0);
+    return travel_term_name(k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V);
+}
+
+static bool judge_order(struct travel_fit *fit, const struct travel_law *law)
+{
+    double percent;
+    if (travel_law_steps(law) && !(law->trend_p < law->step_p)) {
+        const char *name = changed_speed(law->step, &percent);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "speeds change on the way: %s by %+.0f %% from move %zu of %zu on",
+                        name, percent, law->step_at + 1, fit->n);
+    } else if (travel_law_drifts(law)) {
+        const char *name = changed_speed(law->trend, &percent);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "speeds change little by little: %s by %+.0f %% from the first move to "
+                        "the last",
+                        name, percent);
+    } else {
+        return false;
+    }
+    estimate_advise(&fit->estimate,
+                    "fit the moves before and after the change apart, and look for its cause: "
+                    "battery, load, floor, another robot");
+    return true;
+}
+
+static void judge_bend(struct travel_fit *fit)
+{
+    if (!fit->accelerating.known) {
+        return;
+    }
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "the robot accelerates: laps bend with the size of the move; the law with "
+                    "accelerations leaves %.2g s, this one %.2g s",
+                    fit->accelerating.residual_s_sd, fit->residual_s_sd);
+    estimate_advise(&fit->estimate,
+                    "use the law with accelerations, and make moves of middle size too: from "
+                    "the shortest to the longest alone nothing bends");
+}
+
+static void judge_spread(struct travel_fit *fit, const struct travel_law *law)
+{
+    if (travel_law_mixes(law, fit->n)) {
+        double percent;
+        const char *name = changed_speed(law->kinds, &percent);
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "moves of two kinds: %s differs by %.0f %% between %zu moves and the "
+                        "other %zu",
+                        name, fabs(percent), law->second_kind, fit->n - law->second_kind);
+    } else if (travel_law_spreads(law)) {
+        const size_t k = law->variation[0] > law->variation[1] ? 0 : 1;
+        estimate_reason(
+            &fit->estimate, ESTIMATE_MARGINAL,
+            "%s varies by %.0f %% from move to move: laps spread with the size of the "
+            "move",
+            travel_term_name(k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V), 100.0 * law->variation[k]);
+    } else {
+        return;
+    }
+    estimate_advise(&fit->estimate,
+                    "look whether these are moves of several robots, loads or floors, and fit "
+                    "each for itself");
+}
+
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence)
 {
     judge_count(fit);
     judge_rank(fit, evidence);
     judge_signs(fit);
     judge_residuals(fit, evidence);
-}
-
-void travel_time_check_part(struct travel_fit *whole, const char *name,
-                            const struct travel_fit *part)
-{
-    for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
-        if (!part->estimate.identifiable[term] || part->n < part->estimate.rank + DOF_MIN) {
-            continue;
-        }
-        if (!(part->beta[term] > 0.0)) {
-            estimate_reason(
-                &whole->estimate, part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
-                "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g to %.3g)",
-                name, inverse_names[term], part->beta[term], inverse_units[term],
-                part->beta_lo[term], part->beta_hi[term]);
-            advise_column(&whole->estimate, term);
-        }
+    judge_aside(fit, evidence);
+    judge_bend(fit);
+    /* What changes on the way also spreads. */
+    if (!judge_order(fit, &evidence->law)) {
+        judge_spread(fit, &evidence->law);
     }
 }

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "identification/numeric/robust_ls.h"
 #include "identification/travel/travel_fit.h"
+#include "identification/travel/travel_law.h"
 
 /* What the judge needs beside the fit. */
 struct travel_evidence {
@@ -24,16 +25,17 @@ struct travel_evidence {
      */
     size_t astray;
     double closer_s;
+    struct travel_law law;
+    /* Of AUTO that left plain least squares: what that makes of 1/w and 1/v; else NaN. */
+    double plain[TRAVEL_P], plain_se[TRAVEL_P];
 };
 
 /* Fill verdict, reasons and advice of an otherwise complete fit. */
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
 
-/* A pooled fit must also hold for each of its parts (a file, a robot, a day): compare `whole`
- * with `part`, the fit of one part called `name`, and add a reason to `whole`, lowering its
- * verdict, when the part alone gives a speed of unphysical sign. Parts with too few moves to
- * tell are passed over. */
-void travel_time_check_part(struct travel_fit *whole, const char *name,
-                            const struct travel_fit *part);
+/* Advice where a speed has a sign that no robot has. */
+void travel_advise_column(struct estimate *e, enum travel_term term);
+
+extern const char *const travel_inverse_names[TRAVEL_P], *const travel_inverse_units[TRAVEL_P];
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "identification/numeric/dot.h"
 #include "identification/numeric/robust_ls.h"
+#include "identification/numeric/svd.h"
 #include "identification/travel/travel_judge.h"
 
 /* A move is of a combination when it differs by no more than this. */
@@ -298,6 +299,18 @@ static enum status look_astray(const struct robust_ls_problem *problem, struct r
     return robust_ls_run(problem, ROBUST_LS_OLS, e, room->weight, ls);
 }
 
+/* What plain least squares makes of 1/w and 1/v. */
+static void remember_plain(const struct robust_ls_fit *plain, struct travel_evidence *evidence)
+{
+    for (enum travel_term j = TRAVEL_INV_W; j <= TRAVEL_INV_V; j++) {
+        double unit[TRAVEL_P] = {0.0};
+        unit[j] = 1.0;
+        const bool known = robust_ls_estimable(plain, unit);
+        evidence->plain[j] = known ? plain->beta[j] : nan("");
+        evidence->plain_se[j] = known ? robust_ls_se(plain, unit) : nan("");
+    }
+}
+
 /* Plain least squares first, for the shape of its residuals; AUTO then decides. */
 static enum status choose_estimator(const struct robust_ls_problem *problem,
                                     enum travel_method method, struct room *room,
@@ -321,10 +334,12 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     if (st != STATUS_OK || method != TRAVEL_AUTO) {
         return st;
     }
+    remember_plain(&plain, evidence);
     const size_t wild = judged ? count_beyond(e, ls->n, WILD_SD * ls->sd) : 0;
     if (evidence->gaussian && wild == 0) {
         estimate_reason(&fit->estimate, ESTIMATE_PASS,
                         "method auto took ols: the residuals look Gaussian");
+        evidence->plain[TRAVEL_INV_W] = evidence->plain[TRAVEL_INV_V] = nan("");
         *ls = plain;
         return robust_ls_run(problem, ROBUST_LS_OLS, e, w, ls);
     }
@@ -336,14 +351,81 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
     return STATUS_OK;
 }
 
+/* Errors that hold although laps spread with the size of a move: from each move's own residual
+ * (HC3: by what it would be without that move), where they are larger than from a common
+ * spread. Slopes of the robust weights take the place of 1 (docs/model/travel_time.md, eq. 8).
+ */
+static enum status follow_spread(const struct robust_ls_problem *problem,
+                                 const struct room *room, struct robust_ls_fit *ls)
+{
+    enum { P = TRAVEL_P };
+    double bread[P * P] = {0.0};
+    double meat[P * P] = {0.0};
+    double half[P * P];
+    struct svd svd;
+    for (size_t i = 0; i < problem->n; i++) {
+        const double *x = problem->x + i * P;
+        const double root = sqrt(room->weight[i]);
+        /* Of a biweight; of Huber's weights the slope is 0 beyond his bound. */
+        const double slope = ls->method == ROBUST_LS_TUKEY   ? root * (5.0 * root - 4.0)
+                             : ls->method == ROBUST_LS_HUBER ? floor(root)
+                                                             : 1.0;
+        for (size_t j = 0; j < P * P; j++) {
+            bread[j] += slope * x[j / P] * x[j % P];
+        }
+    }
+    const enum status st = svd_find(bread, P, ls->column_norm, ls->column_norm, 1e-12, &svd);
+    if (st != STATUS_OK || svd.rank != ls->rank || ls->n <= ls->rank) {
+        return st;
+    }
+    for (size_t i = 0; i < problem->n; i++) {
+        const double *x = problem->x + i * P;
+        double leverage = 0.0;
+        for (size_t j = 0; j < P * P; j++) {
+            leverage += x[j / P] * svd.inverse[j] * x[j % P];
+        }
+        const double own = fmax(1.0 - leverage, 1e-3);
+        const double e = room->weight[i] * room->residual[i] / own;
+        for (size_t j = 0; j < P * P; j++) {
+            meat[j] += e * e * x[j / P] * x[j % P];
+        }
+    }
+    for (size_t j = 0; j < P * P; j++) {
+        half[j] = 0.0;
+        for (size_t k = 0; k < P; k++) {
+            half[j] += svd.inverse[j / P * P + k] * meat[k * P + j % P];
+        }
+    }
+    double grow[P];
+    for (size_t j = 0; j < P; j++) {
+        double variance = 0.0;
+        for (size_t k = 0; k < P; k++) {
+            variance += half[j * P + k] * svd.inverse[k * P + j];
+        }
+        grow[j] =
+            ls->covariance[j][j] > 0.0 ? fmax(1.0, sqrt(variance / ls->covariance[j][j])) : 1.0;
+    }
+    for (size_t j = 0; j < P * P; j++) {
+        ls->covariance[j / P][j % P] *= grow[j / P] * grow[j % P];
+    }
+    return st;
+}
+
 static enum status fit_design(enum travel_method method, struct room *room,
                               struct travel_fit *fit)
 {
     struct robust_ls_fit ls;
-    struct travel_evidence evidence = {.x = room->x, .ls = &ls};
+    struct travel_evidence evidence = {
+        .x = room->x, .ls = &ls, .plain = {NAN, NAN, NAN, NAN, NAN}};
     const struct robust_ls_problem problem = {
         .x = room->x, .y = room->y, .n = fit->n, .p = TRAVEL_P, .floor = FLOOR_S};
-    const enum status st = choose_estimator(&problem, method, room, fit, &ls, &evidence);
+    enum status st = choose_estimator(&problem, method, room, fit, &ls, &evidence);
+    st = st == STATUS_OK ? travel_law_test(&problem, room->residual, ls.sd, &evidence.law,
+                                           &fit->accelerating)
+                         : st;
+    st = st == STATUS_OK && travel_law_may_spread(&evidence.law)
+             ? follow_spread(&problem, room, &ls)
+             : st;
     if (st != STATUS_OK) {
         return st;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
 #include "service/cli/gnuplot.h"

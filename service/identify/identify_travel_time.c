@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
-
 #include "base/constants.h"
-#include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_time.h"
 #include "service/cli/json_file.h"
 #include "service/identify/estimate_page.h"
@@ -223,54 +220,16 @@ static enum status load_moves(struct loader *loader, const struct csv_source *in
     return csv_file_read(input, &lines, NULL, err);
 }
 
-/* How well the fit predicts moves that it has not seen. */
-struct held_out {
-    bool known;
-    size_t n, unpredicted;
-    double rmse_s, r2, median_s;
-};
-
 /* Everything there is to tell. */
 struct result {
     const struct identify_request *request;
     struct travel_fit fit;
     size_t skipped;
-    struct held_out held;
+    struct travel_held_out held;
+    bool is_held_out;
 };
 
-static bool hold_out(const struct travel_fit *fit, const struct loader *loader,
-                     struct held_out *held)
-{
-    double *off_s = calloc(loader->count + 1, sizeof *off_s);
-    double mean_s = 0.0;
-    double rss = 0.0;
-    double sst = 0.0;
-    if (!off_s) {
-        return false;
-    }
-    *held = (struct held_out){.known = true};
-    for (size_t i = 0; i < loader->count; i++) {
-        const struct travel_move *move = &loader->moves[i];
-        const double off =
-            move->lap_s - travel_time_predict(fit, move->rotation_rad, move->displacement_m);
-        if (travel_move_usable(move) && isfinite(off)) {
-            off_s[held->n++] = fabs(off);
-            rss += off * off;
-            const double step = (move->lap_s - mean_s) / (double)held->n;
-            sst += step * (move->lap_s - mean_s) * (double)(held->n - 1);
-            mean_s += step;
-        }
-    }
-    held->unpredicted = loader->count - held->n;
-    held->rmse_s = held->n ? sqrt(rss / (double)held->n) : nan("");
-    held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
-    gsl_sort(off_s, 1, held->n);
-    held->median_s = held->n ? gsl_stats_median_from_sorted_data(off_s, 1, held->n) : nan("");
-    free(off_s);
-    return true;
-}
-
-#define HELD(field) JSON_MEMBER(struct held_out, field)
+#define HELD(field) JSON_MEMBER(struct travel_held_out, field)
 static const struct json_member held_members[] = {HELD(n), HELD(unpredicted), HELD(rmse_s),
                                                   HELD(r2), HELD(median_s)};
 
@@ -279,7 +238,7 @@ static void write_members(const void *what, struct json_writer *w)
     const struct result *result = what;
     travel_report_members(w, &result->fit);
     json_write_int(w, "skipped", (int64_t)result->skipped);
-    if (result->held.known) {
+    if (result->is_held_out) {
         json_write_object(w, "validation");
         json_write_members(w, held_members, COUNT(held_members), &result->held);
         json_write_close(w);
@@ -316,7 +275,7 @@ static const char *motion_text(enum travel_motion motion)
 static void print_report(const struct result *result, FILE *out)
 {
     const struct travel_fit *fit = &result->fit;
-    const struct held_out *held = &result->held;
+    const struct travel_held_out *held = &result->held;
     const size_t files = result->request->file_count;
     (void)fprintf(out, "travel times of %zu moves%s from %zu file%s, method %s: %s\n", fit->n,
                   motion_text(fit->motion), files, files == 1 ? "" : "s",
@@ -334,7 +293,7 @@ static void print_report(const struct result *result, FILE *out)
         (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
                       fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
     }
-    if (held->known) {
+    if (result->is_held_out) {
         (void)fprintf(
             out,
             "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
@@ -394,8 +353,10 @@ static enum status load_and_fit(struct loader *loader, size_t *starts, struct re
     if (st == STATUS_OK && request->validate_count > 0) {
         loader->count = 0;
         st = load_moves(loader, &request->validate[0], err);
-        if (st == STATUS_OK && !hold_out(&result->fit, loader, &result->held)) {
-            st = set_fit_error(STATUS_E_NOMEM, err);
+        if (st == STATUS_OK) {
+            result->is_held_out = true;
+            st = travel_hold_out(&result->fit, loader->moves, loader->count, &result->held);
+            st = st == STATUS_OK ? st : set_fit_error(st, err);
         }
     }
     return st;

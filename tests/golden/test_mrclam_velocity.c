@@ -7,6 +7,7 @@
 
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_verdict.h"
 #include "tests/support/motion_file.h"
 #include "twin/models/models.h"
 

@@ -10,6 +10,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/dynamics/dynamics_verdict.h"
 #include "identification/dynamics/missing_term.h"
 #include "twin/models/models.h"
 

@@ -194,7 +194,7 @@ static const struct row {
     {"backwards", backwards, STATUS_E_EMPTY, "time does not go on", 0, 0, 0, 0, 0, 0, 0, false},
     {"gap", gap, STATUS_OK, "", N - 100, 2, 0, 0, 0, 1, 0, false},
     {"small gaps", small_gaps, STATUS_OK, "", N, 1, 0, 0, 0, 1, 1, true},
-    {"jitter", jitter, STATUS_OK, "", 0, 1, 0, 0, 0, 0, 0, true},
+    {"jitter", jitter, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
     {"rounded stamps", rounded_stamps, STATUS_OK, "", N, 1, 0, 0, 0, 0, 0, false},
     {"torn to pieces", torn, STATUS_E_EMPTY, "239 gaps", 0, 0, 0, 0, 0, 239, 0, false},
     /* clang-format on */
@@ -276,8 +276,9 @@ static void test_cards(void)
         for (size_t run = 0; run < table.set.run_count; run++) {
             for (size_t k = table.set.run_start[run] + 1; k < table.set.run_start[run + 1];
                  k++) {
-                CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], card.dt_s, 0.11,
-                           0.0);
+                /* As the timer left them, and rows in the place of those that are missing. */
+                CHECK_NEAR(row->name, table.set.t_s[k] - table.set.t_s[k - 1], card.dt_s,
+                           row->harm == jitter ? 0.3 : 0.11, 0.0);
             }
         }
         data_table_free(&table);
@@ -584,7 +585,7 @@ static void test_no_memory(void)
         data_table_free(&table);
     }
     CHECK_INT("no memory", st, STATUS_OK);
-    CHECK_INT("allocations", n - 1, 11);
+    CHECK_INT("allocations", n - 1, 22);
 }
 
 int main(void)

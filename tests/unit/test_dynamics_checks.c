@@ -13,6 +13,7 @@
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/dynamics/dynamics_verdict.h"
 #include "identification/numeric/residual_test.h"
 #include "tests/support/check.h"
 #include "tests/support/gsl_memory.h"

@@ -177,8 +177,8 @@ static void test_resampled(void)
         CHECK_NEAR("straight", table.set.pose[0][k], 2.0 * table.set.t_s[k], 0.0, 1e-9);
     }
     const double *between = data_set_pose(&table.set, 10, 0.25, pose);
-    CHECK_NEAR("between", between[0], 2.0 * (table.set.t_s[10] + 0.25 * table.set.dt_s), 0.0,
-               1e-9);
+    CHECK_NEAR("between", between[0],
+               2.0 * (0.75 * table.set.t_s[10] + 0.25 * table.set.t_s[11]), 0.0, 1e-9);
     data_table_free(&table);
 }
 

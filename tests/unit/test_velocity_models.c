@@ -4,6 +4,7 @@
 
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "identification/dynamics/dynamics_verdict.h"
 #include "identification/simulation/output_error.h"
 #include "twin/models/models.h"
 

@@ -1,0 +1,270 @@
+#include "identification/dynamics/dynamics_agreement.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include <gsl/gsl_cdf.h>
+
+/* Of all tests of parts together: right models are told MARGINAL by them this often. */
+static const double FALSE_ALARMS = 0.005;
+/* An entry that differs by less than this share of its value moves no robot that one could see:
+ * it widens errors, no more. */
+static const double MATTERS = 0.03;
+/* Root mean square of unmeasured forces beside that of efforts: beyond it a fit rests on what
+ * nobody measured. */
+static const double FORCE_RATIO_MAX = 0.25;
+/* Held-out residuals beside the fit's own, by root mean square: sensors differ by so much from
+ * day to day; and nobody calls the second the same robot. */
+static const double HELD_OUT_MARGINAL = 1.25;
+static const double HELD_OUT_FAIL = 3.0;
+/* Share of a residual's spread that its mean may have. */
+static const double BIAS_RATIO = 0.3;
+
+static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
+{
+    double most = -1.0;
+    for (size_t a = 1; a < test->parts; a++) {
+        for (size_t b = 0; b < a; b++) {
+            if (fabs(test->value[a] - test->value[b]) > most) {
+                most = fabs(test->value[a] - test->value[b]);
+                *from = b;
+                *to = a;
+            }
+        }
+    }
+    return most;
+}
+
+static bool test_matters(const struct stability_test *test, const struct dynamics_fit *fit)
+{
+    size_t from = 0;
+    size_t to = 0;
+    return largest_apart(test, &from, &to) > MATTERS * fabs(fit->estimate.value[test->entry]);
+}
+
+/* "an effort has less effect the larger it is" from the entry's size at both ends. */
+static const char *level_words(const struct stability_test *test)
+{
+    const double first = fabs(test->value[0]);
+    const double last = fabs(test->value[test->parts - 1]);
+    const double middle = fabs(test->value[test->parts / 2]);
+    if (test->parts > 2 && first > 1.02 * middle && last < 1.02 * middle) {
+        return "small efforts have too little effect: a dead band or dry friction";
+    }
+    return last > first ? "large efforts have too little effect: it saturates"
+                        : "the law bends: it is not proportional to the effort";
+}
+
+static void tell_time(struct dynamics_fit *fit, const struct stability_test *test,
+                      const char *name)
+{
+    static const char *const halves[] = {"the first half", "the second half"};
+    static const char *const thirds[] = {"the first third", "the second third",
+                                         "the last third"};
+    const char *const *words = test->parts == 2 ? halves : thirds;
+    size_t from = 0;
+    size_t to = 1;
+    (void)largest_apart(test, &from, &to);
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "it changes with time: %s is %.4g +- %.2g in %s of the recording, %.4g +- "
+                    "%.2g in %s",
+                    name, test->value[from], test->se[from], words[from], test->value[to],
+                    test->se[to], words[to]);
+    estimate_advise(&fit->estimate,
+                    "it changes with time: record again with a warm robot, a full battery and "
+                    "the same load; then fit one recording and --validate the other");
+}
+
+static void tell_effort(struct dynamics_fit *fit, const struct model *model,
+                        const struct stability_test *test, const char *name)
+{
+    const struct model_axis *axis = &model->axes[test->axis];
+    const size_t last = test->parts - 1;
+    if (test->cut == STABILITY_LEVEL) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "it depends on the size of the %s: %s is %.4g +- %.2g at small ones, "
+                        "%.4g +- %.2g at large ones; %s",
+                        axis->effort_words, name, test->value[0], test->se[0],
+                        test->value[last], test->se[last], level_words(test));
+        estimate_advise(
+            &fit->estimate,
+            "give the %s in steps of a third, two thirds and all of what is used, "
+            "each for itself, and compare the fits; keep to the range in which they "
+            "agree",
+            axis->effort_words);
+        return;
+    }
+    estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                    "it is asymmetric: %s is %.4g +- %.2g where the %s is below zero, %.4g +- "
+                    "%.2g above",
+                    name, test->value[0], test->se[0], axis->effort_words, test->value[last],
+                    test->se[last]);
+    estimate_advise(&fit->estimate,
+                    "drive the same %s forwards and backwards, and fit each way for itself",
+                    axis->effort_words);
+}
+
+static void widen_errors(struct dynamics_fit *fit, const struct stability *stability)
+{
+    bool told = false;
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        const double between = stability->between_sd[i];
+        if (!(between > 0.0) || !(fit->estimate.se[i] > 0.0)) {
+            continue;
+        }
+        const double reach =
+            (fit->estimate.hi[i] - fit->estimate.value[i]) / fit->estimate.se[i];
+        fit->estimate.covariance[i][i] += between * between;
+        fit->estimate.se[i] = sqrt(fit->estimate.covariance[i][i]);
+        fit->estimate.lo[i] = fit->estimate.value[i] - reach * fit->estimate.se[i];
+        fit->estimate.hi[i] = fit->estimate.value[i] + reach * fit->estimate.se[i];
+        told = true;
+    }
+    if (told) {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "thirds of the recording differ by a little more than their errors: "
+                        "errors are widened by how much they do");
+    }
+}
+
+void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
+                          const struct dynamics_check *own)
+{
+    const struct stability *stability = &own->stability;
+    const struct stability_test *worst = NULL;
+    bool in_time = false;
+    for (size_t i = 0; stability->tested && i < stability->count; i++) {
+        const struct stability_test *test = &stability->tests[i];
+        if (!(test->p < FALSE_ALARMS / (double)stability->count)) {
+            continue;
+        }
+        in_time = in_time || test->cut == STABILITY_THIRDS;
+        if (test_matters(test, fit) &&
+            (!worst || test->statistic / test->df > worst->statistic / worst->df)) {
+            worst = test;
+        }
+    }
+    if (in_time) {
+        widen_errors(fit, stability);
+    }
+    if (!worst) {
+        return;
+    }
+    char name[128];
+    (void)dynamics_parameter_both(model, worst->entry, name, sizeof name);
+    if (worst->cut == STABILITY_HALVES || worst->cut == STABILITY_THIRDS) {
+        tell_time(fit, worst, name);
+    } else {
+        tell_effort(fit, model, worst, name);
+    }
+}
+
+void dynamics_judge_forces(struct dynamics_fit *fit, const struct model *model,
+                           const struct data_card *card)
+{
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const double effort = hypot(card->tau[a].mean, card->tau[a].sd);
+        const double ratio = fit->force_sd[a] / effort;
+        if (fit->method == DYNAMICS_PEM && effort > 0.0 && ratio > FORCE_RATIO_MAX) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                            "forces that nobody measured are %.0f %% of the %s: much of the "
+                            "motion has another cause",
+                            100.0 * ratio, model->axes[a].effort_words);
+            estimate_advise(&fit->estimate,
+                            "look for what else pushes (wind, slope, cable) or for a %s that "
+                            "is commanded and not what acts; record with larger efforts, on a "
+                            "calm day",
+                            model->axes[a].effort_words);
+        }
+    }
+}
+
+/* One axis: simulated, or one step ahead where forces act that nobody measured and a simulation
+ * is no better than they are. */
+static void judge_axis(struct dynamics_fit *fit, const struct model_axis *axis,
+                       const struct residual_summary *own, const struct residual_summary *held,
+                       double expected)
+{
+    const double ratio = held->rmse / (own->rmse * sqrt(fmax(expected, 1.0)));
+    /* Of a spread told by n residuals of which so many in a row are as one. */
+    const double as_one = (1.0 + fmin(fmax(held->correlation, 0.0), 0.99)) /
+                          (1.0 - fmin(fmax(held->correlation, 0.0), 0.99));
+    const double count = fmax((double)held->n / as_one, 2.0);
+    const double chance = gsl_cdf_chisq_Q(count * ratio * ratio, count);
+    if (ratio > HELD_OUT_MARGINAL && chance < FALSE_ALARMS) {
+        estimate_reason_first(&fit->estimate,
+                              ratio > HELD_OUT_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                              "the held-out recording contradicts the fit: what is left of %s "
+                              "is %.3g there, %.3g on the recording itself",
+                              axis->velocity, held->rmse, own->rmse);
+    }
+    if (fabs(held->mean) > BIAS_RATIO * held->rmse &&
+        fabs(held->mean) > 4.0 * held->rmse / sqrt(count) &&
+        fabs(held->mean) > BIAS_RATIO * own->rmse) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "on the held-out recording %s is off by %.3g in the mean",
+                        axis->velocity, held->mean);
+    }
+}
+
+/* What moved most, against both errors. */
+static void judge_moved(struct dynamics_fit *fit, const struct model *model,
+                        const struct stability *held)
+{
+    size_t worst = fit->estimate.p;
+    double most = 0.0;
+    if (!held->tested || !(held->moved_p < FALSE_ALARMS)) {
+        return;
+    }
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        const double error = hypot(held->moved_se[i], fit->estimate.se[i]);
+        if (fabs(held->moved[i]) / error > most &&
+            fabs(held->moved[i]) > MATTERS * fabs(fit->estimate.value[i])) {
+            most = fabs(held->moved[i]) / error;
+            worst = i;
+        }
+    }
+    if (most < 3.0) {
+        return;
+    }
+    char name[128];
+    estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
+                          "the held-out recording asks for another %s: %.4g +- %.2g, not %.4g "
+                          "+- %.2g",
+                          dynamics_parameter_both(model, worst, name, sizeof name),
+                          fit->estimate.value[worst] + held->moved[worst],
+                          held->moved_se[worst], fit->estimate.value[worst],
+                          fit->estimate.se[worst]);
+}
+
+void dynamics_judge_held_out(struct dynamics_fit *fit, const struct model *model,
+                             const struct dynamics_check *own,
+                             const struct dynamics_check *held_out)
+{
+    const size_t before = fit->estimate.reason_count;
+    if (!own->simulated || !held_out->simulated) {
+        return;
+    }
+    const bool pem = fit->method == DYNAMICS_PEM;
+    const double expected =
+        held_out->stability.tested ? held_out->stability.expected_ratio : 1.0;
+    judge_moved(fit, model, &held_out->stability);
+    for (size_t a = 0; a < model->axis_count; a++) {
+        const struct dynamics_axis_check *mine = &own->axis[a];
+        const struct dynamics_axis_check *theirs = &held_out->axis[a];
+        judge_axis(fit, &model->axes[a], pem ? &mine->one_step : &mine->run,
+                   pem ? &theirs->one_step : &theirs->run, expected);
+        if (mine->run.white && !theirs->run.white && !residual_has_trace(&theirs->run)) {
+            estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                            "what is left of %s is white on the recording itself, and not on "
+                            "the held-out one (next to each other %.2f)",
+                            model->axes[a].velocity, theirs->run.correlation);
+        }
+    }
+    if (fit->estimate.reason_count > before) {
+        estimate_advise(&fit->estimate,
+                        "the robot of the held-out recording is not the one that was fitted: "
+                        "fit each by itself and compare the parameters, or look for what "
+                        "changed between them (load, battery, floor, water)");
+    }
+}

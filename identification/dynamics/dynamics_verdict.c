@@ -1,0 +1,278 @@
+#include "identification/dynamics/dynamics_verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "identification/dynamics/dynamics_agreement.h"
+#include "identification/numeric/residual_test.h"
+
+/* Shares of rows or samples from which on a fault of the recording is worth a word. */
+static const double INCOMPLETE_RATIO = 0.1;
+static const double SATURATED_RATIO = 0.9;
+static const double JITTER_RATIO = 0.2;
+/* A channel has to stand out of its noise. */
+static const double SIGNAL_RATIO = 5.0;
+/* Variance explained by simulation: below the first a fit is poor, below the second useless. */
+static const double R2_MARGINAL = 0.7;
+static const double R2_FAIL = 0.2;
+/* Of a velocity's mean: one that varies by less is nearly constant. */
+static const double STEADY_RATIO = 0.35;
+/* Beyond 4 standard deviations there is one Gaussian sample in 16 000. */
+static const double OUTLIERS_MIN = 3.0;
+static const double OUTLIER_RATIO = 1e-3;
+/* Residuals next to each other correlate by more where the model is wrong, not the sensor. */
+static const double NEARLY_WHITE = 0.3;
+
+/* What is left follows efforts, or lies far out, by so much: something acts that the model does
+ * not have... */
+static const double FOLLOWS = 0.2;
+static const double FAR_RATIO = 0.05;
+/* ... unless that moves velocities by less than this share of how they vary. */
+static const double FELT = 0.01;
+
+/* A unit that a channel may be in instead of its own. */
+struct other_unit {
+    const char *end;  /* of the channel's name */
+    const char *unit; /* that it may be in */
+    double ratio;     /* of the numbers then */
+};
+
+static const struct other_unit other_units[] = {
+    {"_radps", "deg/s", 57.29577951308232},
+    {"_mps", "km/h", 3.6},
+    {"_mps", "cm/s", 100.0},
+    {"_mps", "mm/s", 1000.0},
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+    const size_t n = strlen(name);
+    const size_t m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+/* Too large by its magnitude: in which unit it would be usual. */
+static void judge_magnitude(struct estimate *e, const struct model_axis *axis,
+                            const struct data_channel *nu, double limit)
+{
+    const char *name = axis->velocity;
+    const char *words = axis->velocity_words;
+    const double most = fmax(fabs(nu->min), fabs(nu->max));
+    if (!(limit > 0.0 && most > limit)) {
+        return;
+    }
+    /* A few samples out of their range, and the rest well inside. */
+    if (fabs(nu->mean) + 3.0 * nu->sd < limit) {
+        estimate_reason_first(e, ESTIMATE_FAIL,
+                              "%s reaches %.4g, which no such robot does, while most of it "
+                              "stays below %.2g: wild samples",
+                              name, most, fabs(nu->mean) + 3.0 * nu->sd);
+        estimate_advise(e, "take the wild samples of the %s out, or leave their fields empty",
+                        words);
+        return;
+    }
+    for (size_t k = 0; k < COUNT(other_units); k++) {
+        const struct other_unit *other = &other_units[k];
+        /* A usual speed, not the fastest one. */
+        if (ends_with(name, other->end) && most / other->ratio <= 0.2 * limit) {
+            estimate_reason_first(e, ESTIMATE_FAIL,
+                                  "%s reaches %.4g, which no such robot does: is it in %s, or "
+                                  "another unit than its name says?",
+                                  name, most, other->unit);
+            estimate_advise(e, "give the %s in SI units: divide it by %.6g if it is in %s",
+                            words, other->ratio, other->unit);
+            return;
+        }
+    }
+    estimate_reason_first(
+        e, ESTIMATE_FAIL,
+        "%s reaches %.4g, which no such robot does: another unit than its name says?", name,
+        most);
+    estimate_advise(e, "give the %s in SI units", words);
+}
+
+/* How quickly velocities change, fewer samples do not tell. */
+enum { TIMED_MIN = 30 };
+/* Nor do runs of less than so many times it: about their own means all velocities change soon.
+ */
+static const double TIMED_RUN = 10.0;
+
+/* Times in another unit make the robot far too slow or too fast. */
+static void judge_time(struct estimate *e, const struct model_limits *limits,
+                       const struct data_card *card, double motion)
+{
+    const double run_s = card->duration_s / (double)card->runs;
+    if (limits->motion_s_max > 0.0 && motion > limits->motion_s_max) {
+        estimate_reason_first(e, ESTIMATE_FAIL,
+                              "velocities take %.3g s to change, far slower than such a robot: "
+                              "are the times in ms? They must be in seconds",
+                              motion);
+        estimate_advise(e, "give times in seconds: divide them by 1000 if they are in ms");
+    }
+    if (limits->motion_s_min > 0.0 && motion < limits->motion_s_min &&
+        motion * TIMED_RUN < run_s) {
+        estimate_reason_first(e, ESTIMATE_FAIL,
+                              "velocities change within %.2g s, far faster than such a robot: "
+                              "are the times in minutes? They must be in seconds",
+                              motion);
+        estimate_advise(e, "give times in seconds: multiply them by 60 if they are in minutes");
+    }
+}
+
+static void judge_channel(struct estimate *e, const struct model_axis *axis,
+                          const struct data_channel *nu, const struct data_channel *tau,
+                          double limit)
+{
+    judge_magnitude(e, axis, nu, limit);
+    if (nu->sd > 0.0 && nu->signal_ratio < SIGNAL_RATIO) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "%s moves only %.1f times its noise of %.3g",
+                        axis->velocity, nu->signal_ratio, nu->noise_sd);
+        estimate_advise(e, "move with more %s, or measure it with less noise",
+                        axis->velocity_words);
+    }
+    if (tau->saturation_ratio > SATURATED_RATIO) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "%s stands at its limits %.0f %% of the time",
+                        axis->effort, 100.0 * tau->saturation_ratio);
+        estimate_advise(e, "drive below the limits of the %s as well", axis->effort_words);
+    }
+}
+
+static void judge_card(struct estimate *e, const struct model *model,
+                       const struct data_card *card, const struct model_limits *limits)
+{
+    const size_t refused = card->incomplete + card->back_rows + card->short_rows;
+    if ((double)refused > INCOMPLETE_RATIO * (double)card->rows) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "%zu of %zu rows could not be used", refused,
+                        card->rows);
+    }
+    if (card->jitter_ratio > JITTER_RATIO) {
+        estimate_reason(e, ESTIMATE_MARGINAL, "sampling is uneven: periods differ by %.0f %%",
+                        100.0 * card->jitter_ratio);
+    }
+    for (size_t a = 0; a < model->axis_count; a++) {
+        judge_channel(e, &model->axes[a], &card->nu[a], &card->tau[a], limits->nu_max[a]);
+    }
+}
+
+/* Variance is little where a velocity stays about the same, and a share of little says little.
+ */
+static void judge_steady(struct estimate *e, const struct model_axis *axis,
+                         const struct data_channel *nu)
+{
+    if (nu->sd < STEADY_RATIO * fabs(nu->mean)) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "%s hardly changes: it stays around %.3g and varies by %.2g",
+                        axis->velocity, nu->mean, nu->sd);
+        estimate_advise(e,
+                        "let the %s step between rest and several values, in both directions",
+                        axis->effort_words);
+    }
+}
+
+static void explain_score(struct estimate *e, const char *what, const char *velocity, double r2)
+{
+    if (r2 < 0.0) {
+        estimate_reason(
+            e, ESTIMATE_FAIL,
+            "simulated over %s, the model foretells %s worse than its mean does (R2 %.2g)",
+            what, velocity, r2);
+    } else {
+        estimate_reason(e, r2 < R2_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                        "simulated over %s, the model explains %.0f %% of the variance of %s",
+                        what, 100.0 * r2, velocity);
+    }
+}
+
+static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
+                         const struct dynamics_check *check, const struct data_card *card)
+{
+    for (size_t a = 0; a < model->axis_count && check->simulated; a++) {
+        const double r2 = check->axis[a].run.r2;
+        /* An axis that hardly moves cannot be explained, nor need it be. */
+        if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
+            continue;
+        }
+        if (r2 < R2_MARGINAL) {
+            explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
+            judge_steady(&fit->estimate, &model->axes[a], &card->nu[a]);
+            estimate_advise(
+                &fit->estimate,
+                "%s: look for %sefforts that are commanded and not measured, or for forces "
+                "from outside (current, wind, slope)",
+                model->axes[a].velocity_words,
+                isfinite(fit->delay_s) ? "" : "a delay (a fit by simulation finds it), for ");
+        }
+    }
+}
+
+/* Samples that a model which explains the others does not reach: nobody has looked past them.
+ */
+static void judge_outliers(struct dynamics_fit *fit, const struct model *model,
+                           const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated && !fit->robust; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const double by_chance = OUTLIERS_MIN + OUTLIER_RATIO * (double)axis->run.n;
+        if ((double)axis->outliers > by_chance && fabs(axis->run.correlation) < NEARLY_WHITE) {
+            estimate_reason(
+                &fit->estimate, ESTIMATE_PASS,
+                "%zu of %zu samples of %s lie beyond 4 standard deviations of what is left",
+                axis->outliers, axis->run.n, model->axes[a].velocity);
+            estimate_advise(
+                &fit->estimate,
+                "look at the samples of the %s far from the others, and fit robustly",
+                model->axes[a].velocity_words);
+        }
+    }
+}
+
+/* Misfit by its size: with many samples the least of it is significant. */
+static void judge_misfit(struct estimate *e, const struct model *model,
+                         const struct dynamics_check *own)
+{
+    for (size_t a = 0; a < model->axis_count && own->simulated; a++) {
+        const struct dynamics_axis_check *axis = &own->axis[a];
+        const char *velocity = model->axes[a].velocity;
+        const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
+        const double far_out = (double)axis->outliers / (double)axis->run.n;
+        const double follows = axis->input_correlation;
+        if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
+            estimate_reason(e, ESTIMATE_MARGINAL,
+                            "what simulation leaves of %s follows efforts by %.2f: they do "
+                            "something that the model does not have",
+                            velocity, follows);
+        }
+        /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
+        if (far_out > FAR_RATIO && left > FELT &&
+            !(fabs(axis->run.correlation) < NEARLY_WHITE)) {
+            estimate_reason(e, ESTIMATE_MARGINAL,
+                            "%zu of %zu samples of %s lie beyond 4 standard deviations of what "
+                            "simulation leaves: there the model does not hold",
+                            axis->outliers, axis->run.n, velocity);
+        }
+    }
+}
+
+void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
+                          const struct data_card *card, const struct model_limits *limits,
+                          const struct dynamics_check *own,
+                          const struct dynamics_check *held_out)
+{
+    judge_card(&fit->estimate, model, card, limits);
+    if (card->used >= TIMED_MIN) {
+        judge_time(&fit->estimate, limits, card, own->motion_s);
+    }
+    if (!own->simulated) {
+        estimate_reason(&fit->estimate, ESTIMATE_FAIL,
+                        "the model cannot be simulated with these values");
+    }
+    judge_scores(fit, model, "the recording", own, card);
+    judge_outliers(fit, model, own);
+    judge_misfit(&fit->estimate, model, own);
+    dynamics_judge_parts(fit, model, own);
+    dynamics_judge_forces(fit, model, card);
+    if (held_out) {
+        judge_scores(fit, model, "held-out data", held_out, card);
+        dynamics_judge_held_out(fit, model, own, held_out);
+    }
+}

@@ -1,0 +1,518 @@
+/* Do the parts of a recording agree (docs/model/identification.md, section 7)?
+ *
+ * Near the fit an innovation is what it was there less its sensitivities times what the
+ * parameters are beyond it, and innovations of a model that fits are independent of each other.
+ * So each part of a recording has an estimate of its own, one Gauss-Newton step away, at the
+ * cost of sums of products; and what the parts' own estimates explain beyond a common one is
+ * chi squared when they are the same. Parts overlap in nothing but the state at their edges. */
+#include "identification/simulation/stability.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "identification/numeric/svd.h"
+#include "identification/simulation/prediction_filter.h"
+
+enum {
+    SIXTHS = 6, /* of the time: two give a third, three a half */
+    LEVELS = 3,
+    BINS_MAX = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
+    PIECES = 16,
+    LONG = 20000, /* samples, from which on pieces are looked at */
+    PIECE_SAMPLES = 1250
+};
+
+/* A part tells of its parameters from so many innovations for each. */
+static const double ROWS_PER_UNKNOWN = 8.0;
+/* An effort has a direction beyond this share of its largest. */
+static const double DIRECTED = 0.02;
+static const double RANK_RATIO = 1e-9;
+
+ENUM_NAMES(stability_cut, STABILITY_CUTS, "halves", "thirds", "level", "direction");
+
+/* What a part of the recording says. */
+struct part_sums {
+    double g[UNKNOWNS_MAX * UNKNOWNS_MAX];
+    double v[UNKNOWNS_MAX];
+    double squares, rows;
+};
+
+struct stability_work {
+    const struct data_set *set; /* the piece at hand */
+    size_t first;               /* of it, in the whole */
+    size_t whole;
+    size_t axes, g;
+    size_t count;               /* unknowns that are known from the fit */
+    size_t index[UNKNOWNS_MAX]; /* of these */
+    double largest[MODEL_AXES_MAX];
+    double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
+    struct part_sums *bins; /* [BINS_MAX] */
+};
+
+static size_t level_bin(size_t axis, size_t level)
+{
+    return SIXTHS + axis * (LEVELS + 2) + level;
+}
+
+static size_t direction_bin(size_t axis, size_t direction)
+{
+    return level_bin(axis, LEVELS + direction);
+}
+
+static void add_to_bin(const struct stability_work *work, struct part_sums *bin,
+                       const gsl_matrix *rows, const double *z)
+{
+    for (size_t a = 0; a < work->axes; a++) {
+        for (size_t i = 0; i < work->count; i++) {
+            const double x = gsl_matrix_get(rows, a, work->index[i]);
+            bin->v[i] += x * z[a];
+            for (size_t j = 0; j <= i; j++) {
+                bin->g[i * work->count + j] += x * gsl_matrix_get(rows, a, work->index[j]);
+            }
+        }
+        bin->squares += z[a] * z[a];
+        bin->rows += 1.0;
+    }
+}
+
+/* A sample of the filter's pass goes into the bins of its time, its efforts and their signs. */
+static void see_sample(void *context, const struct trajectory *walk, const gsl_matrix *rows,
+                       const double *z)
+{
+    struct stability_work *work = context;
+    const size_t sixth = SIXTHS * (work->first + walk->at) / work->whole;
+    add_to_bin(work, &work->bins[sixth], rows, z);
+    for (size_t a = 0; a < work->axes; a++) {
+        work->products[a] += z[a] * work->before[a];
+        work->squares[a] += z[a] * z[a];
+        work->before[a] = z[a];
+        if (!(work->largest[a] > 0.0)) {
+            continue;
+        }
+        const double share = work->set->tau[a][walk->effort] / work->largest[a];
+        const size_t level = (size_t)fmin(LEVELS * fabs(share), LEVELS - 1);
+        add_to_bin(work, &work->bins[level_bin(a, level)], rows, z);
+        if (fabs(share) > DIRECTED) {
+            add_to_bin(work, &work->bins[direction_bin(a, share > 0.0 ? 1 : 0)], rows, z);
+        }
+    }
+}
+
+static void add_sums(struct part_sums *to, const struct part_sums *from)
+{
+    for (size_t i = 0; i < COUNT(to->g); i++) {
+        to->g[i] += from->g[i];
+    }
+    for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+        to->v[i] += from->v[i];
+    }
+    to->squares += from->squares;
+    to->rows += from->rows;
+}
+
+/* The step of a part and its covariance: noise is the variance of an innovation as it counts
+ * here. False when numbers are not finite. */
+static bool solve_part(const struct part_sums *part, size_t n, double noise, struct svd *svd,
+                       double *step, double *explained)
+{
+    double m[SVD_ENTRIES_MAX] = {0.0};
+    double length[NUMERIC_COLUMNS_MAX] = {0.0};
+    for (size_t i = 0; i < n; i++) {
+        length[i] = sqrt(part->g[i * n + i]);
+        for (size_t j = 0; j < n; j++) {
+            m[i * n + j] = j <= i ? part->g[i * n + j] : part->g[j * n + i];
+        }
+    }
+    if (svd_find(m, n, length, length, RANK_RATIO, svd) != STATUS_OK) {
+        return false;
+    }
+    *explained = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        step[i] = 0.0;
+        for (size_t j = 0; j < n; j++) {
+            step[i] += svd->inverse[i * n + j] * part->v[j];
+            svd->inverse[i * n + j] *= noise;
+        }
+        *explained += part->v[i] * step[i] / noise;
+    }
+    return true;
+}
+
+/* How many innovations in a row tell as much as one that is independent. */
+static double innovations_as_one(const struct stability_work *work)
+{
+    double rho = 0.0;
+    for (size_t a = 0; a < work->axes; a++) {
+        rho = fmax(rho, work->squares[a] > 0.0 ? work->products[a] / work->squares[a] : 0.0);
+    }
+    return (1.0 + fmin(rho, 0.99)) / (1.0 - fmin(rho, 0.99));
+}
+
+struct part_estimate {
+    struct svd svd; /* its inverse is the covariance */
+    double step[UNKNOWNS_MAX], explained, noise;
+};
+
+static double part_sd(const struct part_estimate *part, size_t n, size_t i)
+{
+    return sqrt(part->svd.inverse[i * n + i]);
+}
+
+/* The entry whose estimates lie farthest apart, in errors. */
+static void name_entry(const struct stability_work *work, const struct dynamics_fit *fit,
+                       const struct part_estimate *parts, struct stability_test *test)
+{
+    const size_t n = work->count;
+    double most = -1.0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t a = 0; a < test->parts && work->index[i] < fit->estimate.p; a++) {
+            for (size_t b = 0; b < a; b++) {
+                const double apart = fabs(parts[a].step[i] - parts[b].step[i]) /
+                                     hypot(part_sd(&parts[a], n, i), part_sd(&parts[b], n, i));
+                if (apart > most) {
+                    most = apart;
+                    test->entry = i;
+                }
+            }
+        }
+    }
+    for (size_t a = 0; a < test->parts; a++) {
+        const size_t entry = work->index[test->entry];
+        test->value[a] = fit->estimate.value[entry] + parts[a].step[test->entry];
+        test->se[a] = part_sd(&parts[a], n, test->entry);
+    }
+    test->entry = work->index[test->entry];
+}
+
+/* Variance from part to part beyond what their errors explain (DerSimonian and Laird). */
+static void find_between(const struct stability_work *work, const struct part_estimate *parts,
+                         size_t count, double *between_sd)
+{
+    const size_t n = work->count;
+    for (size_t i = 0; i < n; i++) {
+        double w = 0.0;
+        double w2 = 0.0;
+        double wx = 0.0;
+        double q = 0.0;
+        for (size_t b = 0; b < count; b++) {
+            const double weight = 1.0 / parts[b].svd.inverse[i * n + i];
+            w += weight;
+            w2 += weight * weight;
+            wx += weight * parts[b].step[i];
+        }
+        for (size_t b = 0; b < count; b++) {
+            const double off = parts[b].step[i] - wx / w;
+            q += off * off / parts[b].svd.inverse[i * n + i];
+        }
+        const double variance = (q - (double)(count - 1)) / (w - w2 / w);
+        if (work->index[i] < DYNAMICS_P_MAX) {
+            between_sd[work->index[i]] = variance > 0.0 ? sqrt(variance) : 0.0;
+        }
+    }
+}
+
+/* One cut; bins [parts]. False when it cannot be made. */
+static bool test_cut(const struct stability_work *work, const struct dynamics_fit *fit,
+                     const struct part_sums *bins, struct stability_test *test,
+                     double *between_sd)
+{
+    struct part_estimate parts[STABILITY_PARTS_MAX];
+    struct part_sums common = {.rows = 0.0};
+    struct part_estimate all;
+    const double as_one = innovations_as_one(work);
+    test->statistic = 0.0;
+    test->df = 0.0;
+    size_t used = 0;
+    for (size_t b = 0; b < test->parts; b++) {
+        struct part_sums part = bins[b];
+        if (part.rows < ROWS_PER_UNKNOWN * (double)work->count * as_one) {
+            continue;
+        }
+        struct part_estimate *out = &parts[used];
+        out->noise = as_one * fmax(part.squares / part.rows, 1e-12);
+        if (!solve_part(&part, work->count, out->noise, &out->svd, out->step,
+                        &out->explained)) {
+            return false;
+        }
+        test->statistic += out->explained;
+        test->df += (double)out->svd.rank;
+        /* Each part counts by its own noise. */
+        for (size_t i = 0; i < COUNT(part.g); i++) {
+            part.g[i] /= out->noise;
+        }
+        for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+            part.v[i] /= out->noise;
+        }
+        add_sums(&common, &part);
+        used++;
+    }
+    test->parts = used;
+    if (used < 2 ||
+        !solve_part(&common, work->count, 1.0, &all.svd, all.step, &all.explained)) {
+        return false;
+    }
+    test->statistic -= all.explained;
+    test->df -= (double)all.svd.rank;
+    if (!(test->df > 0.0) || !isfinite(test->statistic)) {
+        return false;
+    }
+    test->p = gsl_cdf_chisq_Q(fmax(test->statistic, 0.0), test->df);
+    name_entry(work, fit, parts, test);
+    if (between_sd) {
+        find_between(work, parts, used, between_sd);
+    }
+    return true;
+}
+
+static void run_cut(const struct stability_work *work, const struct dynamics_fit *fit,
+                    enum stability_cut cut, size_t axis, struct stability *out)
+{
+    struct stability_test test = {.cut = cut, .axis = axis, .parts = 2};
+    struct part_sums bins[STABILITY_PARTS_MAX];
+    memset(bins, 0, sizeof bins);
+    if (cut == STABILITY_HALVES || cut == STABILITY_THIRDS) {
+        test.parts = cut == STABILITY_HALVES ? 2 : 3;
+        for (size_t k = 0; k < SIXTHS; k++) {
+            add_sums(&bins[k * test.parts / SIXTHS], &work->bins[k]);
+        }
+    } else {
+        test.parts = cut == STABILITY_LEVEL ? LEVELS : 2;
+        for (size_t k = 0; k < test.parts; k++) {
+            bins[k] = work->bins[cut == STABILITY_LEVEL ? level_bin(axis, k)
+                                                        : direction_bin(axis, k)];
+        }
+    }
+    double *between_sd = cut == STABILITY_THIRDS ? out->between_sd : NULL;
+    if (test_cut(work, fit, bins, &test, between_sd)) {
+        out->tests[out->count++] = test;
+    }
+}
+
+/* Of parameter entries or the delay. */
+static double fit_covariance(const struct dynamics_fit *fit, size_t a, size_t b)
+{
+    if (a >= fit->estimate.p || b >= fit->estimate.p) {
+        return a == b                 ? fit->delay_se_s * fit->delay_se_s
+               : a >= fit->estimate.p ? fit->delay_covariance[b]
+                                      : fit->delay_covariance[a];
+    }
+    return fit->estimate.covariance[a][b];
+}
+
+/* Errors of the parameters make innovations larger where they were not fitted: by the trace of
+ * information times covariance. */
+static void expect_ratio(const struct stability_work *work, const struct dynamics_fit *fit,
+                         const struct part_sums *all, struct stability *out)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < work->count; i++) {
+        for (size_t j = 0; j < work->count; j++) {
+            const double g = j <= i ? all->g[i * work->count + j] : all->g[j * work->count + i];
+            sum += g * fit_covariance(fit, work->index[i], work->index[j]);
+        }
+    }
+    out->expected_ratio = 1.0 + fmax(sum, 0.0) / all->rows;
+}
+
+/* The whole recording against the fit: where it would have the parameters. */
+static void find_moved(const struct stability_work *work, const struct dynamics_fit *fit,
+                       struct stability *out)
+{
+    const size_t n = work->count;
+    struct part_sums all = {.rows = 0.0};
+    struct part_estimate part;
+    for (size_t k = 0; k < SIXTHS; k++) {
+        add_sums(&all, &work->bins[k]);
+    }
+    for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
+        out->moved[i] = out->moved_se[i] = (double)NAN;
+    }
+    out->innovation_ratio = all.squares / all.rows;
+    out->moved_p = out->expected_ratio = (double)NAN;
+    /* A fit whose innovations were independent promises that these are: but for what the
+     * parameters' errors do, and what another recording would have otherwise. */
+    const bool promised = fit->method >= DYNAMICS_OUTPUT_ERROR;
+    if (!solve_part(&all, n, 1.0, &part.svd, part.step, &part.explained)) {
+        return;
+    }
+    const double left = fmax((all.squares - part.explained) / all.rows, 1.0);
+    const double noise = left * (promised ? 1.0 : innovations_as_one(work));
+    for (size_t i = 0; i < n * n; i++) {
+        part.svd.inverse[i] *= noise;
+    }
+    expect_ratio(work, fit, &all, out);
+    double sum[SVD_ENTRIES_MAX];
+    double length[NUMERIC_COLUMNS_MAX];
+    struct svd both;
+    for (size_t i = 0; i < n; i++) {
+        const size_t a = work->index[i];
+        out->moved[a] = part.step[i];
+        out->moved_se[a] = part_sd(&part, n, i);
+        for (size_t j = 0; j < n; j++) {
+            sum[i * n + j] =
+                part.svd.inverse[i * n + j] + fit_covariance(fit, a, work->index[j]);
+        }
+        length[i] = sqrt(sum[i * n + i]);
+    }
+    if (part.svd.rank < n || svd_find(sum, n, length, length, RANK_RATIO, &both) != STATUS_OK) {
+        return;
+    }
+    out->moved_statistic = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            out->moved_statistic += part.step[i] * both.inverse[i * n + j] * part.step[j];
+        }
+    }
+    out->moved_df = (double)both.rank;
+    out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
+}
+
+static void set_options(const struct model *model, const struct dynamics_fit *fit,
+                        struct search_options *options)
+{
+    search_defaults(model, options);
+    options->with_biases = fit->bias_count > 0;
+    options->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
+    options->delay_s_min = options->delay_s - 1.0;
+    options->delay_s_max = options->delay_s + 1.0;
+    options->fit_delay = true;
+}
+
+/* Unknowns whose estimates may move; false when a value is not known. */
+static bool choose_unknowns(const struct dynamics_fit *fit, struct stability_work *work)
+{
+    for (size_t i = 0; i < fit->estimate.p; i++) {
+        if (!isfinite(fit->estimate.value[i])) {
+            return false;
+        }
+        if (fit->estimate.covariance[i][i] > 0.0) {
+            work->index[work->count++] = i;
+        }
+    }
+    if (fit->delay_se_s > 0.0) {
+        work->index[work->count++] = fit->estimate.p;
+    }
+    return work->count > 0;
+}
+
+static void set_noise(const struct dynamics_fit *fit, const double *velocity_sd, size_t axes,
+                      struct prediction_noise *noise)
+{
+    const bool pem = isfinite(fit->force_time_s) && fit->force_time_s > 0.0;
+    noise->force_time_s = pem ? fit->force_time_s : 1.0;
+    for (size_t a = 0; a < axes; a++) {
+        const double sd = pem ? fit->velocity_sd[a] : velocity_sd[a];
+        noise->velocity_sd[a] = sd > 0.0 ? sd : 1e-9;
+        noise->force_sd[a] = pem ? fit->force_sd[a] : 0.0;
+    }
+}
+
+/* One set, or a piece of it. *ran: the model could be simulated. */
+static enum status pass_piece(const struct model *model, const struct dynamics_fit *fit,
+                              const struct prediction_noise *noise,
+                              const struct search_options *options, const struct data_set *set,
+                              struct stability_work *work, bool *ran)
+{
+    struct prediction_filter filter;
+    struct unknown_values at;
+    struct prediction_pass pass = {.see = see_sample, .context = work};
+    enum status st = STATUS_E_NOMEM;
+    work->set = set;
+    memset(work->before, 0, sizeof work->before);
+    if (prediction_filter_alloc(&filter, model, set, options)) {
+        filter.noise = *noise;
+        filter.rules.step_s = trajectory_step_s(model, fit->estimate.value, set);
+        memcpy(at.theta, fit->estimate.value, sizeof at.theta);
+        at.delay_s = options->delay_s;
+        st = prediction_filter_pass(&filter, &at, &pass);
+        *ran = pass.cost < HUGE_VAL;
+    }
+    prediction_filter_free(&filter);
+    return st;
+}
+
+static enum status pass_pieces(const struct model *model, const struct dynamics_fit *fit,
+                               const struct prediction_noise *noise, const struct data_set *set,
+                               struct stability_work *work, bool *ran)
+{
+    struct search_options options;
+    set_options(model, fit, &options);
+    if (set->n <= LONG) {
+        return pass_piece(model, fit, noise, &options, set, work, ran);
+    }
+    enum status st = STATUS_OK;
+    *ran = true;
+    for (size_t piece = 0; piece < PIECES && st == STATUS_OK && *ran; piece++) {
+        struct data_set part = *set;
+        size_t run = 0;
+        const size_t first = set->n / PIECES * piece;
+        while (set->run_start[run + 1] <= first) {
+            run++;
+        }
+        const size_t end = first + PIECE_SAMPLES < set->run_start[run + 1]
+                               ? first + PIECE_SAMPLES
+                               : set->run_start[run + 1];
+        work->first = first;
+        part.n = end - first;
+        part.run_count = 1;
+        part.run_start[0] = 0;
+        part.run_start[1] = part.n;
+        part.t_s += first;
+        for (size_t a = 0; a < set->axes; a++) {
+            part.nu[a] += first;
+            part.tau[a] += first;
+            part.pose[a] = set->pose[a] ? set->pose[a] + first : NULL;
+        }
+        st = part.n < DATA_RUN_MIN ? STATUS_OK
+                                   : pass_piece(model, fit, noise, &options, &part, work, ran);
+    }
+    return st;
+}
+
+static void find_largest(const struct data_set *set, double *largest)
+{
+    for (size_t a = 0; a < set->axes; a++) {
+        for (size_t k = 0; k < set->n; k++) {
+            largest[a] = fmax(largest[a], fabs(set->tau[a][k]));
+        }
+    }
+}
+
+enum status stability_find(const struct model *model, const struct dynamics_fit *fit,
+                           const double *velocity_sd, const struct data_set *set,
+                           struct stability *stability)
+{
+    struct stability out = {.tested = false};
+    struct stability_work work = {.axes = model->axis_count, .whole = set->n};
+    struct prediction_noise noise;
+    bool ran = false;
+    if (!choose_unknowns(fit, &work) || model_unphysical(model, fit->estimate.value) >= 0) {
+        *stability = out;
+        return STATUS_OK;
+    }
+    gsl_vector *memory = gsl_vector_calloc(BINS_MAX * sizeof *work.bins / sizeof(double));
+    if (!memory) {
+        return STATUS_E_NOMEM;
+    }
+    work.bins = (struct part_sums *)(void *)memory->data;
+    find_largest(set, work.largest);
+    set_noise(fit, velocity_sd, model->axis_count, &noise);
+    const enum status st = pass_pieces(model, fit, &noise, set, &work, &ran);
+    if (st == STATUS_OK && ran) {
+        out.tested = true;
+        for (int cut = STABILITY_HALVES; cut < STABILITY_CUTS; cut++) {
+            const bool by_effort = cut >= STABILITY_LEVEL;
+            for (size_t a = 0; a < (by_effort ? model->axis_count : 1); a++) {
+                run_cut(&work, fit, (enum stability_cut)cut, a, &out);
+            }
+        }
+        find_moved(&work, fit, &out);
+    }
+    gsl_vector_free(memory);
+    if (st == STATUS_OK) {
+        *stability = out;
+    }
+    return st;
+}

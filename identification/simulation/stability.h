@@ -1,0 +1,71 @@
+/* identification/simulation/stability.h - whether the parts of a recording agree about the
+ * parameters.
+ *
+ *     theta_b = theta + G_b^-1 v_b,   Q = sum v_b' G_b^-1 v_b - v' G^-1 v    (docs/model/
+ *                                                                  identification.md, section
+ * 7)
+ *
+ * A model that fits has the same parameters in both halves of a recording, at small efforts and
+ * at large ones, forwards and backwards. One pass of the filter of prediction_error gives the
+ * information G_b and the score v_b of each part; without forces it is the simulation of
+ * output_error. Pure: no I/O, no clock. Cold path: allocates through GSL while it runs.
+ */
+#ifndef IDENTIFICATION_SIMULATION_STABILITY_H
+#define IDENTIFICATION_SIMULATION_STABILITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/names.h"
+#include "base/status.h"
+#include "identification/data/data_set.h"
+#include "identification/dynamics_fit.h"
+#include "identification/simulation/unknowns.h"
+
+/* Along what a recording is cut. */
+enum stability_cut {
+    STABILITY_HALVES, /* of the time */
+    STABILITY_THIRDS,
+    STABILITY_LEVEL,     /* of an effort: up to a third of its largest, to two thirds, beyond */
+    STABILITY_DIRECTION, /* of an effort: below zero, above */
+    STABILITY_CUTS
+};
+
+enum { STABILITY_PARTS_MAX = 3, STABILITY_TESTS_MAX = 2 + 2 * MODEL_AXES_MAX };
+
+struct stability_test {
+    enum stability_cut cut;
+    size_t axis;          /* whose effort, for LEVEL and DIRECTION */
+    size_t parts;         /* 2 .. STABILITY_PARTS_MAX */
+    double statistic, df; /* chi squared when the parts agree */
+    double p;             /* chance of as much or more then */
+    size_t entry;         /* of the fit, that differs most against its errors */
+    double value[STABILITY_PARTS_MAX], se[STABILITY_PARTS_MAX]; /* of it, part by part */
+};
+
+struct stability {
+    bool tested; /* else the model could not be simulated, or too little is known of it */
+    size_t count;
+    struct stability_test tests[STABILITY_TESTS_MAX];
+    /* Standard deviation from part to part beyond what the errors of the thirds explain. */
+    double between_sd[DYNAMICS_P_MAX];
+    /* All of the recording: the fit's parameters moved to where it would have them, and the
+     * errors of that; for a recording that was not fitted. NaN where it does not tell. */
+    double moved[UNKNOWNS_MAX], moved_se[UNKNOWNS_MAX];
+    double moved_statistic, moved_df, moved_p; /* against both errors, the fit's and its own */
+    /* Mean square of the whitened innovations, 1 as fitted; and what it is expected to be here,
+     * with the errors of the parameters. */
+    double innovation_ratio, expected_ratio;
+};
+
+extern const struct names stability_cut_names;
+const char *stability_cut_name(enum stability_cut cut); /* "halves" … */
+
+/* noise: of a fit that has none of its own, per axis; NULL: the fit's. Sets longer than 20 000
+ * samples are looked at in 16 pieces. Returns STATUS_OK, STATUS_E_NOMEM; *stability is written
+ * on STATUS_OK only. */
+MUST_USE enum status stability_find(const struct model *model, const struct dynamics_fit *fit,
+                                    const double *velocity_sd, const struct data_set *set,
+                                    struct stability *stability);
+
+#endif

@@ -1,0 +1,164 @@
+#include "identification/travel/travel_held_out.h"
+
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <gsl/gsl_vector.h>
+
+#include "identification/travel/travel_judge.h"
+#include "identification/travel/travel_time.h"
+
+/* Parts with fewer degrees of freedom tell nothing. */
+enum { DOF_TOLD = 5 };
+/* Speeds that differ by so many errors, and by such a share, are others. */
+static const double APART_SE = 3.5;
+static const double APART_SHARE = 0.03;
+/* Residuals beside the fit's own, by root mean square: timing differs by so much from day to
+ * day; and nobody calls the second the same robot. */
+static const double LARGER_MARGINAL = 1.25;
+static const double LARGER_FAIL = 3.0;
+static const double CHANCE = 0.002;
+static const double OFF_SE = 4.0;
+static const double OFF_SHARE = 0.3;
+
+/* Whether two estimates of 1 / speed differ, by errors that are independent or, of a part and
+ * its whole, nested: then the difference has the part's variance less the whole's. */
+static bool is_apart(const struct travel_fit *whole, const struct travel_fit *part, bool nested,
+                     enum travel_term term)
+{
+    const double p = part->beta_se[term] * part->beta_se[term];
+    const double w = whole->beta_se[term] * whole->beta_se[term];
+    const double variance = nested ? fmax(p - w, 0.25 * p) : p + w;
+    const double apart = fabs(part->beta[term] - whole->beta[term]);
+    return part->estimate.identifiable[term] && whole->estimate.identifiable[term] &&
+           part->n >= part->estimate.rank + DOF_TOLD && part->beta[term] > 0.0 &&
+           apart > APART_SE * sqrt(variance) && apart > APART_SHARE * fabs(whole->beta[term]);
+}
+
+void travel_time_check_part(struct travel_fit *whole, const char *name,
+                            const struct travel_fit *part)
+{
+    for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
+        if (!part->estimate.identifiable[term] || part->n < part->estimate.rank + DOF_TOLD) {
+            continue;
+        }
+        if (!(part->beta[term] > 0.0)) {
+            estimate_reason(
+                &whole->estimate, part->beta_hi[term] < 0.0 ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                "unphysical sign in %.40s: alone it gives %s = %.3g %s (95 %%: %.3g "
+                "to %.3g)",
+                name, travel_inverse_names[term], part->beta[term], travel_inverse_units[term],
+                part->beta_lo[term], part->beta_hi[term]);
+            travel_advise_column(&whole->estimate, term);
+        } else if (is_apart(whole, part, true, term)) {
+            estimate_reason(&whole->estimate, ESTIMATE_MARGINAL,
+                            "%.40s alone gives %s = %.4g +- %.2g, all together %.4g +- %.2g",
+                            name, travel_term_name(term), part->estimate.value[term],
+                            part->estimate.se[term], whole->estimate.value[term],
+                            whole->estimate.se[term]);
+            estimate_advise(&whole->estimate,
+                            "the files are not of one robot in one state: fit each by itself");
+        }
+    }
+}
+
+/* Residuals into off [n]; their sums into *held. */
+static void predict_moves(const struct travel_fit *fit, const struct travel_move *moves,
+                          size_t n, double *off, struct travel_held_out *held)
+{
+    double rss = 0.0;
+    double sst = 0.0;
+    double lap_s = 0.0;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double left = moves[i].lap_s - travel_time_predict(fit, moves[i].rotation_rad,
+                                                                 moves[i].displacement_m);
+        if (!travel_move_usable(&moves[i]) || !isfinite(left)) {
+            continue;
+        }
+        off[held->n++] = fabs(left);
+        sum += left;
+        rss += left * left;
+        const double step = (moves[i].lap_s - lap_s) / (double)held->n;
+        sst += step * (moves[i].lap_s - lap_s) * (double)(held->n - 1);
+        lap_s += step;
+    }
+    const double count = (double)held->n;
+    held->unpredicted = n - held->n;
+    held->rmse_s = held->n ? sqrt(rss / count) : nan("");
+    held->mean_s = held->n ? sum / count : nan("");
+    held->r2 = sst > 0.0 ? 1.0 - rss / sst : nan("");
+    gsl_sort(off, 1, held->n);
+    held->median_s = held->n ? gsl_stats_median_from_sorted_data(off, 1, held->n) : nan("");
+}
+
+/* By the median, which late replies do not move, in standard deviations of Gaussian noise. */
+static void judge_size(struct travel_fit *fit, const struct travel_held_out *held)
+{
+    const double own = fmax(fit->residual_s_sd, 1e-4);
+    const double size = 1.4826 * held->median_s;
+    /* The errors of the fit are a part of what a prediction is off by. */
+    const double expected =
+        own * sqrt(1.0 + (double)fit->estimate.rank / fmax((double)fit->n, 1.0));
+    const double ratio = size / expected;
+    /* A median is worth about 0.37 of its values in degrees of freedom. */
+    const double count = fmax(0.37 * (double)held->n, 1.0);
+    if (ratio > LARGER_MARGINAL && gsl_cdf_chisq_Q(count * ratio * ratio, count) < CHANCE) {
+        estimate_reason_first(&fit->estimate,
+                              ratio > LARGER_FAIL ? ESTIMATE_FAIL : ESTIMATE_MARGINAL,
+                              "the held-out moves contradict the fit: it is off by %.3g s "
+                              "there, by %.3g s on its own moves",
+                              size, own);
+    }
+    if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
+        fabs(held->mean_s) > OFF_SHARE * own) {
+        estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
+                        "held-out moves take %+.3g s %s than foretold in the mean",
+                        fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
+    }
+}
+
+static void judge_speeds(struct travel_fit *fit, const struct travel_fit *theirs)
+{
+    for (enum travel_term term = TRAVEL_INV_W; term <= TRAVEL_INV_V; term++) {
+        if (is_apart(fit, theirs, false, term)) {
+            estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
+                                  "held-out moves ask for another %s: %.4g +- %.2g, not %.4g "
+                                  "+- %.2g",
+                                  travel_term_name(term), theirs->estimate.value[term],
+                                  theirs->estimate.se[term], fit->estimate.value[term],
+                                  fit->estimate.se[term]);
+        }
+    }
+}
+
+enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *moves, size_t n,
+                            struct travel_held_out *held)
+{
+    struct travel_held_out out = {.n = 0};
+    struct travel_fit theirs;
+    const size_t before = fit->estimate.reason_count;
+    gsl_vector *off = gsl_vector_alloc(n + 1);
+    if (!off) {
+        return STATUS_E_NOMEM;
+    }
+    predict_moves(fit, moves, n, off->data, &out);
+    gsl_vector_free(off);
+    const enum status st = travel_time_fit_motion(moves, n, fit->motion, fit->method, &theirs);
+    if (st != STATUS_OK) {
+        return st;
+    }
+    if (out.n > DOF_TOLD) {
+        judge_size(fit, &out);
+        judge_speeds(fit, &theirs);
+    }
+    if (fit->estimate.reason_count > before) {
+        estimate_advise(&fit->estimate,
+                        "the held-out moves are not of the robot that was fitted: fit them by "
+                        "themselves, and look for what changed (battery, load, floor)");
+    }
+    *held = out;
+    return STATUS_OK;
+}
