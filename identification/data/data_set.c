@@ -338,6 +338,19 @@ static size_t steps_after(const struct maker *m, size_t k)
     return periods > MISSING_RATIO ? (size_t)round(periods) : 1;
 }
 
+/* Times that are whole numbers, each one more than the last. */
+static bool counts_rows(const struct maker *m)
+{
+    for (size_t k = 0; k < m->kept_count; k++) {
+        const double t = time_at(m, k);
+        if (t > (double)m->raw->n || fabs(t - floor(t)) > 0.0 ||
+            (k > 0 && fabs(t - time_at(m, k - 1) - 1.0) > 0.0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static size_t piece_samples(const struct maker *m, const struct piece *piece)
 {
     if (!m->on_grid) {
@@ -709,6 +722,7 @@ static enum status make_data_set(struct maker *m, struct data_table *table, stru
     const bool even = is_even(m, m->card.dt_s);
     m->on_grid = !even && (m->card.jitter_ratio > TIMED_RATIO || derives_velocity(m->raw));
     m->card.dt_s = even ? m->card.dt_s : usual;
+    m->card.counted = counts_rows(m);
     return fill_table(m, table, err);
 }
 

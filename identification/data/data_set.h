@@ -71,6 +71,7 @@ struct data_card {
                    * there where there are at most 16 of them */
     size_t short_rows; /* rows in pieces too short, or too many, to be used */
     bool resampled;    /* some samples stand between rows */
+    bool counted;      /* times are whole numbers, one after the other: of rows? */
     double duration_s; /* of the runs together */
     double rate_hz;
     double dt_s;

@@ -48,10 +48,17 @@ struct model_axis {
     const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
+struct plausible_range;
+
 /* What lies beyond these is in another unit. 0: any. */
 struct model_limits {
     double nu_max[MODEL_AXES_MAX];
-    double motion_s_min, motion_s_max; /* of how long its motion takes to settle */
+    double motion_s_min, motion_s_max;       /* of how long its motion takes to settle */
+    const struct plausible_range *plausible; /* of what is found; NULL: anything */
+    /* A length over another that such robots have within bounds whatever their size, of theta;
+     * NULL: none is known. */
+    const struct plausible_range *form;
+    double (*form_of)(const double *theta);
 };
 
 struct model {

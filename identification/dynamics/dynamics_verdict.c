@@ -5,6 +5,7 @@
 
 #include "identification/dynamics/dynamics_agreement.h"
 #include "identification/numeric/residual_test.h"
+#include "identification/plausible.h"
 
 /* Shares of rows or samples from which on a fault of the recording is worth a word. */
 static const double INCOMPLETE_RATIO = 0.1;
@@ -253,6 +254,28 @@ static void judge_misfit(struct estimate *e, const struct model *model,
     }
 }
 
+static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
+                            const struct model_limits *limits)
+{
+    const double *theta = fit->estimate.value;
+    for (const struct plausible_range *r = limits->plausible; r && r->name; r++) {
+        const int i = model_parameter_find(model, r->name);
+        if (i >= 0) {
+            (void)plausible_judge(&fit->estimate, r, theta[i], model->parameters[i].unit);
+        }
+        for (size_t d = 0; i < 0 && d < model->derived_count; d++) {
+            struct dynamics_derived derived;
+            if (strcmp(model->derived[d].name, r->name) == 0) {
+                dynamics_derive(fit, model, d, &derived);
+                (void)plausible_judge(&fit->estimate, r, derived.value, model->derived[d].unit);
+            }
+        }
+    }
+    if (limits->form) {
+        (void)plausible_judge(&fit->estimate, limits->form, limits->form_of(theta), "");
+    }
+}
+
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct model_limits *limits,
                           const struct dynamics_check *own,
@@ -262,6 +285,11 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     if (card->used >= TIMED_MIN) {
         judge_time(&fit->estimate, limits, card, own->motion_s);
     }
+    if (card->counted) {
+        plausible_doubt(&fit->estimate,
+                        "times are 0, 1, 2 and so on: row numbers? They must be seconds");
+    }
+    judge_plausible(fit, model, limits);
     if (!own->simulated) {
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "the model cannot be simulated with these values");

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/constants.h"
+#include "identification/plausible.h"
+
 /* Fewer degrees of freedom than this make intervals too wide to lean on. */
 enum { DOF_MIN = 5 };
 /* A speed that is known no better than this is a guess. */
@@ -326,6 +329,52 @@ static void judge_residuals(struct travel_fit *fit, const struct travel_evidence
                         "the intervals of ols are not to be trusted",
                         evidence->shape);
         estimate_advise(&fit->estimate, "use method tukey or auto");
+    }
+}
+
+/* Wide: a tanker turns by 0.2 degrees a second and a turret by ten turns; a crawler makes a
+ * centimetre a second and a racing car 60 m/s. A robot starts within a quarter of a minute. */
+static const struct plausible_range plausible[] = {
+    {"angular_speed_radps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_ANGLE, 0.0},
+    {"linear_speed_mps", 0.003, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_LENGTH, 0.0},
+    {"t0_s", 0.0, 15.0, 0, PLAUSIBLE_TIME, 0.0},
+};
+/* More turns than a move has. */
+static const double ROTATION_MAX = 25.0;
+static const double SIGNED_RATIO = 0.2;
+enum { SIGNED_MIN = 10 };
+
+void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n)
+{
+    double largest = 0.0;
+    size_t back[2] = {0, 0}; /* below zero: rotations, displacements */
+    size_t count[2] = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (travel_move_usable(&moves[i])) {
+            largest = fmax(largest, fabs(moves[i].rotation_rad));
+            count[0] += fabs(moves[i].rotation_rad) > 0.0 ? 1 : 0;
+            count[1] += fabs(moves[i].displacement_m) > 0.0 ? 1 : 0;
+            back[0] += moves[i].rotation_rad < 0.0 ? 1 : 0;
+            back[1] += moves[i].displacement_m < 0.0 ? 1 : 0;
+        }
+    }
+    struct estimate *e = &fit->estimate;
+    (void)plausible_judge(e, &plausible[0], e->value[TRAVEL_INV_W], "rad/s");
+    (void)plausible_judge(e, &plausible[1], e->value[TRAVEL_INV_V], "m/s");
+    (void)plausible_judge(e, &plausible[2], e->value[TRAVEL_T0], "s");
+    if (fit->motion != TRAVEL_TURNS_AND_DRIVES) {
+        return;
+    }
+    if (largest > ROTATION_MAX) {
+        plausible_doubt(e,
+                        "a rotation of %.3g rad is %.0f turns in one move: looks like degrees",
+                        largest, largest / (2.0 * PI));
+    }
+    if (back[0] == 0 && count[0] >= SIGNED_MIN &&
+        (double)back[1] > SIGNED_RATIO * (double)count[1]) {
+        plausible_doubt(e,
+                        "displacements have both signs and rotations have not: are the columns "
+                        "exchanged?");
     }
 }
 

@@ -33,6 +33,9 @@ struct travel_evidence {
 /* Fill verdict, reasons and advice of an otherwise complete fit. */
 void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence);
 
+/* Numbers that look like another unit's: a reason for each. moves as they were fitted. */
+void travel_judge_units(struct travel_fit *fit, const struct travel_move *moves, size_t n);
+
 /* Advice where a speed has a sign that no robot has. */
 void travel_advise_column(struct estimate *e, enum travel_term term);
 

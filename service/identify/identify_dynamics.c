@@ -177,7 +177,9 @@ static enum status check_fit(const struct identify_request *request,
             missing_term_find(model, &result->fit, &result->own.table.set, &missing);
             missing_term_judge(&result->fit, model, &missing);
         }
-        dynamics_check_judge(&result->fit, model, &result->own.card, &result->kind->limits,
+        const struct model_limits any = {.plausible = NULL};
+        dynamics_check_judge(&result->fit, model, &result->own.card,
+                             identify_doubts(request) ? &result->kind->limits : &any,
                              &result->own.check,
                              result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }

@@ -10,6 +10,11 @@ struct identify_request identify_request_defaults(void)
     return (struct identify_request){.side = "real", .delay_max_s = -1.0};
 }
 
+bool identify_doubts(const struct identify_request *request)
+{
+    return !request->plausible || strcmp(request->plausible, "off") != 0;
+}
+
 enum {
     MOTION = 1 << MODEL_OF_MOTION,
     MOVES = 1 << MODEL_OF_MOVES,
@@ -53,6 +58,9 @@ const struct identify_option identify_options[] = {
     {{"heading-m", 0, ARGUMENT_REAL, NULL, 0, 100, "M",
      "weigh a radian of heading like so many metres of position; 0: by the spread of what is left (odometry)"},
      "heading_m", 0, WHEELS, AT(heading_m)},
+    {{"plausible", 0, ARGUMENT_TEXT, NULL, 0, 0, "on|off",
+     "doubt values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons (on)"},
+     "plausible", WORD, ALL, AT(plausible)},
     {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
      "\"values\" as --json prints (motion)"}, "current", LIST, MOTION, AT(current)},

@@ -43,6 +43,7 @@ struct identify_request {
     const char *name;              /* of a recording in memory */
     struct argument_list held_out; /* names of files for validate */
     double heading_m;              /* of struct odometry_set; for odometry only */
+    const char *plausible;         /* "off": values may be as large or small as they are */
     /* For models of motion only. */
     bool biases;         /* also fit constant efforts */
     bool robust;         /* as in struct dynamics_options */
@@ -70,6 +71,9 @@ struct identify_request {
 
 /* What holds where nothing is said: the real side, a delay by the recording. */
 struct identify_request identify_request_defaults(void);
+
+/* Whether values are held against what is plausible. */
+bool identify_doubts(const struct identify_request *request);
 
 /* The table of all that an identification can be asked, one row each. From it come the options
  * of `tandem identify` and their help, the query parameters of POST /api/v1/identify and their

@@ -6,6 +6,7 @@
 
 #include "base/constants.h"
 #include "identification/travel/travel_held_out.h"
+#include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "service/cli/json_file.h"
 #include "service/identify/estimate_page.h"
@@ -349,6 +350,9 @@ static enum status load_and_fit(struct loader *loader, size_t *starts, struct re
                         : TRAVEL_AUTO;
     enum status st = load_files(loader, starts, err);
     st = st == STATUS_OK ? fit_files(request, method, loader, starts, &result->fit, err) : st;
+    if (st == STATUS_OK && identify_doubts(request)) {
+        travel_judge_units(&result->fit, loader->moves, loader->count);
+    }
     result->skipped = loader->skipped;
     if (st == STATUS_OK && request->validate_count > 0) {
         loader->count = 0;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/plausible.h"
 #include "twin/models/models.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };
@@ -134,6 +135,16 @@ static const char help[] =
 
 static const char *const roles[] = {"t", "u_cmd", "w_cmd", "u", "w", NULL};
 
+/* A robot reaches about what it was told: half, or twice as much. Slower than a forklift is no
+ * robot of a lab. */
+static const struct plausible_range plausible[] = {
+    {"forward_gain_ratio", 0.2, 5.0, PLAUSIBLE_LENGTH, PLAUSIBLE_LENGTH, 0.0},
+    {"turn_gain_ratio", 0.2, 5.0, PLAUSIBLE_ANGLE, PLAUSIBLE_ANGLE, 0.0},
+    {"forward_time_s", 1e-3, 30.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME, 0.0},
+    {"turn_time_s", 1e-3, 30.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME, 0.0},
+    {NULL, 0.0, 0.0, 0, 0, 0.0},
+};
+
 /* Faster than any robot on two wheels, and five turns a second. */
 const struct model_row diffdrive_row = {
     .name = "diffdrive",
@@ -141,7 +152,10 @@ const struct model_row diffdrive_row = {
     .help = help,
     .roles = roles,
     .model = &diffdrive_model,
-    .limits = {.nu_max = {20.0, 31.5}, .motion_s_min = 0.005, .motion_s_max = 100.0},
+    .limits = {.nu_max = {20.0, 31.5},
+               .motion_s_min = 0.005,
+               .motion_s_max = 100.0,
+               .plausible = plausible},
     .trial = {.theta = {0.25, 0.18, 0.03, 1.05, 0.15, 1.08},
               .delay_s = 0.08,
               .dt_s = 0.05,

@@ -8,6 +8,7 @@
  */
 #include <math.h>
 
+#include "identification/plausible.h"
 #include "twin/models/models.h"
 
 enum { A, B, DEAD_BAND };
@@ -128,6 +129,14 @@ static const char deadband_help[] =
 
 static const char *const roles[] = {"t", "command", "velocity", NULL};
 
+/* A gain that is a factor of units is one of a command and a velocity in different ones. */
+static const struct plausible_range plausible[] = {
+    {"gain", 0.0, 0.0, PLAUSIBLE_LENGTH | PLAUSIBLE_ANGLE, PLAUSIBLE_LENGTH | PLAUSIBLE_ANGLE,
+     0.0},
+    {"time_constant_s", 1e-4, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME, 0.0},
+    {NULL, 0.0, 0.0, 0, 0, 0.0},
+};
+
 /* The unit is not known, so that no speed is too high; times have to be seconds. */
 const struct model_row first_order_row = {
     .name = "first_order",
@@ -135,7 +144,7 @@ const struct model_row first_order_row = {
     .help = help,
     .roles = roles,
     .model = &first_order_model,
-    .limits = {.motion_s_max = 300.0},
+    .limits = {.motion_s_max = 300.0, .plausible = plausible},
     .trial = {.theta = {0.26, 1.05},
               .delay_s = 0.06,
               .dt_s = 0.05,
@@ -154,7 +163,7 @@ const struct model_row first_order_deadband_row = {
     .help = deadband_help,
     .roles = roles,
     .model = &first_order_deadband_model,
-    .limits = {.motion_s_max = 300.0},
+    .limits = {.motion_s_max = 300.0, .plausible = plausible},
     .trial = {.theta = {0.14, 0.6, 5.0},
               .delay_s = 0.06,
               .dt_s = 0.05,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "identification/plausible.h"
+
 enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
 
 /* Where entries of Phi begin, by axes. */
@@ -219,6 +221,24 @@ static bool find_usv3_robot(const char *name, double *theta, struct allocation *
     return vessel != NULL;
 }
 
+/* From a toy of half a kilogram to a tanker of 500 000 t. */
+static const struct plausible_range plausible[] = {
+    {"surge_mass_kg", 0.5, 1e9, PLAUSIBLE_FORCE, 0, 0.0},
+    {"sway_mass_kg", 0.5, 1e9, PLAUSIBLE_FORCE, 0, 0.0},
+    {NULL, 0.0, 0.0, 0, 0, 0.0},
+};
+
+/* Length over the cube root of what it displaces: 3 of a barge, 11 of a rowing shell (Froude's
+ * circular M). Four radii of gyration are a length. */
+static const struct plausible_range form = {
+    "length over the cube root of the volume", 1.8, 11.0, 0, PLAUSIBLE_FORCE, 3.0};
+
+static double find_slenderness(const double *theta)
+{
+    const double length_m = 4.0 * sqrt(theta[2] / theta[0]);
+    return length_m / cbrt(theta[0] / 1000.0);
+}
+
 const struct model_row usv3_row = {
     .name = "usv3",
     .words = "vessel: masses, inertia, damping",
@@ -227,7 +247,12 @@ const struct model_row usv3_row = {
     .model = &usv3_model,
     .robot = find_usv3_robot,
     .robots = "wamv or iacquabot",
-    .limits = {.nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0},
+    .limits = {.nu_max = {30.0, 30.0, 8.0},
+               .motion_s_min = 0.2,
+               .motion_s_max = 300.0,
+               .plausible = plausible,
+               .form = &form,
+               .form_of = find_slenderness},
     .trial = {.theta = {125.9712, 121.4476, 70.5019, 26.5692, 35.8778, 36.4337, 27.4138,
                         99.1686, 10.6007},
               .delay_s = 0.06,
