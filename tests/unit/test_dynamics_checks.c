@@ -261,7 +261,8 @@ static void test_units(void)
         {"minutes", 1, 1, 1 / 60.0, ESTIMATE_FAIL, "are the times in minutes"},
         {"a wild sample", -1, 1, 1, ESTIMATE_FAIL, "wild samples"},
     };
-    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {
+        .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         static struct usv_record other;
         struct dynamics_check check = {.motion_s = 2.4 * rows[i].t};
@@ -310,7 +311,8 @@ static void test_units(void)
 /* Few rows tell nothing of the unit of time. */
 static void test_unit_of_few(void)
 {
-    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {
+        .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
     for (size_t n = 29; n <= 30; n++) {
         for (int slow = 0; slow < 2; slow++) {
             const struct data_card card = {.rows = n, .used = n, .runs = 1, .duration_s = 3.0};
@@ -331,7 +333,8 @@ static void test_unit_of_few(void)
 /* Nor do runs that are over before a robot has changed its velocity. */
 static void test_unit_of_short_runs(void)
 {
-    const struct model_limits limits = {{30.0, 30.0, 8.0}, 0.2, 300.0};
+    const struct model_limits limits = {
+        .nu_max = {30.0, 30.0, 8.0}, .motion_s_min = 0.2, .motion_s_max = 300.0};
     for (size_t runs = 1; runs <= 15; runs += 14) {
         const struct data_card card = {
             .rows = 135, .used = 135, .runs = runs, .duration_s = 12.0};
