@@ -443,8 +443,8 @@ static void fill_piece(const struct maker *m, const struct piece *piece,
             for (size_t c = 0; c < m->source.count; c++) {
                 const size_t column = m->source.column[c];
                 const bool held = column / MODEL_AXES_MAX == OF_TAU && i > 0;
-                to->of[column][at] = interpolate_column(m->source.from[c], row, next,
-                                                        held ? 0.5 : share);
+                to->of[column][at] =
+                    interpolate_column(m->source.from[c], row, next, held ? 0.5 : share);
             }
         }
     }

@@ -48,7 +48,20 @@ struct model_axis {
     const char *velocity_words, *effort_words; /* "surge speed", "surge force" */
 };
 
-struct plausible_range;
+/* What may have been taken for another unit; any of them together. */
+enum plausible_unit {
+    PLAUSIBLE_TIME = 1,
+    PLAUSIBLE_ANGLE = 2,
+    PLAUSIBLE_LENGTH = 4,
+    PLAUSIBLE_FORCE = 8
+};
+
+struct plausible_range {
+    const char *name; /* of a parameter or a derived quantity; NULL ends a list */
+    double lo, hi;    /* both 0: any, but not near a factor of these units or its inverse */
+    unsigned below, above; /* enum plausible_unit that a value comes from that lies there */
+    double root;           /* it goes with that root of what is in another unit; 0: with it */
+};
 
 /* What lies beyond these is in another unit. 0: any. */
 struct model_limits {

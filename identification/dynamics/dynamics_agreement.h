@@ -1,5 +1,5 @@
 /* identification/dynamics/dynamics_agreement.h - whether a fit agrees with itself, part by
- * part, and with recordings that it has not seen (docs/model/identification.md, section 7).
+ * part, and with recordings that it has not seen (docs/model/identification.md, section 6).
  * Pure.
  */
 #ifndef IDENTIFICATION_DYNAMICS_DYNAMICS_AGREEMENT_H

@@ -1,5 +1,5 @@
 /* identification/travel/travel_held_out.h - a fit of travel times held against other moves:
- * those of another day, and those of a part of its own (docs/model/travel_time.md, section 4).
+ * those of another day, and those of a part of its own (docs/model/travel_time.md, section 3).
  * Cold path: allocates through GSL while it runs.
  */
 #ifndef IDENTIFICATION_TRAVEL_TRAVEL_HELD_OUT_H

@@ -244,35 +244,35 @@ static const double BEND_MIN = 8.0;
 /* A speed that differs by less is nobody's concern. */
 static const double MATTERS = 0.03;
 
-static bool matters(const double share[TRAVEL_SIZES], double least)
+static bool share_matters(const double share[TRAVEL_SIZES], double least)
 {
     return fmax(fabs(share[0]), fabs(share[1])) > least;
 }
 
 bool travel_law_drifts(const struct travel_law *law)
 {
-    return law->trend_p < DRIFT_CHANCE && matters(law->trend, MATTERS);
+    return law->trend_p < DRIFT_CHANCE && share_matters(law->trend, MATTERS);
 }
 
 bool travel_law_steps(const struct travel_law *law)
 {
-    return law->step_p < STEP_CHANCE && matters(law->step, MATTERS);
+    return law->step_p < STEP_CHANCE && share_matters(law->step, MATTERS);
 }
 
 bool travel_law_mixes(const struct travel_law *law, size_t n)
 {
     return law->kinds_ratio < KINDS_RATIO && law->second_kind >= KIND_MIN &&
-           law->second_kind + KIND_MIN <= n && matters(law->kinds, MATTERS);
+           law->second_kind + KIND_MIN <= n && share_matters(law->kinds, MATTERS);
 }
 
 bool travel_law_may_spread(const struct travel_law *law)
 {
-    return law->spread_p < MAY_SPREAD_CHANCE && matters(law->variation, MATTERS);
+    return law->spread_p < MAY_SPREAD_CHANCE && share_matters(law->variation, MATTERS);
 }
 
 bool travel_law_spreads(const struct travel_law *law)
 {
-    return law->spread_p < SPREAD_CHANCE && matters(law->variation, MATTERS);
+    return law->spread_p < SPREAD_CHANCE && share_matters(law->variation, MATTERS);
 }
 
 /* ---- the law with accelerations ---- */

@@ -1,6 +1,6 @@
 /* identification/travel/travel_law.h - whether the moves keep to the law of travel times.
  *
- * F tests on columns added to the design (docs/model/travel_time.md, section 4): speeds that
+ * F tests on columns added to the design (docs/model/travel_time.md, section 3): speeds that
  * change with the order of the moves, at once or little by little; and laps that bend with the
  * size of a move, as those of robots that accelerate do. Whether residuals spread with the size
  * of a move, as they do where a speed differs from move to move, and by how much. Cold path:

@@ -353,7 +353,7 @@ static enum status choose_estimator(const struct robust_ls_problem *problem,
 
 /* Errors that hold although laps spread with the size of a move: from each move's own residual
  * (HC3: by what it would be without that move), where they are larger than from a common
- * spread. Slopes of the robust weights take the place of 1 (docs/model/travel_time.md, eq. 8).
+ * spread. Slopes of the robust weights take the place of 1.
  */
 static enum status follow_spread(const struct robust_ls_problem *problem,
                                  const struct room *room, struct robust_ls_fit *ls)

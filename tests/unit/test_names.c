@@ -7,6 +7,7 @@
 #include "identification/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
+#include "identification/simulation/stability.h"
 #include "identification/travel/travel_time.h"
 #include "service/cli/log.h"
 #include "service/identify/dynamics_journal.h"
@@ -36,6 +37,7 @@ static const struct {
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
     TABLE(estimate_verdict_names),
+    TABLE(stability_cut_names),
     TABLE(event_kind_names),
     TABLE(event_type_names),
     TABLE(fit_cause_names),

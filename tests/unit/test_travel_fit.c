@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "identification/travel/travel_held_out.h"
 #include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "identification/plausible.h"
 #include "twin/models/models.h"
 
 enum { DIFFDRIVE_AXES = 2, DIFFDRIVE_PARAMETERS = 6 };

@@ -8,7 +8,6 @@
  */
 #include <math.h>
 
-#include "identification/plausible.h"
 #include "twin/models/models.h"
 
 enum { A, B, DEAD_BAND };

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "identification/plausible.h"
-
 enum { D1, D2, D3, D4, D5, D6, D7, D8, D9 };
 
 /* Where entries of Phi begin, by axes. */
