@@ -54,6 +54,11 @@ enum status identify_check(const struct model_row *row, const struct identify_re
         return err_set(err, STATUS_E_ARG, "side", 0, 0,
                        "unknown side '%s', real and virtual are known", request->side);
     }
+    if (identify_doubts(request) && request->plausible &&
+        strcmp(request->plausible, "on") != 0) {
+        return err_set(err, STATUS_E_ARG, "plausible", 0, 0,
+                       "plausible is '%s', it must be on or off", request->plausible);
+    }
     enum status st = refuse_others(row, request, err);
     for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
         st = check_role(row, request->columns[i].role, err);
