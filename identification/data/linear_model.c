@@ -47,6 +47,35 @@ void model_inverse(const struct model *model, const double *theta, const double 
     }
 }
 
+void model_load_rows(const struct model *model, const double *size, double *phi)
+{
+    for (size_t i = 0; i < model->axis_count && model->by_effort; i++) {
+        phi[i * model->parameter_count + model->by_effort] *= fabs(size[i]);
+    }
+}
+
+/* nu_dot is affine in efforts of one size. */
+void model_mobility(const struct model *model, const double *theta, const double *pose,
+                    const double *nu, double *inverse)
+{
+    const size_t n = model->axis_count;
+    double tau[MODEL_AXES_MAX] = {0.0};
+    double rest[MODEL_AXES_MAX];
+    double moved[MODEL_AXES_MAX];
+    for (size_t j = 0; j < n; j++) {
+        tau[j] = -1.0;
+    }
+    model->forward(model, theta, pose, nu, tau, rest);
+    for (size_t j = 0; j < n; j++) {
+        tau[j] = 1.0;
+        model->forward(model, theta, pose, nu, tau, moved);
+        tau[j] = -1.0;
+        for (size_t i = 0; i < n; i++) {
+            inverse[i * n + j] = 0.5 * (moved[i] - rest[i]);
+        }
+    }
+}
+
 double model_derive(const struct model *model, size_t i, const double *theta, double *gradient)
 {
     const struct model_derived *derived = &model->derived[i];

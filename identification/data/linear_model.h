@@ -14,7 +14,12 @@
 
 #include "base/status.h"
 
-enum { MODEL_PARAMETERS_MAX = 16, MODEL_AXES_MAX = 6, MODEL_DERIVED_MAX = 8 };
+enum {
+    MODEL_PARAMETERS_MAX = 16,
+    MODEL_AXES_MAX = 6,
+    MODEL_DERIVED_MAX = 8,
+    MODEL_RICHER_MAX = 2
+};
 
 /* Samples of a block, and from one column of it to the next: a little more, so that they do not
  * share a place in the processor's cache. */
@@ -95,6 +100,11 @@ struct model {
     double
         window_s; /* half width of weak forms that suits its motion; 0: as the method has it */
     double width; /* of a model that exists for several: what its functions take it for */
+    /* The parameter, > 0, whose entries of phi are for an effort of one on their axis: friction
+     * that grows with it. 0: none. */
+    size_t by_effort;
+    /* The same with one parameter more each; NULL: no more of them. */
+    const struct model *richer[MODEL_RICHER_MAX];
 
     /* All of them are told which model they are of. */
     /* phi [axis_count x parameter_count] by rows, out, every element. Affine in nu_dot: what
@@ -116,9 +126,10 @@ struct model {
     /* For model_forward() and model_inverse(): tau at nu_dot = 0. */
     void (*resist)(const struct model *model, const double *theta, const double *pose,
                    const double *nu, double *tau);
-    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows, at any tau. */
+    /* d(nu_dot)/d(nu) [axis_count x axis_count] by rows; tau matters where by_effort, and may
+     * be NULL: none. */
     void (*slope)(const struct model *model, const double *theta, const double *pose,
-                  const double *nu, double *jacobian);
+                  const double *nu, const double *tau, double *jacobian);
     /* Rate of the pose. */
     void (*kinematics)(const double *pose, const double *nu, double *pose_dot);
 };
@@ -128,6 +139,14 @@ void model_forward(const struct model *model, const double *theta, const double 
                    const double *nu, const double *tau, double *nu_dot);
 void model_inverse(const struct model *model, const double *theta, const double *pose,
                    const double *nu, const double *nu_dot, double *tau);
+
+/* Rows as they are under efforts of these sizes, phi [axis_count x parameter_count] in/out. */
+void model_load_rows(const struct model *model, const double *size, double *phi);
+
+/* The inverse of the inertia [axis_count x axis_count] by rows: what a push gives that brings
+ * no friction. */
+void model_mobility(const struct model *model, const double *theta, const double *pose,
+                    const double *nu, double *inverse);
 
 /* Value of the model's derived quantity i at theta, and gradient [parameter_count], out. */
 double model_derive(const struct model *model, size_t i, const double *theta, double *gradient);

@@ -25,7 +25,7 @@ static int count_substeps(const struct model *model, const double *theta, const 
     const double *const at[] = {fastest, rest};
     double rate = 0.0;
     for (size_t i = 0; i < COUNT(at); i++) {
-        model->slope(model, theta, pose, at[i], slope);
+        model->slope(model, theta, pose, at[i], NULL, slope);
         for (size_t a = 0; a < model->axis_count; a++) {
             rate = fmax(rate, fabs(slope[a * model->axis_count + a]));
         }

@@ -44,29 +44,10 @@ static const double *pose_at(const struct trajectory *walk, double h_s, double *
     return data_set_pose(set, k, fmin(share, 1.0), memory);
 }
 
-/* d(nu_dot) / d(tau) [n x n]: nu_dot is affine in tau. */
-static void find_mobility(const struct model *model, const double *theta, const double *pose,
-                          const double *nu, double *inverse)
-{
-    const size_t n = model->axis_count;
-    double tau[MODEL_AXES_MAX] = {0.0};
-    double rest[MODEL_AXES_MAX];
-    double moved[MODEL_AXES_MAX];
-    model->forward(model, theta, pose, nu, tau, rest);
-    for (size_t j = 0; j < n; j++) {
-        tau[j] = 1.0;
-        model->forward(model, theta, pose, nu, tau, moved);
-        tau[j] = 0.0;
-        for (size_t i = 0; i < n; i++) {
-            inverse[i * n + j] = moved[i] - rest[i];
-        }
-    }
-}
-
 /* Rates of the sensitivities at nu, where nu_dot is the rate of nu (eq. 2). */
 static void derive_sensitivities(const struct trajectory *walk, const double *pose,
-                                 const double *nu, const double *nu_dot, const double *by,
-                                 double *by_dot)
+                                 const double *nu, const double *nu_dot, const double *tau,
+                                 const double *by, double *by_dot)
 {
     const struct model *model = walk->rules->model;
     const size_t n = model->axis_count;
@@ -75,9 +56,10 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
-    model->slope(model, walk->theta, pose, nu, a);
+    model->slope(model, walk->theta, pose, nu, tau, a);
     model->rows(model, pose, nu, nu_dot, phi);
-    find_mobility(model, walk->theta, pose, nu, inverse);
+    model_load_rows(model, tau, phi);
+    model_mobility(model, walk->theta, pose, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;
         memset(row, 0, m * sizeof *row);
@@ -122,14 +104,14 @@ static void run_stage(const struct trajectory *walk, const struct stage *former,
         return;
     }
     if (!former) {
-        derive_sensitivities(walk, pose, nu, rate->nu, walk->by, rate->by);
+        derive_sensitivities(walk, pose, nu, rate->nu, tau, walk->by, rate->by);
         return;
     }
     double by[MODEL_AXES_MAX * TRAJECTORY_COLUMNS_MAX];
     for (size_t i = 0; i < all; i++) {
         by[i] = walk->by[i] + h_s * former->by[i];
     }
-    derive_sensitivities(walk, pose, nu, rate->nu, by, rate->by);
+    derive_sensitivities(walk, pose, nu, rate->nu, tau, by, rate->by);
 }
 
 static void take_step(struct trajectory *walk, double h_s)
@@ -267,7 +249,7 @@ double trajectory_step_s(const struct model *model, const double *theta,
         double pose[MODEL_AXES_MAX];
         double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
         data_set_velocity(set, k, nu);
-        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu, a);
+        model->slope(model, theta, data_set_pose(set, k, 0.0, pose), nu, NULL, a);
         for (size_t i = 0; i < n; i++) {
             double sum = 0.0;
             for (size_t j = 0; j < n; j++) {

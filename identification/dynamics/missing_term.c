@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include <gsl/gsl_vector.h>
+
+#include "identification/data/data_view.h"
+#include "identification/dynamics/dynamics_linear.h"
 #include "identification/numeric/local_polynomial.h"
 
 /* Efforts explained to less are worth a word. */
@@ -13,6 +17,12 @@ static const double SHARE_MIN = 0.1;
 /* Velocities below so many times their noise have no sign. */
 static const double NOISE_RATIO = 3.0;
 static const double SMOOTH_S = 0.04;
+/* A term is there from so many of its errors on. */
+static const double THERE_ERRORS = 3.0;
+/* What moves by less of its value is well enough known without. */
+static const double MOVED_RATIO = 0.02;
+/* Of the half of an interval: an interval of 95 % that is off by so much holds 83 %. */
+static const double REACH_MAX = 0.5;
 
 enum { SLOPE_HALF = 2, LOAD = 0, DRAG, PLACE, TERMS };
 
@@ -127,11 +137,100 @@ void missing_term_find(const struct model *model, const struct dynamics_fit *fit
     }
 }
 
+/* What the term makes of the parameters that the model has without it. */
+static void compare_friction(const struct model *model, const struct dynamics_fit *fit,
+                             const struct dynamics_fit *plain, const struct dynamics_fit *rich,
+                             struct missing_friction *out)
+{
+    for (size_t i = 0; i < out->model->parameter_count; i++) {
+        const int at = model_parameter_find(model, out->model->parameters[i].name);
+        if (at < 0) {
+            out->at = i;
+            out->value = rich->estimate.value[i];
+            out->se = sqrt(rich->estimate.covariance[i][i]);
+            continue;
+        }
+        const double shift = plain->estimate.value[at] - rich->estimate.value[i];
+        const double reach = 2.0 * fabs(shift) / (fit->estimate.hi[at] - fit->estimate.lo[at]);
+        const double share = shift / fabs(rich->estimate.value[i]);
+        if (model->parameters[at].sign != MODEL_ANY && fabs(share) > MOVED_RATIO &&
+            reach > out->reach) {
+            out->moved = (size_t)at;
+            out->shift = share;
+            out->reach = reach;
+        }
+    }
+}
+
+enum status missing_term_try(const struct model *model, const struct dynamics_fit *fit,
+                             const struct data_set *set, const struct dynamics_options *options,
+                             struct missing_term *missing)
+{
+    struct data_set late = *set;
+    struct dynamics_fit plain;
+    gsl_vector *tau = gsl_vector_alloc(set->axes * set->n);
+    if (!tau) {
+        return STATUS_E_NOMEM;
+    }
+    if (isfinite(fit->delay_s)) {
+        data_view_late(&late, fit->delay_s, tau->data);
+    }
+    enum status st = dynamics_linear_fit(model, &late, DYNAMICS_WEAK, options, &plain);
+    for (size_t k = 0; k < COUNT(model->richer) && st == STATUS_OK; k++) {
+        struct missing_friction found = {.model = model->richer[k]};
+        struct dynamics_fit rich;
+        if (!found.model) {
+            continue;
+        }
+        st = dynamics_linear_fit(found.model, &late, DYNAMICS_WEAK, options, &rich);
+        if (st == STATUS_OK) {
+            compare_friction(model, fit, &plain, &rich, &found);
+            missing->friction[k] = found;
+        }
+    }
+    gsl_vector_free(tau);
+    return st == STATUS_E_NOMEM ? st : STATUS_OK;
+}
+
+/* The term that is there and moves a parameter furthest within its interval, which is wrong
+ * then. */
+static void judge_friction(struct estimate *e, const struct model *model,
+                           const struct missing_term *missing)
+{
+    const struct missing_friction *most = NULL;
+    for (size_t k = 0; k < COUNT(missing->friction); k++) {
+        const struct missing_friction *one = &missing->friction[k];
+        if (one->model && one->value > THERE_ERRORS * one->se &&
+            (!most || one->reach > most->reach)) {
+            most = one;
+        }
+    }
+    if (!most) {
+        return;
+    }
+    const struct model_parameter *term = &most->model->parameters[most->at];
+    if (most->reach > REACH_MAX) {
+        estimate_reason(e, ESTIMATE_MARGINAL,
+                        "the efforts hold %s (%s %.3g +- %.2g), which the model does not have: "
+                        "without it %s (%s) is off by %+.0f %%",
+                        term->words, term->name, most->value, most->se,
+                        model->parameters[most->moved].words,
+                        model->parameters[most->moved].name, 100.0 * most->shift);
+    } else {
+        estimate_reason(e, ESTIMATE_PASS,
+                        "the efforts hold %s (%s %.3g +- %.2g), which moves no parameter far "
+                        "within its interval",
+                        term->words, term->name, most->value, most->se);
+    }
+    estimate_advise(e, "fit --model %s, which has %s", most->model->name, term->words);
+}
+
 void missing_term_judge(struct dynamics_fit *fit, const struct model *model,
                         const struct missing_term *missing)
 {
     struct estimate *e = &fit->estimate;
     const char *effort = model->axes[0].effort;
+    judge_friction(e, model, missing);
     if (!(missing->effort_r2 < R2_GOOD)) {
         return;
     }

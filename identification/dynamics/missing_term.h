@@ -1,15 +1,25 @@
 /* identification/dynamics/missing_term.h - what the efforts hold that a model of one axis does
  * not.
  *
- * For models that stick (docs/model/joint.md, section 6). Pure: no I/O, no clock, no
- * allocation.
+ * For models that stick (docs/model/joint.md, section 6). Pure: no I/O, no clock.
  */
 #ifndef IDENTIFICATION_DYNAMICS_MISSING_TERM_H
 #define IDENTIFICATION_DYNAMICS_MISSING_TERM_H
 
 #include "identification/data/data_set.h"
 #include "identification/data/linear_model.h"
+#include "identification/dynamics/dynamics_options.h"
 #include "identification/dynamics_fit.h"
+
+/* What one more term of friction would be, and what it would make of the fit. */
+struct missing_friction {
+    const struct model *model; /* that has it; NULL: there is none, or it could not be fitted */
+    size_t at;                 /* its parameter there */
+    double value, se;
+    size_t moved; /* the parameter of the fit that moves furthest without it */
+    double shift; /* by so much: of the value with it */
+    double reach; /* and in half widths of the fit's own interval */
+};
 
 /* Shares of what the model leaves of the efforts that go with something it does not have. */
 struct missing_term {
@@ -17,11 +27,20 @@ struct missing_term {
     double load_ratio;  /* friction by the size of the effort */
     double drag_ratio;  /* friction by the square of the velocity */
     double place_ratio; /* the position; 0 where it was not recorded */
+    struct missing_friction friction[MODEL_RICHER_MAX];
 };
 
 /* Of a model of one axis. */
 void missing_term_find(const struct model *model, const struct dynamics_fit *fit,
                        const struct data_set *set, struct missing_term *missing);
+
+/* Fit each of model->richer beside the model, both by weak forms, with efforts as late as the
+ * fit has them. Wald's test: the term is there when it is beyond 3 robust standard errors of
+ * zero, by chance once in 740. Returns STATUS_OK or STATUS_E_NOMEM. Cold path: allocates. */
+MUST_USE enum status missing_term_try(const struct model *model, const struct dynamics_fit *fit,
+                                      const struct data_set *set,
+                                      const struct dynamics_options *options,
+                                      struct missing_term *missing);
 
 /* Add to the verdict what was found. */
 void missing_term_judge(struct dynamics_fit *fit, const struct model *model,

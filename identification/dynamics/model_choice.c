@@ -38,7 +38,8 @@ static bool can_follow(const struct model *model, const struct data_set *set,
     if (model_unphysical(model, fit->estimate.value) >= 0) {
         return true; /* and nothing can be simulated in any case */
     }
-    model->slope(model, fit->estimate.value, data_set_pose(set, 0, 0.0, pose), rest, slope);
+    model->slope(model, fit->estimate.value, data_set_pose(set, 0, 0.0, pose), rest, NULL,
+                 slope);
     for (size_t a = 0; a < model->axis_count; a++) {
         fastest = fmax(fastest, fabs(slope[a * model->axis_count + a]));
     }

@@ -245,6 +245,13 @@ static double effort_at(const struct data_set *set, size_t axis, size_t k, size_
     return 0.5 * (tau[k] + tau[k > first ? k - 1 : k]);
 }
 
+/* Its size there; the sample before the first one of a run has little weight in a window. */
+static double effort_size(const struct data_set *set, size_t axis, size_t k)
+{
+    const double *tau = set->tau[axis];
+    return 0.5 * (fabs(tau[k]) + fabs(tau[k > 0 ? k - 1 : k]));
+}
+
 /* The pose at the middle of a window, smoothed as the velocities are; NULL where there is none
  * or nobody looks at it. */
 static const double *smooth_pose(const struct row_source *rows, size_t k, double *pose)
@@ -314,12 +321,17 @@ static void fill_rows(struct row_source *rows, const struct motion *motion)
         double nu[MODEL_AXES_MAX];
         double nu_dot[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
+        double size[MODEL_AXES_MAX];
         double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         for (size_t a = 0; a < rows->set->axes; a++) {
             nu[a] = motion->nu[a][k];
             nu_dot[a] = motion->nu_dot[a][k];
         }
         rows->model->rows(rows->model, smooth_pose(rows, rows->at + k, pose), nu, nu_dot, phi);
+        for (size_t a = 0; a < rows->set->axes; a++) {
+            size[a] = rhs_of(rows, a)[k];
+        }
+        model_load_rows(rows->model, size, phi);
         for (size_t i = 0; i < rows->own_count; i++) {
             at_place(rows, rows->own[i])[k] = phi[rows->own[i]];
         }
@@ -364,11 +376,16 @@ static void static_rows(const struct row_source *rows, size_t k, size_t n,
     for (size_t i = 0; i < n; i++) {
         double nu[MODEL_AXES_MAX];
         double pose[MODEL_AXES_MAX];
+        double size[MODEL_AXES_MAX];
         double row[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
         data_set_velocity(set, k + i, nu);
         rows->model->rows(rows->model,
                           rows->model->needs_pose ? data_set_pose(set, k + i, 0.0, pose) : NULL,
                           nu, none[0], row);
+        for (size_t a = 0; a < set->axes; a++) {
+            size[a] = effort_size(set, a, k + i);
+        }
+        model_load_rows(rows->model, size, row);
         for (size_t s = 0; s < rows->static_count; s++) {
             phi[rows->still[s]][i] = row[rows->still[s]];
         }

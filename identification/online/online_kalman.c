@@ -61,33 +61,23 @@ static void linearise_stretch(const struct online_filter *f, const struct model 
 {
     const size_t n = f->n;
     double rate[N];
-    double pushed[N];
-    double effort[N];
     double slope[N * N];
     double mean[N][N];
-    double mobility[N][N];
+    double mobility[N * N];
     double phi[N * MODEL_PARAMETERS_MAX];
     const size_t m = model->parameter_count;
     model->forward(model, f->theta, f->pose, nu_middle, tau, rate);
-    model->slope(model, f->theta, f->pose, nu_middle, slope);
+    model->slope(model, f->theta, f->pose, nu_middle, tau, slope);
     model->rows(model, f->pose, nu_middle, rate, phi);
+    model_load_rows(model, tau, phi);
+    model_mobility(model, f->theta, f->pose, nu_middle, mobility);
     expand_exponential(n, slope, s->h_s, s->by_nu, mean);
-    memcpy(effort, tau, sizeof effort);
-    for (size_t j = 0; j < n; j++) {
-        /* The rate is affine in the effort: unit steps give the inverse of the mass. */
-        effort[j] += 1.0;
-        model->forward(model, f->theta, f->pose, nu_middle, effort, pushed);
-        effort[j] = tau[j];
-        for (size_t i = 0; i < n; i++) {
-            mobility[i][j] = pushed[i] - rate[i];
-        }
-    }
     for (size_t i = 0; i < n; i++) {
         double through[N];
         for (size_t j = 0; j < n; j++) {
             through[j] = 0.0;
             for (size_t k = 0; k < n; k++) {
-                through[j] -= s->h_s * mean[i][k] * mobility[k][j];
+                through[j] -= s->h_s * mean[i][k] * mobility[k * n + j];
             }
         }
         for (size_t j = 0; j < m; j++) {
@@ -108,7 +98,7 @@ static int count_substeps(const struct online_filter *f, const struct model *mod
 {
     double slope[N * N];
     double rate = 0.0;
-    model->slope(model, f->theta, f->pose, f->nu, slope);
+    model->slope(model, f->theta, f->pose, f->nu, NULL, slope);
     for (size_t i = 0; i < f->n; i++) {
         rate = fmax(rate, fabs(slope[i * f->n + i]));
     }

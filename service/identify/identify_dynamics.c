@@ -12,6 +12,9 @@
 #include "service/cli/gnuplot.h"
 #include "service/identify/identify.h"
 
+/* So much less another variant has to leave to be taken. */
+static const double WORTH_RATIO = 1.02;
+
 static enum status hold_out(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
@@ -102,20 +105,56 @@ static enum status choose_variant(struct identify_result *result, struct err *er
     return STATUS_OK;
 }
 
+static enum status fit_model(const struct identify_result *result, const struct model *model,
+                             struct dynamics_fit *fit)
+{
+    const size_t method = names_value(&dynamics_method_names, result->asked);
+    const struct data_set *set = &result->own.table.set;
+    return method == DYNAMICS_METHOD_COUNT
+               ? dynamics_estimate_auto(model, set, &result->options, fit)
+               : dynamics_estimate(model, set, (enum dynamics_method)method, &result->options,
+                                   fit);
+}
+
+/* Noise hides narrow variants from a regression, not from a simulation: as long as what one
+ * leaves is not white, the next narrower is tried. */
+static enum status narrow_variant(struct identify_result *result)
+{
+    const struct model_variant *variants = result->kind->variants;
+    size_t at = 0;
+    while (variants && variants[at].model != result->kind->model) {
+        at++;
+    }
+    while (at > 0 && result->fit.method >= DYNAMICS_OUTPUT_ERROR &&
+           result->fit.estimate.verdict != ESTIMATE_PASS) {
+        struct dynamics_fit fit;
+        const enum status st = fit_model(result, variants[--at].model, &fit);
+        if (st != STATUS_OK || fit.stop == DYNAMICS_STOP_CANCELLED) {
+            result->fit = st == STATUS_OK ? fit : result->fit;
+            return st == STATUS_E_MATH ? STATUS_OK : st;
+        }
+        if (fit.method != result->fit.method ||
+            !(fit.residual_sd[0] * WORTH_RATIO < result->fit.residual_sd[0])) {
+            return STATUS_OK;
+        }
+        result->fit = fit;
+        result->chosen.model = variants[at].model;
+        result->turn_over_velocity = variants[at].velocity;
+    }
+    return STATUS_OK;
+}
+
 static enum status fit_data(const struct identify_request *request,
                             struct identify_result *result, struct err *err)
 {
-    const size_t method = names_value(&dynamics_method_names, result->asked);
-    const struct model *model = result->kind->model;
-    const struct data_set *set = &result->own.table.set;
     enum status st = ask_on(request, "starting", 0.1, err);
     if (st != STATUS_OK) {
         return st;
     }
-    st = method == DYNAMICS_METHOD_COUNT
-             ? dynamics_estimate_auto(model, set, &result->options, &result->fit)
-             : dynamics_estimate(model, set, (enum dynamics_method)method, &result->options,
-                                 &result->fit);
+    st = fit_model(result, result->kind->model, &result->fit);
+    if (st == STATUS_OK && result->fit.stop != DYNAMICS_STOP_CANCELLED) {
+        st = narrow_variant(result);
+    }
     if (st == STATUS_OK && result->fit.stop == DYNAMICS_STOP_CANCELLED) {
         return give_up(err);
     }
@@ -166,15 +205,19 @@ static enum status check_fit(const struct identify_request *request,
                              struct identify_result *result, struct err *err)
 {
     const struct model *model = result->kind->model;
+    struct missing_term missing;
     enum status st = check_own(request, result, err);
     if (st == STATUS_OK && request->validate_count > 0) {
         st = hold_out(request, result, err);
     }
+    if (st == STATUS_OK && model->sticks) {
+        missing_term_find(model, &result->fit, &result->own.table.set, &missing);
+        st = missing_term_try(model, &result->fit, &result->own.table.set, &result->options,
+                              &missing);
+    }
     if (st == STATUS_OK) {
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
         if (model->sticks) {
-            struct missing_term missing;
-            missing_term_find(model, &result->fit, &result->own.table.set, &missing);
             missing_term_judge(&result->fit, model, &missing);
         }
         const struct model_limits any = {.plausible = NULL};

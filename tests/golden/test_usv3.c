@@ -187,7 +187,7 @@ static void test_one_object(void)
         usv3_model.rows(&usv3_model, NULL, nu, nu_dot, phi[0]);
         usv3_model.inverse(&usv3_model, theta, NULL, nu, nu_dot, tau);
         usv3_model.forward(&usv3_model, theta, NULL, nu, tau, back);
-        usv3_model.slope(&usv3_model, theta, NULL, nu, slope[0]);
+        usv3_model.slope(&usv3_model, theta, NULL, nu, NULL, slope[0]);
         for (size_t i = 0; i < 3; i++) {
             double sum = 0.0;
             for (size_t k = 0; k < USV3_PARAMETERS; k++) {

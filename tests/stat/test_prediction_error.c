@@ -163,7 +163,7 @@ static void drive_joint(uint64_t *state, double *t_s, double *nu, double *tau)
             const double late_s = 0.01 * ((double)k + ((double)f + 0.5) / FINE) - delay_s;
             force = kept * force + sqrt(1.0 - kept * kept) * 0.12 * usv_normal(state);
             const double push = (late_s >= 0.0 ? tau[(size_t)(late_s / 0.01)] : 0.0) + force;
-            model_step(&joint_model, theta, &w, NULL, &push, NULL, 0.01 / FINE);
+            model_step(&joint_models[0][2], theta, &w, NULL, &push, NULL, 0.01 / FINE);
         }
     }
 }
@@ -189,7 +189,8 @@ static void test_joint(void)
         struct dynamics_fit fit;
         drive_joint(&state, t_s, nu, tau);
         CU_ASSERT_EQUAL_FATAL(
-            dynamics_estimate(&joint_model, &set, DYNAMICS_PEM, &options, &fit), STATUS_OK);
+            dynamics_estimate(&joint_models[0][2], &set, DYNAMICS_PEM, &options, &fit),
+            STATUS_OK);
         CHECK_INT("joint", fit.method, DYNAMICS_PEM);
         CHECK_INT("joint", fit.stop, DYNAMICS_STOP_CONVERGED);
         CHECK_NEAR("inertia", fit.estimate.value[0], 0.1, 0.05, 0.0);

@@ -46,12 +46,13 @@ static void find(const struct extra *extra, struct dynamics_fit *fit,
                  struct missing_term *missing)
 {
     struct data_set set;
-    const struct dynamics_options options = dynamics_options_for(&joint_model);
-    record(&joint_model, extra, &set);
-    CHECK_INT("fit", dynamics_linear_fit(&joint_model, &set, DYNAMICS_WEAK, &options, fit),
+    const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
+    record(&joint_models[0][2], extra, &set);
+    CHECK_INT("fit",
+              dynamics_linear_fit(&joint_models[0][2], &set, DYNAMICS_WEAK, &options, fit),
               STATUS_OK);
-    missing_term_find(&joint_model, fit, &set, missing);
-    missing_term_judge(fit, &joint_model, missing);
+    missing_term_find(&joint_models[0][2], fit, &set, missing);
+    missing_term_judge(fit, &joint_models[0][2], missing);
 }
 
 static bool advises(const struct dynamics_fit *fit, const char *words)
@@ -62,6 +63,42 @@ static bool advises(const struct dynamics_fit *fit, const char *words)
         }
     }
     return false;
+}
+
+/* Friction by the effort that the joint itself is told (held, so half a sample off), with the
+ * model's other terms. */
+static void test_friction(void)
+{
+    const double gear[5] = {0.4, 1.0, 0.3, 0.1, 0.15};
+    struct data_set set;
+    struct dynamics_fit fit;
+    struct missing_term missing;
+    for (size_t form = 0; form < 3; form += 2) { /* joint, joint_geared */
+        const struct model *model = &joint_models[form][2];
+        const struct dynamics_options options = dynamics_options_for(model);
+        record(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &set);
+        for (size_t k = 0; k < N; k++) {
+            const double a = 0.9 * t[k];
+            const double b = 2.3 * t[k] + 0.4;
+            const double nu_dot = 1.5 * 0.9 * cos(a) + 0.8 * 2.3 * cos(b);
+            joint_models[2][2].inverse(&joint_models[2][2], gear, NULL, &nu[k], &nu_dot,
+                                       &tau[k]);
+        }
+        CHECK_INT("fit", dynamics_linear_fit(model, &set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_OK);
+        missing_term_find(model, &fit, &set, &missing);
+        CHECK_INT("try", missing_term_try(model, &fit, &set, &options, &missing), STATUS_OK);
+        missing_term_judge(&fit, model, &missing);
+        if (form == 0) {
+            CHECK_NEAR("mu", missing.friction[0].value, 0.15, 0.2, 0.0);
+            CHECK_TEXT("offered", missing.friction[0].model->name, "joint_geared");
+            CHECK("not PASS", fit.estimate.verdict != ESTIMATE_PASS);
+            CHECK("said", advises(&fit, "joint_geared"));
+        } else {
+            CHECK_NEAR("mu", fit.estimate.value[4], 0.15, 0.2, 0.0);
+            CHECK("not offered", !missing.friction[0].model && !advises(&fit, "--model"));
+        }
+    }
 }
 
 static void test_found(void)
@@ -79,14 +116,14 @@ static void test_found(void)
     CHECK("drag is mostly viscous", missing.effort_r2 > 0.8);
     fit.estimate.value[JOINT_INERTIA] = (double)NAN;
     struct data_set set;
-    record(&joint_model, &(struct extra){0.0, 0.0, 0.0}, &set);
-    missing_term_find(&joint_model, &fit, &set, &missing);
+    record(&joint_models[0][2], &(struct extra){0.0, 0.0, 0.0}, &set);
+    missing_term_find(&joint_models[0][2], &fit, &set, &missing);
     CHECK("unknown", isnan(missing.effort_r2));
 }
 
 static void test_width(void)
 {
-    const struct dynamics_options options = dynamics_options_for(&joint_model);
+    const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
     for (size_t i = 0; i < joint_row.variant_count; i++) {
         struct data_set set;
         size_t chosen = 0;
@@ -114,6 +151,7 @@ int main(void)
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("missing term", NULL, NULL);
     CU_add_test(suite, "found", test_found);
+    CU_add_test(suite, "friction", test_friction);
     CU_add_test(suite, "width", test_width);
     return check_run();
 }

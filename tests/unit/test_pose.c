@@ -27,11 +27,12 @@ static void resist(const struct model *model, const double *theta, const double 
 }
 
 static void slope(const struct model *model, const double *theta, const double *pose,
-                  const double *nu, double *jacobian)
+                  const double *nu, const double *tau, double *jacobian)
 {
     (void)model;
     (void)pose;
     (void)nu;
+    (void)tau;
     jacobian[0] = -theta[1] / theta[0];
 }
 

@@ -219,8 +219,9 @@ static void test_dead_band_of_nothing(void)
                                            &command, &with);
         first_order_model.forward(&first_order_model, theta, NULL, &y, &command, &without);
         CHECK_NEAR("forward", with, without, 0.0, 0.0);
-        first_order_deadband_model.slope(&first_order_deadband_model, theta, NULL, &y, &with);
-        first_order_model.slope(&first_order_model, theta, NULL, &y, &without);
+        first_order_deadband_model.slope(&first_order_deadband_model, theta, NULL, &y, NULL,
+                                         &with);
+        first_order_model.slope(&first_order_model, theta, NULL, &y, NULL, &without);
         CHECK_NEAR("slope", with, without, 0.0, 0.0);
     }
 }

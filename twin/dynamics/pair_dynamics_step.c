@@ -144,7 +144,7 @@ static void set_noise(const struct model *model, const struct dynamics_result *r
     for (size_t i = 0; i < n; i++) {
         nu[i] = r->card.nu[i].sd;
     }
-    model->slope(model, theta, pose, nu, slope);
+    model->slope(model, theta, pose, nu, NULL, slope);
     for (size_t i = 0; i < n; i++) {
         const double noise = fmax(r->card.nu[i].noise_sd, NOISE_MIN_RATIO * nu[i]);
         const double left = fmax(r->run_rmse[i], noise);

@@ -48,8 +48,10 @@ static void resist_diffdrive(const struct model *model, const double *theta, con
 }
 
 static void fill_diffdrive_slope(const struct model *model, const double *theta,
-                                 const double *pose, const double *nu, double *jacobian)
+                                 const double *pose, const double *nu, const double *tau,
+                                 double *jacobian)
 {
+    (void)tau;
     (void)model;
     (void)pose;
     const double *t = theta;

@@ -56,8 +56,10 @@ static void resist_channel(const struct model *model, const double *theta, const
 }
 
 static void fill_channel_slope(const struct model *model, const double *theta,
-                               const double *pose, const double *nu, double *jacobian)
+                               const double *pose, const double *nu, const double *tau,
+                               double *jacobian)
 {
+    (void)tau;
     (void)pose;
     jacobian[0] = -theta[B] / theta[A];
     if (model->parameter_count > DEAD_BAND) {

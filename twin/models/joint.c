@@ -1,8 +1,8 @@
 /* twin/models/joint.c - one driven joint: a motor on an arm, a slide, a wheel off the ground.
  *
- *     inertia w' + viscous w + coulomb tanh(w / s) + offset            = effort
- *     inertia w' + viscous w + coulomb tanh(w / s) + offset + load sin q = effort
- *                                                         (docs/model/joint.md, eq. 1, 2)
+ *     inertia w' + viscous w + D tanh(w / s) + offset [+ load sin q] = effort
+ *     D = coulomb [+ load_friction |effort|] [+ stribeck exp(-(w / 10 s)^2)]
+ *                                                 (docs/model/joint.md, eq. 1, 2, 4, 5)
  *
  * Parameters have the unit of the effort (N m, N, A, V) by that of the motion (rad, m). Pure:
  * no I/O, no clock, no state.
@@ -11,7 +11,10 @@
 
 #include "twin/models/models.h"
 
-enum { FREE_PARAMETERS = JOINT_LOAD, LOADED_PARAMETERS = JOINT_LOAD + 1 };
+/* Friction falls from that of rest over so many times the width at which it turns over. */
+static const double STRIBECK_WIDTHS = 10.0;
+/* Of an effort: what friction leaves of it at least, where friction would lock the joint. */
+static const double PASSED_MIN = 0.01;
 
 /* ---- the equations ---- */
 
@@ -20,36 +23,89 @@ static double dry_share(const struct model *model, double w)
     return tanh(w / model->width);
 }
 
+/* The parameter of friction that falls with the velocity, after all others; 0: none. */
+static size_t stribeck_at(const struct model *model)
+{
+    const size_t others =
+        (size_t)JOINT_LOAD + (model->needs_pose ? 1U : 0U) + (model->by_effort ? 1U : 0U);
+    return model->parameter_count > others ? others : 0;
+}
+
+static double stribeck_share(const struct model *model, double w)
+{
+    const double ratio = w / (STRIBECK_WIDTHS * model->width);
+    return exp(-ratio * ratio);
+}
+
 static void fill_joint_rows(const struct model *model, const double *pose, const double *nu,
                             const double *nu_dot, double *phi)
 {
+    const double dry = dry_share(model, nu[0]);
     phi[JOINT_INERTIA] = nu_dot[0];
     phi[JOINT_VISCOUS] = nu[0];
-    phi[JOINT_COULOMB] = dry_share(model, nu[0]);
+    phi[JOINT_COULOMB] = dry;
     phi[JOINT_OFFSET] = 1.0;
     if (model->needs_pose) {
         phi[JOINT_LOAD] = sin(pose[0]);
     }
+    if (model->by_effort) {
+        phi[model->by_effort] = dry;
+    }
+    if (stribeck_at(model)) {
+        phi[stribeck_at(model)] = dry * stribeck_share(model, nu[0]);
+    }
 }
 
+/* Without the friction that an effort brings. */
 static void resist_joint(const struct model *model, const double *theta, const double *pose,
                          const double *nu, double *tau)
 {
-    tau[0] = theta[JOINT_VISCOUS] * nu[0] + theta[JOINT_COULOMB] * dry_share(model, nu[0]) +
-             theta[JOINT_OFFSET];
+    const size_t stribeck = stribeck_at(model);
+    const double dry = theta[JOINT_COULOMB] +
+                       (stribeck ? theta[stribeck] * stribeck_share(model, nu[0]) : 0.0);
+    tau[0] = theta[JOINT_VISCOUS] * nu[0] + dry * dry_share(model, nu[0]) + theta[JOINT_OFFSET];
     if (model->needs_pose) {
         tau[0] += theta[JOINT_LOAD] * sin(pose[0]);
     }
 }
 
+/* The share of a push along the motion that its own friction takes. */
+static double taken_share(const struct model *model, const double *theta, double w)
+{
+    return model->by_effort ? theta[model->by_effort] * dry_share(model, w) : 0.0;
+}
+
+static void accelerate_joint(const struct model *model, const double *theta, const double *pose,
+                             const double *nu, const double *tau, double *nu_dot)
+{
+    const double passed = tau[0] - taken_share(model, theta, nu[0]) * fabs(tau[0]);
+    model_forward(model, theta, pose, nu, &passed, nu_dot);
+}
+
+/* Of either sign the effort has that of what passes, unless friction locks the joint. */
+static void invert_joint(const struct model *model, const double *theta, const double *pose,
+                         const double *nu, const double *nu_dot, double *tau)
+{
+    double passed = 0.0;
+    model_inverse(model, theta, pose, nu, nu_dot, &passed);
+    const double taken = taken_share(model, theta, nu[0]);
+    tau[0] = passed / fmax(passed > 0.0 ? 1.0 - taken : 1.0 + taken, PASSED_MIN);
+}
+
 static void fill_joint_slope(const struct model *model, const double *theta, const double *pose,
-                             const double *nu, double *jacobian)
+                             const double *nu, const double *tau, double *jacobian)
 {
     (void)pose;
+    const size_t stribeck = stribeck_at(model);
     const double t = dry_share(model, nu[0]);
-    jacobian[0] =
-        -(theta[JOINT_VISCOUS] + theta[JOINT_COULOMB] * (1.0 - t * t) / model->width) /
-        theta[JOINT_INERTIA];
+    const double v = STRIBECK_WIDTHS * model->width;
+    const double more = stribeck ? theta[stribeck] * stribeck_share(model, nu[0]) : 0.0;
+    const double pushed =
+        model->by_effort && tau ? theta[model->by_effort] * fabs(tau[0]) : 0.0;
+    const double dry = theta[JOINT_COULOMB] + more + pushed;
+    jacobian[0] = -(theta[JOINT_VISCOUS] + dry * (1.0 - t * t) / model->width -
+                    more * t * 2.0 * nu[0] / (v * v)) /
+                  theta[JOINT_INERTIA];
 }
 
 static void move_joint(const double *pose, const double *nu, double *pose_dot)
@@ -64,17 +120,31 @@ static const struct model_axis axes[] = {
     {"velocity", "effort", "position", "velocity", "effort"}};
 
 /* clang-format off */
-static const struct model_parameter parameters[LOADED_PARAMETERS] = {
-    {"inertia", "J",  "effort/acceleration", MODEL_POSITIVE,
-     "inertia of motor and arm, or mass", "inertia"},
-    {"viscous", "Fv", "effort/velocity",   MODEL_NOT_NEGATIVE,
-     "viscous friction, back-EMF included", "viscous friction"},
-    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE,
-     "dry friction", "dry friction"},
-    {"offset",  "o",  "effort",         MODEL_ANY,
-     "constant effort: imbalance, amplifier offset", "constant effort"},
-    {"load",    "G",  "effort",         MODEL_ANY,
-     "m g l of a pendulum, q = 0 hanging down", "load"},
+#define BASE \
+    {"inertia", "J",  "effort/acceleration", MODEL_POSITIVE, \
+     "inertia of motor and arm, or mass", "inertia"}, \
+    {"viscous", "Fv", "effort/velocity",   MODEL_NOT_NEGATIVE, \
+     "viscous friction, back-EMF included", "viscous friction"}, \
+    {"coulomb", "Fc", "effort",         MODEL_NOT_NEGATIVE, \
+     "dry friction", "dry friction"}, \
+    {"offset",  "o",  "effort",         MODEL_ANY, \
+     "constant effort: imbalance, amplifier offset", "constant effort"}
+#define LOAD \
+    {"load",    "G",  "effort",         MODEL_ANY, \
+     "m g l of a pendulum, q = 0 hanging down", "load"}
+#define GEARED \
+    {"load_friction_ratio", "mu", "1",  MODEL_NOT_NEGATIVE, \
+     "dry friction for each unit of the effort's size", "friction by load"}
+#define STRIBECK \
+    {"stribeck", "Fs", "effort",        MODEL_NOT_NEGATIVE, \
+     "dry friction at rest beyond that of motion", "Stribeck friction"}
+
+/* A form is the sum of what it has. */
+enum { PENDULUM = 1, GEAR = 2, FALLING = 4 };
+
+static const struct model_parameter parameters[JOINT_FORMS][JOINT_LOAD + 3] = {
+    {BASE}, {BASE, LOAD}, {BASE, GEARED}, {BASE, LOAD, GEARED},
+    {BASE, STRIBECK}, {BASE, LOAD, STRIBECK}, {BASE, GEARED, STRIBECK}, {BASE, LOAD, GEARED, STRIBECK},
 };
 /* clang-format on */
 
@@ -83,37 +153,52 @@ static const struct model_derived derived[] = {
      JOINT_VISCOUS},
 };
 
-/* ---- a model for each width of the turn-over of dry friction, rad/s or m/s ---- */
+/* ---- a model for each form, and width of the turn-over of dry friction, rad/s or m/s ---- */
 
-#define JOINT_MODEL(title, count, pose, s)                                                     \
+#define BIT(form, bit)       (((form) & (bit)) / (bit))
+#define RICHER(form, bit, w) (BIT(form, bit) ? NULL : &joint_models[(form) | (bit)][w])
+
+#define JOINT_MODEL(title, form, w, s)                                                         \
     {                                                                                          \
-        .name = (title), .axes = axes, .axis_count = 1, .parameters = parameters,              \
-        .parameter_count = (count), .derived = derived, .derived_count = COUNT(derived),       \
-        .needs_pose = (pose), .sticks = true, .window_s = 0.1, .width = (s),                   \
-        .rows = fill_joint_rows, .forward = model_forward, .inverse = model_inverse,           \
-        .resist = resist_joint, .slope = fill_joint_slope, .kinematics = move_joint,           \
+        .name = (title), .axes = axes, .axis_count = 1, .parameters = parameters[form],        \
+        .parameter_count =                                                                     \
+            JOINT_LOAD + BIT(form, PENDULUM) + BIT(form, GEAR) + BIT(form, FALLING),           \
+        .derived = derived, .derived_count = COUNT(derived),                                   \
+        .needs_pose = BIT(form, PENDULUM), .sticks = true, .window_s = 0.1, .width = (s),      \
+        .by_effort = BIT(form, GEAR) * (JOINT_LOAD + BIT(form, PENDULUM)),                     \
+        .richer = {RICHER(form, GEAR, w), RICHER(form, FALLING, w)}, .rows = fill_joint_rows,  \
+        .forward = accelerate_joint, .inverse = invert_joint, .resist = resist_joint,          \
+        .slope = fill_joint_slope, .kinematics = move_joint,                                   \
     }
 
-#define JOINT_FREE(s)   JOINT_MODEL("joint", FREE_PARAMETERS, false, s)
-#define JOINT_LOADED(s) JOINT_MODEL("joint_load", LOADED_PARAMETERS, true, s)
+#define JOINT_MODELS(title, form)                                                              \
+    {                                                                                          \
+        JOINT_MODEL(title, form, 0, 0.001), JOINT_MODEL(title, form, 1, 0.003),                \
+            JOINT_MODEL(title, form, 2, 0.01), JOINT_MODEL(title, form, 3, 0.03),              \
+            JOINT_MODEL(title, form, 4, 0.1),                                                  \
+    }
 
-const struct model joint_model = JOINT_FREE(0.01);
-const struct model joint_load_model = JOINT_LOADED(0.01);
+const struct model joint_models[JOINT_FORMS][JOINT_WIDTHS] = {
+    JOINT_MODELS("joint", 0),
+    JOINT_MODELS("joint_load", 1),
+    JOINT_MODELS("joint_geared", 2),
+    JOINT_MODELS("joint_load_geared", 3),
+    JOINT_MODELS("joint_stribeck", 4),
+    JOINT_MODELS("joint_load_stribeck", 5),
+    JOINT_MODELS("joint_geared_stribeck", 6),
+    JOINT_MODELS("joint_load_geared_stribeck", 7),
+};
 
-static const struct model others[] = {
-    JOINT_FREE(0.001),   JOINT_FREE(0.003),   JOINT_FREE(0.03),   JOINT_FREE(0.1),
-    JOINT_LOADED(0.001), JOINT_LOADED(0.003), JOINT_LOADED(0.03), JOINT_LOADED(0.1)};
+#define JOINT_VARIANTS(form)                                                                   \
+    {                                                                                          \
+        {&joint_models[form][0], 0.001}, {&joint_models[form][1], 0.003},                      \
+            {&joint_models[form][2], 0.01}, {&joint_models[form][3], 0.03},                    \
+            {&joint_models[form][4], 0.1},                                                     \
+    }
 
-static const struct model_variant joint_variants[] = {{&others[0], 0.001},
-                                                      {&others[1], 0.003},
-                                                      {&joint_model, 0.01},
-                                                      {&others[2], 0.03},
-                                                      {&others[3], 0.1}};
-static const struct model_variant joint_load_variants[] = {{&others[4], 0.001},
-                                                           {&others[5], 0.003},
-                                                           {&joint_load_model, 0.01},
-                                                           {&others[6], 0.03},
-                                                           {&others[7], 0.1}};
+static const struct model_variant variants[JOINT_FORMS][JOINT_WIDTHS] = {
+    JOINT_VARIANTS(0), JOINT_VARIANTS(1), JOINT_VARIANTS(2), JOINT_VARIANTS(3),
+    JOINT_VARIANTS(4), JOINT_VARIANTS(5), JOINT_VARIANTS(6), JOINT_VARIANTS(7)};
 
 static const char help[] =
     "  one driven joint (a motor, a slide, a vertical axis): inertia, viscous and dry "
@@ -139,46 +224,53 @@ static const char load_help[] =
     "  example: tandem identify --model joint_load --columns \\\n"
     "           effort=duty*vin_v,position=q_rad arm1.csv arm2.csv\n";
 
+static const char geared_help[] =
+    "  the same with dry friction that grows with the size of the effort, as that of gears "
+    "does\n";
+
+static const char stribeck_help[] =
+    "  the same with dry friction that is greater near rest than in motion, by "
+    "exp(-(w/10 s)^2)\n";
+
+static const char both_help[] = "  the same with both\n";
+
 static const char *const roles[] = {"t", "effort", "velocity", "position", NULL};
 
 /* Of any unit, so that no speed is too high. The trial is an arm of 0.1 kg m^2 on a motor of a
  * few N m. */
-const struct model_row joint_row = {
-    .name = "joint",
-    .words = "joint: inertia, friction",
-    .help = help,
-    .roles = roles,
-    .model = &joint_model,
-    .variants = joint_variants,
-    .variant_count = COUNT(joint_variants),
-    .trial = {.theta = {0.1, 0.25, 0.3, 0.05},
-              .delay_s = 0.008,
-              .dt_s = 0.01,
-              .samples = 2000,
-              .noise_sd = {0.003},
-              .effort_min = {-3.0},
-              .effort_max = {3.0},
-              .hold_s_min = 0.3,
-              .hold_s_max = 1.5,
-              .loss_ratio = 0.005},
-};
+#define JOINT_ROW(title, line, text, form, ...)                                                \
+    {                                                                                          \
+        .name = (title), .words = (line), .help = (text), .roles = roles,                      \
+        .model = &joint_models[form][2], .variants = variants[form],                           \
+        .variant_count = JOINT_WIDTHS,                                                         \
+        .trial = {.theta = {0.1, 0.25, 0.3, 0.05, __VA_ARGS__},                                \
+                  .delay_s = 0.008,                                                            \
+                  .dt_s = 0.01,                                                                \
+                  .samples = 2000,                                                             \
+                  .noise_sd = {0.003},                                                         \
+                  .effort_min = {-3.0},                                                        \
+                  .effort_max = {3.0},                                                         \
+                  .hold_s_min = 0.3,                                                           \
+                  .hold_s_max = 1.5,                                                           \
+                  .loss_ratio = 0.005},                                                        \
+    }
 
-const struct model_row joint_load_row = {
-    .name = "joint_load",
-    .words = "joint: inertia, friction and the load of a pendulum",
-    .help = load_help,
-    .roles = roles,
-    .model = &joint_load_model,
-    .variants = joint_load_variants,
-    .variant_count = COUNT(joint_load_variants),
-    .trial = {.theta = {0.1, 0.25, 0.3, 0.05, 1.2},
-              .delay_s = 0.008,
-              .dt_s = 0.01,
-              .samples = 2000,
-              .noise_sd = {0.003},
-              .effort_min = {-3.0},
-              .effort_max = {3.0},
-              .hold_s_min = 0.3,
-              .hold_s_max = 1.5,
-              .loss_ratio = 0.005},
-};
+const struct model_row joint_row = JOINT_ROW("joint", "joint: inertia, friction", help, 0, 0.0);
+const struct model_row joint_load_row = JOINT_ROW(
+    "joint_load", "joint: inertia, friction and the load of a pendulum", load_help, 1, 1.2);
+const struct model_row joint_geared_row = JOINT_ROW(
+    "joint_geared", "joint: inertia, friction that grows with the effort", geared_help, 2, 0.2);
+const struct model_row joint_load_geared_row =
+    JOINT_ROW("joint_load_geared", "pendulum: friction that grows with the effort", geared_help,
+              3, 1.2, 0.2);
+const struct model_row joint_stribeck_row =
+    JOINT_ROW("joint_stribeck", "joint: inertia, friction that falls with the velocity",
+              stribeck_help, 4, 0.3);
+const struct model_row joint_load_stribeck_row =
+    JOINT_ROW("joint_load_stribeck", "pendulum: friction that falls with the velocity",
+              stribeck_help, 5, 1.2, 0.3);
+const struct model_row joint_geared_stribeck_row =
+    JOINT_ROW("joint_geared_stribeck", "joint: friction of both kinds", both_help, 6, 0.2, 0.3);
+const struct model_row joint_load_geared_stribeck_row =
+    JOINT_ROW("joint_load_geared_stribeck", "pendulum: friction of both kinds", both_help, 7,
+              1.2, 0.2, 0.3);

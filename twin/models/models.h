@@ -8,9 +8,11 @@
 #include "twin/models/models.def"
 #undef MODEL
 
-/* Some models of motion and the parameters of a joint, for tests; a joint's widths are 0.01. */
+/* Some models of motion and the parameters of a joint, for tests; joints by what they have
+ * (JOINT_LOAD alone, no more: 0) and by their widths, of which the third is 0.01. */
 extern const struct model diffdrive_model, first_order_model, first_order_deadband_model;
-extern const struct model joint_model, joint_load_model;
+enum { JOINT_FORMS = 8, JOINT_WIDTHS = 5 };
+extern const struct model joint_models[JOINT_FORMS][JOINT_WIDTHS];
 enum { JOINT_INERTIA, JOINT_VISCOUS, JOINT_COULOMB, JOINT_OFFSET, JOINT_LOAD };
 
 extern const struct model_row *const model_rows[]; /* [model_row_count] */

@@ -72,8 +72,9 @@ static void resist_usv3(const struct model *model, const double *theta, const do
 }
 
 static void fill_usv3_slope(const struct model *model, const double *theta, const double *pose,
-                            const double *nu, double *jacobian)
+                            const double *nu, const double *tau, double *jacobian)
 {
+    (void)tau;
     (void)model;
     (void)pose;
     const double *d = theta;
