@@ -367,7 +367,8 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
         const double *x = problem->x + i * P;
         const double root = sqrt(room->weight[i]);
         /* Of a biweight; of Huber's weights the slope is 0 beyond his bound. */
-        const double slope = ls->method == ROBUST_LS_TUKEY   ? root * (5.0 * root - 4.0)
+        const double slope = ls->method == ROBUST_LS_TUKEY
+                                 ? fmax(root * (5.0 * root - 4.0), 0.0)
                              : ls->method == ROBUST_LS_HUBER ? floor(root)
                                                              : 1.0;
         for (size_t j = 0; j < P * P; j++) {
@@ -384,7 +385,8 @@ static enum status follow_spread(const struct robust_ls_problem *problem,
         for (size_t j = 0; j < P * P; j++) {
             leverage += x[j / P] * svd.inverse[j] * x[j % P];
         }
-        const double own = fmax(1.0 - leverage, 1e-3);
+        /* A move that stands alone would tell of its own noise only. */
+        const double own = fmax(1.0 - leverage, 0.3);
         const double e = room->weight[i] * room->residual[i] / own;
         for (size_t j = 0; j < P * P; j++) {
             meat[j] += e * e * x[j / P] * x[j % P];
