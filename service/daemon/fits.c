@@ -158,21 +158,20 @@ static enum status run_fit(struct job *job, void *context, FILE *out, struct err
     e->worker_job = job;
     e->task.go_on = may_go_on;
     e->task.context = e;
+    struct event_fit end = {.outcome = FIT_FAILED, .detail = "no memory for the result"};
     const enum status status =
-        result ? dynamics_task_run(&e->task, result, err)
-               : err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "no memory for the result");
+        result ? dynamics_task_end(&e->task, result, &end, err)
+               : err_set(err, STATUS_E_NOMEM, "fit", 0, 0, "%s", end.detail);
     if (status == STATUS_OK) {
         show_result(e, result, out);
         put_result(e, result);
         return status;
     }
     free(result);
-    if (status != STATUS_E_STALE) {
-        tell_end(e, FIT_FAILED, err->text);
-    } else if (!atomic_load(&e->fits->stopping)) {
-        tell_end(e, FIT_CANCELLED, "");
-    } else {
+    if (end.outcome == FIT_CANCELLED && atomic_load(&e->fits->stopping)) {
         e->told = true; /* it begins again at the next start */
+    } else {
+        tell_end(e, end.outcome, end.detail);
     }
     return status;
 }

@@ -21,6 +21,7 @@ struct replay_job {
     char name[QUERY_NAME_MAX], pair[EVENT_PAIR_MAX];
     const char *text; /* [bytes] */
     size_t bytes;
+    bool refit;
     struct job *job; /* while it runs */
     struct replay_run run;
     struct err fault; /* the first line that is no message */
@@ -55,7 +56,7 @@ static enum status take_line(struct replay_job *j, const struct journal_line *li
         return STATUS_OK;
     }
     const enum status st =
-        replay_pause(replay, journal_line_us(line->text, line->bytes), go_on, j, share, &err);
+        replay_pause(replay, journal_line_us(line->text, line->bytes), share, &err);
     if (st != STATUS_OK) {
         return err_set(why, st, j->name, (unsigned)line->number, 0, "%s", err.text);
     }
@@ -82,7 +83,8 @@ static enum status run_journal(struct replay_job *j, struct err *err)
         if (st != STATUS_OK) {
             return st;
         }
-        if (line.number % GO_ON_EVERY == 0 && !go_on(j, "replaying", share)) {
+        if (line.number % GO_ON_EVERY == 0 &&
+            !replay_may_go_on(j->run.replay, "replaying", share)) {
             return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
         }
     }
@@ -98,12 +100,8 @@ static enum status run_journal(struct replay_job *j, struct err *err)
 
 static enum status run_moves(struct replay_job *j, struct err *err)
 {
-    struct replay_moves moves = {.name = j->name,
-                                 .text = j->text,
-                                 .bytes = j->bytes,
-                                 .pair = j->pair,
-                                 .go_on = go_on,
-                                 .context = j};
+    struct replay_moves moves = {
+        .name = j->name, .text = j->text, .bytes = j->bytes, .pair = j->pair};
     return replay_moves(j->run.replay, &j->file, &moves, err);
 }
 
@@ -125,7 +123,7 @@ static enum status replay_and_write(struct replay_job *j, FILE *out, struct err 
         return st;
     }
     replay_end(run->replay);
-    if (!go_on(j, "writing", 0.9)) {
+    if (!replay_may_go_on(run->replay, "writing", 0.9)) {
         return err_set(err, STATUS_E_STALE, j->name, 0, 0, "cancelled");
     }
     st = replay_end_spool(run);
@@ -148,6 +146,9 @@ static enum status run_replay(struct job *job, void *context, FILE *out, struct 
         st = err_set(err, STATUS_E_NOMEM, j->name, 0, 0, "no memory for another lab");
     }
     if (st == STATUS_OK) {
+        j->run.replay->refit = j->refit;
+        j->run.replay->go_on = go_on;
+        j->run.replay->context = j;
         st = replay_and_write(j, out, err);
     }
     replay_destroy(j->run.replay);
@@ -181,6 +182,7 @@ enum status replay_jobs_submit(void *worker, const struct web_replay *what, char
     (void)snprintf(order.pair, sizeof order.pair, "%s", what->pair);
     j->text = text;
     j->bytes = bytes;
+    j->refit = what->refit;
     order.context = j;
     st = worker_submit(worker, &order, job, err);
     if (st != STATUS_OK) {

@@ -1,9 +1,13 @@
 #include "service/replay/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum { MINUTE_US = 60 * 1000000, LINE_BYTES = 64, HUGE_BYTES = 2 * 1024 * 1024 };
+
+/* So long a fit takes that no line says the end of; live it is mostly less. */
+static const int64_t FIT_US = 5000000;
 
 struct lab *lab_memory_create(const struct lab_params *p)
 {
@@ -26,26 +30,146 @@ void lab_memory_destroy(struct lab *lab)
     free(lab); /* it stands at the beginning of its memory */
 }
 
+/* ---- fits ---------------------------------------------------------------------------------
+ */
+
+/* When the fit under way on this side ends though no line says so; LAB_TIME_MAX: never. Where
+ * lines told the ends of others before, this one never ended, and the lab gives it up as it did
+ * live. */
+static int64_t find_end_of_fit(const struct replay *replay, size_t pair, enum side which)
+{
+    const struct pair_dynamics *d = lab_dynamics(replay->lab, pair);
+    const uint8_t fits = replay->fits[pair][which];
+    if (!d || !d->side[which].running || fits == REPLAY_FITS_TOLD) {
+        return LAB_TIME_MAX;
+    }
+    const struct dynamics_side *side = &d->side[which];
+    const bool may_be_told = replay->whole && fits == REPLAY_FITS_UNKNOWN;
+    return may_be_told || side->give_up_us - side->began_us < FIT_US ? side->give_up_us
+                                                                     : side->began_us + FIT_US;
+}
+
+static void find_due_fit(struct replay *replay)
+{
+    replay->due.t_us = LAB_TIME_MAX;
+    for (size_t i = 0; i < lab_pair_count(replay->lab); i++) {
+        for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
+            const int64_t t_us = find_end_of_fit(replay, i, s);
+            if (t_us < replay->due.t_us) {
+                replay->due.t_us = t_us;
+                replay->due.pair = i;
+                replay->due.side = s;
+            }
+        }
+    }
+}
+
+static void take_effect(void *context, const struct effect *effect)
+{
+    struct replay *replay = context;
+    if (effect->kind == EFFECT_FIT) {
+        find_due_fit(replay);
+    }
+    replay->effects.emit(replay->effects.context, effect);
+}
+
+static void step_lab(struct replay *replay, const struct event *event)
+{
+    const struct effects effects = {take_effect, replay};
+    lab_step(replay->lab, event, &effects);
+}
+
+static bool may_fit_go_on(void *context, const char *stage)
+{
+    struct replay *replay = context;
+    return replay_may_go_on(replay, stage, replay->share);
+}
+
+/* The event is the end of the fit under way there, without its result. */
+static void step_fit(struct replay *replay, size_t pair, const struct event *event)
+{
+    struct event with = *event;
+    struct dynamics_task task;
+    struct dynamics_result result;
+    struct err err = {0};
+    pair_dynamics_task(lab_dynamics(replay->lab, pair),
+                       &lab_pair_params(replay->lab, pair)->dynamics, event->side, &task);
+    task.go_on = may_fit_go_on;
+    task.context = replay;
+    (void)dynamics_task_end(&task, &result, &with.fit, &err);
+    step_lab(replay, &with);
+    find_due_fit(replay);
+}
+
+/* Those that end before t_us. */
+static void end_fits(struct replay *replay, int64_t t_us)
+{
+    while (replay->due.t_us < t_us) {
+        const size_t pair = replay->due.pair;
+        const enum side side = replay->due.side;
+        const int64_t now_us = lab_time(replay->lab);
+        struct event event = {.t_us = replay->due.t_us > now_us ? replay->due.t_us : now_us,
+                              .kind = EVENT_FIT,
+                              .side = side};
+        (void)snprintf(event.pair, sizeof event.pair, "%s",
+                       lab_pair_params(replay->lab, pair)->id);
+        event.fit.job = lab_dynamics(replay->lab, pair)->side[side].job;
+        replay->fits[pair][side] = REPLAY_FITS_UNTOLD;
+        step_fit(replay, pair, &event);
+    }
+}
+
+/* A line says how a fit ended. */
+static void take_end_of_fit(struct replay *replay, const struct event *event)
+{
+    const long i = lab_find(replay->lab, event->pair);
+    const struct pair_dynamics *d = i >= 0 ? lab_dynamics(replay->lab, (size_t)i) : NULL;
+    if (!d) {
+        step_lab(replay, event);
+        return;
+    }
+    const struct dynamics_side *side = &d->side[event->side];
+    const bool awaited = side->running && side->job == event->fit.job;
+    uint8_t *fits = &replay->fits[i][event->side];
+    /* A number that is to come: what was before this recording is not in it. */
+    *fits = awaited                      ? REPLAY_FITS_TOLD
+            : event->fit.job > side->job ? REPLAY_FITS_UNTOLD
+                                         : *fits;
+    if (awaited && event->fit.outcome == FIT_DONE) {
+        step_fit(replay, (size_t)i, event);
+    } else {
+        step_lab(replay, event);
+        find_due_fit(replay);
+    }
+}
+
+/* ---- a replay -----------------------------------------------------------------------------
+ */
+
 enum status replay_create(const struct lab_file *file, const struct effects *effects,
                           struct replay **out)
 {
     const struct lab_params params = {file->pair_count, file->pairs};
     struct replay *replay = calloc(1, sizeof *replay);
     char *scratch = malloc(MESSAGE_PAYLOAD_MAX + 1);
+    uint8_t(*fits)[SIDE_COUNT] = calloc(file->pair_count, sizeof *fits);
     struct lab *lab = lab_memory_create(&params);
-    if (!replay || !lab || !scratch) {
+    if (!replay || !lab || !scratch || !fits) {
         free(replay);
         lab_memory_destroy(lab);
         free(scratch);
+        free(fits);
         return STATUS_E_NOMEM;
     }
-    replay->lab = lab;
+    *replay = (struct replay){.lab = lab,
+                              .prefix = file->broker.prefix,
+                              .effects = *effects,
+                              .fits = fits,
+                              .due.t_us = LAB_TIME_MAX,
+                              .t_us = LAB_TIME_NONE,
+                              .pause_us_max = REPLAY_PAUSE_US_MAX,
+                              .scratch = scratch};
     lab_codecs(lab, &replay->codecs);
-    replay->prefix = file->broker.prefix;
-    replay->effects = *effects;
-    replay->t_us = LAB_TIME_NONE;
-    replay->pause_us_max = REPLAY_PAUSE_US_MAX;
-    replay->scratch = scratch;
     *out = replay;
     return STATUS_OK;
 }
@@ -56,8 +180,15 @@ void replay_destroy(struct replay *replay)
         return;
     }
     lab_memory_destroy(replay->lab);
+    free(replay->fits);
     free(replay->scratch);
     free(replay);
+}
+
+bool replay_may_go_on(struct replay *replay, const char *stage, double share)
+{
+    replay->share = share;
+    return !replay->go_on || replay->go_on(replay->context, stage, share);
 }
 
 /* Every probe and control period up to there would be fired. */
@@ -78,9 +209,16 @@ static void step_event(void *context, const struct event *event)
         replay->refused = true;
         return;
     }
+    replay->whole = replay->counts.events > 0 ? replay->whole
+                                              : event->kind == EVENT_START && !replay->refit;
     replay->counts.events++;
     replay->counts.malformed += event->kind == EVENT_MALFORMED;
-    lab_step(replay->lab, event, &replay->effects);
+    end_fits(replay, event->t_us);
+    if (event->kind != EVENT_FIT) {
+        step_lab(replay, event);
+    } else if (!replay->refit) {
+        take_end_of_fit(replay, event);
+    }
 }
 
 void replay_message(struct replay *replay, const struct message *message)
@@ -129,10 +267,10 @@ enum status replay_line(struct replay *replay, const struct journal_line *line, 
     return replay->refused ? complain_ahead(replay, message.t_us, err) : STATUS_OK;
 }
 
-enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,
-                         void *context, double share, struct err *err)
+enum status replay_pause(struct replay *replay, int64_t t_us, double share, struct err *err)
 {
     int64_t now_us = replay->t_us;
+    replay->share = share;
     if (now_us == LAB_TIME_NONE || t_us == LAB_TIME_NONE || t_us <= now_us) {
         return STATUS_OK;
     }
@@ -144,8 +282,9 @@ enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_o
     while (t_us - now_us > MINUTE_US) {
         now_us += MINUTE_US;
         const struct event tick = {.kind = EVENT_TICK, .t_us = now_us};
-        lab_step(replay->lab, &tick, &replay->effects);
-        if (!go_on(context, "replaying", share)) {
+        end_fits(replay, now_us);
+        step_lab(replay, &tick);
+        if (!replay_may_go_on(replay, "replaying", share)) {
             return err_set(err, STATUS_E_STALE, "replay", 0, 0, "cancelled");
         }
     }
@@ -155,6 +294,7 @@ enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_o
 void replay_end(struct replay *replay)
 {
     if (!lab_stopped(replay->lab)) {
+        end_fits(replay, replay->t_us + FIT_US + 1);
         lab_finish(replay->lab, &replay->effects);
     }
 }

@@ -3,6 +3,10 @@
  *
  * The same journal lines, codec and lab_step() as the daemon's; only the effects end elsewhere:
  * records are handed to the owner, messages to robots are dropped. Owns the lab's memory.
+ *
+ * A fit of dynamics that the lab asks for ends where the recording says so. Where it says
+ * nothing, as what mosquitto_sub wrote, replay ends it a moment after it began
+ * (docs/model/online.md, section 5).
  */
 #ifndef SERVICE_REPLAY_REPLAY_H
 #define SERVICE_REPLAY_REPLAY_H
@@ -31,11 +35,32 @@ struct replay_counts {
 #define REPLAY_PAUSE_US_MAX (INT64_C(31) * 86400 * 1000000)
 #define REPLAY_AWAY_US_MAX  (INT64_C(1000) * 86400 * 1000000)
 
+/* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
+typedef bool replay_go_on(void *context, const char *stage, double share);
+
+/* What the recording has said of how one robot's fits ended. */
+enum replay_fits {
+    REPLAY_FITS_UNKNOWN,
+    REPLAY_FITS_TOLD,  /* of one that the lab asked for here, too */
+    REPLAY_FITS_UNTOLD /* nothing, or of fits that the lab did not ask for here */
+};
+
 struct replay {
     struct lab *lab;
     struct codec_set codecs;
     const char *prefix;
     struct effects effects;
+    bool refit;          /* set by its owner: what the recording says of fits is passed over */
+    replay_go_on *go_on; /* set by its owner; NULL: nobody wants to end it */
+    void *context;       /* of go_on */
+    double share;        /* that go_on was told last */
+    uint8_t (*fits)[SIDE_COUNT]; /* [pairs] enum replay_fits */
+    bool whole;                  /* it begins with a start of the daemon */
+    struct {
+        int64_t t_us; /* LAB_TIME_MAX: none */
+        size_t pair;
+        enum side side;
+    } due; /* the next fit that is to end though no line says so */
     struct replay_counts counts;
     int64_t t_us;         /* of the last line that was taken in */
     int64_t pause_us_max; /* REPLAY_PAUSE_US_MAX, unless its owner knows better */
@@ -67,18 +92,18 @@ enum status replay_line(struct replay *replay, const struct journal_line *line,
 /* The same of a message. */
 void replay_message(struct replay *replay, const struct message *message);
 
-/* Asked often: what is being done, and roughly which part of the whole is behind (0 .. 1). */
-typedef bool replay_go_on(void *context, const char *stage, double share);
+/* Ask the owner; fits ask, too. */
+bool replay_may_go_on(struct replay *replay, const char *stage, double share);
 
 /* Let the time until the next message pass, which is at t_us: what is due meanwhile happens as
  * it would, and go_on is asked after each minute of it. A pause may hold millions of probes and
  * control periods. STATUS_E_RANGE: longer than REPLAY_PAUSE_US_MAX; STATUS_E_STALE: go_on said
  * no. */
-MUST_USE enum status replay_pause(struct replay *replay, int64_t t_us, replay_go_on *go_on,
-                                  void *context, double share, struct err *err);
+MUST_USE enum status replay_pause(struct replay *replay, int64_t t_us, double share,
+                                  struct err *err);
 
-/* The end of the recording: open commands time out, unless the daemon that wrote it was stopped
- * in good order, when its state at that moment is what counts. */
+/* The end of the recording: open commands time out and fits end, unless the daemon that wrote
+ * it was stopped in good order, when its state at that moment is what counts. */
 void replay_end(struct replay *replay);
 
 #endif

@@ -325,6 +325,7 @@ static int open_and_run(struct replay_run *run, char **paths, int count)
                                          &run->err) != STATUS_OK) {
         (void)fprintf(stderr, "tandem: %s: %s\n", run->err.where, run->err.text);
     } else {
+        run->replay->refit = run->options.refit;
         run->replay->pause_us_max = (int64_t)(run->options.pause_max_days * 86400e6);
         exit_status = replay_files(run, reader);
     }
@@ -344,6 +345,8 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
          "entries.csv, alarms.csv, log.csv, changes.csv and travel_time.csv in DIR"},
         {"pause-max", 0, ARGUMENT_REAL, &o->pause_max_days, 0, 36500, "DAYS",
          "take in a line stamped at most so long after the one before it (31; 1000 where the daemon was away)"},
+        {"refit", 0, ARGUMENT_FLAG, &o->refit, 0, 0, NULL,
+         "make every fit of dynamics anew, whatever a journal says of its own"},
         {"speed", 's', ARGUMENT_REAL, &o->speed, 0, 1e9, "X", "X times as fast as recorded; 0: without pauses (0)"},
     };
     /* clang-format on */
@@ -358,7 +361,10 @@ static int parse_options(int argc, char **argv, struct replay_options *o)
             "  each time. Without --json and --csv: a line for each entry and alarm, and a\n"
             "  summary.\n\n"
             "  A recording that ends while commands are open: they time out. A journal that\n"
-            "  ends with the daemon's orderly stop: they stay open, as they were.\n",
+            "  ends with the daemon's orderly stop: they stay open, as they were.\n\n"
+            "  Fits of dynamics that the lab asks for end where a journal of the daemon says\n"
+            "  so, and 5 s after they began where a recording says nothing of them, or with\n"
+            "  --refit: for other options than those the journal was written with.\n",
         .examples = "  tandem replay -c lab.yaml journal/\n"
                     "  tandem replay -c lab.yaml lab.jsonl --json | jq .pairs.r1.counts\n",
         .exit_status = "a file could not be read, or the results not be written",

@@ -36,6 +36,7 @@ struct columns {
 
 struct move_table {
     const struct replay_moves *wanted;
+    struct replay *replay;
     const struct lab_file *file;
     struct columns at;
     long fixed_pair; /* whose moves all are; -1: as the rows say */
@@ -301,11 +302,11 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
     enum status st = STATUS_OK;
     for (size_t i = 0; i < n && st == STATUS_OK; i++) {
         const double share = 0.3 + 0.6 * (double)i / (double)n;
-        if (i % GO_ON_EVERY == 0 && !wanted->go_on(wanted->context, "replaying", share)) {
+        if (i % GO_ON_EVERY == 0 && !replay_may_go_on(replay, "replaying", share)) {
             st = err_set(err, STATUS_E_STALE, wanted->name, 0, 0, "cancelled");
             break;
         }
-        st = replay_pause(replay, parts[i].t_us, wanted->go_on, wanted->context, share, err);
+        st = replay_pause(replay, parts[i].t_us, share, err);
         if (st == STATUS_OK) {
             feed_part(t, &parts[i], replay);
         }
@@ -318,9 +319,9 @@ static enum status feed_all(const struct move_table *t, struct replay *replay, s
 
 static bool go_on_reading(void *context, uint64_t done, uint64_t total)
 {
-    const struct replay_moves *wanted = ((const struct move_table *)context)->wanted;
-    return wanted->go_on(wanted->context, "reading",
-                         total > 0 ? 0.3 * (double)done / (double)total : 0.0);
+    const struct move_table *t = context;
+    return replay_may_go_on(t->replay, "reading",
+                            total > 0 ? 0.3 * (double)done / (double)total : 0.0);
 }
 
 static enum status choose_pair(struct move_table *t, struct replay *replay, struct err *err)
@@ -347,6 +348,7 @@ enum status replay_moves(struct replay *replay, const struct lab_file *file,
         .path = moves->name, .text = moves->text, .bytes = moves->bytes};
     const struct csv_lines lines = {take_header, take_row, go_on_reading, t};
     t->wanted = moves;
+    t->replay = replay;
     t->file = file;
     t->next_us = PAUSE_US;
     enum status st = choose_pair(t, replay, err);

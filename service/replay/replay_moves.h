@@ -17,13 +17,11 @@ struct replay_moves {
     const char *name; /* of the table, for errors */
     const char *text; /* [bytes] */
     size_t bytes;
-    const char *pair;    /* whose moves; "": what the table says, or the lab's only pair */
-    replay_go_on *go_on; /* false ends with STATUS_E_STALE */
-    void *context;
+    const char *pair; /* whose moves; "": what the table says, or the lab's only pair */
 };
 
 /* STATUS_E_PARSE: not such a table, with line and column; STATUS_E_ARG: it does not say whose
- * moves they are; STATUS_E_STALE; STATUS_E_NOMEM. Cold path: allocates. */
+ * moves they are; STATUS_E_STALE: go_on said no; STATUS_E_NOMEM. Cold path: allocates. */
 MUST_USE enum status replay_moves(struct replay *replay, const struct lab_file *file,
                                   struct replay_moves *moves, struct err *err);
 

@@ -13,6 +13,7 @@
 struct replay_options {
     const char *lab_path;
     bool json;
+    bool refit;
     const char *csv_dir;
     double speed;          /* 0: as fast as it goes */
     double pause_max_days; /* lines stamped farther ahead are not taken in */

@@ -53,12 +53,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct replay_moves moves = {.name = "fuzz",
                                  .text = (const char *)data + 1,
                                  .bytes = size - 1,
-                                 .pair = pairs[data[0] % 4],
-                                 .go_on = go_on,
-                                 .context = &asked};
+                                 .pair = pairs[data[0] % 4]};
     entries = 0;
     const enum status made = replay_create(&lab, &effects, &replay);
     assert(made == STATUS_OK);
+    replay->go_on = go_on;
+    replay->context = &asked;
     const enum status st = replay_moves(replay, &lab, &moves, &err);
     assert(st == STATUS_OK || err.text[0] != '\0');
     assert(replay->counts.lines <= 3 * size);

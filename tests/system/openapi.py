@@ -39,7 +39,7 @@ NOT_SENT = {"line"}
 WRONG = {"limit": "0", "cursor": "abc", "since": "yesterday", "until": "2026-13-01T00:00:00Z", "order": "up", "format": "xml",
          "verdict": "LATE", "type": "odd", "model": "walk", "method": "best", "side": "left", "columns": "u",
          "biases": "perhaps", "plausible": "perhaps", "robust": "very", "ridge": "-1", "delay_max_s": "nan", "heading_m": "-1", "current": "mass",
-         "name": "", "pair": "", "last_event_id": "last", "points": "0", "field": "lag"}
+         "name": "", "pair": "", "refit": "again", "last_event_id": "last", "points": "0", "field": "lag"}
 # What else a value needs to be right.
 WITH = {("postIdentify", "side"): {"model": "travel_time"}, ("postIdentify", "heading_m"): {"model": "odometry"}}
 # Declared answers that nothing here can bring about, and why.

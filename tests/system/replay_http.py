@@ -1,6 +1,7 @@
 """POST /api/v1/replay over a real port: the daemon's own journal gives what the daemon has, its entries as a table the
 same laps and verdicts; bounded, cancelled, and without effect on the lab."""
 import json
+import random
 import time
 import urllib.error
 import urllib.request
@@ -89,7 +90,8 @@ def check_refusals(rig):
     _, text = request(rig, "POST", "/api/v1/replay?pair=r9", b"x", "text/csv", 400)
     assert json.loads(text)["parameter"] == "pair", text
     _, text = request(rig, "POST", "/api/v1/replay?model=usv3", b"x", "text/csv", 400)
-    assert "this resource has name pair" in text, text
+    assert "this resource has name pair refit" in text, text
+    request(rig, "POST", "/api/v1/replay?refit=1", b"x", "text/csv", 400)
     request(rig, "POST", "/api/v1/replay", b"{}", "application/json", 415)
     request(rig, "POST", "/api/v1/replay", b"", "text/csv", 400)
     try:
@@ -123,7 +125,53 @@ def check_cancel(rig):
     assert "\ntandem_uploads 0\n" in rig.fetch("/metrics")
 
 
-with Rig(pairs="r1: {}\n  s2: {}\n  quiet: {}") as rig:
+def telemetry(pair, axes, seconds):
+    """As mosquitto_sub records it: first-order channels, ten samples a second in batches of five seconds."""
+    draw = random.Random(3)
+    nu, lines = [0.0] * axes, []
+    for k in range(seconds * 10):
+        if k % 15 == 0:
+            tau = [round(draw.uniform(-50, 50), 2) for _ in range(axes)]
+        if k % 50 == 0:
+            batch = []
+        batch.append({"t": 100 + k / 10, "seq": k, "nu": [round(v + draw.gauss(0, 0.01), 4) for v in nu], "tau": tau})
+        nu = [0.9 * v + 0.002 * f for v, f in zip(nu, tau)]
+        if k % 50 == 49:
+            stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1763800000 + k // 10))
+            lines.append(json.dumps({"tst": stamp, "topic": f"tandem/v1/{pair}/real/telemetry", "qos": 0, "retain": 0,
+                                     "payload": batch}) + "\n")
+    return "".join(lines).encode()
+
+
+def check_fits(rig):
+    """A recording without the daemon's lines: fits as on the command line; one that takes long ends when it is told to."""
+    body = telemetry("d1", 1, 100)
+    copy = rig.folder / "plain.jsonl"
+    copy.write_bytes(body)
+    printed = member(replay(rig.lab, copy), "d1")
+    for query in ("", "?pair=d1&refit=true"):
+        uploaded = member(member(wait(rig, upload(rig, body, query)), "result"), "d1")
+        for name in ("dynamics", "changes", "alarms"):
+            assert member(uploaded, name) == member(printed, name), name
+    counts = json.loads(printed)["dynamics"]["real"]["counts"]
+    assert counts["started"] == counts["done"] >= 2, counts
+    long = upload(rig, telemetry("d2", 3, 800))
+    rig.wait(lambda: json.loads(rig.fetch(long))["stage"] in ("fit", "held_out"), "a fit runs")
+    begin = time.monotonic()
+    request(rig, "DELETE", long, want=202)
+    assert json.loads(wait(rig, long))["state"] == "cancelled"
+    took = time.monotonic() - begin
+    assert took < 5, took
+    print(f"cancelled in the middle of a fit after {took:.2f} s")
+
+
+PAIRS = """r1: {}
+  s2: {}
+  quiet: {}
+  d1: {dynamics: {model: first_order, sides: real, window: 400, window_s: 40, refit_s: 30}}
+  d2: {dynamics: {model: usv3, sides: real, window: 8000, window_s: 800}}"""
+
+with Rig(pairs=PAIRS) as rig:
     rig.lab.write_text(rig.lab.read_text().replace("http: {", "http: {upload_mb: 2, uploads_max: 2, "))
     drive(rig)
     before = rig.fetch("/api/v1/pairs")
@@ -131,6 +179,7 @@ with Rig(pairs="r1: {}\n  s2: {}\n  quiet: {}") as rig:
     check_table(rig)
     check_refusals(rig)
     check_cancel(rig)
+    check_fits(rig)
     assert rig.fetch("/api/v1/pairs") == before, "the lab has not noticed"
     rig.stop_daemon()
     assert "ERROR" not in rig.daemon_log.read_text(), rig.daemon_log.read_text()

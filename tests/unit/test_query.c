@@ -30,7 +30,7 @@ static void test_query_values(void)
         "all",
         query_parse("limit=7&since=1763617674.25&until=2026-11-20T05:55:55.5Z&order=oldest"
                     "&format=csv&verdict=TIMEOUT&type=clock_jump&cursor=abc"
-                    "&name=trial%201.csv&pair=r1&points=77&field=lag_s",
+                    "&name=trial%201.csv&pair=r1&refit=true&points=77&field=lag_s",
                     EVERY, &q, &err),
         STATUS_OK);
     CHECK_INT("limit", q.limit, 7);
@@ -43,6 +43,7 @@ static void test_query_values(void)
     CHECK_TEXT("cursor", q.cursor, "abc");
     CHECK_TEXT("name", q.name, "trial 1.csv");
     CHECK_TEXT("pair", q.pair, "r1");
+    CHECK_INT("refit", q.refit, 1);
     CHECK_INT("points", q.points, 77);
     CHECK_INT("given", q.given, EVERY);
 }

@@ -293,3 +293,15 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     }
     return status;
 }
+
+enum status dynamics_task_end(const struct dynamics_task *task, struct dynamics_result *out,
+                              struct event_fit *end, struct err *err)
+{
+    const enum status status = dynamics_task_run(task, out, err);
+    const bool failed = status != STATUS_OK && status != STATUS_E_STALE;
+    end->outcome = status == STATUS_OK ? FIT_DONE : failed ? FIT_FAILED : FIT_CANCELLED;
+    end->result = status == STATUS_OK ? out : NULL;
+    (void)snprintf(end->detail, sizeof end->detail, "%.*s", (int)sizeof end->detail - 1,
+                   failed ? err->text : "");
+    return status;
+}

@@ -1,8 +1,8 @@
 /* twin/dynamics/dynamics_task.h - a batch fit of dynamics on a frozen window of samples, with
  * the checks that decide whether it may become a parameter set.
  *
- * The same call on the worker's thread, and in replay where a fit's end stands in the journal:
- * equal windows give equal bytes. docs/model/online.md, section 5. Pure but for GSL's
+ * The same call on the worker's thread, in replay, and in the lab where nobody hands it the
+ * result: equal windows give equal bytes. docs/model/online.md, section 5. Pure but for GSL's
  * allocations.
  */
 #ifndef TWIN_DYNAMICS_DYNAMICS_TASK_H
@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "identification/data/data_set.h"
 #include "identification/dynamics/dynamics_estimate.h"
+#include "logger/message/event.h"
 #include "twin/pair/parameters.h"
 
 struct dynamics_task {
@@ -47,5 +48,10 @@ struct dynamics_result {
  */
 MUST_USE enum status dynamics_task_run(const struct dynamics_task *task,
                                        struct dynamics_result *out, struct err *err);
+
+/* The same, with its end as what the lab takes in: outcome, detail, and *out as result where it
+ * is done. The job stays. */
+enum status dynamics_task_end(const struct dynamics_task *task, struct dynamics_result *out,
+                              struct event_fit *end, struct err *err);
 
 #endif

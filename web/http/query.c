@@ -188,6 +188,7 @@ static enum status read_names(const struct value *v)
 
 static const struct names ORDERS = {(const char *const[]){"newest", "oldest"}, 2};
 static const struct names FORMATS = {(const char *const[]){"json", "csv"}, QUERY_FORMAT_COUNT};
+static const struct names FLAGS = {(const char *const[]){"false", "true"}, 2};
 static const struct names FIELDS = {(const char *const[]){"lag_s"}, 1};
 
 #define PLACE(member) offsetof(struct query, member), sizeof((struct query *)NULL)->member
@@ -203,6 +204,7 @@ static const struct parameter PARAMETERS[] = {
     [QUERY_TYPE] = {.read = read_name, PLACE(type), &alarm_type_names},
     [QUERY_NAME] = {.read = read_file_name, PLACE(name)},
     [QUERY_PAIR] = {.read = read_text, PLACE(pair)},
+    [QUERY_REFIT] = {.read = read_name, PLACE(refit), &FLAGS},
     [QUERY_POINTS] = {.read = read_count, PLACE(points), .max = QUERY_POINTS_MAX},
     [QUERY_FIELD] = {.read = read_name, PLACE(field), &FIELDS},
     [QUERY_EVENT_PAIRS] = {.read = read_text, PLACE(pairs)},
@@ -296,5 +298,5 @@ enum status query_parse(const char *text, unsigned allowed, struct query *query,
 }
 
 ENUM_NAMES(query_parameter, QUERY_PARAMETER_COUNT, "limit", "cursor", "since", "until", "order",
-           "format", "verdict", "type", "name", "pair", "points", "field", "pair", "type",
-           "last_event_id");
+           "format", "verdict", "type", "name", "pair", "refit", "points", "field", "pair",
+           "type", "last_event_id");

@@ -25,6 +25,7 @@ enum query_parameter {
     QUERY_TYPE,
     QUERY_NAME,
     QUERY_PAIR,
+    QUERY_REFIT,
     QUERY_POINTS,
     QUERY_FIELD,
     QUERY_EVENT_PAIRS, /* "pair" of the stream: a list */
@@ -57,6 +58,7 @@ struct query {
     int64_t until_us; /* first lab time not wanted any more; LAB_TIME_MAX: to the end */
     int oldest;       /* 1: oldest first; 0: newest first */
     int format;       /* enum query_format */
+    int refit;        /* 1: make every fit anew */
     int field;        /* of a series: 0, there is one */
     int verdict;      /* enum verdict, or -1: every */
     int type;         /* enum alarm_type, or -1: every */

@@ -68,6 +68,7 @@ enum { WEB_MACHINES_MAX = 8192 };
 struct web_replay {
     const char *name; /* of the recording */
     const char *pair; /* of this pair only; of a table: whose moves. "": all, as it says */
+    bool refit;       /* what a journal says of fits is passed over */
 };
 
 /* A job of the daemon, as it stands. Borrowed while it is shown. */

@@ -152,7 +152,8 @@ static struct web_replay replay_of(const struct web_request *request)
 {
     const struct query *query = &request->query;
     return (struct web_replay){.name = query->name[0] ? query->name : "upload",
-                               .pair = query->pair};
+                               .pair = query->pair,
+                               .refit = query->refit};
 }
 
 static bool refuse_recording(const struct web_request *request, struct web_response *response)

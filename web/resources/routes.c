@@ -13,7 +13,7 @@
 #define SERIES                                                                                 \
     (QUERY_BIT(QUERY_SINCE) | QUERY_BIT(QUERY_UNTIL) | QUERY_BIT(QUERY_POINTS) |               \
      QUERY_BIT(QUERY_FIELD))
-#define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR))
+#define RECORDING (QUERY_BIT(QUERY_NAME) | QUERY_BIT(QUERY_PAIR) | QUERY_BIT(QUERY_REFIT))
 
 const struct web_route web_routes[] = {
 #define ROUTE(method, path, body_max, token, parameters, handler)                              \
