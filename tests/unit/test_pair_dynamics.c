@@ -255,10 +255,10 @@ static void test_drift(void)
     r->boat[SIDE_REAL].theta[3] *= 1.8;
     script_clear(&r->s);
     const int changed = r->k;
-    while (r->k < changed + 900 && side_of(r, SIDE_REAL)->filter.drifts == 0) {
+    while (r->k < changed + 900 && side_of(r, SIDE_REAL)->drifts == 0) {
         both(r);
     }
-    CHECK("found", side_of(r, SIDE_REAL)->filter.drifts == 1);
+    CHECK("found", side_of(r, SIDE_REAL)->drifts == 1);
     const struct script_effect *alarm = script_find(&r->s, EFFECT_ALARM, 0);
     CU_ASSERT_FATAL(alarm != NULL);
     CHECK_INT("type", alarm->alarm.type, ALARM_DRIFT);

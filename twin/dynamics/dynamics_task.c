@@ -254,6 +254,31 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
                : STATUS_OK;
 }
 
+/* What other fits may be held against: error bars of residuals that are white, or that know of
+ * forces. Robust ones of output_error are too small by half where forces last, and it is what
+ * auto takes where pem is far from it. */
+static enum status take_honest(const struct dynamics_task *task, const struct data_set *set,
+                               struct dynamics_result *r, struct err *outer)
+{
+    struct dynamics_task again = *task;
+    struct dynamics_fit fit;
+    struct err err = {0};
+    if (r->fit.method != DYNAMICS_OUTPUT_ERROR || !(r->fit.hac_share > 0.0)) {
+        if (r->fit.method == DYNAMICS_PEM || r->fit.method == DYNAMICS_OUTPUT_ERROR) {
+            dynamics_reference_take(&r->honest, &r->fit.estimate);
+        }
+        return STATUS_OK;
+    }
+    again.method = DYNAMICS_PEM;
+    const enum status status = estimate_dynamics(&again, set, "drift", &fit, &err);
+    if (status == STATUS_OK && fit.stop == DYNAMICS_STOP_CONVERGED) {
+        dynamics_reference_take(&r->honest, &fit.estimate);
+    }
+    return status == STATUS_E_NOMEM || status == STATUS_E_STALE
+               ? err_set(outer, status, "fit", 0, 0, "%s", err.text)
+               : STATUS_OK;
+}
+
 enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_result *out,
                               struct err *err)
 {
@@ -273,6 +298,9 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
     }
     if (status == STATUS_OK) {
         status = simulate_own(task, &table.set, &r, err);
+    }
+    if (status == STATUS_OK) {
+        status = take_honest(task, &table.set, &r, err);
     }
     data_table_free(&table);
     if (status != STATUS_OK) {

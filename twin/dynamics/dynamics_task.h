@@ -14,6 +14,7 @@
 
 #include "base/err.h"
 #include "identification/data/data_set.h"
+#include "identification/dynamics/dynamics_change.h"
 #include "identification/dynamics/dynamics_estimate.h"
 #include "logger/message/event.h"
 #include "twin/pair/parameters.h"
@@ -34,6 +35,9 @@ struct dynamics_task {
 /* Plain data: it is part of the lab's state. */
 struct dynamics_result {
     struct dynamics_fit fit;
+    /* To be held against other fits: that one, or of pem, where it leaves what is not white;
+     * count 0: no fit has honest errors. */
+    struct dynamics_reference honest;
     struct data_card card;
     double held_out_r2[MODEL_AXES_MAX]; /* NaN: not known */
     double run_rmse[MODEL_AXES_MAX]; /* of nu, simulated over its own samples; NaN likewise */

@@ -89,6 +89,8 @@ void pair_dynamics_init(struct pair_dynamics *d, const struct pair_dynamics_para
         side->give_up_us = LAB_TIME_MAX;
         side->fitted_us = LAB_TIME_NONE;
         side->published_us = LAB_TIME_NONE;
+        side->drifted_us = LAB_TIME_NONE;
+        side->changed_us = LAB_TIME_NONE;
         online_filter_reset(&side->filter, model, &filter);
     }
 }

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/names.h"
+#include "identification/dynamics/dynamics_change.h"
 #include "identification/online/online_filter.h"
 #include "logger/message/event.h"
 #include "twin/dynamics/dynamics_task.h"
@@ -93,6 +94,16 @@ struct dynamics_side {
     uint32_t result_job;
     uint32_t result_version; /* of the set that came of it; 0: none */
     struct dynamics_result result;
+    /* Drift: what fits are held against, and what was told. */
+    struct dynamics_reference reference;
+    int64_t reference_us; /* lab time of its last sample */
+    int64_t compared_us;  /* lab time at which the last fit held against it began */
+    int64_t drifted_us;   /* lab time at which the last change was told; LAB_TIME_NONE */
+    int64_t changed_us;   /* and since when it was so; samples before are of another robot */
+    uint32_t other_job;   /* the fit under way when the robot was made another one; 0 */
+    signed char moved[DYNAMICS_PAYLOAD + 1]; /* what it was; 0 once a fit has it all */
+    uint64_t drifts;
+    struct online_drift drift; /* the last one; DYNAMICS_PAYLOAD for its parameter, too */
     struct dynamics_counts counts;
     int64_t published_us;
 };

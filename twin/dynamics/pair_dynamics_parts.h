@@ -3,7 +3,7 @@
  *
  * pair_dynamics.c keeps the window and sees whether telemetry fits the model,
  * pair_dynamics_step.c takes samples, starts fits, takes their ends and makes parameter sets of
- * them. Pure.
+ * them, pair_dynamics_drift.c tells what changed. Pure.
  */
 #ifndef TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
 #define TWIN_DYNAMICS_PAIR_DYNAMICS_PARTS_H
@@ -29,5 +29,13 @@ void pair_dynamics_freeze(struct pair_dynamics *d, const struct pair_dynamics_pa
  * and remembered. An alarm, once, where samples keep not fitting. */
 void pair_dynamics_take_shape(struct pair_dynamics *d, const struct pair_run *run,
                               struct online_sample *sample);
+
+/* ---- pair_dynamics_drift.c ---- */
+
+/* The filter found a change. */
+void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
+                              enum side side, const struct online_drift *drift);
+/* A fit has ended that failed no check: held against those before. */
+void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side side);
 
 #endif

@@ -267,6 +267,8 @@ void pair_dynamics_take_over(struct pair_dynamics *d)
     if (virtual->followed) {
         pair_dynamics_cut(virtual);
         virtual->filter.running = false;
+        virtual->reference.count = 0;
+        virtual->other_job = virtual->running ? virtual->job : 0;
     }
     if (!set) {
         return;
@@ -296,6 +298,7 @@ static void take_result(struct pair_dynamics *d, const struct pair_run *run, enu
     side->counts.done++;
     if (side->result.checks.verdict != ESTIMATE_FAIL) {
         use_fit(d, run, which);
+        pair_dynamics_compare(d, run, which);
     } else if (!side->filter.running &&
                side->result.checks.check[CHECK_HELD_OUT].verdict != ESTIMATE_FAIL) {
         /* Too little to promote, but something to go on from. */
@@ -342,7 +345,9 @@ void pair_dynamics_fitted(struct pair_dynamics *d, const struct pair_run *run)
     } else {
         fail_fit(d, run, which, err.text);
     }
+    const int64_t wanted_us = side->next_fit_us; /* a change was told */
     plan_fit(run, side);
+    side->next_fit_us = wanted_us < side->next_fit_us ? wanted_us : side->next_fit_us;
     d->version++;
     publish_dynamics(d, run, which);
 }
@@ -372,31 +377,6 @@ void pair_dynamics_fire(struct pair_dynamics *d, const struct pair_run *run)
 
 /* ---- samples ------------------------------------------------------------------------------
  */
-
-static void alarm_drift(struct pair_dynamics *d, const struct pair_run *run, enum side which,
-                        const struct online_drift *drift)
-{
-    struct dynamics_side *side = &d->side[which];
-    const struct pair_dynamics_params *p = &run->p->dynamics;
-    const struct model *model = pair_dynamics_model(d);
-    char name[64];
-    const bool is_bias = drift->parameter >= model->parameter_count;
-    pair_alarm(run, ALARM_DRIFT, which, "",
-               "the %s robot's %s changed by %+.1f %%, from %.4g to %.4g %s (%.1f standard "
-               "errors), since %.1f s",
-               side_name(which),
-               dynamics_parameter_name(model, drift->parameter, name, sizeof name),
-               100.0 * drift->change_ratio, drift->before, drift->after,
-               is_bias ? "" : model->parameters[drift->parameter].unit, drift->z,
-               lab_s(run->t_us - drift->since_us));
-    /* What was before is another robot. */
-    pair_dynamics_drop_before(d, p, which, side->taken_us - (run->t_us - drift->since_us));
-    if (p->refit_on_drift) {
-        side->next_fit_us = run->t_us;
-        side->drift_waits = true;
-    }
-    publish_dynamics(d, run, which);
-}
 
 /* The robot's own time where it tells one. */
 static int64_t sample_time(const struct pair_run *run)
@@ -491,7 +471,7 @@ static enum online_gate filter_sample(struct pair_dynamics *d, const struct pair
     const enum online_gate gate =
         online_filter_step(&side->filter, model, &params, s, &drifted, &drift);
     if (drifted) {
-        alarm_drift(d, run, which, &drift);
+        pair_dynamics_note_drift(d, run, which, &drift);
     }
     return gate;
 }

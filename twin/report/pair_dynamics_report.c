@@ -64,7 +64,7 @@ static void write_innovations(struct json_writer *w, const struct model *model,
 }
 
 static void write_drift(struct json_writer *w, const struct estimate *e,
-                        const struct online_filter *f)
+                        const struct dynamics_side *side)
 {
 #define LAST(field) JSON_MEMBER(struct online_drift, field)
     static const struct json_member last[] = {
@@ -76,13 +76,15 @@ static void write_drift(struct json_writer *w, const struct estimate *e,
         LAST(after_se),
         LAST(change_ratio),
         LAST(z)};
-    const struct online_drift *drift = &f->last;
+    const struct online_drift *drift = &side->drift;
     json_write_object(w, "drift");
-    json_write_int(w, "suspected", (int64_t)f->openings);
-    json_write_int(w, "found", (int64_t)f->drifts);
-    json_write_bool(w, "looking", f->opened);
-    if (json_write_known(w, "last", f->drifts > 0)) {
-        json_write_text(w, "parameter", e->name[drift->parameter]);
+    json_write_int(w, "suspected", (int64_t)side->filter.openings);
+    json_write_int(w, "found", (int64_t)side->drifts);
+    json_write_bool(w, "looking", side->filter.opened);
+    if (json_write_known(w, "last", side->drifts > 0)) {
+        json_write_text(w, "parameter",
+                        drift->parameter == DYNAMICS_PAYLOAD ? "payload"
+                                                             : e->name[drift->parameter]);
         json_write_members(w, last, COUNT(last), drift);
         json_write_close(w);
     }
@@ -178,7 +180,7 @@ static void write_side(struct json_writer *w, const struct pair_dynamics *d, enu
     write_distance(w, d, &e, &side->filter);
     write_innovations(w, model, &side->filter);
     json_write_counts(w, "gates", &online_gate_names, side->filter.gate);
-    write_drift(w, &e, &side->filter);
+    write_drift(w, &e, side);
     json_write_int(w, "window_samples", side->count);
     write_job(w, side);
     write_fit(w, model, side);

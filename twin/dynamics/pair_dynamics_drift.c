@@ -1,0 +1,180 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "twin/dynamics/pair_dynamics_parts.h"
+
+/* Of a day of fits, how many tell a change where there is none; and no fit more often than
+ * this. */
+static const double FALSE_ALARMS_PER_DAY = 0.5;
+static const double LEVEL_MAX = 0.01;
+
+/* The filter's own test takes what it cannot foretell for white: so it is unless the last fit
+ * found otherwise. Of linear fits nobody knows. */
+static bool quick_test_is_honest(const struct dynamics_side *side)
+{
+    const struct dynamics_fit *fit = &side->result.fit;
+    return !side->fitted || (fit->method != DYNAMICS_PEM &&
+                             !(fit->method == DYNAMICS_OUTPUT_ERROR && fit->hac_share > 0.0));
+}
+
+static int64_t fit_since_us(const struct dynamics_side *side)
+{
+    return side->began_us - (side->result.until_us - side->result.since_us);
+}
+
+static const char *parameter_name(const struct model *model, size_t j, char *text, size_t bytes)
+{
+    return j == DYNAMICS_PAYLOAD ? "payload" : dynamics_parameter_name(model, j, text, bytes);
+}
+
+static const char *unit_of(const struct model *model, size_t j)
+{
+    return j < model->parameter_count ? model->parameters[j].unit
+           : j == DYNAMICS_PAYLOAD    ? "times all masses"
+                                      : "";
+}
+
+/* "surge_linear_kgps changed by +80.0 %, from 20 to 36 kg/s (9.1 standard errors)" */
+static void write_change(const struct model *model, const struct online_drift *drift,
+                         char *text, size_t bytes)
+{
+    char name[ESTIMATE_NAME_MAX];
+    (void)snprintf(
+        text, bytes, "%s changed by %+.1f %%, from %.4g to %.4g %s (%.1f standard errors)",
+        parameter_name(model, drift->parameter, name, sizeof name), 100.0 * drift->change_ratio,
+        drift->before, drift->after, unit_of(model, drift->parameter), drift->z);
+}
+
+static void note_moved(struct dynamics_side *side, const struct pair_run *run,
+                       const struct online_drift *drift, int64_t since_us)
+{
+    side->moved[drift->parameter] = drift->after > drift->before ? 1 : -1;
+    side->drifted_us = run->t_us;
+    side->changed_us = since_us;
+}
+
+/* What comes after the change is due to be fitted, at due_us. */
+static void want_fit(struct dynamics_side *side, const struct pair_run *run, int64_t due_us)
+{
+    if (run->p->dynamics.refit_on_drift && due_us < side->next_fit_us) {
+        side->next_fit_us = due_us;
+        side->drift_waits = true;
+    }
+}
+
+void pair_dynamics_note_drift(struct pair_dynamics *d, const struct pair_run *run,
+                              enum side which, const struct online_drift *drift)
+{
+    struct dynamics_side *side = &d->side[which];
+    char text[160];
+    if (!quick_test_is_honest(side)) {
+        return;
+    }
+    write_change(pair_dynamics_model(d), drift, text, sizeof text);
+    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s, since %.1f s", side_name(which),
+               text, lab_s(run->t_us - drift->since_us));
+    side->drifts++;
+    side->drift = *drift;
+    note_moved(side, run, drift, drift->since_us);
+    side->reference.count = 0;
+    /* What was before is another robot. */
+    pair_dynamics_drop_before(d, &run->p->dynamics, which,
+                              side->taken_us - (run->t_us - drift->since_us));
+    want_fit(side, run, run->t_us);
+    side->published_us = run->t_us;
+    pair_emit(run, (struct effect){.kind = EFFECT_DYNAMICS, .side = which});
+}
+
+/* When the filter saw it begin, where it did, since the fits before; else when they ended. */
+static int64_t date_change(const struct dynamics_side *side)
+{
+    const struct online_filter *f = &side->filter;
+    if (f->drifts > 0 && f->last.since_us > side->reference_us) {
+        return f->last.since_us;
+    }
+    return f->opened && f->suspect_us > side->reference_us ? f->suspect_us : side->reference_us;
+}
+
+static void alarm_changes(struct pair_dynamics *d, const struct pair_run *run, enum side which,
+                          const struct dynamics_change *change)
+{
+    const struct model *model = pair_dynamics_model(d);
+    struct dynamics_side *side = &d->side[which];
+    char text[160];
+    char name[ESTIMATE_NAME_MAX];
+    char others[160] = "";
+    const int64_t since_us = date_change(side);
+    memset(side->moved, 0, sizeof side->moved);
+    for (size_t i = change->count; i-- > 0;) {
+        const size_t j = change->parameter[i];
+        const size_t at = strlen(others);
+        side->drift = (struct online_drift){
+            .parameter = j,
+            .since_us = since_us,
+            .found_us = run->t_us,
+            .before = change->before[i],
+            .after = change->after[i],
+            .before_se = j == DYNAMICS_PAYLOAD ? 0.0 : sqrt(side->reference.covariance[j][j]),
+            .after_se = change->after_se[i],
+            .change_ratio = change->after[i] / change->before[i] - 1.0,
+            .z = change->z[i]};
+        note_moved(side, run, &side->drift, since_us);
+        if (i > 0) {
+            (void)snprintf(others + at, sizeof others - at, ", %s by %+.0f %%",
+                           parameter_name(model, j, name, sizeof name),
+                           100.0 * side->drift.change_ratio);
+        }
+    }
+    side->drifts++;
+    write_change(model, &side->drift, text, sizeof text);
+    pair_alarm(run, ALARM_DRIFT, which, "", "the %s robot's %s%s, between fits, within %.1f s",
+               side_name(which), text, others, lab_s(run->t_us - since_us));
+    /* A fit of what came after this one is the first that is sure to have all of it. */
+    want_fit(side, run, side->began_us + run->p->dynamics.window_us);
+}
+
+/* The mean of fits that agree, none of whose samples is in two. */
+static void keep_reference(struct dynamics_side *side, bool agrees, int64_t since_us)
+{
+    if (!agrees) {
+        side->reference = side->result.honest;
+    } else if (since_us >= side->reference_us) {
+        dynamics_reference_join(&side->reference, &side->result.honest);
+    } else {
+        return;
+    }
+    side->reference_us = side->began_us;
+}
+
+void pair_dynamics_compare(struct pair_dynamics *d, const struct pair_run *run, enum side which)
+{
+    struct dynamics_side *side = &d->side[which];
+    const struct dynamics_fit *fit = &side->result.fit;
+    const int64_t since_us = fit_since_us(side);
+    const bool settling = side->drifted_us != LAB_TIME_NONE;
+    struct dynamics_change change;
+    /* The filter told a change amid its samples. */
+    const bool mixed = settling && side->reference.count == 0 && since_us < side->changed_us;
+    if (side->result.honest.count == 0 || mixed || side->job == side->other_job) {
+        return;
+    }
+    const double day = lab_s(side->began_us - side->compared_us) / 86400.0;
+    const bool compared = dynamics_change_find(
+        pair_dynamics_model(d), &side->reference, &side->result.honest,
+        settling ? side->moved : NULL, fmin(fmax(FALSE_ALARMS_PER_DAY * day, 0.0), LEVEL_MAX),
+        0.5 * run->p->dynamics.drift_ratio, &change);
+    side->compared_us = side->began_us;
+    if (compared && change.count > 0) {
+        alarm_changes(d, run, which, &change);
+        side->drifted_us = side->began_us;
+        keep_reference(side, false, since_us);
+        online_filter_refer(&side->filter, fit->estimate.value, fit->estimate.se);
+        return;
+    }
+    keep_reference(side, compared && !settling, since_us);
+    if (settling && since_us >= side->drifted_us) {
+        memset(side->moved, 0, sizeof side->moved);
+        side->drifted_us = LAB_TIME_NONE;
+    }
+}
