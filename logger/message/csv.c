@@ -86,10 +86,15 @@ enum status csv_require(const struct csv *csv, const char *name, size_t *column,
                    "there is no column '%.*s', the columns are: %s", SHOWN_MAX, name, list);
 }
 
-static bool plain_number(const char *text, double *value)
+static bool plain_number(const struct csv *csv, size_t column, double *value)
 {
-    const char *end = text + strlen(text);
-    return end > text && number_scan(text, end, value) == end;
+    if (column >= csv->fields.count) {
+        return false;
+    }
+    const char *text =
+        csv->text + csv->fields.start[column]; /* its end is a NUL in the record */
+    const char *end = number_scan(text, csv->text + csv->used, value);
+    return end > text && *end == '\0';
 }
 
 enum status csv_number(const struct csv *csv, size_t column, double *value, struct err *err)
@@ -98,7 +103,7 @@ enum status csv_number(const struct csv *csv, size_t column, double *value, stru
     double number = 0.0;
     char what[160];
 
-    if (plain_number(text, &number) && isfinite(number)) {
+    if (plain_number(csv, column, &number) && isfinite(number)) {
         *value = number;
         return STATUS_OK;
     }
@@ -296,7 +301,7 @@ static enum status take_first(struct csv *csv, struct err *err)
     if (st != STATUS_OK) {
         return st;
     }
-    if (plain_number(csv_text(csv, 0), &ignored)) {
+    if (plain_number(csv, 0, &ignored)) {
         st = header_from_remark(csv, err);
         return st == STATUS_OK ? take_row(csv, err) : st;
     }
