@@ -79,7 +79,7 @@ struct store {
 struct store_reader {
     struct connection c;
     sqlite3_stmt *query[STORE_KIND_COUNT][QUERY_SHAPES];
-    sqlite3_stmt *since[STORE_KIND_COUNT], *points, *span;
+    sqlite3_stmt *since[STORE_KIND_COUNT], *points, *span, *version;
 };
 
 /* --- connections ---------------------------------------------------------------------- */
@@ -572,12 +572,10 @@ enum status store_each(struct store *store, enum store_kind kind, const char *pa
     int code = prepare_sql(
         &store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
         kinds[kind].type_column, kinds[kind].lag_column, kinds[kind].table, of_pair, last);
-    if (code == SQLITE_OK) {
-        code = bind_values(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest);
-    }
-    if (code == SQLITE_OK) {
-        code = hand_out(statement, kind, row, context);
-    }
+    code = code == SQLITE_OK
+               ? bind_values(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest)
+               : code;
+    code = code == SQLITE_OK ? hand_out(statement, kind, row, context) : code;
     const enum status status = end_reading(&store->c, code, statement, err);
     (void)sqlite3_finalize(statement);
     return status;
@@ -720,12 +718,10 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
     int code = prepare_sql(&reader->c, statement,
                            "SELECT " ROWS " WHERE seq > ?1 ORDER BY seq LIMIT ?2",
                            kinds[kind].type_column, kinds[kind].lag_column, kinds[kind].table);
-    if (code == SQLITE_OK) {
-        code = bind_values(*statement, "ii", (int64_t)(after & INT64_MAX), (int64_t)limit);
-    }
-    if (code == SQLITE_OK) {
-        code = hand_out(*statement, kind, row, context);
-    }
+    code = code == SQLITE_OK
+               ? bind_values(*statement, "ii", (int64_t)(after & INT64_MAX), (int64_t)limit)
+               : code;
+    code = code == SQLITE_OK ? hand_out(*statement, kind, row, context) : code;
     return end_reading(&reader->c, code, *statement, err);
 }
 
@@ -743,6 +739,16 @@ enum status store_last_seq(struct store_reader *reader, enum store_kind kind, ui
     return STATUS_OK;
 }
 
+enum status store_version(struct store_reader *reader, int64_t *version, struct err *err)
+{
+    int code = prepare_sql(&reader->c, &reader->version, "PRAGMA data_version");
+    code = code == SQLITE_OK ? sqlite3_step(reader->version) : code;
+    if (code == SQLITE_ROW) {
+        *version = sqlite3_column_int64(reader->version, 0);
+    }
+    return end_reading(&reader->c, code, reader->version, err);
+}
+
 /* --- for charts ----------------------------------------------------------------------- */
 
 #define POINTS                                                                                 \
@@ -753,14 +759,13 @@ enum status store_points(struct store_reader *reader, const char *pair, int64_t 
                          int64_t until_us, store_point_fn *point, void *context,
                          struct err *err)
 {
-    bool more = true;
     int code =
         prepare_sql(&reader->c, &reader->points, "SELECT t_us, lag_s, verdict " POINTS " DESC");
     sqlite3_stmt *const statement = reader->points;
     if (code == SQLITE_OK) {
         code = bind_values(statement, "tii", pair, since_us, until_us);
     }
-    more = code == SQLITE_OK;
+    bool more = code == SQLITE_OK;
     while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const struct store_point found = {.t_us = sqlite3_column_int64(statement, 0),
                                           .lag_s = lag_at(statement, 1),
@@ -778,12 +783,8 @@ enum status store_span(struct store_reader *reader, const char *pair, int64_t si
                            "SELECT (SELECT t_us " POINTS " LIMIT 1),"
                            " (SELECT t_us " POINTS " DESC LIMIT 1)");
     sqlite3_stmt *const statement = reader->span;
-    if (code == SQLITE_OK) {
-        code = bind_values(statement, "tii", pair, since_us, until_us);
-    }
-    if (code == SQLITE_OK) {
-        code = sqlite3_step(statement);
-    }
+    code = code == SQLITE_OK ? bind_values(statement, "tii", pair, since_us, until_us) : code;
+    code = code == SQLITE_OK ? sqlite3_step(statement) : code;
     if (code == SQLITE_ROW) {
         *any = sqlite3_column_type(statement, 0) != SQLITE_NULL;
     }

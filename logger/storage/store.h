@@ -134,6 +134,11 @@ MUST_USE enum status store_since(struct store_reader *reader, enum store_kind ki
 MUST_USE enum status store_last_seq(struct store_reader *reader, enum store_kind kind,
                                     uint64_t *seq, struct err *err);
 
+/* Another number than before, once anybody has committed anything. Of different readers they
+ * say nothing about each other. Statuses as above. */
+MUST_USE enum status store_version(struct store_reader *reader, int64_t *version,
+                                   struct err *err);
+
 /* Of an entry, what a chart needs. lag_s NaN: none. verdict is valid during the call. */
 struct store_point {
     int64_t t_us;

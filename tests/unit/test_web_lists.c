@@ -225,6 +225,48 @@ static void test_series(void)
     json_decref(none);
 }
 
+/* Answers are kept as long as nobody commits anything, and no longer. */
+static void test_after_commit(void)
+{
+    static const char *const targets[] = {
+        "/api/v1/pairs/r1/entries?limit=3",
+        "/api/v1/pairs/r1/entries?limit=3&format=csv",
+        "/api/v1/pairs/r1/series?points=9",
+    };
+    static const char *const headers[] = {"Content-Type", "ETag", "Link"};
+    for (uint64_t k = 0; k < 4 * COUNT(targets); k++) {
+        const char *target = targets[k % COUNT(targets)];
+        struct http_reply first = http_get(port, target);
+        struct http_reply again = http_get(port, target);
+        CHECK_INT(target, first.status, 200);
+        CHECK_INT(target, again.body_bytes, first.body_bytes);
+        CHECK(target, memcmp(again.body, first.body, first.body_bytes) == 0);
+        for (size_t i = 0; i < COUNT(headers); i++) {
+            char a[512] = "";
+            char b[512] = "";
+            CHECK_TEXT(headers[i], http_header(&again, headers[i], a, sizeof a),
+                       http_header(&first, headers[i], b, sizeof b));
+        }
+        insert_entry(5000 + k, 7000.0 + (double)k);
+        struct http_reply then = http_get(port, target);
+        CHECK_INT(target, then.status, 200);
+        CHECK(target, then.body_bytes != first.body_bytes ||
+                          memcmp(then.body, first.body, first.body_bytes) != 0);
+        http_free(&first);
+        http_free(&again);
+        http_free(&then);
+    }
+    /* More than are kept, each of them again in the next round. */
+    for (int k = 0; k < 60; k++) {
+        char target[128];
+        const int limit = k % 20 + 1;
+        (void)snprintf(target, sizeof target, "/api/v1/pairs/r1/entries?limit=%d", limit);
+        json_t *body = get_json(target);
+        CHECK_INT(target, json_array_size(json_object_get(body, "entries")), limit);
+        json_decref(body);
+    }
+}
+
 /* A cursor goes with its list, pair and selection. */
 static void test_foreign_cursors(void)
 {
@@ -484,6 +526,7 @@ int main(void)
     CU_add_test(suite, "csv pages", test_csv_pages);
     CU_add_test(suite, "csv complete", test_csv_complete);
     CU_add_test(suite, "walks", test_walks);
+    CU_add_test(suite, "after a commit", test_after_commit);
     CU_add_test(suite, "foreign cursors", test_foreign_cursors);
     CU_add_test(suite, "pages of pairs", test_pairs_pages);
     CU_add_test(suite, "store away", test_store_away);

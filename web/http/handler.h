@@ -101,6 +101,7 @@ struct web_response {
     bool gzip;                /* fixed is compressed */
     struct stream *stream;    /* instead of body: goes on for ever; owned. NULL: none */
     bool tagged;              /* the ETag is to be that of the body */
+    int64_t store_version;    /* of the store it rests on alone, history.h; 0: not on that */
     struct json_writer json;  /* of the body; its text is NULL while none is written */
     char json_buffer[2048];
 };

@@ -1,18 +1,38 @@
 #include "web/http/history.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "logger/storage/lock.h"
 
-enum { IDLE_MAX = 8 };
+enum {
+    IDLE_MAX = 8,
+    ANSWERS_MAX = 16,
+    ANSWER_BYTES_MAX = 60 * 1024,
+    KEY_MAX = WEB_PATH_MAX + QUERY_TEXT_MAX + 8
+};
+
+/* What a request got, and all that made it. */
+struct answer {
+    char *key; /* NULL: none is kept here */
+    int64_t version;
+    uint64_t used; /* the greater the later */
+    struct body body;
+    const char *media_type;
+    char etag[WEB_ETAG_MAX];
+    char link[WEB_LINK_MAX];
+};
 
 struct history {
     char *path;
     pthread_mutex_t lock;
     unsigned idle_count;
     struct store_reader *idle[IDLE_MAX];
+    struct store_reader *watch; /* says whether anything was committed; NULL: not open */
+    uint64_t uses;
+    struct answer answers[ANSWERS_MAX];
 };
 
 enum status history_create(const char *path, struct history **out)
@@ -30,11 +50,22 @@ enum status history_create(const char *path, struct history **out)
     return STATUS_OK;
 }
 
+static void drop_answer(struct answer *answer)
+{
+    free(answer->key);
+    body_clear(&answer->body);
+    *answer = (struct answer){0};
+}
+
 void history_destroy(struct history *history)
 {
     if (!history) {
         return;
     }
+    for (size_t i = 0; i < ANSWERS_MAX; i++) {
+        drop_answer(&history->answers[i]);
+    }
+    store_reader_close(history->watch);
     while (history->idle_count > 0) {
         store_reader_close(history->idle[--history->idle_count]);
     }
@@ -69,4 +100,88 @@ enum status history_give(struct history *history, struct store_reader *reader,
         store_reader_close(reader);
     }
     return status == STATUS_OK ? STATUS_OK : STATUS_E_IO;
+}
+
+/* --- answers kept ---------------------------------------------------------------------- */
+
+static void write_key(const struct web_request *request, char key[KEY_MAX])
+{
+    (void)snprintf(key, KEY_MAX, "%s?%s%s", request->path, request->query_text,
+                   request->csv ? " csv" : "");
+}
+
+/* The store's version, never 0; 0: it cannot be read. Under the lock. */
+static int64_t read_version(struct history *history)
+{
+    int64_t version = 0;
+    if (!history->watch &&
+        store_reader_open(history->path, &history->watch, NULL) != STATUS_OK) {
+        return 0;
+    }
+    if (store_version(history->watch, &version, NULL) != STATUS_OK) {
+        store_reader_close(history->watch);
+        history->watch = NULL;
+        return 0;
+    }
+    return version + 1;
+}
+
+/* The one of this key, else the one that was not used for longest. Under the lock. */
+static struct answer *find_answer(struct history *history, const char *key)
+{
+    struct answer *oldest = history->answers;
+    for (struct answer *a = history->answers; a < history->answers + ANSWERS_MAX; a++) {
+        if (a->key && strcmp(a->key, key) == 0) {
+            return a;
+        }
+        oldest = a->used < oldest->used ? a : oldest;
+    }
+    return oldest;
+}
+
+bool history_recall(const struct web_request *request, struct web_response *response)
+{
+    struct history *history = request->context->history;
+    char key[KEY_MAX];
+    write_key(request, key);
+    lock_take(&history->lock);
+    /* Taken before anything is read: what is read then is as new, or newer. */
+    const int64_t version = read_version(history);
+    struct answer *a = find_answer(history, key);
+    const bool kept =
+        a->key && version != 0 && a->version == version && strcmp(a->key, key) == 0;
+    if (kept) {
+        a->used = ++history->uses;
+        response->media_type = a->media_type;
+        memcpy(response->etag, a->etag, sizeof a->etag);
+        memcpy(response->link, a->link, sizeof a->link);
+        body_append(&response->body, a->body.text, a->body.bytes);
+    }
+    lock_give(&history->lock);
+    response->store_version = kept ? 0 : version;
+    return kept;
+}
+
+void history_keep(const struct web_request *request, const struct web_response *response)
+{
+    struct history *history = request->context->history;
+    char key[KEY_MAX];
+    if (response->store_version == 0 || response->body.bytes > ANSWER_BYTES_MAX) {
+        return;
+    }
+    write_key(request, key);
+    lock_take(&history->lock);
+    struct answer *a = find_answer(history, key);
+    drop_answer(a);
+    *a = (struct answer){.key = strdup(key),
+                         .version = response->store_version,
+                         .used = ++history->uses,
+                         .media_type = response->media_type};
+    memcpy(a->etag, response->etag, sizeof a->etag);
+    memcpy(a->link, response->link, sizeof a->link);
+    body_append(&a->body, response->body.text, response->body.bytes);
+    if (!a->key || a->body.failed) {
+        drop_answer(a);
+    }
+    lock_give(&history->lock);
 }

@@ -1,4 +1,4 @@
-/* web/http/history.h - the server's connections to the store.
+/* web/http/history.h - the server's connections to the store, and the last answers out of it.
  *
  * Every server thread reads through a read-only connection of its own, out of a small pool. One
  * that fails is closed and another opened by a later request, so that a store which comes late,
@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "logger/storage/store.h"
+#include "web/http/handler.h"
 
 struct history;
 
@@ -23,5 +24,13 @@ MUST_USE enum status history_take(struct history *history, struct store_reader *
 /* status: what came of reading. STATUS_E_IO when that was a failure. */
 enum status history_give(struct history *history, struct store_reader *reader,
                          enum status status);
+
+/* For an answer that rests on the store alone: the one that this request got before, if nobody
+ * has committed anything since; false: make it anew. */
+bool history_recall(const struct web_request *request, struct web_response *response);
+
+/* Keep the finished answer, if history_recall() was asked for it and it is no problem and not
+ * long. The last few are kept, of a megabyte at most. */
+void history_keep(const struct web_request *request, const struct web_response *response);
 
 #endif

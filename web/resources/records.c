@@ -86,6 +86,9 @@ void get_records(const struct web_request *request, struct web_response *respons
     struct page page = {.request = request, .list = list_of(request), .response = response};
     const struct record_table *records = page.list->records;
     char next[STORE_CURSOR_MAX] = "";
+    if (history_recall(request, response)) {
+        return;
+    }
     if (request->csv) {
         response->media_type = CSV_MEDIA_TYPE;
         csv_header(&response->body, records->columns, records->column_count);

@@ -145,6 +145,9 @@ void get_series(const struct web_request *request, struct web_response *response
 {
     struct series series = {.query = &request->query, .complete = true};
     struct err err = {0};
+    if (history_recall(request, response)) {
+        return;
+    }
     const enum status status =
         read_series(request->context->history, request->id, &series, &err);
     if (status == STATUS_E_NOMEM) {
@@ -154,6 +157,7 @@ void get_series(const struct web_request *request, struct web_response *response
         web_problem_later(request, response, PROBLEM_NO_STORE, 1, err.text);
     } else {
         write_series(web_tagged_json(response), request->id, &series);
+        response->store_version = series.complete ? response->store_version : 0;
     }
     free(series.bucket);
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "web/http/address.h"
+#include "web/http/history.h"
 #include "web/http/routes.h"
 #include "web/resources/jobs.h"
 
@@ -394,6 +395,7 @@ void dispatch_body(struct web_request *request, const char *if_none_match,
                     "no memory for this answer; a smaller limit may do");
     }
     response->status = response->status ? response->status : 200;
+    history_keep(request, response);
     response->unchanged = response->status == 200 && if_none_match && response->etag[0] &&
                           dispatch_tag_matches(if_none_match, response->etag);
     count_answer(request->context, response);
