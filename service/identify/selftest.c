@@ -8,10 +8,6 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "base/constants.h"
-#include "base/random.h"
-#include "logger/message/codec_native.h"
-#include "logger/message/message.h"
 #include "service/cli/arguments.h"
 #include "service/cli/commands.h"
 #include "service/cli/csv_file.h"
@@ -20,141 +16,14 @@
 #include "service/cli/stop_signal.h"
 #include "service/cli/version.h"
 #include "service/identify/identify_dynamics.h"
-
-enum { FINE = 20 }; /* steps of the simulated robot between two rows */
+#include "service/identify/selftest_recording.h"
+#include "service/identify/selftest_worlds.h"
 
 /* Of the test of one model; shared by what is tested of its parameters. */
 static const double ERROR_RATIO = 1e-3;
 /* Estimates that scatter by more of their standard errors than this bear wrong ones, though an
  * interval may hold the truth as often as it should. */
 static const double SCATTER_RATIO = 3.0;
-/* Any time will do. */
-static const int64_t START_US = INT64_C(1700000000000000);
-
-/* What the robot did: rows of time, efforts, velocities, pose. */
-struct recording {
-    const struct model_row *row;
-    const struct model_trial *c;
-    double *tau[MODEL_AXES_MAX], *nu[MODEL_AXES_MAX], *pose[MODEL_AXES_MAX]; /* [samples] */
-    struct random_source noise;
-};
-
-static double draw_normal(struct random_source *n)
-{
-    const double radius = sqrt(2.0 * random_exponential(n, 1.0));
-    return radius * cos(random_between(n, 0.0, 2.0 * PI));
-}
-
-static void draw_efforts(struct recording *r)
-{
-    const struct model_trial *c = r->c;
-    for (size_t a = 0; a < r->row->model->axis_count; a++) {
-        double until_s = 0.0;
-        double held = 0.0;
-        for (size_t k = 0; k < c->samples; k++) {
-            if ((double)k * c->dt_s >= until_s) {
-                held = random_between(&r->noise, c->effort_min[a], c->effort_max[a]);
-                held = random_between(&r->noise, 0.0, 7.0) < 1.0 ? 0.0 : held;
-                until_s += random_between(&r->noise, c->hold_s_min, c->hold_s_max);
-            }
-            r->tau[a][k] = held;
-        }
-    }
-}
-
-/* From rest, each effort late by the delay; then the noise of the measurement. */
-static void drive_robot(struct recording *r)
-{
-    const struct model_trial *c = r->c;
-    const struct model *model = r->row->model;
-    double nu[MODEL_AXES_MAX] = {0.0};
-    double pose[MODEL_AXES_MAX] = {0.0};
-    for (size_t k = 0; k < c->samples; k++) {
-        for (size_t a = 0; a < model->axis_count; a++) {
-            r->nu[a][k] = nu[a] + c->noise_sd[a] * draw_normal(&r->noise);
-            r->pose[a][k] = pose[a];
-        }
-        for (size_t f = 0; f < FINE; f++) {
-            const double late_s = c->dt_s * ((double)k + ((double)f + 0.5) / FINE) - c->delay_s;
-            double tau[MODEL_AXES_MAX] = {0.0};
-            for (size_t a = 0; a < model->axis_count && late_s >= 0.0; a++) {
-                tau[a] = r->tau[a][(size_t)(late_s / c->dt_s)];
-            }
-            model_step(model, c->theta, nu, pose, tau, NULL, c->dt_s / FINE);
-        }
-    }
-}
-
-static bool is_lost(struct recording *r)
-{
-    return random_between(&r->noise, 0.0, 1.0) < r->c->loss_ratio;
-}
-
-static void write_table(struct recording *r, FILE *to)
-{
-    const size_t axes = r->row->model->axis_count;
-    const char *const *poses = &r->row->roles[1 + 2 * axes];
-    (void)fputs("t", to);
-    for (size_t a = 0; a < axes; a++) {
-        (void)fprintf(to, ",%s,%s", r->row->roles[1 + a], r->row->roles[1 + axes + a]);
-        if (poses[0]) {
-            (void)fprintf(to, ",%s", poses[a]);
-        }
-    }
-    (void)fputc('\n', to);
-    for (size_t k = 0; k < r->c->samples; k++) {
-        if (is_lost(r)) {
-            continue;
-        }
-        (void)fprintf(to, "%.6f", r->c->dt_s * (double)k);
-        for (size_t a = 0; a < axes; a++) {
-            (void)fprintf(to, ",%.9g,%.9g", r->tau[a][k], r->nu[a][k]);
-            if (poses[0]) {
-                (void)fprintf(to, ",%.9g", r->pose[a][k]);
-            }
-        }
-        (void)fputc('\n', to);
-    }
-}
-
-static void write_message(const struct event_telemetry *m, int64_t t_us, FILE *to)
-{
-    char payload[1024];
-    char line[4096];
-    struct json_writer w;
-    json_write_start(&w, payload, sizeof payload, NULL, NULL);
-    native_write(&w, EVENT_TELEMETRY, m);
-    struct message message = {
-        .t_us = t_us, .payload = payload, .kept_bytes = w.used, .payload_bytes = w.used};
-    (void)snprintf(message.topic, sizeof message.topic, "tandem/v1/selftest/real/telemetry");
-    (void)fwrite(line, 1, message_format(&message, line, sizeof line), to);
-}
-
-/* Arrivals are late by some milliseconds; the robot's stamps are not. */
-static void write_journal(struct recording *r, FILE *to)
-{
-    const size_t axes = r->row->model->axis_count;
-    for (size_t k = 0; k < r->c->samples; k++) {
-        if (is_lost(r)) {
-            continue;
-        }
-        struct event_telemetry m = {.source_us =
-                                        START_US + llround(1e6 * r->c->dt_s * (double)k),
-                                    .seq = (int64_t)k,
-                                    .boot = "selftest",
-                                    .nu_count = axes,
-                                    .tau_count = axes,
-                                    .pose_count = axes};
-        for (size_t a = 0; a < axes; a++) {
-            m.nu[a] = r->nu[a][k];
-            m.tau[a] = r->tau[a][k];
-            m.pose[a] = r->pose[a][k];
-        }
-        write_message(&m, m.source_us + llround(1e6 * random_exponential(&r->noise, 0.005)),
-                      to);
-    }
-}
-
 static void add_estimate(struct selftest_result *result, size_t i, double value, double se,
                          double lo, double hi)
 {
@@ -199,51 +68,17 @@ static enum status identify_text(const struct model_row *row, const struct csv_s
     return st;
 }
 
-static enum status record_and_identify(struct recording *r, struct selftest_result *result,
-                                       struct err *err)
-{
-    char *text = NULL;
-    struct csv_source input = {.path = "selftest"};
-    FILE *to = open_memstream(&text, &input.bytes);
-    if (!to) {
-        return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
-    }
-    draw_efforts(r);
-    drive_robot(r);
-    if (result->runs % 2 == 0) {
-        write_table(r, to);
-    } else {
-        write_journal(r, to);
-    }
-    if (fclose(to) != 0) {
-        free(text);
-        return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
-    }
-    input.text = text;
-    const enum status st = identify_text(r->row, &input, result, err);
-    free(text);
-    return st;
-}
-
 enum status selftest_run(const struct model_row *row, uint64_t seed,
                          struct selftest_result *result, struct err *err)
 {
-    const struct model_trial *c = &row->trial;
-    const size_t axes = row->model->axis_count;
-    double *memory = calloc(3 * axes * c->samples, sizeof *memory);
-    struct recording r = {.row = row, .c = c};
-    if (!memory) {
-        return err_set(err, STATUS_E_NOMEM, "selftest", 0, 0, "no memory");
-    }
-    /* Neighbouring states of the generator are far apart in what they give. */
-    r.noise.state = seed + UINT64_C(0x9E3779B97F4A7C15) * (uint64_t)(1000003 * result->runs);
-    for (size_t a = 0; a < axes; a++) {
-        r.tau[a] = memory + 3 * a * c->samples;
-        r.nu[a] = r.tau[a] + c->samples;
-        r.pose[a] = r.nu[a] + c->samples;
-    }
-    const enum status st = record_and_identify(&r, result, err);
-    free(memory);
+    struct random_source draws = selftest_draws(seed, result->runs);
+    struct csv_source input = {.path = "selftest"};
+    char *text = NULL;
+    enum status st =
+        selftest_record(row, NULL, result->runs % 2 != 0, &draws, &text, &input.bytes, err);
+    input.text = text;
+    st = st == STATUS_OK ? identify_text(row, &input, result, err) : st;
+    free(text);
     return st;
 }
 
@@ -301,7 +136,7 @@ void selftest_judge(struct selftest_result *result)
 /* --- the command -------------------------------------------------------------------------- */
 
 struct selftest_options {
-    const char *model;
+    const char *model, *world;
     int runs, seed;
     bool json;
 };
@@ -391,12 +226,164 @@ static bool run_case(const struct model_row *row, const struct selftest_options 
     return true;
 }
 
+/* One case after the other, models or worlds: false when something was not as chance allows. */
+struct cases {
+    const struct selftest_options *options;
+    struct json_writer *w;
+    size_t count;
+    bool well, failed; /* failed: could not be done */
+};
+
+static bool is_asked(const char *asked, const char *name)
+{
+    return !asked || strcmp(asked, name) == 0;
+}
+
+static void run_models(struct cases *cases)
+{
+    for (size_t i = 0; i < model_row_count && !cases->failed; i++) {
+        const struct model_row *row = model_rows[i];
+        struct selftest_result result;
+        if (!row->model || !is_asked(cases->options->model, row->name)) {
+            continue;
+        }
+        cases->count++;
+        cases->failed = !run_case(row, cases->options, &result);
+        if (cases->failed) {
+            return;
+        }
+        cases->well = cases->well && result.well;
+        if (cases->options->json) {
+            write_result(cases->w, row, &result);
+        } else {
+            print_result(row, &result);
+        }
+    }
+}
+
+static bool run_world(const struct selftest_world *world,
+                      const struct selftest_options *options,
+                      struct selftest_world_result *result)
+{
+    struct progress progress;
+    struct err err = {0};
+    enum status st = STATUS_OK;
+    memset(result, 0, sizeof *result);
+    progress_start(&progress, world->name);
+    for (int run = 0; run < options->runs && st == STATUS_OK; run++) {
+        st = selftest_world_run(world, (uint64_t)options->seed, result, &err);
+        if (st == STATUS_OK && stop_signal_raised()) {
+            st = err_set(&err, STATUS_E_STALE, "selftest", 0, 0,
+                         "cancelled after %d of %d runs", run + 1, options->runs);
+        }
+        progress_step(&progress, (uint64_t)run + 1, (uint64_t)options->runs);
+    }
+    progress_end(&progress);
+    if (st != STATUS_OK) {
+        csv_file_complain(&err);
+        return false;
+    }
+    selftest_world_judge(world, result);
+    return true;
+}
+
+static void print_world(const struct selftest_world *world,
+                        const struct selftest_world_result *result)
+{
+    char held[32] = "";
+    size_t least = result->runs;
+    size_t most = 0;
+    for (size_t i = 0; i < result->count; i++) {
+        least = result->covered[i] < least ? result->covered[i] : least;
+        most = result->covered[i] > most ? result->covered[i] : most;
+    }
+    if (world->claim != CLAIM_WRONG && result->count > 0) {
+        (void)snprintf(held, sizeof held, "%.1f..%.1f %%",
+                       100.0 * (double)least / (double)result->runs,
+                       100.0 * (double)most / (double)result->runs);
+    }
+    (void)printf("  %-12s %-16s %-6s %6zu %8zu %6zu %7zu  %5zu (%zu) %15s%s\n", world->model,
+                 world->name, selftest_claim_name(world->claim),
+                 result->verdicts[ESTIMATE_PASS], result->verdicts[ESTIMATE_MARGINAL],
+                 result->verdicts[ESTIMATE_FAIL], result->refused, result->wrong,
+                 result->wrong_most, held, result->well ? "" : "  OUTSIDE");
+}
+
+static void write_world(struct json_writer *w, const struct selftest_world *world,
+                        const struct selftest_world_result *result)
+{
+    const struct model_row *row = model_row_find(world->model);
+    json_write_object(w, NULL);
+    json_write_text(w, "world", world->name);
+    json_write_text(w, "model", row->name);
+    json_write_text(w, "claim", selftest_claim_name(world->claim));
+    json_write_text(w, "words", world->words);
+    json_write_int(w, "runs", (int64_t)result->runs);
+    json_write_object(w, "verdicts");
+    for (int verdict = ESTIMATE_PASS; verdict <= ESTIMATE_FAIL; verdict++) {
+        json_write_int(w, estimate_verdict_name((enum estimate_verdict)verdict),
+                       (int64_t)result->verdicts[verdict]);
+    }
+    json_write_close(w);
+    json_write_int(w, "refused", (int64_t)result->refused);
+    json_write_int(w, "wrong", (int64_t)result->wrong);
+    json_write_int(w, "wrong_most", (int64_t)result->wrong_most);
+    json_write_array(w, "covered");
+    for (size_t i = 0; i < result->count; i++) {
+        json_write_int(w, NULL, (int64_t)result->covered[i]);
+    }
+    json_write_close(w);
+    json_write_bool(w, "well", result->well);
+    json_write_close(w);
+}
+
+static void run_worlds(struct cases *cases, const char *asked)
+{
+    const struct selftest_options *options = cases->options;
+    bool headed = options->json;
+    for (size_t i = 0; i < selftest_world_count && !cases->failed; i++) {
+        const struct selftest_world *world = &selftest_worlds[i];
+        struct selftest_world_result result;
+        if (!is_asked(options->model, world->model) || !is_asked(asked, world->name)) {
+            continue;
+        }
+        if (!headed) {
+            (void)printf("  %-12s %-16s %-6s %6s %8s %6s %7s %10s %15s\n", "model", "world",
+                         "is", "PASS", "MARGINAL", "FAIL", "refused", "mis (most)", "held");
+            headed = true;
+        }
+        cases->count++;
+        cases->failed = !run_world(world, options, &result);
+        if (cases->failed) {
+            return;
+        }
+        cases->well = cases->well && result.well;
+        if (options->json) {
+            write_world(cases->w, world, &result);
+        } else {
+            print_world(world, &result);
+        }
+    }
+}
+
+static int complain_none(const struct selftest_options *options)
+{
+    (void)fprintf(stderr, "tandem: selftest: no model '%s'",
+                  options->model ? options->model : "any");
+    if (options->world) {
+        (void)fprintf(stderr, " with a world '%s'", options->world);
+    }
+    (void)fputs(", 'tandem selftest --help' lists them\n", stderr);
+    return EXIT_USAGE;
+}
+
 static int run_cases(const struct selftest_options *options)
 {
     char text[1024];
     struct json_writer w;
-    bool well = true;
-    bool any = false;
+    struct cases cases = {.options = options, .w = &w, .well = true};
+    const bool all = !options->world || strcmp(options->world, "all") == 0;
+    const bool none = options->world && strcmp(options->world, "none") == 0;
     json_write_start(&w, text, sizeof text, json_file_flush, stdout);
     if (options->json) {
         json_write_object(&w, NULL);
@@ -404,61 +391,65 @@ static int run_cases(const struct selftest_options *options)
         json_write_int(&w, "seed", options->seed);
         json_write_array(&w, "models");
     }
-    for (size_t i = 0; i < model_row_count; i++) {
-        const struct model_row *row = model_rows[i];
-        struct selftest_result result;
-        if (!row->model || (options->model && strcmp(options->model, row->name) != 0)) {
-            continue;
-        }
-        any = true;
-        if (!run_case(row, options, &result)) {
-            return EXIT_FAILED;
-        }
-        well = well && result.well;
-        if (options->json) {
-            write_result(&w, row, &result);
-        } else {
-            print_result(row, &result);
-        }
-    }
-    if (!any) {
-        (void)fprintf(stderr,
-                      "tandem: selftest: no model '%s', 'tandem selftest --help' lists "
-                      "them\n",
-                      options->model);
-        return EXIT_USAGE;
+    if (all || none) {
+        run_models(&cases);
     }
     if (options->json) {
         json_write_close(&w);
-        json_write_bool(&w, "well", well);
+        json_write_array(&w, "worlds");
+    }
+    if (!none && !cases.failed) {
+        run_worlds(&cases, all ? NULL : options->world);
+    }
+    if (cases.failed) {
+        return EXIT_FAILED;
+    }
+    if (cases.count == 0) {
+        return complain_none(options);
+    }
+    if (options->json) {
+        json_write_close(&w);
+        json_write_bool(&w, "well", cases.well);
         json_write_close(&w);
         (void)json_write_end(&w);
         (void)putchar('\n');
     } else {
-        (void)puts(well ? "every estimate is where chance allows it"
-                        : "an estimate is where chance does not allow it: see OUTSIDE");
+        (void)puts(cases.well ? "every estimate is where chance allows it"
+                              : "an estimate is where chance does not allow it: see OUTSIDE");
     }
-    return fflush(stdout) == 0 && well ? EXIT_FINE : EXIT_FAILED;
+    return fflush(stdout) == 0 && cases.well ? EXIT_FINE : EXIT_FAILED;
 }
 
 int command_selftest(int argc, char **argv)
 {
     struct selftest_options options = {.runs = 20, .seed = 1};
-    char description[1024] = "  Records simulated robots of known parameters, with noise, a "
-                             "delay and lost rows, as\n"
-                             "  tables and as journals, identifies them as `tandem identify` "
-                             "does, and compares: the\n"
-                             "  bias of every estimate, and how often its 95 % interval holds "
-                             "the truth, against what\n"
-                             "  chance allows in 999 of 1000 self tests. Models:";
+    char description[4096] =
+        "  Records simulated robots of known parameters, with noise, a "
+        "delay and lost rows, as\n"
+        "  tables and as journals, identifies them as `tandem identify` "
+        "does, and compares: the\n"
+        "  bias of every estimate, and how often its 95 % interval holds "
+        "the truth, against what\n"
+        "  chance allows in 999 of 1000 self tests. Then the same of worlds that the "
+        "models do not\n"
+        "  have, of which it must not say PASS. Models:";
     for (size_t i = 0; model_at(i); i++) {
         const size_t used = strlen(description);
         (void)snprintf(description + used, sizeof description - used, " %s%s",
-                       model_at(i)->name, model_at(i + 1) ? "," : ".\n");
+                       model_at(i)->name, model_at(i + 1) ? "," : ".\n  Worlds:\n");
+    }
+    for (size_t i = 0; i < selftest_world_count; i++) {
+        const struct selftest_world *w = &selftest_worlds[i];
+        const size_t used = strlen(description);
+        (void)snprintf(description + used, sizeof description - used,
+                       "    %-12s %-16s %-5s  %s\n", w->model, w->name,
+                       selftest_claim_name(w->claim), w->words);
     }
     /* clang-format off */
     const struct argument rows[] = {
         {"model", 'm', ARGUMENT_TEXT, &options.model, 0, 0, "NAME", "test this one only"},
+        {"world", 0, ARGUMENT_TEXT, &options.world, 0, 0, "NAME",
+         "this world only; all: and what the models find (all); none: only that"},
         {"runs", 0, ARGUMENT_INTEGER, &options.runs, 2, 100000, "N", "recordings of each (20)"},
         {"seed", 0, ARGUMENT_INTEGER, &options.seed, 0, 1e9, "N",
          "of the draws (1); the same seed gives the same bytes"},
@@ -469,7 +460,7 @@ int command_selftest(int argc, char **argv)
         .command = "selftest",
         .operands = "",
         .description = description,
-        .exit_status = "an estimate or an interval is not where chance allows it",
+        .exit_status = "an estimate, an interval or a verdict is not where chance allows it",
         .rows = rows,
         .row_count = COUNT(rows)};
     const int code = arguments_parse(&arguments, argc, argv);

@@ -11,6 +11,7 @@
 #include "identification/travel/travel_time.h"
 #include "service/cli/log.h"
 #include "service/identify/dynamics_journal.h"
+#include "service/identify/selftest_worlds.h"
 #include "service/jobs/worker.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/experiments/position_control.h"
@@ -37,6 +38,7 @@ static const struct {
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
     TABLE(estimate_verdict_names),
+    TABLE(selftest_claim_names),
     TABLE(stability_cut_names),
     TABLE(event_kind_names),
     TABLE(event_type_names),

@@ -8,6 +8,7 @@
 
 #include "service/identify/identify.h"
 #include "service/identify/selftest.h"
+#include "service/identify/selftest_worlds.h"
 #include "tests/support/check.h"
 
 enum { RUNS = 8 };
@@ -135,6 +136,55 @@ static void test_cases(void)
     }
 }
 
+/* Every world is of a model that there is, under a name of its own, and bends what there is. */
+static void test_worlds(void)
+{
+    for (size_t i = 0; i < selftest_world_count; i++) {
+        const struct selftest_world *w = &selftest_worlds[i];
+        const struct model_row *row = model_row_find(w->model);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+        for (size_t k = 0; k < COUNT(w->dragged) && w->dragged[k]; k++) {
+            CHECK_INT(w->name, model_parameter_find(row->model, w->dragged[k]) >= 0, true);
+        }
+        for (size_t k = 0; k < i; k++) {
+            CHECK_INT(w->name,
+                      strcmp(w->name, selftest_worlds[k].name) == 0 &&
+                          strcmp(w->model, selftest_worlds[k].model) == 0,
+                      false);
+        }
+    }
+}
+
+/* The figures of docs/model/trust.md, less what chance does. */
+static void test_world_chance(void)
+{
+    static const struct {
+        const char *row;
+        enum selftest_claim claim;
+        size_t pass, covered;
+        bool well;
+    } rows[] = {
+        {"wrong, told so", CLAIM_WRONG, 0, 0, true},
+        {"wrong, one in a hundred passes", CLAIM_WRONG, 10, 0, true},
+        {"wrong, three in a hundred pass", CLAIM_WRONG, 30, 0, false},
+        {"right", CLAIM_RIGHT, 960, 950, true},
+        {"right, one of ten told otherwise", CLAIM_RIGHT, 900, 950, false},
+        {"right, narrow", CLAIM_RIGHT, 1000, 890, false},
+        {"right, wide", CLAIM_RIGHT, 1000, 995, false},
+        {"any verdict, held", CLAIM_HELD, 300, 940, true},
+        {"any verdict, narrow", CLAIM_HELD, 300, 880, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct selftest_world world = {.claim = rows[i].claim};
+        struct selftest_world_result result = {.runs = 1000,
+                                               .count = 1,
+                                               .verdicts = {rows[i].pass, 1000 - rows[i].pass},
+                                               .covered = {rows[i].covered}};
+        selftest_world_judge(&world, &result);
+        CHECK_INT(rows[i].row, result.well, rows[i].well);
+    }
+}
+
 int main(void)
 {
     (void)gsl_set_error_handler_off();
@@ -147,6 +197,8 @@ int main(void)
     CU_add_test(suite, "narrow", test_narrow);
     CU_add_test(suite, "scatter", test_scatter);
     CU_add_test(suite, "cases", test_cases);
+    CU_add_test(suite, "worlds", test_worlds);
+    CU_add_test(suite, "world chance", test_world_chance);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();
     CU_cleanup_registry();

@@ -1,0 +1,60 @@
+/* service/identify/selftest_recording.h - recordings of robots whose truth is known, of a world
+ * as the model has it or of another.
+ */
+#ifndef SERVICE_IDENTIFY_SELFTEST_RECORDING_H
+#define SERVICE_IDENTIFY_SELFTEST_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/random.h"
+#include "twin/models/models.h"
+
+/* What may be said of a recording of such a world. */
+enum selftest_claim {
+    CLAIM_RIGHT, /* PASS, and the intervals hold the truth */
+    CLAIM_HELD,  /* the intervals hold the truth; any verdict */
+    CLAIM_WRONG  /* not PASS */
+};
+
+/* How a recording strays from its model; 0: not at all. Shares are of an effort's effect, or of
+ * the speeds of moves. */
+struct selftest_world {
+    const char *name, *model, *words;
+    enum selftest_claim claim;
+    bool held_out;  /* so bent is a second recording, for --validate; the first is right */
+    size_t samples; /* 0: of the model's trial */
+    double off;     /* share by which it is another all the time */
+    double at_half; /* from half time on */
+    double trend;   /* more and more up to the end */
+    double warm;    /* with a time constant of a third of the recording */
+    double clip;    /* of the largest effort: no more has an effect */
+    double drag;    /* share by which the parameters `dragged` are others */
+    const char *dragged[2];
+    double jitter;    /* sd of the time between rows, in periods */
+    double swings;    /* damping ratio of a robot of second order, whose effort steps once */
+    bool counted;     /* row numbers for times */
+    double factor[3]; /* of times, efforts, velocities; rotations, displacements, laps */
+    /* Of moves only. */
+    double mixed;  /* share by which every other move, at random, is of another robot */
+    double varies; /* sd of a move's 1/w and 1/v */
+    double late;   /* share of replies that are late by 0.5 to 3 s */
+    bool accelerates;
+};
+
+/* The moves' robot: by enum travel_term, with speeds. */
+extern const double selftest_moves_truth[];
+
+/* Of one run; neighbours are far apart in what they give. */
+struct random_source selftest_draws(uint64_t seed, size_t run);
+
+/* A recording of the row's robot in this world, or NULL: as its model has it, with lost rows,
+ * as a table or a journal. *text is to be freed. STATUS_E_NOMEM with err. */
+MUST_USE enum status selftest_record(const struct model_row *row,
+                                     const struct selftest_world *world, bool journal,
+                                     struct random_source *draws, char **text, size_t *bytes,
+                                     struct err *err);
+
+#endif

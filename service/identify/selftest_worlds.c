@@ -1,0 +1,184 @@
+#include "service/identify/selftest_worlds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+#include <jansson.h>
+
+#include "identification/travel/travel_fit.h"
+#include "service/identify/identify.h"
+
+static const double ERROR_RATIO = 1e-3;
+static const double PASS_THOUGH_WRONG = 0.01;
+static const double NOT_PASS_THOUGH_RIGHT = 0.05;
+static const double HELD_MIN = 0.93, HELD_MAX = 0.97;
+
+enum { CLAIMS = CLAIM_WRONG + 1 };
+ENUM_NAMES(selftest_claim, CLAIMS, "right", "held", "wrong");
+
+#define WORLD(title, of, claimed, text, ...)                                                   \
+    {                                                                                          \
+        .name = (title), .model = (of), .claim = (claimed), .words = (text), __VA_ARGS__       \
+    }
+#define RIGHT CLAIM_RIGHT
+#define HELD  CLAIM_HELD
+#define WRONG CLAIM_WRONG
+
+/* clang-format off */
+const struct selftest_world selftest_worlds[] = {
+    WORLD("as_modelled", "first_order", RIGHT, "the world of the model", .off = 0.0),
+    WORLD("uneven_stamps", "first_order", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    WORLD("gain_falls", "first_order", WRONG, "20 % less gain from half time on", .at_half = -0.2),
+    WORLD("gain_warms_up", "first_order", WRONG, "15 % more gain, by a third of the time", .warm = 0.15),
+    WORLD("clipped", "first_order", WRONG, "commands beyond 60 % of the largest have no more effect", .clip = 0.6),
+    WORLD("one_step", "first_order", WRONG, "one step of a robot of second order", .swings = 0.15, .samples = 200),
+    WORLD("command_mm", "first_order", WRONG, "commands in mm/s, velocities in m/s", .factor = {0, 1000.0}),
+    WORLD("command_deg", "first_order", WRONG, "commands in deg/s, velocities in rad/s", .factor = {0, 57.29578}),
+    WORLD("time_ms", "first_order", WRONG, "times in milliseconds", .factor = {1000.0}),
+    WORLD("row_numbers", "first_order", WRONG, "row numbers for times", .counted = true),
+    WORLD("other_day", "first_order", RIGHT, "held out: the same robot", .held_out = true),
+    WORLD("other_gain", "first_order", WRONG, "held out: 20 % less gain", .held_out = true, .off = -0.2),
+    WORLD("as_modelled", "usv3", RIGHT, "the world of the model", .off = 0.0),
+    WORLD("uneven_stamps", "usv3", RIGHT, "times between rows that vary by 15 %", .jitter = 0.15),
+    WORLD("gain_falls", "usv3", WRONG, "efforts worth 20 % less from half time on", .at_half = -0.2),
+    WORLD("gain_warms_up", "usv3", WRONG, "efforts worth 15 % more, by a third of the time", .warm = 0.15),
+    WORLD("clipped", "usv3", WRONG, "efforts beyond 60 % of the largest have no more effect", .clip = 0.6),
+    WORLD("force_kn", "usv3", WRONG, "efforts in kilonewtons", .factor = {0, 0.001}),
+    WORLD("force_kgf", "usv3", WRONG, "efforts in kilograms-force", .factor = {0, 1.0 / 9.80665}),
+    WORLD("time_ms", "usv3", WRONG, "times in milliseconds", .factor = {1000.0}),
+    WORLD("row_numbers", "usv3", WRONG, "row numbers for times", .counted = true),
+    WORLD("other_day", "usv3", RIGHT, "held out: the same vessel", .held_out = true),
+    WORLD("other_drag", "usv3", WRONG, "held out: half as much surge drag again", .held_out = true, .drag = 0.5,
+          .dragged = {"surge_linear_kgps", "surge_quadratic_kgpm"}),
+    WORLD("as_modelled", "travel_time", RIGHT, "the law holds", .off = 0.0),
+    WORLD("late_replies", "travel_time", RIGHT, "5 % of the replies 0.5 to 3 s late", .late = 0.05),
+    WORLD("slows_down", "travel_time", WRONG, "speeds fall by 15 % up to the last move", .trend = -0.15),
+    WORLD("speed_step", "travel_time", WRONG, "speeds 12 % lower from half time on", .at_half = -0.12),
+    WORLD("two_robots", "travel_time", WRONG, "moves of two robots, 25 % apart", .mixed = -0.25),
+    WORLD("speed_varies", "travel_time", HELD, "speeds that vary by 15 % from move to move", .varies = 0.15),
+    WORLD("accelerates", "travel_time", WRONG, "accelerates by 0.5 m/s^2 and 2 rad/s^2", .accelerates = true),
+    WORLD("lap_ms", "travel_time", WRONG, "laps in milliseconds", .factor = {0, 0, 1000.0}),
+    WORLD("rotation_deg", "travel_time", WRONG, "rotations in degrees", .factor = {57.29578}),
+    WORLD("displacement_mm", "travel_time", WRONG, "displacements in millimetres", .factor = {0, 1000.0}),
+    WORLD("other_day", "travel_time", RIGHT, "held out: the same robot", .held_out = true),
+    WORLD("half_speed", "travel_time", WRONG, "held out: half the speed", .held_out = true, .off = -0.5),
+};
+/* clang-format on */
+const size_t selftest_world_count = COUNT(selftest_worlds);
+
+/* The truth of a parameter by its number; its name into *name, NULL behind the last one. */
+static double truth_of(const struct model_row *row, size_t i, const char **name)
+{
+    const size_t count = row->model ? row->model->parameter_count : TRAVEL_P;
+    *name = i >= count   ? NULL
+            : row->model ? row->model->parameters[i].name
+                         : travel_term_name((enum travel_term)i);
+    return i >= count ? 0.0 : row->model ? row->trial.theta[i] : selftest_moves_truth[i];
+}
+
+static void take_fit(const struct model_row *row, const json_t *fit,
+                     struct selftest_world_result *result)
+{
+    const json_t *intervals = json_object_get(fit, "ci95");
+    const char *verdict = json_string_value(json_object_get(fit, "verdict"));
+    const char *name;
+    const size_t at = names_value(&estimate_verdict_names, verdict ? verdict : "");
+    result->verdicts[at < ESTIMATE_VERDICTS ? at : ESTIMATE_FAIL]++;
+    double truth = truth_of(row, result->count = 0, &name);
+    while (name) {
+        const json_t *interval = json_object_get(intervals, name);
+        const json_t *lo = json_array_get(interval, 0);
+        const json_t *hi = json_array_get(interval, 1);
+        if (json_is_number(lo) && json_is_number(hi) && json_number_value(lo) <= truth &&
+            truth <= json_number_value(hi)) {
+            result->covered[result->count]++;
+        }
+        truth = truth_of(row, ++result->count, &name);
+    }
+}
+
+/* As `tandem identify --json` does. */
+static enum status identify_texts(const struct model_row *row,
+                                  const struct identify_request *request,
+                                  struct selftest_world_result *result, struct err *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct err refusal = {0};
+    FILE *to = open_memstream(&text, &bytes);
+    enum status st = to ? identify_run(row, request, to, &refusal) : STATUS_E_NOMEM;
+    if (to && fclose(to) != 0) {
+        st = STATUS_E_NOMEM;
+    }
+    json_t *fit = st == STATUS_OK ? json_loadb(text, bytes, 0, NULL) : NULL;
+    if (fit) {
+        take_fit(row, fit, result);
+        json_decref(fit);
+    } else {
+        result->refused++;
+    }
+    result->runs++;
+    free(text);
+    return st == STATUS_E_NOMEM ? err_set(err, st, "selftest", 0, 0, "no memory") : STATUS_OK;
+}
+
+enum status selftest_world_run(const struct selftest_world *world, uint64_t seed,
+                               struct selftest_world_result *result, struct err *err)
+{
+    const struct model_row *row = model_row_find(world->model);
+    struct selftest_world right = {.name = "as_modelled"};
+    struct random_source draws = selftest_draws(seed, result->runs);
+    struct csv_source own = {.path = "selftest"};
+    struct identify_request request = identify_request_defaults();
+    char *text = NULL;
+    char *other = NULL;
+    enum status st = selftest_record(row, world->held_out ? &right : world, false, &draws,
+                                     &text, &own.bytes, err);
+    own.text = text;
+    request.files = &own;
+    request.file_count = 1;
+    request.json = true;
+    if (st == STATUS_OK && world->held_out) {
+        request.validate[0].path = "selftest";
+        st =
+            selftest_record(row, world, false, &draws, &other, &request.validate[0].bytes, err);
+        request.validate[0].text = other;
+        request.validate_count = 1;
+    }
+    st = st == STATUS_OK ? identify_texts(row, &request, result, err) : st;
+    free(text);
+    free(other);
+    return st;
+}
+
+/* As few or as many as such a share gives are no chance. */
+static bool is_chance(size_t hits, size_t runs, double lo, double hi, double error_ratio)
+{
+    const bool few = gsl_cdf_binomial_P((unsigned)hits, lo, (unsigned)runs) < error_ratio;
+    const bool many =
+        hits > 0 && gsl_cdf_binomial_Q((unsigned)hits - 1, hi, (unsigned)runs) < error_ratio;
+    return !few && !many;
+}
+
+void selftest_world_judge(const struct selftest_world *world,
+                          struct selftest_world_result *result)
+{
+    const size_t runs = result->runs;
+    const double ratio =
+        world->claim == CLAIM_WRONG ? PASS_THOUGH_WRONG : NOT_PASS_THOUGH_RIGHT;
+    result->wrong = world->claim == CLAIM_WRONG   ? result->verdicts[ESTIMATE_PASS]
+                    : world->claim == CLAIM_RIGHT ? runs - result->verdicts[ESTIMATE_PASS]
+                                                  : 0;
+    result->wrong_most = 0;
+    while (gsl_cdf_binomial_Q((unsigned)result->wrong_most, ratio, (unsigned)runs) >
+           ERROR_RATIO) {
+        result->wrong_most++;
+    }
+    result->well = result->wrong <= result->wrong_most;
+    for (size_t i = 0; i < result->count && world->claim != CLAIM_WRONG; i++) {
+        result->well = result->well && is_chance(result->covered[i], runs, HELD_MIN, HELD_MAX,
+                                                 ERROR_RATIO / (double)result->count);
+    }
+}
