@@ -155,6 +155,47 @@ static void print_scores(const struct model *model, const char *what,
     }
 }
 
+/* What each cut of the recording has to say against one set of parameters throughout. */
+static void print_parts(const struct identify_result *result, FILE *out)
+{
+    const struct stability *stability = &result->own.check.stability;
+    if (!stability->tested) {
+        return;
+    }
+    (void)fputs("\nparts of the recording, and what differs most between them (p: chance of as "
+                "much where none does)\n",
+                out);
+    for (size_t i = 0; i < stability->count; i++) {
+        const struct stability_test *test = &stability->tests[i];
+        const bool effort = test->cut >= STABILITY_LEVEL;
+        (void)fprintf(out, "  %-9s %-10s p %-8.2g %-24s", stability_cut_name(test->cut),
+                      effort ? result->kind->model->axes[test->axis].effort : "", test->p,
+                      result->fit.estimate.name[test->entry]);
+        for (size_t part = 0; part < test->parts; part++) {
+            (void)fprintf(out, " %10.4g +- %7.2g", test->value[part], test->se[part]);
+        }
+        (void)fputc('\n', out);
+    }
+}
+
+/* Where held-out data would have the parameters. */
+static void print_asks(const struct identify_result *result, FILE *out)
+{
+    const struct stability *held = &result->held_out.check.stability;
+    const struct estimate *e = &result->fit.estimate;
+    if (!held->tested) {
+        return;
+    }
+    (void)fprintf(out, "  asks for (p %.2g that it is the fit's)\n", held->moved_p);
+    for (size_t i = 0; i < e->p; i++) {
+        (void)fprintf(out, "  %-31s", e->name[i]);
+        estimate_page_cell(out, 12, PAGE_DIGITS, 5, e->value[i] + held->moved[i]);
+        (void)fputs(" +-", out);
+        estimate_page_cell(out, 10, PAGE_DIGITS, 2, held->moved_se[i]);
+        (void)fputc('\n', out);
+    }
+}
+
 /* Which of the two sets the recording likes better, and whether one would see it. */
 static void print_comparison(const struct identify_result *result, FILE *out)
 {
@@ -265,8 +306,10 @@ static void print_page(const struct identify_result *result, FILE *out)
     (void)snprintf(equations, sizeof equations, ", %zu equations", result->fit.rows);
     estimate_page_rank(out, e, equations);
     print_scores(model, "on the recording itself", &result->own.check, out);
+    print_parts(result, out);
     if (result->held_out.files.count > 0) {
         print_scores(model, "on held-out data", &result->held_out.check, out);
+        print_asks(result, out);
     }
     (void)fputs(
         "  next: correlation of one residual with the next; runs z, p: of signs, and of "
@@ -304,10 +347,11 @@ static void write_card(struct json_writer *w, const struct model *model,
 }
 
 static void write_held_out(struct json_writer *w, const struct model *model,
-                           const struct identify_data *data)
+                           const struct estimate *estimate, const struct identify_data *data)
 {
     if (json_write_known(w, "held_out", data->files.count > 0)) {
-        dynamics_report_check(w, model, &data->check);
+        dynamics_report_check(w, model, estimate, &data->check);
+        dynamics_report_asks(w, estimate, &data->check.stability);
         write_card(w, model, data);
         json_write_close(w);
     }
@@ -335,9 +379,9 @@ static void write_members(const void *what, struct json_writer *w)
     const struct model *model = result->kind->model;
     dynamics_report_fit(w, model, &result->fit);
     json_write_object(w, "fit");
-    dynamics_report_check(w, model, &result->own.check);
+    dynamics_report_check(w, model, &result->fit.estimate, &result->own.check);
     json_write_close(w);
-    write_held_out(w, model, &result->held_out);
+    write_held_out(w, model, &result->fit.estimate, &result->held_out);
     dynamics_report_sensitivity(w, &result->fit.estimate, &result->sensitivity);
     dynamics_report_comparison(w, model, &result->fit.estimate, &result->current,
                                result->is_compared ? &result->comparison : NULL);

@@ -231,8 +231,8 @@ struct result {
 };
 
 #define HELD(field) JSON_MEMBER(struct travel_held_out, field)
-static const struct json_member held_members[] = {HELD(n), HELD(unpredicted), HELD(rmse_s),
-                                                  HELD(r2), HELD(median_s)};
+static const struct json_member held_members[] = {HELD(n),  HELD(unpredicted), HELD(rmse_s),
+                                                  HELD(r2), HELD(median_s),    HELD(mean_s)};
 
 static void write_members(const void *what, struct json_writer *w)
 {
@@ -266,6 +266,32 @@ static void print_terms(const struct travel_fit *fit, FILE *out)
     }
 }
 
+/* The law of robots that accelerate, where the moves show it. */
+static void print_accelerating(const struct travel_accelerating *law, FILE *out)
+{
+    const double none = (double)NAN;
+    const struct {
+        const char *name, *words;
+        double value, se;
+    } rows[] = {
+        {"t0_s", "delay of every move", law->t0_s, law->t0_se_s},
+        {"angular_speed_radps", "while it turns", law->speed[0], law->speed_se[0]},
+        {"linear_speed_mps", "while it drives", law->speed[1], law->speed_se[1]},
+        {"angular_acceleration_radps2", "", law->acceleration[0], law->acceleration_se[0]},
+        {"linear_acceleration_mps2", "", law->acceleration[1], law->acceleration_se[1]},
+    };
+    if (!law->known) {
+        return;
+    }
+    (void)fprintf(out, "\nwith accelerations, which leaves %.2g s\n", law->residual_s_sd);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (isfinite(rows[i].value)) {
+            estimate_page_row(out, "", rows[i].name, rows[i].value, rows[i].se, none, none,
+                              rows[i].words);
+        }
+    }
+}
+
 static const char *motion_text(enum travel_motion motion)
 {
     return motion == TRAVEL_TURNS    ? " that only turn"
@@ -288,6 +314,7 @@ static void print_report(const struct result *result, FILE *out)
                       result->skipped);
     }
     print_terms(fit, out);
+    print_accelerating(&fit->accelerating, out);
     (void)fputc('\n', out);
     estimate_page_rank(out, &fit->estimate, "");
     if (fit->n > 0) {
@@ -297,9 +324,9 @@ static void print_report(const struct result *result, FILE *out)
     if (result->is_held_out) {
         (void)fprintf(
             out,
-            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s on %zu moves, %zu not "
-            "predictable\n",
-            held->rmse_s, held->r2, held->median_s, held->n, held->unpredicted);
+            "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "
+            "%zu not predictable\n",
+            held->rmse_s, held->r2, held->median_s, held->mean_s, held->n, held->unpredicted);
     }
 }
 

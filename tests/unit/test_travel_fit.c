@@ -568,7 +568,8 @@ static void test_report(void)
         "t0_s, ta_s, tr_s, angular_speed_radps, linear_speed_mps\"],\"advice\":[\"turn on the "
         "spot by two different angles\",\"drive two straight moves of different "
         "length\",\"turn and drive in one move\"],"
-        "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0}");
+        "\"rmse_s\":null,\"r2\":null,\"residual_s_sd\":null,\"outliers\":0,\"refused\":0,"
+        "\"with_accelerations\":null}");
 
     CU_ASSERT_EQUAL_FATAL(travel_time_fit(moves, n, TRAVEL_OLS, &fit), STATUS_OK);
     json_write_start(&w, text, sizeof text, NULL, NULL);

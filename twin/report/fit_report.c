@@ -91,6 +91,33 @@ void estimate_report(struct json_writer *w, const struct estimate *estimate)
 /* ---- travel times -------------------------------------------------------------------------
  */
 
+/* The law of robots that accelerate, in the form of the plain one. */
+static void write_accelerating(struct json_writer *w, const struct travel_accelerating *law)
+{
+#define LAW(key, field) JSON_MEMBER_AS(key, struct travel_accelerating, field)
+    static const struct json_member values[] = {
+        LAW("t0_s", t0_s), LAW("angular_speed_radps", speed[0]),
+        LAW("linear_speed_mps", speed[1]), LAW("angular_acceleration_radps2", acceleration[0]),
+        LAW("linear_acceleration_mps2", acceleration[1])};
+    static const struct json_member errors[] = {
+        LAW("t0_s", t0_se_s), LAW("angular_speed_radps", speed_se[0]),
+        LAW("linear_speed_mps", speed_se[1]),
+        LAW("angular_acceleration_radps2", acceleration_se[0]),
+        LAW("linear_acceleration_mps2", acceleration_se[1])};
+    if (!json_write_known(w, "with_accelerations", law->known)) {
+        return;
+    }
+    json_write_object(w, "values");
+    json_write_members(w, values, COUNT(values), law);
+    json_write_close(w);
+    json_write_object(w, "se");
+    json_write_members(w, errors, COUNT(errors), law);
+    json_write_close(w);
+    json_write_real(w, "residual_s_sd", law->residual_s_sd);
+    json_write_real(w, "gain", law->gain);
+    json_write_close(w);
+}
+
 void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
 {
 #define TRAVEL(field) JSON_MEMBER(struct travel_fit, field)
@@ -100,6 +127,7 @@ void travel_report_members(struct json_writer *w, const struct travel_fit *fit)
     json_write_text(w, "method", travel_method_name(fit->method));
     estimate_report(w, &fit->estimate);
     json_write_members(w, members, COUNT(members), fit);
+    write_accelerating(w, &fit->accelerating);
 }
 
 void travel_report_write(struct json_writer *w, const char *key, const struct travel_fit *fit)
@@ -309,8 +337,63 @@ static void write_summary(struct json_writer *w, const char *key,
     json_write_close(w);
 }
 
+static void write_numbers(struct json_writer *w, const char *key, const double *values,
+                          size_t count)
+{
+    json_write_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_write_real(w, NULL, values[i]);
+    }
+    json_write_close(w);
+}
+
+/* How the parts of the recording agree: of each way to cut it, the parameter that differs most.
+ */
+static void write_parts(struct json_writer *w, const struct model *model,
+                        const struct estimate *estimate, const struct stability *stability)
+{
+#define PART(field) JSON_MEMBER(struct stability_test, field)
+    static const struct json_member members[] = {PART(statistic), PART(df), PART(p)};
+    if (!stability->tested) {
+        json_write_null(w, "parts");
+        return;
+    }
+    json_write_array(w, "parts");
+    for (size_t i = 0; i < stability->count; i++) {
+        const struct stability_test *test = &stability->tests[i];
+        json_write_object(w, NULL);
+        json_write_text(w, "cut", stability_cut_name(test->cut));
+        json_write_text(w, "effort",
+                        test->cut >= STABILITY_LEVEL ? model->axes[test->axis].effort : NULL);
+        json_write_members(w, members, COUNT(members), test);
+        json_write_text(w, "parameter", estimate->name[test->entry]);
+        write_numbers(w, "values", test->value, test->parts);
+        write_numbers(w, "se", test->se, test->parts);
+        json_write_close(w);
+    }
+    json_write_close(w);
+}
+
+void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
+                          const struct stability *held_out)
+{
+#define ASKS(field) JSON_MEMBER_AS(#field, struct stability, moved_##field)
+    static const struct json_member members[] = {ASKS(statistic), ASKS(df), ASKS(p)};
+    if (!json_write_known(w, "asks_for", held_out->tested)) {
+        return;
+    }
+    double values[ESTIMATE_P_MAX];
+    for (size_t i = 0; i < estimate->p; i++) {
+        values[i] = estimate->value[i] + held_out->moved[i];
+    }
+    estimate_report_column(w, "values", estimate, values);
+    estimate_report_column(w, "se", estimate, held_out->moved_se);
+    json_write_members(w, members, COUNT(members), held_out);
+    json_write_close(w);
+}
+
 void dynamics_report_check(struct json_writer *w, const struct model *model,
-                           const struct dynamics_check *check)
+                           const struct estimate *estimate, const struct dynamics_check *check)
 {
     static const char *const parts[] = {"simulated", "one_step", "residuals"};
     json_write_real(w, "motion_s", check->motion_s);
@@ -333,6 +416,7 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
         }
         json_write_close(w);
     }
+    write_parts(w, model, estimate, &check->stability);
 }
 
 void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,

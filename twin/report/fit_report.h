@@ -35,7 +35,8 @@ void estimate_report_marked(struct json_writer *w, const char *key,
 
 /* ---- travel times: the FIT of docs/model/travel_time.md, section 6 ----
  *
- * {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused"}
+ * {"n","method", ESTIMATE, "rmse_s","r2","residual_s_sd","outliers","refused",
+ *  "with_accelerations"}
  *
  * ESTIMATE holds all five terms, null where the moves do not determine one. */
 
@@ -67,9 +68,11 @@ void dynamics_report_fit(struct json_writer *w, const struct model *model,
 void dynamics_report_card(struct json_writer *w, const struct model *model,
                           const struct data_card *card);
 void dynamics_report_check(struct json_writer *w, const struct model *model,
-                           const struct dynamics_check *check);
+                           const struct estimate *estimate, const struct dynamics_check *check);
 
 /* A member of its own name; null when it is not known. */
+void dynamics_report_asks(struct json_writer *w, const struct estimate *estimate,
+                          const struct stability *held_out);
 void dynamics_report_sensitivity(struct json_writer *w, const struct estimate *estimate,
                                  const struct dynamics_sensitivity *sensitivity);
 /* The same; comparison may be NULL. */

@@ -79,3 +79,35 @@ export function lapOf(values, rotation, displacement) {
 export function isWhole(fit) {
     return Boolean(fit) && Object.keys(TERMS).every(name => known(fit.values[name]));
 }
+
+// The law of a robot that accelerates, where laps bend with the size of moves.
+export function accelerating(fit) {
+    const law = fit.with_accelerations;
+    return law && [el("h3", {}, "With accelerations"), table("With accelerations", [
+        {label: "Parameter", cell: name => wordsOf(name)},
+        {label: "Value, ± 95 %", cell: name => plusMinus(law.values[name], 1.96 * law.se[name], unitOf(name)),
+            numeric: true},
+    ], Object.keys(law.values).filter(name => known(law.values[name])))];
+}
+
+// Parts of a recording that should agree, and the parameter of each cut that differs most.
+export function partTable(parts) {
+    return [el("h3", {}, "Parts of the recording"), table("Parts of the recording", [
+        {label: "Cut by", cell: c => (c.effort ? `${c.cut} of ${wordsOf(c.effort)}` : c.cut)},
+        {label: "Chance", cell: c => figures(c.p, 2), numeric: true},
+        {label: "Differs most", cell: c => wordsOf(c.parameter)},
+        {label: "In each part, ± 95 %", cell: c => c.values.map((value, k) => plusMinus(value, 1.96 * c.se[k],
+            unitOf(c.parameter))).join("; ")},
+    ], parts)];
+}
+
+// Where held-out data would have the parameters.
+export function asksTable(fit, asks) {
+    const title = `Held-out data ask for (chance ${figures(asks.p, 2)})`;
+    return [el("h3", {}, title), table(title, [
+        {label: "Parameter", cell: name => wordsOf(name)},
+        {label: "Fitted, ± 95 %", cell: name => valueText(fit, name), numeric: true},
+        {label: "Held out, ± 95 %", cell: name => plusMinus(asks.values[name], 1.96 * asks.se[name], unitOf(name)),
+            numeric: true},
+    ], Object.keys(asks.values))];
+}

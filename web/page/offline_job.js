@@ -3,7 +3,7 @@
 import {get, send} from "./api.js";
 import {count, dateTime, percent} from "./format.js";
 import {downloadLink} from "./download.js";
-import {checkTable, dataCard, valueTable, verdictWords} from "./estimate.js";
+import {accelerating, asksTable, checkTable, dataCard, partTable, valueTable, verdictWords} from "./estimate.js";
 import {sumOf} from "./pair_state.js";
 import {drawAlarms} from "./tab_alarms.js";
 import {drawLaps, drawValues} from "./tab_calibration.js";
@@ -95,9 +95,11 @@ function drawFit(root, result) {
     const note = [`${count(result.n)} ${result.model ? "samples" : "moves"}`,
         result.method && `method ${result.method.replaceAll("_", " ")}`,
         result.stop && `ended: ${result.stop}`].filter(words => words).join(", ");
-    show(root, section("Parameters", valueTable("Fitted parameters", result)),
+    show(root, section("Parameters", valueTable("Fitted parameters", result), accelerating(result)),
         section("How far to trust them", verdictWords(result, note),
-            result.checks?.length > 0 && checkTable("Checks", result.checks)),
+            result.checks?.length > 0 && checkTable("Checks", result.checks),
+            result.fit?.parts?.length > 0 && partTable(result.fit.parts),
+            result.held_out?.asks_for && asksTable(result, result.held_out.asks_for)),
         result.data && section("The recording", dataCard(result.data)));
 }
 

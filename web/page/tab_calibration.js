@@ -2,7 +2,7 @@
 
 import {get} from "./api.js";
 import {chart, colour, legend} from "./chart.js";
-import {TERMS, TINY, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
+import {TERMS, TINY, accelerating, isWhole, lapOf, valueText, verdictWords} from "./estimate.js";
 import {changeText, dateTime, decimalsFor, fixed, known, plural, plusMinus, unitOf, withUnit} from "./format.js";
 import {band, dot, line, plot, text, ticks} from "./plot.js";
 import {el, empty, places, redraw, section, show, stage, table} from "./ui.js";
@@ -42,9 +42,9 @@ export function drawValues(root, fits) {
 
 function fitWords(side, fit) {
     return el("div", {}, el("h3", {}, `${side[0].toUpperCase()}${side.slice(1)} robot`),
-        fit ? verdictWords(fit,
+        fit ? [verdictWords(fit,
             `${plural(fit.n, "move")}, method ${fit.method}, typical error ${withUnit(fixed(fit.residual_s_sd, 4),
-            "s")}`)
+            "s")}`), accelerating(fit)]
             : el("p", {class: "muted"}, "No moves that could be fitted yet."));
 }
 
