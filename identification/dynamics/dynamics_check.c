@@ -11,6 +11,7 @@
 #include "identification/data/data_view.h"
 #include "identification/data/simulation.h"
 #include "identification/data/trajectory.h"
+#include "identification/dynamics/missing_term.h"
 #include "identification/numeric/residual_test.h"
 #include "identification/simulation/output_error.h"
 
@@ -263,6 +264,12 @@ enum status dynamics_check_run(const struct model *model, const struct dynamics_
         nu[a] = memory->data + a * set->n;
     }
     out.motion_s = motion_s(set);
+    out.effort_r2 = (double)NAN;
+    if (model->sticks) {
+        struct missing_term missing;
+        missing_term_find(model, fit, set, &missing);
+        out.effort_r2 = missing.effort_r2;
+    }
     struct data_set late;
     gsl_vector *tau;
     enum status st = put_late(fit, set, &late, &tau);

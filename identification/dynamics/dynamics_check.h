@@ -27,6 +27,9 @@ struct dynamics_axis_check {
 
 struct dynamics_check {
     bool simulated;  /* else the model could not be, and axis is not valid */
+    /* Share of the efforts' variance that the model computes from the measured motion
+     * (missing_term.h); NaN but of a model that sticks. */
+    double effort_r2;
     double motion_s; /* within which measured velocities change; NaN: they stand still */
     struct dynamics_axis_check axis[MODEL_AXES_MAX];
     struct stability stability; /* of the parameters, part by part */

@@ -16,6 +16,8 @@ static const double SIGNAL_RATIO = 5.0;
 /* Variance explained by simulation: below the first a fit is poor, below the second useless. */
 static const double R2_MARGINAL = 0.7;
 static const double R2_FAIL = 0.2;
+/* Of efforts, where they alone speak for a fit. */
+static const double EFFORT_GOOD = 0.9;
 /* Of a velocity's mean: one that varies by less is nearly constant. */
 static const double STEADY_RATIO = 0.35;
 /* Beyond 4 standard deviations there is one Gaussian sample in 16 000. */
@@ -184,6 +186,13 @@ static void explain_score(struct estimate *e, const char *what, const char *velo
     }
 }
 
+/* Simulated without the controller that held it, a joint strays however right its model is;
+ * whether that computes the efforts from the motion is not touched by it. */
+static bool judged_by_effort(const struct dynamics_check *check, double velocity_r2)
+{
+    return velocity_r2 < R2_MARGINAL && check->effort_r2 >= R2_MARGINAL;
+}
+
 static void judge_scores(struct dynamics_fit *fit, const struct model *model, const char *what,
                          const struct dynamics_check *check, const struct data_card *card)
 {
@@ -193,9 +202,20 @@ static void judge_scores(struct dynamics_fit *fit, const struct model *model, co
         if (!(card->nu[a].signal_ratio >= SIGNAL_RATIO) && card->nu[a].noise_sd > 0.0) {
             continue;
         }
-        if (r2 < R2_MARGINAL) {
+        const bool by_effort = judged_by_effort(check, r2);
+        if (by_effort) {
+            estimate_reason(&fit->estimate,
+                            check->effort_r2 < EFFORT_GOOD ? ESTIMATE_MARGINAL : ESTIMATE_PASS,
+                            "judged by efforts: over %s the model explains %.0f %% of the "
+                            "variance of %s, and %s, simulated without a controller, strays "
+                            "(R2 %.2g)",
+                            what, 100.0 * check->effort_r2, model->axes[a].effort,
+                            model->axes[a].velocity, r2);
+        } else if (r2 < R2_MARGINAL) {
             explain_score(&fit->estimate, what, model->axes[a].velocity, r2);
             judge_steady(&fit->estimate, &model->axes[a], &card->nu[a]);
+        }
+        if (by_effort ? check->effort_r2 < EFFORT_GOOD : r2 < R2_MARGINAL) {
             estimate_advise(
                 &fit->estimate,
                 "%s: look for %sefforts that are commanded and not measured, or for forces "
@@ -237,6 +257,9 @@ static void judge_misfit(struct estimate *e, const struct model *model,
         const double left = sqrt(fmax(0.0, 1.0 - axis->run.r2));
         const double far_out = (double)axis->outliers / (double)axis->run.n;
         const double follows = axis->input_correlation;
+        if (judged_by_effort(own, axis->run.r2)) {
+            continue;
+        }
         if (follows > fmax(FOLLOWS, axis->input_correlation_bound) && follows * left > FELT) {
             estimate_reason(e, ESTIMATE_MARGINAL,
                             "what simulation leaves of %s follows efforts by %.2f: they do "

@@ -399,6 +399,9 @@ static void judge_aside(struct travel_fit *fit, const struct travel_evidence *ev
     }
 }
 
+/* Share of the way from the shortest move to the longest that is still one of them. */
+static const double MIDDLE = 0.15;
+
 /* The speed that changed more, and by which share: of 1/v by so much is of v by the inverse. */
 static const char *changed_speed(const double share[TRAVEL_SIZES], double *percent)
 {
@@ -444,6 +447,33 @@ static void judge_bend(struct travel_fit *fit)
                     "the shortest to the longest alone nothing bends");
 }
 
+/* Moves short and long, and none between: whether laps bend cannot be seen. */
+static void advise_middle(struct travel_fit *fit, const struct travel_evidence *evidence)
+{
+    static const char *const words[] = {"turns", "drives"};
+    for (size_t k = 0; k < COUNT(words); k++) {
+        const double *size = evidence->x + (k == 0 ? TRAVEL_INV_W : TRAVEL_INV_V);
+        double least = INFINITY;
+        double most = 0.0;
+        bool between = false;
+        for (size_t i = 0; i < fit->n; i++) {
+            const double at = size[i * TRAVEL_P];
+            least = at > 0.0 ? fmin(least, at) : least;
+            most = fmax(most, at);
+        }
+        for (size_t i = 0; i < fit->n; i++) {
+            const double share = (size[i * TRAVEL_P] - least) / (most - least);
+            between = between || (share > MIDDLE && share < 1.0 - MIDDLE);
+        }
+        if (most > 2.0 * least && !between) {
+            estimate_advise(&fit->estimate,
+                            "make %s of middle size too, of about %.2g %s: from the shortest "
+                            "to the longest alone nothing bends",
+                            words[k], 0.5 * (least + most), k == 0 ? "rad" : "m");
+        }
+    }
+}
+
 static void judge_spread(struct travel_fit *fit, const struct travel_law *law)
 {
     if (travel_law_mixes(law, fit->n)) {
@@ -476,6 +506,9 @@ void travel_judge(struct travel_fit *fit, const struct travel_evidence *evidence
     judge_residuals(fit, evidence);
     judge_aside(fit, evidence);
     judge_bend(fit);
+    if (evidence->law.tested) {
+        advise_middle(fit, evidence);
+    }
     /* What changes on the way also spreads. */
     if (!judge_order(fit, &evidence->law)) {
         judge_spread(fit, &evidence->law);

@@ -135,6 +135,10 @@ static void print_scores(const struct model *model, const char *what,
                          const struct dynamics_check *check, FILE *out)
 {
     (void)fprintf(out, "\n%s\n", what);
+    if (isfinite(check->effort_r2)) {
+        (void)fprintf(out, "  %-20s computed from the motion: R2 %.4f\n", model->axes[0].effort,
+                      check->effort_r2);
+    }
     if (!check->simulated) {
         (void)fputs("  could not be simulated\n", out);
         return;
@@ -159,7 +163,7 @@ static void print_scores(const struct model *model, const char *what,
 static void print_parts(const struct identify_result *result, FILE *out)
 {
     const struct stability *stability = &result->own.check.stability;
-    if (!stability->tested) {
+    if (!stability->tested || stability->count == 0) {
         return;
     }
     (void)fputs("\nparts of the recording, and what differs most between them (p: chance of as "

@@ -12,7 +12,7 @@
 #include "service/mqtt/broker_arguments.h"
 #include "service/robots/session.h"
 
-enum { STOP_MS = 3000 };
+enum { STOP_MS = 3000, THIRDS = 3, ROUND = THIRDS * THIRDS };
 
 struct drive {
     struct mqtt_client_options broker;
@@ -23,6 +23,7 @@ struct drive {
 
     struct session session;
     struct random_source random;
+    unsigned order[ROUND], left; /* of this round of moves */
     bool link;
     char command_topic[MESSAGE_TOPIC_MAX];
     struct event_command command; /* the one that is out */
@@ -52,21 +53,37 @@ static void take_message(void *context, const struct message *m)
     (void)codec_native.decode(d->broker.prefix, &message, take_reply, d);
 }
 
-static double draw_size(struct random_source *random, double min, double max)
+/* From the short, middle or long third of what may be. */
+static double draw_size(struct random_source *random, double min, double max, unsigned third)
 {
-    return rint(random_between(random, min, max) * 1000.0) / 1000.0;
+    const double from = min + (max - min) * (double)third / THIRDS;
+    const double to = min + (max - min) * (double)(third + 1) / THIRDS;
+    return rint(random_between(random, from, to) * 1000.0) / 1000.0;
 }
 
-/* Moves of all three classes, so that every parameter of the travel time can be told apart. */
+/* Of nine moves, in an order of chance, three each turn, drive, and do both; of each three one
+ * is short, one middle and one long, so that every parameter of the travel time can be told
+ * apart, and whether laps bend with the size of the move. */
 static void draw_move(struct drive *d, struct event_command *command)
 {
-    const double kind = random_between(&d->random, 0.0, 3.0);
+    if (d->left == 0) {
+        for (d->left = 0; d->left < ROUND; d->left++) {
+            const unsigned at = (unsigned)random_between(&d->random, 0.0, d->left + 1.0);
+            d->order[d->left] = d->order[at];
+            d->order[at] = d->left;
+        }
+    }
+    const unsigned kind = d->order[--d->left] % THIRDS;
+    const unsigned third = d->order[d->left] / THIRDS;
     const double sign = random_between(&d->random, -1.0, 1.0) < 0.0 ? -1.0 : 1.0;
-    const double turn_rad = sign * draw_size(&d->random, d->turn_min_rad, d->turn_max_rad);
-    const double drive_m = draw_size(&d->random, d->drive_min_m, d->drive_max_m);
+    const double turn_rad =
+        sign * draw_size(&d->random, d->turn_min_rad, d->turn_max_rad, third);
+    /* Both: a short way with a middle turn, and so on. */
+    const double drive_m = draw_size(&d->random, d->drive_min_m, d->drive_max_m,
+                                     kind == 1 ? (third + 2) % THIRDS : third);
     (void)snprintf(command->op, sizeof command->op, "go");
-    command->rotation_rad = kind < 2.0 ? turn_rad : 0.0;
-    command->displacement_m = kind >= 1.0 ? drive_m : 0.0;
+    command->rotation_rad = kind < 2 ? turn_rad : 0.0;
+    command->displacement_m = kind >= 1 ? drive_m : 0.0;
 }
 
 static bool is_answered(const struct drive *d)
@@ -156,7 +173,8 @@ static int run_drive(struct drive *d)
 }
 
 static const char description[] =
-    "  Sends moves to PAIR/command: rotations, displacements, and both, of random size.\n"
+    "  Sends moves to PAIR/command: rotations, displacements, and both, of random size:\n"
+    "  of nine moves three of each, one short, one of middle size and one long.\n"
     "  The next one follows when the last one is answered or its time is over. After a\n"
     "  signal the command that is out is still waited for.\n";
 

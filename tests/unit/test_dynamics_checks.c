@@ -533,6 +533,43 @@ static void test_misfit(void)
     }
 }
 
+/* A joint that a controller held strays in simulation: efforts decide where they are explained.
+ */
+static void test_effort(void)
+{
+    static const struct model_limits none;
+    static const struct {
+        const char *row;
+        double r2, effort_r2;
+        enum estimate_verdict verdict;
+        const char *says;
+    } rows[] = {
+        {"held by a controller", -7.2, 0.92, ESTIMATE_PASS, "92 % of the variance of effort"},
+        {"not that well", -7.2, 0.78, ESTIMATE_MARGINAL, "judged by efforts"},
+        {"neither", 0.38, 0.6, ESTIMATE_MARGINAL, "the model explains 38 %"},
+        {"efforts unknown", -7.2, (double)NAN, ESTIMATE_FAIL, "worse than its mean"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        for (int held_out = 0; held_out < 2; held_out++) {
+            const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1};
+            struct dynamics_check fine = {
+                .simulated = true, .motion_s = 0.4, .effort_r2 = 0.99};
+            fine.axis[0].run.n = 1000;
+            fine.axis[0].run.r2 = 0.99;
+            struct dynamics_check check = fine;
+            struct dynamics_fit fit;
+            check.axis[0].run.r2 = rows[i].r2;
+            check.axis[0].input_correlation = 0.5;
+            check.effort_r2 = rows[i].effort_r2;
+            dynamics_fit_start(&fit, &joint_model, DYNAMICS_WEAK, false);
+            dynamics_check_judge(&fit, &joint_model, &card, &none, held_out ? &fine : &check,
+                                 held_out ? &check : NULL);
+            CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
+            CHECK(rows[i].row, says(&fit, rows[i].says));
+        }
+    }
+}
+
 /* How much residuals hang together does not depend on how many there are. */
 static void test_memory(void)
 {
@@ -586,6 +623,7 @@ int main(void)
     CU_add_test(suite, "nearly zero", test_nearly_zero);
     CU_add_test(suite, "outliers told", test_outliers_told);
     CU_add_test(suite, "misfit", test_misfit);
+    CU_add_test(suite, "effort", test_effort);
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);

@@ -397,6 +397,7 @@ void dynamics_report_check(struct json_writer *w, const struct model *model,
 {
     static const char *const parts[] = {"simulated", "one_step", "residuals"};
     json_write_real(w, "motion_s", check->motion_s);
+    json_write_real(w, "effort_r2", check->effort_r2);
     for (size_t part = 0; part < COUNT(parts); part++) {
         if (!json_write_known(w, parts[part], check->simulated)) {
             continue;

@@ -1,7 +1,7 @@
 // One uploaded recording: how far its job is, then what came of it.
 
 import {get, send} from "./api.js";
-import {count, dateTime, percent} from "./format.js";
+import {count, dateTime, known, percent} from "./format.js";
 import {downloadLink} from "./download.js";
 import {accelerating, asksTable, checkTable, dataCard, partTable, valueTable, verdictWords} from "./estimate.js";
 import {sumOf} from "./pair_state.js";
@@ -98,6 +98,9 @@ function drawFit(root, result) {
     show(root, section("Parameters", valueTable("Fitted parameters", result), accelerating(result)),
         section("How far to trust them", verdictWords(result, note),
             result.checks?.length > 0 && checkTable("Checks", result.checks),
+            result.fit && known(result.fit.effort_r2) && el("p", {}, `Of the efforts' variance the model explains ${
+                percent(result.fit.effort_r2, 1)}, of the velocity's, simulated, ${
+                percent(Object.values(result.fit.simulated ?? {})[0]?.r2, 1)}.`),
             result.fit?.parts?.length > 0 && partTable(result.fit.parts),
             result.held_out?.asks_for && asksTable(result, result.held_out.asks_for)),
         result.data && section("The recording", dataCard(result.data)));
