@@ -26,7 +26,7 @@ struct dynamics_axis_check {
 };
 
 struct dynamics_check {
-    bool simulated;  /* else the model could not be, and axis is not valid */
+    bool simulated; /* else the model could not be, and axis is not valid */
     /* Share of the efforts' variance that the model computes from the measured motion
      * (missing_term.h); NaN but of a model that sticks. */
     double effort_r2;

@@ -561,9 +561,9 @@ static void test_effort(void)
             check.axis[0].run.r2 = rows[i].r2;
             check.axis[0].input_correlation = 0.5;
             check.effort_r2 = rows[i].effort_r2;
-            dynamics_fit_start(&fit, &joint_model, DYNAMICS_WEAK, false);
-            dynamics_check_judge(&fit, &joint_model, &card, &none, held_out ? &fine : &check,
-                                 held_out ? &check : NULL);
+            dynamics_fit_start(&fit, &joint_models[0][2], DYNAMICS_WEAK, false);
+            dynamics_check_judge(&fit, &joint_models[0][2], &card, &none,
+                                 held_out ? &fine : &check, held_out ? &check : NULL);
             CHECK_INT(rows[i].row, fit.estimate.verdict, rows[i].verdict);
             CHECK(rows[i].row, says(&fit, rows[i].says));
         }
