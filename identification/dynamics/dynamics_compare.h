@@ -20,11 +20,16 @@ struct dynamics_current {
 };
 
 struct dynamics_comparison {
-    /* (fit - current) / sqrt(se^2 + se_current^2); NaN: one of them is not known. Beyond 2 the
-     * recording contradicts the value. */
+    /* (fit - current) / sqrt(se^2 + se_current^2); NaN: one of them is not known. The recording
+     * contradicts a value beyond as many errors as the fit's printed interval reaches: one
+     * without an error of its own, when it lies outside that. */
     double z[DYNAMICS_P_MAX];
     double delay_z;
-    bool simulated; /* both sets could be; else what follows is not valid */
+    bool contradicted[DYNAMICS_P_MAX], delay_contradicted;
+    /* All that was given together: chi squared where it holds, with errors as wide. */
+    double statistic, df, p;
+    bool contradicts; /* p below 5 % */
+    bool simulated;   /* both sets could be; else what follows is not valid */
     /* Root mean square over the recording, per axis: between the two simulations, and of
      * measured less simulated by the fit and by the current set; from the same start each. */
     double effect_rmse[MODEL_AXES_MAX];
@@ -39,5 +44,11 @@ MUST_USE enum status dynamics_compare(const struct model *model, const struct dy
                                       const struct data_set *set,
                                       const struct dynamics_current *current,
                                       struct dynamics_comparison *out);
+
+/* Say so, if the recording contradicts what is in use: a note, for the fit is none the worse.
+ */
+void dynamics_compare_judge(struct dynamics_fit *fit, const struct model *model,
+                            const struct dynamics_current *current,
+                            const struct dynamics_comparison *comparison);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef SERVICE_CLI_COMMANDS_H
 #define SERVICE_CLI_COMMANDS_H
 
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_AS_ASKED = 3 };
 
 #define COMMAND(name, purpose) int command_##name(int argc, char **argv);
 #include "service/cli/commands.def"

@@ -209,15 +209,16 @@ static void print_comparison(const struct identify_result *result, FILE *out)
     size_t given = 0;
     for (size_t i = 0; i < result->fit.estimate.p; i++) {
         given += isfinite(result->current.value[i]) ? 1 : 0;
-        contradicted += fabs(c->z[i]) > 2.0 ? 1 : 0;
+        contradicted += c->contradicted[i] ? 1 : 0;
     }
     (void)fprintf(out,
-                  "\nparameters in use: the recording contradicts %zu of the %zu given (|z| "
-                  "above 2)\n",
-                  contradicted, given);
+                  "\nparameters in use: the recording contradicts %zu of the %zu given, %s "
+                  "together (chi squared %.3g of %.0f, p %.2g)\n",
+                  contradicted, given, c->contradicts ? "and all" : "not all", c->statistic,
+                  c->df, c->p);
     if (isfinite(c->delay_z)) {
-        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f\n", result->current.delay_s,
-                      c->delay_z);
+        (void)fprintf(out, "  delay_s %.4g in use, z %+.2f%s\n", result->current.delay_s,
+                      c->delay_z, c->delay_contradicted ? ", contradicted" : "");
     }
     if (!c->simulated) {
         (void)fputs("  they, or those of the fit, cannot be simulated\n", out);
@@ -411,6 +412,7 @@ enum status identify_dynamics(const struct model_row *row,
         } else if (st == STATUS_OK) {
             print_page(result, out);
         }
+        identify_tell(request, &result->fit.estimate, result->comparison.contradicts);
         identify_result_free(result);
     }
     free(result);

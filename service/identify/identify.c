@@ -59,7 +59,9 @@ enum status identify_check(const struct model_row *row, const struct identify_re
         return err_set(err, STATUS_E_ARG, "plausible", 0, 0,
                        "plausible is '%s', it must be on or off", request->plausible);
     }
+    unsigned fail_if = 0;
     enum status st = refuse_others(row, request, err);
+    st = st == STATUS_OK ? identify_fail_if(request, &fail_if, err) : st;
     for (size_t i = 0; i < request->column_count && st == STATUS_OK; i++) {
         st = check_role(row, request->columns[i].role, err);
     }

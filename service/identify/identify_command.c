@@ -57,6 +57,8 @@ static int run_model(struct identify_request *request)
     const struct model_row *row = name ? model_row_find(name) : NULL;
     struct progress progress;
     struct err err = {0};
+    unsigned outcome = 0;
+    unsigned fail_if = 0;
     if (!name) {
         (void)fputs("tandem: identify: which model? --model NAME, see "
                     "'tandem identify --help'\n",
@@ -76,10 +78,13 @@ static int run_model(struct identify_request *request)
         progress_start(&progress, "reading");
         request->go_on = show_progress;
         request->context = &progress;
+        request->outcome = &outcome;
         st = identify_run(row, request, stdout, &err);
         progress_end(&progress);
     }
-    return report_status(st, &err);
+    st = st == STATUS_OK ? identify_fail_if(request, &fail_if, &err) : st;
+    const int code = report_status(st, &err);
+    return code == EXIT_FINE && (outcome & fail_if) ? EXIT_AS_ASKED : code;
 }
 
 /* The page of help: the models tell their part. NULL: no memory. */
@@ -108,7 +113,9 @@ static int take_words(int argc, char **argv, struct identify_request *request)
         .operands = "FILE...",
         .description = description ? description : purpose,
         .examples = examples,
-        .exit_status = "the data cannot be read, or the fit was cancelled; read the verdict",
+        .exit_status =
+            "the data cannot be read, or the fit was cancelled, 3 as --fail-if says; read "
+            "the verdict",
         .rows = rows,
         .row_count = count};
     const int code = arguments_parse(&arguments, argc, argv);

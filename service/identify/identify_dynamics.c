@@ -171,7 +171,7 @@ static bool filter_on(void *context, enum dynamics_method stage, size_t which)
     return !search->ended;
 }
 
-/* The recording again: simulated, through other windows, and with the parameters in use. */
+/* The recording again: simulated, and through other windows. */
 static enum status check_own(const struct identify_request *request,
                              struct identify_result *result, struct err *err)
 {
@@ -195,10 +195,20 @@ static enum status check_own(const struct identify_request *request,
         }
         st = dynamics_check_run(model, &result->fit, set, &result->own.check);
     }
-    if (st == STATUS_OK && result->is_compared) {
-        st = dynamics_compare(model, &result->fit, set, &result->current, &result->comparison);
-    }
     return st == STATUS_OK ? st : explain_failure(result, st, err);
+}
+
+/* Against the parameters in use, with errors as wide as they are in the end. */
+static enum status compare_current(struct identify_result *result, struct err *err)
+{
+    const struct model *model = result->kind->model;
+    const enum status st = dynamics_compare(model, &result->fit, &result->own.table.set,
+                                            &result->current, &result->comparison);
+    if (st != STATUS_OK) {
+        return explain_failure(result, st, err);
+    }
+    dynamics_compare_judge(&result->fit, model, &result->current, &result->comparison);
+    return st;
 }
 
 static enum status check_fit(const struct identify_request *request,
@@ -226,7 +236,7 @@ static enum status check_fit(const struct identify_request *request,
                              &result->own.check,
                              result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }
-    return st;
+    return st == STATUS_OK && result->is_compared ? compare_current(result, err) : st;
 }
 
 static enum status fit_and_check(const struct identify_request *request,

@@ -234,6 +234,9 @@ enum status identify_odometry(const struct model_row *row,
     } else if (st == STATUS_OK) {
         print_page(result, out);
     }
+    if (st == STATUS_OK) {
+        identify_tell(request, &result->fit.estimate, false);
+    }
     free(result);
     return st;
 }

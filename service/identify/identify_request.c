@@ -15,6 +15,45 @@ bool identify_doubts(const struct identify_request *request)
     return !request->plausible || strcmp(request->plausible, "off") != 0;
 }
 
+ENUM_NAMES(identify_outcome, IDENTIFY_OUTCOMES, "contradicts", "marginal", "fail");
+
+enum status identify_fail_if(const struct identify_request *request, unsigned *bits,
+                             struct err *err)
+{
+    unsigned found = 0;
+    for (const char *word = request->fail_if; word && *word;) {
+        char name[16];
+        const size_t n = strcspn(word, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)(n < 15 ? n : 15), word);
+        const size_t at = names_value(&identify_outcome_names, name);
+        if (at == IDENTIFY_OUTCOMES) {
+            return err_set(err, STATUS_E_ARG, "fail-if", 0, 0,
+                           "--fail-if: unknown word '%s', contradicts, marginal and fail are "
+                           "known",
+                           name);
+        }
+        found |= 1U << at;
+        word += n + (word[n] == ',');
+    }
+    if ((found & 1U << IDENTIFY_CONTRADICTS) && !request->current) {
+        return err_set(err, STATUS_E_ARG, "fail-if", 0, 0,
+                       "--fail-if contradicts needs --current, the parameters in use");
+    }
+    *bits = found;
+    return STATUS_OK;
+}
+
+void identify_tell(const struct identify_request *request, const struct estimate *estimate,
+                   bool contradicts)
+{
+    if (request->outcome) {
+        *request->outcome =
+            (contradicts ? 1U << IDENTIFY_CONTRADICTS : 0U) |
+            (estimate->verdict >= ESTIMATE_MARGINAL ? 1U << IDENTIFY_MARGINAL : 0U) |
+            (estimate->verdict == ESTIMATE_FAIL ? 1U << IDENTIFY_FAIL : 0U);
+    }
+}
+
 enum {
     MOTION = 1 << MODEL_OF_MOTION,
     MOVES = 1 << MODEL_OF_MOVES,
@@ -64,6 +103,9 @@ const struct identify_option identify_options[] = {
     {{"current", 0, ARGUMENT_TEXT, NULL, 0, 0, "SET",
      "compare with the parameters in use: NAME=VALUE,... by name or symbol, delay_s too, or a JSON file with "
      "\"values\" as --json prints (motion)"}, "current", LIST, MOTION, AT(current)},
+    {{"fail-if", 0, ARGUMENT_TEXT, NULL, 0, 0, "WORD,...",
+     "exit with 3 when it is so: contradicts (the parameters in use do not hold, with --current), "
+     "marginal (the verdict is MARGINAL or FAIL), fail"}, NULL, 0, ALL, AT(fail_if)},
     {{"plot", 0, ARGUMENT_TEXT, NULL, 0, 0, "FILE.svg",
      "draw measured against simulated, and what is left, as SVG; needs gnuplot (motion)"},
      NULL, 0, MOTION, AT(plot)},

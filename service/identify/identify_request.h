@@ -9,6 +9,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/names.h"
+#include "identification/estimate.h"
 #include "logger/message/json_write.h"
 #include "service/cli/arguments.h"
 #include "service/cli/table.h"
@@ -34,6 +36,14 @@ struct identify_files {
     } file[IDENTIFY_FILES_MAX];
 };
 
+/* What a command may be asked to fail for. */
+enum identify_outcome {
+    IDENTIFY_CONTRADICTS, /* the parameters in use do not hold */
+    IDENTIFY_MARGINAL,    /* the verdict is MARGINAL, or worse */
+    IDENTIFY_FAIL,
+    IDENTIFY_OUTCOMES
+};
+
 struct identify_request {
     /* ---- what the table of options below says; a text is NULL where nothing was said */
     const char *model;
@@ -54,6 +64,7 @@ struct identify_request {
     const char *current; /* service/identify/current_parameters.h; NULL: compare with nothing */
     const char *plot;    /* file to draw to; NULL: none */
     bool json;
+    const char *fail_if; /* words of identify_outcome_names, with commas; NULL: none */
 
     /* ---- what follows from it, and who asks */
     /* Recordings that take no part in the fit. */
@@ -63,6 +74,7 @@ struct identify_request {
     size_t column_count;
     const struct csv_source *files; /* [file_count] */
     size_t file_count;              /* >= 1 */
+    unsigned *outcome;              /* bits 1 << enum identify_outcome; NULL: nobody asks */
     /* Asked several times a second: what is being done, and roughly which part of the whole is
      * behind (0 .. 1). False ends the work with STATUS_E_STALE. NULL: never asked. */
     bool (*go_on)(void *context, const char *stage, double share);
@@ -74,6 +86,17 @@ struct identify_request identify_request_defaults(void);
 
 /* Whether values are held against what is plausible. */
 bool identify_doubts(const struct identify_request *request);
+
+extern const struct names identify_outcome_names;
+const char *identify_outcome_name(enum identify_outcome outcome); /* "contradicts" … */
+
+/* The outcomes that request->fail_if names, as bits; STATUS_E_ARG with err. */
+MUST_USE enum status identify_fail_if(const struct identify_request *request, unsigned *bits,
+                                      struct err *err);
+
+/* What came out, into *request->outcome. */
+void identify_tell(const struct identify_request *request, const struct estimate *estimate,
+                   bool contradicts);
 
 /* The table of all that an identification can be asked, one row each. From it come the options
  * of `tandem identify` and their help, the query parameters of POST /api/v1/identify and their

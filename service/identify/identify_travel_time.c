@@ -424,6 +424,9 @@ enum status identify_travel_time(const struct model_row *row,
     } else if (st == STATUS_OK) {
         print_report(&result, out);
     }
+    if (st == STATUS_OK) {
+        identify_tell(request, &result.fit.estimate, false);
+    }
     free(loader.moves);
     free(starts);
     return st;

@@ -152,12 +152,27 @@ refuse 2 "usv3 has no 'd10', but surge_mass_kg" $vessel --current d10=1 "$W"
 refuse 2 "cannot read 'd1=', write name=value" $vessel --current d1= "$W"
 refuse 2 "$work/none.json: cannot open" $vessel --current "$work/none.json" "$W"
 refuse 2 'no JSON' $vessel --current "$W" "$W"
+refuse 2 "unknown word 'wrong', contradicts, marginal and fail are known" $vessel --fail-if fail,wrong "$W"
+refuse 2 '--fail-if contradicts needs --current' $vessel --fail-if contradicts "$W"
 refuse 2 "--current is not for travel_time" --model travel_time --current a=1 "$log"
 refuse 2 "draws SVG, not 'png': '$work/a.b/x.svg' would be right" $vessel --plot "$work/a.b/x.png" "$W"
 "$TANDEM" identify $vessel --json --current d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
 "$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
 "$TANDEM" identify $vessel --current d1=125.9712,d3=60 "$W" >"$work/page"
-grep -q 'contradicts 1 of the 2 given' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
+grep -q 'contradicts 1 of the 2 given, and all together' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
+grep -q 'contradicts the parameters in use: sway_mass_kg\|contradicts the parameters in use: .* not ' "$work/page" || fail "no reason: $(sed -n 1,9p "$work/page")"
+grep -q 'use the values of this fit for usv3' "$work/page" || fail "no advice: $(sed -n 1,12p "$work/page")"
+# exits WANTED ARGUMENT...: the exit status, and a result all the same.
+exits() {
+    local wanted=$1 code=0
+    shift
+    "$TANDEM" identify $vessel "$@" "$W" >"$work/page" 2>"$work/err" || code=$?
+    [ "$code" -eq "$wanted" ] && [ -s "$work/page" ] || fail "$*: exit $code, not $wanted: $(cat "$work/err")"
+}
+exits 3 --fail-if contradicts --current d1=125.9712,d3=60
+exits 0 --fail-if contradicts --current "$work/vessel.json"
+exits 0 --fail-if marginal,fail --current d1=125.9712,d3=60
+exits 3 --fail-if marginal --method ols_central
 "$TANDEM" identify $vessel --method pem "$W" >"$work/page"
 grep -q '^  forces that nobody measured, lasting' "$work/page" || fail "no forces: $(sed -n 1,3p "$work/page")"
 # The same recording as a journal, in one file and in two that overlap, gives the same.

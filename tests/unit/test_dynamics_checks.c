@@ -201,6 +201,26 @@ static void test_compare(void)
     CHECK_INT("effect", found.effect_rmse[0] > 0.005, true);
     CHECK_INT("effect", found.current_rmse[0] > found.fit_rmse[0], true);
 
+    CHECK_INT("outside", found.contradicted[0] && found.delay_contradicted, true);
+    CHECK_INT("with an error of its own", found.contradicted[1], true);
+    CHECK_INT("all", found.contradicts && found.df > 2.5, true);
+
+    /* As wide as the printed interval, on both sides; alone, all is what one is. */
+    const double ends[] = {fit.estimate.lo[0], fit.estimate.hi[0]};
+    for (size_t i = 0; i < 4; i++) {
+        const double to_middle = i < 2 ? 1e-6 : -1e-6;
+        dynamics_current_start(&current);
+        current.value[0] = ends[i % 2] + to_middle * (fit.estimate.value[0] - ends[i % 2]);
+        CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
+                              STATUS_OK);
+        CHECK_INT("at the end", found.contradicted[0], i >= 2);
+        CHECK_INT("at the end", found.contradicts, i >= 2);
+        struct dynamics_fit told = fit;
+        dynamics_compare_judge(&told, &usv3_model, &current, &found);
+        CHECK_INT("told", says(&told, "contradicts the parameters in use: surge_"), i >= 2);
+        CHECK_INT("a note", told.estimate.verdict, fit.estimate.verdict);
+    }
+
     current.value[0] = -1.0;
     CU_ASSERT_EQUAL_FATAL(dynamics_compare(&usv3_model, &fit, &set, &current, &found),
                           STATUS_OK);

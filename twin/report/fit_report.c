@@ -453,6 +453,12 @@ void dynamics_report_comparison(struct json_writer *w, const struct model *model
     json_write_real(w, "current_delay_s", current->delay_s);
     estimate_report_column(w, "z", estimate, comparison->z);
     json_write_real(w, "delay_z", comparison->delay_z);
+    estimate_report_marked(w, "contradicted", estimate, comparison->contradicted);
+    json_write_bool(w, "delay_contradicted", comparison->delay_contradicted);
+    json_write_real(w, "chi_squared", comparison->statistic);
+    json_write_real(w, "df", comparison->df);
+    json_write_real(w, "p", comparison->p);
+    json_write_bool(w, "contradicts", comparison->contradicts);
     if (comparison->simulated) {
         dynamics_report_axes(w, "effect_rmse", model, false, comparison->effect_rmse);
         dynamics_report_axes(w, "fit_rmse", model, false, comparison->fit_rmse);
