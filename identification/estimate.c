@@ -114,6 +114,32 @@ void estimate_advise(struct estimate *estimate, const char *format, ...)
     }
 }
 
+void estimate_advise_worst(struct estimate *e)
+{
+    static const struct {
+        const char *reason, *advice;
+    } usual[] = {
+        {"rows could not be used",
+         "look why rows have no number, or no later time than the row "
+         "before: clock of the logger, lost messages"},
+        {"sampling is uneven", "stamp samples where they are measured, not where they arrive"},
+        {"cannot be simulated",
+         "look for exchanged columns, and for signs and units of efforts and velocities"},
+        {"not white", "look for what else acts: friction, a delay, efforts that are commanded "
+                      "and not measured, forces from outside"},
+        {"", "look for what the first reason names, and record again without it: longer, with "
+             "more varied motion"},
+    };
+    size_t k = 0;
+    if (e->verdict == ESTIMATE_PASS || e->advice_count > 0) {
+        return;
+    }
+    while (e->reason_count > 0 && !strstr(e->reasons[0], usual[k].reason)) {
+        k++;
+    }
+    estimate_advise(e, "%s", usual[k].advice);
+}
+
 double estimate_correlation(const struct estimate *estimate, size_t i, size_t j)
 {
     const double product = estimate->covariance[i][i] * estimate->covariance[j][j];

@@ -79,6 +79,10 @@ void estimate_reason_first(struct estimate *estimate, enum estimate_verdict at_b
                            const char *format, ...) PRINTF_LIKE(3, 4);
 void estimate_advise(struct estimate *estimate, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* After all that judge: nobody is told MARGINAL or FAIL without advice; where none was given,
+ * the worst reason's. */
+void estimate_advise_worst(struct estimate *estimate);
+
 /* Of the errors of two parameters; NaN when one is not known. */
 double estimate_correlation(const struct estimate *estimate, size_t i, size_t j);
 

@@ -19,6 +19,10 @@ static const double HELD_OUT_MARGINAL = 1.25;
 static const double HELD_OUT_FAIL = 3.0;
 /* Share of a residual's spread that its mean may have. */
 static const double BIAS_RATIO = 0.3;
+/* A constant effort that nobody gave, beside the root mean square of those given, and beside
+ * its own error: less is worth no word. */
+static const double CONSTANT_RATIO = 0.05;
+static const double CONSTANT_ERRORS = 4.0;
 
 static double largest_apart(const struct stability_test *test, size_t *from, size_t *to)
 {
@@ -127,11 +131,43 @@ static void widen_errors(struct dynamics_fit *fit, const struct stability *stabi
     }
 }
 
+/* The axis of a constant effort that matters; axis_count: there is none. */
+static size_t constant_axis(const struct model *model, const struct data_card *card,
+                            const struct stability *s)
+{
+    size_t found = model->axis_count;
+    double most = CONSTANT_ERRORS;
+    for (size_t a = 0; a < model->axis_count && s->constant_p < FALSE_ALARMS; a++) {
+        const double errors = fabs(s->constant[a]) / s->constant_se[a];
+        if (errors > most &&
+            fabs(s->constant[a]) > CONSTANT_RATIO * hypot(card->tau[a].mean, card->tau[a].sd)) {
+            most = errors;
+            found = a;
+        }
+    }
+    return found;
+}
+
+static void tell_constant(struct dynamics_fit *fit, const struct model_axis *axis, double value,
+                          double se)
+{
+    estimate_reason_first(&fit->estimate, ESTIMATE_MARGINAL,
+                          "a constant %s of %.3g +- %.2g beside that given would explain what "
+                          "is left",
+                          axis->effort_words, value, se);
+    estimate_advise(&fit->estimate,
+                    "fit a constant %s too: --biases; and look for what makes it: a slope, "
+                    "wind, a current, the zero of a sensor",
+                    axis->effort_words);
+}
+
 void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
-                          const struct dynamics_check *own)
+                          const struct data_card *card, const struct dynamics_check *own)
 {
     const struct stability *stability = &own->stability;
     const struct stability_test *worst = NULL;
+    const size_t pushed =
+        stability->tested ? constant_axis(model, card, stability) : model->axis_count;
     bool in_time = false;
     for (size_t i = 0; stability->tested && i < stability->count; i++) {
         const struct stability_test *test = &stability->tests[i];
@@ -146,6 +182,15 @@ void dynamics_judge_parts(struct dynamics_fit *fit, const struct model *model,
     }
     if (in_time) {
         widen_errors(fit, stability);
+    }
+    /* What is constant looks asymmetric, too, and the other way round: the more likely cause.
+     */
+    if (pushed < model->axis_count &&
+        (!worst || worst->statistic / worst->df <
+                       stability->constant_statistic / stability->constant_df)) {
+        tell_constant(fit, &model->axes[pushed], stability->constant[pushed],
+                      stability->constant_se[pushed]);
+        return;
     }
     if (!worst) {
         return;

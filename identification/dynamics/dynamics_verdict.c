@@ -32,6 +32,9 @@ static const double FOLLOWS = 0.2;
 static const double FAR_RATIO = 0.05;
 /* ... unless that moves velocities by less than this share of how they vary. */
 static const double FELT = 0.01;
+/* A constant effort explains what is left, by so little chance that nothing else is looked for.
+ */
+static const double CONSTANT_P = 0.005;
 
 /* A unit that a channel may be in instead of its own. */
 struct other_unit {
@@ -265,6 +268,13 @@ static void judge_misfit(struct estimate *e, const struct model *model,
                             "what simulation leaves of %s follows efforts by %.2f: they do "
                             "something that the model does not have",
                             velocity, follows);
+            if (!(own->stability.tested && own->stability.constant_p < CONSTANT_P)) {
+                estimate_advise(e,
+                                "%s: forces depend on more than the efforts given (a rudder's "
+                                "on the square of the speed): give the force itself, or keep "
+                                "to one speed",
+                                model->axes[a].velocity_words);
+            }
         }
         /* Those of a model that leaves noise else are wrong samples: judge_outliers(). */
         if (far_out > FAR_RATIO && left > FELT &&
@@ -304,6 +314,7 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out)
 {
+    judge_plausible(fit, model, limits);
     judge_card(&fit->estimate, model, card, limits);
     if (card->used >= TIMED_MIN) {
         judge_time(&fit->estimate, limits, card, own->motion_s);
@@ -312,7 +323,6 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
         plausible_doubt(&fit->estimate,
                         "times are 0, 1, 2 and so on: row numbers? They must be seconds");
     }
-    judge_plausible(fit, model, limits);
     if (!own->simulated) {
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "the model cannot be simulated with these values");
@@ -320,10 +330,11 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
     judge_misfit(&fit->estimate, model, own);
-    dynamics_judge_parts(fit, model, own);
+    dynamics_judge_parts(fit, model, card, own);
     dynamics_judge_forces(fit, model, card);
     if (held_out) {
         judge_scores(fit, model, "held-out data", held_out, card);
         dynamics_judge_held_out(fit, model, own, held_out);
     }
+    estimate_advise_worst(&fit->estimate);
 }

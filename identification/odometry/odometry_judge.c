@@ -209,6 +209,7 @@ void odometry_judge(struct odometry_fit *fit, const struct odometry_card *card)
     judge_size(&fit->estimate);
     judge_paths(fit, card);
     judge_data(fit, card);
+    estimate_advise_worst(&fit->estimate);
 }
 
 void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_check *held_out)

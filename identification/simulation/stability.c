@@ -18,7 +18,8 @@
 enum {
     SIXTHS = 6, /* of the time: two give a third, three a half */
     LEVELS = 3,
-    BINS_MAX = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX,
+    WIDE = SIXTHS + (LEVELS + 2) * MODEL_AXES_MAX, /* of everything, with constant efforts */
+    BINS_MAX,
     PIECES = 16,
     LONG = 20000, /* samples, from which on pieces are looked at */
     PIECE_SAMPLES = 1250
@@ -45,7 +46,9 @@ struct stability_work {
     size_t whole;
     size_t axes, g;
     size_t count;               /* unknowns that are known from the fit */
-    size_t index[UNKNOWNS_MAX]; /* of these */
+    size_t wide;                /* and the constant efforts that were not fitted, behind them */
+    size_t index[UNKNOWNS_MAX]; /* of these in the fit */
+    size_t column[UNKNOWNS_MAX]; /* of the filter */
     double largest[MODEL_AXES_MAX];
     double before[MODEL_AXES_MAX], products[MODEL_AXES_MAX], squares[MODEL_AXES_MAX];
     struct part_sums *bins; /* [BINS_MAX] */
@@ -61,15 +64,17 @@ static size_t direction_bin(size_t axis, size_t direction)
     return level_bin(axis, LEVELS + direction);
 }
 
-static void add_to_bin(const struct stability_work *work, struct part_sums *bin,
+/* n unknowns of it. */
+static void add_to_bin(const struct stability_work *work, size_t bin_at, size_t n,
                        const gsl_matrix *rows, const double *z)
 {
+    struct part_sums *bin = &work->bins[bin_at];
     for (size_t a = 0; a < work->axes; a++) {
-        for (size_t i = 0; i < work->count; i++) {
-            const double x = gsl_matrix_get(rows, a, work->index[i]);
+        for (size_t i = 0; i < n; i++) {
+            const double x = gsl_matrix_get(rows, a, work->column[i]);
             bin->v[i] += x * z[a];
             for (size_t j = 0; j <= i; j++) {
-                bin->g[i * work->count + j] += x * gsl_matrix_get(rows, a, work->index[j]);
+                bin->g[i * n + j] += x * gsl_matrix_get(rows, a, work->column[j]);
             }
         }
         bin->squares += z[a] * z[a];
@@ -83,7 +88,10 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
 {
     struct stability_work *work = context;
     const size_t sixth = SIXTHS * (work->first + walk->at) / work->whole;
-    add_to_bin(work, &work->bins[sixth], rows, z);
+    add_to_bin(work, sixth, work->count, rows, z);
+    if (work->wide > work->count) {
+        add_to_bin(work, WIDE, work->wide, rows, z);
+    }
     for (size_t a = 0; a < work->axes; a++) {
         work->products[a] += z[a] * work->before[a];
         work->squares[a] += z[a] * z[a];
@@ -93,9 +101,9 @@ static void see_sample(void *context, const struct trajectory *walk, const gsl_m
         }
         const double share = work->set->tau[a][walk->effort] / work->largest[a];
         const size_t level = (size_t)fmin(LEVELS * fabs(share), LEVELS - 1);
-        add_to_bin(work, &work->bins[level_bin(a, level)], rows, z);
+        add_to_bin(work, level_bin(a, level), work->count, rows, z);
         if (fabs(share) > DIRECTED) {
-            add_to_bin(work, &work->bins[direction_bin(a, share > 0.0 ? 1 : 0)], rows, z);
+            add_to_bin(work, direction_bin(a, share > 0.0 ? 1 : 0), work->count, rows, z);
         }
     }
 }
@@ -369,11 +377,43 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     out->moved_p = gsl_cdf_chisq_Q(out->moved_statistic, out->moved_df);
 }
 
+/* A score test: what constant efforts would explain beyond the unknowns that were fitted. */
+static void find_constant(const struct stability_work *work, struct stability *out)
+{
+    const struct part_sums *wide = &work->bins[WIDE];
+    const size_t n = work->wide;
+    struct part_sums narrow = *wide;
+    struct part_estimate more;
+    struct part_estimate less;
+    for (size_t i = 0; i < work->count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            narrow.g[i * work->count + j] = wide->g[i * n + j];
+        }
+    }
+    if (n == work->count || !(wide->rows > ROWS_PER_UNKNOWN * (double)n) ||
+        !solve_part(wide, n, 1.0, &more.svd, more.step, &more.explained) ||
+        !solve_part(&narrow, work->count, 1.0, &less.svd, less.step, &less.explained) ||
+        more.svd.rank <= less.svd.rank) {
+        return;
+    }
+    const double noise =
+        innovations_as_one(work) * (wide->squares - more.explained) / wide->rows;
+    out->constant_df = (double)(more.svd.rank - less.svd.rank);
+    out->constant_statistic = fmax((more.explained - less.explained) / noise, 0.0);
+    out->constant_p = gsl_cdf_chisq_Q(out->constant_statistic, out->constant_df);
+    for (size_t a = 0; a < work->axes; a++) {
+        /* Biases are taken from the efforts. */
+        out->constant[a] = -more.step[work->count + a];
+        out->constant_se[a] = sqrt(noise) * part_sd(&more, n, work->count + a);
+    }
+}
+
+/* The pass always has columns for constant efforts. */
 static void set_options(const struct model *model, const struct dynamics_fit *fit,
                         struct search_options *options)
 {
     search_defaults(model, options);
-    options->with_biases = fit->bias_count > 0;
+    options->with_biases = true;
     options->delay_s = isfinite(fit->delay_s) ? fit->delay_s : 0.0;
     options->delay_s_min = options->delay_s - 1.0;
     options->delay_s_max = options->delay_s + 1.0;
@@ -381,18 +421,26 @@ static void set_options(const struct model *model, const struct dynamics_fit *fi
 }
 
 /* Unknowns whose estimates may move; false when a value is not known. */
-static bool choose_unknowns(const struct dynamics_fit *fit, struct stability_work *work)
+static bool choose_unknowns(const struct model *model, const struct dynamics_fit *fit,
+                            struct stability_work *work)
 {
+    const size_t constants = model->parameter_count;
     for (size_t i = 0; i < fit->estimate.p; i++) {
         if (!isfinite(fit->estimate.value[i])) {
             return false;
         }
         if (fit->estimate.covariance[i][i] > 0.0) {
+            work->column[work->count] = i;
             work->index[work->count++] = i;
         }
     }
     if (fit->delay_se_s > 0.0) {
+        work->column[work->count] = constants + model->axis_count;
         work->index[work->count++] = fit->estimate.p;
+    }
+    work->wide = work->count;
+    for (size_t a = 0; a < model->axis_count && fit->bias_count == 0; a++) {
+        work->column[work->wide++] = constants + a;
     }
     return work->count > 0;
 }
@@ -424,7 +472,8 @@ static enum status pass_piece(const struct model *model, const struct dynamics_f
     if (prediction_filter_alloc(&filter, model, set, options)) {
         filter.noise = *noise;
         filter.rules.step_s = trajectory_step_s(model, fit->estimate.value, set);
-        memcpy(at.theta, fit->estimate.value, sizeof at.theta);
+        memset(at.theta, 0, sizeof at.theta);
+        memcpy(at.theta, fit->estimate.value, fit->estimate.p * sizeof *at.theta);
         at.delay_s = options->delay_s;
         st = prediction_filter_pass(&filter, &at, &pass);
         *ran = pass.cost < HUGE_VAL;
@@ -484,11 +533,12 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
                            const double *velocity_sd, const struct data_set *set,
                            struct stability *stability)
 {
-    struct stability out = {.tested = false};
+    struct stability out = {.tested = false, .constant_p = (double)NAN};
     struct stability_work work = {.axes = model->axis_count, .whole = set->n};
     struct prediction_noise noise;
     bool ran = false;
-    if (!choose_unknowns(fit, &work) || model_unphysical(model, fit->estimate.value) >= 0) {
+    if (!choose_unknowns(model, fit, &work) ||
+        model_unphysical(model, fit->estimate.value) >= 0) {
         *stability = out;
         return STATUS_OK;
     }
@@ -509,6 +559,7 @@ enum status stability_find(const struct model *model, const struct dynamics_fit 
             }
         }
         find_moved(&work, fit, &out);
+        find_constant(&work, &out);
     }
     gsl_vector_free(memory);
     if (st == STATUS_OK) {

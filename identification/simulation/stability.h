@@ -53,6 +53,11 @@ struct stability {
      * errors of that; for a recording that was not fitted. NaN where it does not tell. */
     double moved[UNKNOWNS_MAX], moved_se[UNKNOWNS_MAX];
     double moved_statistic, moved_df, moved_p; /* against both errors, the fit's and its own */
+    /* Efforts beside those given, the same throughout, that would explain what the fit leaves,
+     * and how likely it leaves so much by chance; NaN: they were fitted, or it does not tell.
+     */
+    double constant[MODEL_AXES_MAX], constant_se[MODEL_AXES_MAX];
+    double constant_statistic, constant_df, constant_p;
     /* Mean square of the whitened innovations, 1 as fitted; and what it is expected to be here,
      * with the errors of the parameters. */
     double innovation_ratio, expected_ratio;

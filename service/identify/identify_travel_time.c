@@ -419,6 +419,9 @@ enum status identify_travel_time(const struct model_row *row,
     (void)row;
     const enum status st = starts ? load_and_fit(&loader, starts, &result, err)
                                   : set_fit_error(STATUS_E_NOMEM, err);
+    if (st == STATUS_OK) {
+        estimate_advise_worst(&result.fit.estimate);
+    }
     if (st == STATUS_OK && request->json) {
         json_file_print(out, write_members, &result);
     } else if (st == STATUS_OK) {

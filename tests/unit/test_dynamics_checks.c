@@ -590,6 +590,84 @@ static void test_effort(void)
     }
 }
 
+static bool advises(const struct dynamics_fit *fit, const char *words)
+{
+    bool said = false;
+    for (size_t i = 0; i < fit->estimate.advice_count; i++) {
+        said = said || strstr(fit->estimate.advice[i], words);
+    }
+    return said;
+}
+
+/* What was done to a vessel, and what is said of it: the cause, and what to do. */
+static void test_causes(void)
+{
+    static const struct model_limits none;
+    static const struct {
+        const char *row;
+        double force[3]; /* constant */
+        double rudder;   /* of the yaw moment, by the square of the surge speed */
+        const char *reason, *advice;
+    } rows[] = {
+        {"nothing", {0}, 0, NULL, NULL},
+        {"slope", {6, 0, 0}, 0, "a constant surge force of", "--biases"},
+        {"wind", {0, -6, 0}, 0, "a constant sway force of -", "--biases"},
+        {"zero of a thruster", {0, 0, -3}, 0, "a constant yaw moment of -", "--biases"},
+        {"rudder", {0}, 4, "", "forces depend on more than the efforts given"},
+    };
+    static double force[USV_SAMPLES][3];
+    static struct usv_record bent;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct data_card card = {
+            .rows = USV_SAMPLES,
+            .used = USV_SAMPLES,
+            .runs = 1,
+            .tau = {{.sd = 30}, {.sd = 30}, {.sd = 10}},
+            .nu = {{.signal_ratio = 50}, {.signal_ratio = 50}, {.signal_ratio = 50}}};
+        struct dynamics_check own;
+        uint64_t seed = 5;
+        bent = records[0];
+        for (size_t k = 0; k < USV_SAMPLES; k++) {
+            const double u = bent.truth[0][k];
+            memcpy(force[k], rows[i].force, sizeof force[k]);
+            force[k][2] += rows[i].rudder * (u * u - 0.2) * bent.tau[2][k];
+        }
+        usv_drive(&bent, usv3_vessel_find("wamv")->theta, 0.0, force);
+        usv_measure(&bent, &seed);
+        const struct data_set set = usv_set(&bent);
+        struct dynamics_fit fit = fit_of(&set, DYNAMICS_OUTPUT_ERROR);
+        CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &own), STATUS_OK);
+        dynamics_check_judge(&fit, &usv3_model, &card, &none, &own, NULL);
+        CHECK(rows[i].row, !rows[i].reason || says(&fit, rows[i].reason));
+        CHECK(rows[i].row, !rows[i].advice || advises(&fit, rows[i].advice));
+        CHECK(rows[i].row, rows[i].reason || !says(&fit, "a constant "));
+        CHECK(rows[i].row,
+              fit.estimate.verdict == ESTIMATE_PASS || fit.estimate.advice_count > 0);
+    }
+}
+
+/* Whatever the reason, there is advice; and none where nothing is wrong. */
+static void test_advice_for_all(void)
+{
+    static const char *const reasons[][2] = {
+        {"40 of 100 rows could not be used", "no number"},
+        {"sampling is uneven: periods differ by 40 %", "where they are measured"},
+        {"the model cannot be simulated with these values", "exchanged columns"},
+        {"residuals of u are not white", "look for what else acts"},
+        {"nobody has thought of it", "record again"}};
+    struct dynamics_fit fit;
+    for (size_t i = 0; i < COUNT(reasons); i++) {
+        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+        estimate_reason(&fit.estimate, ESTIMATE_PASS, "%s", reasons[i][0]);
+        estimate_advise_worst(&fit.estimate);
+        CHECK_INT(reasons[i][0], fit.estimate.advice_count, 0);
+        dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
+        estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", reasons[i][0]);
+        estimate_advise_worst(&fit.estimate);
+        CHECK(reasons[i][0], advises(&fit, reasons[i][1]));
+    }
+}
+
 /* How much residuals hang together does not depend on how many there are. */
 static void test_memory(void)
 {
@@ -644,6 +722,8 @@ int main(void)
     CU_add_test(suite, "outliers told", test_outliers_told);
     CU_add_test(suite, "misfit", test_misfit);
     CU_add_test(suite, "effort", test_effort);
+    CU_add_test(suite, "causes", test_causes);
+    CU_add_test(suite, "advice for all", test_advice_for_all);
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);
