@@ -293,7 +293,8 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
     const double *theta = fit->estimate.value;
     for (const struct plausible_range *r = limits->plausible; r && r->name; r++) {
         const int i = model_parameter_find(model, r->name);
-        if (i >= 0) {
+        /* What is below zero and may not be has no other unit. */
+        if (i >= 0 && (theta[i] >= 0.0 || model->parameters[i].sign == MODEL_ANY)) {
             (void)plausible_judge(&fit->estimate, r, theta[i], model->parameters[i].unit);
         }
         for (size_t d = 0; i < 0 && d < model->derived_count; d++) {
@@ -304,7 +305,7 @@ static void judge_plausible(struct dynamics_fit *fit, const struct model *model,
             }
         }
     }
-    if (limits->form) {
+    if (limits->form && limits->form_of(theta) >= 0.0) {
         (void)plausible_judge(&fit->estimate, limits->form, limits->form_of(theta), "");
     }
 }
@@ -326,6 +327,10 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
     if (!own->simulated) {
         estimate_reason(&fit->estimate, ESTIMATE_FAIL,
                         "the model cannot be simulated with these values");
+        estimate_advise(&fit->estimate,
+                        "look for exchanged columns and wrong signs, and whether forces depend "
+                        "on more than the efforts given (a rudder's on the square of the "
+                        "speed)");
     }
     judge_scores(fit, model, "the recording", own, card);
     judge_outliers(fit, model, own);
