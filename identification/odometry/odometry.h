@@ -83,6 +83,10 @@ MUST_USE enum status odometry_check_run(const struct odometry_set *set,
 /* Lowers the verdict where the fit foretells other paths worse than its own. */
 void odometry_judge_held_out(struct odometry_fit *fit, const struct odometry_check *held_out);
 
+/* Numbers that look like another unit's: a reason for each. card of the rows that were fitted.
+ */
+void odometry_judge_units(struct odometry_fit *fit, const struct odometry_card *card);
+
 extern const struct names odometry_parameter_names;
 const char *odometry_parameter_name(enum odometry_parameter i); /* "radius_right_m" … */
 extern const struct names odometry_combination_names;

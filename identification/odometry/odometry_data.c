@@ -233,9 +233,10 @@ static enum status check_rows(const struct maker *m, struct err *err)
         return err_set(
             err, STATUS_E_EMPTY, "data", 0, 0,
             "no %d poses in a row: of %zu rows %zu lack time or a wheel, %zu lack a "
-            "pose, %zu repeat an old pose, %zu a time, %zu run back in time, %zu cuts",
+            "pose, %zu repeat an old pose, %zu a time, %zu run back in time, %zu cuts%s",
             ODOMETRY_RUN_MIN, m->raw->n, m->card.incomplete, m->card.pose_missing,
-            m->card.stale, m->card.duplicates, m->card.back_rows, m->card.cuts);
+            m->card.stale, m->card.duplicates, m->card.back_rows, m->card.cuts,
+            2 * m->card.cuts > m->raw->n ? ": times in seconds, wheel angles in radians?" : "");
     }
     return STATUS_OK;
 }

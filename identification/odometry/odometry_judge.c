@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "identification/odometry/odometry_parts.h"
+#include "identification/plausible.h"
 
 /* Of a length: known no better it is a guess, or worth improving. */
 static const double SE_RATIO_FAIL = 0.5;
@@ -16,12 +17,16 @@ static const double R2_MARGINAL = 0.98;
 static const double BOTH_WAYS_RATIO = 0.1;
 static const double OUTLIER_RATIO_MARGINAL = 0.02;
 static const double LOST_RATIO_MARGINAL = 0.2;
-/* Robots are no smaller and no larger; a wheel is no larger than so many tracks. */
-static const double RADIUS_M_MIN = 2e-3;
-static const double RADIUS_M_MAX = 1.0;
-static const double TRACK_M_MIN = 0.01;
-static const double TRACK_M_MAX = 5.0;
-static const double RADIUS_PER_TRACK_MAX = 2.0;
+/* From a toy to a lorry: angles in degrees make wheels small, positions in mm make all large.
+ */
+static const struct plausible_range plausible[] = {
+    {"the mean radius", 3e-3, 2.0, PLAUSIBLE_ANGLE, PLAUSIBLE_LENGTH, 0.0},
+    {"track_m", 0.02, 5.0, 0, PLAUSIBLE_LENGTH, 0.0},
+    {"the mean speed", 1e-3, 60.0, PLAUSIBLE_TIME, PLAUSIBLE_TIME | PLAUSIBLE_LENGTH, 0.0},
+};
+/* Wheels beside each other leave some of the track free. */
+static const double RADIUS_PER_TRACK_MAX = 0.9;
+static const double RADIUS_PER_TRACK_WRONG = 2.0;
 static const double UNEQUAL_RATIO = 0.1;
 static const double HELD_OUT_RATIO = 3.0;
 static const double HALF_TURN = 1.5707963267948966;
@@ -122,27 +127,35 @@ static void judge_signs(struct estimate *e)
     }
 }
 
-static void judge_size(struct estimate *e)
+static double mean_radius(const struct estimate *e)
 {
+    return 0.5 * (fabs(e->value[ODOMETRY_RADIUS_RIGHT]) + fabs(e->value[ODOMETRY_RADIUS_LEFT]));
+}
+
+void odometry_judge_units(struct odometry_fit *fit, const struct odometry_card *card)
+{
+    struct estimate *e = &fit->estimate;
+    const double radius = mean_radius(e);
     const double track = e->value[ODOMETRY_TRACK];
+    const bool odd_radius = plausible_judge(e, &plausible[0], radius, "m");
+    const bool odd_track = plausible_judge(e, &plausible[1], track, "m");
+    (void)plausible_judge(e, &plausible[2], fit->own.path_m / card->duration_s, "m/s");
+    if (radius > RADIUS_PER_TRACK_MAX * track) {
+        plausible_doubt(e,
+                        "wheels of %.3g m radius on a track of %.3g m: wheel angles look like "
+                        "revolutions, a factor of 2 pi (6.2832)",
+                        radius, track);
+    }
+    if (odd_radius || odd_track || radius > RADIUS_PER_TRACK_WRONG * track) {
+        estimate_reason(e, ESTIMATE_FAIL, "no robot has such wheels on such a track: units?");
+    }
+}
+
+static void judge_wheels(struct estimate *e)
+{
     const double right = fabs(e->value[ODOMETRY_RADIUS_RIGHT]);
     const double left = fabs(e->value[ODOMETRY_RADIUS_LEFT]);
-    const double mean = 0.5 * (right + left);
-    if (mean < RADIUS_M_MIN || mean > RADIUS_M_MAX) {
-        estimate_reason(e, ESTIMATE_FAIL, "a wheel of %.3g m radius is no robot's: units?",
-                        mean);
-        estimate_advise(
-            e,
-            "give positions in metres and wheel angles in radians (not mm, degrees or ticks)");
-    } else if (track < TRACK_M_MIN || track > TRACK_M_MAX) {
-        estimate_reason(e, ESTIMATE_FAIL, "a track of %.3g m is no robot's: units?", track);
-        estimate_advise(e, "give positions in metres and headings in radians");
-    } else if (mean > RADIUS_PER_TRACK_MAX * track) {
-        estimate_reason(e, ESTIMATE_FAIL,
-                        "wheels of %.3g m on a track of %.3g m: is theta in radians?", mean,
-                        track);
-        estimate_advise(e, "give positions in metres and headings in radians");
-    }
+    const double mean = mean_radius(e);
     if (fabs(right - left) > UNEQUAL_RATIO * mean) {
         estimate_reason(e, ESTIMATE_MARGINAL,
                         "the wheels differ by %.0f %%: ticks per turn, tyre?",
@@ -206,7 +219,7 @@ void odometry_judge(struct odometry_fit *fit, const struct odometry_card *card)
 {
     judge_parameters(&fit->estimate);
     judge_signs(&fit->estimate);
-    judge_size(&fit->estimate);
+    judge_wheels(&fit->estimate);
     judge_paths(fit, card);
     judge_data(fit, card);
     estimate_advise_worst(&fit->estimate);

@@ -138,6 +138,9 @@ static enum status fit_inputs(const struct identify_request *request, struct res
     if (st != STATUS_OK) {
         return err_set(err, st, "data", 0, 0, "the fit failed: %s", status_name(st));
     }
+    if (identify_doubts(request)) {
+        odometry_judge_units(&result->fit, &result->card);
+    }
     return request->validate_count > 0 ? hold_out(request, result, err) : STATUS_OK;
 }
 

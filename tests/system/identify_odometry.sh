@@ -41,6 +41,18 @@ refuse 1 'degrees?' --model odometry "$work/degrees.csv"
 "$TANDEM" identify --model odometry --json --heading-m 0.5 "$work/wheels.csv" | grep -q '"heading_m":0.5' || fail "no weight in the provenance"
 "$TANDEM" identify --model odometry "$work/wheels.csv" >"$work/page"
 grep -q '^odometry of 1200 poses in 1 run: PASS' "$work/page" || fail "wheels: $(head -5 "$work/page")"
+# Other units: what they make of wheels and speeds, named; but for who says that they are so.
+doubt() { # TEXT FILE
+    "$TANDEM" identify --model odometry "$2" >"$work/page"
+    grep -qE ': (MARGINAL|FAIL)$' "$work/page" && grep -qF "$1" "$work/page" || fail "no '$1': $(head -5 "$work/page")"
+}
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 /= 6.2831853; $6 /= 6.2831853 } { print }' "$work/wheels.csv" >"$work/revolutions.csv"
+doubt 'a factor of 2 pi' "$work/revolutions.csv"
+"$TANDEM" identify --model odometry --plausible off "$work/revolutions.csv" | grep -q 'run: PASS' || fail "revolutions doubted"
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $5 *= 57.29578; $6 *= 57.29578 } { print }' "$work/wheels.csv" >"$work/wheels_deg.csv"
+refuse 1 'wheel angles in radians?' --model odometry "$work/wheels_deg.csv"
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $1 *= 1000 } { print }' "$work/wheels.csv" >"$work/ms.csv"
+doubt 'looks like milliseconds' "$work/ms.csv"
 sed -n '1p; 502,701p' "$work/wheels.csv" | "$TANDEM" identify --model odometry - >"$work/page"
 grep -q 'FAIL' "$work/page" && grep -q 'does not determine track_m' "$work/page" && grep -q 'drive a closed circle in both directions' "$work/page" ||
     fail "straight: $(head -8 "$work/page")"

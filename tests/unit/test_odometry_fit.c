@@ -368,6 +368,9 @@ static void test_wrong(void)
         record.y[k] *= 1000.0;
     }
     fit = fit_record(&card);
+    CHECK("mm", !says(&fit, "units?"));
+    odometry_judge_units(&fit, &card);
+    CHECK("mm", says(&fit, "looks like millimetres"));
     CHECK_INT("mm", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("mm", says(&fit, "units?"));
     drive_path(&quiet);
@@ -376,8 +379,23 @@ static void test_wrong(void)
         record.right[k] *= 57.29577951308232;
     }
     fit = fit_record(&card);
+    CHECK("degrees", !says(&fit, "units?"));
+    odometry_judge_units(&fit, &card);
+    CHECK("degrees", says(&fit, "looks like degrees"));
     CHECK_INT("degrees", fit.estimate.verdict, ESTIMATE_FAIL);
     CHECK("degrees", says(&fit, "units?"));
+    drive_path(&quiet);
+    fit = fit_record(&card);
+    odometry_judge_units(&fit, &card);
+    CHECK_INT("right", fit.estimate.verdict, ESTIMATE_PASS);
+    for (size_t k = 0; k < record.n; k++) {
+        record.left[k] /= 6.283185307179586;
+        record.right[k] /= 6.283185307179586;
+    }
+    fit = fit_record(&card);
+    odometry_judge_units(&fit, &card);
+    CHECK_INT("revolutions", fit.estimate.verdict, ESTIMATE_MARGINAL);
+    CHECK("revolutions", says(&fit, "look like revolutions, a factor of 2 pi"));
     drive_path(&quiet);
     for (size_t k = 0; k < record.n; k++) {
         record.theta[k] = -record.theta[k];
