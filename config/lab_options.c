@@ -123,6 +123,9 @@ static const struct option_row pair_rows[] = {
     {"map", TEXT("", NO_RANGE), SHOWN_PAIR(params.map),
      "Map of the world that the robots move in, as tandem robot --map reads it: drawn under their tracks on the "
      "page, nothing else."},
+    {"plausible", CHOICE("on", "off|on"), IN_PAIR(params.dynamics.plausible),
+     "Doubt fitted values that look like another unit's: milliseconds, degrees, millimetres, kilonewtons. A set of "
+     "such values is not promoted by Tandem."},
     {"sync_tolerance_s", TIME("s", "0.05", 0.0, 3600.0), IN_PAIR(params.sync_tolerance_us),
      "Replies no further apart are SYNC."},
     {"timeout_s", TIME("s", "30", 0.001, 86400.0), IN_PAIR(params.timeout_us),

@@ -22,7 +22,7 @@ static void examine(const struct travel_move *moves, size_t n, struct travel_fit
                     struct parameter_checks *checks, struct parameter_data *data)
 {
     *data = (struct parameter_data){moves, n, AT(0), AT(100)};
-    CU_ASSERT_EQUAL_FATAL(parameters_examine(data, TRAVEL_AUTO, fit, checks), STATUS_OK);
+    CU_ASSERT_EQUAL_FATAL(parameters_examine(data, TRAVEL_AUTO, true, fit, checks), STATUS_OK);
 }
 
 static void test_checks(void)

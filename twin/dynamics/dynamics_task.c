@@ -7,7 +7,8 @@
 #include <gsl/gsl_vector.h>
 
 #include "base/hash.h"
-#include "identification/dynamics/dynamics_check.h"
+#include "identification/dynamics/dynamics_verdict.h"
+#include "twin/models/models.h"
 
 /* The newest share of the samples that the fit of the older ones is held against. */
 static const double HELD_OUT_SHARE = 0.3;
@@ -237,7 +238,8 @@ static enum status check_held_out(const struct dynamics_task *task, struct dynam
     return status == STATUS_OK ? status : err_set(outer, status, "fit", 0, 0, "%s", inner.text);
 }
 
-/* How far the fit is from its own samples, where it can be simulated at all. */
+/* How far the fit is from its own samples, where it can be simulated at all, and what that says
+ * of it, as `tandem identify` would. */
 static enum status simulate_own(const struct dynamics_task *task, const struct data_set *set,
                                 struct dynamics_result *r, struct err *err)
 {
@@ -248,6 +250,12 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
     const enum status status = dynamics_check_run(task->model, &r->fit, set, &check);
     for (size_t i = 0; status == STATUS_OK && check.simulated && i < set->axes; i++) {
         r->run_rmse[i] = check.axis[i].run.rmse;
+    }
+    if (status == STATUS_OK) {
+        const struct model_limits any = {.plausible = NULL};
+        const struct model_row *row = model_row_find(task->model->name);
+        dynamics_check_judge(&r->fit, task->model, &r->card,
+                             task->plausible && row ? &row->limits : &any, &check, NULL);
     }
     return status == STATUS_E_NOMEM
                ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")

@@ -22,6 +22,7 @@
 struct dynamics_task {
     const struct model *model;
     bool biases;
+    bool plausible; /* doubt values that look like another unit's */
     bool has_pose;  /* the values hold it; else it is zero there */
     uint8_t method; /* enum dynamics_method; DYNAMICS_METHOD_COUNT: auto */
     size_t n;

@@ -211,6 +211,7 @@ void pair_dynamics_task(const struct pair_dynamics *d, const struct pair_dynamic
     const char *at = (const char *)d + window_offset(d, p, side, true);
     *task = (struct dynamics_task){.model = pair_dynamics_model(d),
                                    .biases = p->biases,
+                                   .plausible = p->plausible,
                                    .has_pose = s->frozen_has_pose,
                                    .method = p->method,
                                    .n = s->running ? s->frozen : 0,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "identification/travel/travel_judge.h"
 #include "twin/pair/pair_run.h"
 
 /* Half width of a 95 % interval in sigmas. */
@@ -504,5 +505,8 @@ void pair_fit_window(const struct pair *pair, const struct pair_params *p,
     for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {
         const size_t n = pair_moves(pair, p, s, moves, t_us);
         out->known[s] = travel_time_fit(moves, n, p->method, &out->fit[s]) == STATUS_OK;
+        if (out->known[s] && p->dynamics.plausible) {
+            travel_judge_units(&out->fit[s], moves, n);
+        }
     }
 }

@@ -98,7 +98,8 @@ static const struct parameter_set *make_candidate(const struct pair_run *run, co
         decline_wish(run, by, 0, why);
         return NULL;
     }
-    if (parameters_examine(&data, run->p->method, &fit, &checks) != STATUS_OK) {
+    if (parameters_examine(&data, run->p->method, run->p->dynamics.plausible, &fit, &checks) !=
+        STATUS_OK) {
         decline_wish(run, by, 0, "the fit could not be computed");
         return NULL;
     }

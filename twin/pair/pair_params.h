@@ -85,9 +85,10 @@ struct pair_dynamics_params {
     uint8_t promote;                     /* enum pair_promotion */
     bool biases;
     bool refit_on_drift;
-    uint32_t window;        /* DYNAMICS_WINDOW_MIN .. DYNAMICS_WINDOW_MAX samples */
-    int64_t window_us;      /* > 0: samples further apart than window_us / window are kept */
-    int64_t refit_us;       /* between two fits; 0: only the first, on drift and on request */
+    bool plausible;    /* of travel times, too: doubt values that look like another unit's */
+    uint32_t window;   /* DYNAMICS_WINDOW_MIN .. DYNAMICS_WINDOW_MAX samples */
+    int64_t window_us; /* > 0: samples further apart than window_us / window are kept */
+    int64_t refit_us;  /* between two fits; 0: only the first, on drift and on request */
     int64_t fit_timeout_us; /* > 0: a fit that has not ended by then is given up */
     int64_t stale_us;       /* > 0 */
     int64_t gap_us;         /* > 0 */

@@ -8,6 +8,7 @@
 #include <gsl/gsl_sort.h>
 
 #include "base/hash.h"
+#include "identification/travel/travel_judge.h"
 #include "twin/models/models.h"
 #include "twin/pair/pair_params.h"
 
@@ -126,7 +127,8 @@ static enum status check_held_out(const struct parameter_data *data, enum travel
 }
 
 enum status parameters_examine(const struct parameter_data *data, enum travel_method method,
-                               struct travel_fit *fit, struct parameter_checks *checks)
+                               bool plausible, struct travel_fit *fit,
+                               struct parameter_checks *checks)
 {
     struct parameter_checks out = {0};
     enum status status = travel_time_fit(data->moves, data->n, method, fit);
@@ -135,6 +137,9 @@ enum status parameters_examine(const struct parameter_data *data, enum travel_me
     }
     if (status != STATUS_OK) {
         return status;
+    }
+    if (plausible) {
+        travel_judge_units(fit, data->moves, data->n);
     }
     check_excitation(fit, &out);
     check_signs(fit, &out);

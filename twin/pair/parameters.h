@@ -87,7 +87,8 @@ void parameters_note(struct parameter_checks *checks, enum parameter_check check
 
 /* Fit the moves and check the fit. STATUS_E_NOMEM, STATUS_E_MATH as of travel_time_fit(). */
 MUST_USE enum status parameters_examine(const struct parameter_data *data,
-                                        enum travel_method method, struct travel_fit *fit,
+                                        enum travel_method method, bool plausible,
+                                        struct travel_fit *fit,
                                         struct parameter_checks *checks);
 
 /* An empty candidate of this version in the book, of this model (NULL: travel times); an older
