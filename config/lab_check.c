@@ -164,12 +164,12 @@ static void check_dynamics(const struct option_reading *reading,
         return;
     }
     if (!model_find(p->model)) {
-        char names[160] = "";
+        char names[208] = "";
         for (size_t i = 0; model_at(i); i++) {
             names_append(names, sizeof names, model_at(i)->name);
         }
         option_fault(reading->r, option_node(reading, "dynamics.model"),
-                     "%sdynamics.model: there is no %.24s; one of %s is wanted", reading->shown,
+                     "%sdynamics.model: there is no %.27s; one of %s is wanted", reading->shown,
                      p->model, names);
     }
     if (p->window_us / p->window > p->gap_us) {

@@ -368,6 +368,7 @@ static void write_provenance(struct json_writer *w, const struct identify_result
     json_write_text(w, "version", TANDEM_VERSION);
     json_write_object(w, "options");
     json_write_text(w, "method", result->asked);
+    json_write_text(w, "hold", names_text(&effort_hold_names, result->hold.hold));
     json_write_real(w, "turn_over_velocity",
                     result->turn_over_velocity > 0.0 ? result->turn_over_velocity
                                                      : (double)NAN);

@@ -24,7 +24,13 @@ static enum status hold_out(const struct identify_request *request,
     if (st != STATUS_OK) {
         return st;
     }
-    st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set, &data->check);
+    struct effort_choice same;
+    st = effort_hold_take(result->kind->model, &data->table, &result->options,
+                          result->hold.hold, &same);
+    if (st == STATUS_OK) {
+        st = dynamics_check_run(result->kind->model, &result->fit, &data->table.set,
+                                &data->check);
+    }
     return st == STATUS_OK ? st : err_set(err, st, "data", 0, 0, "%s", status_name(st));
 }
 
@@ -83,6 +89,17 @@ static enum status ask_on(const struct identify_request *request, const char *st
 {
     return !request->go_on || request->go_on(request->context, stage, share) ? STATUS_OK
                                                                              : give_up(err);
+}
+
+/* What efforts do between rows; held-out ones do the same. */
+static enum status take_efforts(const struct identify_request *request,
+                                struct identify_result *result, struct err *err)
+{
+    const char *asked = request->hold ? request->hold : "auto";
+    const enum status st = effort_hold_take(
+        result->kind->model, &result->own.table, &result->options,
+        (enum effort_hold)names_value(&effort_hold_names, asked), &result->hold);
+    return st == STATUS_OK ? st : explain_failure(result, st, err);
 }
 
 /* The variant that the recording asks for becomes the kind's model. */
@@ -229,6 +246,7 @@ static enum status check_fit(const struct identify_request *request,
         dynamics_sensitivity_judge(&result->fit, model, &result->sensitivity);
         if (model->sticks) {
             missing_term_judge(&result->fit, model, &missing);
+            effort_hold_tell(&result->fit, &result->hold);
         }
         const struct model_limits any = {.plausible = NULL};
         dynamics_check_judge(&result->fit, model, &result->own.card,
@@ -256,6 +274,7 @@ static enum status fit_and_check(const struct identify_request *request,
     }
     enum status st = dynamics_rows_load(result->kind, request, request->files,
                                         request->file_count, &result->own, err);
+    st = st == STATUS_OK ? take_efforts(request, result, err) : st;
     st = st == STATUS_OK ? choose_variant(result, err) : st;
     st = st == STATUS_OK ? fit_data(request, result, err) : st;
     st = st == STATUS_OK ? check_fit(request, result, err) : st;
@@ -293,6 +312,10 @@ enum status identify_dynamics_check(const struct model_row *row,
                        "unknown method '%s', auto, output_error, pem, weak_iv, weak, "
                        "ols_central and ols_sg are known",
                        method);
+    }
+    if (request->hold && names_value(&effort_hold_names, request->hold) == EFFORT_HOLD_COUNT) {
+        return err_set(err, STATUS_E_ARG, "hold", 0, 0,
+                       "hold is '%s', it must be zoh, linear or auto", request->hold);
     }
     if (request->current) {
         st = check_current(row, request->current, err);

@@ -8,6 +8,7 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics/dynamics_compare.h"
 #include "identification/dynamics/dynamics_sensitivity.h"
+#include "identification/dynamics/effort_hold.h"
 #include "service/identify/dynamics_rows.h"
 
 /* Everything there is to tell. */
@@ -17,6 +18,7 @@ struct identify_result {
     double turn_over_velocity; /* of the chosen variant; 0: there was nothing to choose */
     const char *asked;         /* method, as it was asked for */
     struct dynamics_options options;
+    struct effort_choice hold;
     struct dynamics_fit fit;
     struct identify_data own, held_out; /* held_out.files.count is 0: nothing was */
     struct dynamics_sensitivity sensitivity;

@@ -56,6 +56,7 @@ struct identify_request {
     const char *plausible;         /* "off": values may be as large or small as they are */
     /* For models of motion only. */
     bool biases;         /* also fit constant efforts */
+    const char *hold;    /* of identification/dynamics/effort_hold.h; NULL: auto */
     bool robust;         /* as in struct dynamics_options */
     double ridge;        /* as in struct dynamics_options */
     double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */

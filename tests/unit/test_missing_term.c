@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "identification/dynamics/dynamics_linear.h"
+#include "identification/dynamics/effort_hold.h"
 #include "identification/dynamics/missing_term.h"
 #include "identification/dynamics/model_choice.h"
 #include "twin/models/models.h"
@@ -121,6 +122,37 @@ static void test_found(void)
     CHECK("unknown", isnan(missing.effort_r2));
 }
 
+/* An effort that changes between rows acts as their mean, on request or by what is left. */
+static void test_hold(void)
+{
+    const struct model *model = &joint_models[0][2];
+    const struct dynamics_options options = dynamics_options_for(model);
+    double left[EFFORT_HOLD_COUNT];
+    for (size_t asked = 0; asked < EFFORT_HOLD_COUNT; asked++) {
+        struct data_table table;
+        struct effort_choice choice;
+        struct dynamics_fit fit;
+        record(model, &(struct extra){0.0, 0.0, 0.0}, &table.set);
+        table.memory = gsl_vector_alloc(N);
+        CU_ASSERT_FATAL(table.memory != NULL);
+        memcpy(table.memory->data, tau, sizeof tau);
+        table.set.tau[0] = table.memory->data;
+        CHECK_INT("take",
+                  effort_hold_take(model, &table, &options, (enum effort_hold)asked, &choice),
+                  STATUS_OK);
+        CHECK_INT("chosen", choice.hold,
+                  asked == EFFORT_HOLD_ZOH ? EFFORT_HOLD_ZOH : EFFORT_HOLD_LINEAR);
+        CHECK_INT("fit", dynamics_linear_fit(model, &table.set, DYNAMICS_WEAK, &options, &fit),
+                  STATUS_OK);
+        effort_hold_tell(&fit, &choice);
+        CHECK_INT("told", fit.estimate.reason_count, asked == EFFORT_HOLD_AUTO ? 1 : 0);
+        left[asked] = fabs(fit.estimate.value[JOINT_COULOMB] - truth[JOINT_COULOMB]);
+        data_table_free(&table);
+    }
+    CHECK("nearer", left[EFFORT_HOLD_LINEAR] < 0.5 * left[EFFORT_HOLD_ZOH]);
+    CHECK_NEAR("the same", left[EFFORT_HOLD_AUTO], left[EFFORT_HOLD_LINEAR], 0.0, 0.0);
+}
+
 static void test_width(void)
 {
     const struct dynamics_options options = dynamics_options_for(&joint_models[0][2]);
@@ -152,6 +184,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("missing term", NULL, NULL);
     CU_add_test(suite, "found", test_found);
     CU_add_test(suite, "friction", test_friction);
+    CU_add_test(suite, "hold", test_hold);
     CU_add_test(suite, "width", test_width);
     return check_run();
 }

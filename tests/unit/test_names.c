@@ -4,6 +4,7 @@
 
 #include <glob.h>
 
+#include "identification/dynamics/effort_hold.h"
 #include "identification/dynamics_fit.h"
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
@@ -37,6 +38,7 @@ static const struct {
     TABLE(connection_state_names),
     TABLE(dynamics_method_names),
     TABLE(dynamics_stop_names),
+    TABLE(effort_hold_names),
     TABLE(estimate_verdict_names),
     TABLE(selftest_claim_names),
     TABLE(stability_cut_names),

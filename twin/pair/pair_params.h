@@ -20,7 +20,7 @@ enum {
     PAIR_OUTSTANDING_MAX = 64, /* commands open at once, at most */
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
     PAIR_MAP_MAX = 128,
-    DYNAMICS_MODEL_NAME_MAX = 24,
+    DYNAMICS_MODEL_NAME_MAX = 28,
     DYNAMICS_WINDOW_MIN = 100, /* samples */
     DYNAMICS_WINDOW_MAX = 20000,
     FOLLOWING_NAME_MAX = 24,
