@@ -13,6 +13,7 @@
 #include "service/cli/log.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/selftest_worlds.h"
+#include "service/identify/identify_request.h"
 #include "service/jobs/worker.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/experiments/position_control.h"
@@ -50,6 +51,7 @@ static const struct {
     TABLE(following_source_names),
     TABLE(job_class_names),
     TABLE(job_state_names),
+    TABLE(identify_outcome_names),
     TABLE(journal_stamp_names),
     TABLE(l1_command_names),
     TABLE(l2_verdict_names),
