@@ -119,8 +119,9 @@ static void test_refusals(void)
          "there is no such model"},
         {"unknown parameter", "/api/v1/identify?model=usv3&speed=1", CSV, "x", 400,
          "bad-parameter",
-         "this resource has model method columns side pair biases delay_max_s robust ridge "
-         "heading_m current name"},
+         "this resource has model method columns side pair biases delay_max_s hold robust "
+         "ridge "
+         "heading_m plausible current name"},
         {"biases", "/api/v1/identify?model=usv3&biases=maybe", CSV, "x", 400, "bad-parameter",
          "true or false"},
         {"json", "/api/v1/identify?model=usv3", AUTH "Content-Type: application/json\r\n", "{}",
