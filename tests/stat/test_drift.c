@@ -25,7 +25,7 @@ static double t_s[ALL], tau[N][ALL], measured[N][ALL];
 static uint64_t state;
 
 /* The same efforts, noise and forces whatever changes. */
-static void drive(const double *changed, bool with_forces, uint64_t seed)
+static void drive_vessel(const double *changed, bool with_forces, uint64_t seed)
 {
     struct random_source source = {.state = seed};
     double nu[N] = {0.0};
@@ -95,8 +95,8 @@ static struct tally {
     size_t held, early, found[2], right, alone;
 } tallies[COUNT(rows)];
 
-static bool tells(const struct dynamics_reference *reference,
-                  const struct dynamics_reference *newer, struct dynamics_change *change)
+static bool tells_change(const struct dynamics_reference *reference,
+                         const struct dynamics_reference *newer, struct dynamics_change *change)
 {
     CHECK("compared",
           dynamics_change_find(&usv3_model, reference, newer, NULL, LEVEL, 0.05, change));
@@ -110,8 +110,8 @@ static bool tells(const struct dynamics_reference *reference,
 }
 
 /* What is told after each of the last fits. */
-static void judge(const struct row *row, struct dynamics_reference reference, uint64_t seed,
-                  struct tally *t)
+static void judge_draw(const struct row *row, struct dynamics_reference reference,
+                       uint64_t seed, struct tally *t)
 {
     double changed[P];
     struct dynamics_change change;
@@ -119,11 +119,11 @@ static void judge(const struct row *row, struct dynamics_reference reference, ui
         const bool moves = row->parameter == DYNAMICS_PAYLOAD ? j < 3 : j == row->parameter;
         changed[j] = truth[j] * (moves ? row->ratio : 1.0);
     }
-    drive(changed, row->with_forces, seed);
+    drive_vessel(changed, row->with_forces, seed);
     for (size_t i = 2; i < FITS; i++) {
         const struct dynamics_reference newer = fit_window(i, row->with_forces);
         t->held++;
-        if (tells(&reference, &newer, &change)) {
+        if (tells_change(&reference, &newer, &change)) {
             t->found[i - 2]++;
             t->right += change.parameter[0] == row->parameter;
             t->alone += change.count == 1;
@@ -134,18 +134,18 @@ static void judge(const struct row *row, struct dynamics_reference reference, ui
 }
 
 /* The fits before a change are those of all rows. */
-static void draw(bool with_forces, size_t count, uint64_t seed)
+static void draw_worlds(bool with_forces, size_t count, uint64_t seed)
 {
     struct dynamics_change change;
-    drive(truth, with_forces, seed);
+    drive_vessel(truth, with_forces, seed);
     struct dynamics_reference reference = fit_window(0, with_forces);
     const struct dynamics_reference second = fit_window(1, with_forces);
-    const bool early = tells(&reference, &second, &change);
+    const bool early = tells_change(&reference, &second, &change);
     dynamics_reference_join(&reference, &second);
     for (size_t r = 0; r < count; r++) {
         if (rows[r].with_forces == with_forces) {
             tallies[r].early += early;
-            judge(&rows[r], early ? second : reference, seed, &tallies[r]);
+            judge_draw(&rows[r], early ? second : reference, seed, &tallies[r]);
         }
     }
 }
@@ -158,9 +158,9 @@ static void test_rows(void)
     state = UINT64_C(0x9E3779B97F4A7C15) * (seed ? strtoul(seed, NULL, 10) : 1);
     for (size_t run = 0; run < runs; run++) {
         state += UINT64_C(0xD1B54A32D192ED03);
-        draw(true, count ? COUNT(rows) : 1, state);
+        draw_worlds(true, count ? COUNT(rows) : 1, state);
         if (count) {
-            draw(false, COUNT(rows), state);
+            draw_worlds(false, COUNT(rows), state);
         }
     }
     for (size_t r = 0; r < (count ? COUNT(rows) : 1); r++) {

@@ -13,8 +13,8 @@ struct values {
     const char *room[2];
 };
 
-static int parse(const char *operands, int argc, char **argv, struct values *v,
-                 struct mqtt_client_options *broker)
+static int parse_line(const char *operands, int argc, char **argv, struct values *v,
+                      struct mqtt_client_options *broker)
 {
     const struct argument rows[] = {
         {"speed", 's', ARGUMENT_REAL, &v->speed, 0.0, 10.0, "X", "how fast"},
@@ -61,7 +61,7 @@ static void test_good(void)
     const int argc = count_words(words, argv, storage);
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
     struct mqtt_client_options broker = broker_arguments_defaults();
-    CHECK_INT("goes on", parse("FILE...", argc, argv, &v, &broker), ARGUMENTS_TAKEN);
+    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, &broker), ARGUMENTS_TAKEN);
     CHECK_NEAR("speed", v.speed, 2.5, 0.0, 0.0);
     CHECK_INT("count", v.count, 7);
     CHECK_TEXT("mode", v.mode, "one");
@@ -83,7 +83,7 @@ static void test_list(void)
     char *argv[WORDS_MAX + 1];
     const int argc = count_words(words, argv, storage);
     struct values v = {.count = 1};
-    CHECK_INT("goes on", parse("FILE...", argc, argv, &v, NULL), ARGUMENTS_TAKEN);
+    CHECK_INT("goes on", parse_line("FILE...", argc, argv, &v, NULL), ARGUMENTS_TAKEN);
     CHECK_INT("count", v.files.count, 2);
     CHECK_TEXT("first", v.room[0], "a");
     CHECK_TEXT("second", v.room[1], "c");
@@ -119,12 +119,12 @@ static void test_bad(void)
         char *argv[WORDS_MAX + 1];
         const int argc = count_words(rows[i].words, argv, storage);
         struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
-        CHECK_INT(rows[i].row, parse("", argc, argv, &v, NULL), rows[i].exit_status);
+        CHECK_INT(rows[i].row, parse_line("", argc, argv, &v, NULL), rows[i].exit_status);
     }
     char name[] = "test";
     char *argv[] = {name, NULL};
     struct values v = {.speed = 1.0, .count = 1, .mode = "one"};
-    CHECK_INT("operand missing", parse("FILE", 1, argv, &v, NULL), EXIT_USAGE);
+    CHECK_INT("operand missing", parse_line("FILE", 1, argv, &v, NULL), EXIT_USAGE);
 }
 
 int main(void)

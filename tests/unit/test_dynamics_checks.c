@@ -590,7 +590,7 @@ static void test_effort(void)
     }
 }
 
-static bool advises(const struct dynamics_fit *fit, const char *words)
+static bool gives_advice(const struct dynamics_fit *fit, const char *words)
 {
     bool said = false;
     for (size_t i = 0; i < fit->estimate.advice_count; i++) {
@@ -639,7 +639,7 @@ static void test_causes(void)
         CU_ASSERT_EQUAL_FATAL(dynamics_check_run(&usv3_model, &fit, &set, &own), STATUS_OK);
         dynamics_check_judge(&fit, &usv3_model, &card, &none, &own, NULL);
         CHECK(rows[i].row, !rows[i].reason || says(&fit, rows[i].reason));
-        CHECK(rows[i].row, !rows[i].advice || advises(&fit, rows[i].advice));
+        CHECK(rows[i].row, !rows[i].advice || gives_advice(&fit, rows[i].advice));
         CHECK(rows[i].row, rows[i].reason || !says(&fit, "a constant "));
         CHECK(rows[i].row,
               fit.estimate.verdict == ESTIMATE_PASS || fit.estimate.advice_count > 0);
@@ -664,7 +664,7 @@ static void test_advice_for_all(void)
         dynamics_fit_start(&fit, &usv3_model, DYNAMICS_WEAK, false);
         estimate_reason(&fit.estimate, ESTIMATE_FAIL, "%s", reasons[i][0]);
         estimate_advise_worst(&fit.estimate);
-        CHECK(reasons[i][0], advises(&fit, reasons[i][1]));
+        CHECK(reasons[i][0], gives_advice(&fit, reasons[i][1]));
     }
 }
 

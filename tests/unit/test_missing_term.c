@@ -56,7 +56,7 @@ static void find(const struct extra *extra, struct dynamics_fit *fit,
     missing_term_judge(fit, &joint_models[0][2], missing);
 }
 
-static bool advises(const struct dynamics_fit *fit, const char *words)
+static bool gives_advice(const struct dynamics_fit *fit, const char *words)
 {
     for (size_t i = 0; i < fit->estimate.advice_count; i++) {
         if (strstr(fit->estimate.advice[i], words)) {
@@ -94,10 +94,10 @@ static void test_friction(void)
             CHECK_NEAR("mu", missing.friction[0].value, 0.15, 0.2, 0.0);
             CHECK_TEXT("offered", missing.friction[0].model->name, "joint_geared");
             CHECK("not PASS", fit.estimate.verdict != ESTIMATE_PASS);
-            CHECK("said", advises(&fit, "joint_geared"));
+            CHECK("said", gives_advice(&fit, "joint_geared"));
         } else {
             CHECK_NEAR("mu", fit.estimate.value[4], 0.15, 0.2, 0.0);
-            CHECK("not offered", !missing.friction[0].model && !advises(&fit, "--model"));
+            CHECK("not offered", !missing.friction[0].model && !gives_advice(&fit, "--model"));
         }
     }
 }
@@ -112,7 +112,7 @@ static void test_found(void)
     CHECK("spring", missing.place_ratio > 0.1 && missing.effort_r2 < 0.95);
     (void)printf("spring: effort R2 %.3f, shares %.2f %.2f %.2f\n", missing.effort_r2,
                  missing.load_ratio, missing.drag_ratio, missing.place_ratio);
-    CHECK("spring", advises(&fit, "position"));
+    CHECK("spring", gives_advice(&fit, "position"));
     find(&(struct extra){0.0, 1.0, 0.0}, &fit, &missing);
     CHECK("drag is mostly viscous", missing.effort_r2 > 0.8);
     fit.estimate.value[JOINT_INERTIA] = (double)NAN;
