@@ -54,7 +54,8 @@ static void print_help(const struct arguments *a)
     if (a->examples) {
         (void)printf("\nEXAMPLES\n%s", a->examples);
     }
-    (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage\n", a->exit_status);
+    (void)printf("\nEXIT STATUS\n  0 fine, 1 %s, 2 wrong usage%s%s\n", a->exit_status,
+                 a->exit_as_asked ? ", 3 " : "", a->exit_as_asked ? a->exit_as_asked : "");
 }
 
 /* --- parsing -------------------------------------------------------------------------------

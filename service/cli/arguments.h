@@ -40,11 +40,12 @@ struct argument_group {
 };
 
 struct arguments {
-    const char *command;     /* "robot"; its purpose stands in commands.def */
-    const char *operands;    /* "FILE...", "[NAME]..." where there may be none, or "" */
-    const char *description; /* of the man page; lines end with '\n' */
-    const char *examples;    /* or NULL */
-    const char *exit_status; /* what 1 means here */
+    const char *command;       /* "robot"; its purpose stands in commands.def */
+    const char *operands;      /* "FILE...", "[NAME]..." where there may be none, or "" */
+    const char *description;   /* of the man page; lines end with '\n' */
+    const char *examples;      /* or NULL */
+    const char *exit_status;   /* what 1 means here */
+    const char *exit_as_asked; /* what 3 means here, or NULL */
     const struct argument *rows;
     size_t row_count;
     const struct argument_group *more; /* NULL: none */

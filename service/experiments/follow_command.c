@@ -109,12 +109,12 @@ int command_follow(int argc, char **argv)
         .command = "follow",
         .operands = "EXPERIMENT.yaml",
         .description =
-            "Simulates a reference robot and a second one that is driven so that it moves\n"
-            "alike, by the model identified for it, as often as the experiment says, each\n"
-            "time with other true parameters within their intervals. Prints how closely it\n"
-            "followed, state by state, beside what was published. Experiments of kind joint\n"
-            "compare position controllers of a servo joint; nothing is random there, one run\n"
-            "says it all. Experiments that come with tandem: config/experiments.\n",
+            "  Simulates a reference robot and a second one that is driven so that it moves\n"
+            "  alike, by the model identified for it, as often as the experiment says, each\n"
+            "  time with other true parameters within their intervals. Prints how closely it\n"
+            "  followed, state by state, beside what was published. Experiments of kind joint\n"
+            "  compare position controllers of a servo joint; nothing is random there,\n"
+            "  one run says it all. Experiments that come with tandem: config/experiments.\n",
         .examples = "  tandem follow config/experiments/table7.yaml\n"
                     "  tandem follow config/experiments/shadow.yaml --json\n"
                     "  tandem follow config/experiments/joint.yaml\n",

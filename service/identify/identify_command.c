@@ -113,9 +113,8 @@ static int take_words(int argc, char **argv, struct identify_request *request)
         .operands = "FILE...",
         .description = description ? description : purpose,
         .examples = examples,
-        .exit_status =
-            "the data cannot be read, or the fit was cancelled, 3 as --fail-if says; read "
-            "the verdict",
+        .exit_status = "the data cannot be read, or the fit was cancelled",
+        .exit_as_asked = "what --fail-if names; without it, read the verdict",
         .rows = rows,
         .row_count = count};
     const int code = arguments_parse(&arguments, argc, argv);

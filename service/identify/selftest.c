@@ -432,11 +432,12 @@ int command_selftest(int argc, char **argv)
         "the truth, against what\n"
         "  chance allows in 999 of 1000 self tests. Then the same of worlds that the "
         "models do not\n"
-        "  have, of which it must not say PASS. Models:";
+        "  have, of which it must not say PASS.\n  Models:";
     for (size_t i = 0; model_at(i); i++) {
         const size_t used = strlen(description);
-        (void)snprintf(description + used, sizeof description - used, " %s%s",
-                       model_at(i)->name, model_at(i + 1) ? "," : ".\n  Worlds:\n");
+        (void)snprintf(description + used, sizeof description - used, "%s%s%s",
+                       i % 4 == 0 ? "\n    " : " ", model_at(i)->name,
+                       model_at(i + 1) ? "," : "\n  Worlds, those of travel times too:\n");
     }
     for (size_t i = 0; i < selftest_world_count; i++) {
         const struct selftest_world *w = &selftest_worlds[i];
