@@ -13,7 +13,6 @@
 #include "service/cli/lab_clock.h"
 #include "service/cli/progress.h"
 #include "service/replay/replay_run.h"
-#include "twin/report/fit_report.h"
 #include "web/http/csv.h"
 
 enum { SHOWN_FAULTS_MAX = 10, PAUSE_DAYS = REPLAY_PAUSE_US_MAX / 86400000000 };

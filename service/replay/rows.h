@@ -5,7 +5,6 @@
 #include "logger/message/record_json.h"
 #include "logger/storage/store.h"
 #include "twin/pair/parameters.h"
-#include "twin/report/fit_report.h"
 
 /* A row and the text it borrows. */
 struct record_row {

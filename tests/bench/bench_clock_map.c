@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/status.h"
 #include "twin/pair/clock_map.h"
 
 enum { SAMPLES = 200000, BATCHES = 31, RING = 48 };

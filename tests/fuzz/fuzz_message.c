@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/lab_time.h"
 #include "logger/message/codecs.h"
 #include "logger/message/message.h"
 

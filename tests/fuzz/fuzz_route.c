@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/lab_time.h"
 #include "service/jobs/upload_jobs.h"
 #include "web/http/routes.h"
 #include "web/server/dispatch.h"

@@ -5,7 +5,6 @@
 #include <gsl/gsl_errno.h>
 
 #include "identification/travel/travel_held_out.h"
-#include "identification/travel/travel_judge.h"
 #include "tests/support/moves_file.h"
 
 enum { ROBOTS = 5 };

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/lab_time.h"
 #include "tests/support/check.h"
 
 static const struct clock_map_params PARAMS = {

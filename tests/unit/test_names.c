@@ -9,7 +9,6 @@
 #include "identification/odometry/odometry.h"
 #include "identification/online/online_filter.h"
 #include "identification/simulation/stability.h"
-#include "identification/travel/travel_time.h"
 #include "service/cli/log.h"
 #include "service/identify/dynamics_journal.h"
 #include "service/identify/identify_request.h"

@@ -1,6 +1,5 @@
 #include "tests/support/check.h"
 
-#include "base/lab_time.h"
 #include "twin/following/shadow.h"
 #include "twin/models/usv3.h"
 

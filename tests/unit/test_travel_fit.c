@@ -6,7 +6,6 @@
 #include <gsl/gsl_errno.h>
 
 #include "identification/travel/travel_held_out.h"
-#include "identification/travel/travel_judge.h"
 #include "identification/travel/travel_time.h"
 #include "tests/support/travel_truth.h"
 #include "twin/report/fit_report.h"

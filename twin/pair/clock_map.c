@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/lab_time.h"
-#include "base/status.h"
 
 /* ---- the lower envelope -------------------------------------------------------------------
  */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lab_time.h"
 #include "twin/models/model.h"
 
 /* "u_mps" is the state "u". */

@@ -2,7 +2,6 @@
 #include <stddef.h>
 
 #include "base/lab_time.h"
-#include "identification/travel/travel_time.h"
 #include "twin/pair/clock_map.h"
 #include "twin/report/following_report.h"
 #include "web/http/metrics.h"

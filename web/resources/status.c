@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "base/lab_time.h"
 #include "web/resources/handlers.h"
 
 static void write_parts(struct json_writer *json, const struct view_health *health)
