@@ -294,6 +294,17 @@ static void set_derived(const struct dynamics_fit *fit, double value, double var
     *derived = (struct dynamics_derived){value, se, value - reach, value + reach};
 }
 
+double dynamics_covariance(const struct dynamics_fit *fit, size_t a, size_t b)
+{
+    const size_t p = fit->estimate.p;
+    if (a >= p && b >= p) {
+        return fit->delay_se_s * fit->delay_se_s;
+    }
+    return a >= p   ? fit->delay_covariance[b]
+           : b >= p ? fit->delay_covariance[a]
+                    : fit->estimate.covariance[a][b];
+}
+
 void dynamics_derive(const struct dynamics_fit *fit, const struct model *model, size_t i,
                      struct dynamics_derived *derived)
 {

@@ -102,6 +102,9 @@ void dynamics_fit_start(struct dynamics_fit *fit, const struct model *model,
 void dynamics_judge(struct dynamics_fit *fit, const struct model *model,
                     const struct data_set *set);
 
+/* Of the errors of two entries; an index of p and beyond is the delay. */
+double dynamics_covariance(const struct dynamics_fit *fit, size_t a, size_t b);
+
 /* A quantity that follows from the parameters (struct model_derived). */
 struct dynamics_derived {
     double value, se; /* NaN when a parameter it needs is not known */

@@ -109,15 +109,6 @@ static void add_given(struct given_values *given, size_t at, double off, double 
     }
 }
 
-/* Of entries, or of the delay behind them. */
-static double fit_covariance(const struct dynamics_fit *fit, size_t a, size_t b)
-{
-    if (a < fit->estimate.p && b < fit->estimate.p) {
-        return fit->estimate.covariance[a][b];
-    }
-    return a == b ? fit->delay_se_s * fit->delay_se_s : fit->delay_covariance[a < b ? a : b];
-}
-
 /* Errors count as wide as the printed intervals, were these of a normal error. */
 static void test_given(const struct dynamics_fit *fit, const struct given_values *given,
                        struct dynamics_comparison *out)
@@ -128,7 +119,7 @@ static void test_given(const struct dynamics_fit *fit, const struct given_values
     struct svd svd;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
-            const double c = fit_covariance(fit, given->at[i], given->at[j]);
+            const double c = dynamics_covariance(fit, given->at[i], given->at[j]);
             const double known = i == j ? given->se[i] * given->se[i] : 0.0;
             m[i * n + j] = ((isfinite(c) ? c : 0.0) + known) * given->reach[i] *
                            given->reach[j] / (NORMAL_95 * NORMAL_95);

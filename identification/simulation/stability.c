@@ -298,17 +298,6 @@ static void run_cut(const struct stability_work *work, const struct dynamics_fit
     }
 }
 
-/* Of parameter entries or the delay. */
-static double fit_covariance(const struct dynamics_fit *fit, size_t a, size_t b)
-{
-    if (a >= fit->estimate.p || b >= fit->estimate.p) {
-        return a == b                 ? fit->delay_se_s * fit->delay_se_s
-               : a >= fit->estimate.p ? fit->delay_covariance[b]
-                                      : fit->delay_covariance[a];
-    }
-    return fit->estimate.covariance[a][b];
-}
-
 /* Errors of the parameters make innovations larger where they were not fitted: by the trace of
  * information times covariance. */
 static void expect_ratio(const struct stability_work *work, const struct dynamics_fit *fit,
@@ -318,7 +307,7 @@ static void expect_ratio(const struct stability_work *work, const struct dynamic
     for (size_t i = 0; i < work->count; i++) {
         for (size_t j = 0; j < work->count; j++) {
             const double g = j <= i ? all->g[i * work->count + j] : all->g[j * work->count + i];
-            sum += g * fit_covariance(fit, work->index[i], work->index[j]);
+            sum += g * dynamics_covariance(fit, work->index[i], work->index[j]);
         }
     }
     out->expected_ratio = 1.0 + fmax(sum, 0.0) / all->rows;
@@ -360,7 +349,7 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
         out->moved_se[a] = part_sd(&part, n, i);
         for (size_t j = 0; j < n; j++) {
             sum[i * n + j] =
-                part.svd.inverse[i * n + j] + fit_covariance(fit, a, work->index[j]);
+                part.svd.inverse[i * n + j] + dynamics_covariance(fit, a, work->index[j]);
         }
         length[i] = sqrt(sum[i * n + i]);
     }
