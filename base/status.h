@@ -1,6 +1,6 @@
 /* base/status.h - what a fallible function returns, and the marks every header uses.
  *
- * Any room may include twin/base. Pure: no I/O, no clock.
+ * Any room may include it. Pure: no I/O, no clock.
  */
 #ifndef BASE_STATUS_H
 #define BASE_STATUS_H

@@ -44,7 +44,8 @@ struct prediction_pass {
     void *context;
 };
 
-/* set of rules all but step_s. False when memory ran out; filter_free() in any case. */
+/* set of rules all but step_s. False when memory ran out; prediction_filter_free() in any
+ * case. */
 bool prediction_filter_alloc(struct prediction_filter *filter, const struct model *model,
                              const struct data_set *set, const struct search_options *options);
 

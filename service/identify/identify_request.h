@@ -62,7 +62,7 @@ struct identify_request {
     double delay_max_s;  /* longest delay to look for; 0: none; below 0: by the recording */
     bool journal;        /* inputs are journals, whatever they begin with */
     const char *pair;    /* of a journal; NULL: the only one there is */
-    const char *current; /* service/identify/current_parameters.h; NULL: compare with nothing */
+    const char *current; /* NAME=VALUE,... or a JSON file; NULL: compare with nothing */
     const char *plot;    /* file to draw to; NULL: none */
     bool json;
     const char *fail_if; /* words of identify_outcome_names, with commas; NULL: none */

@@ -1,4 +1,4 @@
-/* web/http/problem.c: every kind is a whole RFC 9457 document. */
+/* web/http/problem.h: every kind is a whole RFC 9457 document. */
 #include "tests/support/check.h"
 
 #include <jansson.h>
