@@ -315,12 +315,15 @@ void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct dynamics_check *own,
                           const struct dynamics_check *held_out)
 {
+    static const struct model_limits none;
+    const bool doubts = limits != NULL;
+    limits = doubts ? limits : &none;
     judge_plausible(fit, model, limits);
     judge_card(&fit->estimate, model, card, limits);
     if (card->used >= TIMED_MIN) {
         judge_time(&fit->estimate, limits, card, own->motion_s);
     }
-    if (card->counted) {
+    if (doubts && card->counted) {
         plausible_doubt(&fit->estimate,
                         "times are 0, 1, 2 and so on: row numbers? They must be seconds");
     }

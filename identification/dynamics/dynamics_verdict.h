@@ -8,7 +8,8 @@
 #include "identification/dynamics/dynamics_check.h"
 #include "identification/dynamics_fit.h"
 
-/* Add to the verdict what the data card and the checks say; held_out may be NULL. */
+/* Add to the verdict what the data card and the checks say. limits NULL: values and times are
+ * taken as they are, whatever their size. held_out may be NULL. */
 void dynamics_check_judge(struct dynamics_fit *fit, const struct model *model,
                           const struct data_card *card, const struct model_limits *limits,
                           const struct dynamics_check *own,

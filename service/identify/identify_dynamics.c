@@ -248,9 +248,8 @@ static enum status check_fit(const struct identify_request *request,
             missing_term_judge(&result->fit, model, &missing);
             effort_hold_tell(&result->fit, &result->hold);
         }
-        const struct model_limits any = {.plausible = NULL};
         dynamics_check_judge(&result->fit, model, &result->own.card,
-                             identify_doubts(request) ? &result->kind->limits : &any,
+                             identify_doubts(request) ? &result->kind->limits : NULL,
                              &result->own.check,
                              result->held_out.files.count > 0 ? &result->held_out.check : NULL);
     }

@@ -465,6 +465,23 @@ static void test_worse_than_mean(void)
     CHECK("worse", !says(&fit, "0 %"));
 }
 
+/* Times 0, 1, 2 are doubted, but not for those who know better. */
+static void test_row_numbers(void)
+{
+    static const struct model_limits none;
+    const struct data_card card = {.rows = 1000, .used = 1000, .runs = 1, .counted = true};
+    struct dynamics_check own = {.simulated = true, .motion_s = 0.4};
+    own.axis[0].run.r2 = 1.0;
+    for (int doubts = 0; doubts < 2; doubts++) {
+        struct dynamics_fit fit;
+        dynamics_fit_start(&fit, &first_order_model, DYNAMICS_OUTPUT_ERROR, false);
+        dynamics_check_judge(&fit, &first_order_model, &card, doubts ? &none : NULL, &own,
+                             NULL);
+        CHECK_INT("doubted", says(&fit, "row numbers"), doubts);
+        CHECK_INT("verdict", fit.estimate.verdict, doubts ? ESTIMATE_MARGINAL : ESTIMATE_PASS);
+    }
+}
+
 /* A damping that noise put below zero is simulated as zero; a negative one is not simulated. */
 static void test_nearly_zero(void)
 {
@@ -726,6 +743,7 @@ int main(void)
     CU_add_test(suite, "advice for all", test_advice_for_all);
     CU_add_test(suite, "worst first", test_worst_first);
     CU_add_test(suite, "dead columns", test_dead_columns);
+    CU_add_test(suite, "row numbers", test_row_numbers);
     CU_add_test(suite, "worse than the mean", test_worse_than_mean);
     const CU_ErrorCode ran = CU_basic_run_tests();
     const unsigned failures = CU_get_number_of_failures();

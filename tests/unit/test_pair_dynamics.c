@@ -5,6 +5,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "tests/support/usv_truth.h"
+#include "twin/models/models.h"
 #include "twin/report/pair_dynamics_report.h"
 
 enum { N = USV3_AXES, P = USV3_PARAMETERS };
@@ -430,6 +431,34 @@ static void test_ended_anywhere(void)
     CHECK("asked often", asked > 10);
 }
 
+/* Stamps of a robot that samples once a second are whole seconds, and no row numbers. */
+static void test_once_a_second(void)
+{
+    enum { SAMPLES = 400 };
+    static int64_t t_us[SAMPLES];
+    static float values[SAMPLES * 3];
+    static struct dynamics_result out;
+    struct err err = {0};
+    uint64_t noise = 3;
+    double nu = 0.0;
+    for (size_t k = 0; k < SAMPLES; k++) {
+        const double command = (k % 60 < 30 ? 1.0 : -0.5) * (1.0 + sin(0.05 * (double)k));
+        t_us[k] = (int64_t)k * 1000000;
+        values[k * 3] = (float)(nu + 0.01 * usv_normal(&noise));
+        values[k * 3 + 1] = (float)command;
+        nu = 0.8 * command + (nu - 0.8 * command) * exp(-1.0 / 8.0);
+    }
+    const struct dynamics_task task = {.model = &first_order_model,
+                                       .method = DYNAMICS_OUTPUT_ERROR,
+                                       .plausible = true,
+                                       .n = SAMPLES,
+                                       .t_us = t_us,
+                                       .values = values};
+    CHECK_INT("fitted", dynamics_task_run(&task, &out, &err), STATUS_OK);
+    CHECK_INT("right", out.fit.estimate.verdict, ESTIMATE_PASS);
+    CHECK(out.fit.estimate.reasons[0], !strstr(out.fit.estimate.reasons[0], "row numbers"));
+}
+
 /* What it costs those who do not want it. */
 static void test_memory(void)
 {
@@ -457,6 +486,7 @@ int main(void)
     if (usv_read("W", &record) != USV_SAMPLES) {
         return EXIT_FAILURE;
     }
+    CU_add_test(suite, "once a second", test_once_a_second);
     CU_add_test(suite, "from window to simulator", test_from_window_to_simulator);
     CU_add_test(suite, "alike", test_alike);
     CU_add_test(suite, "by hand", test_by_hand);

@@ -25,7 +25,7 @@ static const double SE_RATIO_PASS = 0.10;
 /* ---- data ---------------------------------------------------------------------------------
  */
 
-/* Samples from .. to - 1 as columns on an even grid. */
+/* Samples from .. to - 1 as columns, at their own times. */
 static enum status make_table(const struct dynamics_task *task, size_t from, size_t to,
                               struct data_table *table, struct data_card *card, struct err *err)
 {
@@ -252,10 +252,9 @@ static enum status simulate_own(const struct dynamics_task *task, const struct d
         r->run_rmse[i] = check.axis[i].run.rmse;
     }
     if (status == STATUS_OK) {
-        const struct model_limits any = {.plausible = NULL};
         const struct model_row *row = model_row_find(task->model->name);
         dynamics_check_judge(&r->fit, task->model, &r->card,
-                             task->plausible && row ? &row->limits : &any, &check, NULL);
+                             task->plausible && row ? &row->limits : NULL, &check, NULL);
     }
     return status == STATUS_E_NOMEM
                ? err_set(err, status, "fit", 0, 0, "no memory for a simulation")
@@ -301,6 +300,7 @@ enum status dynamics_task_run(const struct dynamics_task *task, struct dynamics_
         return err_set(err, STATUS_E_EMPTY, "fit", 0, 0, "%zu samples are too few", task->n);
     }
     enum status status = make_table(task, 0, task->n, &table, &r.card, err);
+    r.card.counted = false; /* times are stamps, at 1 Hz as well */
     if (status == STATUS_OK) {
         status = estimate_dynamics(task, &table.set, "fit", &r.fit, err);
     }
