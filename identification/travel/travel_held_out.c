@@ -115,7 +115,7 @@ static void judge_size(struct travel_fit *fit, const struct travel_held_out *hel
     if (fabs(held->mean_s) > OFF_SE * own / sqrt((double)held->n) &&
         fabs(held->mean_s) > OFF_SHARE * own) {
         estimate_reason(&fit->estimate, ESTIMATE_MARGINAL,
-                        "held-out moves take %+.3g s %s than foretold in the mean",
+                        "held-out moves take %.3g s %s than foretold in the mean",
                         fabs(held->mean_s), held->mean_s > 0.0 ? "longer" : "less");
     }
 }
@@ -153,8 +153,13 @@ enum status travel_hold_out(struct travel_fit *fit, const struct travel_move *mo
     if (out.n > DOF_TOLD) {
         judge_size(fit, &out);
         judge_speeds(fit, &theirs);
+    } else {
+        estimate_reason(&fit->estimate, ESTIMATE_PASS,
+                        "%zu held-out moves that can be foretold are too few to hold the fit "
+                        "against: %d are wanted",
+                        out.n, DOF_TOLD + 1);
     }
-    if (fit->estimate.reason_count > before) {
+    if (out.n > DOF_TOLD && fit->estimate.reason_count > before) {
         estimate_advise(&fit->estimate,
                         "the held-out moves are not of the robot that was fitted: fit them by "
                         "themselves, and look for what changed (battery, load, floor)");

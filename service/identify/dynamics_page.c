@@ -205,8 +205,8 @@ static void print_comparison(const struct identify_result *result, FILE *out)
 {
     const struct model *model = result->kind->model;
     const struct dynamics_comparison *c = &result->comparison;
-    size_t contradicted = 0;
-    size_t given = 0;
+    size_t contradicted = c->delay_contradicted ? 1 : 0;
+    size_t given = isfinite(result->current.delay_s) ? 1 : 0;
     for (size_t i = 0; i < result->fit.estimate.p; i++) {
         given += isfinite(result->current.value[i]) ? 1 : 0;
         contradicted += c->contradicted[i] ? 1 : 0;
@@ -311,15 +311,17 @@ static void print_page(const struct identify_result *result, FILE *out)
     (void)snprintf(equations, sizeof equations, ", %zu equations", result->fit.rows);
     estimate_page_rank(out, e, equations);
     print_scores(model, "on the recording itself", &result->own.check, out);
-    print_parts(result, out);
     if (result->held_out.files.count > 0) {
         print_scores(model, "on held-out data", &result->held_out.check, out);
-        print_asks(result, out);
     }
     (void)fputs(
         "  next: correlation of one residual with the next; runs z, p: of signs, and of "
         "Ljung and Box\n",
         out);
+    if (result->held_out.files.count > 0) {
+        print_asks(result, out);
+    }
+    print_parts(result, out);
     if (result->is_compared) {
         print_comparison(result, out);
     }

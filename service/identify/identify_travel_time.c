@@ -321,7 +321,10 @@ static void print_report(const struct result *result, FILE *out)
         (void)fprintf(out, "residuals: rmse %.4g s, sd %.4g s, R2 %.4f, %zu beyond 4 sd\n",
                       fit->rmse_s, fit->residual_s_sd, fit->r2, fit->outliers);
     }
-    if (result->is_held_out) {
+    if (result->is_held_out && held->n == 0) {
+        (void)fprintf(out, "held out:  no move that can be foretold, of %zu\n",
+                      held->unpredicted);
+    } else if (result->is_held_out) {
         (void)fprintf(
             out,
             "held out:  rmse %.4g s, R2 %.4f, median error %.4g s, mean %+.4g s on %zu moves, "

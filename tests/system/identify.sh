@@ -70,6 +70,12 @@ refuse 1 "there is no column 'displacement_m'" --model travel_time "$work/joint.
 "$TANDEM" identify --model travel_time --columns displacement_m=- "$work/joint.csv" >"$work/named"
 "$TANDEM" identify --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" >"$work/out" || fail "joint: exit $?"
 grep -q ': PASS$' "$work/out" && grep -qE '^  t0   t0_s +0\.5' "$work/out" && ! grep -q linear "$work/out" && cmp "$work/out" "$work/named" || fail "joint: $(cat "$work/out")"
+# Held out moves that are too few to tell anything are said to be.
+for held in 0 2; do
+    head -n $((held + 1)) "$work/joint.csv" >"$work/few.csv"
+    "$TANDEM" identify --model travel_time --columns displacement_m=- --validate "$work/few.csv" "$work/joint.csv" >"$work/out" || fail "few: exit $?"
+    grep -q "note: $held held-out moves that can be foretold are too few" "$work/out" && ! grep -q nan "$work/out" || fail "few: $(cat "$work/out")"
+done
 refuse 1 'all files must have a rotation, a displacement, or both' --model travel_time --columns rotation_rad=rotation_rad "$work/joint.csv" "$work/none_yet.csv"
 # Tandem's own entries: moves that did not end well are left out.
 {
@@ -158,8 +164,8 @@ refuse 2 "--current is not for travel_time" --model travel_time --current a=1 "$
 refuse 2 "draws SVG, not 'png': '$work/a.b/x.svg' would be right" $vessel --plot "$work/a.b/x.png" "$W"
 "$TANDEM" identify $vessel --json --current d1=125.9712,d3=60,delay_s=0 "$W" >"$work/list.json"
 "$TANDEM" identify $vessel --json --current "$work/vessel.json" "$W" >"$work/same.json"
-"$TANDEM" identify $vessel --current d1=125.9712,d3=60 "$W" >"$work/page"
-grep -q 'contradicts 1 of the 2 given, and all together' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
+"$TANDEM" identify $vessel --current d1=125.9712,d3=60,delay_s=2 "$W" >"$work/page"
+grep -q 'contradicts 2 of the 3 given, and all together' "$work/page" || fail "in use: $(grep 'in use' "$work/page")"
 grep -q 'contradicts the parameters in use: sway_mass_kg\|contradicts the parameters in use: .* not ' "$work/page" || fail "no reason: $(sed -n 1,9p "$work/page")"
 grep -q 'use the values of this fit for usv3' "$work/page" || fail "no advice: $(sed -n 1,12p "$work/page")"
 # exits WANTED ARGUMENT...: the exit status, and a result all the same.
