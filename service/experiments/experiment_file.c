@@ -402,6 +402,10 @@ static const struct option_row joint_rows[] = {
     {"joint.position_gain", OPTION_REAL, "", "1", 1e-6, 1e6, "", CONTROL(position_gain)},
     /* How the joint is simulated. */
     {"joint.method", OPTION_CHOICE, "", "exact", 0.0, 0.0, "exact|euler", JOINT(file.trial.method)},
+    /* Of a motor whose speed a PID controls, tuned to each of joint.lag_s; 0: no such motor. */
+    {"motor.lag_s", OPTION_REAL, "s", "0", 0.0, 1e3, "", JOINT(file.trial.motor_lag_s)},
+    /* Speed where the most that the PID asks of it would settle; 0: no limit. */
+    {"motor.max_radps", OPTION_REAL, "rad/s", "0", 0.0, 1e6, "", JOINT(file.trial.motor_max)},
     {"command.max_radps", OPTION_REAL, "rad/s", "10", 1e-6, 1e6, "", CONTROL(command_max)}, /* Largest speed command. */
     /* Smallest that moves it: of p and fsm. */
     {"command.min_radps", OPTION_REAL, "rad/s", "0.1", 0.0, 1e6, "", CONTROL(command_min)},

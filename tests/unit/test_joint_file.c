@@ -42,6 +42,37 @@ static void test_values(void)
     CHECK("downwards, too", fabs(r.final_error) < 0.3 && r.overshoot < 0.3);
 }
 
+/* IAE over 20 s from 0 to 25 rad, lag 0.1 s, with these lines of the file. */
+static double find_iae(const char *more, enum position_kind kind)
+{
+    char text[256];
+    struct joint_file file;
+    struct err_list errors;
+    struct joint_trial_params trial;
+    struct joint_trial_result r;
+    (void)snprintf(text, sizeof text, "kind: joint\njoint: {lag_s: [0.1]}\n%s", more);
+    CU_ASSERT_EQUAL_FATAL(parse(text, &file, &errors), STATUS_OK);
+    joint_file_trial(&file, 0, kind, &trial);
+    joint_trial_run(&trial, NULL, NULL, &r);
+    CHECK_NEAR("there", r.final_error, 0.0, 0.0, 0.11);
+    return r.integral.iae;
+}
+
+/* A motor under a PID tuned to the lag is a joint with the lag; what the motor cannot give
+ * makes it slower. */
+static void test_motor(void)
+{
+    for (int k = 0; k < POSITION_KIND_COUNT; k++) {
+        const enum position_kind kind = (enum position_kind)k;
+        const double plain = find_iae("", kind);
+        CHECK_NEAR(position_kind_name(kind), find_iae("motor: {lag_s: 0.5}\n", kind), plain,
+                   0.005, 0.0);
+        CHECK_NEAR("no limit", find_iae("motor: {lag_s: 0.5, max_radps: 60}\n", kind),
+                   find_iae("motor: {lag_s: 0.5}\n", kind), 0.02, 0.0);
+        CHECK("weak", find_iae("motor: {lag_s: 0.5, max_radps: 11}\n", kind) > 1.05 * plain);
+    }
+}
+
 static void test_faults(void)
 {
     static const struct {
@@ -54,6 +85,8 @@ static void test_faults(void)
         {"kind: joint\njoint: {lag_s: [0.1, -1]}\n", "-1 is below 0", 2},
         {"kind: joint\njoint: {lag_s: [x]}\n", "a number is wanted", 2},
         {"kind: joint\njoint: {lag_s: [[1]]}\n", "a number was expected", 2},
+        {"joint: {lag_s: [0.1, 0]}\nmotor: {lag_s: 0.5}\n", "a lag of the joint above 0 s", 2},
+        {"joint: {lag_s: [0.1]}\nmotor: {lag_s: -1}\n", "-1 is out of range", 2},
         {"joint: {lag_s: [0.1]}\ncontrollers: [q]\n", "p, fsm, profile or", 2},
         {"joint: {lag_s: [0.1]}\ncontrollers: p\n", "a list was expected", 2},
         {"joint: {lag_s: [0.1]}\npaper: {q: {ise: 1}}\n", "maps of controllers", 2},
@@ -102,6 +135,7 @@ int main(void)
 {
     CU_initialize_registry();
     CU_pSuite suite = CU_add_suite("joint experiments", NULL, NULL);
+    CU_add_test(suite, "motor", test_motor);
     CU_add_test(suite, "values", test_values);
     CU_add_test(suite, "faults", test_faults);
     CU_add_test(suite, "kind", test_kind);

@@ -1,6 +1,5 @@
 #include "tests/support/check.h"
 
-#include "twin/experiments/pid.h"
 #include "twin/experiments/position_control.h"
 #include "twin/experiments/position_fsm.h"
 #include "twin/experiments/servo_joint.h"
@@ -240,40 +239,6 @@ static void test_wrong_lag(void)
     }
 }
 
-/* The whole cascade: a motor whose speed a PID controls, tuned to a lag of 0.1 s, in place of
- * the joint with this lag. IAE of both. */
-static double iae(enum position_kind kind, bool cascade)
-{
-    const struct position_params p = params(kind, 0.1);
-    const struct servo_joint_params servo = {0.1, 1.0, 1.0, 0.0, HUGE_VAL};
-    const struct servo_joint_params motor = {0.5, 2.0, 1.0, 0.0, HUGE_VAL};
-    struct pid_params gains = {.out_lo = -HUGE_VAL, .out_hi = HUGE_VAL, .period_s = 0.001};
-    struct position_control c = {0};
-    struct pid pid = {0};
-    struct servo_joint j = {0};
-    double sum = 0.0;
-    pid_tune_imc(&gains, 2.0, 0.5, 0.1);
-    for (int i = 0; i < 20000; i++) {
-        double u = 0.0;
-        (void)position_step(&c, &p, 25.0, j.q_rad, j.w_radps, &u);
-        if (cascade) {
-            u = pid_step(&pid, &gains, u, j.w_radps, 0.0);
-        }
-        servo_joint_step(&j, cascade ? &motor : &servo, SERVO_EXACT, 0.001, u, 0.0);
-        sum += 0.001 * fabs(25.0 - j.q_rad);
-    }
-    return sum;
-}
-
-static void test_cascade(void)
-{
-    for (int kind = 0; kind < POSITION_KIND_COUNT; kind++) {
-        CHECK_NEAR(position_kind_name((enum position_kind)kind),
-                   iae((enum position_kind)kind, true), iae((enum position_kind)kind, false),
-                   0.005, 0.0);
-    }
-}
-
 static void test_no_number(void)
 {
     for (int kind = 0; kind < POSITION_KIND_COUNT; kind++) {
@@ -342,7 +307,6 @@ int main(void)
     CU_add_test(suite, "moving set points", test_moving_set_points);
     CU_add_test(suite, "smooth profile", test_profile_is_smooth);
     CU_add_test(suite, "wrong lag", test_wrong_lag);
-    CU_add_test(suite, "cascade", test_cascade);
     CU_add_test(suite, "no number", test_no_number);
     CU_add_test(suite, "windows and limits", test_windows_and_limits);
     CU_add_test(suite, "check", test_check);

@@ -14,6 +14,10 @@
 
 struct joint_trial_params {
     struct servo_joint_params joint; /* as it is; the controller's own idea is in control */
+    /* The time constant of a motor whose speed a PID controls, tuned so that it lags as the
+     * joint does; 0: the joint's speed lags by itself. And the most that the PID asks of it, as
+     * the speed where it would settle; 0: no limit. */
+    double motor_lag_s, motor_max;
     enum servo_method method;
     struct position_params control;
     double set_point;  /* finite; it starts at rest at 0 */

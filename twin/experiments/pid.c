@@ -35,24 +35,6 @@ static double limit_output(const struct pid_params *p, double u)
     return fmin(fmax(u, p->out_lo), p->out_hi);
 }
 
-/* What the law gives without its integral and feedforward. */
-static double quick_part(const struct pid *s, const struct pid_params *p)
-{
-    return p->gain * (s->error - p->derivative_s * s->rate);
-}
-
-static void keep_within(struct pid *s, const struct pid_params *p, double step, double wanted)
-{
-    const double cut = limit_output(p, wanted) - wanted; /* against the side that is reached */
-    if (p->windup == PID_CONDITIONAL) {
-        if (cut * step < 0.0) {
-            s->integral -= step;
-        }
-        return;
-    }
-    s->integral += cut * (p->tracking_s > p->period_s ? p->period_s / p->tracking_s : 1.0);
-}
-
 double pid_step(struct pid *s, const struct pid_params *p, double wanted, double measured,
                 double feedforward)
 {
@@ -62,8 +44,6 @@ double pid_step(struct pid *s, const struct pid_params *p, double wanted, double
     }
     const double error = wanted - measured;
     const double mean = 0.5 * (error + s->error); /* before the first step: zero */
-    const double step =
-        p->integral_s > 0.0 ? p->gain * p->period_s / p->integral_s * mean : 0.0;
     if (s->started) {
         s->rate =
             (p->filter_s * s->rate + measured - s->measured) / (p->filter_s + p->period_s);
@@ -71,18 +51,11 @@ double pid_step(struct pid *s, const struct pid_params *p, double wanted, double
     s->started = true;
     s->error = error;
     s->measured = measured;
-    s->integral += step;
-    const double u = quick_part(s, p) + s->integral + ahead;
+    s->integral += p->integral_s > 0.0 ? p->gain * p->period_s / p->integral_s * mean : 0.0;
+    const double u = p->gain * (error - p->derivative_s * s->rate) + s->integral + ahead;
     if (p->integral_s > 0.0) {
-        keep_within(s, p, step, u);
+        const double cut = limit_output(p, u) - u;
+        s->integral += cut * (p->tracking_s > p->period_s ? p->period_s / p->tracking_s : 1.0);
     }
     return limit_output(p, u);
-}
-
-void pid_change(struct pid *s, const struct pid_params *from, const struct pid_params *to)
-{
-    s->integral += quick_part(s, from) - quick_part(s, to);
-    if (!(to->integral_s > 0.0)) {
-        s->integral = 0.0;
-    }
 }

@@ -1,8 +1,7 @@
-/* twin/experiments/pid.h - one PID controller: limits without windup, a filtered derivative,
- * gains that change without a bump.
+/* twin/experiments/pid.h - one PID controller: limits without windup, a filtered derivative.
  *
  *     u = kc e + I - kc Td y' + feedforward,   I' = kc e / Ti
- *                                                        (docs/model/servo.md, eq. 5 - 9)
+ *                                                        (docs/model/servo.md, eq. 5 - 8)
  *
  * Plain data. Pure: no I/O, no clock, no allocation.
  */
@@ -13,21 +12,13 @@
 
 #include "base/err.h"
 
-/* What the integral does while a limit cuts the output off. */
-enum pid_windup {
-    PID_BACK_CALCULATION, /* follows what is left of the output, within tracking_s */
-    PID_CONDITIONAL,      /* stands still if the error pushes on */
-    PID_WINDUP_COUNT
-};
-
 struct pid_params {
     double gain;       /* kc, finite */
     double integral_s; /* Ti >= 0; 0: no integral */
     double
-        derivative_s; /* Td >= 0, of the measurement: a step of the set point does not kick */
-    double filter_s;  /* >= 0: time constant of the derivative's filter */
-    enum pid_windup windup;
-    double tracking_s;     /* >= 0, back calculation; 0: at once */
+        derivative_s;  /* Td >= 0, of the measurement: a step of the set point does not kick */
+    double filter_s;   /* >= 0: time constant of the derivative's filter */
+    double tracking_s; /* >= 0: a limit's cut goes off the integral within it; 0: at once */
     double out_lo, out_hi; /* out_lo < out_hi, may be infinite */
     double period_s;       /* > 0 */
 };
@@ -52,10 +43,5 @@ MUST_USE enum status pid_check(const struct pid_params *p, struct err *err);
  * feedforward and the integral alone, or zero, and is not remembered. */
 double pid_step(struct pid *s, const struct pid_params *p, double wanted, double measured,
                 double feedforward);
-
-/* From now on the parameters are `to`: the integral takes up the difference, so that the same
- * inputs give the same output again. Without an integral in `to` there is nothing that could.
- */
-void pid_change(struct pid *s, const struct pid_params *from, const struct pid_params *to);
 
 #endif

@@ -19,8 +19,3 @@ void servo_joint_step(struct servo_joint *joint, const struct servo_joint_params
     joint->q_rad +=
         p->position_gain * (settled * period_s + (before - settled) * p->lag_s * gone);
 }
-
-double servo_joint_load_command(const struct servo_joint_params *p, double load)
-{
-    return p->load_gain / p->speed_gain * load;
-}

@@ -36,7 +36,4 @@ struct servo_joint { /* all zero: at rest at the origin */
 void servo_joint_step(struct servo_joint *joint, const struct servo_joint_params *p,
                       enum servo_method method, double period_s, double u, double load);
 
-/* The command that makes up for a load that is known: u with it added is u without a load. */
-double servo_joint_load_command(const struct servo_joint_params *p, double load);
-
 #endif
