@@ -395,7 +395,6 @@ static bool note_excitation(struct online_filter *f, const struct online_params 
         f->information[j] = kept * f->information[j] + evidence->information[j];
         const double wanted = p->excitation_ratio * f->scale[j];
         f->excited[j] = f->information[j] * wanted * wanted >= 1.0;
-        f->excited_s[j] += f->excited[j] ? h_s : 0.0;
         any = any || f->excited[j];
     }
     return any;
@@ -461,7 +460,6 @@ static enum online_gate judge_sample(struct online_filter *f, const struct model
     }
     if (ran_away(f)) {
         f->running = false;
-        f->run_aways++;
         *drifted = false;
     }
     return s->tau_count == f->n ? gate : ONLINE_NO_EFFORT;

@@ -81,11 +81,10 @@ struct online_filter {
     double opened_s;      /* for how long it has been looked at */
     uint32_t opened_used, opened_outliers; /* samples since */
     uint64_t gate[ONLINE_GATE_COUNT];
-    uint64_t starts;    /* times it was given a start */
-    uint64_t openings;  /* changes suspected */
-    uint64_t drifts;    /* of them confirmed */
-    uint64_t run_aways; /* times it lost itself and stopped */
-    double learnt_s;    /* time in which it learnt, since the start */
+    uint64_t starts;   /* times it was given a start */
+    uint64_t openings; /* changes suspected */
+    uint64_t drifts;   /* of them confirmed */
+    double learnt_s;   /* time in which it learnt, since the start */
     double nu[MODEL_AXES_MAX], tau[MODEL_AXES_MAX], pose[MODEL_AXES_MAX];
     double low[MODEL_AXES_MAX], high[MODEL_AXES_MAX], measured[MODEL_AXES_MAX];
     double theta[DYNAMICS_P_MAX];
@@ -98,7 +97,6 @@ struct online_filter {
     double correlation[MODEL_AXES_MAX]; /* with the one before, over the last samples; 0 */
     double sensitivity[MODEL_AXES_MAX][DYNAMICS_P_MAX]; /* of nu to the parameters */
     double information[DYNAMICS_P_MAX];                 /* of the last excitation_s */
-    double excited_s[DYNAMICS_P_MAX];                   /* time in which it learnt */
     bool excited[DYNAMICS_P_MAX];
     double reference[DYNAMICS_P_MAX], reference_se[DYNAMICS_P_MAX];
     double offset[MODEL_AXES_MAX];       /* nu, less what the reference predicts */

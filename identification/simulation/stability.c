@@ -326,7 +326,6 @@ static void find_moved(const struct stability_work *work, const struct dynamics_
     for (size_t i = 0; i < UNKNOWNS_MAX; i++) {
         out->moved[i] = out->moved_se[i] = (double)NAN;
     }
-    out->innovation_ratio = all.squares / all.rows;
     out->moved_p = out->expected_ratio = (double)NAN;
     /* A fit whose innovations were independent promises that these are: but for what the
      * parameters' errors do, and what another recording would have otherwise. */

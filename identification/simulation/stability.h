@@ -58,9 +58,9 @@ struct stability {
      */
     double constant[MODEL_AXES_MAX], constant_se[MODEL_AXES_MAX];
     double constant_statistic, constant_df, constant_p;
-    /* Mean square of the whitened innovations, 1 as fitted; and what it is expected to be here,
+    /* What the mean square of the whitened innovations, 1 as fitted, is expected to be here,
      * with the errors of the parameters. */
-    double innovation_ratio, expected_ratio;
+    double expected_ratio;
 };
 
 extern const struct names stability_cut_names;

@@ -135,7 +135,10 @@ static void test_addresses(void)
         if (rows[i].good) {
             CHECK_INT(rows[i].text, address_is_loopback((const struct sockaddr *)&address),
                       rows[i].loopback);
-            CHECK_INT(rows[i].text, address_port((const struct sockaddr *)&address), 80);
+            /* IPv6 has its port in the same place. */
+            CHECK_INT(rows[i].text,
+                      ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port),
+                      80);
         }
     }
 }

@@ -266,10 +266,18 @@ static void await_clearance(const struct efsm_view *v)
     set_until(v, params_of(v)->blocked_timeout_s);
 }
 
+/* Angle of a sweep's ray, counter-clockwise: from left to right, evenly over the span. */
+static double find_ray_rad(const struct diffdrive_params *p, unsigned index)
+{
+    if (!(p->scan_count > 1.0)) {
+        return 0.0;
+    }
+    return p->scan_span_rad * (0.5 - (double)index / (p->scan_count - 1.0));
+}
+
 static void look_along_ray(const struct efsm_view *v)
 {
-    efsm_set(v, L0MAIN_TARGET,
-             l0main_ray_rad(params_of(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
+    efsm_set(v, L0MAIN_TARGET, find_ray_rad(params_of(v), (unsigned)efsm_get(v, L0MAIN_INDEX)));
 }
 
 static void await_resume(const struct efsm_view *v)
@@ -402,14 +410,6 @@ const struct efsm_table l0main_table = {
     .always = track_pose,
     .output = tell_outputs,
 };
-
-double l0main_ray_rad(const struct diffdrive_params *p, unsigned index)
-{
-    if (!(p->scan_count > 1.0)) {
-        return 0.0;
-    }
-    return p->scan_span_rad * (0.5 - (double)index / (p->scan_count - 1.0));
-}
 
 /* --- L0Lidar ----------------------------------------------------------------------------- */
 

@@ -99,9 +99,6 @@ struct l0main_out {
 
 extern const struct efsm_table l0main_table;
 
-/* Angle of a sweep's ray, counter-clockwise: from left to right, evenly over the span. */
-double l0main_ray_rad(const struct diffdrive_params *p, unsigned index);
-
 /* --- L0Lidar: the machine that turns the lidar and reads it ----------------------------
  *
  *     ROTATE --the servo had its time--> PING --on target--> ECHO --reading, or none in time-->

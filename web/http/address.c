@@ -73,10 +73,3 @@ bool address_is_same(const struct sockaddr *a, const struct sockaddr *b)
     address_bytes(b, second);
     return memcmp(first, second, 16) == 0;
 }
-
-uint16_t address_port(const struct sockaddr *address)
-{
-    struct sockaddr_in v4; /* IPv6 has its port in the same place */
-    memcpy(&v4, address, sizeof v4);
-    return ntohs(v4.sin_port);
-}

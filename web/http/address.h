@@ -27,6 +27,4 @@ void address_bytes(const struct sockaddr *address, unsigned char out[16]);
 /* out[INET6_ADDRSTRLEN] */
 void address_format(const struct sockaddr *address, char *out);
 
-uint16_t address_port(const struct sockaddr *address);
-
 #endif

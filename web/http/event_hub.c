@@ -247,14 +247,14 @@ void event_hub_wake(struct event_hub *hub)
 
 /* ---- out ---- */
 
-bool event_filter_takes(const struct event_filter *filter, enum event_type type, size_t pair)
+static bool takes_type(const struct event_filter *filter, enum event_type type, size_t pair)
 {
     return (filter->types & 1u << type) && (!filter->pairs || filter->pairs[pair]);
 }
 
 static bool takes_slot(const struct event_filter *filter, const struct slot *slot)
 {
-    return event_filter_takes(filter, (enum event_type)slot->type, slot->pair);
+    return takes_type(filter, (enum event_type)slot->type, slot->pair);
 }
 
 /* Events that the filter lets through among those that have left the ring. */
@@ -263,7 +263,7 @@ static uint64_t count_gone(const struct event_hub *hub, const struct event_filte
     uint64_t sum = 0;
     for (size_t i = 0; i < hub->params.pair_count; i++) {
         for (int type = 0; type < EVENT_TYPE_COUNT; type++) {
-            if (event_filter_takes(filter, (enum event_type)type, i)) {
+            if (takes_type(filter, (enum event_type)type, i)) {
                 sum += hub->count[i][type];
             }
         }

@@ -146,8 +146,6 @@ bool event_hub_has(struct event_hub *hub, const struct event_filter *filter,
 size_t event_frame(const struct event_place *place, enum event_type type, const char *json,
                    size_t json_bytes, char *out, size_t size);
 
-bool event_filter_takes(const struct event_filter *filter, enum event_type type, size_t pair);
-
 void event_hub_read_counts(struct event_hub *hub, struct event_hub_counts *out);
 
 #endif

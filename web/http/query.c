@@ -262,22 +262,16 @@ static enum status read_pair(const char *text, size_t n, unsigned allowed, struc
     return how->read(&(struct value){how, parameter, value, (char *)query + how->place, err});
 }
 
-void query_default(struct query *query)
-{
-    *query = (struct query){.limit = QUERY_LIMIT_DEFAULT,
-                            .since_us = LAB_TIME_NONE,
-                            .until_us = LAB_TIME_MAX,
-                            .verdict = -1,
-                            .type = -1,
-                            .points = QUERY_POINTS_DEFAULT,
-                            .event_types = (1u << EVENT_TYPE_COUNT) - 1};
-}
-
 enum status query_parse(const char *text, unsigned allowed, struct query *query,
                         struct err *err)
 {
-    struct query out;
-    query_default(&out);
+    struct query out = {.limit = QUERY_LIMIT_DEFAULT,
+                        .since_us = LAB_TIME_NONE,
+                        .until_us = LAB_TIME_MAX,
+                        .verdict = -1,
+                        .type = -1,
+                        .points = QUERY_POINTS_DEFAULT,
+                        .event_types = (1u << EVENT_TYPE_COUNT) - 1};
     const char *p = text && allowed != QUERY_RAW ? text : "";
     while (*p) {
         const size_t n = strcspn(p, "&");

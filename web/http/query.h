@@ -76,9 +76,6 @@ struct query {
  * all), or when it does not fit. '+' stays '+': ISO 8601 offsets need it. */
 bool percent_decode(const char *text, size_t bytes, char *out, size_t size);
 
-/* What holds when nothing is said. */
-void query_default(struct query *query);
-
 /* Parse text, the part behind '?' as it came ("" or NULL: none). allowed: set of QUERY_BIT.
  *
  * Returns STATUS_E_PARSE with err->where the parameter (as it came, cut) and err->text what is

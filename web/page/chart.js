@@ -31,7 +31,7 @@ export function colour(name) {
 }
 
 // run() when the colours change, until the signal.
-export function onTheme(run, signal) {
+function onTheme(run, signal) {
     addEventListener("tandem-theme", run, {signal});
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", run, {signal});
 }
