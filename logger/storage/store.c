@@ -561,17 +561,28 @@ static enum status end_reading(const struct connection *c, int code, sqlite3_stm
 enum status store_each(struct store *store, enum store_kind kind, const char *pair,
                        size_t newest, store_row_fn *row, void *context, struct err *err)
 {
-    static const char of_pair[] = "(?1 IS NULL OR pair = ?1)";
+    const char *const table = kinds[kind].table;
+    const char *const of_pair = pair ? "pair = ?1" : "?1 IS NULL";
     sqlite3_stmt *statement = NULL;
     char last[128] = "";
     if (newest > 0) {
         (void)snprintf(last, sizeof last,
                        " LIMIT -1 OFFSET max(0, (SELECT count(*) FROM %s WHERE %s) - ?2)",
-                       kinds[kind].table, of_pair);
+                       table, of_pair);
     }
-    int code = prepare_sql(
-        &store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
-        kinds[kind].type_column, kinds[kind].lag_column, kinds[kind].table, of_pair, last);
+    /* Made when the first pair is asked for: filling goes faster without, and one list of all
+     * pairs is sorted faster than it is looked up row by row. */
+    if (pair) {
+        const enum status made =
+            run_sql(&store->c, "read", err,
+                    "CREATE INDEX IF NOT EXISTS %s_each ON %s(pair, n, t_us)", table, table);
+        if (made != STATUS_OK) {
+            return made;
+        }
+    }
+    int code =
+        prepare_sql(&store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
+                    kinds[kind].type_column, kinds[kind].lag_column, table, of_pair, last);
     code = code == SQLITE_OK
                ? bind_values(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest)
                : code;

@@ -96,9 +96,9 @@ MUST_USE enum status store_remove_before(struct store *store, int64_t before_us,
  * stop. row and its texts are valid during the call. */
 typedef bool store_row_fn(void *context, const struct store_row *row);
 
-/* Every row of a kind, by pair and n, in memory that does not grow with their number; newest:
- * no more than so many of the last ones, 0: all. Works on the writing connection, between
- * batches. pair NULL: all pairs. */
+/* Every row of a kind in a spool, by pair and n, in memory that does not grow with their
+ * number; newest: no more than so many of the last ones, 0: all. Works on the writing
+ * connection, between batches. pair NULL: all pairs. */
 MUST_USE enum status store_each(struct store *store, enum store_kind kind, const char *pair,
                                 size_t newest, store_row_fn *row, void *context,
                                 struct err *err);
