@@ -49,4 +49,11 @@ MUST_USE enum number_fault number_parse_int(const char *text, int64_t *value);
  * Always terminated, cut to size. */
 void number_explain(enum number_fault fault, const char *text, char *out, size_t size);
 
+/* A number under a name that a person chose. Of an array of them, the first with an empty name
+ * is the end; names rise, and the rest is zero. */
+struct named_number {
+    char name[32];
+    double value;
+};
+
 #endif

@@ -21,6 +21,8 @@
 #define REAL(unit, fallback, least, most) OPTION_REAL, unit, fallback, least, most, ""
 #define TIME(unit, fallback, least, most) OPTION_TIME, unit, fallback, least, most, ""
 
+#define NUMBERS(least, most)              OPTION_NUMBERS, "", "", least, most, ""
+
 /* A key that is called as its member. */
 #define LAB(m, value, help)  {#m, value, IN_LAB(m), help}
 #define PAIR(m, value, help) {#m, value, IN_PAIR(params.m), help}
@@ -132,8 +134,11 @@ static const struct option_row pair_rows[] = {
      "A side that has not replied by then is a TIMEOUT."},
     PAIR(value_tolerance_abs, REAL("", "0.02", 0.0, 1e9),
      "Values of two replies that differ by no more agree, in the value's own unit."),
-    PAIR(value_tolerance_ratio, REAL("", "0.05", 0.0, 1.0),
-     "So do values that differ by no more than this share of the larger one."),
+    PAIR(value_tolerance_ratio, REAL("", "0", 0.0, 1.0),
+     "So do values, but angles, that differ by no more than this share of the larger one."),
+    PAIR(tolerances, NUMBERS(0.0, 1e9),
+     "Instead of both, for values of this name (`psi_rad`) or, with a `_` in front, this unit (`_rad`): names go "
+     "before units, longer ones before shorter ones. `{_rad: 0.05, _m: 0.02}`."),
     PAIR(outstanding_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX), "Commands open at once; one more is an alarm."),
     PAIR(queue_max, WHOLE("", "16", 1.0, PAIR_OUTSTANDING_MAX),
      "Link mode: commands that wait for a busy side; one more is an alarm."),

@@ -52,7 +52,7 @@ static bool print_rows(const struct option_table *table, const void *values, con
         if (!out) {
             return true;
         }
-        char text[2 * OPTION_TEXT_MAX + 3];
+        char text[OPTION_PRINT_MAX];
         size_t depth = 0;
         const char *name = open_sections(row->path, before, base, out, &depth);
         option_format(row, values, text);
@@ -157,7 +157,7 @@ static void print_row(const struct option_row *row, const void *defaults, const 
                       FILE *out)
 {
     char allowed[TEXT_MAX];
-    char fallback[2 * OPTION_TEXT_MAX + 3];
+    char fallback[OPTION_PRINT_MAX];
     option_describe(row, allowed, sizeof allowed);
     option_format(row, defaults, fallback);
     const bool has = option_has_fallback(row);
@@ -259,6 +259,20 @@ static int set_text(json_t *schema, const struct option_row *row)
     return failed | json_object_set_new(schema, "maxLength", json_integer((json_int_t)most));
 }
 
+static int set_numbers(json_t *schema, const struct option_row *row)
+{
+    const struct named_number *none = NULL;
+    json_t *number = json_pack("{s:s}", "type", "number");
+    return json_object_set_new(schema, "type", json_pack("[s,s]", "object", "null")) |
+           json_object_set_new(schema, "default", json_object()) |
+           json_object_set_new(schema, "maxProperties",
+                               json_integer((json_int_t)(row->size / sizeof *none))) |
+           json_object_set_new(schema, "propertyNames",
+                               json_pack("{s:i, s:i}", "minLength", 1, "maxLength",
+                                         (int)sizeof none->name - 1)) |
+           set_range(number, row) | json_object_set_new(schema, "additionalProperties", number);
+}
+
 static int set_type(json_t *schema, const struct option_row *row)
 {
     const bool truth = strcmp(row->fallback, "true") == 0;
@@ -277,6 +291,8 @@ static int set_type(json_t *schema, const struct option_row *row)
                set_number_default(schema, row) | set_range(schema, row);
     case OPTION_CHOICE:
         return set_choices(schema, row);
+    case OPTION_NUMBERS:
+        return set_numbers(schema, row);
     case OPTION_MAP:
         break;
     }

@@ -13,6 +13,9 @@
 
 enum { WORD_MAX = 48 };
 
+/* A name of these needs no quotes. */
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* --- members -------------------------------------------------------------------------- */
 
 static void *member_at(const struct option_row *row, void *values)
@@ -90,6 +93,11 @@ static void describe_choices(const struct option_row *row, char *out, size_t siz
     }
 }
 
+static size_t numbers_max(const struct option_row *row)
+{
+    return row->size / sizeof(struct named_number);
+}
+
 void option_describe(const struct option_row *row, char *out, size_t size)
 {
     char low[JSON_WRITE_NUMBER_MAX];
@@ -111,6 +119,10 @@ void option_describe(const struct option_row *row, char *out, size_t size)
         break;
     case OPTION_CHOICE:
         describe_choices(row, out, size);
+        break;
+    case OPTION_NUMBERS:
+        (void)snprintf(out, size, "at most %zu names, each with %s to %s", numbers_max(row),
+                       low, high);
         break;
     case OPTION_MAP:
         (void)snprintf(out, size, "map");
@@ -262,9 +274,44 @@ bool option_parse(const struct option_row *row, const char *text, bool plain, vo
         return parse_number(row, text, plain, values, why);
     case OPTION_CHOICE:
         return parse_choice(row, text, values, why);
+    case OPTION_NUMBERS:
     case OPTION_MAP:
         break;
     }
+    return true;
+}
+
+bool option_parse_named(const struct option_row *row, const char *name, const char *text,
+                        bool plain, void *values, char why[OPTION_WHY_MAX])
+{
+    struct named_number *list = member_at(row, values);
+    struct named_number one = {.name = ""};
+    const struct option_row number = {.type = OPTION_REAL,
+                                      .unit = "",
+                                      .min = row->min,
+                                      .max = row->max,
+                                      .size = sizeof one.value};
+    const size_t most = numbers_max(row);
+    if (name[0] == '\0' || strlen(name) >= sizeof one.name) {
+        (void)snprintf(why, OPTION_WHY_MAX, "a name has 1 to %zu bytes", sizeof one.name - 1);
+        return false;
+    }
+    if (!parse_number(&number, text, plain, &one.value, why)) {
+        return false;
+    }
+    (void)snprintf(one.name, sizeof one.name, "%s", name);
+    size_t at = 0;
+    while (at < most && list[at].name[0] && strcmp(list[at].name, name) < 0) {
+        at++;
+    }
+    if (at == most || strcmp(list[at].name, name) != 0) {
+        if (list[most - 1].name[0]) {
+            (void)snprintf(why, OPTION_WHY_MAX, "at most %zu names are allowed", most);
+            return false;
+        }
+        memmove(&list[at + 1], &list[at], (most - 1 - at) * sizeof list[at]);
+    }
+    list[at] = one;
     return true;
 }
 
@@ -281,6 +328,7 @@ bool option_has_fallback(const struct option_row *row)
                value <= row->max;
     case OPTION_BOOL:
     case OPTION_CHOICE:
+    case OPTION_NUMBERS:
         return true;
     case OPTION_MAP:
         break;
@@ -297,7 +345,7 @@ void option_defaults(const struct option_table *table, void *values)
             continue;
         }
         memset(member_at(row, values), 0, row->size);
-        if (option_has_fallback(row)) {
+        if (option_has_fallback(row) && row->type != OPTION_NUMBERS) {
             const bool fine =
                 option_parse(row, row->fallback, row->type != OPTION_TEXT, values, why);
             assert(fine);
@@ -308,7 +356,7 @@ void option_defaults(const struct option_table *table, void *values)
 
 /* --- printing one value --------------------------------------------------------------- */
 
-static void quote_text(const char *text, char out[2 * OPTION_TEXT_MAX + 3])
+static void quote_text(const char *text, char out[OPTION_PRINT_MAX])
 {
     size_t n = 0;
     out[n++] = '"';
@@ -333,10 +381,29 @@ static void format_real(double value, char *out, size_t size)
     (void)snprintf(out, size, "%.*s%s%s", n, number, point, number + n);
 }
 
-void option_format(const struct option_row *row, const void *values,
-                   char out[2 * OPTION_TEXT_MAX + 3])
+/* "{_rad: 0.05, x_m: 0.02}" */
+static void format_numbers(const struct option_row *row, const void *values, char *out,
+                           size_t size)
 {
-    const size_t size = (size_t)2 * OPTION_TEXT_MAX + 3;
+    const struct named_number *list = member_const(row, values);
+    size_t used = (size_t)snprintf(out, size, "{");
+    for (size_t i = 0; i < numbers_max(row) && list[i].name[0]; i++) {
+        char name[OPTION_PRINT_MAX];
+        char number[JSON_WRITE_NUMBER_MAX + 3];
+        format_real(list[i].value, number, sizeof number);
+        const bool plain = strspn(list[i].name, NAME_LETTERS) == strlen(list[i].name) &&
+                           !option_is_no_text(list[i].name);
+        quote_text(list[i].name, name);
+        used += (size_t)snprintf(out + used, size - used, "%s%s: %s", i > 0 ? ", " : "",
+                                 plain ? list[i].name : name, number);
+        assert(used + 1 < size);
+    }
+    (void)snprintf(out + used, size - used, "}");
+}
+
+void option_format(const struct option_row *row, const void *values, char out[OPTION_PRINT_MAX])
+{
+    const size_t size = OPTION_PRINT_MAX;
     char word[WORD_MAX] = "";
     double real = 0.0;
     out[0] = '\0';
@@ -362,6 +429,9 @@ void option_format(const struct option_row *row, const void *values,
             const char *mark = option_is_no_text(word) ? "\"" : "";
             (void)snprintf(out, size, "%s%s%s", mark, word, mark);
         }
+        break;
+    case OPTION_NUMBERS:
+        format_numbers(row, values, out, size);
         break;
     case OPTION_MAP:
         break;

@@ -15,6 +15,7 @@
 
 enum {
     OPTION_TEXT_MAX = 256,
+    OPTION_PRINT_MAX = 1280, /* bytes of a value as YAML text */
     OPTION_PREFIX_MAX = 96,
     OPTION_ROWS_MAX = 96,
     OPTION_WHY_MAX = 192
@@ -27,6 +28,9 @@ enum option_type {
     OPTION_REAL,    /* double */
     OPTION_TIME,    /* seconds in the file, int64_t microseconds in the struct */
     OPTION_CHOICE,  /* integer of size 1, 2 or 4: position in choices */
+    OPTION_NUMBERS, /* struct named_number[]: a map of names that the user chooses; of two
+                     * tables of the file that hold for one pair, that behind adds to the one
+                     * before */
     OPTION_MAP      /* the table's owner reads it itself */
 };
 
@@ -56,6 +60,11 @@ void option_defaults(const struct option_table *table, void *values);
 bool option_parse(const struct option_row *row, const char *text, bool plain, void *values,
                   char why[OPTION_WHY_MAX]);
 
+/* The same for a number under a name, of a row of OPTION_NUMBERS; it goes before what stood
+ * there. */
+bool option_parse_named(const struct option_row *row, const char *name, const char *text,
+                        bool plain, void *values, char why[OPTION_WHY_MAX]);
+
 /* Do YAML readers take the plain scalar for a number, a truth or nothing? Then a text needs
  * quotes. */
 bool option_is_no_text(const char *text);
@@ -70,7 +79,7 @@ uint64_t option_hash(const struct option_table *table, const void *values, uint6
 
 /* The value as YAML text that reads back to the same value. Always terminated. */
 void option_format(const struct option_row *row, const void *values,
-                   char out[2 * OPTION_TEXT_MAX + 3]);
+                   char out[OPTION_PRINT_MAX]);
 
 /* Does the row have a default? "none" stands for it in print, otherwise. */
 bool option_has_fallback(const struct option_row *row);

@@ -247,6 +247,35 @@ static void read_value(struct option_reader *r, const struct option_row *row, ui
     }
 }
 
+/* A map of numbers whose names the user chooses. */
+static void read_numbers(struct option_reader *r, const struct option_row *row, uint32_t node,
+                         const char *shown, void *values)
+{
+    const struct tree_node *map = node_at(r, node);
+    const char *key = tree_key(r->tree, node);
+    char why[OPTION_WHY_MAX];
+    if (map->kind != TREE_MAP) {
+        if (!option_is_empty(r->tree, node)) {
+            option_describe(row, why, sizeof why);
+            option_fault(r, node, "%s%s: a map is wanted, of %s", shown, key, why);
+        }
+        return;
+    }
+    for (uint32_t i = map->first; i != TREE_NONE; i = node_at(r, i)->next) {
+        const struct tree_node *n = node_at(r, i);
+        if (n->kind == TREE_SKIPPED) {
+            continue;
+        }
+        if (n->kind != TREE_SCALAR) {
+            option_fault(r, i, "%s%s.%.40s: a number was expected", shown, key,
+                         tree_key(r->tree, i));
+        } else if (!option_parse_named(row, tree_key(r->tree, i), tree_text(r->tree, i),
+                                       n->plain, values, why)) {
+            option_fault(r, i, "%s%s.%.40s: %s", shown, key, tree_key(r->tree, i), why);
+        }
+    }
+}
+
 /* Row or section that key names below path: the first row of it, NULL when unknown. */
 static const struct option_row *match_key(const struct option_table *table, const char *path,
                                           const char *key, bool *section)
@@ -308,7 +337,9 @@ void option_read(struct option_reader *r, const struct option_table *table, cons
             if (given) {
                 given[row - table->rows] = i;
             }
-            if (row->type != OPTION_MAP) {
+            if (row->type == OPTION_NUMBERS) {
+                read_numbers(r, row, i, shown, values);
+            } else if (row->type != OPTION_MAP) {
                 read_value(r, row, i, shown, values);
             }
         }

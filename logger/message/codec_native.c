@@ -31,64 +31,186 @@ static const struct payload_kind command_kind = {"command", EVENT_COMMAND,
 
 /* ---- reply ---- */
 
-static bool add_value(struct json_scan *s, struct event_reply *r, const char *name,
-                      enum json_kind kind)
+/* Where a value of a reply stands: its name for people, and a hash of the whole of it in which
+ * neither cut names nor dots inside of them meet. */
+struct value_place {
+    char name[EVENT_VALUE_NAME_MAX];
+    uint64_t hash;
+};
+
+/* Bytes that no UTF-8 text holds. */
+static const unsigned char MEMBER_MARK = 0xff, ITEM_MARK = 0xfe;
+
+/* The beginning of a name that gets too long goes: units stand at the end. */
+static void extend_name(char name[EVENT_VALUE_NAME_MAX], const char *bytes, size_t n)
 {
-    const char *from = NULL;
-    size_t bytes = 0;
-    if (r->value_count == EVENT_VALUES_MAX) {
+    size_t used = strlen(name);
+    size_t gone = 0;
+    while (used - gone + n >= EVENT_VALUE_NAME_MAX) {
+        gone++;
+    }
+    while (gone > 0 && ((unsigned char)name[gone] & 0xc0) == 0x80) {
+        gone++;
+    }
+    memmove(name, name + gone, used - gone);
+    used -= gone;
+    memcpy(name + used, bytes, n);
+    name[used + n] = '\0';
+}
+
+static struct value_place place_member(const struct value_place *outer, struct json_text key)
+{
+    struct value_place inner = *outer;
+    char one[4];
+    inner.hash = hash_bytes(inner.hash, &MEMBER_MARK, 1);
+    if (inner.name[0]) {
+        extend_name(inner.name, ".", 1);
+    }
+    for (size_t n = json_text_next(&key, one); n > 0; n = json_text_next(&key, one)) {
+        inner.hash = hash_bytes(inner.hash, one, n);
+        extend_name(inner.name, one, n);
+    }
+    return inner;
+}
+
+static struct value_place place_item(const struct value_place *outer, unsigned index)
+{
+    struct value_place inner = *outer;
+    char text[16];
+    const int n = snprintf(text, sizeof text, "[%u]", index);
+    inner.hash = hash_bytes(hash_bytes(inner.hash, &ITEM_MARK, 1), &index, sizeof index);
+    extend_name(inner.name, text, (size_t)n);
+    return inner;
+}
+
+/* Room for the value at this place, that of an earlier one there: of two members of one name
+ * the last counts. NULL: there is none left. */
+static struct event_value *find_room(struct event_reply *r, const struct value_place *place,
+                                     enum value_kind kind)
+{
+    size_t k = 0;
+    while (k < r->value_count && r->values[k].place != place->hash) {
+        k++;
+    }
+    if (k == EVENT_VALUES_MAX) {
         r->values_left_out++;
-        return json_scan_skip(s, NULL, NULL);
+        return NULL;
     }
-    struct event_value *v = &r->values[r->value_count++];
-    *v = (struct event_value){.is_number = kind == JSON_KIND_NUMBER};
-    (void)snprintf(v->name, sizeof v->name, "%s", name);
-    if (v->is_number) {
-        return json_scan_number(s, &v->number);
-    }
-    if (!json_scan_skip(s, &from, &bytes)) {
+    r->value_count = k < r->value_count ? r->value_count : k + 1;
+    r->values[k] = (struct event_value){.place = place->hash, .kind = kind};
+    memcpy(r->values[k].name, place->name, sizeof place->name);
+    return &r->values[k];
+}
+
+static bool scan_number_value(struct json_scan *s, struct event_value *v)
+{
+    double number = 0.0;
+    if (!json_scan_number(s, &number)) {
         return false;
     }
-    v->text_hash = hash_bytes(HASH_START, from, bytes);
+    if (v) {
+        v->number = number;
+    }
     return true;
 }
 
-/* Flatten one value of a reply into scalars named by their place: "pose.x", "ranges[2]". Two
- * levels are looked into; what is deeper is compared as text. */
-static bool scan_value(struct json_scan *s, struct event_reply *r, const char *name, int level)
+static bool scan_text_value(struct json_scan *s, struct event_value *v)
 {
-    char inner[2 * EVENT_NAME_MAX];
-    char part[EVENT_NAME_MAX];
-    struct json_text key;
-    const enum json_kind kind = json_scan_peek(s);
-    if (level == 0 || (kind != JSON_KIND_OBJECT && kind != JSON_KIND_ARRAY)) {
-        return add_value(s, r, name, kind);
-    }
-    if (!json_scan_enter(s, kind)) {
+    struct json_text text;
+    char one[4];
+    if (!json_scan_text(s, &text)) {
         return false;
     }
-    if (kind == JSON_KIND_ARRAY) {
-        for (unsigned k = 0; json_scan_next_item(s); k++) {
-            (void)snprintf(inner, sizeof inner, "%s[%u]", name, k);
-            if (!scan_value(s, r, inner, level - 1)) {
-                return false;
-            }
+    if (v) {
+        v->text = HASH_START;
+        for (size_t n = json_text_next(&text, one); n > 0; n = json_text_next(&text, one)) {
+            v->text = hash_bytes(v->text, one, n);
         }
-        return !s->error;
+    }
+    return true;
+}
+
+static bool scan_value(struct json_scan *s, struct event_reply *r,
+                       const struct value_place *place);
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static bool scan_items(struct json_scan *s, struct event_reply *r, struct event_value *v,
+                       const struct value_place *place)
+{
+    unsigned count = 0;
+    if (!json_scan_enter(s, JSON_KIND_ARRAY)) {
+        return false;
+    }
+    while (json_scan_next_item(s)) {
+        const struct value_place inner = place_item(place, count++);
+        if (!scan_value(s, r, &inner)) {
+            return false;
+        }
+    }
+    if (v) {
+        v->number = (double)count;
+    }
+    return !s->error;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion)
+static bool scan_members(struct json_scan *s, struct event_reply *r,
+                         const struct value_place *place)
+{
+    struct json_text key;
+    if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
+        return false;
     }
     while (json_scan_next_member(s, &key)) {
-        (void)json_text_copy(&key, part, sizeof part, false);
-        (void)snprintf(inner, sizeof inner, "%s%s%s", name, name[0] ? "." : "", part);
-        if (!scan_value(s, r, inner, level - 1)) {
+        const struct value_place inner = place_member(place, key);
+        if (!scan_value(s, r, &inner)) {
             return false;
         }
     }
     return !s->error;
 }
 
+/* Flatten one value of a reply into values named by their place: "pose.x", "ranges[2]". How
+ * deep they lie is bounded by the scanner. */
+// NOLINTNEXTLINE(misc-no-recursion)
+static bool scan_value(struct json_scan *s, struct event_reply *r,
+                       const struct value_place *place)
+{
+    switch (json_scan_peek(s)) {
+    case JSON_KIND_NUMBER:
+        return scan_number_value(s, find_room(r, place, VALUE_NUMBER));
+    case JSON_KIND_TEXT:
+        return scan_text_value(s, find_room(r, place, VALUE_TEXT));
+    case JSON_KIND_ARRAY:
+        return scan_items(s, r, find_room(r, place, VALUE_LIST), place);
+    case JSON_KIND_OBJECT:
+        (void)find_room(r, place, VALUE_OBJECT);
+        return scan_members(s, r, place);
+    case JSON_KIND_NULL:
+        (void)find_room(r, place, VALUE_NULL);
+        return json_scan_null(s);
+    case JSON_KIND_TRUE:
+    case JSON_KIND_FALSE: {
+        struct event_value *v = find_room(r, place, VALUE_TRUTH);
+        bool truth = false;
+        const bool good = json_scan_bool(s, &truth);
+        if (v) {
+            v->number = truth;
+        }
+        return good;
+    }
+    case JSON_KIND_NONE:
+        break;
+    }
+    return json_scan_skip(s, NULL, NULL);
+}
+
+/* The members of `values` are what is compared; it is no value itself where it is an object. */
 static bool scan_values(struct json_scan *s, struct event *e)
 {
-    return scan_value(s, &e->reply, "", 3);
+    static const struct value_place outermost = {.hash = HASH_START};
+    return json_scan_peek(s) == JSON_KIND_OBJECT ? scan_members(s, &e->reply, &outermost)
+                                                 : scan_value(s, &e->reply, &outermost);
 }
 
 /* clang-format off */
@@ -337,7 +459,7 @@ void native_write(struct json_writer *w, enum event_kind kind, const void *part)
     if (reply && reply->value_count > 0) {
         json_write_object(w, "values");
         for (size_t i = 0; i < reply->value_count; i++) {
-            if (reply->values[i].is_number) {
+            if (reply->values[i].kind == VALUE_NUMBER) {
                 json_write_real(w, reply->values[i].name, reply->values[i].number);
             }
         }

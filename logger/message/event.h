@@ -15,14 +15,15 @@
 #include "base/names.h"
 
 enum {
-    EVENT_PAIR_MAX = 32,   /* bytes of a pair's id with its NUL */
-    EVENT_ID_MAX = 48,     /* of a command's id */
-    EVENT_OP_MAX = 16,     /* of an operation's name */
-    EVENT_BOOT_MAX = 24,   /* of a boot mark */
-    EVENT_NAME_MAX = 32,   /* of a reply value's name */
-    EVENT_RAW_MAX = 256,   /* bytes of a command that the link can hold and send on */
-    EVENT_VALUES_MAX = 16, /* scalars of a reply; what is beyond is counted, not compared */
-    EVENT_AXES_MAX = 6     /* of nu, tau and pose */
+    EVENT_PAIR_MAX = 32,       /* bytes of a pair's id with its NUL */
+    EVENT_ID_MAX = 48,         /* of a command's id */
+    EVENT_OP_MAX = 16,         /* of an operation's name */
+    EVENT_BOOT_MAX = 24,       /* of a boot mark */
+    EVENT_NAME_MAX = 32,       /* of a model's name */
+    EVENT_VALUE_NAME_MAX = 48, /* of a reply value's name, or its end */
+    EVENT_RAW_MAX = 256,       /* bytes of a command that the link can hold and send on */
+    EVENT_VALUES_MAX = 32,     /* values of a reply; what is beyond is counted, not compared */
+    EVENT_AXES_MAX = 6         /* of nu, tau and pose */
 };
 
 enum side { SIDE_REAL, SIDE_VIRTUAL, SIDE_COUNT };
@@ -66,11 +67,29 @@ struct event_command {
     size_t raw_bytes;      /* <= EVENT_RAW_MAX */
 };
 
+/* What a value of a reply is, in words. */
+/* clang-format off */
+#define VALUE_KINDS(X)                                                                         \
+    X(VALUE_NUMBER, "a number")                                                                \
+    X(VALUE_TEXT, "a text")                                                                    \
+    X(VALUE_TRUTH, "true or false")                                                            \
+    X(VALUE_NULL, "null")                                                                      \
+    X(VALUE_LIST, "a list") /* its items are values of their own */                            \
+    X(VALUE_OBJECT, "an object") /* and so are its members */
+/* clang-format on */
+
+enum value_kind { VALUE_KINDS(NAMES_VALUE) VALUE_KIND_COUNT };
+
+/* One value of a reply, of whatever depth, in a form that does not depend on how the JSON was
+ * written: escapes resolved, numbers as they count, members in any order. */
 struct event_value {
-    char name[EVENT_NAME_MAX]; /* "range", "ranges[2]", "pose.x"; cut when longer */
-    bool is_number;
-    double number;      /* when is_number */
-    uint64_t text_hash; /* else: of the JSON text */
+    char name[EVENT_VALUE_NAME_MAX]; /* "range", "ranges[2]", "pose.x"; the end of a long one */
+    uint64_t place;                  /* hash of the whole name, member by member */
+    enum value_kind kind;
+    union {
+        double number; /* 0 or 1 of a truth, the length of a list */
+        uint64_t text; /* hash of a text, its escapes resolved */
+    };
 };
 
 struct event_reply {
@@ -82,7 +101,7 @@ struct event_reply {
     int64_t source_start_us; /* robot's clock at the start of the motion; or LAB_TIME_NONE */
     size_t value_count;
     struct event_value values[EVENT_VALUES_MAX];
-    size_t values_left_out; /* scalars beyond EVENT_VALUES_MAX */
+    size_t values_left_out; /* values beyond EVENT_VALUES_MAX */
     const char *raw;        /* [raw_bytes] the payload, borrowed for the step */
     size_t raw_bytes;
 };
@@ -208,6 +227,9 @@ const char *follower_rejection_name(enum follower_rejection rejection); /* "none
 
 extern const struct names fit_outcome_names;
 const char *fit_outcome_name(enum fit_outcome outcome); /* "done", "failed", "cancelled" */
+
+extern const struct names value_kind_names;
+const char *value_kind_name(enum value_kind kind); /* "a number", "a text" … */
 
 extern const struct names reply_status_names;
 const char *reply_status_name(enum reply_status status); /* "done", "data" … */

@@ -406,3 +406,15 @@ size_t json_text_copy(const struct json_text *text, char *out, size_t size, bool
     out[used] = '\0';
     return used;
 }
+
+size_t json_text_next(struct json_text *text, char out[4])
+{
+    const char *p = text->at;
+    if (text->bytes == 0) {
+        return 0;
+    }
+    const size_t n = resolve_one(&p, text->at + text->bytes, false, out);
+    text->bytes -= (size_t)(p - text->at);
+    text->at = p;
+    return n;
+}

@@ -73,4 +73,8 @@ bool json_text_is(const struct json_text *text, const char *name);
  * not fit (out then holds a cut text, never half a character). latin1: code points to bytes. */
 size_t json_text_copy(const struct json_text *text, char *out, size_t size, bool latin1);
 
+/* Take the next character off *text, its escape resolved, into out[4]: its bytes, 0 at the end.
+ */
+size_t json_text_next(struct json_text *text, char out[4]);
+
 #endif

@@ -50,6 +50,8 @@ enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };
 
 enum alarm_type { ALARM_TYPES(NAMES_VALUE) ALARM_TYPE_COUNT };
 
+enum { ENTRY_DIFFERS_MAX = 160 };
+
 struct entry {
     uint32_t pair; /* index in the lab */
     uint64_t n;    /* number of this entry in its pair, from 1 */

@@ -135,7 +135,6 @@ void fleet_tell_reply(void *context, const struct robot_reply *reply)
     (void)snprintf(e.id, sizeof e.id, "%s", reply->id);
     for (size_t i = 0; i < reply->value_count; i++) {
         (void)snprintf(e.values[i].name, sizeof e.values[i].name, "%s", reply->values[i].name);
-        e.values[i].is_number = true;
         e.values[i].number = reply->values[i].number;
     }
     if (random_between(&r->random, 0.0, 1.0) < f->options.loss_ratio) {

@@ -118,8 +118,9 @@ static void fuzz_reply(const struct event_reply *r)
     assert(r->value_count <= EVENT_VALUES_MAX);
     assert(r->raw_bytes <= MESSAGE_PAYLOAD_MAX);
     for (size_t i = 0; i < r->value_count; i++) {
-        assert(memchr(r->values[i].name, '\0', EVENT_NAME_MAX));
-        assert(!r->values[i].is_number || isfinite(r->values[i].number));
+        assert(memchr(r->values[i].name, '\0', EVENT_VALUE_NAME_MAX));
+        assert(r->values[i].kind < VALUE_KIND_COUNT);
+        assert(r->values[i].kind != VALUE_NUMBER || isfinite(r->values[i].number));
     }
 }
 

@@ -118,7 +118,6 @@ static void add_value(struct event_reply *reply, const char *name, double value)
 {
     struct event_value *v = &reply->values[reply->value_count++];
     (void)snprintf(v->name, sizeof v->name, "%s", name);
-    v->is_number = true;
     v->number = value;
 }
 

@@ -45,7 +45,6 @@ static void take_reply(void *context, const struct robot_reply *reply)
     (void)snprintf(r.id, sizeof r.id, "%s", reply->id);
     for (size_t i = 0; i < reply->value_count; i++) {
         (void)snprintf(r.values[i].name, sizeof r.values[i].name, "%s", reply->values[i].name);
-        r.values[i].is_number = true;
         r.values[i].number = reply->values[i].number;
     }
     lab->blocked += reply->status == REPLY_BLOCKED;

@@ -150,12 +150,15 @@ static void test_reply_values(void)
                  "{\"x_m\":1.5,\"pose\":{\"y\":2},\"ranges\":[3,4],\"name\":\"a\"}}",
                  &seen);
     const struct event_reply *r = &seen.event[0].reply;
-    CHECK_INT("count", r->value_count, 5);
+    CHECK_INT("count", r->value_count, 7);
     CHECK_TEXT("plain", r->values[0].name, "x_m");
-    CHECK_TEXT("inner", r->values[1].name, "pose.y");
-    CHECK_TEXT("array", r->values[3].name, "ranges[1]");
-    CHECK_NEAR("array", r->values[3].number, 4.0, 0, 0);
-    CHECK("text", !r->values[4].is_number && r->values[4].text_hash != 0);
+    CHECK_INT("object", r->values[1].kind, VALUE_OBJECT);
+    CHECK_TEXT("inner", r->values[2].name, "pose.y");
+    CHECK_INT("list", r->values[3].kind, VALUE_LIST);
+    CHECK_NEAR("list", r->values[3].number, 2.0, 0, 0);
+    CHECK_TEXT("array", r->values[5].name, "ranges[1]");
+    CHECK_NEAR("array", r->values[5].number, 4.0, 0, 0);
+    CHECK("text", r->values[6].kind == VALUE_TEXT && r->values[6].text != 0);
     CHECK_INT("t", r->source_us, 2500000);
     CHECK_INT("t_start", r->source_start_us, 1000000);
 
@@ -166,7 +169,7 @@ static void test_reply_values(void)
     (void)strcat(payload, "]}");
     (void)decode("tandem/v1/r1/real/reply", payload, &seen);
     CHECK_INT("many", seen.event[0].reply.value_count, EVENT_VALUES_MAX);
-    CHECK_INT("left out", seen.event[0].reply.values_left_out, 100 - EVENT_VALUES_MAX);
+    CHECK_INT("left out", seen.event[0].reply.values_left_out, 101 - EVENT_VALUES_MAX);
 }
 
 /* What is written is read back the same. */

@@ -308,7 +308,7 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     const enum side other = side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
     const struct event_reply *r = &e->reply;
     const struct clock_map *map = &run->pair->side[side].clock;
-    char detail[160];
+    char differs[ENTRY_DIFFERS_MAX];
     slot->answered[side] = true;
     slot->reply_us[side] = run->t_us;
     slot->away_us = run->pair->away_us > slot->away_us ? run->pair->away_us : slot->away_us;
@@ -324,9 +324,9 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     }
     if (!slot->answered[other] || slot->timed_out[other]) {
         pair_keep_values(slot, r);
-    } else if (pair_reply_differs(slot, other, r, run->p, detail)) {
+    } else if (pair_reply_differs(slot, other, r, run->p, differs)) {
         slot->differs = true;
-        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", detail);
+        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", differs);
     }
 }
 

@@ -22,13 +22,13 @@
 enum {
     PAIR_RECENT = 50,          /* verdicts remembered */
     PAIR_CLOSED_MAX = 32,      /* closed commands remembered, to name odd replies */
-    PAIR_VALUES_MAX = 8,       /* reply values compared */
+    PAIR_VALUES_MAX = 16,      /* values of the first reply compared */
     PAIR_PARAMETERS_MAX = 4096 /* bytes of what a simulator is told */
 };
 
-/* One scalar of a reply, for comparison: names and texts by hash. */
+/* One value of a reply, for comparison: struct event_value without its name. */
 struct pair_value {
-    uint64_t name;
+    uint64_t place;
     union {
         double number;
         uint64_t text;
@@ -55,8 +55,8 @@ struct pair_slot {
     uint8_t status[SIDE_COUNT];       /* enum reply_status */
     int64_t away_us;                  /* > 0: command or reply may have waited for so long */
     bool differs;
-    uint8_t value_count;    /* of the first reply */
-    uint16_t value_is_text; /* bit k: value k is text */
+    uint8_t value_count;                 /* of the first reply */
+    uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
 };
 

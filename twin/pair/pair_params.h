@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "identification/travel/travel_kalman.h"
 #include "identification/travel/travel_time.h"
 #include "logger/message/codec.h"
@@ -19,6 +20,7 @@
 enum {
     PAIR_OUTSTANDING_MAX = 64, /* commands open at once, at most */
     PAIR_WINDOW_MAX = 128,     /* moves kept for the batch fit */
+    PAIR_TOLERANCES_MAX = 12,
     PAIR_MAP_MAX = 128,
     DYNAMICS_MODEL_NAME_MAX = 28,
     DYNAMICS_WINDOW_MIN = 100, /* samples */
@@ -141,10 +143,12 @@ struct pair_params {
     int64_t timeout_us;           /* > 0, from a side's command to its reply */
     double value_tolerance_abs;   /* >= 0: reply values closer than this agree */
     double value_tolerance_ratio; /* >= 0: or closer than this share of the larger one */
-    uint32_t outstanding_max;     /* 1..PAIR_OUTSTANDING_MAX */
-    uint32_t queue_max;           /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
-    int64_t link_cycle_us;        /* > 0: unit of the count of cycles the virtual robot lags */
-    int64_t probe_interval_us;    /* 0: no clock probes */
+    /* Instead of both, by a value's name or, with a _ in front, its unit: docs/protocol.md. */
+    struct named_number tolerances[PAIR_TOLERANCES_MAX];
+    uint32_t outstanding_max;  /* 1..PAIR_OUTSTANDING_MAX */
+    uint32_t queue_max;        /* 1..PAIR_OUTSTANDING_MAX: commands waiting at one side */
+    int64_t link_cycle_us;     /* > 0: unit of the count of cycles the virtual robot lags */
+    int64_t probe_interval_us; /* 0: no clock probes */
     struct clock_map_params clock;
     struct travel_kalman_params kalman;
     enum travel_method method;

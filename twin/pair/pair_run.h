@@ -77,19 +77,22 @@ struct pair_slot *pair_oldest_slot(const struct pair_run *run, enum side side,
 /* The command a reply of this side belongs to; NULL, after an alarm that says why. */
 struct pair_slot *pair_match_reply(const struct pair_run *run);
 
-/* Does the reply say something else than the first one did? detail[160] says what. */
-bool pair_reply_differs(const struct pair_slot *slot, enum side first,
-                        const struct event_reply *reply, const struct pair_params *p,
-                        char detail[160]);
-
-/* Keep the first reply's values for comparison. */
-void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
-
 /* The entry of a command that both sides are through with: emitted, counted, calibrated on. */
 void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot);
 
 /* The entry of a command that could not be followed. */
 void pair_write_overflow(const struct pair_run *run, const struct event_command *command);
+
+/* ---- pair_values.c ---- */
+
+/* Keep the first reply's values for comparison. */
+void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply);
+
+/* Does the reply of the other side say something else than that of side `first` did? differs
+ * tells what, as far as there is room. */
+bool pair_reply_differs(const struct pair_slot *slot, enum side first,
+                        const struct event_reply *reply, const struct pair_params *p,
+                        char differs[ENTRY_DIFFERS_MAX]);
 
 /* ---- pair_parameters.c ---- */
 

@@ -425,7 +425,7 @@ void mission_tick(struct mission *m, int64_t t_us, mission_sink *sink, void *con
 double mission_reply_value(const struct event_reply *reply, const char *name)
 {
     for (size_t i = 0; i < reply->value_count; i++) {
-        if (reply->values[i].is_number && strcmp(reply->values[i].name, name) == 0) {
+        if (reply->values[i].kind == VALUE_NUMBER && strcmp(reply->values[i].name, name) == 0) {
             return reply->values[i].number;
         }
     }

@@ -1,0 +1,195 @@
+/* Whether the replies of the two robots say the same: values as what they are. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/constants.h"
+#include "twin/pair/pair_run.h"
+
+/* Bytes of ", and 31 more", kept free until the end. */
+enum { MORE_MAX = 16 };
+
+/* Differences in words, as many as there is room for. */
+struct difference_list {
+    char *text; /* [ENTRY_DIFFERS_MAX] */
+    size_t used;
+    unsigned count, untold;
+};
+
+void pair_keep_values(struct pair_slot *slot, const struct event_reply *reply)
+{
+    slot->value_count = 0;
+    for (size_t i = 0; i < reply->value_count && i < PAIR_VALUES_MAX; i++) {
+        const struct event_value *v = &reply->values[i];
+        slot->value_kind[i] = (uint8_t)v->kind;
+        slot->value[i].place = v->place;
+        if (v->kind == VALUE_TEXT) {
+            slot->value[i].text = v->text;
+        } else {
+            slot->value[i].number = v->number;
+        }
+        slot->value_count++;
+    }
+}
+
+/* ---- tolerances ---------------------------------------------------------------------------
+ */
+
+/* Bytes of a name without the indexes behind it: "ranges_m" of "ranges_m[2]". */
+static size_t bytes_without_index(const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] == ']') {
+        size_t open = n - 1;
+        while (open > 0 && name[open] != '[') {
+            open--;
+        }
+        if (name[open] != '[') {
+            break;
+        }
+        n = open;
+    }
+    return n;
+}
+
+static bool ends_with(const char *name, size_t bytes, const char *end)
+{
+    const size_t n = strlen(end);
+    return n <= bytes && memcmp(name + bytes - n, end, n) == 0;
+}
+
+/* Is the value called so: "psi_rad" is "pose.psi_rad", and "ranges_m" is "ranges_m[2]". */
+static bool is_called(const char *name, size_t bytes, const char *key)
+{
+    const size_t n = strlen(key);
+    return ends_with(name, bytes, key) && (n == bytes || name[bytes - n - 1] == '.');
+}
+
+/* The row for a value: one for its name goes before one for its unit, a longer one before a
+ * shorter one. NULL when there is none. */
+static const struct named_number *find_tolerance(const struct pair_params *p, const char *name)
+{
+    const size_t whole = strlen(name);
+    const size_t bare = bytes_without_index(name);
+    const struct named_number *best = NULL;
+    for (size_t i = 0; i < PAIR_TOLERANCES_MAX && p->tolerances[i].name[0]; i++) {
+        const struct named_number *row = &p->tolerances[i];
+        const bool unit = row->name[0] == '_';
+        const bool fits =
+            unit ? ends_with(name, bare, row->name)
+                 : is_called(name, whole, row->name) || is_called(name, bare, row->name);
+        const bool best_unit = best && best->name[0] == '_';
+        if (fits && (!best || (best_unit && !unit) ||
+                     (best_unit == unit && strlen(row->name) > strlen(best->name)))) {
+            best = row;
+        }
+    }
+    return best;
+}
+
+/* A turn in the value's unit; 0 for what is no angle. */
+static double turn_of(const char *name)
+{
+    const size_t bare = bytes_without_index(name);
+    if (ends_with(name, bare, "_rad")) {
+        return 2.0 * PI;
+    }
+    return ends_with(name, bare, "_deg") ? 360.0 : 0.0;
+}
+
+static bool numbers_agree(const char *name, double a, double b, const struct pair_params *p)
+{
+    const double turn = turn_of(name);
+    const double gap = turn > 0.0 ? fabs(remainder(a - b, turn)) : fabs(a - b);
+    const struct named_number *row = find_tolerance(p, name);
+    if (row) {
+        return gap <= row->value;
+    }
+    const double larger = turn > 0.0 ? 0.0 : fmax(fabs(a), fabs(b));
+    return gap <= p->value_tolerance_abs || gap <= p->value_tolerance_ratio * larger;
+}
+
+/* ---- differences --------------------------------------------------------------------------
+ */
+
+static void tell_difference(struct difference_list *list, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+static void tell_difference(struct difference_list *list, const char *format, ...)
+{
+    char text[ENTRY_DIFFERS_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    list->count++;
+    const char *comma = list->used > 0 ? ", " : "";
+    const size_t bytes = strlen(comma) + strlen(text);
+    if (list->untold > 0 || list->used + bytes + MORE_MAX > ENTRY_DIFFERS_MAX) {
+        list->untold++;
+        return;
+    }
+    (void)snprintf(list->text + list->used, ENTRY_DIFFERS_MAX - list->used, "%s%s", comma,
+                   text);
+    list->used += bytes;
+}
+
+/* The value of the side that replied first, in words. */
+static void compare_value(struct difference_list *list, const struct pair_slot *slot, size_t k,
+                          enum side first, const struct event_value *v,
+                          const struct pair_params *p)
+{
+    const enum value_kind kind = (enum value_kind)slot->value_kind[k];
+    const double number = kind == VALUE_TEXT ? 0.0 : slot->value[k].number;
+    const double real = first == SIDE_REAL ? number : v->number;
+    const double virtual = first == SIDE_REAL ? v->number : number;
+    if (kind != v->kind) {
+        tell_difference(list, "%s: real %s, virtual %s", v->name,
+                        value_kind_name(first == SIDE_REAL ? kind : v->kind),
+                        value_kind_name(first == SIDE_REAL ? v->kind : kind));
+    } else if (kind == VALUE_TEXT && slot->value[k].text != v->text) {
+        tell_difference(list, "%s: not the same text", v->name);
+    } else if (kind == VALUE_NUMBER && !numbers_agree(v->name, number, v->number, p)) {
+        tell_difference(list, "%s: real %.9g, virtual %.9g", v->name, real, virtual);
+    } else if (kind == VALUE_TRUTH && (number > 0.5) != (v->number > 0.5)) {
+        tell_difference(list, "%s: real %s, virtual %s", v->name, real > 0.5 ? "true" : "false",
+                        virtual > 0.5 ? "true" : "false");
+    } else if (kind == VALUE_LIST && fabs(number - v->number) > 0.5) {
+        tell_difference(list, "%s: real %.0f items, virtual %.0f", v->name, real, virtual);
+    }
+}
+
+static void compare_values(struct difference_list *list, const struct pair_slot *slot,
+                           enum side first, const struct event_reply *reply,
+                           const struct pair_params *p)
+{
+    for (size_t i = 0; i < reply->value_count; i++) {
+        for (size_t k = 0; k < slot->value_count; k++) {
+            if (slot->value[k].place == reply->values[i].place) {
+                compare_value(list, slot, k, first, &reply->values[i], p);
+                break;
+            }
+        }
+    }
+}
+
+bool pair_reply_differs(const struct pair_slot *slot, enum side first,
+                        const struct event_reply *reply, const struct pair_params *p,
+                        char differs[ENTRY_DIFFERS_MAX])
+{
+    struct difference_list list = {.text = differs};
+    const enum reply_status before = (enum reply_status)slot->status[first];
+    differs[0] = '\0';
+    if (before != reply->status) {
+        tell_difference(&list, "status: real %s, virtual %s",
+                        reply_status_name(first == SIDE_REAL ? before : reply->status),
+                        reply_status_name(first == SIDE_REAL ? reply->status : before));
+    }
+    compare_values(&list, slot, first, reply, p);
+    if (list.untold > 0) {
+        (void)snprintf(differs + list.used, ENTRY_DIFFERS_MAX - list.used, ", and %u more",
+                       list.untold);
+    }
+    return list.count > 0;
+}
