@@ -54,7 +54,12 @@ def listen(options):
 
 
 def judge(entry):
-    """The verdict in words. lag_s is the real robot's lap minus the virtual one's."""
+    """The verdict in words, and in what the two answers differ, if they do."""
+    return time_verdict(entry) + (f"; the answers differ: {entry['differs']}" if entry.get("differs") else "")
+
+
+def time_verdict(entry):
+    """lag_s is the real robot's lap minus the virtual one's."""
     verdict, lag_s = entry["verdict"], entry["lag_s"]
     if verdict in ("AHEAD", "BEHIND"):
         late = "real" if verdict == "AHEAD" else "virtual"

@@ -23,6 +23,7 @@ enum {
 enum codec_kind {
     CODEC_COMMAND,    /* to one robot; side SIDE_COUNT: as L1 sends it */
     CODEC_REPLY,      /* the merged one, to L1 */
+    CODEC_NOTICE,     /* to L1: the two replies differ */
     CODEC_PARAMETERS, /* to the simulator */
     CODEC_CONTROL,    /* an effort, to the simulator */
     CODEC_PROBE,      /* of a robot's clock */

@@ -417,9 +417,9 @@ static bool encode_native(const struct codec_out *out, struct codec_message *mes
         const char *rest;
         bool of_side;
     } rows[CODEC_KIND_COUNT] = {
-        [CODEC_COMMAND] = {"command", true},       [CODEC_REPLY] = {"reply", false},
-        [CODEC_PARAMETERS] = {"parameters", true}, [CODEC_CONTROL] = {"control", true},
-        [CODEC_PROBE] = {"probe", true},
+        [CODEC_COMMAND] = {"command", true}, [CODEC_REPLY] = {"reply", false},
+        [CODEC_NOTICE] = {"notice", false},  [CODEC_PARAMETERS] = {"parameters", true},
+        [CODEC_CONTROL] = {"control", true}, [CODEC_PROBE] = {"probe", true},
     };
     const bool of_side = rows[out->kind].of_side && out->side < SIDE_COUNT;
     const int n =

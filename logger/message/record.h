@@ -9,7 +9,8 @@
 #include "base/names.h"
 #include "logger/message/event.h"
 
-/* docs/protocol.md, "Verdicts". The order is that of the reports. */
+/* Who was first, by the laps: docs/protocol.md, "Verdicts". The order is that of the reports.
+ */
 /* clang-format off */
 #define VERDICTS(X)                                                                            \
     X(VERDICT_AHEAD, "AHEAD") /* the virtual robot was faster */                               \
@@ -18,7 +19,6 @@
     /* beyond the tolerance, but less than transport and clocks explain */                     \
     X(VERDICT_UNRESOLVED, "UNRESOLVED")                                                        \
     X(VERDICT_TIMEOUT, "TIMEOUT") /* timeout_real or timeout_virtual says which side */        \
-    X(VERDICT_INCONSISTENT, "INCONSISTENT") /* both answered, and said different things */     \
     /* the real robot was absent: nothing to compare */                                        \
     X(VERDICT_VIRTUAL_ONLY, "VIRTUAL_ONLY")                                                    \
     X(VERDICT_REAL_ONLY, "REAL_ONLY") /* the virtual robot was absent */                       \
@@ -27,6 +27,19 @@
 /* clang-format on */
 
 enum verdict { VERDICTS(NAMES_VALUE) VERDICT_COUNT };
+
+/* Do the two replies say the same? */
+/* clang-format off */
+#define CONSISTENCIES(X)                                                                       \
+    X(CONSISTENCY_UNKNOWN, "unknown") /* not both answered in time: nothing to compare */      \
+    X(CONSISTENT, "true")                                                                      \
+    X(INCONSISTENT, "false")
+/* clang-format on */
+
+enum consistency { CONSISTENCIES(NAMES_VALUE) CONSISTENCY_COUNT };
+
+/* What lists of entries may be asked for: a verdict, or those that are not consistent. */
+enum { ENTRY_FILTER_INCONSISTENT = VERDICT_COUNT, ENTRY_FILTER_COUNT };
 
 /* clang-format off */
 #define ALARM_TYPES(X)                                                                         \
@@ -75,6 +88,8 @@ struct entry {
     double virtual_pace;    /* the simulator's real-time factor; NaN: not known */
     bool explained_by_pace; /* AHEAD or BEHIND would be SYNC at pace 1 */
     enum verdict verdict;
+    enum consistency consistency;
+    char differs[ENTRY_DIFFERS_MAX]; /* in what, when INCONSISTENT; "" */
 };
 
 enum { ALARM_DETAIL_MAX = 200 };
@@ -92,6 +107,9 @@ struct alarm {
 
 extern const struct names verdict_names;
 const char *verdict_name(enum verdict verdict); /* "AHEAD" … */
+extern const struct names consistency_names;
+const char *consistency_name(enum consistency consistency); /* "unknown", "true", "false" */
+extern const struct names entry_filter_names; /* those of the verdicts, and "INCONSISTENT" */
 extern const struct names alarm_type_names;
 const char *alarm_type_name(enum alarm_type type); /* "timeout" … */
 

@@ -10,7 +10,7 @@ static const char *const ENTRY_COLUMNS[] = {
     "virtual_lap_s", "lag_s", "verdict", "timeout_side", "interrupted_s", "virtual_pace", "explained_by",
         "lag_uncertainty_s", "real_motion_s",
     "virtual_motion_s", "real_transport_s", "virtual_transport_s", "real_wait_s",
-    "virtual_wait_s", "real_status", "virtual_status",
+    "virtual_wait_s", "real_status", "virtual_status", "consistent", "differs",
 };
 static const char *const ALARM_COLUMNS[] = {
     "pair", "n", "t", "type", "side", "id", "detail", "suppressed",
@@ -41,6 +41,16 @@ static void write_optional_seconds(struct json_writer *w, const char *key, int64
 {
     if (us != LAB_TIME_NONE) {
         json_write_seconds(w, key, us);
+    }
+}
+
+void consistency_write_json(struct json_writer *w, const char *key,
+                            enum consistency consistency)
+{
+    if (consistency == CONSISTENCY_UNKNOWN) {
+        json_write_text(w, key, NULL);
+    } else {
+        json_write_bool(w, key, consistency == CONSISTENT);
     }
 }
 
@@ -83,6 +93,10 @@ void entry_write_json(struct json_writer *w, const char *key, const struct entry
     }
     if (entry->answered[SIDE_VIRTUAL]) {
         json_write_text(w, "virtual_status", reply_status_name(entry->status[SIDE_VIRTUAL]));
+    }
+    consistency_write_json(w, "consistent", entry->consistency);
+    if (entry->consistency == INCONSISTENT) {
+        json_write_text(w, "differs", entry->differs);
     }
     json_write_close(w);
 }

@@ -6,11 +6,14 @@
 #include "logger/message/json_write.h"
 #include "logger/message/record.h"
 
-enum { RECORD_JSON_MAX = 1536 }; /* bytes that always suffice for one record */
+enum { RECORD_JSON_MAX = 2560 }; /* bytes that always suffice for one record */
 
 /* pair: the pair's id. */
 void entry_write_json(struct json_writer *w, const char *key, const struct entry *entry,
                       const char *pair);
+/* true, false or null. */
+void consistency_write_json(struct json_writer *w, const char *key,
+                            enum consistency consistency);
 void alarm_write_json(struct json_writer *w, const char *key, const struct alarm *alarm,
                       const char *pair);
 /* record: all - one event as it came, without its payload's text. */

@@ -8,60 +8,26 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "logger/storage/store_schema.h"
 
 enum {
-    SCHEMA_VERSION = 5,
     APPLICATION_ID = 1414415437,  /* "TNDM": tells a store from other SQLite files */
     CHECKED_BYTES_MAX = 64 << 20, /* larger files are not read through at the opening */
     READER_BUSY_MS = 2000,
-    QUERY_SHAPES = 8, /* newest first or not, of a pair or not, of a type or not */
-    SQL_MAX = 2048
-};
-
-/* steps[v] takes a store of version v to version v + 1. Once released a step never changes. */
-static const char *const steps[SCHEMA_VERSION] = {
-    "PRAGMA application_id = 1414415437;"
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE entries(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
-    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, verdict TEXT NOT NULL, lag_s REAL,"
-    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
-    "CREATE TABLE alarms(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
-    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, type TEXT NOT NULL,"
-    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
-    "CREATE INDEX entries_by_time ON entries(t_us, pair, n);"
-    "CREATE INDEX alarms_by_time ON alarms(t_us, pair, n);",
-
-    "CREATE INDEX entries_by_pair_verdict ON entries(pair, verdict, t_us, n);"
-    "CREATE INDEX entries_by_verdict ON entries(verdict, t_us, pair, n);"
-    "CREATE INDEX alarms_by_pair_type ON alarms(pair, type, t_us, n);"
-    "CREATE INDEX alarms_by_type ON alarms(type, t_us, pair, n);"
-    "CREATE TABLE counts(kind INTEGER NOT NULL, pair TEXT NOT NULL, type TEXT NOT NULL,"
-    "  count INTEGER NOT NULL, PRIMARY KEY(kind, pair, type)) WITHOUT ROWID;"
-    "INSERT INTO counts SELECT 0, pair, verdict, count(*) FROM entries GROUP BY 2, 3;"
-    "INSERT INTO counts SELECT 1, pair, type, count(*) FROM alarms GROUP BY 2, 3;",
-
-    "CREATE TABLE log(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
-    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,"
-    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
-    "CREATE INDEX log_by_time ON log(t_us, pair, n);",
-
-    "CREATE TABLE changes(seq INTEGER PRIMARY KEY, pair TEXT NOT NULL, n INTEGER NOT NULL,"
-    "  t_us INTEGER NOT NULL, id TEXT NOT NULL, action TEXT NOT NULL,"
-    "  json TEXT NOT NULL, UNIQUE(pair, t_us, n));"
-    "CREATE INDEX changes_by_time ON changes(t_us, pair, n);",
-
-    /* All that a chart needs: the rows themselves, with their JSON, are not touched. */
-    "CREATE INDEX entries_lags ON entries(pair, t_us, lag_s, verdict);",
+    QUERY_SHAPES = 16, /* newest first, of a pair, of a type, inconsistent: each or not */
+    SQL_MAX = 4096
 };
 
 static const struct {
-    const char *table, *type_column, *lag_column;
+    const char *table, *type_column, *own_columns; /* those that entries alone have */
 } kinds[STORE_KIND_COUNT] = {
-    [STORE_ENTRIES] = {"entries", "verdict", "lag_s"},
-    [STORE_ALARMS] = {"alarms", "type", "NULL"},
-    [STORE_LOG] = {"log", "kind", "NULL"},
-    [STORE_CHANGES] = {"changes", "action", "NULL"},
+    [STORE_ENTRIES] = {"entries", "verdict", "lag_s, inconsistent"},
+    [STORE_ALARMS] = {"alarms", "type", "NULL, 0"},
+    [STORE_LOG] = {"log", "kind", "NULL, 0"},
+    [STORE_CHANGES] = {"changes", "action", "NULL, 0"},
 };
+/* Among counts, beside the verdicts: every entry that is not consistent is one of them, too. */
+static const char COUNTED_INCONSISTENT[] = "INCONSISTENT";
 
 struct connection {
     sqlite3 *db;
@@ -233,25 +199,25 @@ static enum status read_version(const struct connection *c, int64_t *version, st
         return err_set(err, STATUS_E_PARSE, c->path, 0, 0,
                        "is a database, but not of this program: give the store another path");
     }
-    if (found > SCHEMA_VERSION) {
+    if (found > STORE_SCHEMA_VERSION) {
         return err_set(err, STATUS_E_STALE, c->path, 0, 0,
                        "the store has version %lld, this program knows up to %d: use the newer "
                        "program, or another path",
-                       (long long)found, SCHEMA_VERSION);
+                       (long long)found, STORE_SCHEMA_VERSION);
     }
     *version = found;
     return STATUS_OK;
 }
 
-/* Bring the tables up to SCHEMA_VERSION, each step in a transaction. */
+/* Bring the tables up to STORE_SCHEMA_VERSION, each step in a transaction. */
 static enum status update_tables(const struct connection *c, int64_t version, struct err *err)
 {
     enum status status = STATUS_OK;
-    for (; status == STATUS_OK && version < SCHEMA_VERSION; version++) {
+    for (; status == STATUS_OK && version < STORE_SCHEMA_VERSION; version++) {
         status = run_sql(c, "bring up to date", err,
                          "BEGIN IMMEDIATE; %s"
                          "INSERT OR REPLACE INTO meta VALUES('schema_version', %d); COMMIT",
-                         steps[version], (int)version + 1);
+                         store_schema_steps[version], (int)version + 1);
     }
     if (status != STATUS_OK) {
         roll_back(c);
@@ -313,7 +279,8 @@ static enum status set_up_spool(const struct connection *c, struct err *err)
     for (int kind = 0; kind < STORE_KIND_COUNT && status == STATUS_OK; kind++) {
         status = run_sql(c, "make", err,
                          "CREATE TABLE %s(seq INTEGER PRIMARY KEY, pair TEXT, n INTEGER,"
-                         "  t_us INTEGER, id TEXT, %s TEXT, lag_s REAL, json TEXT)",
+                         "  t_us INTEGER, id TEXT, %s TEXT, lag_s REAL, inconsistent INTEGER,"
+                         "  json TEXT)",
                          kinds[kind].table, kinds[kind].type_column);
     }
     return status;
@@ -323,12 +290,12 @@ static enum status prepare_adding(struct store *s, struct err *err)
 {
     int code = SQLITE_OK;
     for (int kind = 0; kind < STORE_KIND_COUNT && code == SQLITE_OK; kind++) {
-        const bool lag = kind == STORE_ENTRIES;
+        const bool own = kind == STORE_ENTRIES;
         code = prepare_sql(&s->c, &s->add[kind],
                            "INSERT INTO %s(pair, n, t_us, id, %s, seq, json%s)"
-                           " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?8%s)%s",
-                           kinds[kind].table, kinds[kind].type_column, lag ? ", lag_s" : "",
-                           lag ? ", ?7" : "",
+                           " VALUES(?1, ?2, ?3, ?4, ?5, nullif(?6, 0), ?9%s)%s",
+                           kinds[kind].table, kinds[kind].type_column,
+                           own ? ", lag_s, inconsistent" : "", own ? ", ?7, ?8" : "",
                            s->spool ? "" : " ON CONFLICT(pair, t_us, n) DO NOTHING");
     }
     if (code == SQLITE_OK && !s->spool) {
@@ -384,11 +351,11 @@ enum status store_reader_open(const char *path, struct store_reader **out, struc
     if (status == STATUS_OK) {
         status = read_version(&r->c, &version, err);
     }
-    if (status == STATUS_OK && version != SCHEMA_VERSION) {
+    if (status == STATUS_OK && version != STORE_SCHEMA_VERSION) {
         status = err_set(err, STATUS_E_STALE, path, 0, 0,
                          "the store has version %lld, this program reads %d: open it for "
                          "writing once",
-                         (long long)version, SCHEMA_VERSION);
+                         (long long)version, STORE_SCHEMA_VERSION);
     }
     if (status != STATUS_OK) {
         store_reader_close(r);
@@ -437,6 +404,12 @@ bool store_row_is_valid(const struct store_row *row)
            row->json_bytes <= STORE_JSON_MAX;
 }
 
+static int count_one(struct store *store, const struct store_row *row, const char *type)
+{
+    const int code = bind_values(store->count, "itt", (int64_t)row->kind, row->pair, type);
+    return code == SQLITE_OK ? step_once(store->count) : code;
+}
+
 enum status store_add(struct store *store, const struct store_row *row, bool *is_new,
                       struct err *err)
 {
@@ -444,14 +417,17 @@ enum status store_add(struct store *store, const struct store_row *row, bool *is
         return err_set(err, STATUS_E_ARG, store->c.path, 0, 0, "a row beyond its limits");
     }
     sqlite3_stmt *add = store->add[row->kind];
-    int code = bind_values(add, "tiittir", row->pair, (int64_t)row->n, row->t_us, row->id,
-                           row->type, (int64_t)row->seq, row->lag_s);
-    code |= sqlite3_bind_text(add, 8, row->json, (int)row->json_bytes, SQLITE_STATIC);
+    int code =
+        bind_values(add, "tiittiri", row->pair, (int64_t)row->n, row->t_us, row->id, row->type,
+                    (int64_t)row->seq, row->lag_s, (int64_t)row->inconsistent);
+    code |= sqlite3_bind_text(add, 9, row->json, (int)row->json_bytes, SQLITE_STATIC);
     code = code == SQLITE_OK ? step_once(add) : SQLITE_NOMEM;
     const bool added = code == SQLITE_OK && sqlite3_changes(store->c.db) == 1;
     if (added && store->count) {
-        code = bind_values(store->count, "itt", (int64_t)row->kind, row->pair, row->type);
-        code = code == SQLITE_OK ? step_once(store->count) : code;
+        code = count_one(store, row, row->type);
+    }
+    if (added && store->count && row->inconsistent && code == SQLITE_OK) {
+        code = count_one(store, row, COUNTED_INCONSISTENT);
     }
     if (code != SQLITE_OK) {
         return fail_sql(&store->c, code, "write", err);
@@ -503,7 +479,7 @@ enum status store_remove_before(struct store *store, int64_t before_us, int limi
 
 /* --- rows out ------------------------------------------------------------------------- */
 
-/* Behind SELECT, with the type column, the lag column and the table of a kind. */
+/* Behind SELECT, with the type column, the own columns and the table of a kind. */
 #define ROWS "pair, n, t_us, id, %s, %s, json, seq FROM %s"
 
 static const char *text_at(sqlite3_stmt *statement, int column)
@@ -526,7 +502,7 @@ static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn 
     int code = SQLITE_DONE;
     bool more = true;
     while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *json = text_at(statement, 6);
+        const char *json = text_at(statement, 7);
         const struct store_row found = {
             .kind = kind,
             .pair = text_at(statement, 0),
@@ -535,9 +511,10 @@ static int hand_out(sqlite3_stmt *statement, enum store_kind kind, store_row_fn 
             .id = text_at(statement, 3),
             .type = text_at(statement, 4),
             .lag_s = lag_at(statement, 5),
+            .inconsistent = sqlite3_column_int(statement, 6) != 0,
             .json = json,
-            .json_bytes = (size_t)sqlite3_column_bytes(statement, 6),
-            .seq = (uint64_t)sqlite3_column_int64(statement, 7),
+            .json_bytes = (size_t)sqlite3_column_bytes(statement, 7),
+            .seq = (uint64_t)sqlite3_column_int64(statement, 8),
         };
         more = row(context, &found);
     }
@@ -582,7 +559,7 @@ enum status store_each(struct store *store, enum store_kind kind, const char *pa
     }
     int code =
         prepare_sql(&store->c, &statement, "SELECT " ROWS " WHERE %s ORDER BY pair, n, t_us%s",
-                    kinds[kind].type_column, kinds[kind].lag_column, table, of_pair, last);
+                    kinds[kind].type_column, kinds[kind].own_columns, table, of_pair, last);
     code = code == SQLITE_OK
                ? bind_values(statement, newest > 0 ? "ti" : "t", pair, (int64_t)newest)
                : code;
@@ -623,8 +600,8 @@ static void write_cursor(const struct store_query *query, const struct key *key,
                          char out[STORE_CURSOR_MAX])
 {
     char all[STORE_CURSOR_MAX];
-    (void)snprintf(all, sizeof all, "%d %d %s %s %lld %lld %lld %lld %s", (int)query->kind,
-                   query->newest_first, query->pair ? query->pair : "",
+    (void)snprintf(all, sizeof all, "%d %d %d %s %s %lld %lld %lld %lld %s", (int)query->kind,
+                   query->newest_first, query->inconsistent, query->pair ? query->pair : "",
                    query->type ? query->type : "", (long long)query->since_us,
                    (long long)query->until_us, (long long)key->t_us, (long long)key->n,
                    key->pair);
@@ -667,13 +644,14 @@ void store_query_sql(const struct store_query *query, char sql[STORE_SQL_MAX])
     const char *order = query->newest_first ? "DESC" : "ASC";
     (void)snprintf(
         sql, STORE_SQL_MAX,
-        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s"
+        "SELECT " ROWS " WHERE %s %s %s AND t_us %s ?2%s%s%s%s%s"
         " ORDER BY t_us %s%s%s, n %s LIMIT ?1",
-        kinds[query->kind].type_column, kinds[query->kind].lag_column, kinds[query->kind].table,
-        query->pair ? "(t_us, n)" : "(t_us, pair, n)", query->newest_first ? "<" : ">",
-        query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)", query->newest_first ? ">=" : "<",
-        query->pair ? " AND pair = ?5" : "", query->type ? " AND " : "",
-        query->type ? kinds[query->kind].type_column : "", query->type ? " = ?6" : "", order,
+        kinds[query->kind].type_column, kinds[query->kind].own_columns,
+        kinds[query->kind].table, query->pair ? "(t_us, n)" : "(t_us, pair, n)",
+        query->newest_first ? "<" : ">", query->pair ? "(?3, ?4)" : "(?3, ?5, ?4)",
+        query->newest_first ? ">=" : "<", query->pair ? " AND pair = ?5" : "",
+        query->type ? " AND " : "", query->type ? kinds[query->kind].type_column : "",
+        query->type ? " = ?6" : "", query->inconsistent ? " AND inconsistent = 1" : "", order,
         query->pair ? "" : ", pair ", query->pair ? "" : order, order);
 }
 
@@ -694,8 +672,8 @@ enum status store_query(struct store_reader *reader, const struct store_query *q
         return err_set(err, STATUS_E_PARSE, "cursor", 0, 0,
                        "is not one that this list has given: take it from the page before");
     }
-    const size_t shape =
-        (query->newest_first ? 4U : 0U) | (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
+    const size_t shape = (query->inconsistent ? 8U : 0U) | (query->newest_first ? 4U : 0U) |
+                         (query->pair ? 2U : 0U) | (query->type ? 1U : 0U);
     sqlite3_stmt **statement = &reader->query[query->kind][shape];
     struct page page = {.query = query, .row = row, .context = context};
     int code = SQLITE_OK;
@@ -728,7 +706,7 @@ enum status store_since(struct store_reader *reader, enum store_kind kind, uint6
     sqlite3_stmt **statement = &reader->since[kind];
     int code = prepare_sql(&reader->c, statement,
                            "SELECT " ROWS " WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-                           kinds[kind].type_column, kinds[kind].lag_column, kinds[kind].table);
+                           kinds[kind].type_column, kinds[kind].own_columns, kinds[kind].table);
     code = code == SQLITE_OK
                ? bind_values(*statement, "ii", (int64_t)(after & INT64_MAX), (int64_t)limit)
                : code;
@@ -770,8 +748,8 @@ enum status store_points(struct store_reader *reader, const char *pair, int64_t 
                          int64_t until_us, store_point_fn *point, void *context,
                          struct err *err)
 {
-    int code =
-        prepare_sql(&reader->c, &reader->points, "SELECT t_us, lag_s, verdict " POINTS " DESC");
+    int code = prepare_sql(&reader->c, &reader->points,
+                           "SELECT t_us, lag_s, verdict, inconsistent " POINTS " DESC");
     sqlite3_stmt *const statement = reader->points;
     if (code == SQLITE_OK) {
         code = bind_values(statement, "tii", pair, since_us, until_us);
@@ -780,7 +758,9 @@ enum status store_points(struct store_reader *reader, const char *pair, int64_t 
     while (more && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const struct store_point found = {.t_us = sqlite3_column_int64(statement, 0),
                                           .lag_s = lag_at(statement, 1),
-                                          .verdict = text_at(statement, 2)};
+                                          .verdict = text_at(statement, 2),
+                                          .inconsistent =
+                                              sqlite3_column_int(statement, 3) != 0};
         more = point(context, &found);
     }
     return end_reading(&reader->c, code, statement, err);

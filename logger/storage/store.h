@@ -36,7 +36,8 @@ struct store_row {
     const char
         *type;    /* an entry's verdict, an alarm's type, an event's kind, a change's action */
     double lag_s; /* of an entry; NaN: none */
-    const char *json; /* [json_bytes] the record as it is served, no NUL needed */
+    bool inconsistent; /* of an entry: the replies differ */
+    const char *json;  /* [json_bytes] the record as it is served, no NUL needed */
     size_t json_bytes;
     uint64_t seq; /* its place in the order of storing, above all before; 0: the next one */
 };
@@ -45,6 +46,7 @@ struct store_query {
     enum store_kind kind;
     const char *pair;   /* NULL: all pairs */
     const char *type;   /* NULL: every verdict or alarm type */
+    bool inconsistent;  /* of entries: those whose replies differ alone */
     int64_t since_us;   /* t_us >= this; INT64_MIN: no limit */
     int64_t until_us;   /* t_us < this; INT64_MAX: no limit */
     bool newest_first;  /* else oldest first; by t_us, then pair, then n */
@@ -144,6 +146,7 @@ struct store_point {
     int64_t t_us;
     double lag_s;
     const char *verdict;
+    bool inconsistent;
 };
 
 /* Return false to stop. */

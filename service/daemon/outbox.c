@@ -258,8 +258,8 @@ static void emit_message(struct daemon *d, const struct effect *effect)
     } else if (effect->kind == EFFECT_PROBE) {
         emit_probe(d, effect);
     } else {
-        send_out(d, effect->pair, CODEC_REPLY, SIDE_COUNT, effect->payload.text,
-                 effect->payload.bytes, 1);
+        send_out(d, effect->pair, effect->kind == EFFECT_REPLY ? CODEC_REPLY : CODEC_NOTICE,
+                 SIDE_COUNT, effect->payload.text, effect->payload.bytes, 1);
     }
 }
 
@@ -318,6 +318,7 @@ void outbox_emit(void *context, const struct effect *effect)
         break;
     case EFFECT_COMMAND:
     case EFFECT_REPLY:
+    case EFFECT_NOTICE:
     case EFFECT_PROBE:
         emit_message(d, effect);
         break;

@@ -105,6 +105,7 @@ static void take_entry(struct demo_show *s, const json_t *entry)
     }
     s->entries++;
     s->counts[verdict]++;
+    s->inconsistent += json_is_false(json_object_get(entry, "consistent"));
     note_lag(s, lag_s);
     print_header(s);
     if (fabs(rotation_rad) > 0.0) {
@@ -197,6 +198,9 @@ static bool sum_laps_up(const struct demo_show *s)
         if (s->counts[v] > 0) {
             (void)printf(" %llu %s", (unsigned long long)s->counts[v], verdict_name(v));
         }
+    }
+    if (s->inconsistent > 0) {
+        (void)printf("; %llu inconsistent", (unsigned long long)s->inconsistent);
     }
     (void)printf("; %llu alarm%s\n", (unsigned long long)s->alarms, s->alarms == 1 ? "" : "s");
     if (s->lag_count[0] > 0 && s->lag_count[1] > 0) {

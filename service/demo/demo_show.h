@@ -37,6 +37,7 @@ struct demo_show {
     uint64_t promotions;
     bool settling; /* the next entry's command may have been under way at the promotion */
     uint64_t counts[VERDICT_COUNT];
+    uint64_t inconsistent; /* of the same entries */
     uint64_t entries, commands;
 
     /* Of vessels: */

@@ -268,6 +268,10 @@ static void print_summary(const struct replay_run *run)
                              verdict_name(v));
             }
         }
+        if (pair->counts.consistency[INCONSISTENT] > 0) {
+            (void)printf("; %llu inconsistent",
+                         (unsigned long long)pair->counts.consistency[INCONSISTENT]);
+        }
         (void)printf("; %llu alarms\n", (unsigned long long)pair->counts.alarms);
         pair_fit_window(pair, &run->file->pairs[i], &fits);
         for (enum side s = SIDE_REAL; s < SIDE_COUNT; s++) {

@@ -41,11 +41,12 @@ static void print_entry(const struct entry *e, const char *pair)
     char lag[16];
     char time[28];
     message_format_time(e->t_us, time);
-    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s\n", time, pair,
+    (void)printf("%.23sZ %-8s %-10s %-6s %7.2f rad %7.3f m %9s %9s %9s  %s%s\n", time, pair,
                  e->id[0] ? e->id : "-", e->op, e->rotation_rad, e->displacement_m,
                  show_lap(e->lap_us[SIDE_REAL], real),
                  show_lap(e->lap_us[SIDE_VIRTUAL], virtual), show_lap(e->lag_us, lag),
-                 verdict_name(e->verdict));
+                 verdict_name(e->verdict),
+                 e->consistency == INCONSISTENT ? ", inconsistent" : "");
 }
 
 static void print_alarm(const struct alarm *a, const char *pair)
@@ -211,6 +212,7 @@ static void write_state(struct replay_run *run, struct json_writer *w, size_t i)
     struct pair_fits fits;
     pair_fit_window(pair, p, &fits);
     json_write_counts(w, "counts", &verdict_names, pair->counts.verdict);
+    json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
     json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     pair_report_travel_time(w, "travel_time", &fits);
     pair_report_tracked(w, "tracked", pair);

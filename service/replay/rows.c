@@ -30,6 +30,7 @@ void row_of_entry(struct record_row *out, const struct entry *entry, const char 
     entry_write_json(&w, NULL, entry, pair);
     out->row = make_row(STORE_ENTRIES, pair, entry->n, entry->t_us, entry->id,
                         verdict_name(entry->verdict), &w);
+    out->row.inconsistent = entry->consistency == INCONSISTENT;
     if (entry->lag_us != LAB_TIME_NONE) {
         out->row.lag_s = lab_s(entry->lag_us);
     }

@@ -46,6 +46,7 @@ struct leg {
     double pose[3];            /* after it */
     bool compared;             /* its entry came: */
     char verdict[VERDICT_MAX];
+    bool inconsistent;
     double real_lap_s, virtual_lap_s, lag_s; /* those that do not exist are NaN */
 };
 
@@ -182,6 +183,7 @@ static void take_entry(struct mission_run *r)
     if (leg) {
         leg->compared = true;
         copy_text(r->document, "verdict", leg->verdict, sizeof leg->verdict);
+        leg->inconsistent = json_is_false(json_object_get(r->document, "consistent"));
         leg->real_lap_s = json_file_real(r->document, "real_lap_s");
         leg->virtual_lap_s = json_file_real(r->document, "virtual_lap_s");
         leg->lag_s = json_file_real(r->document, "lag_s");
@@ -219,7 +221,8 @@ static void print_leg(const struct leg *leg)
     csv_tables_cell(stdout, 9, 3, 'f', leg->real_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->virtual_lap_s);
     csv_tables_cell(stdout, 9, 3, 'f', leg->lag_s);
-    (void)printf("  %s\n", leg->compared ? leg->verdict : "-");
+    (void)printf("  %s%s\n", leg->compared ? leg->verdict : "-",
+                 leg->inconsistent ? ", inconsistent" : "");
 }
 
 static void print_mission(const struct mission_run *r)
@@ -268,6 +271,9 @@ static void write_leg(struct json_writer *w, const struct leg *leg)
     json_write_real(w, "virtual_lap_s", leg->virtual_lap_s);
     json_write_real(w, "lag_s", leg->lag_s);
     json_write_text(w, "verdict", leg->compared ? leg->verdict : NULL);
+    if (leg->inconsistent) {
+        json_write_bool(w, "consistent", false);
+    }
     json_write_close(w);
 }
 

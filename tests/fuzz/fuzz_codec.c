@@ -67,6 +67,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
     case EFFECT_ENTRY:
         assert(effect->entry->n == ++f->entries[effect->pair]);
         assert(effect->entry->verdict < VERDICT_COUNT);
+        assert(effect->entry->consistency < CONSISTENCY_COUNT);
         entry_write_json(&w, NULL, effect->entry, pair);
         fuzz_written(&w, RECORD_JSON_MAX);
         break;
@@ -85,6 +86,7 @@ static void fuzz_effect(void *context, const struct effect *effect)
         fuzz_written(&w, sizeof(char[2 * MESSAGE_PAYLOAD_MAX]));
         break;
     case EFFECT_COMMAND:
+    case EFFECT_NOTICE:
     case EFFECT_REPLY:
     case EFFECT_PARAMETERS:
     case EFFECT_CONTROL:

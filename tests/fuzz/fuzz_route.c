@@ -38,7 +38,7 @@ static void check_query(const char *text)
     }
     assert(q.limit >= 1 && q.limit <= QUERY_LIMIT_MAX);
     assert(q.since_us < q.until_us);
-    assert(q.verdict >= -1 && q.verdict < VERDICT_COUNT);
+    assert(q.verdict >= -1 && q.verdict < ENTRY_FILTER_COUNT);
     assert(q.type >= -1 && q.type < ALARM_TYPE_COUNT);
     assert(memchr(q.name, 0, sizeof q.name) && !strchr(q.name, '/'));
     assert(memchr(q.cursor, 0, sizeof q.cursor));

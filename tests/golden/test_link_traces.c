@@ -27,8 +27,13 @@ static const struct trace traces[] = {
      NONE, SIDE_COUNT},
     {"c: simultaneous", 5, 5, DONE, DONE, false, VERDICT_SYNC, 5, 5, 5, "\"from\":\"real\"", 0,
      NONE, SIDE_COUNT},
-    {"d: inconsistent", 5, 3, REPLY_BLOCKED, DONE, false, VERDICT_INCONSISTENT, 5, 3, 5,
-     "\"status\":\"blocked\"", 0, ALARM_INCONSISTENT, SIDE_COUNT},
+    {"d: inconsistent", 5, 3, REPLY_BLOCKED, DONE, false, VERDICT_AHEAD, 5, 3, 5,
+     "\"status\":\"blocked\",\"who\":\"real\",\"consistent\":false,"
+     "\"differs\":\"status: real blocked, virtual done\",\"from\":\"real\"}",
+     0, ALARM_INCONSISTENT, SIDE_COUNT},
+    {"inconsistent, and L1 has its reply", 3, 5, DONE, REPLY_HALTED, false, VERDICT_BEHIND, 3,
+     5, 3, "\"status\":\"done\",\"who\":\"real\",\"from\":\"real\"}", 2, ALARM_INCONSISTENT,
+     SIDE_COUNT},
     {"e: real silent", 12, 4, DONE, DONE, false, VERDICT_TIMEOUT, -1, 4, 10,
      "\"status\":\"error\"", 0, ALARM_TIMEOUT, SIDE_REAL},
     {"f: twin silent", 3, -1, DONE, DONE, false, VERDICT_TIMEOUT, 3, -1, 3, "\"from\":\"real\"",
@@ -56,6 +61,22 @@ static void play(struct script *s, const struct trace *t)
         }
     }
     script_tick(s, CYCLE(20));
+}
+
+/* L1 is told of an inconsistency when it is found, whether it has its reply or not. */
+static void check_notice(const struct trace *t, const struct script *s)
+{
+    const struct script_effect *notice = script_find(s, EFFECT_NOTICE, 0);
+    const struct script_effect *entry = script_find(s, EFFECT_ENTRY, 0);
+    CHECK_INT(t->row, script_count(s, EFFECT_NOTICE), t->alarm == ALARM_INCONSISTENT);
+    if (notice && entry) {
+        char want[ENTRY_DIFFERS_MAX + 64];
+        (void)snprintf(want, sizeof want, "\"consistent\":false,\"differs\":\"%s\"}",
+                       entry->entry.differs);
+        CHECK_INT(t->row, notice->t_us, CYCLE(t->real > t->virtual ? t->real : t->virtual));
+        CHECK(t->row, strstr(notice->payload, "{\"id\":\"c1\",\"t\":") == notice->payload);
+        CHECK(notice->payload, strstr(notice->payload, want) != NULL);
+    }
 }
 
 static void check_trace(const struct trace *t)
@@ -93,6 +114,7 @@ static void check_trace(const struct trace *t)
     if (alarm) {
         CHECK_INT(t->row, alarm->alarm.side, t->alarm_side);
     }
+    check_notice(t, &s);
     script_close(&s);
 }
 
@@ -110,7 +132,7 @@ static void test_late_reply(void)
     script_init(&s, 1);
     s.params[0].mode = PAIR_LINK;
     script_open(&s);
-    play(&s, &traces[4]);
+    play(&s, &traces[5]);
     const struct script_effect *late = script_find(&s, EFFECT_ALARM, 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(late);
     CHECK_TEXT("late", alarm_type_name(late->alarm.type), "late");

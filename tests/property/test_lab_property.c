@@ -39,6 +39,9 @@ static void note(void *context, const struct effect *effect)
         log->replies++;
         json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
         break;
+    case EFFECT_NOTICE:
+        json_write_raw(&w, "payload", effect->payload.text, effect->payload.bytes);
+        break;
     case EFFECT_PARAMETERS:
     case EFFECT_CHANGE:
     case EFFECT_PROBE:

@@ -4,8 +4,8 @@ import json
 import jsonschema
 
 # Of topics below PREFIX/PAIR/.
-OF_TOPIC = {"command": "command", "reply": "merged_reply", "entry": "entry", "alarm": "alarm", "change": "change",
-            "calibration": "calibration", "calibration/dynamics": "dynamics", "fidelity": "fidelity",
+OF_TOPIC = {"command": "command", "reply": "merged_reply", "notice": "notice", "entry": "entry", "alarm": "alarm",
+            "change": "change", "calibration": "calibration", "calibration/dynamics": "dynamics", "fidelity": "fidelity",
             "virtual/parameters": "parameters", "virtual/parameters/ack": "ack",
             **{f"{side}/{word}": word for side in ("real", "virtual")
                for word in ("command", "reply", "telemetry", "connection", "probe", "echo", "control", "machines")}}

@@ -315,6 +315,7 @@ static inline void fixture_emit(void *context, const struct effect *effect)
         row.id = e->id;
         row.type = verdict_name(e->verdict);
         row.lag_s = e->lag_us == LAB_TIME_NONE ? nan("") : lab_s(e->lag_us);
+        row.inconsistent = e->consistency == INCONSISTENT;
         f->entry_n++;
     } else if (effect->kind == EFFECT_ALARM) {
         const struct alarm *a = effect->alarm;
@@ -357,7 +358,7 @@ static inline void fixture_step(struct fixture *f, size_t pair, struct event *ev
 }
 
 /* Command k at k * 10 s and its two replies; every tenth time the virtual robot keeps silent,
- * every seventh the real one answers twice. */
+ * every seventh the real one answers twice, every eleventh they tell different x. */
 static inline void fixture_move(struct fixture *f, size_t pair, int k)
 {
     const double t = 10.0 * k;
@@ -378,8 +379,12 @@ static inline void fixture_move(struct fixture *f, size_t pair, int k)
             continue;
         }
         struct event r = {.kind = EVENT_REPLY, .side = (enum side)side};
+        const bool contrary = side == SIDE_VIRTUAL && k % 11 == 10;
         (void)snprintf(r.reply.id, sizeof r.reply.id, "c%d", k);
         r.reply.status = REPLY_DONE;
+        r.reply.value_count = 1;
+        r.reply.values[0] =
+            (struct event_value){.name = "x_m", .place = 1, .number = contrary ? 1.0 : 0.0};
         r.reply.source_us = fixture_us(t + lap) - 250000 - side;
         r.reply.source_start_us = LAB_TIME_NONE;
         fixture_step(f, pair, &r, t + lap);

@@ -4,6 +4,7 @@ Each metric, label and fixed label value that dashboard or alerts name must be o
 """
 import json
 import re
+import time
 import urllib.parse
 import urllib.request
 
@@ -103,14 +104,25 @@ def drive(rig, count):
     assert driver.wait(60) == 0
 
 
+def contradict(rig, count):
+    """Robots by hand that agree about the time alone."""
+    for n in range(count):
+        rig.publish("tandem/v1/hand/command", {"id": f"h{n}", "op": "go"})
+        for side, status in (("real", "done"), ("virtual", "blocked")):
+            rig.publish(f"tandem/v1/hand/{side}/reply", {"id": f"h{n}", "status": status})
+        time.sleep(0.5)
+    rig.wait(lambda: len(rig.records("hand", "entries")) == count, "contradictions", 20)
+
+
 def main():
     check_layout()
-    with Rig("r1: {}") as rig:
+    with Rig("r1: {}\n  hand: {}") as rig:
         start_lab(rig)
         prometheus = Prometheus(rig)
         rig.wait(lambda: prometheus.scrapes() >= 3, "scrapes", 30)
         drive(rig, COMMANDS)
         rig.wait(lambda: len(rig.records("r1", "entries")) == COMMANDS, "verdicts", 20)
+        contradict(rig, 3)
         at = prometheus.scrapes()
         rig.wait(lambda: prometheus.scrapes() >= at + 5, "more scrapes", 20)
         metrics = read_metrics(rig.fetch("/metrics"))

@@ -52,7 +52,8 @@ def answer(rig, command, *sides):
     """As robots without clocks that need their time."""
     rig.publish("tandem/v1/hand/command", {"id": command, "op": "go"})
     for side in sides:
-        rig.publish(f"tandem/v1/hand/{side}/reply", {"id": command, "status": "done"})
+        status = "blocked" if (command, side) == ("b", "virtual") else "done"
+        rig.publish(f"tandem/v1/hand/{side}/reply", {"id": command, "status": status})
         time.sleep(0.2)
 
 
@@ -69,7 +70,7 @@ def collect(rig):
     answer(rig, "b", "real", "virtual")
     answer(rig, "c")
     rig.publish("tandem/v1/r1/virtual/reply", "no reply")
-    rig.wait(lambda: heard.read_text().count('/entry"') == MOVES + 3 and heard.read_text().count('/alarm"') >= 2, "all is heard", 20)
+    rig.wait(lambda: heard.read_text().count('/entry"') == MOVES + 3 and heard.read_text().count('/alarm"') >= 3, "all is heard", 20)
     messages = [json.loads(line) for line in heard.read_text().splitlines()]
     return [(message["topic"], message["payload"]) for message in messages]
 
@@ -79,7 +80,8 @@ def in_words(entry):
     by = f"{abs(entry['lag_s'] or 0):.3f}"
     words = {"AHEAD": f"the real robot was late by {by}{error} s", "BEHIND": f"the virtual robot was late by {by}{error} s",
              "SYNC": f"together, within {by} s", "TIMEOUT": "no answer in time: both"}
-    return f"{entry['pair']} {entry['id']}: " + words.get(entry["verdict"], entry["verdict"])
+    differs = f"; the answers differ: {entry['differs']}" if entry["consistent"] is False else ""
+    return f"{entry['pair']} {entry['id']}: " + words.get(entry["verdict"], entry["verdict"]) + differs
 
 
 def debug_of(entry):
@@ -98,6 +100,7 @@ def check_words(said, messages):
     entries = [payload for topic, payload in messages if topic.endswith("/entry")]
     alarms = [payload for topic, payload in messages if topic.endswith("/alarm")]
     assert [entry["verdict"] for entry in entries if entry["pair"] == "hand"] == ["AHEAD", "BEHIND", "TIMEOUT"], entries
+    assert [entry["consistent"] for entry in entries if entry["pair"] == "hand"] == [True, False, None], entries
     got = [pair for pair in said["debug"] if pair[0] in ("late", "together", "no verdict")]
     assert got == [[debug_of(entry), in_words(entry)] for entry in entries], got
     odd = [text for name, text in said["debug"] if name == "odd"]

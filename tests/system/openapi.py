@@ -104,6 +104,15 @@ class Lab:
 # ---- a lab in which there is something to tell ----
 
 
+def contradict(rig):
+    """Two robots by hand of which L1 hears that they do not say the same."""
+    rig.wait(lambda: len(rig.records("r2", "entries")) == 1, "the command before has timed out", 10)
+    rig.publish("tandem/v1/r2/command", {"id": "c2", "op": "go"})
+    rig.wait(lambda: rig.get("/api/v1/pairs/r2")["outstanding"] == 1, "it is under way", 5)
+    rig.publish("tandem/v1/r2/real/reply", {"id": "c2", "status": "done"})
+    rig.publish("tandem/v1/r2/virtual/reply", {"id": "c2", "status": "blocked"})
+
+
 def fill(lab):
     rig = lab.rig
     rig.robots = [
@@ -118,6 +127,7 @@ def fill(lab):
     for _ in range(2):
         rig.publish("tandem/v1/r1/real/reply", WRONG_REPLY)
     rig.publish("tandem/v1/r2/command", {"id": "c1", "op": "go"})  # nobody is there: Tandem itself replies
+    contradict(rig)
     driver = rig.start("drive", "--pair", "r1", "--count", MOVES, "--interval", 0, "--timeout", 5)
     assert driver.wait(120) == 0
     rig.wait(lambda: len(rig.records("r1", "entries")) == MOVES, "entries", 30)

@@ -319,6 +319,7 @@ static void test_out(void)
         {CODEC_COMMAND, SIDE_REAL, "r1/real/command"},
         {CODEC_COMMAND, SIDE_VIRTUAL, "r1/virtual/command"},
         {CODEC_REPLY, SIDE_COUNT, "r1/reply"},
+        {CODEC_NOTICE, SIDE_COUNT, "r1/notice"},
         {CODEC_PARAMETERS, SIDE_VIRTUAL, "r1/virtual/parameters"},
         {CODEC_CONTROL, SIDE_VIRTUAL, "r1/virtual/control"},
         {CODEC_PROBE, SIDE_REAL, "r1/real/probe"},

@@ -76,6 +76,8 @@ static const struct {
     TABLE(status_names),
     TABLE(travel_method_names),
     TABLE(travel_term_names),
+    TABLE(consistency_names),
+    TABLE(entry_filter_names),
     TABLE(value_kind_names),
     TABLE(verdict_names),
     TABLE(world_shape_names),

@@ -131,7 +131,9 @@ static void check_enum(const char *schema, const char *property, const char *(*n
 {
     json_t *node = json_object_get(
         json_object_get(json_object_get(contract, "components"), "schemas"), schema);
-    node = json_object_get(json_object_get(node, "properties"), property);
+    if (property[0]) {
+        node = json_object_get(json_object_get(node, "properties"), property);
+    }
     json_t *list = json_object_get(schema_resolve(contract, node), "enum");
     CHECK_INT(property, json_array_size(list), count);
     for (int i = 0; i < count; i++) {
@@ -142,6 +144,11 @@ static void check_enum(const char *schema, const char *property, const char *(*n
 static const char *name_of_verdict(int index)
 {
     return verdict_name((enum verdict)index);
+}
+
+static const char *name_of_filter(int index)
+{
+    return names_text(&entry_filter_names, (size_t)index);
 }
 
 static const char *name_of_type(int index)
@@ -157,6 +164,7 @@ static const char *name_of_status(int index)
 static void test_openapi_enums(void)
 {
     check_enum("Entry", "verdict", name_of_verdict, VERDICT_COUNT);
+    check_enum("EntryFilter", "", name_of_filter, ENTRY_FILTER_COUNT);
     check_enum("Alarm", "type", name_of_type, ALARM_TYPE_COUNT);
     check_enum("Entry", "real_status", name_of_status, REPLY_STATUS_COUNT);
     check_enum("Entry", "virtual_status", name_of_status, REPLY_STATUS_COUNT);

@@ -34,6 +34,15 @@ static void run_steps(struct script *s, const struct step *steps, size_t count)
         const struct script_effect *alarm = script_find(s, EFFECT_ALARM, 0);
         CHECK_TEXT(step->row, entry ? verdict_name(entry->entry.verdict) : "",
                    step->verdict ? step->verdict : "");
+        if (entry) {
+            const bool differ = alarm && alarm->alarm.type == ALARM_INCONSISTENT;
+            const bool both = entry->entry.lag_us != LAB_TIME_NONE;
+            CHECK_TEXT(step->row, consistency_name(entry->entry.consistency),
+                       differ ? "false"
+                       : both ? "true"
+                              : "unknown");
+            CHECK_TEXT(step->row, entry->entry.differs, differ ? alarm->alarm.detail : "");
+        }
         CHECK_TEXT(step->row, alarm ? alarm_type_name(alarm->alarm.type) : "",
                    step->alarm ? step->alarm : "");
         if (entry && entry->entry.lag_us != LAB_TIME_NONE) {
@@ -66,7 +75,7 @@ static void test_observe(void)
         {"late again", VIRT, "c4", 14.3, DONE, NULL, "duplicate", 0},
         {"send 5", SEND, "c5", 20.0, DONE, NULL, NULL, 0},
         {"blocked", REAL, "c5", 20.5, REPLY_BLOCKED, NULL, NULL, 0},
-        {"says done", VIRT, "c5", 20.6, DONE, "INCONSISTENT", "inconsistent", -0.1},
+        {"says done, and late too", VIRT, "c5", 20.6, DONE, "BEHIND", "inconsistent", -0.1},
         {"send 6", SEND, "c6", 30.0, DONE, NULL, NULL, 0},
         {"send 7 meanwhile", SEND, "c7", 30.1, DONE, NULL, NULL, 0},
         {"7 before 6", REAL, "c7", 30.2, DONE, NULL, NULL, 0},
@@ -118,15 +127,15 @@ static void test_values(void)
         const char *row;
         double real, virtual;
         bool named, is_text;
-        const char *verdict;
+        bool consistent;
     } rows[] = {
-        {"equal", 1.5, 1.5, true, false, "SYNC"},
-        {"within abs", 0.001, 0.02, true, false, "SYNC"},
-        {"a share of it is not within", 100.0, 104.0, true, false, "INCONSISTENT"},
-        {"beyond", 1.5, 1.7, true, false, "INCONSISTENT"},
-        {"one side does not tell it", 1.5, 9.0, false, false, "SYNC"},
-        {"text equal", 7.0, 7.0, true, true, "SYNC"},
-        {"text differs", 7.0, 8.0, true, true, "INCONSISTENT"},
+        {"equal", 1.5, 1.5, true, false, true},
+        {"within abs", 0.001, 0.02, true, false, true},
+        {"a share of it is not within", 100.0, 104.0, true, false, false},
+        {"beyond", 1.5, 1.7, true, false, false},
+        {"one side does not tell it", 1.5, 9.0, false, false, true},
+        {"text equal", 7.0, 7.0, true, true, true},
+        {"text differs", 7.0, 8.0, true, true, false},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         script_init(&s, 1);
@@ -148,8 +157,12 @@ static void test_values(void)
             lab_step(s.lab, &e, &s.fx);
         }
         const struct script_effect *entry = script_find(&s, EFFECT_ENTRY, 0);
-        CHECK_TEXT(rows[i].row, entry ? verdict_name(entry->entry.verdict) : "",
-                   rows[i].verdict);
+        CU_ASSERT_FATAL(entry != NULL);
+        CHECK_INT(rows[i].row, entry->entry.verdict, VERDICT_SYNC);
+        CHECK_INT(rows[i].row, entry->entry.consistency,
+                  rows[i].consistent ? CONSISTENT : INCONSISTENT);
+        const struct pair_counts *counts = &lab_pair(s.lab, 0)->counts;
+        CHECK_INT(rows[i].row, counts->consistency[entry->entry.consistency], 1);
         script_close(&s);
     }
 }

@@ -155,6 +155,72 @@ static void old_version(void)
     store_close(s);
 }
 
+/* Rows of a store in which INCONSISTENT was a verdict. a's lags of SYNC reach 0.08 s, b's say
+ * nothing: the usual 0.05 s; c's begin to be AHEAD at 0.03 s. */
+static const char version_5_rows[] =
+    "INSERT INTO entries(pair, n, t_us, id, verdict, lag_s, json) VALUES"
+    "('a', 3, 31, '', 'SYNC', -0.08, '{\"verdict\":\"SYNC\"}'),"
+    "('a', 4, 32, '', 'INCONSISTENT', -0.07, '{\"verdict\":\"INCONSISTENT\"}'),"
+    "('a', 5, 33, '', 'INCONSISTENT', 0.4, '{\"verdict\":\"INCONSISTENT\"}'),"
+    "('a', 6, 34, '', 'INCONSISTENT', -0.4,"
+    "  '{\"verdict\":\"INCONSISTENT\",\"lag_uncertainty_s\":0.1}'),"
+    "('a', 7, 35, '', 'INCONSISTENT', -0.4,"
+    "  '{\"verdict\":\"INCONSISTENT\",\"lag_uncertainty_s\":0.5}'),"
+    "('a', 8, 36, '', 'INCONSISTENT', 0.0,"
+    "  '{\"verdict\":\"INCONSISTENT\",\"interrupted_s\":2}'),"
+    "('a', 9, 37, '', 'TIMEOUT', NULL, '{\"verdict\":\"TIMEOUT\",\"lag_s\":null}'),"
+    "('b', 2, 38, '', 'INCONSISTENT', -0.05, '{\"verdict\":\"INCONSISTENT\"}'),"
+    "('b', 3, 39, '', 'INCONSISTENT', -0.051, '{\"verdict\":\"INCONSISTENT\"}'),"
+    "('b', 4, 40, '', 'INCONSISTENT', NULL, 'no JSON'),"
+    "('c', 1, 41, '', 'AHEAD', 0.03, '{\"verdict\":\"AHEAD\"}'),"
+    "('c', 2, 42, '', 'INCONSISTENT', 0.04, '{\"verdict\":\"INCONSISTENT\"}');";
+
+/* "n:VERDICT:consistent" by pair and n, and the rows that are told as inconsistent. */
+struct judged {
+    char text[2048];
+};
+
+static bool take_judged(void *context, const struct store_row *row)
+{
+    struct judged *judged = context;
+    const size_t at = strlen(judged->text);
+    const char *said = strstr(row->json, "\"consistent\":");
+    (void)snprintf(judged->text + at, sizeof judged->text - at, "%s%s%llu:%s%s:%.4s",
+                   at ? " " : "", row->pair, (unsigned long long)row->n, row->type,
+                   row->inconsistent ? "!" : "", said ? said + 13 : "none");
+    const char *verdict = strstr(row->json, "\"verdict\":\"");
+    CHECK(row->json, !verdict || strncmp(verdict + 11, row->type, strlen(row->type)) == 0);
+    return true;
+}
+
+static void old_verdicts(void)
+{
+    fresh_path();
+    run_sql(version_1);
+    run_sql(version_5_rows);
+    struct store *s = open_store(NULL);
+    struct judged judged = {""};
+    CHECK_INT("read", store_each(s, STORE_ENTRIES, NULL, 0, take_judged, &judged, NULL),
+              STATUS_OK);
+    CHECK_TEXT("rows", judged.text,
+               "a3:SYNC:true a4:SYNC!:fals a5:AHEAD!:fals "
+               "a6:BEHIND!:fals a7:UNRESOLVED!:fals a8:UNRESOLVED!:fals a9:TIMEOUT:null "
+               "b2:SYNC!:fals b3:BEHIND!:fals b4:UNRESOLVED!:none "
+               "c1:AHEAD:true c2:AHEAD!:fals r11:SYNC:true r12:SYNC:true r21:AHEAD:true");
+    expect_counts("counted", STORE_ENTRIES, "a",
+                  "AHEAD:1 BEHIND:1 INCONSISTENT:5 SYNC:2 TIMEOUT:1 UNRESOLVED:2");
+    struct store_reader *r = open_reader();
+    struct store_query query = everything;
+    query.inconsistent = true;
+    expect("those alone", r, query, "a:4 a:5 a:6 a:7 a:8 b:2 b:3 b:4 c:2");
+    query.pair = "b";
+    query.newest_first = true;
+    query.limit = 1;
+    expect("of a pair", r, query, "b:4 b:3 b:2");
+    store_reader_close(r);
+    store_close(s);
+}
+
 static void refused(const char *name, enum status want, const char *text)
 {
     const struct store_params params = {.path = path};
@@ -173,7 +239,7 @@ static void refusals(void)
     fresh_path();
     run_sql(version_1);
     run_sql("UPDATE meta SET value = 99");
-    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 5");
+    refused("newer", STATUS_E_STALE, "has version 99, this program knows up to 6");
     run_sql("UPDATE meta SET value = 'x'");
     refused("no version", STATUS_E_PARSE, "not of this program");
     fresh_path();
@@ -395,6 +461,7 @@ int main(void)
     CU_add_test(suite, "round trip", round_trip);
     CU_add_test(suite, "limits", limits);
     CU_add_test(suite, "old version", old_version);
+    CU_add_test(suite, "old verdicts", old_verdicts);
     CU_add_test(suite, "refusals", refusals);
     CU_add_test(suite, "damaged", damaged);
     CU_add_test(suite, "batch fails", batch_fails);

@@ -159,12 +159,16 @@ static void plans(void)
     fill(s);
     sqlite3 *db = NULL;
     CHECK_INT("open", sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 32; i++) {
         struct store_query query = everything;
         query.kind = i & 1 ? STORE_ALARMS : STORE_ENTRIES;
         query.pair = i & 2 ? "a" : NULL;
         query.type = i & 4 ? "SYNC" : NULL;
         query.newest_first = i & 8;
+        query.inconsistent = i & 16;
+        if (query.inconsistent && (query.type || query.kind != STORE_ENTRIES)) {
+            continue; /* nobody asks for both */
+        }
         char sql[STORE_SQL_MAX];
         char explain[STORE_SQL_MAX + 32];
         store_query_sql(&query, sql);
@@ -178,6 +182,7 @@ static void plans(void)
             CHECK(plan, (strstr(plan, "pair=?") != NULL) == (query.pair != NULL));
             CHECK(plan, (strstr(plan, "verdict=?") || strstr(plan, "type=?")) ==
                             (query.type != NULL));
+            CHECK(plan, (strstr(plan, "inconsistent") != NULL) == query.inconsistent);
             steps++;
         }
         CHECK_INT(sql, steps, 1);

@@ -539,6 +539,10 @@ static void test_metrics_page(void)
     struct http_reply reply = http_get(port, "/metrics");
     CHECK("sum", strstr(reply.body, "\ntandem_lab_entries_total{verdict=\"TIMEOUT\"} "));
     CHECK("pair", strstr(reply.body, "\ntandem_entries_total{pair=\"r2\",verdict=\"AHEAD\"} "));
+    CHECK("consistent",
+          strstr(reply.body, "\ntandem_consistency_total{pair=\"r2\",consistent=\"false\"} "));
+    CHECK("consistent",
+          strstr(reply.body, "\ntandem_lab_consistency_total{consistent=\"true\"} "));
     CHECK("speed", strstr(reply.body, "\ntandem_linear_speed_meters_per_second{pair=\"r1\","
                                       "side=\"real\"} 0."));
     CHECK("source", strstr(reply.body, "\ntandem_journal_lines_total 4711\n"));

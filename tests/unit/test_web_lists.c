@@ -118,6 +118,18 @@ static void test_selection(void)
                    "TIMEOUT");
     }
     json_decref(body);
+    body = get_json("/api/v1/pairs/r2/entries?verdict=INCONSISTENT&order=oldest");
+    rows = json_object_get(body, "entries");
+    CHECK_INT("inconsistent", json_array_size(rows), MOVES / 11);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        CHECK("of any verdict",
+              strcmp(json_string_value(json_object_get(row, "verdict")), "INCONSISTENT") != 0);
+        CHECK("inconsistent", json_is_false(json_object_get(row, "consistent")));
+        CHECK_TEXT("differs", json_string_value(json_object_get(row, "differs")),
+                   "x_m: real 0, virtual 1");
+    }
+    json_decref(body);
     body = get_json("/api/v1/pairs/r1/alarms?type=duplicate&order=oldest&limit=3");
     rows = json_object_get(body, "alarms");
     CHECK_INT("type", json_array_size(rows), 3);

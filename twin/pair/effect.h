@@ -20,6 +20,8 @@
     X(EFFECT_ALARM, "alarm") /* something odd, to be recorded */                               \
     X(EFFECT_COMMAND, "command") /* link mode: send payload to `side`'s command topic */       \
     X(EFFECT_REPLY, "reply") /* link mode: send payload to L1's reply topic */                 \
+    /* link mode: tell L1, by payload, that the two replies to a command differ */             \
+    X(EFFECT_NOTICE, "notice")                                                                 \
     X(EFFECT_PROBE, "probe") /* send clock probe `probe` to `side` */                          \
     /* enough new moves to publish this pair's calibration again */                            \
     X(EFFECT_CALIBRATION, "calibration")                                                       \

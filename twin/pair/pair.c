@@ -308,7 +308,6 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     const enum side other = side == SIDE_REAL ? SIDE_VIRTUAL : SIDE_REAL;
     const struct event_reply *r = &e->reply;
     const struct clock_map *map = &run->pair->side[side].clock;
-    char differs[ENTRY_DIFFERS_MAX];
     slot->answered[side] = true;
     slot->reply_us[side] = run->t_us;
     slot->away_us = run->pair->away_us > slot->away_us ? run->pair->away_us : slot->away_us;
@@ -324,9 +323,14 @@ static void note_reply(const struct pair_run *run, struct pair_slot *slot)
     }
     if (!slot->answered[other] || slot->timed_out[other]) {
         pair_keep_values(slot, r);
-    } else if (pair_reply_differs(slot, other, r, run->p, differs)) {
-        slot->differs = true;
-        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", differs);
+    } else if (pair_reply_differs(slot, other, r, run->p, run->news->differs)) {
+        slot->consistency = INCONSISTENT;
+        pair_alarm(run, ALARM_INCONSISTENT, SIDE_COUNT, slot->id, "%s", run->news->differs);
+        if (run->p->mode == PAIR_LINK) {
+            pair_link_notice(run, slot);
+        }
+    } else {
+        slot->consistency = CONSISTENT;
     }
 }
 

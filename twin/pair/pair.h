@@ -49,12 +49,12 @@ struct pair_slot {
     bool answered[SIDE_COUNT];
     bool timed_out[SIDE_COUNT];
     int64_t reply_us[SIDE_COUNT];
-    int64_t motion_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
-    int64_t transport_us[SIDE_COUNT]; /* LAB_TIME_NONE: not known */
-    double clock_sd_us[SIDE_COUNT];   /* NaN: not known */
-    uint8_t status[SIDE_COUNT];       /* enum reply_status */
-    int64_t away_us;                  /* > 0: command or reply may have waited for so long */
-    bool differs;
+    int64_t motion_us[SIDE_COUNT];       /* LAB_TIME_NONE: not known */
+    int64_t transport_us[SIDE_COUNT];    /* LAB_TIME_NONE: not known */
+    double clock_sd_us[SIDE_COUNT];      /* NaN: not known */
+    uint8_t status[SIDE_COUNT];          /* enum reply_status */
+    int64_t away_us;                     /* > 0: command or reply may have waited for so long */
+    uint8_t consistency;                 /* enum consistency */
     uint8_t value_count;                 /* of the first reply */
     uint8_t value_kind[PAIR_VALUES_MAX]; /* enum value_kind */
     struct pair_value value[PAIR_VALUES_MAX];
@@ -102,9 +102,14 @@ struct pair_side {
     struct travel_kalman kalman;
 };
 
+struct pair_judged {
+    uint8_t verdict, consistency; /* enum verdict, enum consistency */
+};
+
 struct pair_counts {
     uint64_t commands, replies, entries, redelivered;
     uint64_t verdict[VERDICT_COUNT];
+    uint64_t consistency[CONSISTENCY_COUNT]; /* of the same entries */
     uint64_t alarm[ALARM_TYPE_COUNT]; /* every occurrence, also those the rate limit left out */
     uint64_t alarms;                  /* recorded */
 };
@@ -126,10 +131,10 @@ struct pair {
     uint64_t changes;                             /* of parameter sets, recorded */
     int64_t last_lag_us, last_lag_uncertainty_us; /* of the last entry that has a lag */
     int64_t last_entry_us;
-    uint32_t recent_count;       /* of recent, at most PAIR_RECENT */
-    uint8_t recent[PAIR_RECENT]; /* verdicts of the last entries; ring, written at */
-    uint32_t recent_next;        /* this place */
-    double link_lag_cycles;      /* D: cycles the virtual robot lagged behind, all commands */
+    uint32_t recent_count;                  /* of recent, at most PAIR_RECENT */
+    struct pair_judged recent[PAIR_RECENT]; /* the last entries; ring, written at */
+    uint32_t recent_next;                   /* this place */
+    double link_lag_cycles; /* D: cycles the virtual robot lagged behind, all commands */
     struct pair_counts counts;
     struct efsm_stats logger_stats;
     struct efsm_trace trace;

@@ -174,9 +174,6 @@ static enum verdict judge_entry(const struct entry *e, const struct pair_slot *s
     if (!slot->expected[SIDE_VIRTUAL]) {
         return VERDICT_REAL_ONLY;
     }
-    if (slot->differs) {
-        return VERDICT_INCONSISTENT;
-    }
     if (slot->away_us > 0) {
         return VERDICT_UNRESOLVED; /* the times are those of the delivery */
     }
@@ -261,13 +258,15 @@ static void fill_entry(const struct pair *pair, const struct pair_params *p,
     }
     e->interrupted_us = slot->away_us;
     e->verdict = judge_entry(e, slot, p);
+    e->consistency = (enum consistency)slot->consistency;
     explain_by_pace(pair, p, e);
 }
 
 static void remember_entry(struct pair *pair, const struct entry *e)
 {
     pair->last_entry_us = e->t_us;
-    pair->recent[pair->recent_next] = (uint8_t)e->verdict;
+    pair->recent[pair->recent_next] =
+        (struct pair_judged){(uint8_t)e->verdict, (uint8_t)e->consistency};
     pair->recent_next = (pair->recent_next + 1) % PAIR_RECENT;
     pair->recent_count += pair->recent_count < PAIR_RECENT;
     if (e->lag_us != LAB_TIME_NONE) {
@@ -280,6 +279,7 @@ static void emit_entry(const struct pair_run *run, const struct entry *e)
 {
     run->pair->counts.entries++;
     run->pair->counts.verdict[e->verdict]++;
+    run->pair->counts.consistency[e->consistency]++;
     remember_entry(run->pair, e);
     pair_emit(run, (struct effect){.kind = EFFECT_ENTRY, .side = SIDE_COUNT, .entry = e});
 }
@@ -390,6 +390,10 @@ void pair_write_entry(const struct pair_run *run, const struct pair_slot *slot)
     struct entry e;
     struct pair *pair = run->pair;
     fill_entry(pair, run->p, slot, &e);
+    if (e.consistency == INCONSISTENT) {
+        /* It is closed by the reply that was found to differ. */
+        memcpy(e.differs, run->news->differs, sizeof e.differs);
+    }
     emit_entry(run, &e);
     remember_closed(
         pair, &(struct pair_closed){slot->id[0] ? hash_text(slot->id) : 0,

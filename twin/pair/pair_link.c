@@ -3,7 +3,13 @@
 
 #include "logger/message/json_write.h"
 #include "logger/message/message.h"
+#include "logger/message/record_json.h"
 #include "twin/pair/pair_run.h"
+
+enum {
+    MERGED_MORE_MAX = 6 * ENTRY_DIFFERS_MAX + 64, /* each byte escaped */
+    NOTICE_MAX = 6 * (ENTRY_DIFFERS_MAX + EVENT_ID_MAX) + 128
+};
 
 void pair_link_expect(const struct pair *pair, const struct pair_params *p,
                       bool expected[SIDE_COUNT])
@@ -134,10 +140,24 @@ void pair_dispatch(const struct pair_run *run)
 /* ---- link machine -------------------------------------------------------------------------
  */
 
-/* The robot's reply as it came, and who it is from. */
-static void merge_reply(const struct pair_run *run, enum side from)
+/* What Tandem says of the comparison. */
+static void write_comparison(struct json_writer *w, const struct pair_run *run,
+                             const struct pair_slot *slot)
 {
-    char text[MESSAGE_PAYLOAD_MAX + 32];
+    consistency_write_json(w, "consistent", (enum consistency)slot->consistency);
+    if (slot->consistency == INCONSISTENT) {
+        json_write_text(w, "differs", run->news->differs);
+    }
+}
+
+/* The robot's reply as it came, who it is from, and whether the other one said the same, when
+ * it was there before. */
+static void merge_reply(const struct pair_run *run, const struct pair_slot *slot,
+                        enum side from)
+{
+    char text[MESSAGE_PAYLOAD_MAX + MERGED_MORE_MAX];
+    char more[MERGED_MORE_MAX];
+    struct json_writer w;
     const char *raw = run->event->reply.raw;
     size_t bytes = run->event->reply.raw_bytes;
     while (bytes > 0 && raw[bytes - 1] != '}') {
@@ -146,10 +166,35 @@ static void merge_reply(const struct pair_run *run, enum side from)
     if (bytes == 0 || bytes > MESSAGE_PAYLOAD_MAX) {
         return;
     }
+    json_write_start(&w, more, sizeof more, NULL, NULL);
+    json_write_object(&w, NULL);
+    if (slot->consistency != CONSISTENCY_UNKNOWN) {
+        write_comparison(&w, run, slot);
+    }
+    json_write_text(&w, "from", side_name(from));
+    json_write_close(&w);
+    if (!json_write_end(&w)) {
+        return;
+    }
     memcpy(text, raw, bytes - 1);
-    const int n = snprintf(text + bytes - 1, sizeof text - bytes + 1, ",\"from\":\"%s\"}",
-                           side_name(from));
-    pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, bytes - 1 + (size_t)n);
+    memcpy(text + bytes - 1, more, w.used);
+    text[bytes - 1] = ','; /* instead of the brace */
+    pair_emit_payload(run, EFFECT_REPLY, SIDE_COUNT, text, bytes - 1 + w.used);
+}
+
+void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot)
+{
+    char text[NOTICE_MAX];
+    struct json_writer w;
+    json_write_start(&w, text, sizeof text, NULL, NULL);
+    json_write_object(&w, NULL);
+    json_write_text(&w, "id", slot->id[0] ? slot->id : NULL);
+    json_write_seconds(&w, "t", run->t_us);
+    write_comparison(&w, run, slot);
+    json_write_close(&w);
+    if (json_write_end(&w)) {
+        pair_emit_payload(run, EFFECT_NOTICE, SIDE_COUNT, text, w.used);
+    }
 }
 
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *why)
@@ -182,7 +227,7 @@ static void commit_link(void *context, unsigned cycle, int64_t t_us)
                          c->slot->expected[SIDE_REAL] ? "the real robot did not answer in time"
                                                       : "no robot answered in time");
     } else if (state == LINK_ANSWER || state == LINK_STAND_IN) {
-        merge_reply(c->run, state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL);
+        merge_reply(c->run, c->slot, state == LINK_ANSWER ? SIDE_REAL : SIDE_VIRTUAL);
     }
 }
 

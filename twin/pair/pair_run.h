@@ -19,6 +19,7 @@ struct pair_news {
     bool clock_set; /* its side's clock was set */
     bool old;       /* telemetry: its number was here before, or a later one was */
     bool repeated;  /* telemetry: its number is that of the sample before */
+    char differs[ENTRY_DIFFERS_MAX]; /* replies: in what they do not agree; "" */
 };
 
 /* The step in progress. */
@@ -139,6 +140,9 @@ void pair_dispatch(const struct pair_run *run);
 
 /* Let the link machine of this command see its new state; may send the reply to L1. */
 void pair_link_step(const struct pair_run *run, struct pair_slot *slot, bool command);
+
+/* Tell L1 that the two replies differ, in what run->news says. */
+void pair_link_notice(const struct pair_run *run, const struct pair_slot *slot);
 
 /* Tell L1 that this command cannot be taken. */
 void pair_link_refuse(const struct pair_run *run, const char *id, const char *why);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "logger/message/record_json.h"
 #include "twin/dynamics/pair_dynamics.h"
 #include "twin/following/pair_following.h"
 #include "twin/pair/pair_machines.h"
@@ -351,17 +352,24 @@ static void write_side(struct json_writer *w, const char *key, const struct pair
 /* What the last entries got. */
 static void write_recent(struct json_writer *w, const struct pair *pair)
 {
-    uint64_t count[VERDICT_COUNT] = {0};
+    uint64_t verdict[VERDICT_COUNT] = {0};
+    uint64_t consistency[CONSISTENCY_COUNT] = {0};
     for (uint32_t k = 0; k < pair->recent_count; k++) {
-        count[pair->recent[k]]++;
+        verdict[pair->recent[k].verdict]++;
+        consistency[pair->recent[k].consistency]++;
     }
-    json_write_counts(w, "recent_verdicts", &verdict_names, count);
+    json_write_counts(w, "recent_verdicts", &verdict_names, verdict);
+    json_write_counts(w, "recent_consistency", &consistency_names, consistency);
 }
 
-static const char *last_verdict(const struct pair *pair)
+static void write_last(struct json_writer *w, const struct pair *pair)
 {
     const uint32_t newest = (pair->recent_next + PAIR_RECENT - 1) % PAIR_RECENT;
-    return pair->recent_count > 0 ? verdict_name((enum verdict)pair->recent[newest]) : NULL;
+    const struct pair_judged *last = &pair->recent[newest];
+    const bool any = pair->recent_count > 0;
+    json_write_text(w, "last_verdict", any ? verdict_name((enum verdict)last->verdict) : NULL);
+    consistency_write_json(w, "last_consistent",
+                           any ? (enum consistency)last->consistency : CONSISTENCY_UNKNOWN);
 }
 
 /* Of the recorded ones. */
@@ -419,10 +427,11 @@ void pair_report_summary(struct json_writer *w, const char *key, const struct pa
     json_write_seconds(w, "last_lag_s", pair->last_lag_us);
     json_write_seconds(w, "last_lag_uncertainty_s", pair->last_lag_uncertainty_us);
     json_write_seconds(w, "last_entry_t", pair->last_entry_us);
-    json_write_text(w, "last_verdict", last_verdict(pair));
+    write_last(w, pair);
     write_recent(w, pair);
     write_last_alarm(w, pair);
     json_write_counts(w, "verdicts", &verdict_names, pair->counts.verdict);
+    json_write_counts(w, "consistency", &consistency_names, pair->counts.consistency);
     json_write_counts(w, "alarm_counts", &alarm_type_names, pair->counts.alarm);
     if (p->mode == PAIR_LINK) {
         json_write_real(w, "virtual_lag_cycles", pair->link_lag_cycles);

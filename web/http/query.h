@@ -60,7 +60,7 @@ struct query {
     int format;       /* enum query_format */
     int refit;        /* 1: make every fit anew */
     int field;        /* of a series: 0, there is one */
-    int verdict;      /* enum verdict, or -1: every */
+    int verdict;      /* place in entry_filter_names, or -1: every */
     int type;         /* enum alarm_type, or -1: every */
     char cursor[QUERY_CURSOR_MAX]; /* "" when absent */
     char pair[QUERY_WORD_MAX];     /* whose moves; "" when absent */

@@ -46,6 +46,7 @@ async function drawPair(root, result, id, signal) {
     show(root, section("Verdicts", facts([["Moves", count(total)],
         ...Object.entries(pair.counts).filter(([, n]) => n > 0)
             .map(([name, n]) => [name, `${count(n)}, ${percent(n / total)}`]),
+        ["Inconsistent", count(pair.consistency.false)],
         ["Alarms", count(sumOf(pair.alarm_counts))]])),
     section("Lag over time", pair.lag.length > 0 ? [plot, legend(VERDICTS.slice(0,
         4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`])),

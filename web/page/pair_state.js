@@ -44,12 +44,19 @@ export function judge(pair, now) {
     if (pair.last_verdict && verdictOf(pair.last_verdict).tone === "bad") {
         return [0, `the last command ended ${pair.last_verdict}`];
     }
+    if (pair.last_consistent === false) {
+        return [0, "the robots' last answers contradict each other"];
+    }
     if (alarmAge < FRESH_S) {
         return [0, `alarm: ${wordsOfAlarm(pair.last_alarm.type)}`];
     }
     const enough = sumOf(pair.recent_verdicts) >= ENOUGH;
     if (enough && failed >= FAILED_RATIO) {
         return [1, `${percent(failed)} of the last commands failed`];
+    }
+    const contrary = pair.recent_consistency.false;
+    if (enough && contrary / sumOf(pair.recent_verdicts) >= FAILED_RATIO) {
+        return [1, `${count(contrary)} of the last answers contradict each other`];
     }
     if (enough && far > FAR_RATIO) {
         return [1, `${percent(far)} of the last moves apart`];

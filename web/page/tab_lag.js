@@ -6,7 +6,7 @@ import {downloadLink} from "./download.js";
 import {dateTime, fixed, known, labNow, plural, plusMinus, signed, time, withUnit} from "./format.js";
 import {confirm} from "./token.js";
 import {button, el, empty, numberField, places, put, redraw, section, show, stage, table} from "./ui.js";
-import {VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
+import {INCONSISTENT, VERDICTS, verdictChip, verdictOf, verdictsOf} from "./verdicts.js";
 import {watch} from "./watch.js";
 
 const POINTS = 500; // buckets of the series
@@ -18,8 +18,9 @@ const SPANS = [["10 min", 600], ["1 h", 3600], ["1 d", 86400], ["All", null]];
 
 // ---- the chart ----
 
-function drawPoint(context, x, y, radius, verdict) {
-    const {sign, tone} = verdictOf(verdict);
+// At a move whose answers contradict each other stands that sign, where its verdict's would.
+function drawPoint(context, x, y, radius, place) {
+    const {sign, tone} = place?.inconsistent ? INCONSISTENT : verdictOf(place?.verdict);
     context.fillStyle = colour(tone);
     context.font = `${Math.round(3 * radius)}px system-ui, sans-serif`;
     context.textAlign = "center";
@@ -57,14 +58,18 @@ function mostly(verdicts) {
 export function placeOf(e) {
     const half = e.lag_uncertainty_s ?? 0;
     const bar = known(e.lag_s) ? [e.lag_s - half, e.lag_s, e.lag_s + half] : [null, null, null];
-    return {t: e.t, bar, verdict: e.verdict,
-        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}`};
+    const inconsistent = e.consistent === false;
+    return {t: e.t, bar, verdict: e.verdict, inconsistent,
+        words: `${dateTime(e.t)}  ${e.verdict}  lag ${plusMinus(e.lag_s, e.lag_uncertainty_s, "s")}${
+            inconsistent ? `  inconsistent${e.differs ? `: ${e.differs}` : ""}` : ""}`};
 }
 
 function ofBucket(b) {
-    const verdicts = Object.entries(b.verdicts).map(([name, n]) => `${n} ${name}`).join(", ");
+    const verdicts = [...Object.entries(b.verdicts), ...b.inconsistent > 0 ? [["inconsistent", b.inconsistent]] : []]
+        .map(([name, n]) => `${n} ${name}`).join(", ");
     const lags = `lag ${signed(b.min, 3)} … ${signed(b.max, 3)}, mean ${withUnit(signed(b.mean, 3), "s")}`;
     return {t: b.t, bar: [b.min, b.mean, b.max], reach: [b.min, b.max], verdict: mostly(b.verdicts),
+        inconsistent: 2 * b.inconsistent > b.count,
         words: `from ${dateTime(b.t)}: ${plural(b.count, "move")}, ${verdicts}; ${lags}`};
 }
 
@@ -94,7 +99,7 @@ export class LagChart {
 
     options() {
         const point = (graph, series, context, x, y, _colour, radius, index) =>
-            drawPoint(context, x, y, radius, this.places.get(graph.getValue(index, 0))?.verdict);
+            drawPoint(context, x, y, radius, this.places.get(graph.getValue(index, 0)));
         return {
             labels: ["time", "lag"], customBars: true, colors: [colour("soft")], strokeWidth: 0.6, fillAlpha: 0.25,
             drawPoints: true, pointSize: 4.5, drawPointCallback: point, drawHighlightPointCallback: point,
@@ -102,7 +107,7 @@ export class LagChart {
             underlayCallback: (context, area, graph) => {
                 drawBands(context, area, graph, this.tolerance);
                 for (const place of this.without) {
-                    drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place.verdict);
+                    drawPoint(context, graph.toDomXCoord(place.t * 1000), area.y + area.h - 9, 5, place);
                 }
             },
             highlightCallback: (_event, x) => this.tell(this.places.get(x)?.words),
@@ -178,7 +183,7 @@ function move(e) {
 export const MOVE_COLUMNS = [
     {label: "#", cell: e => String(e.n), numeric: true},
     {label: "Time", cell: e => time(e.t), className: "nowrap"},
-    {label: "Verdict", cell: e => verdictChip(e.verdict)},
+    {label: "Verdict", cell: e => verdictChip(e.verdict, e.consistent)},
     {label: "Lag, s", cell: e => (known(e.lag_s) ? (e.lag_s > 0 ? "+" : "") + plusMinus(e.lag_s, e.lag_uncertainty_s)
         : "–"), numeric: true},
     {label: "Move", cell: move, className: "nowrap"},
@@ -201,6 +206,9 @@ function remark(e) {
         if (status && status !== "done") {
             words.push(`${side}: ${status}`);
         }
+    }
+    if (e.differs) {
+        words.push(`not the same: ${e.differs}`);
     }
     if (known(e.interrupted_s)) {
         words.push("the daemon was away meanwhile");
@@ -265,6 +273,7 @@ export function mount(root, {pair, path, signal}) {
     const page = stage(root,
         section("Lag over time", el("div", {class: "bar"}, shown, el("span", {class: "push"}), buttons.group),
             plot, legend([...VERDICTS.slice(0, 4).map(v => [v.sign, v.tone, `${v.name}: ${v.meaning}`]),
+                [INCONSISTENT.sign, INCONSISTENT.tone, `${INCONSISTENT.name}: ${INCONSISTENT.meaning}`],
                 ["✕", "bad", "at the bottom: no lag, a robot did not answer"]])),
         section("Latest moves", el("div", {class: "bar"}, el("label", {for: "verdict"}, "Verdict"), filter,
             el("span", {class: "push"}), command(),
@@ -277,7 +286,8 @@ export function mount(root, {pair, path, signal}) {
         return {summary, drawn, rows: latest.entries};
     }, {pair, types: ["entry"]}, async ({summary, drawn, rows}) => {
         if (filter.options.length === 1) {
-            put(filter, verdictsOf(summary.verdicts).map(v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
+            put(filter, [...verdictsOf(summary.verdicts), INCONSISTENT].map(
+                v => el("option", {value: v.name}, `${v.sign} ${v.name}`)));
         }
         if (!page.say(summary.entries === 0 && [noMoves(pair), el("p", {class: "bar"}, command())])) {
             return;

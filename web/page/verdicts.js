@@ -8,7 +8,6 @@ export const VERDICTS = [
     {name: "SYNC", sign: "●", tone: "sync", meaning: "no further apart than the lab file allows"},
     {name: "UNRESOLVED", sign: "◇", tone: "unsure", meaning: "the uncertainty hides who was first"},
     {name: "TIMEOUT", sign: "✕", tone: "bad", meaning: "one robot did not answer"},
-    {name: "INCONSISTENT", sign: "≠", tone: "bad", meaning: "the robots' answers contradict each other"},
     {name: "VIRTUAL_ONLY", sign: "◐", tone: "unsure", meaning: "only the virtual robot takes part"},
     {name: "REAL_ONLY", sign: "◑", tone: "unsure", meaning: "only the real robot takes part"},
     {name: "OVERFLOW", sign: "⧖", tone: "bad", meaning: "too many commands were open"},
@@ -25,9 +24,17 @@ export function verdictsOf(counts) {
     return [...known, ...Object.keys(counts).filter(name => !names.includes(name)).map(verdictOf)];
 }
 
-export function verdictChip(name) {
-    const v = verdictOf(name);
-    return el("span", {class: `chip tone-${v.tone}`, title: v.meaning}, symbol(v.sign, "sign"), ` ${v.name}`);
+// The other answer about a command: do the two replies say the same? It is no verdict, lists can be asked for it.
+export const INCONSISTENT = {name: "INCONSISTENT", sign: "≠", tone: "bad",
+    meaning: "the robots' answers contradict each other"};
+
+function chip({name, sign, tone, meaning}) {
+    return el("span", {class: `chip tone-${tone}`, title: meaning}, symbol(sign, "sign"), ` ${name}`);
+}
+
+// consistent: false gives a second chip, true and null (not both were there) do not.
+export function verdictChip(name, consistent) {
+    return [chip(verdictOf(name)), consistent === false && [" ", chip(INCONSISTENT)]];
 }
 
 const TONES = {PASS: ["sync", "✓"], MARGINAL: ["unsure", "◇"], FAIL: ["bad", "✕"]};

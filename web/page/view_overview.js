@@ -51,7 +51,7 @@ function drawCard(row, now) {
         el("h2", {}, el("a", {href: pairAddress(pair.id)}, pair.id)),
         el("div", {class: `level tone-${level.tone}`}, symbol(level.sign, "sign"), ` ${row.reason || level.label}`),
         motionLine(pair),
-        el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict)),
+        el("div", {class: "last"}, hasMoves && verdictChip(pair.last_verdict, pair.last_consistent)),
         el("div", {class: "shares"}, hasMoves ? [verdictBar(pair.recent_verdicts), verdictWords(pair.recent_verdicts)]
             : el("span", {class: "muted words"}, "no moves yet")),
         el("div", {class: "sides"}, sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),

@@ -48,7 +48,7 @@ function drawState(root, pair) {
     const {sign, tone, label} = LEVELS[level];
     const [mark, markTone, figure, words] = pair.following ? fidelity(pair.following) : [];
     redraw(root, marked(sign, tone, `${reason || label}`),
-        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict),
+        pair.last_verdict && el("span", {}, verdictChip(pair.last_verdict, pair.last_consistent),
             known(pair.last_lag_s) && [el("span", {class: "muted"}, " last lag "), lagText(pair)]),
         pair.following && marked(mark, markTone, `${figure} `, el("span", {class: "muted"}, words)),
         sideState("real", pair.real, now), sideState("virtual", pair.virtual, now),
@@ -57,12 +57,13 @@ function drawState(root, pair) {
 
 // Who does not see the page hears how it goes on.
 function speaker() {
-    let verdict;
+    let said;
     return pair => {
-        if (verdict !== undefined && pair.last_verdict !== verdict) {
-            say(`${pair.id}: ${pair.last_verdict}`);
+        const words = `${pair.last_verdict}${pair.last_consistent === false ? ", inconsistent" : ""}`;
+        if (said !== undefined && words !== said) {
+            say(`${pair.id}: ${words}`);
         }
-        verdict = pair.last_verdict;
+        said = words;
     };
 }
 

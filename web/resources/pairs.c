@@ -43,6 +43,9 @@ static const char *const COLUMNS[] = {
     "following",
     "real",
     "virtual",
+    "last_consistent",
+    "consistency",
+    "recent_consistency",
 };
 
 static void write_pair(struct json_writer *w, const struct view *view, size_t i)

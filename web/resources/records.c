@@ -53,12 +53,14 @@ static bool read_rows(struct page *page, char next[STORE_CURSOR_MAX])
 {
     const struct web_request *request = page->request;
     const struct query *q = &request->query;
+    const bool inconsistent = q->verdict == ENTRY_FILTER_INCONSISTENT;
     const struct store_query wanted = {
         .kind = page->list->kind,
         .pair = request->id,
-        .type = q->verdict >= 0 ? verdict_name((enum verdict)q->verdict)
-                : q->type >= 0  ? alarm_type_name((enum alarm_type)q->type)
-                                : NULL,
+        .type = q->verdict >= 0 && !inconsistent ? verdict_name((enum verdict)q->verdict)
+                : q->type >= 0                   ? alarm_type_name((enum alarm_type)q->type)
+                                                 : NULL,
+        .inconsistent = inconsistent,
         .since_us = q->since_us,
         .until_us = q->until_us,
         .newest_first = !q->oldest,

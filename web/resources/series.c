@@ -23,6 +23,7 @@ struct bucket {
     uint32_t values; /* of them that have a lag */
     double min, max, sum;
     uint32_t verdicts[VERDICT_COUNT];
+    uint32_t inconsistent;
 };
 
 struct series {
@@ -65,6 +66,7 @@ static bool take_point(void *context, const struct store_point *point)
     b->first_us = point->t_us; /* they come newest first */
     b->count++;
     count_verdict(b, point->verdict);
+    b->inconsistent += point->inconsistent;
     if (isfinite(point->lag_s)) {
         b->min = b->values == 0 ? point->lag_s : fmin(b->min, point->lag_s);
         b->max = b->values == 0 ? point->lag_s : fmax(b->max, point->lag_s);
@@ -94,6 +96,7 @@ static void write_bucket(struct json_writer *w, const struct bucket *b)
         }
     }
     json_write_close(w);
+    json_write_int(w, "inconsistent", b->inconsistent);
     json_write_close(w);
 }
 
