@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/names.h"
 #include "base/number.h"
 
-enum { NAME_MAX_BYTES = 48, DISTANCE_TEXT_MAX = 40 };
+enum { NAME_MAX_BYTES = 48 };
 
 static const struct tree_node *node_at(const struct option_reader *r, uint32_t node)
 {
@@ -83,43 +84,6 @@ bool option_is_empty(const struct tree *tree, uint32_t node)
     return text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-static size_t smaller_of(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-size_t option_distance(const char *a, const char *b)
-{
-    size_t rows[3][DISTANCE_TEXT_MAX + 1];
-    const size_t n = strlen(a);
-    const size_t m = strlen(b);
-    if (n > DISTANCE_TEXT_MAX || m > DISTANCE_TEXT_MAX) {
-        return n > m ? n : m;
-    }
-    size_t *before = rows[0];
-    size_t *last = rows[1];
-    size_t *row = rows[2];
-    for (size_t k = 0; k <= m; k++) {
-        before[k] = k;
-        last[k] = k;
-    }
-    for (size_t i = 1; i <= n; i++) {
-        row[0] = i;
-        for (size_t k = 1; k <= m; k++) {
-            const size_t change = a[i - 1] == b[k - 1] ? 0 : 1;
-            row[k] = smaller_of(smaller_of(last[k] + 1, row[k - 1] + 1), last[k - 1] + change);
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1]) {
-                row[k] = smaller_of(row[k], before[k - 2] + 1);
-            }
-        }
-        size_t *const oldest = before;
-        before = last;
-        last = row;
-        row = oldest;
-    }
-    return last[m];
-}
-
 /* The part of a row's path below a section, up to the next dot; false when the row stands
  * elsewhere. */
 static bool name_below(const struct option_row *row, const char *path, char out[NAME_MAX_BYTES])
@@ -157,8 +121,8 @@ static bool find_near(const struct option_table *table, const char *path, const 
         if (!name_below(&table->rows[i], path, name)) {
             continue;
         }
-        const size_t limit = strlen(name) < 6 ? 1 : strlen(name) < 12 ? 2 : 3;
-        size_t distance = option_distance(key, name);
+        const size_t limit = edit_distance_near(name);
+        size_t distance = edit_distance(key, name);
         if (distance > limit && is_part(key, name)) {
             distance = limit;
         }

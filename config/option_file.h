@@ -87,9 +87,6 @@ bool option_is_empty(const struct tree *tree, uint32_t node);
 /* Where the value of a key was given; TREE_NONE when it was not. */
 uint32_t option_node(const struct option_reading *reading, const char *path);
 
-/* Edits (insert, delete, change, swap of neighbours) that make one text of the other. */
-size_t option_distance(const char *a, const char *b);
-
 /* The first line of a file, without its end; "" when there is none. False when the file cannot
  * be opened: errno says why. */
 bool text_file_first_line(const char *path, char *line, size_t size);

@@ -3,15 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
 #include "base/hash.h"
 #include "logger/message/payload.h"
 
 /* ---- command ---- */
-
-static bool check_op(struct json_scan *s, struct event *e)
-{
-    return e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty");
-}
 
 /* clang-format off */
 static const struct payload_member command_members[] = {
@@ -25,9 +21,77 @@ static const struct payload_member command_members[] = {
 };
 /* clang-format on */
 
+/* An operation that is nothing without one of its sizes: a size that was misspelt would make a
+ * move of nothing, or half a move. */
+static const struct sized_op {
+    const char *op;
+    const char *nothing; /* said when there is none, but a member that nobody knows */
+    struct {
+        const char *name, *meant; /* said of a member that looks like it */
+    } sizes[2];
+} sized_ops[] = {
+    {"go",
+     "a \"go\" by \"rotation_rad\" or \"displacement_m\" was expected",
+     {{"rotation_rad", "no member of a \"go\"; did you mean rotation_rad?"},
+      {"displacement_m", "no member of a \"go\"; did you mean displacement_m?"}}},
+};
+
+/* Few edits away from it, in capitals, or its beginning. */
+static bool is_like(const struct json_text *key, const char *name)
+{
+    char text[EDIT_TEXT_MAX + 1];
+    const size_t n = json_text_copy(key, text, sizeof text, false);
+    for (char *c = text; *c; c++) {
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+    }
+    return n < sizeof text && ((n >= 3 && strncmp(text, name, n) == 0) ||
+                               edit_distance(text, name) <= edit_distance_near(name));
+}
+
+static bool is_given(const char *name, const struct payload_seen *seen)
+{
+    size_t k = 0;
+    while (strcmp(command_members[k].name, name) != 0) {
+        k++;
+    }
+    return seen->members & 1U << k;
+}
+
+static bool fail_at(struct json_scan *s, const struct json_text *key, const char *expected)
+{
+    s->at = key->at;
+    return json_scan_fail(s, expected);
+}
+
+static bool check_sizes(struct json_scan *s, const struct sized_op *row,
+                        const struct payload_seen *seen)
+{
+    bool any = false;
+    for (size_t k = 0; k < COUNT(row->sizes); k++) {
+        const bool given = is_given(row->sizes[k].name, seen);
+        any = any || given;
+        for (size_t i = 0; !given && i < seen->stray_count && i < PAYLOAD_STRAYS_MAX; i++) {
+            if (is_like(&seen->stray[i], row->sizes[k].name)) {
+                return fail_at(s, &seen->stray[i], row->sizes[k].meant);
+            }
+        }
+    }
+    return any || seen->stray_count == 0 || fail_at(s, &seen->stray[0], row->nothing);
+}
+
+static bool check_command(struct json_scan *s, struct event *e, const struct payload_seen *seen)
+{
+    for (size_t i = 0; i < COUNT(sized_ops); i++) {
+        if (strcmp(e->command.op, sized_ops[i].op) == 0) {
+            return check_sizes(s, &sized_ops[i], seen);
+        }
+    }
+    return e->command.op[0] != '\0' || json_scan_fail(s, "\"op\" must not be empty");
+}
+
 static const struct payload_kind command_kind = {"command", EVENT_COMMAND,
                                                  PAYLOAD_PART(command, command_members),
-                                                 "\"op\" is missing", check_op};
+                                                 "\"op\" is missing", check_command};
 
 /* ---- reply ---- */
 
@@ -261,8 +325,9 @@ static const struct payload_member echo_members[] = {
 };
 /* clang-format on */
 
-static bool check_echo(struct json_scan *s, struct event *e)
+static bool check_echo(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
+    (void)seen;
     return (e->echo.sent_us != LAB_TIME_NONE && e->echo.source_received_us != LAB_TIME_NONE &&
             e->echo.source_us != LAB_TIME_NONE) ||
            json_scan_fail(s, "\"sent\", \"t_received\" and \"t\" must be numbers");

@@ -32,8 +32,9 @@ static const struct payload_member away_members[] = {
     {.name = "away_s", .required = true, .type = PAYLOAD_STAMP, PAYLOAD_IN(away_us)},
 };
 
-static bool check_away(struct json_scan *s, struct event *e)
+static bool check_away(struct json_scan *s, struct event *e, const struct payload_seen *seen)
 {
+    (void)seen;
     return e->away_us >= 0 || json_scan_fail(s, "an \"away_s\" of 0 or more was expected");
 }
 

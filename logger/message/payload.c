@@ -177,34 +177,44 @@ static void clear_part(struct event *e, const struct payload_kind *kind)
     }
 }
 
+/* k: its row in the table; SIZE_MAX: none. */
+static void note_member(struct payload_seen *seen, size_t k, const struct json_text *key)
+{
+    if (k != SIZE_MAX) {
+        seen->members |= 1U << k;
+    } else if (seen->stray_count++ < PAYLOAD_STRAYS_MAX) {
+        seen->stray[seen->stray_count - 1] = *key;
+    }
+}
+
 /* Read one object. False when it is not what it shall be: the scanner then holds the place and
  * what would be right. */
 static bool scan_part(struct json_scan *s, struct event *e, const struct payload_kind *kind)
 {
     const struct payload_member *members = kind->members;
+    struct payload_seen seen = {.members = 0};
     struct json_text key;
-    unsigned seen = 0;
     clear_part(e, kind);
     if (!json_scan_enter(s, JSON_KIND_OBJECT)) {
         return false;
     }
     while (json_scan_next_member(s, &key)) {
         const size_t k = find_member(&key, members, kind->count);
-        if (k < kind->count && seen & (1U << k)) {
+        if (k < kind->count && seen.members & (1U << k)) {
             return json_scan_fail(s, "each member may be given once only");
         }
-        seen |= 1U << k;
+        note_member(&seen, k < kind->count ? k : SIZE_MAX, &key);
         if (!(k < kind->count ? scan_member(s, e, &members[k])
                               : json_scan_skip(s, NULL, NULL))) {
             return false;
         }
     }
     for (size_t k = 0; k < kind->count; k++) {
-        if (members[k].required && !(seen & (1U << k))) {
+        if (members[k].required && !(seen.members & (1U << k))) {
             return json_scan_fail(s, kind->missing);
         }
     }
-    return !s->error && (!kind->check || kind->check(s, e));
+    return !s->error && (!kind->check || kind->check(s, e, &seen));
 }
 
 /* ---- messages ---- */

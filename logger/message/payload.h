@@ -31,6 +31,18 @@ enum payload_type {
 
 typedef bool payload_scanner(struct json_scan *s, struct event *e);
 
+enum { PAYLOAD_STRAYS_MAX = 8 };
+
+/* What stood in an object. */
+struct payload_seen {
+    unsigned members;                           /* bit k: that of row k of the table */
+    size_t stray_count;                         /* members that are not in the table */
+    struct json_text stray[PAYLOAD_STRAYS_MAX]; /* the first of them */
+};
+
+typedef bool payload_check(struct json_scan *s, struct event *e,
+                           const struct payload_seen *seen);
+
 struct payload_member {
     const char *name;
     bool required;
@@ -55,9 +67,9 @@ struct payload_kind {
     enum event_kind kind;
     const struct payload_member *members; /* [count]; NULL: the payload says nothing */
     size_t count;
-    size_t bytes;           /* of its part of the event, which is all zero but for members */
-    const char *missing;    /* said when a required member is not there */
-    payload_scanner *check; /* of an object that has been read, or NULL */
+    size_t bytes;         /* of its part of the event, which is all zero but for members */
+    const char *missing;  /* said when a required member is not there */
+    payload_check *check; /* of an object that has been read, or NULL */
 };
 
 /* members, count and bytes of an event's part. */

@@ -142,6 +142,44 @@ static void test_command_fields(void)
     CHECK("hash", seen.event[0].hash != 0);
 }
 
+/* A misspelt size is told; members of one's own beside a size, or of another operation, are
+ * not anybody's business. */
+static void test_misspelt(void)
+{
+    static const struct {
+        const char *payload, *text; /* NULL: a good command */
+    } rows[] = {
+        {"{\"op\":\"go\",\"rotation\":1}",
+         "column 13: no member of a \"go\"; did you mean rotation_rad?"},
+        {"{\"rotation\":1,\"op\":\"go\"}", "did you mean rotation_rad?"},
+        {"{\"op\":\"go\",\"rotation_rd\":1}", "did you mean rotation_rad?"},
+        {"{\"op\":\"go\",\"Rotation_Rad\":1}", "did you mean rotation_rad?"},
+        {"{\"op\":\"go\",\"rotation_deg\":90}", "did you mean rotation_rad?"},
+        {"{\"op\":\"go\",\"rot\\u0061tion_rad\":90}", "did you mean rotation_rad?"},
+        {"{\"op\":\"go\",\"displacment_m\":1}", "did you mean displacement_m?"},
+        {"{\"op\":\"go\",\"speed_mps\":1,\"displacement\":1}", "did you mean displacement_m?"},
+        {"{\"op\":\"go\",\"rotation_rad\":1,\"displacement\":1}",
+         "did you mean displacement_m?"},
+        {"{\"op\":\"go\",\"speed_mps\":1}", "column 13: a \"go\" by \"rotation_rad\" or"},
+        {"{\"op\":\"go\"}", NULL},
+        {"{\"op\":\"go\",\"rotation_rad\":1,\"speed_mps\":1}", NULL},
+        {"{\"op\":\"go\",\"rotation_rad\":1,\"rotation_deg\":57}", NULL},
+        {"{\"op\":\"go\",\"displacement_m\":1,\"placement\":\"b\"}", NULL},
+        {"{\"op\":\"lidar\",\"rotation\":1}", NULL},
+        {"{\"op\":\"halt\",\"why\":\"tired\"}", NULL},
+        {"{\"op\":\"dance\",\"rotation\":1}", NULL},
+    };
+    static struct seen seen;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct event *e = &seen.event[0];
+        CHECK_INT(rows[i].payload, decode("tandem/v1/r1/command", rows[i].payload, &seen), 1);
+        CHECK_INT(rows[i].payload, e->kind, rows[i].text ? EVENT_MALFORMED : EVENT_COMMAND);
+        if (rows[i].text && !strstr(e->malformed.detail, rows[i].text)) {
+            CHECK_TEXT(rows[i].payload, e->malformed.detail, rows[i].text);
+        }
+    }
+}
+
 static void test_reply_values(void)
 {
     static struct seen seen;
@@ -358,6 +396,7 @@ int main(void)
     CU_pSuite suite = CU_add_suite("codec", NULL, NULL);
     CU_add_test(suite, "kinds", test_kinds);
     CU_add_test(suite, "malformed", test_malformed);
+    CU_add_test(suite, "misspelt", test_misspelt);
     CU_add_test(suite, "command", test_command_fields);
     CU_add_test(suite, "reply", test_reply_values);
     CU_add_test(suite, "round trip", test_round_trip);

@@ -1,3 +1,4 @@
+#include "base/edit_distance.h"
 #include "config/lab_file.h"
 
 #include "tests/support/check.h"
@@ -489,12 +490,12 @@ static void test_fingerprint(void)
 
 static void test_distance(void)
 {
-    CHECK_INT("", option_distance("host", "host"), 0);
-    CHECK_INT("", option_distance("hots", "host"), 1);
-    CHECK_INT("", option_distance("", "host"), 4);
-    CHECK_INT("", option_distance("kitten", "sitting"), 3);
+    CHECK_INT("", edit_distance("host", "host"), 0);
+    CHECK_INT("", edit_distance("hots", "host"), 1);
+    CHECK_INT("", edit_distance("", "host"), 4);
+    CHECK_INT("", edit_distance("kitten", "sitting"), 3);
     CHECK("",
-          option_distance("x", "a very long text that is longer than any key of ours is") > 30);
+          edit_distance("x", "a very long text that is longer than any key of ours is") > 30);
 }
 
 static void test_numbers(void)
