@@ -197,6 +197,12 @@ static void check_conservation(const struct lab *lab, const struct log *log)
         entries += c->entries;
         alarms += c->alarms;
         CHECK_INT("every entry has one verdict", verdicts, c->entries);
+        CHECK_INT("and says whether it is consistent",
+                  c->consistency[CONSISTENCY_UNKNOWN] + c->consistency[CONSISTENT] +
+                      c->consistency[INCONSISTENT],
+                  c->entries);
+        CHECK_INT("an alarm for each that is not", c->consistency[INCONSISTENT],
+                  c->alarm[ALARM_INCONSISTENT]);
         CHECK_INT("nothing is open", pair->outstanding, 0);
         CHECK_INT("mask", pair->open_mask, 0);
         CHECK_INT("no machine fails",
