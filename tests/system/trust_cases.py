@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -10,9 +11,7 @@ TANDEM = os.environ["TANDEM"]
 TRUST = pathlib.Path(os.environ["TANDEM_TRUST"])
 
 # What is known to be said wrongly, and why; a case that has become right is told, and to be taken out.
-EXPECTED_FAILURES = {
-    "gust_drag_doubles": "the fourth parameter, surge_linear_kgps, is named; the case speaks of sway",
-}
+EXPECTED_FAILURES = {}
 
 DOUBT = ("MARGINAL", "FAIL")
 # name: model, file, what it is held against, verdicts that may be, words that must stand in a reason.
@@ -57,14 +56,26 @@ def check_still():
     assert drifts("gust_none.jsonl.gz") == []
 
 
+def told_ratio(details, parameter):
+    """By how much the one alarm says that this parameter changed."""
+    told = [re.search(r"robot's (\w+) changed by ([-+.0-9]+) %", detail) for detail in details]
+    assert len(told) == 1 and told[0] and told[0][1] == parameter, details
+    return 1.0 + float(told[0][2]) / 100.0
+
+
+# d4 is the drag in surge, -X_u (docs/model/usv3.md). The halves of this recording, fitted apart by pem: 18.8 ± 0.9 and 34.7 ± 1.2 kg/s; in
+# sway 30.8 ± 1.7 and 29.0 ± 1.6; all else within 1.1 errors. weak_iv and output_error say so, too.
 def check_drag():
-    details = drifts("gust_drag_doubles.jsonl.gz")
-    assert len(details) == 1 and ("sway_linear" in details[0] or "sway_quadratic" in details[0]), details
+    ratio = told_ratio(drifts("gust_drag_doubles.jsonl.gz"), "surge_linear_kgps")
+    assert 1.7 < ratio < 2.3, ratio
 
 
+# The same robot as in the others, and half as much d4 again from half time on: 18.10 ± 0.07 and 27.06 ± 0.11 kg/s in its halves.
 def check_telemetry():
     pair = replay("plain_telemetry.jsonl.gz")
-    assert [change["action"] for change in pair["changes"]].count("proposed") > 0, pair["alarms"][:2]
+    assert [change["action"] for change in pair["changes"]].count("proposed") > 1, pair["alarms"][:2]
+    ratio = told_ratio([alarm["detail"] for alarm in pair["alarms"]], "surge_linear_kgps")
+    assert 1.4 < ratio < 1.6, ratio
 
 
 CASES = {name: (check_fit, row) for name, row in FITS.items()}
