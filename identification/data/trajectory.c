@@ -12,10 +12,15 @@ static const double STEP_RATE_MAX = 0.5;
 /* Of the sample time: motion faster than that cannot be seen in the samples. */
 static const double STEP_SHARE_MIN = 1.0 / 16.0;
 
+static size_t count_parameters(const struct trajectory_rules *rules)
+{
+    return rules->fixed ? 0 : rules->model->parameter_count;
+}
+
 size_t trajectory_columns(const struct trajectory_rules *rules)
 {
     const size_t n = rules->model->axis_count;
-    return n + rules->model->parameter_count + (rules->with_biases ? n : 0) + 1;
+    return n + count_parameters(rules) + (rules->with_biases ? n : 0) + 1;
 }
 
 /* What drives the model: the efforts that act, less the constant ones. */
@@ -51,14 +56,16 @@ static void derive_sensitivities(const struct trajectory *walk, const double *po
 {
     const struct model *model = walk->rules->model;
     const size_t n = model->axis_count;
-    const size_t p = model->parameter_count;
+    const size_t p = count_parameters(walk->rules);
     const size_t m = trajectory_columns(walk->rules);
     double a[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double inverse[MODEL_AXES_MAX * MODEL_AXES_MAX];
     double phi[MODEL_AXES_MAX * MODEL_PARAMETERS_MAX];
     model->slope(model, walk->theta, pose, nu, tau, a);
-    model->rows(model, pose, nu, nu_dot, phi);
-    model_load_rows(model, tau, phi);
+    if (p > 0) {
+        model->rows(model, pose, nu, nu_dot, phi);
+        model_load_rows(model, tau, phi);
+    }
     model_mobility(model, walk->theta, pose, nu, inverse);
     for (size_t i = 0; i < n; i++) {
         double *row = by_dot + i * m;

@@ -33,11 +33,12 @@ struct trajectory_rules {
     const bool *at_rest;
     bool with_biases;
     bool sensitive;               /* sensitivities are wanted */
+    bool fixed;                   /* but none to the parameters */
     double step_s;                /* > 0, the longest step */
     double limit[MODEL_AXES_MAX]; /* a velocity beyond it has run away; may be INFINITY */
 };
 
-/* Number of columns of the sensitivities: axes + parameters (+ axes, the biases) + 1. */
+/* Number of columns of the sensitivities: axes (+ parameters) (+ axes, the biases) + 1. */
 size_t trajectory_columns(const struct trajectory_rules *rules);
 
 /* Where a walk along a run is. Plain data. */

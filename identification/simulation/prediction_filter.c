@@ -87,7 +87,7 @@ static void set_transition(struct prediction_filter *filter, const struct trajec
 {
     const size_t n = filter->n;
     const size_t m = trajectory_columns(&filter->rules);
-    const size_t force = n + filter->model->parameter_count;
+    const size_t force = m - 1 - n; /* as constant efforts, the other way */
     gsl_matrix_set_zero(filter->transition);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -276,6 +276,7 @@ enum status prediction_filter_pass(struct prediction_filter *filter,
     filter->evaluations++;
     filter->unknowns.walked = 0;
     filter->sensitive = pass->qr || pass->see;
+    filter->rules.fixed = !filter->sensitive;
     pass->cost = 0.0;
     pass->counted = 0;
     gsl_matrix_set_all(filter->residual, nan(""));
