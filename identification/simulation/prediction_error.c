@@ -35,6 +35,8 @@ static const double SCALE_FACTOR = 3.0;
 /* In the logarithm of a noise: the first probe, and the longest jump. */
 static const double PROBE = 0.6;
 static const double JUMP_MAX = 1.5;
+/* A sweep that gains less in -2 log likelihood is the last. */
+static const double SWEEP_ENOUGH = 0.1;
 /* A force lasts some samples at least and not much of the recording. */
 static const double TIME_SAMPLES_START = 10.0;
 static const double TIME_SAMPLES_MIN = 2.0;
@@ -46,6 +48,7 @@ struct pe_work {
     struct qr_accumulator qr;                           /* of the last pass that wanted rows */
     double r[NUMERIC_COLUMNS_MAX][NUMERIC_COLUMNS_MAX]; /* [R | z] of here */
     bool last; /* round: exact gradients may be taken */
+    bool held; /* the delay stays where it is */
     int exact; /* gradients by differences so far */
     double cost;
     size_t counted;
@@ -187,7 +190,9 @@ static void scan_scales(struct pe_work *work)
 static void search_noise(struct pe_work *work, int sweeps)
 {
     double probe = PROBE;
-    for (int sweep = 0; sweep < sweeps; sweep++) {
+    double before = HUGE_VAL;
+    for (int sweep = 0; sweep < sweeps && before - work->cost > SWEEP_ENOUGH; sweep++) {
+        before = work->cost;
         for (size_t j = 0; j < 2 * work->filter.n + 1; j++) {
             improve_noise(work, j, probe);
         }
@@ -227,13 +232,41 @@ static enum status scan_delays(struct pe_work *work)
     return STATUS_OK;
 }
 
+/* Where efforts change as samples are taken, a delay of whole periods is a bend of the
+ * likelihood: on either side of it another innovation sees the change. Steps end there; when
+ * one from there does not help, the delay stays while the others are sought. */
+static const double ON_BEND = 1e-6;
+
+static bool stands_on_bend(const struct pe_work *work)
+{
+    const double periods = work->here.delay_s / work->filter.set->dt_s;
+    return fabs(periods - round(periods)) < ON_BEND;
+}
+
+static void stop_at_bend(struct pe_work *work)
+{
+    const double dt_s = work->filter.set->dt_s;
+    const double from = work->here.delay_s / dt_s;
+    const double to = work->there.delay_s / dt_s;
+    const double up = floor(from + ON_BEND) + 1.0;
+    const double down = ceil(from - ON_BEND) - 1.0;
+    if (to > up || to < down) {
+        work->there.delay_s = dt_s * (to > up ? up : down);
+    }
+}
+
 static enum status propose_step(void *context, double lambda, double *length)
 {
     struct pe_work *work = context;
+    bool *delay_is_free = &work->filter.unknowns.free[work->filter.unknowns.p];
+    const bool was_free = *delay_is_free;
     struct unknown_step step;
+    *delay_is_free = was_free && !work->held;
     unknowns_step(&work->filter.unknowns, &work->here, work->r[0], NUMERIC_COLUMNS_MAX, lambda,
                   &step);
+    *delay_is_free = was_free;
     work->there = step.to;
+    stop_at_bend(work);
     *length = step.length;
     return STATUS_OK;
 }
@@ -332,6 +365,12 @@ static bool is_over(void *context, size_t iteration, enum search_stop *stop)
 static bool review_step(void *context, double gain, struct damped_search *search)
 {
     struct pe_work *work = context;
+    if (!(gain >= 0.0) && !work->held && stands_on_bend(work) &&
+        work->filter.unknowns.free[work->filter.unknowns.p]) {
+        work->held = true;
+        search->lambda = rules.lambda;
+        return false;
+    }
     if (!work->last || (work->exact > 0 ? !(gain >= 0.0) : gain >= 0.0)) {
         return false;
     }
@@ -355,9 +394,16 @@ static enum status search_round(struct pe_work *work, bool last, size_t *iterati
                                    .propose = propose_step,
                                    .try_step = try_step,
                                    .review = review_step};
+    const size_t most = work->filter.unknowns.options->iterations_max;
     work->last = last;
-    return damped_search_run(&search, work->filter.unknowns.options->iterations_max, iterations,
-                             stop);
+    work->held = false;
+    const enum status st = damped_search_run(&search, most, iterations, stop);
+    if (st != STATUS_OK || !work->held || *stop != SEARCH_CONVERGED) {
+        return st;
+    }
+    /* Beside the others where they are now, may be it does move. */
+    work->held = false;
+    return damped_search_run(&search, most, iterations, stop);
 }
 
 /* A model that runs away may do so for its long steps only. */
@@ -386,7 +432,9 @@ static enum status refine_fit(struct pe_work *work, size_t *iterations, enum sea
         if (round == 0 && work->filter.unknowns.free[work->filter.unknowns.p]) {
             const double before_s = work->here.delay_s;
             st = scan_delays(work);
-            if (st == STATUS_OK && fabs(work->here.delay_s - before_s) > 0.0) {
+            /* So late that forces stood for what the effort did. */
+            const double moved_s = fabs(work->here.delay_s - before_s);
+            if (st == STATUS_OK && moved_s > DELAY_SHARE * work->filter.set->dt_s) {
                 search_noise(work, SWEEPS_FIRST);
             }
         }

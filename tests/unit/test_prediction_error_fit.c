@@ -16,10 +16,9 @@ enum { P = USV3_PARAMETERS, N = USV3_AXES };
 static struct usv_record record;
 static const double *truth;
 
-static struct data_set draw_set(double delay_s, bool with_forces)
+static struct data_set draw_seeded(double delay_s, bool with_forces, uint64_t state)
 {
     static double force[USV_SAMPLES][N];
-    uint64_t state = 11;
     for (size_t k = 0; k < USV_SAMPLES; k++) {
         for (size_t i = 0; i < N; i++) {
             force[k][i] = k == 0 ? 0.0 : 0.9 * force[k - 1][i] + 1.5 * usv_normal(&state);
@@ -29,6 +28,33 @@ static struct data_set draw_set(double delay_s, bool with_forces)
     usv_drive(&record, truth, delay_s, with_forces ? force : NULL);
     usv_measure(&record, &state);
     return usv_set(&record);
+}
+
+static struct data_set draw_set(double delay_s, bool with_forces)
+{
+    return draw_seeded(delay_s, with_forces, 11);
+}
+
+/* Efforts that change as samples are taken: a delay of none, or of one period, is a bend of the
+ * likelihood, and in one recording of five the lowest point of it. */
+static void test_bend(void)
+{
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const double delay_s = seed % 2 == 0 ? 0.1 : 0.0;
+        const struct data_set set = draw_seeded(delay_s, true, seed);
+        struct search_options options;
+        struct search_report report;
+        struct dynamics_fit fit;
+        search_defaults(&usv3_model, &options);
+        options.fit_delay = true;
+        options.delay_s_min = -0.1;
+        options.delay_s_max = 0.3;
+        CU_ASSERT_EQUAL_FATAL(
+            prediction_error_fit(&usv3_model, &set, truth, &options, &fit, &report), STATUS_OK);
+        CHECK_INT("stop", fit.stop, DYNAMICS_STOP_CONVERGED);
+        CHECK("steps", fit.iterations < 40);
+        CHECK_NEAR("delay", fit.delay_s, delay_s, 0.0, 4.0 * fit.delay_se_s);
+    }
 }
 
 static void test_two_runs(void)
@@ -137,6 +163,7 @@ int main(void)
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite("prediction error", NULL, NULL);
+    CU_add_test(suite, "bend", test_bend);
     CU_add_test(suite, "two runs", test_two_runs);
     CU_add_test(suite, "auto", test_auto);
     CU_add_test(suite, "arguments", test_arguments);
